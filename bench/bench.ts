@@ -1,0 +1,92 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import type { Row } from "./row.ts";
+
+/** One subject of the benchmark; it gives one or more rows of the table. */
+export interface Figure {
+  readonly name: string;
+  measure(bench: Bench): Promise<readonly Row[]>;
+}
+
+/** The programs that are started to be measured, or to be measured against. */
+export const PROGRAMS = [
+  "bench-server",
+  "echo-server",
+  "fake-engine",
+  "fan-out",
+  "floor-adapter",
+  "read-file",
+] as const;
+export type ProgramName = (typeof PROGRAMS)[number];
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+
+/** What a measurement works with: the programs, folders that go away afterwards, and how thorough to be. */
+export class Bench {
+  /** Fewer rounds and smaller amounts, to see that everything works. */
+  readonly short: boolean;
+  readonly #folder: string;
+
+  private constructor(folder: string, short: boolean) {
+    this.#folder = folder;
+    this.short = short;
+  }
+
+  /** Makes the programs in the way in which the product is made. */
+  static async prepare(short: boolean): Promise<Bench> {
+    const folder = await mkdtemp(join(tmpdir(), "flint-bench-"));
+    await build({
+      absWorkingDir: ROOT,
+      entryPoints: PROGRAMS.map((name) => `bench/programs/${name}.ts`),
+      outdir: join(folder, "programs"),
+      outExtension: { ".js": ".mjs" },
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node20",
+      conditions: ["@flint/source"],
+      minifySyntax: true,
+      logLevel: "warning",
+    });
+    return new Bench(folder, short);
+  }
+
+  /** Whether the command of the product is there to be measured. */
+  get isBuilt(): boolean {
+    return existsSync(join(ROOT, "packages/server/dist/flint.js"));
+  }
+
+  /** The arguments for `node` that start the command of the product. */
+  get flint(): readonly string[] {
+    return [join(ROOT, "packages/server/bin/flint.js"), "serve", "--stdio"];
+  }
+
+  /** The arguments for `node` that start a server whose agents are made for measurements. */
+  server(root: string, durability: "full" | "relaxed" = "full"): readonly string[] {
+    return [this.program("bench-server"), root, durability, this.program("fake-engine")];
+  }
+
+  /** The path of a program. */
+  program(name: ProgramName): string {
+    return join(this.#folder, "programs", `${name}.mjs`);
+  }
+
+  /** A new empty folder. */
+  newFolder(): Promise<string> {
+    return mkdtemp(join(this.#folder, "state-"));
+  }
+
+  /** One amount for a thorough run, another for a short one. */
+  choose(thorough: number, short: number): number {
+    return this.short ? short : thorough;
+  }
+
+  /** Takes everything away that was made. */
+  async close(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}

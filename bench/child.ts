@@ -1,0 +1,29 @@
+import { spawn } from "node:child_process";
+import { endWithThisProcess } from "./wire-process.ts";
+
+/** Runs `node` to its end and gives what it wrote. Rejects if it fails. */
+export function runNode(nodeArguments: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, nodeArguments, { stdio: ["ignore", "pipe", "inherit"] });
+    endWithThisProcess(child);
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+    child.on("error", reject);
+    child.on("close", (code, signal) => {
+      if (code === 0) resolve(output);
+      else reject(new Error(`node ${nodeArguments[0]} failed (${signal ?? code}).`));
+    });
+  });
+}
+
+/** Runs a program that writes one number. */
+export async function runForNumber(nodeArguments: readonly string[]): Promise<number> {
+  const output = await runNode(nodeArguments);
+  const number = Number(output);
+  if (output.trim() === "" || !Number.isFinite(number)) {
+    throw new Error(`node ${nodeArguments[0]} wrote no number but ${JSON.stringify(output.slice(0, 100))}.`);
+  }
+  return number;
+}

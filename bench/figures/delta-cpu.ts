@@ -1,0 +1,118 @@
+import { setTimeout as pass } from "node:timers/promises";
+import type { Bench, Figure } from "../bench.ts";
+import { processorMicroseconds } from "../process-usage.ts";
+import { monotonicMicroseconds, type Order, PIECE, stampsIn } from "../programs/order.ts";
+import { interleave } from "../rounds.ts";
+import type { Row } from "../row.ts";
+import { lowest, quantile } from "../statistics.ts";
+import { deltaOf, streamTurn } from "../stream-turn.ts";
+import { WireProcess } from "../wire-process.ts";
+
+/** A message of this many pieces is a long answer, but one that agents give. */
+const PIECES_PER_ITEM = 1000;
+const FAST_MODEL = 500;
+/** What a turn leaves to be done after its end belongs to its cost. */
+const AFTERMATH_MS = 50;
+const US_PER_MS = 1000;
+
+/** A server in between an agent and a client, with a thread to talk in. */
+interface Relay {
+  readonly server: WireProcess;
+  readonly threadId: string;
+}
+
+/** What it costs to pass on one piece of streamed text, and how much later it arrives. */
+export const deltaCpu: Figure = {
+  name: "delta-cpu",
+  async measure(bench: Bench) {
+    const flint = await startFlint(bench);
+    const floor = await startFloor(bench);
+    await checkText(flint);
+    await checkText(floor);
+    const rows = [await fullSpeed(bench, flint, floor), ...(await atModelSpeed(bench, flint, floor))];
+    await Promise.all([flint.server.end(), floor.server.end()]);
+    return rows;
+  },
+};
+
+async function startFlint(bench: Bench): Promise<Relay> {
+  const server = new WireProcess(bench.server(await bench.newFolder()));
+  await server.initialize();
+  const { thread } = await server.call("thread/start", { model: "relay/engine" });
+  return { server, threadId: thread.id };
+}
+
+async function startFloor(bench: Bench): Promise<Relay> {
+  const server = new WireProcess([bench.program("floor-adapter"), bench.program("fake-engine")]);
+  return { server, threadId: "0195f7a2-6d1e-7000-8000-000000000001" };
+}
+
+/** A figure of a server that loses text would be worth nothing. */
+async function checkText({ server, threadId }: Relay): Promise<void> {
+  let length = 0;
+  server.onDelta = (line) => {
+    length += deltaOf(line).delta.length;
+  };
+  const order: Order = { deltas: 5000, items: 5, perSecond: 0 };
+  await streamTurn(server, threadId, order);
+  server.onDelta = undefined;
+  const expected = order.deltas * PIECE.length;
+  if (length !== expected) throw new Error(`Of ${expected} characters ${length} arrived.`);
+}
+
+async function costPerDelta({ server, threadId }: Relay, order: Order): Promise<number> {
+  const before = processorMicroseconds(server.pid);
+  await streamTurn(server, threadId, order);
+  await pass(AFTERMATH_MS);
+  return (processorMicroseconds(server.pid) - before) / order.deltas;
+}
+
+async function fullSpeed(bench: Bench, flint: Relay, floor: Relay): Promise<Row> {
+  const deltas = bench.choose(100_000, 10_000);
+  const order: Order = { deltas, items: deltas / PIECES_PER_ITEM, perSecond: 0 };
+  const costs = await interleave(bench.choose(9, 2), {
+    floor: () => costPerDelta(floor, order),
+    flint: () => costPerDelta(flint, order),
+  });
+  return {
+    figure: "CPU per relayed delta, log on, agent at full speed",
+    value: lowest(costs.flint),
+    unit: "µs",
+    floor: { name: "plain adapter", value: lowest(costs.floor) },
+    target: { of: "ratio", most: 2 },
+  };
+}
+
+async function atModelSpeed(bench: Bench, flint: Relay, floor: Relay): Promise<Row[]> {
+  const order: Order = { deltas: bench.choose(2000, 500), items: 1, perSecond: FAST_MODEL };
+  const lags = { flint: watchLags(flint), floor: watchLags(floor) };
+  const costs = await interleave(bench.choose(3, 1), {
+    floor: () => costPerDelta(floor, order),
+    flint: () => costPerDelta(flint, order),
+  });
+  const lag = (share: number) => ({
+    value: quantile(lags.flint, share),
+    floor: { name: "plain adapter", value: quantile(lags.floor, share) },
+    unit: "ms" as const,
+  });
+  return [
+    {
+      figure: "CPU per relayed delta at 500 a second",
+      value: lowest(costs.flint),
+      unit: "µs",
+      floor: { name: "plain adapter", value: lowest(costs.floor) },
+    },
+    { figure: "lag of a delta at 500 a second, p50", ...lag(0.5), target: { of: "value", most: 1 } },
+    { figure: "lag of a delta at 500 a second, p99", ...lag(0.99), target: { of: "ratio", most: 1.5 } },
+  ];
+}
+
+/** The time from the agent to the client for every piece from now on, in milliseconds. */
+function watchLags({ server }: Relay): readonly number[] {
+  const lags: number[] = [];
+  server.onDelta = (line) => {
+    const now = monotonicMicroseconds();
+    for (const stamp of stampsIn(line)) lags.push((now - stamp) / US_PER_MS);
+  };
+  return lags;
+}

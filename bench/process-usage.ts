@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+const NANOSECONDS_PER_MICROSECOND = 1000;
+const KILOBYTES_PER_MEGABYTE = 1024;
+
+/** The processor time that all threads of a process have used so far, in microseconds. Needs Linux. */
+export function processorMicroseconds(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.reduce((sum, thread) => sum + threadMicroseconds(pid, thread), 0);
+}
+
+/** The memory that a process holds now, in MB. Needs Linux. */
+export function residentMegabytes(pid: number): number {
+  return statusMegabytes(pid, "VmRSS");
+}
+
+/** The most memory that a process has held at any moment, in MB. Needs Linux. */
+export function peakMegabytes(pid: number): number {
+  return statusMegabytes(pid, "VmHWM");
+}
+
+/** Counted by the scheduler to the nanosecond; the fields of `stat` would only count hundredths of a second. */
+function threadMicroseconds(pid: number, thread: string): number {
+  const [nanoseconds = ""] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ");
+  return Number(nanoseconds) / NANOSECONDS_PER_MICROSECOND;
+}
+
+function statusMegabytes(pid: number, field: "VmRSS" | "VmHWM"): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const found = new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1];
+  if (found === undefined) throw new Error(`/proc/${pid}/status does not tell ${field}.`);
+  return Number(found) / KILOBYTES_PER_MEGABYTE;
+}

@@ -1,0 +1,78 @@
+// Measures Flint against the least that could do the same work, and prints one table. See README.md beside this file.
+import { parseArgs } from "node:util";
+import { Bench, type Figure } from "./bench.ts";
+import { attach } from "./figures/attach.ts";
+import { coldStart } from "./figures/cold-start.ts";
+import { concurrency } from "./figures/concurrency.ts";
+import { deltaCpu } from "./figures/delta-cpu.ts";
+import { durability } from "./figures/durability.ts";
+import { fanOut } from "./figures/fan-out.ts";
+import { idle } from "./figures/idle.ts";
+import { threadList } from "./figures/thread-list.ts";
+import type { Missing, Row } from "./row.ts";
+import { renderTable } from "./table.ts";
+
+const FIGURES: readonly Figure[] = [
+  coldStart,
+  deltaCpu,
+  threadList,
+  attach,
+  concurrency,
+  idle,
+  fanOut,
+  durability,
+];
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: { short: { type: "boolean", default: false }, only: { type: "string", multiple: true } },
+  });
+  const figures = chosenFigures(values.only);
+  const bench = await Bench.prepare(values.short);
+  expectBuilt(bench);
+  try {
+    const rows = await measureAll(bench, figures);
+    process.stdout.write(`${renderTable(rows)}\n`);
+    return reportMissing(rows);
+  } finally {
+    await bench.close();
+  }
+}
+
+function chosenFigures(only: readonly string[] | undefined): readonly Figure[] {
+  if (only === undefined) return FIGURES;
+  return only.map((name) => {
+    const figure = FIGURES.find((known) => known.name === name);
+    if (figure !== undefined) return figure;
+    const known = FIGURES.map((each) => each.name).join(", ");
+    throw new Error(`There is no figure ${JSON.stringify(name)}. There are: ${known}.`);
+  });
+}
+
+function expectBuilt(bench: Bench): void {
+  if (bench.isBuilt) return;
+  throw new Error("The flint command is not built; run `npm run build` first.");
+}
+
+/** A figure that fails does not keep the others from being measured. */
+async function measureAll(bench: Bench, figures: readonly Figure[]): Promise<(Row | Missing)[]> {
+  const rows: (Row | Missing)[] = [];
+  for (const figure of figures) {
+    process.stderr.write(`measuring ${figure.name} …\n`);
+    try {
+      rows.push(...(await figure.measure(bench)));
+    } catch (error) {
+      rows.push({ figure: figure.name, reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return rows;
+}
+
+function reportMissing(rows: readonly (Row | Missing)[]): number {
+  const missing = rows.filter((row) => "reason" in row);
+  for (const { figure, reason } of missing)
+    process.stderr.write(`${figure} could not be measured: ${reason}\n`);
+  return missing.length === 0 ? 0 : 1;
+}
+
+process.exitCode = await main();

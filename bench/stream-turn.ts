@@ -1,0 +1,40 @@
+import { Turn } from "@flint/protocol";
+import type { Order } from "./programs/order.ts";
+import type { WireNotification, WireProcess } from "./wire-process.ts";
+
+/** What `turn/start` takes to have an order carried out. */
+export function orderParams(
+  threadId: string,
+  order: Order,
+): { threadId: string; input: { type: "text"; text: string }[] } {
+  return { threadId, input: [{ type: "text", text: JSON.stringify(order) }] };
+}
+
+/** Starts a turn and waits until it has completed. */
+export async function streamTurn(server: WireProcess, threadId: string, order: Order): Promise<void> {
+  const ended = server.next((told) => told.method === "turn/completed" && threadOf(told) === threadId);
+  await server.exchange("turn/start", orderParams(threadId, order));
+  expectCompleted(await ended);
+}
+
+/** The thread that a notification is about. */
+export function threadOf({ params }: WireNotification): unknown {
+  return member(params, "threadId");
+}
+
+/** Throws unless a turn ended well: one that failed was not measured. */
+export function expectCompleted({ params }: WireNotification): void {
+  const { status, error } = Turn.parse(member(params, "turn"));
+  if (status !== "completed")
+    throw new Error(`A turn that was to be measured ended as ${status}: ${error?.message}`);
+}
+
+/** The text that a line of streamed text carries. */
+export function deltaOf(line: string): { threadId: string; itemId: string; delta: string; offset?: number } {
+  // The line was chosen by its method, and servers of this repository write what the method says.
+  return JSON.parse(line).params as { threadId: string; itemId: string; delta: string; offset?: number };
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}

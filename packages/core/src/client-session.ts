@@ -1,0 +1,89 @@
+import type { EventBody, Method, Params, Result, ThreadEvent } from "@flint/protocol";
+import type { LiveThread } from "./live-thread.ts";
+import type { Follower, Subscription } from "./subscription.ts";
+
+/** From where, and with what first, a client follows a thread. */
+export interface Follow {
+  readonly afterSeq: number;
+  /** Told to this client only, before anything else. */
+  readonly first: readonly EventBody[];
+}
+
+/** Whoever answers the calls of a client. */
+export interface MethodCaller {
+  call<Name extends Method>(
+    client: ClientSession,
+    method: Name,
+    params: Params<Name>,
+    respond: (result: Result<Name>) => void,
+  ): Promise<void>;
+}
+
+/** One connected client: what it calls, and which threads it follows. */
+export class ClientSession {
+  readonly id: string;
+  readonly #engine: MethodCaller;
+  readonly #follower: Follower;
+  readonly #subscriptions = new Map<string, { thread: LiveThread; subscription: Subscription }>();
+  #closed = false;
+
+  constructor(engine: MethodCaller, id: string, follower: Follower) {
+    this.#engine = engine;
+    this.id = id;
+    this.#follower = follower;
+  }
+
+  /**
+   * Calls a method. `respond` gets the result before any event that the call causes is told to this client.
+   * Rejects with a FlintError if there is no result.
+   */
+  call<Name extends Method>(
+    method: Name,
+    params: Params<Name>,
+    respond: (result: Result<Name>) => void,
+  ): Promise<void> {
+    return this.#engine.call(this, method, params, respond);
+  }
+
+  /** Whether this client follows a thread. */
+  follows(threadId: string): boolean {
+    return this.#subscriptions.has(threadId);
+  }
+
+  /** Whether other clients follow the thread too. */
+  alone(threadId: string): boolean {
+    const followed = this.#subscriptions.get(threadId);
+    return followed === undefined || followed.thread.log.followers <= 1;
+  }
+
+  /** To be called when the client can take more again. */
+  relieved(): void {
+    for (const { subscription } of this.#subscriptions.values()) void subscription.catchUp();
+  }
+
+  /** Begins to follow a thread, or begins anew from another place. */
+  follow(thread: LiveThread, { afterSeq, first }: Follow, at: number): void {
+    if (this.#closed) return;
+    this.unfollow(thread.id);
+    for (const body of first) {
+      const event: ThreadEvent = { ...body, at };
+      this.#follower.tell(event);
+    }
+    const subscription = thread.log.follow(this.#follower, afterSeq);
+    this.#subscriptions.set(thread.id, { thread, subscription });
+    void subscription.catchUp();
+  }
+
+  unfollow(threadId: string): void {
+    const followed = this.#subscriptions.get(threadId);
+    if (followed === undefined) return;
+    followed.thread.log.unfollow(followed.subscription);
+    this.#subscriptions.delete(threadId);
+  }
+
+  /** The client is gone; what it started goes on. */
+  close(): void {
+    this.#closed = true;
+    for (const threadId of [...this.#subscriptions.keys()]) this.unfollow(threadId);
+  }
+}

@@ -1,0 +1,99 @@
+import {
+  type Approval,
+  type EventBody,
+  isKnownItem,
+  type KnownItem,
+  type QuestionRequest,
+  type ResolvedBy,
+  type ThreadItem,
+  type ThreadState,
+  type Turn,
+  type TurnError,
+} from "@flint/protocol";
+
+/** How a turn is to be closed. */
+export interface Ending {
+  readonly status: "completed" | "interrupted" | "failed";
+  readonly error?: TurnError | undefined;
+  /** Who ends what is still open. */
+  readonly by: ResolvedBy;
+}
+
+/**
+ * The events that end a running turn: its open items, approvals and questions first, `turn/completed` last.
+ * The same for a turn that ended by itself and for one that was found cut off in the log.
+ */
+export function closeTurn(state: ThreadState, turnId: string, ending: Ending, at: number): EventBody[] {
+  const turn = state.turns.findLast((known) => known.id === turnId);
+  if (turn === undefined) return [];
+  const threadId = state.thread.id;
+  const openItems = turn.items.filter((item) => state.openItemIds.includes(item.id));
+  return [
+    ...state.approvals.map((approval) => closeApproval(threadId, approval, ending)),
+    ...state.questions.map((question) => closeQuestion(threadId, question, ending)),
+    ...openItems.map(
+      (item): EventBody => ({ type: "item/completed", data: { threadId, turnId, item: cutOff(item) } }),
+    ),
+    { type: "turn/completed", data: { threadId, turn: completed(turn, ending, at) } },
+  ];
+}
+
+function completed(turn: Turn, ending: Ending, at: number): Turn {
+  const closed: Turn = { ...turn, status: ending.status, items: [], itemsView: "notLoaded", completedAtMs: at };
+  if (turn.startedAtMs !== undefined) closed.durationMs = at - turn.startedAtMs;
+  if (ending.error !== undefined) closed.error = ending.error;
+  return closed;
+}
+
+function closeApproval(threadId: string, approval: Approval, ending: Ending): EventBody {
+  const decision = { outcome: "cancel", scope: "once", message: "The turn ended before an answer came." } as const;
+  return {
+    type: "approval/resolved",
+    data: {
+      threadId,
+      turnId: approval.turnId,
+      approvalId: approval.id,
+      itemId: approval.action.itemId,
+      resolution: { decision, by: ending.by },
+    },
+  };
+}
+
+function closeQuestion(threadId: string, question: QuestionRequest, ending: Ending): EventBody {
+  return {
+    type: "question/resolved",
+    data: {
+      threadId,
+      turnId: question.turnId,
+      questionId: question.id,
+      itemId: question.itemId,
+      answers: {},
+      by: ending.by,
+    },
+  };
+}
+
+/** An item as it is when its turn ends before it does. */
+function cutOff(item: ThreadItem): ThreadItem {
+  return isKnownItem(item) ? cutOffKnown(item) : item;
+}
+
+function cutOffKnown(item: KnownItem): KnownItem {
+  switch (item.type) {
+    case "agentMessage":
+    case "reasoning":
+    case "plan":
+      return { ...item, partial: true };
+    case "commandExecution":
+    case "fileChange":
+    case "mcpToolCall":
+    case "toolCall":
+      return item.status === "inProgress" ? { ...item, status: "failed" } : item;
+    case "userMessage":
+    case "webSearch":
+    case "enteredReviewMode":
+    case "exitedReviewMode":
+    case "contextCompaction":
+      return item;
+  }
+}

@@ -1,0 +1,30 @@
+import { type FileUpdateChange, type Item, isKnownItem, type Turn } from "@flint/protocol";
+
+/**
+ * All file changes of a turn as one unified diff: file by file in the order they were first touched, and within a
+ * file change by change, so that applying it from top to bottom gives what the turn did.
+ */
+export function aggregateDiff(turn: Turn): string {
+  const byPath = new Map<string, string[]>();
+  for (const change of turn.items.filter(isKnownItem).filter(isAppliedChange).flatMap((item) => item.changes)) {
+    const known = byPath.get(change.path);
+    if (known === undefined) byPath.set(change.path, [diffText(change)]);
+    else known.push(diffText(change));
+  }
+  return [...byPath.values()].flat().join("");
+}
+
+function isAppliedChange(item: { type: string; status?: string }): item is Item<"fileChange"> {
+  return item.type === "fileChange" && item.status === "completed";
+}
+
+function diffText(change: FileUpdateChange): string {
+  const headed = /^(diff |--- )/m.test(change.diff) ? change.diff : `${header(change)}${change.diff}`;
+  return headed.endsWith("\n") ? headed : `${headed}\n`;
+}
+
+function header(change: FileUpdateChange): string {
+  const before = change.kind === "add" ? "/dev/null" : `a${change.path}`;
+  const after = change.kind === "delete" ? "/dev/null" : `b${change.movePath ?? change.path}`;
+  return `--- ${before}\n+++ ${after}\n`;
+}

@@ -1,0 +1,107 @@
+import { type EventBody, FlintError, type StoredEvent, type Turn } from "@flint/protocol";
+import type { LiveThread } from "../live-thread.ts";
+import { allTurns } from "../thread-registry.ts";
+import type { ThreadContext, ThreadHandlers } from "./handler.ts";
+import { createThread } from "./thread.ts";
+
+/** Going back in a conversation, and going on from it in another thread. */
+export const branchHandlers: Pick<ThreadHandlers, "thread/fork" | "thread/rollback" | "thread/revert"> = {
+  async "thread/fork"(params, { thread, services, client }) {
+    const state = thread.log.current();
+    const settings = await services.withOverrides(state.settings, params);
+    const store = services.registry.storeOf(thread.id);
+    const turns = await completedTurns(thread, store, params.lastTurnId);
+    const kept = new Set(turns.map((turn) => turn.id));
+    const { ephemeral = false } = params;
+    const { preview } = state.thread;
+    const fork = await createThread(services, { settings, ephemeral, forkedFromId: thread.id, preview });
+    await copyTurns(store.read(thread.id), kept, fork);
+    return {
+      result: { thread: fork.log.state.thread, modelProvider: fork.log.state.thread.modelProvider },
+      after: () => {
+        const { thread: described, settings: own, seq } = fork.log.state;
+        const started: EventBody = { type: "thread/started", data: { thread: described, settings: own } };
+        client.follow(fork, { afterSeq: seq, first: [started] }, services.options.clock.now());
+      },
+    };
+  },
+
+  async "thread/rollback"({ numTurns }, context) {
+    const turns = await turnsOf(context);
+    if (numTurns > turns.length) {
+      const message = `The thread has ${turns.length} turns; ${numTurns} cannot be rolled back.`;
+      throw new FlintError("invalidParams", message, { field: "numTurns", turns: turns.length });
+    }
+    return reverted(context, turns.slice(turns.length - numTurns));
+  },
+
+  async "thread/revert"({ beforeTurnId }, context) {
+    const turns = await turnsOf(context);
+    return reverted(context, turns.slice(indexOfTurn(turns, beforeTurnId)));
+  },
+};
+
+async function turnsOf({ thread, services }: ThreadContext): Promise<readonly Turn[]> {
+  thread.refuseIfActive();
+  return allTurns(services.registry.storeOf(thread.id), thread.id);
+}
+
+async function reverted({ thread }: ThreadContext, gone: readonly Turn[]) {
+  // The agent remembers what was dropped; a new session starts from the shorter history.
+  await thread.dropSession();
+  const turnIds = gone.map((turn) => turn.id);
+  const data = { threadId: thread.id, turnIds };
+  return {
+    result: { thread: thread.log.state.thread, turnIds },
+    events: [{ type: "thread/reverted", data }] satisfies EventBody[],
+  };
+}
+
+function indexOfTurn(turns: readonly Turn[], turnId: string): number {
+  const index = turns.findIndex((turn) => turn.id === turnId);
+  if (index !== -1) return index;
+  throw new FlintError("turnNotFound", `The thread has no turn ${turnId}.`, { turnId });
+}
+
+async function completedTurns(
+  thread: LiveThread,
+  store: Parameters<typeof allTurns>[0],
+  lastTurnId: string | undefined,
+): Promise<readonly Turn[]> {
+  const turns = (await allTurns(store, thread.id)).filter((turn) => turn.status !== "inProgress");
+  return lastTurnId === undefined ? turns : turns.slice(0, indexOfTurn(turns, lastTurnId) + 1);
+}
+
+/** Copies the records of whole turns; text pieces need not be copied, their items carry all of it. */
+async function copyTurns(source: AsyncIterable<StoredEvent>, kept: ReadonlySet<string>, fork: LiveThread): Promise<void> {
+  let batch: EventBody[] = [];
+  for await (const event of source) {
+    const copy = copyFor(event, kept, fork.id);
+    if (copy !== undefined) batch.push(copy);
+    if (batch.length < 500) continue;
+    await fork.log.commit(batch);
+    batch = [];
+  }
+  if (batch.length > 0) await fork.log.commit(batch);
+}
+
+function copyFor(event: StoredEvent, kept: ReadonlySet<string>, threadId: string): EventBody | undefined {
+  switch (event.type) {
+    case "turn/started":
+    case "turn/completed": {
+      const { type, data } = event;
+      return kept.has(data.turn.id) ? { type, data: { ...data, threadId } } : undefined;
+    }
+    case "item/started":
+    case "item/completed": {
+      const { type, data } = event;
+      return kept.has(data.turnId) ? { type, data: { ...data, threadId } } : undefined;
+    }
+    case "thread/tokenUsage/updated": {
+      const { type, data } = event;
+      return kept.has(data.turnId) ? { type, data: { ...data, threadId } } : undefined;
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,83 @@
+import { type ConfigOption, FlintError } from "@flint/protocol";
+import { settingsEvents } from "../live-thread.ts";
+import type { Services } from "../services.ts";
+import type { FreeHandlers } from "./handler.ts";
+
+/** Models, selectors, accounts: what there is to choose from, and what is chosen. */
+export const configHandlers: Pick<
+  FreeHandlers,
+  | "initialize"
+  | "model/list"
+  | "config/list"
+  | "config/set"
+  | "config/read"
+  | "mcpServerStatus/list"
+  | "account/read"
+> = {
+  async initialize(_params, { services }) {
+    const { version, drivers } = services.options;
+    const provider = drivers[0]?.id ?? "flint";
+    return {
+      result: {
+        agentInfo: { name: "flint", version, provider },
+        capabilities: { streaming: true, configOptions: true, reasoning: true, plans: true, review: true },
+      },
+    };
+  },
+
+  async "model/list"({ limit }, { services }) {
+    const models = await services.catalogue.models();
+    return { result: { data: models.slice(0, limit ?? models.length) } };
+  },
+
+  async "config/list"({ threadId }, { services }) {
+    return { result: { options: [...(await optionsOf(services, threadId))] } };
+  },
+
+  async "config/set"({ threadId, id, value }, { services }, respond) {
+    if (threadId === undefined) return { result: { options: [...(await services.setDefault(id, value))] } };
+    const { thread } = await services.registry.load(threadId);
+    const settings = await services.withOverrides(thread.log.state.settings, { config: { [id]: value } });
+    const options = [...(await services.catalogue.options(settings.model, settings.config))];
+    await thread.log.commit(settingsEvents(thread, settings), () => respond({ options }));
+    thread.log.announce({ type: "config/updated", data: { threadId, options } });
+    return "answered";
+  },
+
+  async "config/read"({ threadId }, { services }) {
+    const settings = await settingsOf(services, threadId);
+    const { model, cwd, approvalPolicy, sandboxPolicy, config } = settings;
+    const options = [...(await services.catalogue.options(model, config))];
+    const sandbox = await services.options.sandbox.state();
+    const { durability } = services.options;
+    return { result: { model, cwd, approvalPolicy, sandboxPolicy, options, sandbox, durability } };
+  },
+
+  async "mcpServerStatus/list"({ threadId }, { services }) {
+    const driver = await driverOf(services, threadId);
+    return { result: { data: [...((await driver.mcpServers?.()) ?? [])] } };
+  },
+
+  async "account/read"({ threadId }, { services }) {
+    const driver = await driverOf(services, threadId);
+    const account = (await driver.account?.()) ?? { account: null, requiresLogin: false };
+    return { result: { ...account, provider: driver.id } };
+  },
+};
+
+async function settingsOf(services: Services, threadId: string | undefined) {
+  if (threadId === undefined) return services.defaultSettings();
+  const loaded = services.registry.loaded(threadId);
+  return loaded?.log.state.settings ?? (await services.options.store.peek(threadId)).state.settings;
+}
+
+async function optionsOf(services: Services, threadId: string | undefined): Promise<readonly ConfigOption[]> {
+  const { model, config } = await settingsOf(services, threadId);
+  return services.catalogue.options(model, config);
+}
+
+async function driverOf(services: Services, threadId: string | undefined) {
+  const { model } = await settingsOf(services, threadId);
+  if (model === "") throw new FlintError("threadNotFound", `Thread ${threadId} has no readable settings.`, { threadId });
+  return services.catalogue.driverOf(model);
+}

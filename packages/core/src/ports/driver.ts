@@ -1,0 +1,129 @@
+import type {
+  Action,
+  Answers,
+  ConfigOption,
+  ConfigValues,
+  Cost,
+  Decision,
+  DeltaType,
+  Model,
+  PlanEntry,
+  ReviewTarget,
+  ThreadItem,
+  ThreadSettings,
+  TokenUsage,
+  Turn,
+  TurnError,
+  TurnKind,
+  UserInput,
+  UserQuestion,
+} from "@flint/protocol";
+import type { Sandbox } from "./sandbox.ts";
+
+/**
+ * One kind of agent. A plain value without state of its own: what runs lives in its sessions.
+ * A feature that an agent lacks is an absent method, not a flag.
+ */
+export interface Driver {
+  /** The part of a model id before the slash, and the thread's `modelProvider`. */
+  readonly id: string;
+  /** The models it offers; ids are `driver/model`. Must not start anything heavy. */
+  models(): Promise<readonly Model[]>;
+  /** The selectors for a model, with `values` applied. One value may add, change or remove another selector. */
+  options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]>;
+  /** Starts or resumes the agent for one thread. Rejects with a FlintError that says how to set it up. */
+  open(spec: SessionSpec): Promise<DriverSession>;
+  account?(): Promise<Account>;
+  mcpServers?(): Promise<readonly McpServerStatus[]>;
+}
+
+/** Who an agent works as. */
+export interface Account {
+  readonly account: { readonly type: string; readonly label?: string } | null;
+  readonly requiresLogin: boolean;
+}
+
+/** How an MCP server of an agent is. */
+export interface McpServerStatus {
+  readonly name: string;
+  readonly status: "starting" | "ready" | "failed";
+  readonly error?: string;
+}
+
+/** What a session starts with. */
+export interface SessionSpec {
+  readonly threadId: string;
+  readonly settings: ThreadSettings;
+  /** The agent's own session id of an earlier time, if it had one. */
+  readonly nativeId: string | undefined;
+  /** The turns so far, for agents that keep no history themselves. */
+  history(): Promise<readonly Turn[]>;
+  /** The one way to start a command. */
+  readonly sandbox: Sandbox;
+}
+
+/** The agent of one thread. The core calls one `run` at a time. */
+export interface DriverSession {
+  /**
+   * Does one turn. Resolves with how it ended, never hangs after `turn.signal` is aborted, and leaves no process of
+   * this turn behind when it settles. A rejection is a failed turn.
+   */
+  run(turn: TurnContext): Promise<TurnOutcome>;
+  /** Adds input to the running turn. False: the turn took no more input. Absent: the agent cannot. */
+  steer?(input: readonly UserInput[]): Promise<boolean>;
+  /** Ends the agent and everything it started. */
+  close(): Promise<void>;
+}
+
+/** What the core gives to a running turn. */
+export interface TurnContext {
+  readonly turnId: string;
+  readonly kind: TurnKind;
+  readonly input: readonly UserInput[];
+  readonly settings: ThreadSettings;
+  readonly review: ReviewTarget | undefined;
+  readonly outputSchema: Readonly<Record<string, unknown>> | undefined;
+  /** Aborted when the turn is to stop. */
+  readonly signal: AbortSignal;
+  /** Reports what happens. After the turn ended it does nothing. */
+  emit(event: DriverEvent): void;
+  /** Resolves when the log has caught up; a driver that can produce without end awaits it now and then. */
+  ready(): Promise<void>;
+  /** Asks whether the agent may act; the policy answers, or a client does. Never rejects. */
+  approve(action: Action): Promise<Decision>;
+  /** Asks the user. An empty record means that nobody answered. Never rejects. */
+  ask(itemId: string, questions: readonly UserQuestion[]): Promise<Answers>;
+}
+
+/** What a driver reports; the core adds thread, turn, place and time. */
+export type DriverEvent =
+  | { readonly type: "item/started" | "item/completed"; readonly item: ThreadItem }
+  | { readonly type: DeltaType; readonly itemId: string; readonly delta: string }
+  | { readonly type: "turn/plan/updated"; readonly explanation: string; readonly plan: readonly PlanEntry[] }
+  | { readonly type: "turn/diff/updated"; readonly diff: string }
+  | { readonly type: "item/mcpToolCall/progress"; readonly itemId: string; readonly message: string }
+  | {
+      readonly type: "usage";
+      readonly last: TokenUsage;
+      readonly modelContextWindow?: number;
+      readonly cost?: Cost;
+    }
+  | { readonly type: "error"; readonly error: TurnError; readonly willRetry: boolean }
+  | {
+      readonly type: "model/rerouted";
+      readonly fromModel: string;
+      readonly toModel: string;
+      readonly reason: string;
+    }
+  | { readonly type: "session"; readonly nativeId: string }
+  | {
+      readonly type: "extension";
+      readonly method: string;
+      readonly params: Readonly<Record<string, unknown>>;
+    };
+
+/** How a turn ended, as the agent sees it. */
+export type TurnOutcome =
+  | { readonly status: "completed" }
+  | { readonly status: "interrupted" }
+  | { readonly status: "failed"; readonly error: TurnError };

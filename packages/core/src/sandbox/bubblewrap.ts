@@ -1,0 +1,44 @@
+import type { Bind, Confinement } from "./confinement.ts";
+import { FIRST_PROCESS, type Mechanism } from "./mechanism.ts";
+
+const NAMESPACES = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"];
+
+/**
+ * Without dropped capabilities root remounts its way out, also from a user namespace of its own. The first process
+ * is ours (`--as-pid-1`), because bwrap's own leaves before what the command started in the background is gone.
+ */
+const HOLDS = ["--cap-drop", "ALL", "--disable-userns", "--die-with-parent", "--new-session", "--as-pid-1"];
+
+/** Confines with the program `bwrap`, found at `program`. */
+export class Bubblewrap implements Mechanism {
+  readonly name = "bubblewrap";
+  readonly #program: string;
+  readonly #searchPath: string;
+
+  constructor(program: string, searchPath: string) {
+    this.#program = program;
+    this.#searchPath = searchPath;
+  }
+
+  wrap(command: readonly string[], confinement: Confinement): readonly string[] {
+    return [
+      this.#program,
+      ...[confinement.rootWritable ? "--bind" : "--ro-bind", "/", "/"],
+      ...["--dev", "/dev", "--proc", "/proc"],
+      ...confinement.masks.flatMap((mask) => ["--tmpfs", mask]),
+      ...confinement.binds.flatMap(bindArguments),
+      // Root may set kernel parameters by owning their files, without any capability.
+      ...["--remount-ro", "/proc"],
+      ...["--chdir", confinement.cwd],
+      ...NAMESPACES,
+      ...(confinement.network ? [] : ["--unshare-net"]),
+      ...HOLDS,
+      "--",
+      ...["/bin/sh", "-c", FIRST_PROCESS, "sh", this.#searchPath, ...command],
+    ];
+  }
+}
+
+function bindArguments(bind: Bind): string[] {
+  return [bind.writable ? "--bind" : "--ro-bind", bind.path, bind.path];
+}

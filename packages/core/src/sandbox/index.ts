@@ -1,0 +1,4 @@
+export { CommandSandbox, type CommandSandboxOptions } from "./command-sandbox.ts";
+export { isSecretName } from "./environment.ts";
+export type { MechanismName } from "./mechanism.ts";
+export { PROTECTED_NAMES } from "./protected-names.ts";

@@ -1,0 +1,25 @@
+import type { Confinement } from "./confinement.ts";
+
+/** A way to confine a command, by starting it through another program. */
+export interface Mechanism {
+  readonly name: MechanismName;
+  /**
+   * Program and arguments that run `command` confined, in its own session and process namespace. The program that
+   * is started ends only when nothing is left of what it started.
+   */
+  wrap(command: readonly string[], confinement: Confinement): readonly string[];
+}
+
+/** The ways there are, in the order of preference. */
+export const MECHANISM_NAMES = ["bubblewrap", "namespaces"] as const;
+export type MechanismName = (typeof MECHANISM_NAMES)[number];
+
+/** Where the tools of the system are, whatever the user's search path says. */
+export const SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
+
+/**
+ * The first process of a namespace: runs a command and ends with its exit code, upon which the kernel ends all the
+ * rest. The command itself is not the first process, because that one would be deaf to ordinary signals. Its first
+ * argument is the search path for the command. What the shell has to say about a killed command is not output.
+ */
+export const FIRST_PROCESS = `PATH=$1; shift; exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?`;

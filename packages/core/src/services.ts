@@ -1,0 +1,112 @@
+import {
+  type ApprovalPolicy,
+  type ConfigOption,
+  type ConfigValues,
+  FlintError,
+  type SandboxPolicy,
+  type SandboxPolicyInput,
+  sandboxPolicyOf,
+  type ThreadSettings,
+} from "@flint/protocol";
+import { Catalogue } from "./catalogue.ts";
+import type { Clock, Driver, Rules, Sandbox, Store } from "./ports/index.ts";
+import { ThreadRegistry } from "./thread-registry.ts";
+
+/** All that an engine is made of. */
+export interface EngineOptions {
+  readonly version: string;
+  readonly store: Store;
+  readonly ephemeralStore: Store;
+  readonly drivers: readonly Driver[];
+  readonly sandbox: Sandbox;
+  readonly rules: Rules;
+  readonly clock: Clock;
+  /** What new threads start with. */
+  readonly cwd: string;
+  readonly model: string | undefined;
+  readonly approvalPolicy: ApprovalPolicy;
+  readonly sandboxPolicy: SandboxPolicy;
+  readonly approvalTimeoutMs: number;
+  readonly idleMs: number;
+  /** What a completed turn has survived, in words for `config/read`. */
+  readonly durability: string;
+  /** Whether a path is a folder that can be worked in. */
+  isFolder(path: string): Promise<boolean>;
+}
+
+/** What a client may change about a thread. */
+export interface Overrides {
+  readonly model?: string | undefined;
+  readonly cwd?: string | undefined;
+  readonly approvalPolicy?: ApprovalPolicy | undefined;
+  readonly sandbox?: SandboxPolicyInput | undefined;
+  readonly config?: ConfigValues | undefined;
+  readonly developerInstructions?: string | undefined;
+}
+
+/** The parts of a server that the handlers share. */
+export class Services {
+  readonly options: EngineOptions;
+  readonly catalogue: Catalogue;
+  readonly registry: ThreadRegistry;
+  /** The selector values of new threads. */
+  #configDefaults: ConfigValues = {};
+
+  constructor(options: EngineOptions) {
+    this.options = options;
+    this.catalogue = new Catalogue(options.drivers);
+    const { catalogue } = this;
+    this.registry = new ThreadRegistry({ ...options, catalogue });
+  }
+
+  /** What a new thread starts with. */
+  async defaultSettings(): Promise<ThreadSettings> {
+    const { cwd, approvalPolicy, sandboxPolicy } = this.options;
+    const model = this.options.model ?? (await this.catalogue.defaultModel());
+    const { id } = await this.catalogue.choose(model);
+    const known = (await this.catalogue.options(id, {})).map((option) => option.id);
+    const config = Object.fromEntries(Object.entries(this.#configDefaults).filter(([key]) => known.includes(key)));
+    return { model: id, cwd, approvalPolicy, sandboxPolicy, config };
+  }
+
+  /** Settings with what a client wants different. Refuses what does not exist. */
+  async withOverrides(settings: ThreadSettings, wanted: Overrides): Promise<ThreadSettings> {
+    const next: ThreadSettings = { ...settings };
+    if (wanted.model !== undefined && wanted.model !== settings.model) {
+      next.model = (await this.catalogue.choose(wanted.model)).id;
+      next.config = await this.#keepOffered(next.model, settings.config);
+    }
+    if (wanted.cwd !== undefined) next.cwd = await this.#folder(wanted.cwd);
+    if (wanted.approvalPolicy !== undefined) next.approvalPolicy = wanted.approvalPolicy;
+    if (wanted.sandbox !== undefined) next.sandboxPolicy = sandboxPolicyOf(wanted.sandbox);
+    if (wanted.config !== undefined) {
+      next.config = await this.catalogue.withValues(next.model, next.config, wanted.config);
+    }
+    if (wanted.developerInstructions !== undefined) next.developerInstructions = wanted.developerInstructions;
+    return next;
+  }
+
+  /** The selectors that new threads start with. */
+  async defaultOptions(): Promise<readonly ConfigOption[]> {
+    const { model, config } = await this.defaultSettings();
+    return this.catalogue.options(model, config);
+  }
+
+  /** Sets a selector for new threads. */
+  async setDefault(id: string, value: string): Promise<readonly ConfigOption[]> {
+    const { model, config } = await this.defaultSettings();
+    this.#configDefaults = await this.catalogue.withValues(model, config, { [id]: value });
+    return this.catalogue.options(model, this.#configDefaults);
+  }
+
+  async #keepOffered(model: string, values: ConfigValues): Promise<ConfigValues> {
+    const options = await this.catalogue.options(model, {});
+    const known = new Set(options.map((option) => option.id));
+    return Object.fromEntries(Object.entries(values).filter(([id]) => known.has(id)));
+  }
+
+  async #folder(path: string): Promise<string> {
+    if (await this.options.isFolder(path)) return path;
+    throw new FlintError("invalidParams", `The folder ${path} does not exist or is not a folder.`, { field: "cwd" });
+  }
+}

@@ -1,0 +1,3 @@
+export { type FileSystem, type FolderEntry, NODE_FILES } from "./file-system.ts";
+export { JsonlStore, type JsonlStoreOptions } from "./jsonl-store.ts";
+export { MemoryStore } from "./memory-store.ts";

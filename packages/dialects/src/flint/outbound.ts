@@ -1,0 +1,111 @@
+import {
+  Answers,
+  type Approval,
+  ApprovalAnswer,
+  type Ask,
+  type Decision,
+  type EventData,
+  isEventType,
+  isMethod,
+  type QuestionRequest,
+  type ThreadEvent,
+} from "@flint/protocol";
+import { type CoreCall, identityCall, type Outbound } from "../dialect.ts";
+
+/** The words of this door for an answer, and what they mean. */
+const DECISIONS = {
+  accept: { outcome: "allow", scope: "once" },
+  acceptForSession: { outcome: "allow", scope: "session" },
+  acceptAlways: { outcome: "allow", scope: "always" },
+  decline: { outcome: "deny", scope: "once" },
+  cancel: { outcome: "cancel", scope: "once" },
+} as const satisfies Record<string, Decision>;
+
+/** An event as the messages of this door: itself, or a request where somebody has to answer. */
+export function outbound(event: ThreadEvent): readonly Outbound[] {
+  switch (event.type) {
+    case "approval/requested":
+      return [approvalAsk(event.data.threadId, event.data.approval)];
+    case "question/requested":
+      return [questionAsk(event.data.threadId, event.data.request)];
+    case "approval/resolved":
+      return [{ kind: "settle", key: event.data.approvalId }, itself(event)];
+    case "question/resolved":
+      return [{ kind: "settle", key: event.data.questionId }, itself(event)];
+    case "extension/notified":
+      return [extension(event.data)];
+    default:
+      return [itself(event)];
+  }
+}
+
+function itself({ type, data, seq, at }: ThreadEvent): Outbound {
+  return { kind: "tell", method: type, params: seq === undefined ? data : { ...data, seq, at } };
+}
+
+/** An agent's own notification. A name that is one of ours, or has no prefix, is put under `agent/`. */
+function extension({ threadId, method, params }: EventData<"extension/notified">): Outbound {
+  const ours = isEventType(method) || isMethod(method) || !method.includes("/");
+  return { kind: "tell", method: ours ? `agent/${method}` : method, params: { ...params, threadId } };
+}
+
+function approvalAsk(threadId: string, approval: Approval): Outbound {
+  const { id: approvalId, turnId, action } = approval;
+  const { kind: _kind, ...shown } = action;
+  return {
+    kind: "ask",
+    method: askOf(action.kind),
+    params: { threadId, turnId, approvalId, ...shown },
+    threadId,
+    key: approvalId,
+    answered: (answer) => respond(threadId, approvalId, decisionOf(answer)),
+    refused: (message) => respond(threadId, approvalId, { outcome: "deny", scope: "once", message }),
+  };
+}
+
+function askOf(kind: Approval["action"]["kind"]): Ask {
+  switch (kind) {
+    case "command":
+      return "item/commandExecution/requestApproval";
+    case "fileChange":
+      return "item/fileChange/requestApproval";
+    case "tool":
+      return "item/toolCall/requestApproval";
+  }
+}
+
+/** What a client's answer means. Whatever is not plainly a yes is a no. */
+export function decisionOf(answer: unknown): Decision {
+  const parsed = ApprovalAnswer.safeParse(answer);
+  if (!parsed.success) {
+    return { outcome: "deny", scope: "once", message: "The client's answer was not understood." };
+  }
+  const { decision, message } = parsed.data;
+  if (typeof decision !== "string") return decision;
+  return message === undefined ? DECISIONS[decision] : { ...DECISIONS[decision], message };
+}
+
+function respond(threadId: string, approvalId: string, decision: Decision): CoreCall {
+  return identityCall("approval/respond", { threadId, approvalId, decision });
+}
+
+function questionAsk(threadId: string, request: QuestionRequest): Outbound {
+  const { id: questionId, turnId, itemId, questions } = request;
+  return {
+    kind: "ask",
+    method: "item/tool/requestUserInput",
+    params: { threadId, turnId, itemId, questionId, questions },
+    threadId,
+    key: questionId,
+    answered: (answer) =>
+      identityCall("question/respond", { threadId, questionId, answers: answersOf(answer) }),
+    refused: () => identityCall("question/respond", { threadId, questionId, answers: {} }),
+  };
+}
+
+function answersOf(answer: unknown): Answers {
+  const answers: unknown =
+    typeof answer === "object" && answer !== null ? Reflect.get(answer, "answers") : undefined;
+  const parsed = Answers.safeParse(answers);
+  return parsed.success ? parsed.data : {};
+}

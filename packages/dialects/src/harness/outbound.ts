@@ -1,0 +1,135 @@
+import type {
+  EventData,
+  HarnessItem,
+  HarnessItemType,
+  HarnessNotification,
+  HarnessTold,
+  ThreadEvent,
+} from "@flint/protocol";
+import { openApproval, requestOf, settledApproval } from "./approvals.ts";
+import { artifacts, completedItems, itemOf, logIdOf, startedItems } from "./items.ts";
+import { threadOf, turnOf } from "./threads.ts";
+
+/** A notification of this door. It never asks: approvals are answered by a request of the client. */
+export type Tell = { readonly kind: "tell"; readonly method: HarnessNotification; readonly params: object };
+
+/** What an event is on this wire. Pure, and the same for events that happen and for those of the past. */
+export function outbound(event: ThreadEvent): readonly Tell[] {
+  switch (event.type) {
+    case "thread/started":
+      return [tell("thread.created", { thread: threadOf(event.data.thread) })];
+    case "turn/started":
+      return [tell("turn.started", { turn: turnOf(event.data.threadId, event.data.turn, event.at) })];
+    case "turn/completed":
+      return [turnEnded(event.data, event.at)];
+    case "turn/plan/updated":
+      return brief([planItem(event.data, event.seq ?? event.at)]);
+    case "item/started":
+      return startedItems(event.data, event.data.item).map(started);
+    case "item/completed":
+      return [
+        ...completedItems(event.data, event.data.item).map(completed),
+        ...brief(artifacts(event.data, event.data.item)),
+      ];
+    case "item/agentMessage/delta":
+      return [grown(event.data, "assistant_message", "text")];
+    case "item/reasoning/textDelta":
+      return [grown(event.data, "assistant_message", "reasoning")];
+    case "item/reasoning/summaryTextDelta":
+      return [grown(event.data, "assistant_message", "summary")];
+    case "item/commandExecution/outputDelta":
+      return [grown({ ...event.data, itemId: logIdOf(event.data.itemId) }, "tool_log", "output")];
+    case "item/fileChange/outputDelta":
+      return [grown(event.data, "tool_exec", "output")];
+    case "item/plan/delta":
+      return [grown(event.data, "tool_exec", "text")];
+    case "item/mcpToolCall/progress":
+      return [grown({ ...event.data, delta: event.data.message }, "tool_exec", "progress")];
+    case "approval/requested":
+      return [started(openApproval(event.data)), tell("approval.requested", requestOf(event.data))];
+    case "approval/resolved":
+      return [completed(settledApproval(event.data))];
+    case "question/requested":
+      return [started(openQuestion(event.data))];
+    case "question/resolved":
+      return [completed(settledQuestion(event.data))];
+    case "thread/settings/updated":
+    case "thread/name/updated":
+    case "thread/archived":
+    case "thread/unarchived":
+    case "thread/deleted":
+    case "thread/closed":
+    case "thread/status/changed":
+    case "thread/session/updated":
+    case "thread/reverted":
+    case "thread/queue/changed":
+    case "thread/tokenUsage/updated":
+    case "turn/diff/updated":
+    case "error":
+    case "warning":
+    case "model/rerouted":
+    case "config/updated":
+    case "extension/notified":
+      // This wire has no word for them; a failure that ends a turn comes as `turn.error`.
+      return [];
+  }
+}
+
+function tell<Name extends HarnessNotification>(method: Name, params: HarnessTold<Name>): Tell {
+  return { kind: "tell", method, params };
+}
+
+function started(item: HarnessItem): Tell {
+  return tell("item.started", { item });
+}
+
+function completed(item: HarnessItem): Tell {
+  return tell("item.completed", { item });
+}
+
+/** Items that are final as soon as they are there. */
+function brief(items: readonly HarnessItem[]): Tell[] {
+  return items.flatMap((item) => [started(item), completed(item)]);
+}
+
+function turnEnded({ threadId, turn }: EventData<"turn/completed">, at: number): Tell {
+  const ended = turnOf(threadId, turn, at);
+  if (ended.status !== "error") return tell("turn.completed", { turn: ended });
+  const error = turn.error ?? { message: "The agent did not say why the turn failed." };
+  return tell("turn.error", { turn: ended, error });
+}
+
+type Piece = { threadId: string; turnId: string; itemId: string; delta: string; offset?: number };
+
+function grown(piece: Piece, itemType: HarnessItemType, field: string): Tell {
+  const { itemId, threadId, turnId, delta, offset } = piece;
+  const place = offset === undefined ? {} : { offset };
+  return tell("item.delta", { itemId, threadId, turnId, itemType, field, delta, ...place });
+}
+
+/** Each state of the plan is one use of the plan tool, told apart by its place in the log. */
+function planItem(data: EventData<"turn/plan/updated">, mark: number): HarnessItem {
+  const { turnId, explanation, plan } = data;
+  const at = { ...data, itemId: `${turnId}.plan-${mark}` };
+  return itemOf("tool_exec", at, { kind: "plan", tool: "plan", text: explanation, entries: plan });
+}
+
+/** A question can be answered on other doors only; here it is shown, so that nobody wonders why the turn waits. */
+function openQuestion({ threadId, request }: EventData<"question/requested">): HarnessItem {
+  const at = { threadId, turnId: request.turnId, itemId: `${request.itemId}.question-${request.id}` };
+  return itemOf("tool_exec", at, {
+    ...ASKING,
+    status: "inProgress",
+    toolItemId: request.itemId,
+    questions: request.questions,
+    expiresAt: request.expiresAtMs,
+  });
+}
+
+function settledQuestion(data: EventData<"question/resolved">): HarnessItem {
+  const { answers, by, itemId, questionId } = data;
+  const at = { ...data, itemId: `${itemId}.question-${questionId}` };
+  return itemOf("tool_exec", at, { ...ASKING, status: "completed", toolItemId: itemId, answers, by });
+}
+
+const ASKING = { kind: "question", tool: "ask_user" };

@@ -1,0 +1,33 @@
+import type { Sandbox, TurnContext, TurnOutcome } from "@flint/core/ports";
+import type { ToolDescription, ToolResult } from "../models/model.ts";
+
+/** What a tool works with in one call. */
+export interface ToolContext {
+  readonly turn: TurnContext;
+  /** Aborted when the turn is to stop or the session is closed. */
+  readonly signal: AbortSignal;
+  readonly sandbox: Sandbox;
+  /** The id of the item that shows the call. */
+  readonly itemId: string;
+}
+
+/** What came of a call: something to tell the model, or the end of the turn. */
+export type ToolOutcome = { readonly result: ToolResult } | { readonly ended: TurnOutcome };
+
+/** Something the agent can do. Every call is shown as an item, asked about first, and never throws for bad input. */
+export interface Tool extends ToolDescription {
+  run(input: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolOutcome>;
+}
+
+/** The turn stops here. */
+export const INTERRUPTED: ToolOutcome = { ended: { status: "interrupted" } };
+
+/** A call that could not be done, told to the model in words. */
+export function failed(text: string): ToolOutcome {
+  return { result: { status: "failed", text } };
+}
+
+/** A call that the user does not want. */
+export function declined(message: string | undefined): ToolOutcome {
+  return { result: { status: "declined", text: message ?? "The user declined." } };
+}

@@ -1,0 +1,106 @@
+import type { DriverEvent } from "@flint/core/ports";
+import type { Item, PlanEntry } from "@flint/protocol";
+import type { ModelPart } from "./models/model.ts";
+
+/** A text that is being streamed. */
+interface OpenText {
+  readonly kind: "text" | "reasoning";
+  readonly id: string;
+  readonly text: string;
+}
+
+/** Where the translation of one turn stands. */
+export interface TranslateState {
+  readonly turnId: string;
+  readonly modelContextWindow: number;
+  /** How many items the turn has so far; their ids are made of it. */
+  readonly items: number;
+  readonly open: OpenText | undefined;
+  readonly plan: Item<"plan"> | undefined;
+}
+
+/** The next state, and what the core is told. */
+export type Step = readonly [TranslateState, readonly DriverEvent[]];
+
+/** The beginning of a turn. */
+export function beginTurn(turnId: string, modelContextWindow: number): TranslateState {
+  return { turnId, modelContextWindow, items: 0, open: undefined, plan: undefined };
+}
+
+/** An id for an item that is not made here, and the state in which it is taken. */
+export function takeItemId(state: TranslateState): readonly [TranslateState, string] {
+  const items = state.items + 1;
+  return [{ ...state, items }, `${state.turnId}-${items}`];
+}
+
+/** One part of a model's answer in, the next state and the events it means out. No I/O, no clock, no randomness. */
+export function step(state: TranslateState, part: ModelPart): Step {
+  switch (part.type) {
+    case "text-delta":
+      return stream(state, "text", part.text);
+    case "reasoning-delta":
+      return stream(state, "reasoning", part.text);
+    case "plan":
+      return onPlan(...closeText(state), part.explanation, part.entries);
+    case "usage": {
+      const { modelContextWindow } = state;
+      return [state, [{ type: "usage", last: part.usage, modelContextWindow }]];
+    }
+    // What the model wants done has items of its own; the text before it is complete.
+    case "tool-call":
+    case "question":
+    case "finish":
+      return closeText(state);
+  }
+}
+
+/** The end of a turn that was worked to its end: what is still open is complete. */
+export function endTurn(state: TranslateState): Step {
+  const [closed, events] = closeText(state);
+  if (closed.plan === undefined) return [closed, events];
+  return [{ ...closed, plan: undefined }, [...events, { type: "item/completed", item: closed.plan }]];
+}
+
+function stream(state: TranslateState, kind: OpenText["kind"], text: string): Step {
+  if (state.open?.kind === kind) {
+    const open = { ...state.open, text: state.open.text + text };
+    return [{ ...state, open }, [deltaOf(kind, open.id, text)]];
+  }
+  const [closed, before] = closeText(state);
+  const [next, id] = takeItemId(closed);
+  const started: DriverEvent = { type: "item/started", item: itemOf({ kind, id, text: "" }) };
+  return [{ ...next, open: { kind, id, text } }, [...before, started, deltaOf(kind, id, text)]];
+}
+
+function closeText(state: TranslateState): Step {
+  if (state.open === undefined) return [state, []];
+  return [{ ...state, open: undefined }, [{ type: "item/completed", item: itemOf(state.open) }]];
+}
+
+function itemOf({ kind, id, text }: OpenText): Item<"agentMessage"> | Item<"reasoning"> {
+  return kind === "text" ? { type: "agentMessage", id, text } : { type: "reasoning", id, content: text };
+}
+
+function deltaOf(kind: OpenText["kind"], itemId: string, delta: string): DriverEvent {
+  const type = kind === "text" ? "item/agentMessage/delta" : "item/reasoning/textDelta";
+  return { type, itemId, delta };
+}
+
+/** The plan is one item for the whole turn; how far it is comes with every update of the turn's plan. */
+function onPlan(
+  state: TranslateState,
+  before: readonly DriverEvent[],
+  explanation: string,
+  entries: readonly PlanEntry[],
+): Step {
+  const updated: DriverEvent = { type: "turn/plan/updated", explanation, plan: entries };
+  if (state.plan !== undefined) {
+    return [{ ...state, plan: { ...state.plan, entries: [...entries] } }, [...before, updated]];
+  }
+  const [next, id] = takeItemId(state);
+  const text = entries.map((entry, index) => `${index + 1}. ${entry.step}`).join("\n");
+  const plan: Item<"plan"> = { type: "plan", id, text, entries: [...entries] };
+  const started: DriverEvent = { type: "item/started", item: { type: "plan", id, text: "" } };
+  const delta: DriverEvent = { type: "item/plan/delta", itemId: id, delta: text };
+  return [{ ...next, plan }, [...before, started, delta, updated]];
+}

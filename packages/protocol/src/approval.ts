@@ -1,0 +1,84 @@
+import * as z from "zod";
+import { Id } from "./ids.ts";
+import { FileUpdateChange } from "./items.ts";
+import { open } from "./open.ts";
+import { Decision } from "./policy.ts";
+
+const common = { itemId: Id, reason: z.string().optional() };
+
+/** What an agent wants to do and must be allowed to. The exact command or diff is always there. */
+export const Action = z.discriminatedUnion("kind", [
+  open({ kind: z.literal("command"), ...common, command: z.string(), cwd: z.string() }),
+  open({ kind: z.literal("fileChange"), ...common, changes: z.array(FileUpdateChange) }),
+  open({
+    kind: z.literal("tool"),
+    ...common,
+    tool: z.string(),
+    server: z.string().optional(),
+    arguments: z.unknown().optional(),
+  }),
+]);
+export type Action = z.output<typeof Action>;
+
+/**
+ * What must have been allowed before for an action to need no new answer. Each key names the exact thing, so an
+ * answer never covers more than what was shown.
+ */
+export function grantKeys(action: Action): string[] {
+  switch (action.kind) {
+    case "command":
+      return [`command:${action.cwd}:${action.command}`];
+    case "fileChange":
+      return action.changes.flatMap((change) =>
+        [change.path, ...(change.movePath === undefined ? [] : [change.movePath])].map(
+          (path) => `file:${path}`,
+        ),
+      );
+    case "tool":
+      return [`tool:${action.server ?? ""}:${action.tool}`];
+  }
+}
+
+/** An open question of an agent whether it may act. */
+export const Approval = open({
+  id: Id,
+  turnId: Id,
+  action: Action,
+  requestedAtMs: z.number(),
+  expiresAtMs: z.number(),
+});
+export type Approval = z.output<typeof Approval>;
+
+/** Who ended an approval or a question. */
+export const ResolvedBy = z.enum(["client", "rule", "timeout", "interrupt", "turnEnded", "serverStopped"]);
+export type ResolvedBy = z.output<typeof ResolvedBy>;
+
+/** How an approval ended. */
+export const Resolution = open({ decision: Decision, by: ResolvedBy, clientId: z.string().optional() });
+export type Resolution = z.output<typeof Resolution>;
+
+/** One thing an agent wants to know from the user. */
+export const UserQuestion = open({
+  id: z.string(),
+  header: z.string().optional(),
+  question: z.string(),
+  options: z.array(open({ label: z.string(), description: z.string().optional() })).optional(),
+  multiple: z.boolean().optional(),
+  secret: z.boolean().optional(),
+});
+export type UserQuestion = z.output<typeof UserQuestion>;
+
+/** An open request of an agent for answers. */
+export const QuestionRequest = open({
+  id: Id,
+  turnId: Id,
+  itemId: Id,
+  questions: z.array(UserQuestion),
+  requestedAtMs: z.number(),
+  expiresAtMs: z.number(),
+});
+export type QuestionRequest = z.output<typeof QuestionRequest>;
+
+/** The answers, by question id. */
+export const Answers = z.record(z.string(), open({ answers: z.array(z.string()) }));
+export type Answers = z.output<typeof Answers>;

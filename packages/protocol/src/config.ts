@@ -1,0 +1,45 @@
+import * as z from "zod";
+import { open } from "./open.ts";
+
+/** A model that a thread can use; its id is `agent/model`. */
+export const Model = open({
+  id: z.string(),
+  displayName: z.string(),
+  description: z.string().optional(),
+  isDefault: z.boolean(),
+  meta: z.record(z.string(), z.unknown()).optional(),
+});
+export type Model = z.output<typeof Model>;
+
+/** One value of a selector. */
+export const ConfigSelectOption = open({
+  id: z.string(),
+  name: z.string(),
+  description: z.string().optional(),
+});
+export type ConfigSelectOption = z.output<typeof ConfigSelectOption>;
+
+/**
+ * A setting that an agent advertises. Clients show every one the same way and need not know what it means.
+ * A `boolean` has the values "true" and "false".
+ */
+export const ConfigOption = open({
+  type: z.enum(["select", "boolean"]),
+  id: z.string(),
+  name: z.string(),
+  description: z.string().optional(),
+  group: z.string().optional(),
+  category: z.string().optional(),
+  options: z.array(ConfigSelectOption),
+  value: z.string(),
+  modelIds: z.array(z.string()).optional(),
+});
+export type ConfigOption = z.output<typeof ConfigOption>;
+
+/** Whether commands can be confined on this machine, by what, and if not, how to change that. */
+export const SandboxState = open({
+  available: z.boolean(),
+  mechanism: z.string(),
+  detail: z.string().optional(),
+});
+export type SandboxState = z.output<typeof SandboxState>;

@@ -1,0 +1,51 @@
+/**
+ * Every way a request can fail, by a stable name. The name travels as `data.reason`; the number belongs to the
+ * wire (see each vocabulary's `errorCodes`), because the same number means different things on different wires.
+ */
+export const ERROR_KINDS = {
+  parseError: "The line is not JSON, not UTF-8, or too long.",
+  invalidRequest: "The message is JSON but not a request.",
+  methodNotFound: "No such method on this door.",
+  invalidParams: "The params do not fit the method; the message names the field.",
+  internalError: "A fault of Flint's own.",
+  notInitialized: "`initialize` has to come first.",
+  alreadyInitialized: "`initialize` was already answered on this connection.",
+  threadNotFound: "No thread has this id.",
+  turnInProgress: "The thread runs a turn; `data.activeTurnId` names it.",
+  notRunning: "There is no running turn to act on.",
+  turnNotFound: "The thread has no turn with this id.",
+  approvalNotFound: "No open approval or question has this id; it may have been answered already.",
+  queuedInputNotFound: "The queue of the thread holds no input with this id.",
+  threadLocked: "Another process writes this thread.",
+  storageFailed: "The log could not be written.",
+  unsupported: "The agent of this thread cannot do that.",
+  sandboxUnavailable: "The sandbox that the policy asks for cannot be built on this machine.",
+  agentFailed: "The agent could not be started or did not answer.",
+  overloaded: "Too much is under way; try again later.",
+} as const;
+
+/** The stable name of a failure. */
+export type ErrorKind = keyof typeof ERROR_KINDS;
+
+/** Everything an error tells beside its message; `reason` is added when it is sent. */
+export type ErrorData = Readonly<Record<string, unknown>>;
+
+/** A failure that is told to the client who asked. The message is for people: it names the thing and the way out. */
+export class FlintError extends Error {
+  readonly kind: ErrorKind;
+  readonly data: ErrorData;
+
+  constructor(kind: ErrorKind, message: string, data: ErrorData = {}, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "FlintError";
+    this.kind = kind;
+    this.data = data;
+  }
+}
+
+/** Any thrown value as a FlintError; what is not one becomes `internalError` with the cause kept. */
+export function asFlintError(thrown: unknown): FlintError {
+  if (thrown instanceof FlintError) return thrown;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new FlintError("internalError", `Flint failed: ${message}`, {}, { cause: thrown });
+}

@@ -1,0 +1,188 @@
+import * as z from "zod";
+import { Answers, Approval, QuestionRequest, Resolution, ResolvedBy } from "./approval.ts";
+import { ConfigOption } from "./config.ts";
+import { Id } from "./ids.ts";
+import { QueuedInput } from "./input.ts";
+import { PlanEntry, ThreadItem } from "./items.ts";
+import { once, open } from "./open.ts";
+import { Thread, ThreadSettings, ThreadStatus, Turn, TurnError } from "./thread.ts";
+import { Cost, TokenUsage } from "./usage.ts";
+
+/**
+ * How an event is kept. `stored`: written to the log, then told. `synced`: written, forced to the disk, then told.
+ * `coalesced`: told at once, and in the log at most 100 ms later, merged per item. `live`: told, never stored.
+ */
+export type Keeping = "stored" | "synced" | "coalesced" | "live";
+
+function row<Kept extends Keeping, Data extends z.ZodType>(kept: Kept, doc: string, make: () => Data) {
+  const data = once(make);
+  return {
+    kept,
+    doc,
+    get data() {
+      return data();
+    },
+  };
+}
+
+const ofThread = { threadId: Id };
+const ofTurn = { threadId: Id, turnId: Id };
+
+/** A piece of streamed text. `offset` is where it starts in the item's text, so a piece seen twice does no harm. */
+const Delta = open({ ...ofTurn, itemId: Id, delta: z.string(), offset: z.number() });
+
+const ItemEvent = open({ ...ofTurn, item: ThreadItem });
+const TurnEvent = open({ ...ofThread, turn: Turn });
+
+/** Every event of a thread: its name on the Flint wire, what it carries, how it is kept. */
+export const EVENTS = {
+  "thread/started": row("stored", "A thread was created, or resumed by this client.", () =>
+    open({ thread: Thread, settings: ThreadSettings }),
+  ),
+  "thread/settings/updated": row("stored", "Model, folder, policies or selector values changed.", () =>
+    open({ ...ofThread, settings: ThreadSettings }),
+  ),
+  "thread/name/updated": row("stored", "The thread has a new name.", () =>
+    open({ ...ofThread, name: z.string() }),
+  ),
+  "thread/archived": row("stored", "The thread was archived.", () => open(ofThread)),
+  "thread/unarchived": row("stored", "The thread was taken out of the archive.", () => open(ofThread)),
+  "thread/deleted": row("live", "The thread and its log are gone.", () => open(ofThread)),
+  "thread/closed": row("live", "The thread was put to rest; it loads again when it is used.", () =>
+    open(ofThread),
+  ),
+  "thread/status/changed": row("live", "The thread became idle or active, or waits for somebody.", () =>
+    open({ ...ofThread, status: ThreadStatus }),
+  ),
+  "thread/session/updated": row(
+    "stored",
+    "The agent's own session has this id; a later turn resumes it.",
+    () => open({ ...ofThread, agent: z.string(), nativeId: z.string() }),
+  ),
+  "thread/reverted": row(
+    "stored",
+    "These turns no longer belong to the conversation. Files are not touched.",
+    () => open({ ...ofThread, turnIds: z.array(Id) }),
+  ),
+  "thread/queue/changed": row("stored", "The inputs that wait for the running turn to end.", () =>
+    open({ ...ofThread, queue: z.array(QueuedInput) }),
+  ),
+  "thread/tokenUsage/updated": row(
+    "stored",
+    "`usage` is the total of the thread, `last` the latest model call.",
+    () =>
+      open({
+        ...ofTurn,
+        usage: TokenUsage,
+        last: TokenUsage,
+        modelContextWindow: z.number().optional(),
+        cost: Cost.optional(),
+      }),
+  ),
+  "turn/started": row("stored", "A turn began.", () => TurnEvent),
+  "turn/completed": row(
+    "synced",
+    "A turn ended, one way or another. Comes exactly once a turn.",
+    () => TurnEvent,
+  ),
+  "turn/plan/updated": row("stored", "The plan of the turn, whole.", () =>
+    open({ ...ofTurn, explanation: z.string(), plan: z.array(PlanEntry) }),
+  ),
+  "turn/diff/updated": row("stored", "All file changes of the turn so far, as one unified diff.", () =>
+    open({ ...ofTurn, diff: z.string() }),
+  ),
+  "item/started": row("stored", "Work on an item began.", () => ItemEvent),
+  "item/completed": row("stored", "An item is final; this state is the authoritative one.", () => ItemEvent),
+  "item/agentMessage/delta": row("coalesced", "Text of the agent.", () => Delta),
+  "item/reasoning/textDelta": row("coalesced", "Text of the agent's reasoning.", () => Delta),
+  "item/reasoning/summaryTextDelta": row("coalesced", "Text of the summary of the reasoning.", () => Delta),
+  "item/commandExecution/outputDelta": row("coalesced", "Output of a command.", () => Delta),
+  "item/fileChange/outputDelta": row("coalesced", "Text of a patch as it is made.", () => Delta),
+  "item/plan/delta": row("coalesced", "Text of a plan.", () => Delta),
+  "item/mcpToolCall/progress": row("live", "An MCP tool says how far it is.", () =>
+    open({ ...ofTurn, itemId: Id, message: z.string() }),
+  ),
+  "approval/requested": row("stored", "The agent must be allowed to act.", () =>
+    open({ ...ofThread, approval: Approval }),
+  ),
+  "approval/resolved": row("synced", "An approval has its answer; nobody needs to ask any more.", () =>
+    open({ ...ofTurn, approvalId: Id, itemId: Id, resolution: Resolution }),
+  ),
+  "question/requested": row("stored", "The agent wants to know something from the user.", () =>
+    open({ ...ofThread, request: QuestionRequest }),
+  ),
+  "question/resolved": row("synced", "A question has its answers, or will not get any.", () =>
+    open({ ...ofTurn, questionId: Id, itemId: Id, answers: Answers, by: ResolvedBy }),
+  ),
+  error: row("stored", "Something went wrong in a turn. With `willRetry` the turn goes on.", () =>
+    open({ ...ofTurn, error: TurnError, willRetry: z.boolean() }),
+  ),
+  warning: row("live", "Something the user should know, such as a damaged log.", () =>
+    open({ ...ofThread, message: z.string(), reason: z.string() }),
+  ),
+  "model/rerouted": row("stored", "Another model than the chosen one does the work.", () =>
+    open({ ...ofTurn, fromModel: z.string(), toModel: z.string(), reason: z.string() }),
+  ),
+  "config/updated": row("live", "The selectors of the thread or of the server changed.", () =>
+    open({ threadId: Id.optional(), options: z.array(ConfigOption) }),
+  ),
+  "extension/notified": row(
+    "live",
+    "The agent's own notification; on the wire it has the agent's own name, prefixed by its provider.",
+    () => open({ ...ofThread, method: z.string(), params: z.record(z.string(), z.unknown()) }),
+  ),
+} as const;
+
+/** The name of an event. */
+export type EventType = keyof typeof EVENTS;
+/** What an event of this name carries. */
+export type EventData<Type extends EventType> = z.output<(typeof EVENTS)[Type]["data"]>;
+
+/** An event that has not happened yet: its name and what it carries. */
+export type EventBody = { [Type in EventType]: { type: Type; data: EventData<Type> } }[EventType];
+
+/** The names of the events that are kept in this way. */
+export type EventTypeKept<Kept extends Keeping> = {
+  [Type in EventType]: (typeof EVENTS)[Type]["kept"] extends Kept ? Type : never;
+}[EventType];
+
+/** The name of an event that carries a piece of streamed text. */
+export type DeltaType = EventTypeKept<"coalesced">;
+/** A piece of streamed text. */
+export type DeltaBody = Extract<EventBody, { type: DeltaType }>;
+
+/**
+ * An event that happened. `seq` rises by one with every stored event of a thread; an event without it was told
+ * but is not, or not yet, in the log. `at` is in unix milliseconds.
+ */
+export type ThreadEvent = EventBody & { readonly seq?: number; readonly at: number };
+
+/** An event as it is in the log. */
+export type StoredEvent = EventBody & { readonly seq: number; readonly at: number };
+
+/** An event as it stands in the log, for a client that reads instead of following. */
+export const LoggedEvent = open({ seq: z.number(), at: z.number(), type: z.string(), data: z.unknown() });
+
+/** How events of this name are kept. */
+export function keepingOf(type: EventType): Keeping {
+  return EVENTS[type].kept;
+}
+
+/** Whether a name from a wire or a file is one of ours. */
+export function isEventType(name: string): name is EventType {
+  return Object.hasOwn(EVENTS, name);
+}
+
+/** Whether an event carries a piece of streamed text. */
+export function isDelta(event: EventBody): event is DeltaBody {
+  return keepingOf(event.type) === "coalesced";
+}
+
+/** The thread an event belongs to, if any. */
+export function threadIdOf(event: EventBody): string | undefined {
+  if (event.type === "thread/started") return event.data.thread.id;
+  return event.data.threadId;
+}
+
+/** Params as they stand on the Flint wire: what the event carries, with its place in the log. */
+export type Told<Type extends EventType> = EventData<Type> & { seq?: number; at?: number };

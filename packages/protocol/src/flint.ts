@@ -1,0 +1,93 @@
+import * as z from "zod";
+import { Answers, UserQuestion } from "./approval.ts";
+import { EVENTS } from "./events.ts";
+import { Id } from "./ids.ts";
+import { FileUpdateChange } from "./items.ts";
+import { METHODS } from "./methods.ts";
+import { Empty, open } from "./open.ts";
+import { Decision } from "./policy.ts";
+import { defineVocabulary, type NotificationRow, STANDARD_CODES } from "./vocabulary.ts";
+
+const asked = { threadId: Id, turnId: Id, itemId: Id, approvalId: Id, reason: z.string().optional() };
+
+/** The words a client may answer an approval with, or the whole decision. */
+export const ApprovalAnswer = open({
+  decision: z.union([z.enum(["accept", "acceptForSession", "acceptAlways", "decline", "cancel"]), Decision]),
+  message: z.string().optional(),
+});
+export type ApprovalAnswer = z.output<typeof ApprovalAnswer>;
+
+/** What Flint asks its clients; each is answered by the first client that does. */
+export const ASKS = {
+  "item/commandExecution/requestApproval": {
+    doc: "May the agent run this command?",
+    params: open({ ...asked, command: z.string(), cwd: z.string() }),
+    result: ApprovalAnswer,
+  },
+  "item/fileChange/requestApproval": {
+    doc: "May the agent change these files?",
+    params: open({ ...asked, changes: z.array(FileUpdateChange) }),
+    result: ApprovalAnswer,
+  },
+  "item/toolCall/requestApproval": {
+    doc: "May the agent call this tool?",
+    params: open({
+      ...asked,
+      tool: z.string(),
+      server: z.string().optional(),
+      arguments: z.unknown().optional(),
+    }),
+    result: ApprovalAnswer,
+  },
+  "item/tool/requestUserInput": {
+    doc: "The agent wants to know something from the user.",
+    params: open({ threadId: Id, turnId: Id, itemId: Id, questionId: Id, questions: z.array(UserQuestion) }),
+    result: open({ answers: Answers }),
+  },
+} as const;
+
+/** The name of a question to the client. */
+export type Ask = keyof typeof ASKS;
+
+function toldAs(event: { readonly doc: string; readonly data: z.ZodType }): NotificationRow {
+  return {
+    doc: event.doc,
+    get params() {
+      return event.data;
+    },
+  };
+}
+
+/** The events that go out under their own name; approvals and questions go out as requests instead. */
+const toldEvents = Object.fromEntries(
+  Object.entries(EVENTS)
+    .filter(([name]) => name !== "extension/notified")
+    .map(([name, event]): [string, NotificationRow] => [name, toldAs(event)]),
+);
+
+/** Flint's own wire: JSON lines without the `jsonrpc` field. */
+export const FLINT = defineVocabulary({
+  name: "flint",
+  header: false,
+  requests: METHODS,
+  notifications: { initialized: { doc: "The client is ready.", params: Empty } },
+  serverRequests: ASKS,
+  serverNotifications: toldEvents,
+  errorCodes: {
+    ...STANDARD_CODES,
+    alreadyInitialized: STANDARD_CODES.invalidRequest,
+    notInitialized: -32000,
+    threadNotFound: -32001,
+    turnInProgress: -32002,
+    notRunning: -32003,
+    approvalNotFound: -32004,
+    turnNotFound: -32005,
+    queuedInputNotFound: -32006,
+    threadLocked: -32007,
+    storageFailed: -32008,
+    unsupported: -32009,
+    sandboxUnavailable: -32010,
+    agentFailed: -32011,
+    overloaded: -32012,
+  },
+});

@@ -1,0 +1,230 @@
+import * as z from "zod";
+import { Action, ResolvedBy } from "./approval.ts";
+import { Id } from "./ids.ts";
+import { UserInput } from "./input.ts";
+import { METHODS } from "./methods.ts";
+import { open } from "./open.ts";
+import { Decision } from "./policy.ts";
+import { TurnError } from "./thread.ts";
+import { defineVocabulary, STANDARD_CODES } from "./vocabulary.ts";
+
+/** The version that this wire says it has. */
+export const HARNESS_VERSION = "1.0.0";
+
+/** How a client of this wire answers an approval: this time, from now on, or no. */
+export const HarnessDecision = z.enum(["once", "always", "reject"]);
+export type HarnessDecision = z.output<typeof HarnessDecision>;
+
+const ofTurn = { threadId: Id, turnId: Id };
+const toolItemId = z.string();
+
+/** Every item type of this wire and what its `data` holds; a tool's own fields stand beside the named ones. */
+export const HARNESS_ITEMS = {
+  user_message: {
+    doc: "What the user sent: `text` is all of it as text, `content` the pieces, files among them.",
+    data: open({ text: z.string(), content: z.array(UserInput) }),
+  },
+  assistant_message: {
+    doc: "What the model says (`text`) or thinks (`reasoning`, and `summary` where there is one).",
+    data: open({
+      text: z.string().optional(),
+      reasoning: z.string().optional(),
+      summary: z.string().optional(),
+    }),
+  },
+  tool_exec: {
+    doc: "The use of a tool. `kind` is the item type on the Flint wire; the tool's own fields are beside it.",
+    data: z.looseObject({ tool: z.string(), kind: z.string(), logItemId: z.string().optional() }),
+  },
+  tool_log: {
+    doc: "The output of the command `toolItemId`, and nowhere else: a command's tool_exec does not repeat it.",
+    data: open({ toolItemId, output: z.string(), omittedOutputBytes: z.number().optional() }),
+  },
+  approval: {
+    doc: "A request for permission, and once it is completed its answer. The item id is the request id.",
+    data: open({
+      requestId: z.string(),
+      toolItemId,
+      action: Action.optional(),
+      decision: HarnessDecision.optional(),
+      by: ResolvedBy.optional(),
+      resolution: Decision.optional(),
+    }),
+  },
+  artifact: {
+    doc: "A file that the tool `toolItemId` produced or changed; the diff is with the tool.",
+    data: open({ toolItemId, path: z.string(), change: z.enum(["add", "modify"]) }),
+  },
+} as const;
+
+/** The name of an item type of this wire. */
+export type HarnessItemType = keyof typeof HARNESS_ITEMS;
+/** What the `data` of an item of this type holds. */
+export type HarnessData<Type extends HarnessItemType> = z.output<(typeof HARNESS_ITEMS)[Type]["data"]>;
+
+// Object.keys forgets the names it gives; an object of ours has at least one.
+const ItemTypeName = z.enum(Object.keys(HARNESS_ITEMS) as [HarnessItemType, ...HarnessItemType[]]);
+
+/** A conversation. Times are unix milliseconds, here and everywhere on this wire. */
+export const HarnessThread = open({
+  threadId: Id,
+  title: z.string(),
+  directory: z.string(),
+  time: open({ created: z.number(), updated: z.number() }),
+});
+export type HarnessThread = z.output<typeof HarnessThread>;
+
+/** One prompt and the work on it. */
+export const HarnessTurn = open({
+  turnId: Id,
+  threadId: Id,
+  status: z.enum(["running", "completed", "cancelled", "error"]),
+  time: open({ started: z.number(), completed: z.number().optional() }),
+});
+export type HarnessTurn = z.output<typeof HarnessTurn>;
+
+/** Something said or done in a turn. */
+export const HarnessItem = open({
+  itemId: z.string(),
+  ...ofTurn,
+  type: ItemTypeName,
+  data: z.record(z.string(), z.unknown()).optional(),
+});
+export type HarnessItem = z.output<typeof HarnessItem>;
+
+/** A notification of the past: its name, when it was, and beside them the params it had. */
+export const HarnessEvent = open({ type: z.string(), time: z.number() });
+export type HarnessEvent = z.output<typeof HarnessEvent>;
+
+/** What the agent must be allowed to do: the exact command, diff or tool call is in `action`. */
+export const HarnessApprovalRequest = open({
+  requestId: z.string(),
+  ...ofTurn,
+  itemId: z.string(),
+  action: Action,
+  expiresAt: z.number(),
+});
+export type HarnessApprovalRequest = z.output<typeof HarnessApprovalRequest>;
+
+const ofItem = open({ item: HarnessItem });
+const Done = open({ ok: z.literal(true) });
+const startThread = METHODS["thread/start"].params.shape;
+const startTurn = METHODS["turn/start"].params.shape;
+
+/** The first slash parts provider and model, so a provider's name must not hold one. */
+const ModelName = open({
+  providerID: z.string().regex(/^[^/]+$/, "must be a name without '/'"),
+  modelID: z.string().min(1),
+});
+
+/** The harness wire: dotted names, approvals told by a notification and answered by a request. */
+export const HARNESS = defineVocabulary({
+  name: "harness",
+  header: true,
+  requests: {
+    initialize: {
+      doc: "Says hello and answers what this server can do. Welcome at any time, not required.",
+      params: open({
+        clientInfo: open({ name: z.string(), version: z.string().optional() }).optional(),
+      }).default({}),
+      result: open({
+        version: z.string(),
+        capabilities: open({
+          threads: z.boolean(),
+          turns: z.boolean(),
+          approvals: z.boolean(),
+          streaming: z.boolean(),
+          persistence: z.boolean(),
+        }),
+      }),
+    },
+    "thread.create": {
+      doc: "Creates a thread and follows it.",
+      params: open({ title: startThread.name, directory: startThread.cwd }).default({}),
+      result: open({ thread: HarnessThread }),
+    },
+    "thread.list": {
+      doc: "The threads, newest first. `nextCursor` is there when one answer cannot hold them all.",
+      params: open({ cursor: z.string().optional() }).default({}),
+      result: open({ threads: z.array(HarnessThread), nextCursor: z.string().optional() }),
+    },
+    "thread.get": {
+      doc: "A thread and everything that was told about it, in order.",
+      params: open({ threadId: Id }),
+      result: open({ thread: HarnessThread, events: z.array(HarnessEvent) }),
+    },
+    "turn.start": {
+      doc: "Prompts the agent. Answers at once; the work is told by notifications.",
+      params: open({
+        threadId: Id,
+        input: startTurn.input,
+        model: ModelName.optional(),
+        agent: z.string().max(200).optional(),
+      }),
+      result: open({ turnId: Id }),
+    },
+    "turn.cancel": {
+      doc: "Stops the running turn of a thread.",
+      params: open({ threadId: Id }),
+      result: Done,
+    },
+    "approval.respond": {
+      doc: "Answers an approval. The first answer counts.",
+      params: open({ requestId: z.string(), decision: HarnessDecision }),
+      result: Done,
+    },
+  },
+  notifications: {},
+  serverRequests: {},
+  serverNotifications: {
+    "thread.created": { doc: "There is a new thread.", params: open({ thread: HarnessThread }) },
+    "turn.started": { doc: "A turn began.", params: open({ turn: HarnessTurn }) },
+    "turn.completed": {
+      doc: "A turn ended well, or was cancelled; its status says which.",
+      params: open({ turn: HarnessTurn }),
+    },
+    "turn.error": { doc: "A turn failed.", params: open({ turn: HarnessTurn, error: TurnError }) },
+    "item.started": { doc: "There is a new item.", params: ofItem },
+    "item.delta": {
+      doc: "More text of an item. `field` of its data grows by `delta`, which begins at `offset` of that text.",
+      params: open({
+        itemId: z.string(),
+        ...ofTurn,
+        itemType: ItemTypeName,
+        field: z.string(),
+        delta: z.string(),
+        offset: z.number().optional(),
+      }),
+    },
+    "item.completed": { doc: "An item is final; this state of it is the one that counts.", params: ofItem },
+    "approval.requested": {
+      doc: "The agent waits for permission; answer with `approval.respond`.",
+      params: HarnessApprovalRequest,
+    },
+  },
+  errorCodes: {
+    ...STANDARD_CODES,
+    alreadyInitialized: STANDARD_CODES.invalidRequest,
+    threadNotFound: -32001,
+    turnInProgress: -32002,
+    // To cancel where nothing runs is, on this wire, to name a turn that is not there.
+    turnNotFound: -32003,
+    notRunning: -32003,
+    approvalNotFound: -32004,
+    notInitialized: -32005,
+    queuedInputNotFound: -32006,
+    threadLocked: -32007,
+    storageFailed: -32008,
+    unsupported: -32009,
+    sandboxUnavailable: -32010,
+    agentFailed: -32011,
+    overloaded: -32012,
+  },
+});
+
+/** The name of a notification of this wire. */
+export type HarnessNotification = keyof (typeof HARNESS)["serverNotifications"];
+/** What a notification of this name carries. */
+export type HarnessTold<Name extends HarnessNotification> = z.output<
+  (typeof HARNESS)["serverNotifications"][Name]["params"]
+>;

@@ -1,0 +1,41 @@
+import * as z from "zod";
+import { open } from "./open.ts";
+
+/** One piece of what the user sends. */
+export const UserInput = z.discriminatedUnion("type", [
+  open({ type: z.literal("text"), text: z.string() }),
+  open({ type: z.literal("image"), url: z.string() }),
+  open({ type: z.literal("localImage"), path: z.string() }),
+  open({ type: z.literal("skill"), name: z.string(), path: z.string().optional() }),
+  open({ type: z.literal("mention"), name: z.string(), path: z.string() }),
+]);
+export type UserInput = z.output<typeof UserInput>;
+
+/** What is shown of an input where only a line of text fits. */
+export function inputText(input: readonly UserInput[]): string {
+  return input.map(pieceText).join("\n");
+}
+
+function pieceText(piece: UserInput): string {
+  switch (piece.type) {
+    case "text":
+      return piece.text;
+    case "image":
+      return piece.url.startsWith("data:") ? "[image]" : `[image ${piece.url}]`;
+    case "localImage":
+      return `[image ${piece.path}]`;
+    case "skill":
+      return `[skill ${piece.name}]`;
+    case "mention":
+      return `@${piece.path}`;
+  }
+}
+
+/** A turn that waits for the running one to end. */
+export const QueuedInput = open({
+  id: z.string(),
+  input: z.array(UserInput),
+  createdAtMs: z.number(),
+  clientId: z.string().optional(),
+});
+export type QueuedInput = z.output<typeof QueuedInput>;

@@ -1,0 +1,169 @@
+import * as z from "zod";
+import { Id } from "./ids.ts";
+import { UserInput } from "./input.ts";
+import { open } from "./open.ts";
+
+const WorkStatus = z.enum(["inProgress", "completed", "failed", "declined"]);
+const CallStatus = z.enum(["inProgress", "completed", "failed"]);
+
+/** One file that an agent adds, modifies or deletes. `movePath` is where a modified file goes when it is renamed. */
+export const FileUpdateChange = open({
+  path: z.string(),
+  kind: z.enum(["add", "modify", "delete"]),
+  diff: z.string(),
+  movePath: z.string().optional(),
+});
+export type FileUpdateChange = z.output<typeof FileUpdateChange>;
+
+/** One step of a plan. */
+export const PlanEntry = open({
+  step: z.string(),
+  status: z.enum(["pending", "inProgress", "completed", "failed"]),
+});
+export type PlanEntry = z.output<typeof PlanEntry>;
+
+const UserMessage = open({
+  type: z.literal("userMessage"),
+  id: Id,
+  clientId: z.string().optional(),
+  content: z.array(UserInput),
+});
+/** Set on an item whose turn ended before it did: what is there is all there is. */
+const partial = z.boolean().optional();
+const AgentMessage = open({ type: z.literal("agentMessage"), id: Id, text: z.string(), partial });
+const Reasoning = open({
+  type: z.literal("reasoning"),
+  id: Id,
+  summary: z.string().optional(),
+  content: z.string().optional(),
+  partial,
+});
+const CommandExecution = open({
+  type: z.literal("commandExecution"),
+  id: Id,
+  command: z.string(),
+  cwd: z.string(),
+  status: WorkStatus,
+  exitCode: z.number().optional(),
+  aggregatedOutput: z.string().optional(),
+  omittedOutputBytes: z.number().optional(),
+  durationMs: z.number().optional(),
+});
+const FileChange = open({
+  type: z.literal("fileChange"),
+  id: Id,
+  changes: z.array(FileUpdateChange),
+  status: WorkStatus,
+  output: z.string().optional(),
+});
+const McpToolCall = open({
+  type: z.literal("mcpToolCall"),
+  id: Id,
+  server: z.string(),
+  tool: z.string(),
+  arguments: z.record(z.string(), z.unknown()).optional(),
+  status: CallStatus,
+  result: z.unknown().optional(),
+  error: z.string().optional(),
+  durationMs: z.number().optional(),
+});
+const ToolCall = open({
+  type: z.literal("toolCall"),
+  id: Id,
+  tool: z.string(),
+  title: z.string().optional(),
+  arguments: z.unknown().optional(),
+  status: WorkStatus,
+  result: z.unknown().optional(),
+  error: z.string().optional(),
+  durationMs: z.number().optional(),
+});
+const WebSearch = open({ type: z.literal("webSearch"), id: Id, query: z.string() });
+const Plan = open({
+  type: z.literal("plan"),
+  id: Id,
+  text: z.string(),
+  entries: z.array(PlanEntry).optional(),
+  partial,
+});
+const EnteredReviewMode = open({ type: z.literal("enteredReviewMode"), id: Id, review: z.string() });
+const ExitedReviewMode = open({ type: z.literal("exitedReviewMode"), id: Id, review: z.string() });
+const ContextCompaction = open({
+  type: z.literal("contextCompaction"),
+  id: Id,
+  summary: z.string().optional(),
+});
+
+/** Which text field of its item a delta event extends. */
+type DeltaFields = Readonly<Record<string, string>>;
+
+function row<Schema extends z.ZodObject>(doc: string, schema: Schema, deltas: DeltaFields = {}) {
+  return { doc, schema, deltas };
+}
+
+/** Every item type that Flint knows, its schema, and the delta events that extend it. */
+export const ITEMS = {
+  userMessage: row("What the user sent, at the start of a turn or as a steer.", UserMessage),
+  agentMessage: row("What the agent says.", AgentMessage, { "item/agentMessage/delta": "text" }),
+  reasoning: row("What the agent thinks, in full or as a summary.", Reasoning, {
+    "item/reasoning/textDelta": "content",
+    "item/reasoning/summaryTextDelta": "summary",
+  }),
+  commandExecution: row("A command the agent runs or wants to run.", CommandExecution, {
+    "item/commandExecution/outputDelta": "aggregatedOutput",
+  }),
+  fileChange: row("Files that the agent adds, modifies or deletes.", FileChange, {
+    "item/fileChange/outputDelta": "output",
+  }),
+  mcpToolCall: row("A call of a tool on an MCP server.", McpToolCall),
+  toolCall: row("A call of any other tool of the agent.", ToolCall),
+  webSearch: row("A search of the web.", WebSearch),
+  plan: row("The agent's plan.", Plan, { "item/plan/delta": "text" }),
+  enteredReviewMode: row("A review begins.", EnteredReviewMode),
+  exitedReviewMode: row("A review ended; `review` is its text.", ExitedReviewMode),
+  contextCompaction: row("The context was summarised to make room.", ContextCompaction),
+} as const;
+
+/** The name of a known item type. */
+export type ItemType = keyof typeof ITEMS;
+
+/** An item of a known type. */
+export const KnownItem = z.discriminatedUnion("type", [
+  UserMessage,
+  AgentMessage,
+  Reasoning,
+  CommandExecution,
+  FileChange,
+  McpToolCall,
+  ToolCall,
+  WebSearch,
+  Plan,
+  EnteredReviewMode,
+  ExitedReviewMode,
+  ContextCompaction,
+]);
+export type KnownItem = z.output<typeof KnownItem>;
+
+/** One known item by its type. */
+export type Item<Type extends ItemType> = Extract<KnownItem, { type: Type }>;
+
+/** An item of a type that only the agent knows; clients show its id and whatever text it has. */
+export const ExtensionItem = open({
+  type: z.string().refine((type) => !Object.hasOwn(ITEMS, type), "is a known type with a wrong shape"),
+  id: Id,
+});
+export type ExtensionItem = z.output<typeof ExtensionItem>;
+
+/** Any item. The union is open: an unknown type is not an error. */
+export const ThreadItem = z.union([KnownItem, ExtensionItem]);
+export type ThreadItem = KnownItem | ExtensionItem;
+
+/** Tells a known item from an extension, so that a switch over its type can be exhaustive. */
+export function isKnownItem(item: ThreadItem): item is KnownItem {
+  return Object.hasOwn(ITEMS, item.type);
+}
+
+/** For each delta event, the text field that it extends. */
+export const DELTA_FIELDS: ReadonlyMap<string, string> = new Map(
+  Object.values(ITEMS).flatMap((item) => Object.entries<string>(item.deltas)),
+);

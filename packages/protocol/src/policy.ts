@@ -1,0 +1,60 @@
+import * as z from "zod";
+import { open } from "./open.ts";
+
+/** When the user is asked: never, unless the action is known to be harmless, or always. */
+export const ApprovalPolicy = z.enum(["never", "unlessTrusted", "always"]);
+export type ApprovalPolicy = z.output<typeof ApprovalPolicy>;
+
+/** What the commands of a thread may touch. */
+export const SandboxPolicy = z.discriminatedUnion("type", [
+  open({ type: z.literal("dangerFullAccess") }),
+  open({ type: z.literal("readOnly") }),
+  open({
+    type: z.literal("workspaceWrite"),
+    writableRoots: z.array(z.string()).optional(),
+    networkAccess: z.boolean().optional(),
+  }),
+  open({
+    type: z.literal("externalSandbox"),
+    networkAccess: z.enum(["restricted", "enabled"]).optional(),
+  }),
+]);
+export type SandboxPolicy = z.output<typeof SandboxPolicy>;
+
+const SHORTHANDS = {
+  readOnly: "readOnly",
+  "read-only": "readOnly",
+  workspaceWrite: "workspaceWrite",
+  "workspace-write": "workspaceWrite",
+  dangerFullAccess: "dangerFullAccess",
+  "danger-full-access": "dangerFullAccess",
+  externalSandbox: "externalSandbox",
+  "external-sandbox": "externalSandbox",
+} as const;
+
+/** The short names of the sandbox policies, as real clients write them. */
+export const SandboxShorthand = z.enum(
+  Object.keys(SHORTHANDS) as [keyof typeof SHORTHANDS, ...(keyof typeof SHORTHANDS)[]],
+);
+
+/** A sandbox policy as a client may write it: the object, or only its name. */
+export const SandboxPolicyInput = z.union([SandboxPolicy, SandboxShorthand]);
+export type SandboxPolicyInput = z.output<typeof SandboxPolicyInput>;
+
+/** The policy that an input means. */
+export function sandboxPolicyOf(input: SandboxPolicyInput): SandboxPolicy {
+  return typeof input === "string" ? { type: SHORTHANDS[input] } : input;
+}
+
+/** How long an answer to an approval holds. */
+export const DecisionScope = z.enum(["once", "session", "always"]);
+export type DecisionScope = z.output<typeof DecisionScope>;
+
+/** The one answer to an approval; every door's own words map to it. */
+export const Decision = open({
+  outcome: z.enum(["allow", "deny", "cancel"]),
+  scope: DecisionScope.default("once"),
+  rule: z.string().optional(),
+  message: z.string().max(10_000).optional(),
+});
+export type Decision = z.output<typeof Decision>;

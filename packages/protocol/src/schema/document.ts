@@ -1,0 +1,116 @@
+import * as z from "zod";
+import { ERROR_KINDS, type ErrorKind } from "../errors.ts";
+import { ExtensionItem, ITEMS } from "../items.ts";
+import type { NotificationRow, RequestRow, Vocabulary } from "../vocabulary.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import type { TypeNames } from "./names.ts";
+
+/** A request in a schema document. */
+export interface RequestSchema {
+  readonly doc: string;
+  readonly params: JsonSchema;
+  readonly result: JsonSchema;
+}
+
+/** A notification in a schema document. */
+export interface NotificationSchema {
+  readonly doc: string;
+  readonly params: JsonSchema;
+}
+
+/** An item type in a schema document. */
+export interface ItemSchema {
+  readonly doc: string;
+  readonly schema: JsonSchema;
+}
+
+/** All the words of one wire. It is itself a JSON Schema: what is shared by name stands in `$defs`. */
+export interface SchemaDocument {
+  readonly $schema: string;
+  readonly title: string;
+  readonly requests: Readonly<Record<string, RequestSchema>>;
+  readonly notifications: Readonly<Record<string, NotificationSchema>>;
+  readonly serverRequests: Readonly<Record<string, RequestSchema>>;
+  readonly serverNotifications: Readonly<Record<string, NotificationSchema>>;
+  readonly itemTypes: Readonly<Record<string, ItemSchema>>;
+  readonly errors: Readonly<Record<ErrorKind, { readonly code: number; readonly doc: string }>>;
+  readonly $defs: Readonly<Record<string, JsonSchema>>;
+}
+
+/** An item type of a wire and what it is for. */
+export interface ItemRow {
+  readonly doc: string;
+  readonly schema: z.ZodType;
+}
+
+const DRAFT = "https://json-schema.org/draft/2020-12/schema";
+
+/** Turns the tables of a wire into its document. The same tables always give the same text. */
+export class DocumentWriter {
+  readonly #names: TypeNames;
+  readonly #definitions = new Map<string, JsonSchema>();
+
+  constructor(names: TypeNames) {
+    this.#names = names;
+  }
+
+  /** The document of a vocabulary and its item types. To be called once. */
+  write(vocabulary: Vocabulary, items: Readonly<Record<string, ItemRow>>): SchemaDocument {
+    const request = ({ doc, params, result }: RequestRow): RequestSchema => ({
+      doc,
+      params: this.#schema(params),
+      result: this.#schema(result),
+    });
+    const notification = ({ doc, params }: NotificationRow) => ({ doc, params: this.#schema(params) });
+    const document = {
+      $schema: DRAFT,
+      title: vocabulary.name,
+      requests: mapped(vocabulary.requests, request),
+      notifications: mapped(vocabulary.notifications, notification),
+      serverRequests: mapped(vocabulary.serverRequests, request),
+      serverNotifications: mapped(vocabulary.serverNotifications, notification),
+      itemTypes: mapped(items, ({ doc, schema }) => ({ doc, schema: this.#schema(schema) })),
+      errors: mapped(ERROR_KINDS, (doc, kind) => ({ code: vocabulary.errorCodes[kind], doc })),
+    };
+    return { ...document, $defs: Object.fromEntries([...this.#definitions].sort(byName)) };
+  }
+
+  /** What may stand on the wire; a field with a default may be left out, whoever writes it. */
+  #schema(type: z.ZodType): JsonSchema {
+    const {
+      $schema: _draft,
+      $defs = {},
+      ...schema
+    } = z.toJSONSchema(type, {
+      metadata: this.#names,
+      io: "input",
+      unrepresentable: "any",
+      override: ({ zodSchema, jsonSchema }) => correct(zodSchema, jsonSchema),
+    });
+    for (const [name, definition] of Object.entries($defs)) this.#definitions.set(name, definition);
+    return schema;
+  }
+}
+
+/** What zod says in words of its own, or cannot say. */
+function correct(zodSchema: z.core.$ZodType, jsonSchema: z.core.JSONSchema.BaseSchema): void {
+  // No format of JSON Schema; the pattern beside it says the same.
+  if (jsonSchema.format === "starts_with") delete jsonSchema.format;
+  // A refinement is a function; this one keeps a known item of a wrong shape from passing as an unknown one.
+  if (zodSchema === ExtensionItem.shape.type) jsonSchema.not = { enum: Object.keys(ITEMS) };
+}
+
+function mapped<Name extends string, From, To>(
+  rows: Readonly<Record<Name, From>>,
+  change: (row: From, name: Name) => To,
+): Record<Name, To> {
+  // Object.keys forgets the names it gives.
+  const names = Object.keys(rows) as Name[];
+  const entries = names.map((name) => [name, change(rows[name], name)] as const);
+  // As above: every name has got its value.
+  return Object.fromEntries(entries) as Record<Name, To>;
+}
+
+function byName([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {
+  return left < right ? -1 : 1;
+}

@@ -1,0 +1,59 @@
+import * as z from "zod";
+import { EVENTS, isEventType } from "../events.ts";
+import { FLINT } from "../flint.ts";
+import { HARNESS, HARNESS_ITEMS } from "../harness.ts";
+import { ITEMS } from "../items.ts";
+import type { NotificationRow, Vocabulary } from "../vocabulary.ts";
+import { declarationsOf } from "./declarations.ts";
+import { DocumentWriter, type ItemRow, type SchemaDocument } from "./document.ts";
+import { typeNames } from "./names.ts";
+
+export { inlineType } from "./declarations.ts";
+export type {
+  ItemSchema,
+  NotificationSchema,
+  RequestSchema,
+  SchemaDocument,
+} from "./document.ts";
+export { alternativesOf, type JsonSchema, referredName, type SchemaPart } from "./json-schema.ts";
+export { harnessDataName, itemTypeName } from "./names.ts";
+
+/** The wires that have a schema. */
+export type WireName = "flint" | "harness";
+
+/** The JSON Schema documents of all wires. Made anew on every call, always the same. */
+export function jsonSchemas(): Record<WireName, SchemaDocument> {
+  return { flint: flintDocument(), harness: harnessDocument() };
+}
+
+/** A wire as TypeScript declarations, for people who write clients. */
+export function typeScriptDeclarations(wire: WireName = "flint"): string {
+  return declarationsOf(wire === "flint" ? flintDocument() : harnessDocument());
+}
+
+function flintDocument(): SchemaDocument {
+  const wire: Vocabulary = { ...FLINT, serverNotifications: withPlaces(FLINT.serverNotifications) };
+  return new DocumentWriter(typeNames()).write(wire, ITEMS);
+}
+
+function harnessDocument(): SchemaDocument {
+  const items = Object.entries(HARNESS_ITEMS).map(([type, { doc, data }]): [string, ItemRow] => [
+    type,
+    { doc, schema: data },
+  ]);
+  return new DocumentWriter(typeNames()).write(HARNESS, Object.fromEntries(items));
+}
+
+type Notifications = Readonly<Record<string, NotificationRow>>;
+
+/** Where a stored event stands in its log travels with it, beside what it carries. */
+const place = { seq: z.int().min(1).optional(), at: z.int().optional() };
+
+function withPlaces(notifications: Notifications): Notifications {
+  const rows = Object.entries(notifications).map(([name, row]): [string, NotificationRow] => {
+    const stored = isEventType(name) && EVENTS[name].kept !== "live";
+    if (!stored || !(row.params instanceof z.ZodObject)) return [name, row];
+    return [name, { doc: row.doc, params: row.params.extend(place) }];
+  });
+  return Object.fromEntries(rows);
+}

@@ -1,0 +1,254 @@
+import { type Approval, grantKeys, type QuestionRequest, type Resolution } from "./approval.ts";
+import { type DeltaBody, type EventBody, isDelta, type ThreadEvent } from "./events.ts";
+import { inputText, type QueuedInput } from "./input.ts";
+import { DELTA_FIELDS, type ThreadItem } from "./items.ts";
+import type { Thread, ThreadSettings, Turn } from "./thread.ts";
+import { type Cost, NO_USAGE, type TokenUsage } from "./usage.ts";
+
+/** What a thread looks like after its events: the one picture that server, SDK and screens share. */
+export interface ThreadState {
+  readonly seq: number;
+  readonly thread: Thread;
+  readonly settings: ThreadSettings;
+  /** In order. The server keeps only the latest few in memory; a client may keep all. */
+  readonly turns: readonly Turn[];
+  readonly activeTurnId: string | undefined;
+  /** Items of the running turn that have started and not ended. */
+  readonly openItemIds: readonly string[];
+  readonly approvals: readonly Approval[];
+  readonly questions: readonly QuestionRequest[];
+  readonly queue: readonly QueuedInput[];
+  readonly usage: TokenUsage;
+  readonly lastUsage: TokenUsage;
+  readonly modelContextWindow: number | undefined;
+  readonly cost: Cost | undefined;
+  /** What was allowed for the rest of the thread, as `grantKeys` names it. */
+  readonly grants: readonly string[];
+  /** The agents' own session ids, by agent. */
+  readonly nativeIds: Readonly<Record<string, string>>;
+}
+
+const PREVIEW_LENGTH = 160;
+
+/** A thread nobody has told anything about yet; its first event replaces it. */
+export function emptyThread(threadId: string): ThreadState {
+  const thread: Thread = {
+    id: threadId,
+    preview: "",
+    modelProvider: "",
+    model: "",
+    cwd: "/",
+    createdAt: 0,
+    updatedAt: 0,
+    archived: false,
+    ephemeral: false,
+    status: { type: "idle" },
+  };
+  return {
+    seq: 0,
+    thread,
+    settings: {
+      model: "",
+      cwd: "/",
+      approvalPolicy: "always",
+      sandboxPolicy: { type: "readOnly" },
+      config: {},
+    },
+    turns: [],
+    activeTurnId: undefined,
+    openItemIds: [],
+    approvals: [],
+    questions: [],
+    queue: [],
+    usage: NO_USAGE,
+    lastUsage: NO_USAGE,
+    modelContextWindow: undefined,
+    cost: undefined,
+    grants: [],
+    nativeIds: {},
+  };
+}
+
+/** The state after one more event. Pure; an event that is already contained changes nothing but may be repeated. */
+export function reduceThread(state: ThreadState, event: ThreadEvent): ThreadState {
+  if (event.seq !== undefined && event.seq <= state.seq) return state;
+  const next = isDelta(event) ? onDelta(state, event) : onEvent(state, event, event.at);
+  return event.seq === undefined ? next : { ...next, seq: event.seq };
+}
+
+type Whole = Exclude<EventBody, DeltaBody>;
+
+function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
+  switch (event.type) {
+    case "thread/started":
+      return { ...state, thread: event.data.thread, settings: event.data.settings };
+    case "thread/settings/updated":
+      return withSettings(state, event.data.settings);
+    case "thread/name/updated":
+      return withThread(state, { name: event.data.name });
+    case "thread/archived":
+      return withThread(state, { archived: true });
+    case "thread/unarchived":
+      return withThread(state, { archived: false });
+    case "thread/status/changed":
+      return withThread(state, { status: event.data.status });
+    case "thread/session/updated":
+      return { ...state, nativeIds: { ...state.nativeIds, [event.data.agent]: event.data.nativeId } };
+    case "thread/reverted":
+      return onReverted(state, new Set(event.data.turnIds));
+    case "thread/queue/changed":
+      return { ...state, queue: event.data.queue };
+    case "thread/tokenUsage/updated":
+      return {
+        ...state,
+        usage: event.data.usage,
+        lastUsage: event.data.last,
+        modelContextWindow: event.data.modelContextWindow ?? state.modelContextWindow,
+        cost: event.data.cost ?? state.cost,
+      };
+    case "turn/started":
+      return onTurnStarted(state, event.data.turn, at);
+    case "turn/completed":
+      return onTurnCompleted(state, event.data.turn, at);
+    case "item/started":
+      return {
+        ...withItem(state, event.data.turnId, event.data.item),
+        openItemIds: opened(state, event.data.item.id),
+      };
+    case "item/completed":
+      return {
+        ...withItem(state, event.data.turnId, event.data.item),
+        openItemIds: without(state, event.data.item.id),
+      };
+    case "approval/requested":
+      return withStatus({ ...state, approvals: [...state.approvals, event.data.approval] });
+    case "approval/resolved":
+      return withStatus(onApprovalResolved(state, event.data.approvalId, event.data.resolution));
+    case "question/requested":
+      return withStatus({ ...state, questions: [...state.questions, event.data.request] });
+    case "question/resolved":
+      return withStatus({
+        ...state,
+        questions: state.questions.filter((question) => question.id !== event.data.questionId),
+      });
+    case "turn/plan/updated":
+    case "turn/diff/updated":
+    case "item/mcpToolCall/progress":
+    case "thread/deleted":
+    case "thread/closed":
+    case "error":
+    case "warning":
+    case "model/rerouted":
+    case "config/updated":
+    case "extension/notified":
+      return state;
+  }
+}
+
+function withThread(state: ThreadState, change: Partial<Thread>): ThreadState {
+  return { ...state, thread: { ...state.thread, ...change } };
+}
+
+function withSettings(state: ThreadState, settings: ThreadSettings): ThreadState {
+  const modelProvider = settings.model.split("/")[0] ?? state.thread.modelProvider;
+  return { ...withThread(state, { model: settings.model, cwd: settings.cwd, modelProvider }), settings };
+}
+
+/** The status follows from what is open, so it never has to be kept in step by hand. */
+function withStatus(state: ThreadState): ThreadState {
+  if (state.activeTurnId === undefined) return withThread(state, { status: { type: "idle" } });
+  const activeFlags: NonNullable<Thread["status"]["activeFlags"]> = [];
+  if (state.approvals.length > 0) activeFlags.push("waitingOnApproval");
+  if (state.questions.length > 0) activeFlags.push("waitingOnUserInput");
+  return withThread(state, { status: { type: "active", activeFlags } });
+}
+
+function opened(state: ThreadState, itemId: string): readonly string[] {
+  return state.openItemIds.includes(itemId) ? state.openItemIds : [...state.openItemIds, itemId];
+}
+
+function without(state: ThreadState, itemId: string): readonly string[] {
+  return state.openItemIds.filter((other) => other !== itemId);
+}
+
+function onApprovalResolved(state: ThreadState, approvalId: string, resolution: Resolution): ThreadState {
+  const approval = state.approvals.find((open) => open.id === approvalId);
+  const approvals = state.approvals.filter((open) => open.id !== approvalId);
+  const { outcome, scope } = resolution.decision;
+  if (approval === undefined || outcome !== "allow" || scope === "once") return { ...state, approvals };
+  return { ...state, approvals, grants: [...new Set([...state.grants, ...grantKeys(approval.action)])] };
+}
+
+function onTurnStarted(state: ThreadState, turn: Turn, at: number): ThreadState {
+  const known = state.turns.filter((other) => other.id !== turn.id);
+  const started = { ...state, turns: [...known, turn], activeTurnId: turn.id, openItemIds: [] };
+  return withStatus(withThread(started, { updatedAt: Math.floor(at / 1000) }));
+}
+
+function onTurnCompleted(state: ThreadState, turn: Turn, at: number): ThreadState {
+  const turns = state.turns.map((known) => (known.id === turn.id ? completedTurn(known, turn) : known));
+  const ended: ThreadState = {
+    ...state,
+    turns,
+    activeTurnId: state.activeTurnId === turn.id ? undefined : state.activeTurnId,
+    openItemIds: state.activeTurnId === turn.id ? [] : state.openItemIds,
+    approvals: state.approvals.filter((approval) => approval.turnId !== turn.id),
+    questions: state.questions.filter((question) => question.turnId !== turn.id),
+  };
+  return withStatus(withThread(ended, { updatedAt: Math.floor(at / 1000) }));
+}
+
+/** A completed turn may come without its items; then the ones that came one by one are its items. */
+function completedTurn(known: Turn, completed: Turn): Turn {
+  return completed.itemsView === "notLoaded"
+    ? { ...completed, items: known.items, itemsView: known.itemsView }
+    : completed;
+}
+
+function onReverted(state: ThreadState, gone: ReadonlySet<string>): ThreadState {
+  return { ...state, turns: state.turns.filter((turn) => !gone.has(turn.id)) };
+}
+
+function withItem(state: ThreadState, turnId: string, item: ThreadItem): ThreadState {
+  const changed = withTurn(state, turnId, (turn) => ({ ...turn, items: upsert(turn.items, item) }));
+  if (state.thread.preview !== "" || item.type !== "userMessage" || !("content" in item)) return changed;
+  return withThread(changed, { preview: previewOf(inputText(item.content)) });
+}
+
+/** One line of at most 160 characters, for lists. */
+export function previewOf(text: string): string {
+  const line = text.replace(/\s+/gu, " ").trim();
+  return line.length <= PREVIEW_LENGTH ? line : `${line.slice(0, PREVIEW_LENGTH - 1)}…`;
+}
+
+function withTurn(state: ThreadState, turnId: string, change: (turn: Turn) => Turn): ThreadState {
+  const at = state.turns.findLastIndex((turn) => turn.id === turnId);
+  const turn = state.turns[at];
+  return turn === undefined ? state : { ...state, turns: state.turns.with(at, change(turn)) };
+}
+
+function upsert(items: readonly ThreadItem[], item: ThreadItem): ThreadItem[] {
+  const at = items.findLastIndex((other) => other.id === item.id);
+  return at === -1 ? [...items, item] : items.with(at, item);
+}
+
+function onDelta(state: ThreadState, event: DeltaBody): ThreadState {
+  const { turnId, itemId, delta, offset } = event.data;
+  const field = DELTA_FIELDS.get(event.type);
+  if (field === undefined) return state;
+  return withTurn(state, turnId, (turn) => {
+    const at = turn.items.findLastIndex((item) => item.id === itemId);
+    const item = turn.items[at];
+    if (item === undefined) return turn;
+    const text: unknown = Reflect.get(item, field);
+    const extended = appendAt(typeof text === "string" ? text : "", delta, offset);
+    return { ...turn, items: turn.items.with(at, { ...item, [field]: extended }) };
+  });
+}
+
+/** Text extended by a piece that starts at `offset`; what is already there is not added twice. */
+export function appendAt(text: string, piece: string, offset: number): string {
+  const known = text.length - offset;
+  if (known <= 0) return text + piece;
+  return known >= piece.length ? text : text + piece.slice(known);
+}

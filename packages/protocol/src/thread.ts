@@ -1,0 +1,93 @@
+import * as z from "zod";
+import { Id } from "./ids.ts";
+import { ThreadItem } from "./items.ts";
+import { open } from "./open.ts";
+import { ApprovalPolicy, SandboxPolicy } from "./policy.ts";
+
+/** Why a turn failed, by name. Free text is allowed; these are the names Flint itself uses. */
+export const TURN_ERROR_INFO = [
+  "ContextWindowExceeded",
+  "UsageLimitExceeded",
+  "InternalServerError",
+  "Unauthorized",
+  "BadRequest",
+  "ThreadRollbackFailed",
+  "SandboxError",
+  "AgentFailed",
+  "StorageFailed",
+  "ServerStopped",
+  "Other",
+] as const;
+export type TurnErrorInfo = (typeof TURN_ERROR_INFO)[number];
+
+/** Why a turn failed. */
+export const TurnError = open({
+  message: z.string(),
+  errorInfo: z.string().optional(),
+  httpStatusCode: z.number().optional(),
+  additionalDetails: z.string().optional(),
+});
+export type TurnError = z.output<typeof TurnError>;
+
+export const TurnStatus = z.enum(["inProgress", "completed", "interrupted", "failed"]);
+export type TurnStatus = z.output<typeof TurnStatus>;
+
+/** What a turn is for: an ordinary prompt, a review, or a compaction of the context. */
+export const TurnKind = z.enum(["prompt", "review", "compact"]);
+export type TurnKind = z.output<typeof TurnKind>;
+
+/**
+ * One prompt and everything the agent did about it. `itemsView` says whether `items` is all of them: a turn that is
+ * replayed or listed may come without (`notLoaded`), because each item also has events of its own.
+ */
+export const Turn = open({
+  id: Id,
+  status: TurnStatus,
+  items: z.array(ThreadItem),
+  itemsView: z.enum(["full", "notLoaded"]).optional(),
+  kind: TurnKind.optional(),
+  error: TurnError.optional(),
+  startedAtMs: z.number().optional(),
+  completedAtMs: z.number().optional(),
+  durationMs: z.number().optional(),
+});
+export type Turn = z.output<typeof Turn>;
+
+/** The values of the agent's selectors, by option id. */
+export const ConfigValues = z.record(z.string(), z.string());
+export type ConfigValues = z.output<typeof ConfigValues>;
+
+/** What a thread works with until it is told otherwise. */
+export const ThreadSettings = open({
+  model: z.string(),
+  cwd: z.string(),
+  approvalPolicy: ApprovalPolicy,
+  sandboxPolicy: SandboxPolicy,
+  config: ConfigValues,
+  developerInstructions: z.string().optional(),
+});
+export type ThreadSettings = z.output<typeof ThreadSettings>;
+
+/** What a thread does right now. */
+export const ThreadStatus = open({
+  type: z.enum(["notLoaded", "idle", "active"]),
+  activeFlags: z.array(z.enum(["waitingOnApproval", "waitingOnUserInput"])).optional(),
+});
+export type ThreadStatus = z.output<typeof ThreadStatus>;
+
+/** A conversation with an agent. Times are unix seconds. */
+export const Thread = open({
+  id: Id,
+  preview: z.string(),
+  name: z.string().optional(),
+  modelProvider: z.string(),
+  model: z.string(),
+  cwd: z.string(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  archived: z.boolean(),
+  ephemeral: z.boolean(),
+  status: ThreadStatus,
+  forkedFromId: z.string().optional(),
+});
+export type Thread = z.output<typeof Thread>;

@@ -1,0 +1,41 @@
+import * as z from "zod";
+import { open } from "./open.ts";
+
+/**
+ * Tokens in buckets that do not overlap: input that was not cached, input read from and written to the cache,
+ * output without thinking, and thinking. Their sum is what was used; each wire derives its own shape.
+ */
+export const TokenUsage = open({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  thinkingTokens: z.number().optional(),
+  cacheReadTokens: z.number().optional(),
+  cacheWriteTokens: z.number().optional(),
+});
+export type TokenUsage = z.output<typeof TokenUsage>;
+
+/** Nothing used yet. */
+export const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0 };
+
+/** Two usages together; a bucket that neither has stays absent. */
+export function addUsage(left: TokenUsage, right: TokenUsage): TokenUsage {
+  const sum: TokenUsage = {
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+  };
+  for (const bucket of ["thinkingTokens", "cacheReadTokens", "cacheWriteTokens"] as const) {
+    if (left[bucket] === undefined && right[bucket] === undefined) continue;
+    sum[bucket] = (left[bucket] ?? 0) + (right[bucket] ?? 0);
+  }
+  return sum;
+}
+
+/** All tokens of all buckets. */
+export function totalTokens(usage: TokenUsage): number {
+  const cached = (usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0);
+  return usage.inputTokens + usage.outputTokens + (usage.thinkingTokens ?? 0) + cached;
+}
+
+/** Money, in the currency it is billed in. */
+export const Cost = open({ amount: z.number(), currency: z.string() });
+export type Cost = z.output<typeof Cost>;

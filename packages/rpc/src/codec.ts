@@ -1,0 +1,197 @@
+import { exactId, type Id, idText, type Json } from "./id.ts";
+import {
+  dropPrototypeKeys,
+  findExcess,
+  mayHoldPrototypeKey,
+  rawMember,
+  replaceLoneSurrogates,
+} from "./json-text.ts";
+
+/** Why a request failed, as JSON-RPC writes it. */
+export type RpcError = { code: number; message: string; data?: unknown };
+
+/** A line that is no message. `answer` says that it carries an id and no method, so it was meant as an answer. */
+export type BadMessage = {
+  kind: "bad";
+  id: Id | null;
+  fault: "parse" | "invalid";
+  message: string;
+  answer?: true;
+};
+
+/** One line, understood. */
+export type Incoming =
+  | { kind: "request"; id: Id; method: string; params: unknown }
+  | { kind: "notification"; method: string; params: unknown }
+  | { kind: "response"; id: Id; result: unknown }
+  | { kind: "failure"; id: Id; error: RpcError }
+  | BadMessage;
+
+/** Whether messages carry the `jsonrpc` member. Both kinds are always read. */
+export type Envelope = { header: boolean };
+
+/** The JSON-RPC code for a message that cannot be a request or an answer. */
+export const INVALID_REQUEST = -32600;
+
+const LONGEST_SALVAGED_ID = 1024;
+const UNKNOWN_FAILURE = -32603;
+
+// A vocabulary has a few hundred methods, and quoting one anew costs a tenth of a whole notification.
+const MOST_QUOTED_METHODS = 1024;
+const quotedMethods = new Map<string, string>();
+
+/**
+ * Reads one line. Never throws: what is not a message comes back as `bad` with the id to answer, if it shows one.
+ * Own `__proto__` keys are dropped, escaped lone surrogates become U+FFFD, `params: null` reads as no params.
+ */
+export function decode(text: string): Incoming {
+  const excess = findExcess(text);
+  if (excess !== undefined) return overLimit(text, excess);
+  let value: unknown;
+  try {
+    value = parse(text);
+  } catch {
+    // Not JSON is ordinary input; the parser's own words would quote the line.
+    return { kind: "bad", id: null, fault: "parse", message: "the line is not valid JSON" };
+  }
+  if (!isMembers(value)) return invalid(null, describe(value));
+  return value.method === undefined ? decodeAnswer(value, text) : decodeCall(value, text);
+}
+
+function parse(text: string): unknown {
+  const escapes = text.includes("\\u");
+  const value: unknown = JSON.parse(escapes ? replaceLoneSurrogates(text) : text);
+  if (mayHoldPrototypeKey(text, escapes)) dropPrototypeKeys(value);
+  return value;
+}
+
+type Members = { [name: string]: Json | undefined };
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function decodeCall(members: Members, text: string): Incoming {
+  const { method, params } = members;
+  const id = idOf(members, text);
+  if (typeof method !== "string") return invalid(id ?? null, "the method is not a string");
+  if (id === null) return invalid(null, "a request must not have the id null");
+  if (typeof params !== "object" && params !== undefined) {
+    return invalid(id ?? null, "params is neither an object nor an array");
+  }
+  const given = params ?? undefined;
+  if (id === undefined) return { kind: "notification", method, params: given };
+  return { kind: "request", id, method, params: given };
+}
+
+function decodeAnswer(members: Members, text: string): Incoming {
+  const { result, error } = members;
+  const id = idOf(members, text);
+  if (id === undefined) return invalid(null, "the message has neither a method nor an id");
+  if (error !== undefined && error !== null) return { kind: "failure", id, error: readError(error) };
+  if (result !== undefined) return { kind: "response", id, result };
+  return { ...invalid(id, "the message has no method, no result and no error"), answer: true };
+}
+
+function idOf(members: Members, text: string): Id | undefined {
+  const id = members.id;
+  return id === undefined ? undefined : exactId(id, () => rawMember(text, "id"));
+}
+
+/** A failure must reach the one who asked, so an error of any shape counts as one. */
+function readError(error: Json): RpcError {
+  if (!isMembers(error)) {
+    return {
+      code: UNKNOWN_FAILURE,
+      message: typeof error === "string" ? error : "unknown error",
+      data: error,
+    };
+  }
+  const { code, message, data } = error;
+  return {
+    code: typeof code === "number" ? code : UNKNOWN_FAILURE,
+    message: typeof message === "string" ? message : "unknown error",
+    ...(data === undefined ? {} : { data }),
+  };
+}
+
+function overLimit(text: string, excess: string): BadMessage {
+  const id = salvageId(text);
+  const bad = invalid(id, excess);
+  const isAnswer = id !== null && rawMember(text, "method") === undefined;
+  return isAnswer ? { ...bad, answer: true } : bad;
+}
+
+/** The id of a message that is not going to be parsed, when it is short enough to be an honest one. */
+function salvageId(text: string): Id | null {
+  const raw = rawMember(text, "id");
+  if (raw === undefined || raw.length > LONGEST_SALVAGED_ID) return null;
+  try {
+    // JSON.parse can only give JSON.
+    const parsed = JSON.parse(raw) as Json;
+    return typeof parsed === "object" ? null : exactId(parsed, () => raw);
+  } catch {
+    // The member is not JSON either: there is no id to echo.
+    return null;
+  }
+}
+
+function invalid(id: Id | null, message: string): BadMessage {
+  return { kind: "bad", id, fault: "invalid", message };
+}
+
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return "batches are not supported: send one message per line";
+  return "the message is not an object";
+}
+
+/** A request as a line, without the newline. */
+export function encodeRequest(id: Id, method: string, params: unknown, envelope: Envelope): string {
+  return `${opening(envelope)}"id":${idText(id)},"method":${quote(method)}${paramsMember(params)}}`;
+}
+
+/** A notification as a line, without the newline. */
+export function encodeNotification(method: string, params: unknown, envelope: Envelope): string {
+  return `${opening(envelope)}"method":${quote(method)}${paramsMember(params)}}`;
+}
+
+/** A notification around params that are JSON text already, so that one text can serve many peers. */
+export function encodeNotificationRaw(method: string, paramsJson: string, envelope: Envelope): string {
+  // Between tokens a line break is only space, inside strings JSON has none: a space keeps the line one line.
+  const params = paramsJson.includes("\n") ? paramsJson.replaceAll("\n", " ") : paramsJson;
+  return `${opening(envelope)}"method":${quote(method)},"params":${replaceLoneSurrogates(params)}}`;
+}
+
+/** A successful answer as a line, without the newline. No result is written as null. */
+export function encodeResult(id: Id, result: unknown, envelope: Envelope): string {
+  return `${opening(envelope)}"id":${idText(id)},"result":${write(result) ?? "null"}}`;
+}
+
+/** A failed answer as a line, without the newline. */
+export function encodeError(id: Id, error: RpcError, envelope: Envelope): string {
+  const { code, message, data } = error;
+  return `${opening(envelope)}"id":${idText(id)},"error":${write({ code, message, data })}}`;
+}
+
+function opening(envelope: Envelope): string {
+  return envelope.header ? '{"jsonrpc":"2.0",' : "{";
+}
+
+function paramsMember(params: unknown): string {
+  const json = write(params);
+  return json === undefined ? "" : `,"params":${json}`;
+}
+
+function write(value: unknown): string | undefined {
+  // The library type leaves out that undefined and functions give undefined.
+  const json = JSON.stringify(value) as string | undefined;
+  return json === undefined ? undefined : replaceLoneSurrogates(json);
+}
+
+function quote(method: string): string {
+  const known = quotedMethods.get(method);
+  if (known !== undefined) return known;
+  const quoted = replaceLoneSurrogates(JSON.stringify(method));
+  if (quotedMethods.size < MOST_QUOTED_METHODS) quotedMethods.set(method, quoted);
+  return quoted;
+}

@@ -1,0 +1,172 @@
+import { Buffer, isUtf8 } from "node:buffer";
+import { toUSVString } from "node:util";
+import { PartialLine } from "./partial-line.ts";
+
+const LF = 10;
+const CR = 13;
+const SPACE = 32;
+const BYTE_ORDER_MARK = 0xfeff;
+const MOST_BYTES_PER_CODE_UNIT = 3;
+
+/** Why one line was not delivered: it is not UTF-8, or it has more bytes than the limit. */
+export type LineFault = { kind: "encoding" | "oversize"; bytes: number; limit?: number };
+
+/** What a reader tells its owner, in the order of the lines. The callbacks must not throw. */
+export type LineReaderOptions = {
+  /** Most bytes before the LF, a CR included. */
+  limit: number;
+  line(text: string): void;
+  fault(fault: LineFault): void;
+  /** Called once after each push that delivered a line or a fault. */
+  batchEnd?(): void;
+};
+
+/**
+ * Cuts a byte stream into LF lines, whatever the chunk boundaries. A line that is not UTF-8 or too long costs exactly
+ * itself, in its place among the good ones, and memory stays under the limit. Blank lines, a CR at the end and a byte
+ * order mark at the start are dropped.
+ */
+export class LineReader {
+  readonly #options: LineReaderOptions;
+  readonly #partial: PartialLine;
+  #delivered = false;
+  // The first half of a surrogate pair that a string chunk was cut in.
+  #halfPair = "";
+
+  constructor(options: LineReaderOptions) {
+    this.#options = options;
+    this.#partial = new PartialLine(options.limit);
+  }
+
+  /** Bytes of memory held for a line that has not ended. */
+  get buffered(): number {
+    return this.#partial.capacity;
+  }
+
+  /** Takes the next chunk and delivers the lines it completes. The chunk may be reused afterwards. */
+  push(chunk: Uint8Array | string): void {
+    if (typeof chunk === "string") this.#pushText(chunk);
+    else this.#pushBytes(asBuffer(chunk));
+    this.#endBatch();
+  }
+
+  /** The stream is over: delivers a last line that has no LF. */
+  end(): void {
+    this.#settleHalfPair();
+    if (this.#partial.seen > 0) this.#finishPartial();
+    this.#endBatch();
+  }
+
+  #pushText(chunk: string): void {
+    let text = this.#halfPair + chunk;
+    this.#halfPair = "";
+    if (endsInsidePair(text)) {
+      this.#halfPair = text.slice(-1);
+      text = text.slice(0, -1);
+    }
+    const surelyFits = text.length * MOST_BYTES_PER_CODE_UNIT <= this.#options.limit;
+    if (surelyFits && this.#partial.seen === 0 && text.endsWith("\n")) {
+      this.#textLines(toUSVString(text).slice(0, -1));
+    } else {
+      this.#splitBytes(Buffer.from(text));
+    }
+  }
+
+  #pushBytes(bytes: Buffer): void {
+    this.#settleHalfPair();
+    this.#splitBytes(bytes);
+  }
+
+  #splitBytes(bytes: Buffer): void {
+    const first = bytes.indexOf(LF);
+    if (first === -1) {
+      this.#partial.append(bytes);
+      return;
+    }
+    let start = 0;
+    if (this.#partial.seen > 0) {
+      this.#partial.append(bytes.subarray(0, first));
+      this.#finishPartial();
+      start = first + 1;
+    }
+    const last = bytes.lastIndexOf(LF);
+    if (start < last) this.#wholeLines(bytes.subarray(start, last));
+    if (last + 1 < bytes.length) this.#partial.append(bytes.subarray(last + 1));
+  }
+
+  /** No character crosses a LF in UTF-8, so many lines are checked and decoded as one; only a bad batch goes line by line. */
+  #wholeLines(bytes: Buffer): void {
+    if (bytes.length <= this.#options.limit && isUtf8(bytes)) {
+      this.#textLines(bytes.toString("utf8"));
+      return;
+    }
+    let start = 0;
+    for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
+      this.#byteLine(bytes.subarray(start, end));
+      start = end + 1;
+    }
+    this.#byteLine(bytes.subarray(start));
+  }
+
+  #textLines(text: string): void {
+    let start = 0;
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+      this.#deliver(text.slice(start, end));
+      start = end + 1;
+    }
+    this.#deliver(start === 0 ? text : text.slice(start));
+  }
+
+  #finishPartial(): void {
+    const bytes = this.#partial.seen;
+    const line = this.#partial.take();
+    if (line === undefined) this.#refuseOversize(bytes);
+    else this.#byteLine(line);
+  }
+
+  #byteLine(bytes: Buffer): void {
+    if (bytes.length > this.#options.limit) this.#refuseOversize(bytes.length);
+    else if (isUtf8(bytes)) this.#deliver(bytes.toString("utf8"));
+    else this.#refuse({ kind: "encoding", bytes: bytes.length });
+  }
+
+  #deliver(raw: string): void {
+    const start = raw.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0;
+    const end = raw.charCodeAt(raw.length - 1) === CR ? raw.length - 1 : raw.length;
+    const text = start === 0 && end === raw.length ? raw : raw.slice(start, end);
+    if (text.length === 0 || (text.charCodeAt(0) <= SPACE && text.trim() === "")) return;
+    this.#delivered = true;
+    this.#options.line(text);
+  }
+
+  #refuseOversize(bytes: number): void {
+    this.#refuse({ kind: "oversize", bytes, limit: this.#options.limit });
+  }
+
+  #refuse(fault: LineFault): void {
+    this.#delivered = true;
+    this.#options.fault(fault);
+  }
+
+  #settleHalfPair(): void {
+    if (this.#halfPair === "") return;
+    const replaced = Buffer.from(this.#halfPair);
+    this.#halfPair = "";
+    this.#partial.append(replaced);
+  }
+
+  #endBatch(): void {
+    if (!this.#delivered) return;
+    this.#delivered = false;
+    this.#options.batchEnd?.();
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function endsInsidePair(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff;
+}

@@ -1,0 +1,142 @@
+const BATCH_SIZE = 65_536;
+
+/** Where an outbox writes: `write` answers false when it wants no more before the next drain. */
+export type Sink = { write(text: string): boolean; onDrain(listener: () => void): void };
+
+/** Sizes are in characters. `lowWater` is where a full outbox counts as relieved, half of `limit` unless given. */
+export type OutboxOptions = { limit: number; lowWater?: number };
+
+/**
+ * Writes lines in order. Lines of one tick go out in one write; after a refused write it waits for the drain. It never
+ * drops a line by itself, so whoever produces must stop while it is `full`.
+ */
+export class Outbox {
+  readonly #sink: Sink;
+  readonly #limit: number;
+  readonly #lowWater: number;
+  readonly #fullListeners: (() => void)[] = [];
+  readonly #reliefListeners: (() => void)[] = [];
+  #flushWaiters: (() => void)[] = [];
+  #lines: string[] = [];
+  #linesSize = 0;
+  // Joined early, so that a long backlog is a few flat texts and leaves piece by piece.
+  #batches: string[] = [];
+  #queued = 0;
+  #undrained = 0;
+  #blocked = false;
+  #scheduled = false;
+  #wasFull = false;
+  #closed = false;
+
+  constructor(sink: Sink, options: OutboxOptions) {
+    this.#sink = sink;
+    this.#limit = options.limit;
+    this.#lowWater = options.lowWater ?? Math.floor(options.limit / 2);
+    sink.onDrain(() => this.#onDrain());
+  }
+
+  /** Characters that wait here or that the sink has not drained. */
+  get size(): number {
+    return this.#queued + this.#undrained;
+  }
+
+  /** True from the limit on: stop producing until relief. */
+  get full(): boolean {
+    return this.size >= this.#limit;
+  }
+
+  /** Called each time the outbox becomes full. */
+  onFull(listener: () => void): void {
+    this.#fullListeners.push(listener);
+  }
+
+  /** Called each time the outbox was full and has fallen to the low-water mark. */
+  onRelief(listener: () => void): void {
+    this.#reliefListeners.push(listener);
+  }
+
+  /** Queues one line, given without its newline. After close it does nothing. */
+  send(line: string): void {
+    if (this.#closed) return;
+    this.#lines.push(line);
+    this.#linesSize += line.length + 1;
+    this.#queued += line.length + 1;
+    if (this.#linesSize >= BATCH_SIZE) this.#sealBatch();
+    this.#schedule();
+    if (!this.#wasFull && this.full) {
+      this.#wasFull = true;
+      for (const listener of this.#fullListeners) listener();
+    }
+  }
+
+  /** Resolves when everything sent so far is with the sink and drained, or the outbox is closed. */
+  flushed(): Promise<void> {
+    if (this.size === 0 || this.#closed) return Promise.resolve();
+    return new Promise((resolve) => this.#flushWaiters.push(resolve));
+  }
+
+  /** Hands over what the sink still takes, forgets the rest, and takes nothing more. */
+  close(): void {
+    if (this.#closed) return;
+    this.#flush();
+    this.#closed = true;
+    this.#lines = [];
+    this.#batches = [];
+    this.#queued = 0;
+    this.#undrained = 0;
+    this.#releaseWaiters();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#blocked) return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    while (!this.#blocked && this.#queued > 0) {
+      const batch = this.#nextBatch();
+      this.#queued -= batch.length;
+      if (!this.#sink.write(batch)) {
+        this.#blocked = true;
+        this.#undrained += batch.length;
+      }
+    }
+    this.#announce();
+  }
+
+  #onDrain(): void {
+    if (!this.#blocked || this.#closed) return;
+    this.#blocked = false;
+    this.#undrained = 0;
+    this.#flush();
+  }
+
+  #nextBatch(): string {
+    if (this.#batches.length === 0) this.#sealBatch();
+    return this.#batches.shift() ?? "";
+  }
+
+  #sealBatch(): void {
+    this.#batches.push(`${this.#lines.join("\n")}\n`);
+    this.#lines = [];
+    this.#linesSize = 0;
+  }
+
+  #announce(): void {
+    if (this.#wasFull && this.size <= this.#lowWater) {
+      this.#wasFull = false;
+      for (const listener of this.#reliefListeners) listener();
+    }
+    if (this.size === 0) this.#releaseWaiters();
+  }
+
+  #releaseWaiters(): void {
+    const waiters = this.#flushWaiters;
+    this.#flushWaiters = [];
+    for (const resolve of waiters) resolve();
+  }
+}

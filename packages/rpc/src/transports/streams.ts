@@ -1,0 +1,136 @@
+import type { Readable, Writable } from "node:stream";
+import type { Receiver, Transport } from "./transport.ts";
+
+// How long the other side may go on talking after it stopped listening: enough for the last words of a dying
+// process, again while words keep coming, but not for ever.
+const LAST_WORDS_MS = 250;
+const LAST_WORDS_ROUNDS = 8;
+// How long a closed transport waits for the other side to take what was written.
+const LINGER_MS = 1000;
+
+const ORDINARY_ENDS = new Set([
+  "EPIPE",
+  "ECONNRESET",
+  "ERR_STREAM_DESTROYED",
+  "ERR_STREAM_WRITE_AFTER_END",
+  "ERR_STREAM_PREMATURE_CLOSE",
+]);
+
+/** How the writing side is used, where writing to the stream itself is not the way. */
+export type WriterOptions = { write?(text: string): boolean; keepOpen?: boolean };
+
+/** A transport over any pair of Node streams: pipes of a child process, or one socket given twice. */
+export function streamTransport(
+  readable: Readable,
+  writable: Writable,
+  options: WriterOptions = {},
+): Transport {
+  return new StreamTransport(readable, writable, options);
+}
+
+class StreamTransport implements Transport {
+  readonly #readable: Readable;
+  readonly #writable: Writable;
+  readonly #options: WriterOptions;
+  readonly #drainListeners: (() => void)[] = [];
+  #receiver: Receiver | undefined;
+  #end: { reason: Error | undefined } | undefined;
+  #broken = false;
+  #chunks = 0;
+  #lastWords: NodeJS.Timeout | undefined;
+
+  constructor(readable: Readable, writable: Writable, options: WriterOptions) {
+    this.#readable = readable;
+    this.#writable = writable;
+    this.#options = options;
+    // Listening from the first moment: an early error without a listener would end the process.
+    readable.on("end", () => this.#finish(undefined));
+    readable.on("close", () => this.#finish(undefined));
+    readable.on("error", (error) => this.#finish(reasonOf(error)));
+    writable.on("drain", () => this.#announceDrain());
+    writable.on("close", () => this.#breakWriting(undefined));
+    writable.on("error", (error) => this.#breakWriting(reasonOf(error)));
+  }
+
+  start(receiver: Receiver): void {
+    this.#receiver = receiver;
+    if (this.#end !== undefined) {
+      const { reason } = this.#end;
+      queueMicrotask(() => receiver.closed(reason));
+      return;
+    }
+    this.#readable.on("data", (chunk: Uint8Array | string) => {
+      if (this.#end !== undefined) return;
+      this.#chunks += 1;
+      receiver.chunk(chunk);
+    });
+  }
+
+  write(text: string): boolean {
+    if (this.#broken || this.#writable.destroyed || this.#writable.writableEnded) return true;
+    return this.#options.write === undefined ? this.#writable.write(text) : this.#options.write(text);
+  }
+
+  onDrain(listener: () => void): void {
+    this.#drainListeners.push(listener);
+  }
+
+  pause(): void {
+    this.#readable.pause();
+  }
+
+  resume(): void {
+    if (this.#end === undefined) this.#readable.resume();
+  }
+
+  close(): void {
+    this.#finish(undefined);
+    if (this.#options.keepOpen !== true) this.#endWriting();
+    if (!Object.is(this.#readable, this.#writable)) this.#readable.destroy();
+  }
+
+  #finish(reason: Error | undefined): void {
+    if (this.#end !== undefined) return;
+    this.#end = { reason };
+    clearTimeout(this.#lastWords);
+    const receiver = this.#receiver;
+    if (receiver !== undefined) queueMicrotask(() => receiver.closed(reason));
+  }
+
+  /** The other side takes nothing more. What it said before is still read, so the end comes with the end of reading. */
+  #breakWriting(reason: Error | undefined): void {
+    if (this.#broken) return;
+    this.#broken = true;
+    this.#announceDrain();
+    if (this.#end === undefined) this.#awaitLastWords(reason, LAST_WORDS_ROUNDS);
+  }
+
+  #awaitLastWords(reason: Error | undefined, rounds: number): void {
+    const before = this.#chunks;
+    this.#lastWords = setTimeout(() => {
+      // On a busy machine timers run before the data that is waiting, so look again after a round of reading.
+      setImmediate(() => {
+        if (this.#chunks === before || rounds === 0) this.#finish(reason);
+        else if (this.#end === undefined) this.#awaitLastWords(reason, rounds - 1);
+      });
+    }, LAST_WORDS_MS);
+    this.#lastWords.unref();
+  }
+
+  #endWriting(): void {
+    if (this.#writable.destroyed) return;
+    const linger = setTimeout(() => this.#writable.destroy(), LINGER_MS);
+    linger.unref();
+    this.#writable.once("close", () => clearTimeout(linger));
+    this.#writable.end(() => this.#writable.destroy());
+  }
+
+  #announceDrain(): void {
+    for (const listener of this.#drainListeners) listener();
+  }
+}
+
+/** Undefined for the ways in which a living peer simply goes away. */
+function reasonOf(error: NodeJS.ErrnoException): Error | undefined {
+  return error.code !== undefined && ORDINARY_ENDS.has(error.code) ? undefined : error;
+}

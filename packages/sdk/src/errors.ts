@@ -1,0 +1,92 @@
+import { ERROR_KINDS, type ErrorData, type ErrorKind, FLINT, type Turn } from "@flint/protocol";
+import type { RemoteError } from "@flint/rpc";
+import { isRecord } from "./record.ts";
+
+/** The server refused a request. `kind` is its stable name, "unknown" for one that this SDK has not heard of. */
+export class FlintRequestError extends Error {
+  override readonly name = "FlintRequestError";
+  readonly method: string;
+  readonly kind: ErrorKind | "unknown";
+  readonly code: number;
+  readonly data: ErrorData;
+
+  constructor(error: RemoteError) {
+    super(error.message, { cause: error });
+    this.method = error.method;
+    this.code = error.code;
+    this.data = isRecord(error.data) ? error.data : {};
+    this.kind = kindOf(error.code, this.data.reason);
+  }
+}
+
+/** Why there is no answer: the connection ended, its process failed, time ran out, or the answer makes no sense. */
+export type ConnectionFailure = "closed" | "spawnFailed" | "exited" | "timedOut" | "badAnswer";
+
+/** The server could not be asked, or did not answer in a usable way. `stderr` holds its last lines, if it was started here. */
+export class FlintConnectionError extends Error {
+  override readonly name = "FlintConnectionError";
+  readonly kind: ConnectionFailure;
+  readonly stderr: string;
+
+  constructor(
+    kind: ConnectionFailure,
+    message: string,
+    details: { readonly stderr?: string; readonly cause?: unknown } = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.kind = kind;
+    this.stderr = details.stderr ?? "";
+  }
+}
+
+/** Which part of a turn went wrong: the turn itself, its being stopped, a refused request, or the connection. */
+export type TurnFailure = "turn" | "interrupted" | "request" | "connection" | "other";
+
+/** A turn did not give what was asked of it. `turn` is there when the server said how it ended. */
+export class TurnFailedError extends Error {
+  override readonly name = "TurnFailedError";
+  readonly kind: TurnFailure;
+  readonly threadId: string | undefined;
+  readonly turn: Turn | undefined;
+
+  constructor(
+    kind: TurnFailure,
+    message: string,
+    details: { readonly threadId?: string | undefined; readonly turn?: Turn; readonly cause?: unknown } = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.kind = kind;
+    this.threadId = details.threadId;
+    this.turn = details.turn;
+  }
+}
+
+/** A reader of events fell too far behind. `lastSeqs` says, by thread, up to where it has seen everything. */
+export class EventsLaggedError extends Error {
+  override readonly name = "EventsLaggedError";
+  readonly lastSeqs: ReadonlyMap<string, number>;
+
+  constructor(limit: number, lastSeqs: ReadonlyMap<string, number>) {
+    const places = [...lastSeqs].map(([threadId, seq]) => `${threadId} after seq ${seq}`).join(", ");
+    super(
+      `More than ${limit} characters of events waited to be read, so they were dropped. ` +
+        `Attach again${places === "" ? "" : ` from where reading stopped: ${places}`}.`,
+    );
+    this.lastSeqs = lastSeqs;
+  }
+}
+
+/** A message for people out of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+function kindOf(code: number, reason: unknown): ErrorKind | "unknown" {
+  if (typeof reason === "string") return isErrorKind(reason) ? reason : "unknown";
+  const named = Object.entries(FLINT.errorCodes).find(([, number]) => number === code)?.[0];
+  return named !== undefined && isErrorKind(named) ? named : "unknown";
+}
+
+function isErrorKind(name: string): name is ErrorKind {
+  return Object.hasOwn(ERROR_KINDS, name);
+}

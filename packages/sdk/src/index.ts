@@ -1,0 +1,37 @@
+export {
+  ConversationAdapter,
+  type ConversationAdapterOptions,
+  type ConversationContext,
+} from "./adapter.ts";
+export type { AgentEvent, KnownEvent, UnknownEvent } from "./agent-event.ts";
+export { AppServerClient, type CallOptions, type ClientOptions } from "./app-server-client.ts";
+export type {
+  ApprovalReply,
+  ApprovalWord,
+  AskContext,
+  OnApproval,
+  OnQuestion,
+  QuestionReply,
+} from "./asks.ts";
+export { CLIENT_INFO, type ConnectOptions, connect, type ServerPlace } from "./connect.ts";
+export { type ConversationMap, FileConversationMap, MemoryConversationMap } from "./conversation-map.ts";
+export { describeEvent } from "./describe-event.ts";
+export { borrowedEndpoint, type Endpoint } from "./endpoint.ts";
+export {
+  type ConnectionFailure,
+  EventsLaggedError,
+  FlintConnectionError,
+  FlintRequestError,
+  TurnFailedError,
+  type TurnFailure,
+} from "./errors.ts";
+export type { EventListener } from "./event-hub.ts";
+export { BUFFER_LIMITS, type BufferLimits, EventStream } from "./event-stream.ts";
+export { FlintClient } from "./flint-client.ts";
+export type { MethodArguments, MethodSurface } from "./method-surface.ts";
+export type { ApprovalRequest, UserInputRequest } from "./read-ask.ts";
+export { type SpawnOptions, spawnServer } from "./spawn.ts";
+export { type RunOptions, type ThreadCursor, ThreadHandle } from "./thread-handle.ts";
+export type { Input, TurnOptions, TurnResult } from "./turn-run.ts";
+export { TurnStream } from "./turn-stream.ts";
+export type { OnWarning, Warning } from "./warning.ts";

@@ -1,0 +1,22 @@
+/** Work of one key goes one after the other, in the order it came; work of different keys side by side. */
+export class KeyedQueue {
+  readonly #tails = new Map<string, Promise<unknown>>();
+
+  /** Runs the work once everything before it under the same key has ended, however that ended. */
+  run<Value>(key: string, work: () => Promise<Value>): Promise<Value> {
+    const before = this.#tails.get(key) ?? Promise.resolve();
+    const result = before.then(work);
+    const tail = result.then(ignore, ignore).then(() => {
+      if (this.#tails.get(key) === tail) this.#tails.delete(key);
+    });
+    this.#tails.set(key, tail);
+    return result;
+  }
+
+  /** Resolves when everything that was given so far has ended. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#tails.values());
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,89 @@
+import { type Action, ASKS, type Ask, previewOf, type UserQuestion } from "@flint/protocol";
+import { problemOf } from "./warning.ts";
+
+/** What an agent wants to do, and where. */
+export type ApprovalRequest = {
+  readonly threadId: string;
+  readonly turnId: string;
+  readonly approvalId: string;
+  readonly action: Action;
+};
+
+/** What an agent wants to know from the user. */
+export type UserInputRequest = {
+  readonly threadId: string;
+  readonly turnId: string;
+  readonly itemId: string;
+  readonly questionId: string;
+  readonly questions: readonly UserQuestion[];
+};
+
+/** A request of the server, sorted: something to decide, something to answer, or nothing this SDK can handle. */
+export type ReadAsk =
+  | { readonly kind: "approval"; readonly request: ApprovalRequest }
+  | { readonly kind: "question"; readonly request: UserInputRequest }
+  | { readonly kind: "unknown" }
+  | { readonly kind: "malformed"; readonly problem: string };
+
+/** Reads a request of the server. Pure. */
+export function readAsk(method: string, params: unknown): ReadAsk {
+  if (!isAsk(method)) return { kind: "unknown" };
+  switch (method) {
+    case "item/commandExecution/requestApproval": {
+      const parsed = ASKS[method].params.safeParse(params);
+      if (!parsed.success) return malformed(parsed.error);
+      const { command, cwd } = parsed.data;
+      return approval(parsed.data, { kind: "command", ...itemOf(parsed.data), command, cwd });
+    }
+    case "item/fileChange/requestApproval": {
+      const parsed = ASKS[method].params.safeParse(params);
+      if (!parsed.success) return malformed(parsed.error);
+      return approval(parsed.data, {
+        kind: "fileChange",
+        ...itemOf(parsed.data),
+        changes: parsed.data.changes,
+      });
+    }
+    case "item/toolCall/requestApproval": {
+      const parsed = ASKS[method].params.safeParse(params);
+      if (!parsed.success) return malformed(parsed.error);
+      const { tool, server, arguments: given } = parsed.data;
+      const optional = { ...(server === undefined ? {} : { server }), arguments: given };
+      return approval(parsed.data, { kind: "tool", ...itemOf(parsed.data), tool, ...optional });
+    }
+    case "item/tool/requestUserInput": {
+      const parsed = ASKS[method].params.safeParse(params);
+      return parsed.success ? { kind: "question", request: parsed.data } : malformed(parsed.error);
+    }
+  }
+}
+
+/** The action in a line for people. */
+export function actionText(action: Action): string {
+  switch (action.kind) {
+    case "command":
+      return `the command "${previewOf(action.command)}"`;
+    case "fileChange":
+      return previewOf(`the change of ${action.changes.map((change) => change.path).join(", ")}`);
+    case "tool":
+      return `the tool "${action.server === undefined ? "" : `${action.server}.`}${action.tool}"`;
+  }
+}
+
+function isAsk(method: string): method is Ask {
+  return Object.hasOwn(ASKS, method);
+}
+
+function approval(place: Omit<ApprovalRequest, "action">, action: Action): ReadAsk {
+  const { threadId, turnId, approvalId } = place;
+  return { kind: "approval", request: { threadId, turnId, approvalId, action } };
+}
+
+function itemOf(params: { itemId: string; reason?: string | undefined }) {
+  const { itemId, reason } = params;
+  return reason === undefined ? { itemId } : { itemId, reason };
+}
+
+function malformed(error: Parameters<typeof problemOf>[0]): ReadAsk {
+  return { kind: "malformed", problem: problemOf(error) };
+}

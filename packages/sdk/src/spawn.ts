@@ -1,0 +1,135 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { Socket } from "node:net";
+import { streamTransport, type Transport } from "@flint/rpc";
+import type { Endpoint } from "./endpoint.ts";
+import { FlintConnectionError, messageOf } from "./errors.ts";
+import { StderrTail } from "./stderr-tail.ts";
+
+/** How to start a server: `flint serve --stdio` from PATH, unless told otherwise. */
+export type SpawnOptions = {
+  readonly command?: string | undefined;
+  readonly args?: readonly string[] | undefined;
+  readonly cwd?: string | undefined;
+  /** The whole environment of the server; this program's own if absent. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Gets what the server writes to stderr, as it comes. */
+  readonly onStderr?: ((text: string) => void) | undefined;
+  /** How long the server may take to end after its input was closed, and again after SIGTERM. 5 s if absent. */
+  readonly stopMs?: number | undefined;
+};
+
+type ProcessEnd =
+  | { readonly kind: "neverStarted"; readonly error: Error }
+  | { readonly kind: "exited"; readonly code: number | null; readonly signal: string | null };
+
+const STOP_MS = 5_000;
+// How long an explanation waits for a process whose output has ended.
+const EXPLAIN_MS = 1_000;
+// How long the output of a process that has exited may stay open: again while words keep coming, but not for ever,
+// because a child of it may have inherited the pipes.
+const LAST_WORDS_MS = 250;
+const LAST_WORDS_ROUNDS = 8;
+
+/** Starts a server and speaks with it over stdin and stdout. Failing to start shows in `explain`, as any other end. */
+export function spawnServer(options: SpawnOptions = {}): Endpoint {
+  const { command = "flint", args = ["serve", "--stdio"], cwd, env } = options;
+  const where = cwd === undefined ? "" : ` in ${cwd}`;
+  const label = [command, ...args].join(" ");
+  try {
+    const child = spawn(command, [...args], {
+      stdio: ["pipe", "pipe", "pipe"],
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(env === undefined ? {} : { env: { ...env } }),
+    });
+    return new ServerProcess(child, `"${label}"${where}`, options);
+  } catch (thrown) {
+    // Node throws at once on arguments that no process can have, such as a NUL character.
+    throw neverStarted(`"${label}"${where}`, thrown);
+  }
+}
+
+class ServerProcess implements Endpoint {
+  readonly transport: Transport;
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #label: string;
+  readonly #stopMs: number;
+  readonly #stderr: StderrTail;
+  readonly #ended: Promise<ProcessEnd>;
+  #lastWords: NodeJS.Timeout | undefined;
+
+  constructor(child: ChildProcessWithoutNullStreams, label: string, options: SpawnOptions) {
+    this.#child = child;
+    this.#label = label;
+    this.#stopMs = options.stopMs ?? STOP_MS;
+    this.#stderr = new StderrTail(child.stderr, options.onStderr);
+    this.transport = streamTransport(child.stdout, child.stdin);
+    this.#ended = new Promise((resolve) => {
+      child.once("error", (error) => {
+        // Also told when a signal cannot be sent to a process that runs.
+        if (child.pid === undefined) resolve({ kind: "neverStarted", error });
+      });
+      child.once("exit", (code, signal) => this.#onExit({ kind: "exited", code, signal }, resolve));
+    });
+  }
+
+  async explain(): Promise<FlintConnectionError> {
+    const end = await within(this.#ended, EXPLAIN_MS);
+    if (end?.kind === "neverStarted") return neverStarted(this.#label, end.error);
+    const stderr = this.#stderr.lines();
+    const said = stderr === "" ? "" : ` Its last words:\n${stderr}`;
+    if (end === undefined) {
+      return new FlintConnectionError("closed", `${this.#label} closed its output.${said}`, { stderr });
+    }
+    const how = end.signal === null ? `exited with code ${end.code}` : `was ended by ${end.signal}`;
+    return new FlintConnectionError("exited", `${this.#label} ${how}.${said}`, { stderr });
+  }
+
+  async stop(): Promise<void> {
+    this.#child.stdin.end();
+    for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+      if ((await within(this.#ended, this.#stopMs)) !== undefined) return;
+      this.#child.kill(signal);
+    }
+    await this.#ended;
+  }
+
+  #onExit(end: ProcessEnd, resolve: (end: ProcessEnd) => void): void {
+    void this.#stderr.ended.then(() => resolve(end));
+    this.#awaitLastWords(LAST_WORDS_ROUNDS);
+    this.#child.once("close", () => clearTimeout(this.#lastWords));
+  }
+
+  #awaitLastWords(rounds: number): void {
+    const before = bytesRead(this.#child);
+    this.#lastWords = setTimeout(() => {
+      // On a busy machine timers run before the data that waits, so look after a round of reading.
+      setImmediate(() => {
+        if (bytesRead(this.#child) !== before && rounds > 0) return this.#awaitLastWords(rounds - 1);
+        this.#child.stdout.destroy();
+        this.#child.stderr.destroy();
+      });
+    }, LAST_WORDS_MS);
+  }
+}
+
+function bytesRead(child: ChildProcessWithoutNullStreams): number {
+  const sizes = [child.stdout, child.stderr].map((pipe) => (pipe instanceof Socket ? pipe.bytesRead : 0));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+function neverStarted(label: string, cause: unknown): FlintConnectionError {
+  const way = "Check that the program is on PATH (or name it in spawn.command) and that spawn.cwd exists.";
+  return new FlintConnectionError("spawnFailed", `Could not start ${label}: ${messageOf(cause)}. ${way}`, {
+    cause,
+  });
+}
+
+function within<Value>(promise: Promise<Value>, milliseconds: number): Promise<Value | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), milliseconds);
+    void promise.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    });
+  });
+}

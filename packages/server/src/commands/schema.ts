@@ -1,0 +1,40 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { jsonSchemas, typeScriptDeclarations } from "@flint/protocol/schema";
+import { readArguments, UsageError } from "./arguments.ts";
+
+const FLAGS = {
+  out: { type: "string" },
+  typescript: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+/** `flint schema`: the protocol as JSON Schema, or as TypeScript, for people who write clients. */
+export async function schema(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, FLAGS);
+  const wanted = positionals[0];
+  const schemas: Readonly<Record<string, object>> = jsonSchemas();
+  if (wanted !== undefined && !Object.hasOwn(schemas, wanted)) {
+    throw new UsageError(
+      `There is no vocabulary ${JSON.stringify(wanted)}; there are ${Object.keys(schemas).join(", ")}.`,
+    );
+  }
+  const chosen = wanted === undefined ? schemas : { [wanted]: schemas[wanted] };
+  if (values.typescript === true) {
+    process.stdout.write(typeScriptDeclarations());
+  } else if (values.out === undefined) {
+    process.stdout.write(`${JSON.stringify(chosen, undefined, 2)}\n`);
+  } else {
+    writeAll(values.out, chosen);
+  }
+  return 0;
+}
+
+function writeAll(folder: string, schemas: Readonly<Record<string, unknown>>): void {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, content] of Object.entries(schemas)) {
+    const path = join(folder, `${name}.json`);
+    writeFileSync(path, `${JSON.stringify(content, undefined, 2)}\n`);
+    process.stdout.write(`${path}\n`);
+  }
+}

@@ -1,0 +1,71 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { Engine } from "@flint/core";
+import { type Clock, type Driver, SYSTEM_CLOCK } from "@flint/core/ports";
+import { CommandSandbox } from "@flint/core/sandbox";
+import { JsonlStore, MemoryStore } from "@flint/core/store";
+import { builtInDrivers } from "@flint/drivers";
+import type { ApprovalPolicy, SandboxPolicy } from "@flint/protocol";
+import { inheritedEnvironment, setting, stateFolder } from "./config.ts";
+import { RulesFile } from "./rules-file.ts";
+import { VERSION } from "./version.ts";
+
+/** What `turn/completed` promises: that it survives a power cut, or only the end of the process. */
+export type Durability = "full" | "relaxed";
+
+/** What can be chosen about a server; the rest is as the documentation says. */
+export interface ServerOptions {
+  /** Where threads are kept. */
+  readonly root?: string | undefined;
+  readonly cwd?: string | undefined;
+  readonly model?: string | undefined;
+  readonly approvalPolicy?: ApprovalPolicy | undefined;
+  readonly sandboxPolicy?: SandboxPolicy | undefined;
+  readonly durability?: Durability | undefined;
+  readonly approvalTimeoutMs?: number | undefined;
+  readonly idleMs?: number | undefined;
+  /** Other agents than the built-in ones. */
+  readonly drivers?: readonly Driver[] | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+const DURABILITY_WORDS: Record<Durability, string> = {
+  full: "full: a completed turn and an answered approval survive a power cut",
+  relaxed: "relaxed: everything survives the end of Flint; a power cut may lose the last seconds",
+};
+
+const TEN_MINUTES = 600_000;
+const FIVE_MINUTES = 300_000;
+
+/** Puts an engine together. Touches neither the disk nor any agent before something is asked of it. */
+export function composeEngine(options: ServerOptions = {}): Engine {
+  const root = options.root ?? stateFolder();
+  const durability = options.durability ?? "full";
+  const sandbox = new CommandSandbox({ environment: inheritedEnvironment() });
+  return new Engine({
+    version: VERSION,
+    store: new JsonlStore({ root, durability }),
+    ephemeralStore: new MemoryStore(),
+    drivers: options.drivers ?? builtInDrivers(),
+    sandbox,
+    rules: new RulesFile(join(root, "rules.jsonl")),
+    clock: options.clock ?? SYSTEM_CLOCK,
+    cwd: options.cwd ?? process.cwd(),
+    model: options.model ?? setting("FLINT_MODEL"),
+    approvalPolicy: options.approvalPolicy ?? "unlessTrusted",
+    sandboxPolicy: options.sandboxPolicy ?? { type: "workspaceWrite" },
+    approvalTimeoutMs: options.approvalTimeoutMs ?? TEN_MINUTES,
+    idleMs: options.idleMs ?? FIVE_MINUTES,
+    durability: DURABILITY_WORDS[durability],
+    isFolder,
+  });
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    // Whatever keeps us from looking at it also keeps an agent from working in it.
+    return false;
+  }
+}

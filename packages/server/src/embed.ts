@@ -1,0 +1,36 @@
+import { Door, flintDialect } from "@flint/dialects";
+import { memoryPair } from "@flint/rpc";
+import { type ConnectOptions, connect, type FlintClient } from "@flint/sdk";
+import { composeEngine, type ServerOptions } from "./compose.ts";
+
+/** A server inside this process, and a client of it. */
+export interface Embedded {
+  readonly client: FlintClient;
+  /** One more client of the same server, on the same live threads. */
+  connect(options?: Omit<ConnectOptions, "transport" | "spawn">): Promise<FlintClient>;
+  /** Stops the turns and stores everything. */
+  close(): Promise<void>;
+}
+
+/** Starts a server in this process. It speaks the same protocol as one in another process, only the pipe differs. */
+export async function embed(
+  server: ServerOptions = {},
+  client: Omit<ConnectOptions, "transport" | "spawn"> = {},
+): Promise<Embedded> {
+  const engine = composeEngine(server);
+  const door = new Door(flintDialect);
+  const connectClient = (options: Omit<ConnectOptions, "transport" | "spawn"> = {}) => {
+    const [ours, theirs] = memoryPair();
+    door.connect(engine, ours);
+    return connect({ ...options, transport: theirs });
+  };
+  const first = await connectClient(client);
+  return {
+    client: first,
+    connect: connectClient,
+    async close() {
+      await engine.close();
+      await first.close();
+    },
+  };
+}

@@ -1,0 +1,216 @@
+import { FLINT, FlintError, METHODS, type ThreadEvent } from "@flint/protocol";
+import { describe, expect, test } from "vitest";
+import { describeDialect } from "./dialect.ts";
+import {
+  type CheckedCall,
+  type CheckedDialect,
+  type CheckedMessage,
+  checkConsents,
+  checkErrorCodes,
+  checkEvents,
+  checkExtensions,
+  checkJunkAnswers,
+  checkRequest,
+  checkRequestNames,
+  checkSettling,
+} from "./dialect-checks.ts";
+
+const ASK = "item/toolCall/requestApproval";
+const CONSENTS = { [ASK]: [{ decision: "accept" }] };
+const REFUSALS = { [ASK]: [{ decision: "decline" }] };
+
+/** A small door: two requests, every approval asked in the same way, every other event as it is. */
+const small: CheckedDialect = {
+  vocabulary: {
+    ...FLINT,
+    name: "small",
+    requests: { "turn/interrupt": METHODS["turn/interrupt"], "thread/read": METHODS["thread/read"] },
+  },
+  inbound: {
+    "turn/interrupt": (params: object) => call("turn/interrupt", params),
+    "thread/read": (params: object) => call("thread/read", params),
+  },
+  outbound,
+};
+
+function call(
+  method: string,
+  params: object,
+  answer: (result: unknown) => unknown = (result) => result,
+): CheckedCall {
+  return { method, params, answer };
+}
+
+function outbound(event: ThreadEvent): readonly CheckedMessage[] {
+  switch (event.type) {
+    case "approval/requested":
+      return [ask(event.data.threadId, event.data.approval)];
+    case "approval/resolved":
+      return [{ kind: "settle", key: event.data.approvalId }];
+    case "extension/notified":
+      return [{ kind: "tell", method: `agent/${event.data.method}`, params: event.data.params }];
+    default:
+      return [{ kind: "tell", method: event.type, params: event.data }];
+  }
+}
+
+function ask(
+  threadId: string,
+  { id, turnId, action }: { id: string; turnId: string; action: { itemId: string } },
+) {
+  const respond = (outcome: "allow" | "deny"): CheckedCall =>
+    call("approval/respond", { threadId, approvalId: id, decision: { outcome } });
+  return {
+    kind: "ask",
+    method: ASK,
+    params: { threadId, turnId, approvalId: id, itemId: action.itemId, tool: "any" },
+    key: id,
+    answered: (answer: unknown) => respond(decisionIn(answer) === "accept" ? "allow" : "deny"),
+    refused: () => respond("deny"),
+  } as const;
+}
+
+function decisionIn(answer: unknown): unknown {
+  return typeof answer === "object" && answer !== null ? Reflect.get(answer, "decision") : undefined;
+}
+
+/** The small door with its asks changed. */
+function withAsks(
+  change: (message: Extract<CheckedMessage, { kind: "ask" }>) => CheckedMessage,
+): CheckedDialect {
+  return {
+    ...small,
+    outbound: (event) =>
+      outbound(event).map((message) => (message.kind === "ask" ? change(message) : message)),
+  };
+}
+
+function telling(message: (event: ThreadEvent) => CheckedMessage): CheckedDialect {
+  return { ...small, outbound: (event) => [message(event)] };
+}
+
+describeDialect("a small door", small, { consents: CONSENTS, refusals: REFUSALS });
+
+describe("the checks of a dialect", () => {
+  test("notice an event that is too much for it", () => {
+    const fragile: CheckedDialect = {
+      ...small,
+      outbound(event) {
+        if (event.type === "item/completed" && event.data.item.type === "webSearch")
+          throw new Error("cannot do items");
+        return outbound(event);
+      },
+    };
+    expect(() => checkEvents(fragile, "item/completed")).toThrow("cannot do items");
+  });
+
+  test("notice a word that the wire does not have", () => {
+    const dialect = telling((event) => ({ kind: "tell", method: "made/up", params: event.data }));
+    expect(() => checkEvents(dialect, "turn/started")).toThrow("made/up is no word of the small wire");
+  });
+
+  test("notice params that do not fit", () => {
+    const dialect = telling(() => ({ kind: "tell", method: "turn/started", params: { threadId: "a" } }));
+    expect(() => checkEvents(dialect, "turn/started")).toThrow("invalid: the params of turn/started");
+  });
+
+  test("notice params that only JSON spoils", () => {
+    const dialect = telling(({ type, data }) => ({
+      kind: "tell",
+      method: type,
+      params: { ...data, name: () => "x" },
+    }));
+    expect(() => checkEvents(dialect, "thread/name/updated")).toThrow("invalid: the params");
+  });
+
+  test("notice a dialect that changes the event", () => {
+    const dialect = telling((event) => ({
+      kind: "tell",
+      method: event.type,
+      params: Object.assign(event.data, { changed: true }),
+    }));
+    expect(() => checkEvents(dialect, "thread/archived")).toThrow("not extensible");
+  });
+
+  test("notice a dialect that remembers", () => {
+    let count = 0;
+    const dialect = telling(({ type, data }) => {
+      count += 1;
+      return { kind: "tell", method: type, params: { ...data, count } };
+    });
+    expect(() => checkEvents(dialect, "thread/archived")).toThrow("something else the second time");
+  });
+
+  test("notice an agent that speaks as the server", () => {
+    const dialect = telling((event) => ({
+      kind: "tell",
+      method: event.type === "extension/notified" ? event.data.method : event.type,
+      params: {},
+    }));
+    expect(() => checkExtensions(dialect)).toThrow("an agent can send thread/started as if Flint did");
+  });
+
+  test("notice a request without a call, and a call without a request", () => {
+    const { "thread/read": _read, ...fewer } = { ...small.inbound, "thread/read": undefined };
+    expect(() => checkRequestNames({ ...small, inbound: fewer })).toThrow("no inbound for thread/read");
+    const more = { ...small.inbound, "thread/dance": () => undefined };
+    expect(() => checkRequestNames({ ...small, inbound: more })).toThrow("no request: thread/dance");
+  });
+
+  test("notice a call that the core would refuse, an answer that does not fit, and a request nobody understands", () => {
+    const inbound = (translate: () => CheckedCall): CheckedDialect => ({
+      ...small,
+      inbound: { "thread/read": translate },
+    });
+    const read = { threadId: "a" };
+    const check = (translate: () => CheckedCall) => () => checkRequest(inbound(translate), "thread/read");
+    expect(check(() => call("thread/read", {}))).toThrow("invalid: the params of the core call thread/read");
+    expect(check(() => call("thread/dance", {}))).toThrow("thread/dance is no method of the core");
+    expect(check(() => call("thread/read", read, () => ({})))).toThrow("invalid: the answer to thread/read");
+    const refuse = (): never => {
+      throw new FlintError("threadNotFound", "No such thread.");
+    };
+    expect(check(refuse)).toThrow("every made up thread/read was refused");
+  });
+
+  test("notice a kind of error without a number", () => {
+    const { overloaded: _overloaded, ...errorCodes } = FLINT.errorCodes;
+    const vocabulary = { ...small.vocabulary, errorCodes: { ...errorCodes, overloaded: Number.NaN } };
+    expect(() => checkErrorCodes({ ...small, vocabulary })).toThrow("overloaded has no number");
+  });
+
+  test("notice an ask that is never settled", () => {
+    const dialect = withAsks((message) => ({ ...message, key: "another" }));
+    expect(() => checkSettling(dialect)).toThrow("stays open when it has its answer");
+  });
+
+  test.each<[string, (answer: unknown) => boolean]>([
+    ["whatever is not a plain no", (answer) => decisionIn(answer) !== "decline"],
+    ["whatever is truthy", (answer) => Boolean(decisionIn(answer))],
+    [
+      "a text that says so",
+      (answer) => answer === '{"decision":"accept"}' || decisionIn(answer) === "accept",
+    ],
+    ["a no", () => true],
+  ])("notice a door that takes %s for a yes", (_, isYes) => {
+    const dialect = withAsks((message) => ({
+      ...message,
+      answered: (answer) => (isYes(answer) ? message.answered({ decision: "accept" }) : message.refused("")),
+    }));
+    expect(() => checkJunkAnswers(dialect, CONSENTS, REFUSALS)).toThrow("becomes a yes");
+  });
+
+  test("notice a door that takes nobody for a yes", () => {
+    const dialect = withAsks((message) => ({
+      ...message,
+      refused: () => message.answered({ decision: "accept" }),
+    }));
+    expect(() => checkJunkAnswers(dialect, CONSENTS)).toThrow("an ask that is refused becomes a yes");
+  });
+
+  test("notice a door that understands no yes, and one whose yes nobody showed", () => {
+    const deaf = withAsks((message) => ({ ...message, answered: () => message.refused("") }));
+    expect(() => checkConsents(deaf, CONSENTS)).toThrow("for a no");
+    expect(() => checkConsents(small, {})).toThrow(`give a sample of a consent for ${ASK}`);
+  });
+});

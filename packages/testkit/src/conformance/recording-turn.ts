@@ -1,0 +1,134 @@
+import type { DriverEvent, TurnContext } from "@flint/core/ports";
+import {
+  type Action,
+  type Answers,
+  type Decision,
+  mintId,
+  type ThreadItem,
+  type ThreadSettings,
+  type UserInput,
+  type UserQuestion,
+} from "@flint/protocol";
+import { settled } from "../clock.ts";
+
+/** How a recording turn differs from a plain prompt in which everything is allowed. */
+export interface RecordingTurnOptions {
+  readonly text: string;
+  readonly settings: ThreadSettings;
+  /** Answers an approval; `undefined` leaves it open until the turn is stopped, as a user who is away does. */
+  readonly decide?: (action: Action) => Decision | undefined;
+  readonly answers?: Answers;
+}
+
+type Waiter<Value> = { resolve(value: Value): void; reject(error: Error): void };
+type EventWaiter = Waiter<DriverEvent> & { holds(event: DriverEvent): boolean };
+
+const ALLOW: Decision = { outcome: "allow", scope: "once" };
+const CANCEL: Decision = { outcome: "cancel", scope: "once" };
+
+/** The smallest thing a driver session can run against: it keeps whatever it is told and asked. */
+export class RecordingTurn implements TurnContext {
+  readonly turnId: string = mintId();
+  readonly kind = "prompt";
+  readonly review = undefined;
+  readonly outputSchema = undefined;
+  readonly input: readonly UserInput[];
+  readonly settings: ThreadSettings;
+  /** What was reported while the turn ran, in order. */
+  readonly events: DriverEvent[] = [];
+  /** What was reported after it. */
+  readonly late: DriverEvent[] = [];
+  readonly actions: Action[] = [];
+  readonly questions: (readonly UserQuestion[])[] = [];
+  readonly #options: RecordingTurnOptions;
+  readonly #abort = new AbortController();
+  readonly #waiters = new Set<EventWaiter>();
+  readonly #actionWaiters = new Set<Waiter<Action>>();
+  #ended = false;
+
+  constructor(options: RecordingTurnOptions) {
+    this.#options = options;
+    this.input = [{ type: "text", text: options.text }];
+    this.settings = options.settings;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Tells the driver to stop. */
+  stop(): void {
+    this.#abort.abort();
+  }
+
+  /** Marks the end: what is reported from now on is late, and whoever waits for an event does so in vain. */
+  end(): void {
+    this.#ended = true;
+    for (const waiter of [...this.#waiters, ...this.#actionWaiters]) waiter.reject(new Error(this.#inVain()));
+    this.#waiters.clear();
+    this.#actionWaiters.clear();
+  }
+
+  /** The first event for which this holds, whether it was there already or is still to come. */
+  waitFor(holds: (event: DriverEvent) => boolean): Promise<DriverEvent> {
+    const found = this.events.find(holds);
+    if (found !== undefined) return Promise.resolve(found);
+    if (this.#ended) return Promise.reject(new Error(this.#inVain()));
+    return new Promise((resolve, reject) => this.#waiters.add({ holds, resolve, reject }));
+  }
+
+  /** The first approval that is asked for, whether before or after this call. */
+  firstAction(): Promise<Action> {
+    const [first] = this.actions;
+    if (first !== undefined) return Promise.resolve(first);
+    if (this.#ended) return Promise.reject(new Error(this.#inVain()));
+    return new Promise((resolve, reject) => this.#actionWaiters.add({ resolve, reject }));
+  }
+
+  /** The final states of the items, in order of completion. */
+  get completedItems(): readonly ThreadItem[] {
+    return this.events.flatMap((event) => (event.type === "item/completed" ? [event.item] : []));
+  }
+
+  emit(event: DriverEvent): void {
+    if (this.#ended) {
+      this.late.push(event);
+      return;
+    }
+    this.events.push(event);
+    for (const waiter of this.#waiters) {
+      if (!waiter.holds(event)) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve(event);
+    }
+  }
+
+  ready(): Promise<void> {
+    return settled();
+  }
+
+  async approve(action: Action): Promise<Decision> {
+    this.actions.push(action);
+    for (const waiter of this.#actionWaiters) waiter.resolve(action);
+    this.#actionWaiters.clear();
+    const { decide = () => ALLOW } = this.#options;
+    return decide(action) ?? this.#untilStopped(CANCEL);
+  }
+
+  async ask(_itemId: string, questions: readonly UserQuestion[]): Promise<Answers> {
+    this.questions.push(questions);
+    return this.#options.answers ?? this.#untilStopped({});
+  }
+
+  #untilStopped<Value>(value: Value): Promise<Value> {
+    if (this.signal.aborted) return Promise.resolve(value);
+    return new Promise((resolve) => {
+      this.signal.addEventListener("abort", () => resolve(value), { once: true });
+    });
+  }
+
+  #inVain(): string {
+    const seen = this.events.map((event) => event.type).join(", ");
+    return `The turn ended without what was waited for. It reported: ${seen || "nothing"}.`;
+  }
+}

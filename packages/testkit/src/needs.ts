@@ -1,0 +1,46 @@
+import { spawnSync } from "node:child_process";
+import { type TestFunction, test } from "vitest";
+
+/** Registers a test, as vitest's `test` does. */
+export type TestRegistrar = (title: string, body: TestFunction) => void;
+
+const BWRAP =
+  "--ro-bind / / --dev /dev --proc /proc --unshare-user --unshare-net --unshare-pid --cap-drop ALL --disable-userns -- true";
+
+/** Everything that a test can need of a machine, and the command that shows by working that it is there. */
+const PARTS = {
+  bwrap: ["bwrap", ...BWRAP.split(" ")],
+  namespaces: [
+    "unshare",
+    ..."--user --map-root-user --mount --pid --net --fork --mount-proc -- true".split(" "),
+  ],
+  root: ["sh", "-c", 'test "$(id -u)" = 0'],
+  git: ["git", "--version"],
+  sh: ["sh", "-c", "true"],
+} as const satisfies Readonly<Record<string, readonly [string, ...string[]]>>;
+
+/** The name of a part of a machine. */
+export type Part = keyof typeof PARTS;
+
+/**
+ * A `test` for what only works where the part is there: found by trying it. Where it is missing the test is
+ * shown as skipped, with the reason in its title; where FLINT_TEST_REQUIRE names the part that is an error instead.
+ */
+export function needs(part: Part): TestRegistrar {
+  const missing = ask(PARTS[part]);
+  if (missing === undefined) return (title, body) => test(title, body);
+  if (required().includes(part)) throw new Error(`FLINT_TEST_REQUIRE names ${part}, but ${missing}`);
+  return (title) => test.skip(`${title} (needs ${part}: ${missing})`, () => {});
+}
+
+/** Why a part is missing, if it is. */
+function ask([program, ...rest]: readonly [string, ...string[]]): string | undefined {
+  const { status, error, stderr } = spawnSync(program, rest, { encoding: "utf8", timeout: 10_000 });
+  if (status === 0) return undefined;
+  const said = stderr?.trim().split("\n").at(-1);
+  return error?.message ?? `${program} says: ${said || `exit code ${status}`}`;
+}
+
+function required(): string[] {
+  return (process.env.FLINT_TEST_REQUIRE ?? "").split(",").map((name) => name.trim());
+}

@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { describe, expect, test } from "vitest";
+import { descendantsOf, isAlive, leavesNoProcess, ProcessGuard, waitForExit } from "./processes.ts";
+
+describe("the processes of a machine", () => {
+  test("are found below another, children of children too", async () => {
+    const child = start("sh", "-c", "sleep 1000 & echo started; wait");
+    await once(streamOf(child), "data");
+    const commands = descendantsOf(process.pid).map((found) => found.command);
+    expect(commands).toContain("sleep 1000");
+    expect(descendantsOf(pidOf(child)).map((found) => found.command)).toEqual(["sleep 1000"]);
+    await endTree(child);
+  });
+
+  test("are alive until they end, and told from others by when they began", async () => {
+    const child = start("sleep", "1000");
+    const [found] = descendantsOf(process.pid).filter(({ pid }) => pid === child.pid);
+    expect(found).toBeDefined();
+    if (found === undefined) return;
+    expect([isAlive(found), isAlive(found.pid)]).toEqual([true, true]);
+    expect(isAlive({ ...found, startTime: found.startTime + 1 })).toBe(false);
+    child.kill("SIGKILL");
+    await waitForExit([found]);
+    expect(isAlive(found)).toBe(false);
+  });
+
+  test("count as ended although their parent never takes notice", async () => {
+    const neglectful = start("sh", "-c", "true & echo $!; exec sleep 1000");
+    const [text] = await once(streamOf(neglectful), "data");
+    await waitForExit([Number(String(text))]);
+    expect(isAlive(pidOf(neglectful))).toBe(true);
+    await endTree(neglectful);
+  });
+
+  test("are waited for until the deadline and then named", async () => {
+    const child = start("sleep", "1000");
+    const found = descendantsOf(process.pid).filter(({ pid }) => pid === child.pid);
+    await expect(waitForExit(found, 50)).rejects.toThrow(/^Still running after 50 ms: \d+ sleep 1000$/);
+    child.kill("SIGKILL");
+    await waitForExit(found);
+  });
+});
+
+describe("the guard against processes that are left", () => {
+  test("finds one that lost its parent, names it and ends it", async () => {
+    const guard = new ProcessGuard();
+    const child = start("sh", "-c", "sleep 999 >/dev/null 2>&1 & echo $!");
+    const [text] = await once(streamOf(child), "data");
+    const orphan = Number(String(text));
+    await once(child, "exit");
+    expect(isAlive(orphan)).toBe(true);
+    await expect(guard.release(100)).rejects.toThrow(/^Still running after 100 ms: \d+ sleep 999$/);
+    await waitForExit([orphan]);
+  });
+
+  test("is content with what has ended", async () => {
+    leavesNoProcess();
+    const child = start("true");
+    await once(child, "exit");
+  });
+});
+
+function start(program: string, ...given: readonly string[]): ChildProcess {
+  return spawn(program, given, { stdio: ["ignore", "pipe", "inherit"] });
+}
+
+function pidOf(child: ChildProcess): number {
+  if (child.pid === undefined) throw new Error("The process did not start.");
+  return child.pid;
+}
+
+function streamOf(child: ChildProcess): NodeJS.ReadableStream {
+  if (child.stdout === null) throw new Error("The process has no output.");
+  return child.stdout;
+}
+
+async function endTree(child: ChildProcess): Promise<void> {
+  const tree = descendantsOf(pidOf(child));
+  for (const { pid } of tree) process.kill(pid, "SIGKILL");
+  await waitForExit(tree);
+  child.kill("SIGKILL");
+  await waitForExit([pidOf(child)]);
+}

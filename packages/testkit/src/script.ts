@@ -1,0 +1,95 @@
+import type { DriverEvent } from "@flint/core/ports";
+import type {
+  Action,
+  Cost,
+  FileUpdateChange,
+  PlanEntry,
+  TokenUsage,
+  TurnError,
+  UserQuestion,
+} from "@flint/protocol";
+
+/** A moment that the test chooses: whoever waits goes on once it is opened. */
+export class Gate {
+  /** Resolves when the gate is opened. */
+  readonly opened: Promise<void>;
+  /** Resolves when somebody waits at the gate, so that a test knows that a script has come this far. */
+  readonly reached: Promise<void>;
+  #open: () => void = () => {};
+  #reach: () => void = () => {};
+
+  constructor() {
+    this.opened = new Promise((resolve) => {
+      this.#open = resolve;
+    });
+    this.reached = new Promise((resolve) => {
+      this.#reach = resolve;
+    });
+  }
+
+  /** Lets everybody through, now and later. */
+  open(): void {
+    this.#open();
+  }
+
+  /** Tells `reached` and resolves with `opened`. */
+  wait(): Promise<void> {
+    this.#reach();
+    return this.opened;
+  }
+}
+
+/** How work that needs a yes asks for it: not at all, or when the item is already there as `inProgress`. */
+type Asking = {
+  /** False runs it without asking. */
+  readonly asks?: boolean;
+  /** True starts the item before it asks; otherwise it asks first. */
+  readonly startsFirst?: boolean;
+  readonly reason?: string;
+};
+
+/** One thing that a scripted agent does in a turn. */
+export type Step =
+  /** Reports exactly this. */
+  | { readonly emit: DriverEvent }
+  /** Says something: started, this many deltas (one unless told), completed. */
+  | { readonly text: string; readonly pieces?: number }
+  /** Thinks something, in the same way. */
+  | { readonly reasoning: string; readonly pieces?: number }
+  /** Runs a pretended command: output piece by piece, then its exit code (0 unless told). A no makes it declined. */
+  | ({
+      readonly command: string;
+      readonly output?: readonly string[];
+      readonly exitCode?: number;
+      /** Between the output and the end. */
+      readonly until?: Gate;
+    } & Asking)
+  /** Pretends to change files. */
+  | ({ readonly fileChange: readonly FileUpdateChange[] } & Asking)
+  /** Pretends to call a tool. */
+  | ({ readonly tool: string; readonly arguments?: unknown; readonly result?: unknown } & Asking)
+  /** Asks whether it may and goes on either way; the decision is in the record. */
+  | { readonly approve: Action }
+  /** Asks the user and goes on; the answers are in the record. */
+  | { readonly ask: readonly UserQuestion[] }
+  /** Waits for the test. `deaf` goes on waiting when the turn is to stop. */
+  | { readonly wait: Gate; readonly deaf?: boolean }
+  /** Says something in this many deltas of this many characters, and waits for the log between them. */
+  | { readonly deltas: number; readonly size: number }
+  | { readonly usage: TokenUsage; readonly modelContextWindow?: number; readonly cost?: Cost }
+  | { readonly plan: readonly PlanEntry[]; readonly explanation?: string }
+  /** Ends the turn as failed. */
+  | { readonly fail: TurnError }
+  /** Ends the turn by a rejection. */
+  | { readonly throws: Error }
+  /** Never ends, not even when it is told to stop. */
+  | { readonly hang: true }
+  /** Waits for a steer. */
+  | { readonly untilSteered: true }
+  /** Misbehaves: reports this after the turn ended, at once or when the test says so. */
+  | { readonly afterEnd: DriverEvent; readonly when?: Gate }
+  /** The agent is gone: the turn rejects, its items stay open. */
+  | { readonly die: true };
+
+/** What a scripted agent does in one turn, in order. At its end the turn is completed. */
+export type Script = readonly Step[];

@@ -1,0 +1,71 @@
+import { DELTA_FIELDS, EVENTS, type EventType, type Keeping, LIMITS } from "@flint/protocol";
+import type { JsonSchema, SchemaDocument } from "@flint/protocol/schema";
+import { fieldBlock } from "./fields.ts";
+import { flintType } from "./links.ts";
+import { anchor, code, GENERATED, nameHeading, page, table } from "./markdown.ts";
+
+const KEPT: Readonly<Record<Keeping, string>> = {
+  stored: "It is in the log before anybody is told.",
+  synced: "It is in the log, and the log is forced to the disk, before anybody is told.",
+  coalesced: `It is told at once. The pieces of one item go into the log together, at most ${LIMITS.deltaMilliseconds} ms or ${LIMITS.deltaBytes / 1024} KiB later.`,
+  live: "It is told to those who follow the thread now, and is in no log.",
+};
+
+/** Events that do not go out under their own name. */
+const ASKED: Readonly<Partial<Record<EventType, string>>> = {
+  "approval/requested":
+    "On the Flint door it goes out as a [request](#requests-of-the-server). In `thread/events/list` it carries `threadId` and `approval`, an [Approval](types.md#approval).",
+  "question/requested":
+    "On the Flint door it goes out as a [request](#requests-of-the-server). In `thread/events/list` it carries `threadId` and `request`, a [QuestionRequest](types.md#questionrequest).",
+  "extension/notified": "Its own params come with `threadId` beside them.",
+};
+
+/** Every event of a thread and every request of the server. */
+export function eventsPage(document: SchemaDocument): string {
+  // The keys of a table of ours; Object.keys forgets that.
+  const names = Object.keys(EVENTS) as EventType[];
+  return page([
+    GENERATED,
+    "# Events",
+    "What the server tells on the [Flint door](flint.md), as notifications of these names. An event of the log also carries `seq`, its place in the log of its thread, and `at`, when it happened in unix milliseconds.",
+    table(
+      ["Kept", "What that means"],
+      Object.entries(KEPT).map(([kept, meaning]) => [code(kept), meaning]),
+    ),
+    table(
+      ["Event", "When", "Kept"],
+      names.map((name) => [`[${code(name)}](#${anchor(name)})`, EVENTS[name].doc, EVENTS[name].kept]),
+    ),
+    ...names.flatMap((name) => eventSection(name, document)),
+    "## Requests of the server",
+    "What the server asks. Every client that follows the thread is asked; the first answer counts, and the others hear `approval/resolved` or `question/resolved`.",
+    ...Object.entries(document.serverRequests).flatMap(([name, { doc, params, result }]) => [
+      nameHeading(3, name),
+      doc,
+      fieldBlock("Params", params, "Always there", flintType),
+      fieldBlock("Answer", result, "Required", flintType),
+    ]),
+  ]);
+}
+
+function eventSection(name: EventType, document: SchemaDocument): string[] {
+  const { doc, kept } = EVENTS[name];
+  const field = DELTA_FIELDS.get(name);
+  const extended = field === undefined ? "" : `It extends ${code(field)} of its item.`;
+  const asked = ASKED[name];
+  const schema = document.serverNotifications[name]?.params;
+  return [
+    nameHeading(2, name),
+    [doc, extended, asked ?? ""].filter((text) => text !== "").join(" "),
+    `Kept: ${kept}.`,
+    schema === undefined || asked !== undefined
+      ? ""
+      : fieldBlock("Params", withoutPlace(schema), "Always there", flintType),
+  ];
+}
+
+/** The place in the log is the same for all events and is described once, at the top. */
+function withoutPlace(schema: JsonSchema): JsonSchema {
+  const { seq: _seq, at: _at, ...properties } = schema.properties ?? {};
+  return { ...schema, properties };
+}

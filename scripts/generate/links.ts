@@ -1,0 +1,17 @@
+import { ITEMS } from "@flint/protocol";
+import { itemTypeName } from "@flint/protocol/schema";
+import { anchor } from "./markdown.ts";
+
+const itemPlaces = new Map(
+  Object.keys(ITEMS).map((type) => [itemTypeName(type), `items.md#${anchor(type)}`]),
+);
+
+/** Where a named type of the Flint wire is described: items on their own page, everything else among the types. */
+export function flintType(name: string): string {
+  return itemPlaces.get(name) ?? `types.md#${anchor(name)}`;
+}
+
+/** Where a named type is described, seen from the page of the harness door, which describes its own. */
+export function harnessType(name: string): string {
+  return name.startsWith("Harness") ? `#${anchor(name)}` : flintType(name);
+}

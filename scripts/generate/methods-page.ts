@@ -1,0 +1,39 @@
+import { METHODS, type Method, type Scope } from "@flint/protocol";
+import type { SchemaDocument } from "@flint/protocol/schema";
+import { fieldBlock } from "./fields.ts";
+import { flintType } from "./links.ts";
+import { anchor, code, GENERATED, nameHeading, page, table } from "./markdown.ts";
+
+const QUEUE: Readonly<Record<Scope, string>> = {
+  thread: "in the queue of its thread, one after the other",
+  none: "at once, beside whatever is under way",
+};
+
+/** Every method a client can call on the Flint door. */
+export function methodsPage(document: SchemaDocument): string {
+  // The keys of a table of ours; Object.keys forgets that.
+  const names = Object.keys(METHODS) as Method[];
+  return page([
+    GENERATED,
+    "# Methods",
+    "What a client can ask on the [Flint door](flint.md). A response always comes before the events that the request causes. Any object may carry `_meta` and fields that are not listed here; both pass through.",
+    table(
+      ["Method", "What it does"],
+      names.map((name) => [`[${code(name)}](#${anchor(name)})`, METHODS[name].doc]),
+    ),
+    ...names.flatMap((name) => methodSection(name, document)),
+  ]);
+}
+
+function methodSection(name: Method, document: SchemaDocument): string[] {
+  const schema = document.requests[name];
+  if (schema === undefined) throw new Error(`The schema document has no request ${name}.`);
+  const { doc, scope } = METHODS[name];
+  return [
+    nameHeading(2, name),
+    doc,
+    `Runs ${QUEUE[scope]}.`,
+    fieldBlock("Params", schema.params, "Required", flintType),
+    fieldBlock("Result", schema.result, "Always there", flintType),
+  ];
+}

@@ -1,0 +1,130 @@
+import type { Engine } from "@flint/core";
+import { Door, flintDialect, harnessDialect } from "@flint/dialects";
+import { memoryPair, Peer } from "@flint/rpc";
+import { connect, type FlintClient } from "@flint/sdk";
+import { composeEngine } from "@flint/server";
+import { Gate, type Script, scriptedDriver, temporaryFolder } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+
+/** One engine with two doors, and ways in through each. */
+async function twoDoors(script: Script) {
+  const { path } = await temporaryFolder();
+  const driver = scriptedDriver({ scripts: () => script });
+  const engine: Engine = composeEngine({
+    root: path,
+    cwd: path,
+    drivers: [driver],
+    approvalPolicy: "always",
+  });
+  onTestFinished(() => engine.close());
+  const flint = new Door(flintDialect);
+  const harness = new Door(harnessDialect);
+  return {
+    viaFlint(): Promise<FlintClient> {
+      const [ours, theirs] = memoryPair();
+      flint.connect(engine, ours);
+      return connect({ transport: theirs, onApproval: () => "leave" });
+    },
+    viaHarness() {
+      const [ours, theirs] = memoryPair();
+      harness.connect(engine, ours);
+      return new HarnessSide(theirs);
+    },
+  };
+}
+
+/** A client of the harness door that remembers what it was told. */
+class HarnessSide {
+  readonly told: { method: string; params: unknown }[] = [];
+  readonly peer: Peer;
+  #waiting: (() => void)[] = [];
+
+  constructor(transport: ConstructorParameters<typeof Peer>[0]) {
+    this.peer = new Peer(transport, {
+      header: true,
+      lineLimit: 1_000_000,
+      queueLimit: 1_000_000,
+      handlers: {
+        request: () => undefined,
+        notification: (method, params) => {
+          this.told.push({ method, params });
+          for (const wake of this.#waiting.splice(0)) wake();
+        },
+        bad: () => undefined,
+      },
+    });
+    this.peer.start();
+  }
+
+  async heard(method: string): Promise<unknown> {
+    for (;;) {
+      const found = this.told.find((message) => message.method === method);
+      if (found !== undefined) return found.params;
+      await new Promise<void>((wake) => this.#waiting.push(wake));
+    }
+  }
+}
+
+describe("one live thread behind two doors", () => {
+  test("a turn started at one door is seen at the other, which answers its approval [S0-1, S1-19]", async () => {
+    const doors = await twoDoors([
+      { text: "on it" },
+      { command: "make", output: ["built\n"] },
+      { text: "done" },
+    ]);
+    const client = await doors.viaFlint();
+    const thread = await client.startThread({});
+    const watcher = doors.viaHarness();
+    const got = await watcher.peer.request("thread.get", { threadId: thread.id });
+    expect(got).toMatchObject({ thread: { threadId: thread.id } });
+    const attached = await doors.viaFlint();
+    await attached.call("thread/attach", { threadId: thread.id });
+    const seen: string[] = [];
+    const second = attached.events(thread.id);
+    const running = thread.run("go");
+    for await (const event of second) {
+      seen.push(event.type);
+      if (event.type === "approval/requested") break;
+      if (event.type === "item/completed" && event.data.item.type === "agentMessage") break;
+    }
+    const { approvals } = await attached.call("thread/attach", { threadId: thread.id });
+    const open = approvals[0] ?? (await attached.call("thread/attach", { threadId: thread.id })).approvals[0];
+    if (open === undefined) throw new Error("no open approval");
+    const answer = { requestId: `${thread.id}.${open.id}`, decision: "once" };
+    expect(await watcher.peer.request("approval.respond", answer)).toEqual({ ok: true });
+    const result = await running;
+    expect(result).toMatchObject({ status: "completed", text: "done" });
+    expect(seen).toContain("turn/started");
+  });
+
+  test("a client that comes late sees the item in progress and goes on from there", async () => {
+    const gate = new Gate();
+    const doors = await twoDoors([
+      { command: "slow", asks: false, output: ["half\n"], until: gate },
+      { text: "over" },
+    ]);
+    const first = await doors.viaFlint();
+    const thread = await first.startThread({});
+    const running = thread.run("go");
+    await gate.reached;
+    const late = await doors.viaFlint();
+    const handle = await late.startThread({}).then(() => late);
+    const snapshot = await handle.call("thread/attach", { threadId: thread.id });
+    expect(snapshot.turns.at(-1)).toMatchObject({
+      status: "inProgress",
+      items: [
+        { type: "userMessage" },
+        { type: "commandExecution", status: "inProgress", aggregatedOutput: "half\n" },
+      ],
+    });
+    const events = late.events(thread.id);
+    gate.open();
+    const types: string[] = [];
+    for await (const event of events) {
+      types.push(event.type);
+      if (event.type === "turn/completed") break;
+    }
+    expect(types).toContain("item/completed");
+    expect((await running).status).toBe("completed");
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, test } from "vitest";
+import { isTest, packageOf } from "./layers/graph.ts";
+import { cycles, orphans } from "./layers/reach.ts";
+import * as rules from "./layers/rules.ts";
+import { readWorkspace } from "./layers/workspace.ts";
+import { ROOT } from "./source/files.ts";
+
+describe("the workspace", () => {
+  const graph = readWorkspace(ROOT);
+
+  test("only has packages that have a place in the layers, and all of them were read", () => {
+    expect(Object.keys(graph.packages).sort()).toEqual(Object.keys(rules.MAY_IMPORT).sort());
+    const sources = graph.modules.filter(({ path }) => packageOf(path) !== undefined && !isTest(path));
+    const seen = new Set(sources.map(({ path }) => packageOf(path)));
+    expect([...seen].sort()).toEqual(Object.keys(rules.MAY_IMPORT).sort());
+    expect(sources.length).toBeGreaterThanOrEqual(Object.keys(rules.MAY_IMPORT).length * 2);
+    expect(graph.modules.flatMap((module) => module.edges).length).toBeGreaterThan(graph.modules.length);
+  });
+
+  test("imports only from packages below, by name", () => expect(rules.layers(graph)).toEqual([]));
+  test("uses only declared libraries, and only zod in protocol", () =>
+    expect(rules.externals(graph)).toEqual([]));
+  test("shows drivers and dialects only the ports of core", () => expect(rules.corePorts(graph)).toEqual([]));
+  test("keeps drivers and dialects from knowing each other", () => expect(rules.islands(graph)).toEqual([]));
+  test("starts processes only in named places", () => expect(rules.processes(graph)).toEqual([]));
+  test("reads the environment only in one place", () => expect(rules.environment(graph)).toEqual([]));
+  test("has no import that leads nowhere", () => expect(rules.existence(graph)).toEqual([]));
+  test("has no source file that uses a test", () => expect(rules.noTestsInside(graph)).toEqual([]));
+  test("has no import cycles", () => expect(cycles(graph)).toEqual([]));
+  test("has no file that nothing uses", () => expect(orphans(graph)).toEqual([]));
+});

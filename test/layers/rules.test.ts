@@ -1,0 +1,251 @@
+import { describe, expect, test } from "vitest";
+import { buildGraph, type PackageFacts } from "./graph.ts";
+import { cycles, orphans } from "./reach.ts";
+import * as rules from "./rules.ts";
+
+const flint = (...names: string[]) => names.map((name) => `@flint/${name}`);
+
+const PACKAGES: Record<string, PackageFacts> = {
+  protocol: { exports: { "@flint/protocol": "packages/protocol/src/index.ts" }, dependencies: ["zod"] },
+  rpc: { exports: { "@flint/rpc": "packages/rpc/src/index.ts" }, dependencies: flint("protocol") },
+  core: {
+    exports: {
+      "@flint/core": "packages/core/src/index.ts",
+      "@flint/core/ports": "packages/core/src/ports/index.ts",
+      "@flint/core/store": "packages/core/src/store/index.ts",
+    },
+    dependencies: flint("protocol"),
+  },
+  drivers: {
+    exports: { "@flint/drivers": "packages/drivers/src/index.ts" },
+    dependencies: flint("protocol", "rpc", "core"),
+  },
+  dialects: {
+    exports: { "@flint/dialects": "packages/dialects/src/index.ts" },
+    dependencies: flint("protocol", "core"),
+  },
+};
+
+const DOORS = Object.fromEntries(
+  Object.values(PACKAGES).flatMap((facts) => Object.values(facts.exports).map((path) => [path, ""])),
+);
+
+/** A small workspace of the files given here and one empty file behind every package export. */
+function workspace(files: Record<string, string>) {
+  const sources = { ...DOORS, ...files };
+  return buildGraph(
+    new Map(Object.entries(sources).map(([path, source]) => [path.replace("~", "packages"), source])),
+    PACKAGES,
+  );
+}
+
+describe("the layer rule", () => {
+  test("lets a package import what is below it", () => {
+    const graph = workspace({ "~/drivers/src/a.ts": 'import { x } from "@flint/rpc";' });
+    expect(rules.layers(graph)).toEqual([]);
+  });
+
+  test.each([
+    ['import { x } from "@flint/drivers";', "imports @flint/drivers: core may not import drivers"],
+    ['import type { X } from "@flint/rpc";', "imports @flint/rpc: core may not import rpc"],
+    ['export * from "@flint/rpc";', "imports @flint/rpc: core may not import rpc"],
+    ['const x = await import("@flint/rpc");', "imports @flint/rpc: core may not import rpc"],
+    [
+      'import "../../rpc/src/index.ts";',
+      "imports ../../rpc/src/index.ts: reaches out of its package by path",
+    ],
+    ['import "../../../test/a.ts";', "imports ../../../test/a.ts: reaches out of its package by path"],
+  ])("refuses %s in core", (source, problem) => {
+    const graph = workspace({ "~/core/src/a.ts": source, "test/a.ts": "" });
+    expect(rules.layers(graph)).toEqual([`packages/core/src/a.ts:1 ${problem}`]);
+  });
+
+  test("refuses an allowed package that package.json does not declare", () => {
+    const graph = workspace({ "~/dialects/src/a.ts": '\nimport "@flint/rpc";' });
+    expect(rules.layers(graph)).toEqual([
+      "packages/dialects/src/a.ts:2 imports @flint/rpc: is not declared in package.json",
+    ]);
+  });
+
+  test("lets tests import anything", () => {
+    const graph = workspace({ "~/core/src/a.test.ts": 'import "@flint/drivers"; import "left-pad";' });
+    expect([...rules.layers(graph), ...rules.externals(graph)]).toEqual([]);
+  });
+});
+
+describe("the library rule", () => {
+  test("lets protocol use zod", () => {
+    expect(rules.externals(workspace({ "~/protocol/src/a.ts": 'import { z } from "zod/v4";' }))).toEqual([]);
+  });
+
+  test.each([
+    ["protocol", "node:fs", "protocol may not use Node modules"],
+    ["protocol", "fs/promises", "protocol may not use Node modules"],
+    ["protocol", "left-pad", "protocol may use zod only"],
+    ["rpc", "zod", "is not declared in package.json"],
+    ["rpc", "@scope/name/deep", "is not declared in package.json"],
+  ])("refuses that %s imports %s", (name, specifier, problem) => {
+    const graph = workspace({ [`~/${name}/src/a.ts`]: `import x from "${specifier}";` });
+    expect(rules.externals(graph)).toEqual([`packages/${name}/src/a.ts:1 imports ${specifier}: ${problem}`]);
+  });
+});
+
+describe("the ports rule", () => {
+  test.each([
+    ["drivers", 'import type { Driver } from "@flint/core/ports";'],
+    ["dialects", 'import { follow } from "@flint/core/ports";'],
+    ["dialects", 'import type { Engine } from "@flint/core";'],
+    ["rpc", 'import type { Engine } from "@flint/core";'],
+  ])("leaves %s alone that has %s", (name, source) => {
+    expect(rules.corePorts(workspace({ [`~/${name}/src/a.ts`]: source }))).toEqual([]);
+  });
+
+  test.each([
+    ["drivers", 'import type { Engine } from "@flint/core";'],
+    ["drivers", 'import { open } from "@flint/core/store";'],
+    ["dialects", 'import { Engine } from "@flint/core";'],
+    ["dialects", 'import type { Store } from "@flint/core/store";'],
+  ])("refuses that %s has %s", (name, source) => {
+    expect(rules.corePorts(workspace({ [`~/${name}/src/a.ts`]: source }))).toHaveLength(1);
+  });
+});
+
+describe("the island rule", () => {
+  const folders = {
+    "~/drivers/src/b/b.ts": "",
+    "~/drivers/src/shared/s.ts": "",
+    "~/dialects/src/b/b.ts": "",
+  };
+
+  test.each([
+    ["~/drivers/src/a/a.ts", "../shared/s.ts"],
+    ["~/drivers/src/all.ts", "./b/b.ts"],
+    ["~/drivers/src/b/c.ts", "./b.ts"],
+    ["~/dialects/src/b/c.ts", "../index.ts"],
+  ])("lets %s import %s", (path, specifier) => {
+    expect(rules.islands(workspace({ ...folders, [path]: `import "${specifier}";` }))).toEqual([]);
+  });
+
+  test.each([
+    ["~/drivers/src/a/a.ts", "../b/b.ts", "a may not know b"],
+    ["~/drivers/src/shared/a.ts", "../b/b.ts", "shared may not know b"],
+    ["~/drivers/src/a/a.ts", "../index.ts", "a may not know the list of all drivers"],
+    ["~/dialects/src/a/a.ts", "../b/b.ts", "a may not know b"],
+  ])("refuses that %s imports %s", (path, specifier, problem) => {
+    const graph = workspace({ ...folders, [path]: `import "${specifier}";` });
+    expect(rules.islands(graph)).toEqual([
+      `${path.replace("~", "packages")}:1 imports ${specifier}: ${problem}`,
+    ]);
+  });
+});
+
+describe("the process and environment rules", () => {
+  const SPAWN = 'import { spawn } from "node:child_process";';
+
+  test.each([
+    "~/core/src/sandbox/bubblewrap.ts",
+    "~/drivers/src/shared/agent-process.ts",
+    "~/sdk/src/spawn.ts",
+    "~/testkit/src/fake.ts",
+    "~/rpc/src/a.test.ts",
+  ])("let %s start processes", (path) => {
+    expect(rules.processes(workspace({ [path]: SPAWN }))).toEqual([]);
+  });
+
+  test.each([
+    "~/core/src/engine.ts",
+    "~/drivers/src/a/a.ts",
+    "~/sdk/src/client.ts",
+    "~/server/src/config.ts",
+  ])("refuse that %s starts processes", (path) => {
+    expect(rules.processes(workspace({ [path]: SPAWN }))).toHaveLength(1);
+    expect(rules.processes(workspace({ [path]: 'await import("child_process")' }))).toHaveLength(1);
+  });
+
+  test.each([
+    "process.env.A",
+    "process?.env",
+    'process["env"]',
+    "`$" + "{process.env.A}`",
+    'import { argv, env } from "node:process";',
+  ])("refuse %s outside the configuration", (source) => {
+    expect(rules.environment(workspace({ "~/core/src/a.ts": source }))).toEqual([
+      "packages/core/src/a.ts:1 reads the environment",
+    ]);
+    expect(rules.environment(workspace({ "~/server/src/config.ts": source }))).toEqual([]);
+  });
+
+  test("take no comment, string or other env for the environment", () => {
+    const source = '// process.env\nconst a = "process.env"; options.env; const b = { env: 1 };';
+    expect(rules.environment(workspace({ "~/core/src/a.ts": source }))).toEqual([]);
+  });
+});
+
+describe("the existence rules", () => {
+  test.each(["./gone.ts", "./a", "@flint/core/engine", "@flint/gone"])(
+    "refuse an import of %s, in tests too",
+    (specifier) => {
+      const source = `import "${specifier}";`;
+      const graph = workspace({ "~/core/src/a.ts": source, "~/core/src/b.test.ts": source });
+      expect(rules.existence(graph)).toHaveLength(2);
+    },
+  );
+
+  test("refuse a dynamic import whose target cannot be read", () => {
+    const graph = workspace({ "~/core/src/a.ts": "await import(name); await import('./' + name);" });
+    expect(rules.existence(graph)).toHaveLength(2);
+  });
+
+  test("refuse that a source file uses a test", () => {
+    const graph = workspace({ "~/core/src/a.ts": 'import "./b.test.ts";', "~/core/src/b.test.ts": "" });
+    expect(rules.noTestsInside(graph)).toHaveLength(1);
+  });
+
+  test("see no import in a comment, a string or a local export", () => {
+    const source =
+      '// import "./x.ts"\nconst a = \'import "./x.ts"\'; export { a }; export type B = import.meta;';
+    expect(rules.existence(workspace({ "~/core/src/a.ts": source }))).toEqual([]);
+  });
+});
+
+describe("the reach rules", () => {
+  test("refuse a cycle, also one of types only", () => {
+    const graph = workspace({
+      "~/core/src/a.ts": 'import type { B } from "./b.ts";',
+      "~/core/src/b.ts": 'export { c } from "./c.ts";',
+      "~/core/src/c.ts": 'export const a = () => import("./a.ts");',
+    });
+    expect(cycles(graph)).toEqual([
+      "packages/core/src/a.ts -> packages/core/src/b.ts -> packages/core/src/c.ts -> packages/core/src/a.ts",
+    ]);
+  });
+
+  test("see no cycle where two ways lead to one file", () => {
+    const graph = workspace({
+      "~/core/src/a.ts": 'import "./b.ts"; import "./c.ts";',
+      "~/core/src/b.ts": 'import "./c.ts";',
+      "~/core/src/c.ts": "",
+    });
+    expect(cycles(graph)).toEqual([]);
+  });
+
+  test("refuse a file that nothing uses, and files that only it uses", () => {
+    const graph = workspace({ "~/core/src/a.ts": 'import "./b.ts";', "~/core/src/b.ts": "" });
+    expect(orphans(graph)).toEqual([
+      "packages/core/src/a.ts is used by nothing",
+      "packages/core/src/b.ts is used by nothing",
+    ]);
+  });
+
+  test("count what a package exports, a command, a test or a program started by path uses", () => {
+    const graph = workspace({
+      "~/core/src/index.ts": 'import "./a.ts";',
+      "~/core/src/a.ts": "",
+      "~/core/src/bin/start.ts": 'const child = new URL("../child.ts", import.meta.url);',
+      "~/core/src/child.ts": "",
+      "~/core/src/c.test.ts": 'import "./c.ts";',
+      "~/core/src/c.ts": "",
+    });
+    expect(orphans(graph)).toEqual([]);
+  });
+});

@@ -1,0 +1,126 @@
+import { type Edge, type Graph, isTest, type Module, packageOf } from "./graph.ts";
+
+/** Which packages a package may import. A package that is not listed may not exist. */
+export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  protocol: [],
+  rpc: ["protocol"],
+  core: ["protocol"],
+  drivers: ["protocol", "rpc", "core"],
+  dialects: ["protocol", "rpc", "core"],
+  sdk: ["protocol", "rpc"],
+  server: ["protocol", "rpc", "core", "drivers", "dialects", "sdk"],
+  testkit: ["protocol", "rpc", "core", "sdk"],
+};
+
+/** The only places that may start a process. */
+const STARTS_PROCESSES = [
+  /^packages\/core\/src\/sandbox\//,
+  /^packages\/drivers\/src\/shared\//,
+  /^packages\/sdk\/src\/spawn\.ts$/,
+  /^packages\/testkit\//,
+];
+
+/** The only places that may read the environment. */
+const READS_ENVIRONMENT = [/^packages\/server\/src\/config\.ts$/, /^packages\/testkit\//];
+
+/** One rule: it looks at a graph and says in sentences where the graph breaks it. */
+export type Rule = (graph: Graph) => string[];
+
+/** Packages import only packages below them, by name, and declare that they do. */
+export const layers: Rule = (graph) =>
+  eachEdge(graph, (module, edge) => {
+    if (edge.target.kind !== "file") return undefined;
+    const from = packageOf(module.path);
+    const to = packageOf(edge.target.path);
+    if (from === undefined || from === to) return undefined;
+    if (to === undefined || edge.specifier.startsWith(".")) return "reaches out of its package by path";
+    if (!MAY_IMPORT[from]?.includes(to)) return `${from} may not import ${to}`;
+    return graph.packages[from]?.dependencies.includes(`@flint/${to}`)
+      ? undefined
+      : "is not declared in package.json";
+  });
+
+/** The protocol runs anywhere: zod and nothing else. Every other package declares what it uses. */
+export const externals: Rule = (graph) =>
+  eachEdge(graph, (module, edge) => {
+    const from = packageOf(module.path) ?? "";
+    if (from === "protocol" && edge.target.kind === "builtin") return "protocol may not use Node modules";
+    if (edge.target.kind !== "external") return undefined;
+    if (from === "protocol" && edge.target.name !== "zod") return "protocol may use zod only";
+    const declared = graph.packages[from]?.dependencies.includes(edge.target.name);
+    return declared ? undefined : "is not declared in package.json";
+  });
+
+/** Drivers see the ports of core and nothing else of it; dialects see besides only the engine's types. */
+export const corePorts: Rule = (graph) =>
+  eachEdge(graph, (module, edge) => {
+    const from = packageOf(module.path);
+    if (!edge.specifier.startsWith("@flint/core") || edge.specifier === "@flint/core/ports") return undefined;
+    if (from === "drivers") return "drivers may use @flint/core/ports only";
+    if (from !== "dialects") return undefined;
+    if (edge.specifier === "@flint/core" && edge.typeOnly) return undefined;
+    return "dialects may use @flint/core/ports and types of @flint/core only";
+  });
+
+/** No driver knows another driver and no dialect another dialect. */
+export const islands: Rule = (graph) =>
+  eachEdge(graph, (module, edge) => {
+    if (edge.target.kind !== "file") return undefined;
+    const from = islandOf(module.path);
+    const to = islandOf(edge.target.path);
+    if (from === undefined || to === undefined || from.package !== to.package) return undefined;
+    if (from.folder === undefined || from.folder === to.folder) return undefined;
+    if (to.folder === (from.package === "drivers" ? "shared" : undefined)) return undefined;
+    return `${from.folder} may not know ${to.folder ?? "the list of all drivers"}`;
+  });
+
+/** Processes are started in named places only. */
+export const processes: Rule = (graph) =>
+  eachEdge(graph, (module, edge) => {
+    if (edge.target.kind !== "builtin" || edge.target.name !== "child_process") return undefined;
+    return STARTS_PROCESSES.some((place) => place.test(module.path)) ? undefined : "may not start processes";
+  });
+
+/** The environment is read in one place only. */
+export const environment: Rule = (graph) =>
+  sourceModules(graph)
+    .filter((module) => !READS_ENVIRONMENT.some((place) => place.test(module.path)))
+    .flatMap((module) => module.environment.map((line) => `${module.path}:${line} reads the environment`));
+
+/** Every import leads to a file that exists, and to one that can be known by reading. Tests included. */
+export const existence: Rule = (graph) =>
+  graph.modules.flatMap((module) =>
+    module.edges
+      .filter(
+        (edge) => edge.target.kind === "nowhere" && !(isTest(module.path) && edge.specifier === "(computed)"),
+      )
+      .map((edge) => describeEdge(module, edge, "leads to no file")),
+  );
+
+/** No source file uses a test. */
+export const noTestsInside: Rule = (graph) =>
+  eachEdge(graph, (_, edge) =>
+    edge.target.kind === "file" && isTest(edge.target.path) ? "is a test" : undefined,
+  );
+
+function islandOf(path: string): { package: string; folder: string | undefined } | undefined {
+  const match = /^packages\/(drivers|dialects)\/src\/(?:([^/]+)\/)?/.exec(path);
+  return match?.[1] === undefined ? undefined : { package: match[1], folder: match[2] };
+}
+
+function sourceModules(graph: Graph): Module[] {
+  return graph.modules.filter((module) => packageOf(module.path) !== undefined && !isTest(module.path));
+}
+
+function eachEdge(graph: Graph, judge: (module: Module, edge: Edge) => string | undefined): string[] {
+  return sourceModules(graph).flatMap((module) =>
+    module.edges.flatMap((edge) => {
+      const problem = judge(module, edge);
+      return problem === undefined ? [] : [describeEdge(module, edge, problem)];
+    }),
+  );
+}
+
+function describeEdge(module: Module, edge: Edge, problem: string): string {
+  return `${module.path}:${edge.line} imports ${edge.specifier}: ${problem}`;
+}

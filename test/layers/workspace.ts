@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import { packageNames, readSources } from "../source/files.ts";
+import { buildGraph, type Graph, type PackageFacts } from "./graph.ts";
+
+/** The folders whose files may use the packages and keep them from being orphans. */
+const USERS = ["test", "scripts", "bench", "examples"];
+
+/** Reads the sources and package.json files of a workspace. */
+export function readWorkspace(root: string): Graph {
+  const packages = packageNames(root);
+  const facts = packages.map((name) => [name, readFacts(root, name)] as const);
+  const sources = [...packages.map((name) => `packages/${name}`), ...USERS].flatMap((folder) => [
+    ...readSources(root, folder),
+  ]);
+  return buildGraph(new Map(sources), Object.fromEntries(facts));
+}
+
+function readFacts(root: string, name: string): PackageFacts {
+  const text = readFileSync(join(root, "packages", name, "package.json"), "utf8");
+  // Our own package.json files; a wrong shape would show as an import that leads to no file.
+  const manifest = JSON.parse(text) as {
+    exports?: Record<string, { "@flint/source"?: string }>;
+    dependencies?: Record<string, string>;
+  };
+  const exports = Object.entries(manifest.exports ?? {}).flatMap(([door, conditions]) => {
+    const source = conditions["@flint/source"];
+    return source === undefined
+      ? []
+      : [[posix.join("@flint", name, door), posix.join("packages", name, source)]];
+  });
+  return { exports: Object.fromEntries(exports), dependencies: Object.keys(manifest.dependencies ?? {}) };
+}

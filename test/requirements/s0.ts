@@ -1,0 +1,128 @@
+import { done, planned, type Requirement } from "./requirement.ts";
+
+/** The Flint protocol: threads, turns, items, policy, selectors, usage, errors, extension. */
+export const S0: readonly Requirement[] = [
+  // Principles
+  done("S0-1", "One client program drives any agent without knowing which one it is"),
+  done("S0-2", "Tools run on the server; the client only sets approval and sandbox policy"),
+  done("S0-3", "Every kind of work is its own item type, so clients can draw each differently"),
+  done("S0-4", "What only one agent can do is offered as selectors listed at run time"),
+  done("S0-5", "A turn may override model, cwd, approval and sandbox; all else goes by selector"),
+
+  // Transport and envelope
+  done("S0-6", "Each message on stdio is one line of JSON"),
+  done("S0-7", "Messages are written without a jsonrpc field"),
+  done("S0-8", "A request has an id, a method and params"),
+  done("S0-9", "A response repeats the id and has either a result or an error"),
+  done("S0-10", "A notification has a method and params and no id"),
+  done("S0-11", "A whole turn arrives in the documented order, every response before its events"),
+  done("S0-12", "config/set and turn/interrupt are accepted at any moment after initialize"),
+
+  // Initialization
+  done("S0-13", "Anything before initialize is refused"),
+  done("S0-14", "A second initialize on one connection is refused"),
+  done("S0-15", "initialize takes the client's name, version and optional title"),
+  done("S0-16", "initialize takes an optional wish for experimental methods"),
+  done("S0-17", "initialize answers with the agent's name, version and provider"),
+  done("S0-18", "initialize answers with five booleans: streaming, configOptions, reasoning, plans, review"),
+  done("S0-19", "The client's initialized notification with empty params is accepted"),
+
+  // Threads
+  done("S0-20", "A thread keeps its model, working directory and history"),
+  done("S0-21", "thread/start takes optional model, absolute cwd, approval policy and sandbox"),
+  done("S0-22", "thread/start answers with the thread and its model provider"),
+  done("S0-23", "A thread shows id, preview, model provider and creation time in unix seconds"),
+  done("S0-24", "thread/resume takes a thread id and optional model and cwd, and answers with the thread"),
+  done("S0-25", "Resuming a thread replays what happened in it"),
+  done("S0-26", "thread/list pages by cursor and limit and can filter archived threads"),
+  done("S0-27", "thread/archive puts a thread away by id"),
+  done("S0-28", "thread/started follows both creating and resuming a thread"),
+
+  // Turns
+  done("S0-29", "A turn is one prompt and everything the agent does about it"),
+  done("S0-30", "turn/start takes a thread id and a list of inputs"),
+  done("S0-31", "turn/start can override model, cwd, approval policy and sandbox policy"),
+  done("S0-32", "What a turn overrides stays in force for the next turns of the thread"),
+  done("S0-33", "turn/start takes selector values by the ids that config/list shows"),
+  done("S0-34", "turn/start answers with the new turn"),
+  done("S0-35", "A turn has id, status, items and, when it went wrong, an error"),
+  done("S0-36", "A turn is inProgress, completed, interrupted or failed"),
+  done("S0-37", "Input is text, an image by url or an image by local path"),
+  done("S0-38", "turn/interrupt stops a named turn of a thread"),
+  done("S0-39", "turn/started names the thread and carries the turn"),
+  done("S0-40", "turn/completed carries the turn with every one of its items"),
+
+  // Items
+  done("S0-41", "An item starts whole, grows by deltas and completes with the version that counts"),
+  done("S0-42", "item/started names thread and turn and carries the item"),
+  done("S0-43", "item/completed names thread and turn and carries the item"),
+  done("S0-44", "The eight known item types are accepted, the user's message included"),
+  done("S0-45", "An agent message has an id and its text"),
+  done("S0-46", "item/agentMessage/delta adds text to a named item"),
+  done("S0-47", "A reasoning item has an id and optional summary and content"),
+  done("S0-48", "item/reasoning/textDelta adds to the reasoning text"),
+  done("S0-49", "item/reasoning/summaryTextDelta adds to the reasoning summary"),
+  done("S0-50", "A command item shows command, cwd, status and, once known, exit code, output, duration"),
+  done("S0-51", "A command is inProgress, completed, failed or declined"),
+  done("S0-52", "item/commandExecution/outputDelta streams what a command prints"),
+  done("S0-53", "The server asks before a command with its text, cwd and optional reason"),
+  done("S0-54", "A command question is answered with accept or decline"),
+  done("S0-55", "A file change item has an id, its changes and a status"),
+  done("S0-56", "Each change has an absolute path, add, modify or delete, and a unified diff"),
+  done("S0-57", "A file change is inProgress, completed, failed or declined"),
+  done("S0-58", "item/fileChange/outputDelta streams a change while it is made"),
+  done("S0-59", "The server asks before a file change and shows the changes and optional reason"),
+  done("S0-60", "A file change question is answered with accept, acceptForSession or decline"),
+  done("S0-61", "An MCP call shows server, tool, arguments, status and its result or error"),
+  done("S0-62", "A web search item has an id and the query"),
+  done("S0-63", "A plan item has an id, its text and optional entries"),
+  done("S0-64", "A plan entry is a step that is pending, inProgress, completed or failed"),
+  done("S0-65", "item/plan/delta adds text to a plan"),
+  done("S0-66", "turn/plan/updated carries the whole plan and an explanation"),
+
+  // Policy
+  done("S0-67", "Approval policy is never, unlessTrusted or always, and each behaves so"),
+  done("S0-68", "The four sandbox policies and their options are accepted"),
+
+  // Config and models
+  done("S0-69", "model/list shows the models, at most as many as asked for"),
+  done("S0-70", "A model has id, display name, default mark and optional description and meta"),
+  done("S0-71", "config/list shows every selector"),
+  done("S0-72", "A selector has type, id, name, choices, value and the models it applies to"),
+  done("S0-73", "A choice has an id, a name and an optional description"),
+  done("S0-74", "config/set answers with all selectors, since one change may move others"),
+  planned("S0-75", "claude driver", "Claude offers reasoning effort and thinking token selectors"),
+  planned("S0-76", "codex driver", "Codex offers effort, personality and collaboration mode selectors"),
+  done("S0-77", "A local model offers temperature and context length selectors"),
+  done("S0-78", "A client can show every selector by one rule, without knowing what it means"),
+  done("S0-79", "config/read shows model, cwd, both policies and the selectors in force"),
+
+  // Usage, errors, extension
+  done("S0-80", "thread/tokenUsage/updated counts input, output, thinking and cache tokens"),
+  done("S0-81", "An error has a code, a message and optional data"),
+  done("S0-82", "The five standard JSON-RPC error codes are used for what they mean"),
+  done("S0-83", "Not initialized, unknown thread, busy thread and nothing running have their own codes"),
+  done("S0-84", "A failed turn says why, with optional error kind and HTTP status"),
+  done("S0-85", "Any object may carry _meta, and nothing depends on what is in it"),
+  done("S0-86", "An agent's own notifications arrive under its provider's prefix"),
+  done("S0-87", "A client is not disturbed by notifications it does not know"),
+  done("S0-88", "An item type nobody knows passes through unchanged"),
+  done("S0-89", "A client shows an unknown item as a generic tool call with id and any text"),
+  done("S0-90", "Every listed method, notification and server request is served"),
+  done("S0-91", "The thread, turn and item model and its names are those of Codex"),
+  done("S0-92", "Selectors, the per-turn config map, _meta and open items replace provider parameters"),
+
+  // Implementation
+  done("S0-93", "Server and SDK share one package of protocol types"),
+  planned("S0-94", "claude driver", "The model given to thread/start reaches Claude"),
+  planned("S0-95", "claude driver", "Per-turn overrides reach Claude"),
+  planned("S0-96", "claude driver", "Claude's selectors can be listed and set"),
+  planned("S0-97", "claude driver", "model/list shows Claude's models with their details"),
+  planned("S0-98", "claude driver", "_meta survives on the way to and from Claude"),
+  done("S0-99", "The SDK's AppServerClient turns notifications into agent events, for all items and config"),
+  done("S0-100", "The SDK has methods to read and set selectors"),
+  planned("S0-101", "terminal UI", "Selectors appear as controls, such as a model picker"),
+  planned("S0-102", "terminal UI", "Diffs and command output are drawn by item type"),
+  planned("S0-103", "codex driver", "codex app-server works as an agent behind a thin translation"),
+  done("S0-104", "The review capability is backed by a working review/start"),
+];

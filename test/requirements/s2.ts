@@ -1,0 +1,120 @@
+import { done, planned, type Requirement } from "./requirement.ts";
+
+/** Codex app-server as its clients use it, and the task layer that republishes its turns. */
+export const S2: readonly Requirement[] = [
+  // Connection
+  planned("S2-1", "codex door", "The Codex door speaks JSON-RPC, one message per line on stdio"),
+  planned("S2-2", "codex door", "A client spawns the server, initializes, works, and closes stdin to end it"),
+  planned("S2-3", "codex door", "Messages that carry the JSON-RPC header are understood too"),
+  planned("S2-4", "codex door", "initialize takes client info and empty capabilities"),
+  planned("S2-5", "task layer", "session.messages pages by limit and offset"),
+
+  // Threads
+  planned(
+    "S2-6",
+    "codex door",
+    "thread/start takes ephemeral, developer instructions and personality besides the usual",
+  ),
+  done("S2-7", "thread/list pages, filters archived threads, sorts, and searches titles"),
+  done("S2-8", "thread/read shows a thread, with its turns when asked"),
+  planned("S2-9", "codex door", "thread/resume can change model and developer instructions"),
+  done("S2-10", "thread/fork copies a thread and lets settings differ"),
+  done("S2-11", "thread/archive hides a thread from the ordinary list"),
+  done("S2-12", "thread/unarchive brings a thread back"),
+  done("S2-13", "thread/name/set gives a thread a title"),
+  done("S2-14", "thread/rollback drops the last turns and leaves files alone"),
+  done("S2-15", "thread/compact/start shortens the context of a thread"),
+
+  // Turns
+  planned(
+    "S2-16",
+    "codex door",
+    "turn/start takes output schema, effort, personality and summary besides the usual",
+  ),
+  done("S2-17", "turn/steer adds input to the running turn if it is the expected one"),
+  done("S2-18", "turn/interrupt ends a running turn as interrupted"),
+
+  // Review
+  done("S2-19", "review/start takes a target and a delivery"),
+  done("S2-20", "A review looks at uncommitted changes, a base branch, a commit or custom instructions"),
+  done("S2-21", "A review runs inline, or detached in a new thread whose id is answered"),
+
+  // Account, config, models
+  done("S2-22", "account/read shows who is signed in"),
+  planned("S2-23", "codex door", "account/rateLimits/read shows what is left of the limits"),
+  planned("S2-24", "codex door", "account/login/start begins a sign-in"),
+  planned("S2-25", "codex door", "account/logout ends a sign-in"),
+  done("S2-26", "config/read shows the settings in force"),
+  done("S2-27", "model/list shows models without asking the agent each time"),
+  done("S2-28", "mcpServerStatus/list shows each MCP server and its state"),
+  planned("S2-29", "codex door", "experimentalFeature/list shows features and their stages"),
+  done("S2-30", "command/exec runs one command under the sandbox"),
+
+  // Notifications
+  done("S2-31", "turn/started carries the turn id that steer and interrupt need"),
+  done("S2-32", "turn/completed carries the final status and the items"),
+  done("S2-33", "turn/diff/updated carries the diff of the turn so far"),
+  done("S2-34", "turn/plan/updated carries the steps and their states"),
+  done("S2-35", "item/started announces each item"),
+  done("S2-36", "item/completed closes each item"),
+  done("S2-37", "Agent text streams as deltas"),
+  done("S2-38", "Command output streams as deltas"),
+  done("S2-39", "File changes stream as deltas"),
+  done("S2-40", "Reasoning text streams as deltas"),
+  done("S2-41", "Reasoning summaries stream as deltas"),
+  done("S2-42", "thread/name/updated tells of a new title"),
+  done("S2-43", "thread/tokenUsage/updated tells last and total use, cache and reasoning apart"),
+  done("S2-44", "error tells what went wrong, its kind and whether a retry follows"),
+  planned("S2-45", "codex driver", "model/rerouted tells from which model to which and why"),
+  planned("S2-46", "codex driver", "deprecationNotice from Codex reaches the client"),
+  planned("S2-47", "codex driver", "configWarning from Codex reaches the client"),
+  planned("S2-48", "task layer", "The turn id is kept from turn/started so that a task can be interrupted"),
+  planned("S2-49", "task layer", "Reasoning summaries of a finished turn go to the task log"),
+  planned("S2-50", "task layer", "Usage, reroutes, errors and warnings are always handled"),
+  planned("S2-51", "task layer", "Text and output deltas are not republished"),
+
+  // Task events
+  planned("S2-52", "task layer", "Executor and reviewer turns are republished to a Redis stream"),
+  planned("S2-53", "task layer", "task:turn tells of a turn's start and end"),
+  planned("S2-54", "task layer", "task:item_started tells of an item's start"),
+  planned("S2-55", "task layer", "task:item_completed tells of an item's end"),
+  planned("S2-56", "task layer", "task:plan_updated tells of a new plan"),
+  planned("S2-57", "task layer", "task:turn_diff tells of a new diff"),
+  planned("S2-58", "task layer", "task:token_usage tells of token use"),
+  planned("S2-59", "task layer", "task:thread_status tells of a thread's state"),
+  planned("S2-60", "task layer", "task:model_rerouted tells of another model"),
+  planned("S2-61", "task layer", "task:backend_error tells of an agent's error"),
+  planned("S2-62", "task layer", "task:backend_warning tells of an agent's warning"),
+  planned("S2-63", "task layer", "task:execution_fallback tells that another way was taken"),
+  planned("S2-64", "task layer", "task:heartbeat tells that a task is alive"),
+  planned("S2-65", "task layer", "Every task event carries the whole thread context"),
+  planned("S2-66", "task layer", "Item events carry a short summary with bounded text"),
+  planned("S2-67", "task layer", "Plan events carry each step and its state"),
+  planned("S2-68", "task layer", "Executor and reviewer turns ask for concise reasoning summaries"),
+  planned("S2-69", "task layer", "Reasoning summaries explain rejections and decisions in the task log"),
+  planned("S2-70", "task layer", "session.post adds a channel message and emits session:message"),
+  planned("S2-71", "task layer", "task.steer records a steer and can inject it into the running turn"),
+  planned("S2-72", "task layer", "task.steers lists every steer that was recorded"),
+
+  // Server requests
+  planned("S2-73", "codex door", "A command question takes accept, acceptForSession, decline or cancel"),
+  planned("S2-74", "codex door", "A file change question takes the same four answers"),
+  planned("S2-75", "codex door", "A skill question takes approve or decline"),
+  planned("S2-76", "codex door", "item/tool/call runs a tool that the client offers"),
+  planned("S2-77", "codex door", "item/tool/requestUserInput asks the user through the client"),
+  planned("S2-78", "task layer", "A task may be configured to accept every question"),
+  planned("S2-79", "codex driver", "A request that is not supported is answered with an error"),
+
+  // Schemas
+  planned("S2-80", "codex door", "Every message that leaves is valid against the published schemas"),
+  planned("S2-81", "codex door", "Unknown fields, wrong types and missing fields are found by a test"),
+  planned("S2-82", "codex door", "A method or handler without a schema test fails the suite"),
+
+  // Shapes
+  done("S2-83", "Turn input names the thread and lists the inputs"),
+  done("S2-84", "Input may be text, image, local image, skill or mention"),
+  done("S2-85", "The four sandbox policies are accepted in their object form"),
+  done("S2-86", "Token use has last, total and context window, each with five counts"),
+  done("S2-87", "The eight error kinds are told apart"),
+  done("S2-88", "An error notification says whether it will be retried"),
+];

@@ -1,0 +1,24 @@
+import { createServer } from "node:net";
+import { Door, flintDialect } from "@flint/dialects";
+import { streamTransport } from "@flint/rpc";
+import { composeEngine, serveStdio } from "@flint/server";
+import { readArguments, SERVER_FLAGS, serverOptions } from "../../packages/server/src/commands/arguments.ts";
+import { scriptedDriver } from "../../packages/testkit/src/scripted-driver.ts";
+import { readScript } from "./script-text.ts";
+
+// A server as it is shipped, except for its agent: that one does what the script in the prompt says.
+// FLINT_HOME is its store. FLINT_TEST_SOCKET, if it is set, is a path at which it takes further clients.
+const { FLINT_HOME: root, FLINT_TEST_SOCKET: socketPath } = process.env;
+const { values } = readArguments(process.argv.slice(2), SERVER_FLAGS);
+const engine = composeEngine({
+  ...serverOptions(values),
+  root,
+  drivers: [scriptedDriver({ scripts: readScript })],
+});
+if (socketPath !== undefined) {
+  const door = new Door(flintDialect);
+  const listener = createServer((socket) => door.connect(engine, streamTransport(socket, socket)));
+  listener.listen(socketPath).unref();
+}
+await serveStdio(engine, flintDialect);
+process.stdout.write("", () => process.exit());

@@ -1,0 +1,57 @@
+import { METHODS, type Method, mintId, type ParamsInput } from "@flint/protocol";
+
+const id = mintId();
+const thread = { threadId: id };
+const text = { type: "text", text: "hello" } as const;
+
+/** Params that fit, for every method there is; all ids in them are those of nothing. */
+export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = {
+  initialize: { clientInfo: { name: "torture", version: "1" }, capabilities: { experimentalApi: true } },
+  "thread/start": { name: "a name", config: {} },
+  "thread/resume": { ...thread, config: {} },
+  "thread/attach": thread,
+  "thread/unsubscribe": thread,
+  "thread/list": {},
+  "thread/read": thread,
+  "thread/events/list": thread,
+  "thread/fork": { ...thread, lastTurnId: id },
+  "thread/archive": thread,
+  "thread/unarchive": thread,
+  "thread/delete": thread,
+  "thread/name/set": { ...thread, name: "a name" },
+  "thread/rollback": { ...thread, numTurns: 1 },
+  "thread/revert": { ...thread, beforeTurnId: id },
+  "thread/compact/start": thread,
+  "thread/queue/list": thread,
+  "thread/queue/update": { ...thread, queuedInputId: id, input: [text] },
+  "thread/queue/reorder": { ...thread, queuedInputIds: [id] },
+  "thread/queue/delete": { ...thread, queuedInputId: id },
+  "thread/queue/promote": { ...thread, queuedInputId: id },
+  "turn/start": { ...thread, input: [text], sandboxPolicy: { type: "readOnly" }, outputSchema: {} },
+  "turn/steer": { ...thread, expectedTurnId: id, input: [text] },
+  "turn/interrupt": { ...thread, turnId: id },
+  "review/start": { ...thread, target: { type: "custom", instructions: "look" } },
+  "approval/respond": { ...thread, approvalId: id, decision: { outcome: "deny" } },
+  "question/respond": { ...thread, questionId: id, answers: { a: { answers: ["b"] } } },
+  "command/exec": { command: ["true"] },
+  "model/list": {},
+  "config/list": thread,
+  "config/set": { ...thread, id: "thinking", value: "true" },
+  "config/read": thread,
+  "mcpServerStatus/list": thread,
+  "account/read": thread,
+};
+
+/** The names of all methods. */
+export const METHOD_NAMES: readonly Method[] = Object.keys(FITTING_PARAMS).filter(
+  (name): name is Method => name in METHODS,
+);
+
+/** Every copy of the params of a method in which one id is replaced. */
+export function withEachIdReplaced(method: Method, replacement: string): object[] {
+  const params = FITTING_PARAMS[method];
+  return Object.entries(params).flatMap(([field, value]) => {
+    if (value === id) return [{ ...params, [field]: replacement }];
+    return Array.isArray(value) && value.includes(id) ? [{ ...params, [field]: [replacement] }] : [];
+  });
+}

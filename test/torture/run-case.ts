@@ -1,0 +1,40 @@
+import { type Measurements, SkippedCase, type TortureCase } from "./case.ts";
+import { Context, Ledger } from "./context.ts";
+import { brokenPromises } from "./figures.ts";
+
+/** What came of a case. */
+export interface Verdict {
+  readonly result: "passed" | "failed" | "skipped";
+  readonly figures: Measurements;
+  /** Why it failed or was skipped. */
+  readonly reasons: readonly string[];
+}
+
+const MOST_FAULTS_SHOWN = 5;
+
+/** Runs one case, ends all that it started, and judges what it measured. */
+export async function runCase(torture: TortureCase, short: boolean, ledger = new Ledger()): Promise<Verdict> {
+  const context = new Context(short, ledger);
+  let figures: Measurements = [];
+  const reasons: string[] = [];
+  let skipped = false;
+  try {
+    figures = await torture.run(context);
+  } catch (error) {
+    // A failed assertion, or a machine that cannot do this; both are results.
+    skipped = error instanceof SkippedCase && !isRequired(error.part);
+    reasons.push(error instanceof Error ? error.message : String(error));
+  }
+  const faults = (await context.close()).slice(0, MOST_FAULTS_SHOWN);
+  if (skipped) return { result: "skipped", figures, reasons };
+  reasons.push(
+    ...brokenPromises(figures, short),
+    ...faults.map((fault) => `a line on stdout is no protocol message, ${fault}`),
+  );
+  return { result: reasons.length === 0 ? "passed" : "failed", figures, reasons };
+}
+
+function isRequired(part: string): boolean {
+  const required = (process.env.FLINT_TEST_REQUIRE ?? "").split(",");
+  return required.some((name) => name.trim() === part);
+}

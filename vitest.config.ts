@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+import { CountReporter } from "./test/reporter.ts";
+
+export default defineConfig({
+  resolve: { conditions: ["@flint/source"] },
+  ssr: { resolve: { conditions: ["@flint/source"], externalConditions: ["@flint/source"] } },
+  test: {
+    include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
+    isolate: false,
+    pool: "forks",
+    reporters: ["default", new CountReporter()],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+});
