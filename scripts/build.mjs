@@ -32,7 +32,7 @@ async function replaceDist(name, options) {
 }
 
 function buildCommand() {
-  const entryPoints = { flint: "packages/server/src/flint.ts", index: "packages/server/src/index.ts" };
+  const entryPoints = { flint: "packages/server/src/bin/flint.ts", index: "packages/server/src/index.ts" };
   return replaceDist("server", { entryPoints });
 }
 

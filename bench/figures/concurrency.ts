@@ -2,8 +2,8 @@ import type { Bench, Figure } from "../bench.ts";
 import { peakMegabytes, residentMegabytes } from "../process-usage.ts";
 import { type Order, PIECE } from "../programs/order.ts";
 import { quantile } from "../statistics.ts";
-import { deltaOf, expectCompleted, orderParams, threadOf } from "../stream-turn.ts";
-import { WireProcess } from "../wire-process.ts";
+import { deltaOf, orderParams, threadOf, turnStatusOf } from "../stream-turn.ts";
+import { type WireNotification, WireProcess } from "../wire-process.ts";
 
 const THREADS = 100;
 const ORDER: Order = { deltas: 50, items: 1, perSecond: 0 };
@@ -55,28 +55,44 @@ async function startThreads(server: WireProcess): Promise<{ threadIds: string[];
   return { threadIds: started.map(({ threadId }) => threadId), times: started.map(({ took }) => took) };
 }
 
-/** Runs a turn in all threads and checks what comes of it, in the order in which it comes. */
+/** Runs a turn in all threads at once. Rejects if any of them is not told whole and in order. */
 async function streamAll(server: WireProcess, threadIds: readonly string[]): Promise<void> {
-  const texts = new Map(threadIds.map((threadId) => [threadId, ""]));
-  const ended = new Set<string>();
-  server.onDelta = (line) => {
-    const { threadId, delta, offset } = deltaOf(line);
-    const text = texts.get(threadId);
-    if (ended.has(threadId) || text?.length !== offset)
-      throw new Error(`Thread ${threadId} is out of order.`);
-    texts.set(threadId, text + delta);
-  };
-  const allEnded = new Promise<void>((resolve, reject) => {
-    server.onNotification = (notification) => {
-      if (notification.method !== "turn/completed") return;
-      const threadId = String(threadOf(notification));
-      if (ended.has(threadId) || texts.get(threadId) !== EXPECTED_TEXT)
-        reject(new Error(`Thread ${threadId} is not whole.`));
-      expectCompleted(notification);
-      ended.add(threadId);
-      if (ended.size === threadIds.length) resolve();
-    };
+  const told = new Promise<void>((resolve, reject) => {
+    const check = new OrderCheck(threadIds, resolve, reject);
+    server.onDelta = (line) => check.onDelta(line);
+    server.onNotification = (notification) => check.onNotification(notification);
   });
-  await Promise.all(threadIds.map((threadId) => server.exchange("turn/start", orderParams(threadId, ORDER))));
-  await allEnded;
+  const started = threadIds.map((threadId) => server.exchange("turn/start", orderParams(threadId, ORDER)));
+  await Promise.all([...started, told]);
+}
+
+/** Looks at what is told in the order in which it comes: each thread its own text, piece by piece, then its end. */
+class OrderCheck {
+  readonly #texts: Map<string, string>;
+  readonly #ended = new Set<string>();
+  readonly #allEnded: () => void;
+  readonly #failed: (error: Error) => void;
+
+  constructor(threadIds: readonly string[], allEnded: () => void, failed: (error: Error) => void) {
+    this.#texts = new Map(threadIds.map((threadId) => [threadId, ""]));
+    this.#allEnded = allEnded;
+    this.#failed = failed;
+  }
+
+  onDelta(line: string): void {
+    const { threadId, delta, offset } = deltaOf(line);
+    const text = this.#texts.get(threadId);
+    if (this.#ended.has(threadId)) this.#failed(new Error(`Thread ${threadId} went on after its end.`));
+    else if (text?.length !== offset) this.#failed(new Error(`Thread ${threadId} is out of order.`));
+    else this.#texts.set(threadId, text + delta);
+  }
+
+  onNotification(notification: WireNotification): void {
+    if (notification.method !== "turn/completed") return;
+    const threadId = String(threadOf(notification));
+    const isWhole = this.#texts.get(threadId) === EXPECTED_TEXT && turnStatusOf(notification) === "completed";
+    if (!isWhole || this.#ended.has(threadId)) this.#failed(new Error(`Thread ${threadId} ended badly.`));
+    this.#ended.add(threadId);
+    if (this.#ended.size === this.#texts.size) this.#allEnded();
+  }
 }

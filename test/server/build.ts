@@ -38,7 +38,7 @@ function bundle(): Promise<BuildResult<{ write: false }>> {
   return build({
     absWorkingDir: ROOT,
     entryPoints: {
-      flint: "packages/server/src/flint.ts",
+      flint: "packages/server/src/bin/flint.ts",
       "scripted-server": "test/server/scripted-server.ts",
     },
     bundle: true,
@@ -51,7 +51,7 @@ function bundle(): Promise<BuildResult<{ write: false }>> {
     target: "node20",
     conditions: ["@flint/source"],
     sourcemap: "linked",
-    logLevel: "warning",
+    logLevel: "error",
   });
 }
 

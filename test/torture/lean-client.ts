@@ -68,7 +68,8 @@ export class LeanClient {
   }
 
   #onNotification(method: string, params: unknown): void {
-    const seq: unknown = typeof params === "object" && params !== null ? Reflect.get(params, "seq") : undefined;
+    const seq: unknown =
+      typeof params === "object" && params !== null ? Reflect.get(params, "seq") : undefined;
     if (seq !== undefined && !/delta$/i.test(method)) this.events.push(`${String(seq)} ${method}`);
   }
 

@@ -19,7 +19,8 @@ function line(
   code: number | undefined,
   id = "null",
 ): MalformedLine {
-  const bytes = typeof content === "string" ? Buffer.from(`${content}\n`) : Buffer.from([...content, LINE_END]);
+  const bytes =
+    typeof content === "string" ? Buffer.from(`${content}\n`) : Buffer.from([...content, LINE_END]);
   return { name, bytes, code, id };
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { LIMITS } from "@flint/protocol";
-import { type WireMessage } from "@flint/testkit";
+import type { WireMessage } from "@flint/testkit";
 import type { Measurements, TortureCase } from "./case.ts";
 import type { Context } from "./context.ts";
 import { megabytes, milliseconds } from "./figures.ts";
@@ -21,7 +21,12 @@ export const oversize: TortureCase = {
     const input = { threadId, input: [{ type: "text", text: "@" }] };
     return [
       ...(await measure(context, server, "garbage", "@")),
-      ...(await measure(context, server, "unknown method", '{"id":801,"method":"no/such","params":{"p":"@"}}')),
+      ...(await measure(
+        context,
+        server,
+        "unknown method",
+        '{"id":801,"method":"no/such","params":{"p":"@"}}',
+      )),
       ...(await measure(
         context,
         server,

@@ -50,7 +50,12 @@ export const order: TortureCase = {
 };
 
 /** The one answer to a request with this very id. */
-async function answerTo(server: TortureServer, id: unknown, method: string, params: object): Promise<WireMessage> {
+async function answerTo(
+  server: TortureServer,
+  id: unknown,
+  method: string,
+  params: object,
+): Promise<WireMessage> {
   const after = server.wire.mark;
   server.wire.send({ id, method, params });
   return server.wire.waitFor((message) => message.id === id && !("method" in message), { after });

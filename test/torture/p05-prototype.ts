@@ -5,7 +5,8 @@ import { count, milliseconds } from "./figures.ts";
 import type { TortureServer } from "./server.ts";
 
 // If one of these reached the prototype of all objects, a request without params would act as if it had them.
-const POISON = '{"threadId":"poisoned","limit":1,"cursor":"poisoned","searchTerm":"poisoned","archived":true}';
+const POISON =
+  '{"threadId":"poisoned","limit":1,"cursor":"poisoned","searchTerm":"poisoned","archived":true}';
 const HOSTILE_KEYS = [
   `"__proto__":${POISON}`,
   `"\\u005f_proto__":${POISON}`,
@@ -59,7 +60,10 @@ async function expectUnpoisoned(server: TortureServer, threadId: string): Promis
   assert(data.length > 1, "model/list without a limit gives all models");
   await server.call("config/list", {});
   const threads = (await server.call("thread/list", {})).data;
-  assert(threads.some((thread) => thread.id === threadId), "thread/list without params gives the thread");
+  assert(
+    threads.some((thread) => thread.id === threadId),
+    "thread/list without params gives the thread",
+  );
 }
 
 async function expectRefused(server: TortureServer, id: string, params: string): Promise<number> {

@@ -3,7 +3,8 @@ import { scriptText } from "../server/script-text.ts";
 import type { TortureCase } from "./case.ts";
 import { count } from "./figures.ts";
 
-const LOUD_COMMAND = "echo to stdout; echo to stderr >&2; echo by name >/dev/stdout; echo '{}' >/proc/self/fd/1";
+const LOUD_COMMAND =
+  "echo to stdout; echo to stderr >&2; echo by name >/dev/stdout; echo '{}' >/proc/self/fd/1";
 
 /**
  * Lets libraries and commands print. That every line is a protocol message is checked after each case, by whoever

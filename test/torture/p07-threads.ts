@@ -33,7 +33,13 @@ export const manyThreads: TortureCase = {
     return [
       count("completed", completed),
       none("not completed", THREADS - completed),
-      none("texts not whole", brokenTexts(server, turns.flatMap((turn) => turn.items))),
+      none(
+        "texts not whole",
+        brokenTexts(
+          server,
+          turns.flatMap((turn) => turn.items),
+        ),
+      ),
       milliseconds("thread/start p95", quantile(starts, 0.95), 100),
       milliseconds("wall", wallMs, 15_000),
       megabytes("memory", memory.peak, 400),

@@ -25,7 +25,11 @@ export const manyStored: TortureCase = {
     const listed = await listAll(server);
     assert.deepEqual(listed.map(({ id }) => id).sort(), stored.toSorted(), "every thread once");
     const times = listed.map(({ updatedAt }) => updatedAt);
-    assert.deepEqual(times, times.toSorted((left, right) => right - left), "newest first");
+    assert.deepEqual(
+      times,
+      times.toSorted((left, right) => right - left),
+      "newest first",
+    );
     await server.stop();
 
     await rm(join(home, "index.jsonl"), { force: true });
@@ -53,7 +57,10 @@ async function listAll(server: TortureServer): Promise<Thread[]> {
   const listed: Thread[] = [];
   let cursor: string | undefined;
   do {
-    const page = await server.call("thread/list", cursor === undefined ? { limit: PAGE } : { limit: PAGE, cursor });
+    const page = await server.call(
+      "thread/list",
+      cursor === undefined ? { limit: PAGE } : { limit: PAGE, cursor },
+    );
     listed.push(...page.data);
     cursor = page.nextCursor;
   } while (cursor !== undefined);

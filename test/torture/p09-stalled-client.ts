@@ -34,7 +34,10 @@ export const stalledClient: TortureCase = {
     server.wire.resume();
     const turn = await server.turnCompleted(turnId);
     assert.equal(turn.status, "completed", turn.error?.message);
-    const stalledAt = (await server.lastTurn(threadId)).items.reduce((sum, { id }) => sum + seen.lengthOf(id), 0);
+    const stalledAt = (await server.lastTurn(threadId)).items.reduce(
+      (sum, { id }) => sum + seen.lengthOf(id),
+      0,
+    );
     assert(stalledAt < (ITEMS * DELTAS * SIZE) / 2, "the client stood still for most of the flood");
     return [
       count("deltas", ITEMS * DELTAS),

@@ -51,7 +51,12 @@ export const followers: TortureCase = {
   },
 };
 
-async function follow(context: Context, socketPath: string, threadId: string, amount: number): Promise<LeanClient[]> {
+async function follow(
+  context: Context,
+  socketPath: string,
+  threadId: string,
+  amount: number,
+): Promise<LeanClient[]> {
   const clients = Array.from({ length: amount }, () => new LeanClient(socketPath));
   context.atEnd(async () => {
     for (const client of clients) client.close();
@@ -68,5 +73,7 @@ function sameEvents(client: LeanClient, [first]: readonly LeanClient[]): boolean
 }
 
 function hasAllText({ text }: LeanClient, [words = "", flood = ""]: readonly string[]): boolean {
-  return text.holes === 0 && text.textOf(words) === wordsText(WORDS) && text.lengthOf(flood) === DELTAS * SIZE;
+  return (
+    text.holes === 0 && text.textOf(words) === wordsText(WORDS) && text.lengthOf(flood) === DELTAS * SIZE
+  );
 }

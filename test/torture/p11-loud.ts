@@ -31,7 +31,10 @@ async function manyDeltas(context: Context): Promise<Measurements> {
   const turnMs = performance.now() - startedAt;
   assert.equal(turn.status, "completed", turn.error?.message);
   const [item] = (await server.lastTurn(threadId)).items.filter(({ type }) => type === "agentMessage");
-  assert(item !== undefined && "text" in item && item.text === "x".repeat(DELTAS * SIZE), "all text is there");
+  assert(
+    item !== undefined && "text" in item && item.text === "x".repeat(DELTAS * SIZE),
+    "all text is there",
+  );
   const { growth } = memory;
   await server.expectAlive(context.patience);
   return [count("deltas", DELTAS), milliseconds("in", turnMs), megabytes("+", growth, 64)];

@@ -23,7 +23,10 @@ export const interruptText: TortureCase = {
       const turn = await server.turnCompleted(turnId);
       times.push(performance.now() - startedAt);
       assert.equal(turn.status, "interrupted");
-      assert(turn.items.some((item) => "partial" in item && item.partial === true), "the text is marked partial");
+      assert(
+        turn.items.some((item) => "partial" in item && item.partial === true),
+        "the text is marked partial",
+      );
     }
     await server.expectAlive(context.patience);
     return [

@@ -57,7 +57,9 @@ export class TortureServer {
 
   /** The end of a turn, as it was told. */
   async turnCompleted(turnId: string, withinMs = TURN_MS): Promise<Turn> {
-    const message = await this.wire.waitFor((candidate) => completedTurn(candidate)?.id === turnId, { withinMs });
+    const message = await this.wire.waitFor((candidate) => completedTurn(candidate)?.id === turnId, {
+      withinMs,
+    });
     const turn = completedTurn(message);
     assert(turn !== undefined);
     return turn;

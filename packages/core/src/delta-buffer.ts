@@ -1,4 +1,5 @@
 import type { DeltaBody, DeltaType } from "@flint/protocol";
+import { toWellFormed } from "./well-formed.ts";
 
 /** Where a piece of text belongs. */
 export interface DeltaPlace {
@@ -27,17 +28,23 @@ export class DeltaBuffer {
   readonly #told = new Map<string, Run>();
   readonly #lengths = new Map<string, number>();
   readonly #halves = new Map<string, string>();
+  #freshSize = 0;
   #toldSize = 0;
 
   get hasFresh(): boolean {
     return this.#fresh.length > 0;
   }
 
+  /** Characters that wait to be told. */
+  get freshSize(): number {
+    return this.#freshSize;
+  }
+
   get hasTold(): boolean {
     return this.#told.size > 0;
   }
 
-  /** Characters that were told and are not stored yet. */
+  /** Bytes that were told and are not stored yet. */
   get toldSize(): number {
     return this.#toldSize;
   }
@@ -49,6 +56,7 @@ export class DeltaBuffer {
     if (text === "") return;
     const offset = this.#lengths.get(key) ?? known();
     this.#lengths.set(key, offset + text.length);
+    this.#freshSize += text.length;
     const last = this.#fresh.at(-1);
     if (last !== undefined && last.place.itemId === place.itemId && last.place.type === place.type) last.text += text;
     else this.#fresh.push({ place, offset, text });
@@ -58,16 +66,19 @@ export class DeltaBuffer {
   takeFresh(): readonly DeltaBody[] {
     const fresh = this.#fresh;
     this.#fresh = [];
+    this.#freshSize = 0;
     for (const run of fresh) this.#remember(run);
     return fresh.map(bodyOf);
   }
 
-  /** The pieces to store now. */
-  takeTold(): readonly DeltaBody[] {
-    const told = [...this.#told.values()].map(bodyOf);
+  /** The pieces to store now; they stay until `forgetTold` says that they are stored. */
+  told(): readonly DeltaBody[] {
+    return this.#told.size === 0 ? [] : [...this.#told.values()].map(bodyOf);
+  }
+
+  forgetTold(): void {
     this.#told.clear();
     this.#toldSize = 0;
-    return told;
   }
 
   /** Forgets where the items of an ended turn stood. */
@@ -81,7 +92,7 @@ export class DeltaBuffer {
     const known = this.#told.get(key);
     if (known === undefined) this.#told.set(key, { ...run });
     else known.text += run.text;
-    this.#toldSize += run.text.length;
+    this.#toldSize += Buffer.byteLength(run.text);
   }
 
   /** Half a character at the end waits for its other half; half a character alone becomes a replacement mark. */
@@ -95,13 +106,6 @@ export class DeltaBuffer {
     }
     return toWellFormed(text);
   }
-}
-
-/** Text without half characters, which many models and parsers choke on. */
-export function toWellFormed(text: string): string {
-  // The ES2023 library types do not know this method of Node 20 yet.
-  const string = text as string & { isWellFormed(): boolean; toWellFormed(): string };
-  return string.isWellFormed() ? text : string.toWellFormed();
 }
 
 function bodyOf({ place, offset, text }: Run): DeltaBody {

@@ -1,4 +1,5 @@
-import type { StoredEvent, ThreadEvent, ThreadState } from "@flint/protocol";
+import { asFlintError, type EventBody, isDelta, type StoredEvent, type ThreadEvent, type ThreadState } from "@flint/protocol";
+import { ToldText } from "./told-text.ts";
 
 /** Somebody who wants to know what happens in threads. */
 export interface Follower {
@@ -12,6 +13,7 @@ export interface FollowedLog {
   /** Stores what was told, so that the log holds all of it, and says how far it was told. */
   settle(): { readonly state: ThreadState; readonly toldSeq: number };
   read(afterSeq: number): AsyncIterable<StoredEvent>;
+  now(): number;
 }
 
 /**
@@ -19,51 +21,62 @@ export interface FollowedLog {
  * caught up. Nothing is lost, nothing piles up in memory, nothing comes twice.
  */
 export class Subscription {
-  readonly follower: Follower;
+  readonly #follower: Follower;
   readonly #log: FollowedLog;
+  readonly #toldText = new ToldText();
+  /** The open requests that the follower was told of. */
+  readonly #asked = new Set<string>();
   #cursor: number;
   #live = false;
+  #greeted = false;
   #closed = false;
   #catchingUp = false;
 
+  /** The follower has seen everything up to `afterSeq`. */
   constructor(log: FollowedLog, follower: Follower, afterSeq: number) {
     this.#log = log;
-    this.follower = follower;
+    this.#follower = follower;
     this.#cursor = afterSeq;
   }
 
-  get live(): boolean {
-    return this.#live;
+  get closed(): boolean {
+    return this.#closed;
   }
 
   /** Takes an event as it happens. */
   receive(event: ThreadEvent): void {
     if (!this.#live || this.#closed) return;
     if (event.seq !== undefined && event.seq <= this.#cursor) return;
-    if (this.follower.full()) {
-      this.#live = false;
-      return;
-    }
-    this.follower.tell(event);
-    if (event.seq !== undefined) this.#cursor = event.seq;
+    if (this.#follower.full()) this.#live = false;
+    else this.#tell(event);
   }
 
   /** All up to here was told in another form; it need not be told from the log. */
   skipTo(seq: number): void {
-    if (this.#live && seq > this.#cursor) this.#cursor = seq;
+    if (!this.#live || seq <= this.#cursor) return;
+    this.#cursor = seq;
+    this.#toldText.forget();
   }
 
-  /** Reads on from the log until it is live again or the follower is full. Safe to call at any time. */
+  /** Reads on from the log until it is live again or the follower is full. Safe to call at any time. Never rejects. */
   async catchUp(): Promise<void> {
     if (this.#catchingUp) return;
     this.#catchingUp = true;
     try {
-      while (!this.#closed && !this.#live) {
-        if (!(await this.#readOn())) return;
-      }
+      // Room that was made while the log was read counts too: nobody will say again that there is some.
+      while (!this.#closed && !this.#live) if (!(await this.#readOn()) && this.#follower.full()) return;
+    } catch (error) {
+      // Either the log cannot be read, or the follower cannot be told anything.
+      this.#giveUp(asFlintError(error).message);
     } finally {
       this.#catchingUp = false;
     }
+  }
+
+  /** Tells one last thing, whatever else there was to tell. */
+  farewell(event: ThreadEvent): void {
+    this.#closed = true;
+    this.#follower.tell(event);
   }
 
   close(): void {
@@ -74,28 +87,77 @@ export class Subscription {
   async #readOn(): Promise<boolean> {
     const { toldSeq, state } = this.#log.settle();
     if (this.#cursor >= toldSeq) {
-      this.#live = true;
+      this.#becomeLive(state);
       return true;
     }
     for await (const event of this.#log.read(this.#cursor)) {
       if (this.#closed || event.seq > toldSeq) break;
-      if (this.follower.full()) return false;
-      if (!isStale(event, state)) this.follower.tell(event);
-      this.#cursor = event.seq;
+      if (this.#follower.full()) return false;
+      const part = isStale(event, state) ? undefined : this.#toldText.newPartOf(event);
+      if (part === undefined) this.#cursor = event.seq;
+      else this.#tell(part);
     }
     // What could not be read is a hole in the log; it was reported when the thread was opened.
     this.#cursor = Math.max(this.#cursor, toldSeq);
     return true;
   }
+
+  /** Whoever joins late is asked too: what was requested before the place where it began. */
+  #becomeLive(state: ThreadState): void {
+    this.#toldText.forget();
+    this.#live = true;
+    if (this.#greeted) return;
+    this.#greeted = true;
+    for (const body of openRequests(state)) this.#tell({ ...body, at: this.#log.now() });
+  }
+
+  #tell(event: ThreadEvent): void {
+    if (!this.#isRepeatedRequest(event)) this.#follower.tell(event);
+    if (event.seq !== undefined) this.#cursor = event.seq;
+    else if (isDelta(event)) this.#toldText.add(event);
+  }
+
+  #isRepeatedRequest(event: ThreadEvent): boolean {
+    if (event.type === "approval/resolved") this.#asked.delete(event.data.approvalId);
+    if (event.type === "question/resolved") this.#asked.delete(event.data.questionId);
+    const id = requestId(event);
+    if (id === undefined) return false;
+    const isRepeated = this.#asked.has(id);
+    this.#asked.add(id);
+    return isRepeated;
+  }
+
+  #giveUp(message: string): void {
+    this.#closed = true;
+    const { thread } = this.#log.settle().state;
+    const data = {
+      threadId: thread.id,
+      message: `Thread ${thread.id} is not followed any more: ${message} Attach to it again.`,
+      reason: "followingFailed",
+    };
+    try {
+      this.#follower.tell({ type: "warning", data, at: this.#log.now() });
+    } catch {
+      // A follower that cannot be told anything is gone.
+    }
+  }
+}
+
+function requestId(event: EventBody): string | undefined {
+  if (event.type === "approval/requested") return event.data.approval.id;
+  return event.type === "question/requested" ? event.data.request.id : undefined;
 }
 
 /** A question that has its answer already must not be asked again when history is replayed. */
-function isStale(event: StoredEvent, state: ThreadState): boolean {
-  if (event.type === "approval/requested") {
-    return !state.approvals.some((approval) => approval.id === event.data.approval.id);
-  }
-  if (event.type === "question/requested") {
-    return !state.questions.some((question) => question.id === event.data.request.id);
-  }
-  return false;
+function isStale(event: StoredEvent, { approvals, questions }: ThreadState): boolean {
+  const id = requestId(event);
+  return id !== undefined && ![...approvals, ...questions].some((open) => open.id === id);
+}
+
+function openRequests({ thread, approvals, questions }: ThreadState): EventBody[] {
+  const threadId = thread.id;
+  return [
+    ...approvals.map((approval): EventBody => ({ type: "approval/requested", data: { threadId, approval } })),
+    ...questions.map((request): EventBody => ({ type: "question/requested", data: { threadId, request } })),
+  ];
 }

@@ -1,7 +1,8 @@
 interface Entry {
   readonly ready: Promise<void> | undefined;
   readonly run: () => void;
-  readonly done: () => void;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
 }
 
 /**
@@ -12,35 +13,46 @@ export class TellQueue {
   readonly #entries: Entry[] = [];
   #pumping = false;
 
-  /** Whether something waits to be told. */
-  get blocked(): boolean {
-    return this.#entries.length > 0;
-  }
-
-  /** Resolves when `run` was called. Calls it at once if nothing has to be waited for. */
-  async add(ready: Promise<void> | undefined, run: () => void): Promise<void> {
-    if (ready === undefined && !this.blocked) {
-      run();
-      return;
-    }
-    await new Promise<void>((done) => {
-      this.#entries.push({ ready, run, done });
-      void this.#pump();
+  /**
+   * Resolves when `run` was called, rejects with what it threw; either way the next entry follows. Calls it at once
+   * if nothing has to be waited for. What is added from inside a `run` comes after it.
+   */
+  add(ready: Promise<void> | undefined, run: () => void): Promise<void> {
+    const called = new Promise<void>((resolve, reject) => {
+      this.#entries.push({ ready, run, resolve, reject });
     });
+    if (!this.#pumping) this.#pump();
+    return called;
   }
 
-  async #pump(): Promise<void> {
-    if (this.#pumping) return;
+  #pump(): void {
     this.#pumping = true;
-    for (let entry = this.#entries[0]; entry !== undefined; entry = this.#entries[0]) {
-      if (entry.ready !== undefined) await entry.ready;
-      try {
-        entry.run();
-      } finally {
-        this.#entries.shift();
-        entry.done();
+    for (let entry = this.#entries.shift(); entry !== undefined; entry = this.#entries.shift()) {
+      if (entry.ready !== undefined) {
+        this.#runWhenReady(entry, entry.ready);
+        return;
       }
+      runEntry(entry);
     }
     this.#pumping = false;
+  }
+
+  #runWhenReady(entry: Entry, ready: Promise<void>): void {
+    const goOn = () => {
+      runEntry(entry);
+      this.#pump();
+    };
+    // Whoever made the promise says what its failure means; the order of telling does not depend on it.
+    ready.then(goOn, goOn);
+  }
+}
+
+function runEntry({ run, resolve, reject }: Entry): void {
+  try {
+    run();
+    resolve();
+  } catch (error) {
+    // Belongs to whoever added the entry, and must not stop the others.
+    reject(error);
   }
 }

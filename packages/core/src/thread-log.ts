@@ -1,8 +1,7 @@
 import {
   asFlintError,
-  DELTA_FIELDS,
   type EventBody,
-  type FlintError,
+  FlintError,
   keepingOf,
   LIMITS,
   reduceThread,
@@ -11,10 +10,11 @@ import {
   type ThreadState,
 } from "@flint/protocol";
 import { DeltaBuffer, type DeltaPlace } from "./delta-buffer.ts";
+import { Followers } from "./followers.ts";
 import type { Clock, ThreadWriter } from "./ports/index.ts";
 import { type Follower, Subscription } from "./subscription.ts";
 import { TellQueue } from "./tell-queue.ts";
-import { keepLatestTurn, withAllItems } from "./turn-view.ts";
+import { isListedAlike, isSameStatus, keepLatestTurn, textLength, withAllItems } from "./turn-view.ts";
 
 /** What a log needs to work. */
 export interface ThreadLogOptions {
@@ -30,7 +30,7 @@ export class ThreadLog {
   readonly #clock: Clock;
   readonly #deltas = new DeltaBuffer();
   readonly #tells = new TellQueue();
-  readonly #subscriptions = new Set<Subscription>();
+  readonly #followers = new Followers();
   readonly #read: (afterSeq: number) => AsyncIterable<StoredEvent>;
   #state: ThreadState;
   #toldSeq: number;
@@ -40,6 +40,7 @@ export class ThreadLog {
   #cancelFlush: (() => void) | undefined;
   #checkpointed: ThreadState["thread"];
   #onFailure: ((error: FlintError) => void) | undefined;
+  #closed = false;
 
   constructor(options: ThreadLogOptions) {
     this.#writer = options.writer;
@@ -60,7 +61,7 @@ export class ThreadLog {
   }
 
   get followers(): number {
-    return this.#subscriptions.size;
+    return this.#followers.count;
   }
 
   /** The state with everything that happened. */
@@ -70,7 +71,7 @@ export class ThreadLog {
     return this.#state;
   }
 
-  /** Who is told when text cannot be stored in the background. */
+  /** Who is told when the log cannot be written. */
   onFailure(listener: ((error: FlintError) => void) | undefined): void {
     this.#onFailure = listener;
   }
@@ -80,9 +81,12 @@ export class ThreadLog {
    * precedes the events it causes. Throws `storageFailed` with nothing changed. Resolves when they are told.
    */
   commit(bodies: readonly EventBody[], before?: () => void): Promise<void> {
+    if (this.#closed && bodies.length > 0) throw atRest(this.#state.thread.id);
     this.#release();
+    const status = this.#state.thread.status;
     const stored = this.#append(bodies);
-    const told = stored.map((event) => withAllItems(event, this.#state));
+    const told: ThreadEvent[] = stored.map((event) => withAllItems(event, this.#state));
+    told.push(...this.#statusChange(status));
     this.#afterFold(stored.some((event) => event.type === "turn/completed"));
     const synced = stored.some((event) => keepingOf(event.type) === "synced");
     return this.#tells.add(synced ? this.#sync() : undefined, () => {
@@ -93,13 +97,17 @@ export class ThreadLog {
 
   /** For the end of a turn when the disk refuses: told and folded now, stored as soon as that is possible. */
   commitUnsaved(bodies: readonly EventBody[]): Promise<void> {
-    const at = this.#clock.now();
     this.#release();
-    const events = bodies.map((body): ThreadEvent => ({ ...body, at }));
+    const at = this.#clock.now();
+    const status = this.#state.thread.status;
+    const pieces = this.#deltas.told();
+    this.#deltas.forgetTold();
+    const events = [...pieces, ...bodies].map((body): ThreadEvent => ({ ...body, at }));
     for (const event of events) this.#state = reduceThread(this.#state, event);
-    const told = events.map((event) => withAllItems(event, this.#state));
+    const told = events.slice(pieces.length).map((event) => withAllItems(event, this.#state));
+    told.push(...this.#statusChange(status));
     this.#state = keepLatestTurn(this.#state);
-    this.#unsaved = [...this.#unsaved, ...bodies];
+    this.#unsaved = [...this.#unsaved, ...pieces, ...bodies];
     return this.#tells.add(undefined, () => {
       for (const event of told) this.#tell(event);
     });
@@ -107,17 +115,25 @@ export class ThreadLog {
 
   /** Tells an event that is never stored. */
   announce(body: EventBody): void {
-    const event: ThreadEvent = { ...body, at: this.#clock.now() };
     this.#release();
-    void this.#tells.add(undefined, () => this.#tell(event));
+    this.#tellLater([{ ...body, at: this.#clock.now() }]);
   }
 
   /** Takes a piece of streamed text: told within this tick, stored within 100 ms. */
   delta(place: DeltaPlace, piece: string): void {
-    this.#deltas.push(place, piece, () => this.#knownLength(place));
+    this.#deltas.push(place, piece, () => textLength(this.#state, place));
+    if (this.#deltas.freshSize >= LIMITS.deltaBytes) this.#release();
     if (this.#releaseScheduled) return;
     this.#releaseScheduled = true;
-    queueMicrotask(() => this.#release());
+    queueMicrotask(() => {
+      this.#releaseScheduled = false;
+      this.#release();
+    });
+  }
+
+  /** Resolves when everything so far is told. */
+  caughtUp(): Promise<void> {
+    return this.#tells.add(undefined, () => undefined);
   }
 
   /** Follows the log from a place on; the follower has seen everything up to `afterSeq`. */
@@ -125,62 +141,67 @@ export class ThreadLog {
     const log = {
       settle: () => ({ state: this.current(), toldSeq: this.#toldSeq }),
       read: this.#read,
+      now: () => this.#clock.now(),
     };
     const subscription = new Subscription(log, follower, afterSeq);
-    this.#subscriptions.add(subscription);
+    this.#followers.add(subscription);
     return subscription;
   }
 
   unfollow(subscription: Subscription): void {
-    subscription.close();
-    this.#subscriptions.delete(subscription);
+    this.#followers.remove(subscription);
   }
 
-  /** Stores what is left and gives up the writer. */
+  /** Tells all followers one last thing and lets them go. */
+  farewell(body: EventBody): void {
+    this.#followers.farewell({ ...body, at: this.#clock.now() });
+  }
+
+  /** Stores and tells what is left and gives up the writer. */
   async close(): Promise<void> {
-    this.#release();
-    this.#flush();
-    this.#cancelFlush?.();
-    for (const subscription of this.#subscriptions) subscription.close();
-    this.#subscriptions.clear();
+    this.current();
+    this.#closed = true;
+    await this.caughtUp();
+    this.#followers.close();
     this.#writer.checkpoint(this.#state);
     await this.#writer.close();
   }
 
   /** Appends what was told before, then `bodies`, in one write; only `bodies` are still to be told. */
   #append(bodies: readonly EventBody[]): readonly StoredEvent[] {
-    const earlier = [...this.#unsaved, ...(this.#deltas.hasTold ? this.#deltas.takeTold() : [])];
+    const earlier = [...this.#unsaved, ...this.#deltas.told()];
     if (earlier.length + bodies.length === 0) return [];
-    let stored: readonly StoredEvent[];
-    try {
-      stored = this.#writer.append([...earlier, ...bodies], this.#clock.now());
-    } catch (error) {
-      // The disk refused. Streamed text is not lost: the item's end carries all of it again.
-      throw asFlintError(error);
-    }
+    const stored = this.#write([...earlier, ...bodies]);
     this.#unsaved = [];
+    this.#deltas.forgetTold();
     for (const event of stored) this.#state = reduceThread(this.#state, event);
     const lastEarlier = stored[earlier.length - 1];
     if (lastEarlier !== undefined) this.#markTold(lastEarlier.seq);
     return stored.slice(earlier.length);
   }
 
+  #write(bodies: readonly EventBody[]): readonly StoredEvent[] {
+    try {
+      return this.#writer.append(bodies, this.#clock.now());
+    } catch (error) {
+      // The disk refused. Nothing is lost yet: what was told already is tried again with the next write.
+      const failure = asFlintError(error);
+      this.#onFailure?.(failure);
+      throw failure;
+    }
+  }
+
   #markTold(seq: number): void {
     void this.#tells.add(undefined, () => {
       this.#toldSeq = Math.max(this.#toldSeq, seq);
-      for (const subscription of this.#subscriptions) subscription.skipTo(seq);
+      this.#followers.skipTo(seq);
     });
   }
 
   #release(): void {
-    this.#releaseScheduled = false;
     if (!this.#deltas.hasFresh) return;
-    if (this.#deltas.hasTold && this.#someoneIsFull()) this.#flush();
     const at = this.#clock.now();
-    const events = this.#deltas.takeFresh().map((body): ThreadEvent => ({ ...body, at }));
-    void this.#tells.add(undefined, () => {
-      for (const event of events) this.#tell(event);
-    });
+    this.#tellLater(this.#deltas.takeFresh().map((body): ThreadEvent => ({ ...body, at })));
     if (this.#deltas.toldSize >= LIMITS.deltaBytes) this.#flush();
     else this.#cancelFlush ??= this.#clock.after(LIMITS.deltaMilliseconds, () => this.#flush());
   }
@@ -188,64 +209,57 @@ export class ThreadLog {
   #flush(): void {
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
-    if (!this.#deltas.hasTold) return;
+    const isAllStored = !this.#deltas.hasTold && this.#unsaved.length === 0;
+    if (isAllStored || this.#closed) return;
+    const endedTurn = this.#unsaved.length > 0;
     try {
       this.#append([]);
-    } catch (error) {
-      this.#onFailure?.(asFlintError(error));
+      this.#afterFold(endedTurn);
+    } catch {
+      // Whoever runs the turn knows by `onFailure`; without a turn there is nothing that could go wrong further.
     }
   }
 
-  #someoneIsFull(): boolean {
-    for (const subscription of this.#subscriptions) {
-      if (subscription.live && subscription.follower.full()) return true;
-    }
-    return false;
+  #tellLater(events: readonly ThreadEvent[]): void {
+    void this.#tells.add(undefined, () => {
+      for (const event of events) this.#tell(event);
+    });
   }
 
   #tell(event: ThreadEvent): void {
-    for (const subscription of this.#subscriptions) this.#tellOne(subscription, event);
+    this.#followers.tell(event);
     if (event.seq !== undefined) this.#toldSeq = Math.max(this.#toldSeq, event.seq);
   }
 
-  /** A follower that throws is not followed any more; the others must not suffer from it. */
-  #tellOne(subscription: Subscription, event: ThreadEvent): void {
-    try {
-      subscription.receive(event);
-    } catch {
-      this.unfollow(subscription);
-    }
+  #statusChange(before: ThreadState["thread"]["status"]): ThreadEvent[] {
+    const { id: threadId, status } = this.#state.thread;
+    if (isSameStatus(status, before)) return [];
+    return [{ type: "thread/status/changed", data: { threadId, status }, at: this.#clock.now() }];
   }
 
   /** After a turn the memory of it shrinks; lists and the next opening learn of what changed. */
   #afterFold(turnEnded: boolean): void {
     if (this.#state.activeTurnId === undefined) this.#deltas.reset();
     this.#state = keepLatestTurn(this.#state);
-    const { status: _status, ...thread } = this.#state.thread;
-    const { status: _before, ...known } = this.#checkpointed;
-    if (!turnEnded && JSON.stringify(thread) === JSON.stringify(known)) return;
+    if (!turnEnded && isListedAlike(this.#state.thread, this.#checkpointed)) return;
     this.#checkpointed = this.#state.thread;
     this.#writer.checkpoint(this.#state);
   }
 
-  /** A disk that cannot sync has no better moment to say so; the event is told with a warning beside it. */
+  /** An answer that is not safely on the disk must not be acted upon: the running turn ends, and everybody hears why. */
   async #sync(): Promise<void> {
     try {
       await this.#writer.sync();
     } catch (error) {
-      const { message } = asFlintError(error);
-      const data = { threadId: this.#state.thread.id, message, reason: "syncFailed" };
-      const event: ThreadEvent = { type: "warning", data, at: this.#clock.now() };
-      for (const subscription of this.#subscriptions) this.#tellOne(subscription, event);
+      const failure = asFlintError(error);
+      this.#onFailure?.(failure);
+      const data = { threadId: this.#state.thread.id, message: failure.message, reason: "syncFailed" };
+      this.#followers.tell({ type: "warning", data, at: this.#clock.now() });
     }
-  }
-
-  #knownLength(place: DeltaPlace): number {
-    const field = DELTA_FIELDS.get(place.type) ?? "text";
-    const turn = this.#state.turns.findLast((known) => known.id === place.turnId);
-    const item = turn?.items.findLast((known) => known.id === place.itemId);
-    const text: unknown = item === undefined ? undefined : Reflect.get(item, field);
-    return typeof text === "string" ? text.length : 0;
   }
 }
 
+function atRest(threadId: string): FlintError {
+  const message = `Thread ${threadId} was put to rest at this very moment; try again.`;
+  return new FlintError("overloaded", message, { threadId });
+}

@@ -1,4 +1,5 @@
 import { type DeltaType, isKnownItem, LIMITS, type ThreadItem } from "@flint/protocol";
+import { cutMiddle, headOf } from "./bounded-text.ts";
 
 /** Bounds what one turn streams, whatever its agent does: text beyond the limit of an item is counted, not kept. */
 export class TurnCaps {
@@ -10,31 +11,46 @@ export class TurnCaps {
     const key = `${itemId} ${type}`;
     const limit = type === "item/commandExecution/outputDelta" ? LIMITS.output : LIMITS.text;
     const taken = this.#taken.get(key) ?? 0;
-    const admitted = piece.length <= limit - taken ? piece : piece.slice(0, Math.max(0, limit - taken));
-    this.#taken.set(key, taken + admitted.length);
-    if (admitted.length < piece.length) {
-      this.#omitted.set(itemId, (this.#omitted.get(itemId) ?? 0) + piece.length - admitted.length);
+    const size = Buffer.byteLength(piece);
+    if (taken + size <= limit) {
+      this.#taken.set(key, taken + size);
+      return piece;
     }
+    const admitted = headOf(piece, limit - taken);
+    // From the first missing byte on nothing is let in any more: a hole must not look like text.
+    this.#taken.set(key, limit);
+    const missing = size - Buffer.byteLength(admitted);
+    this.#omitted.set(itemId, (this.#omitted.get(itemId) ?? 0) + missing);
     return admitted;
   }
 
   /** A finished item with its text within the limits, and the cut stated. */
   finish(item: ThreadItem): ThreadItem {
     if (!isKnownItem(item)) return item;
-    if (item.type === "agentMessage") return { ...item, text: cut(item.text, LIMITS.text).text };
-    if (item.type !== "commandExecution") return item;
-    const { text, omitted } = cut(item.aggregatedOutput ?? "", LIMITS.output);
-    const missing = Math.max(omitted + (item.omittedOutputBytes ?? 0), this.#omitted.get(item.id) ?? 0);
-    if (missing === 0) return item;
-    return { ...item, aggregatedOutput: text, omittedOutputBytes: missing };
+    switch (item.type) {
+      case "agentMessage":
+      case "plan":
+        return bounded(item, "text");
+      case "reasoning":
+        return bounded(bounded(item, "content"), "summary");
+      case "fileChange":
+        return bounded(item, "output");
+      case "commandExecution": {
+        const { text, omitted } = cutMiddle(item.aggregatedOutput ?? "", LIMITS.output);
+        const missing = Math.max(omitted + (item.omittedOutputBytes ?? 0), this.#omitted.get(item.id) ?? 0);
+        if (missing === 0) return item;
+        const output = item.aggregatedOutput === undefined ? {} : { aggregatedOutput: text };
+        return { ...item, ...output, omittedOutputBytes: missing };
+      }
+      default:
+        return item;
+    }
   }
 }
 
-/** The beginning and the end of a text that is too long, with a line between them that says what is missing. */
-export function cut(text: string, limit: number): { readonly text: string; readonly omitted: number } {
-  if (text.length <= limit) return { text, omitted: 0 };
-  const head = text.slice(0, Math.floor(limit * 0.75));
-  const tail = text.slice(text.length - Math.floor(limit * 0.2));
-  const omitted = text.length - head.length - tail.length;
-  return { text: `${head}\n… ${omitted} characters left out …\n${tail}`, omitted };
+function bounded<Bounded extends ThreadItem>(item: Bounded, field: string): Bounded {
+  const whole: unknown = Reflect.get(item, field);
+  if (typeof whole !== "string") return item;
+  const { text, omitted } = cutMiddle(whole, LIMITS.text);
+  return omitted === 0 ? item : { ...item, [field]: text };
 }

@@ -1,49 +1,43 @@
 import {
-  addUsage,
   asFlintError,
-  type DeltaType,
+  type Decision,
   type EventBody,
-  type FlintError,
+  FlintError,
   isKnownItem,
-  mintId,
-  type ReviewTarget,
-  type ThreadItem,
+  keepingOf,
   type TurnError,
-  type TurnKind,
   type UserInput,
 } from "@flint/protocol";
+import type { OpenSession } from "./agent-session.ts";
 import { closeTurn, type Ending } from "./decide/closing.ts";
 import { aggregateDiff } from "./decide/diff.ts";
+import type { StartedTurn } from "./decide/turn.ts";
+import { Holds } from "./holds.ts";
 import type { OpenRequests } from "./open-requests.ts";
 import type { Clock, DriverEvent, DriverSession, TurnContext, TurnOutcome } from "./ports/index.ts";
+import { Signal } from "./signal.ts";
 import type { ThreadLog } from "./thread-log.ts";
 import { TurnCaps } from "./turn-caps.ts";
+import { eventOf, type WholeDriverEvent } from "./turn-events.ts";
+import { wellFormed } from "./well-formed.ts";
 
 /** How long a driver may take to stop before its session is ended for it. */
 const STOP_GRACE_MS = 3_000;
 
-/** A turn that was decided and is in the log. */
-export interface StartedTurn {
-  readonly turnId: string;
-  readonly kind: TurnKind;
-  readonly input: readonly UserInput[];
-  readonly review: ReviewTarget | undefined;
-  readonly outputSchema: Readonly<Record<string, unknown>> | undefined;
-}
-
 /** What a runner needs of its thread. */
 export interface TurnRunnerOptions {
   readonly threadId: string;
-  readonly agent: string;
   readonly turn: StartedTurn;
   readonly log: ThreadLog;
   readonly requests: OpenRequests;
   readonly clock: Clock;
   /** The agent's session, opened if need be. */
-  session(): Promise<DriverSession>;
+  session(): Promise<OpenSession>;
   /** Ends the agent's session; the next turn opens a new one. */
   dropSession(): Promise<void>;
 }
+
+const NOT_ALLOWED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
 
 /**
  * Drives one turn of a driver. Whatever happens to the agent, the disk or the user's patience, the turn ends here,
@@ -52,12 +46,19 @@ export interface TurnRunnerOptions {
 export class TurnRunner {
   readonly #options: TurnRunnerOptions;
   readonly #abort = new AbortController();
+  readonly #stopped = new Signal();
+  /** The driver was told to stop and has not in time. */
+  readonly #overdue = new Signal();
+  /** The driver is done, one way or another. */
+  readonly #finished = new Signal();
+  readonly #steers = new Holds();
   readonly #caps = new TurnCaps();
+  #cancelGrace: (() => void) | undefined;
+  #session: DriverSession | undefined;
+  #agent = "";
   #by: "interrupt" | "serverStopped" | undefined;
   #storageFailure: FlintError | undefined;
-  #ended = false;
   #driverDiffs = false;
-  #lastText = "";
 
   constructor(options: TurnRunnerOptions) {
     this.#options = options;
@@ -67,10 +68,28 @@ export class TurnRunner {
     return this.#options.turn.turnId;
   }
 
-  /** Asks the turn to stop. It ends soon after, with its processes gone. */
+  /** Asks the turn to stop. It ends soon after, with its processes gone; nothing that was asked is answered any more. */
   interrupt(by: "interrupt" | "serverStopped"): void {
     this.#by ??= by;
-    this.#abort.abort();
+    this.#stop();
+  }
+
+  /**
+   * Gives input to the agent. Undefined if it takes none now. Otherwise the turn goes on until the given function is
+   * called, so that the input can be noted down as a part of it.
+   */
+  async steer(input: readonly UserInput[]): Promise<(() => void) | undefined> {
+    const session = this.#session;
+    if (session?.steer === undefined || this.#isOver) return undefined;
+    const release = this.#steers.add();
+    try {
+      if ((await Promise.race([session.steer(input), this.#finished.given])) === true) return release;
+    } catch (error) {
+      release();
+      throw agentFailed(error);
+    }
+    release();
+    return undefined;
   }
 
   /** Runs to the end. Never rejects. Gives how the turn ended. */
@@ -78,19 +97,26 @@ export class TurnRunner {
     const { log, requests } = this.#options;
     log.onFailure((error) => this.#failStorage(error));
     const outcome = await this.#outcome();
-    this.#ended = true;
+    this.#finished.give();
+    this.#cancelGrace?.();
     requests.dropTurn(this.turnId);
+    await this.#steers.released();
     log.onFailure(undefined);
     const ending = this.#ending(outcome);
     await this.#close(ending);
     return ending.status;
   }
 
+  get #isOver(): boolean {
+    return this.#finished.isGiven || this.#abort.signal.aborted;
+  }
+
   async #outcome(): Promise<TurnOutcome> {
     try {
-      const session = await this.#options.session();
-      if (this.#abort.signal.aborted) return { status: "interrupted" };
-      return await this.#bounded(session.run(this.#context()));
+      const outcome = await Promise.race([this.#attempt(), this.#overdue.given]);
+      if (outcome !== true) return outcome;
+      await this.#options.dropSession();
+      return { status: "interrupted" };
     } catch (error) {
       // Any rejection of a driver is a failed turn; a driver that failed this way is not trusted with the next one.
       await this.#options.dropSession();
@@ -98,29 +124,24 @@ export class TurnRunner {
     }
   }
 
-  /** The outcome, or `interrupted` when the driver does not stop in time after it was told to. */
-  async #bounded(running: Promise<TurnOutcome>): Promise<TurnOutcome> {
-    const { clock } = this.#options;
-    let cancelGrace: (() => void) | undefined;
-    const overdue = new Promise<"overdue">((resolve) => {
-      const arm = () => {
-        cancelGrace = clock.after(STOP_GRACE_MS, () => resolve("overdue"));
-      };
-      if (this.#abort.signal.aborted) arm();
-      else this.#abort.signal.addEventListener("abort", arm, { once: true });
-    });
-    const first = await Promise.race([running, overdue]).finally(() => cancelGrace?.());
-    if (first !== "overdue") return first;
-    running.catch(() => undefined);
-    await this.#options.dropSession();
-    return { status: "interrupted" };
+  async #attempt(): Promise<TurnOutcome> {
+    // A turn that is stopped while its agent still starts need not wait for it; the next turn will find it ready.
+    const opened = await Promise.race([this.#options.session(), this.#stopped.given]);
+    if (opened === true || this.#isOver) return { status: "interrupted" };
+    this.#agent = opened.agent;
+    this.#session = opened.session;
+    return opened.session.run(this.#context());
+  }
+
+  #stop(): void {
+    this.#abort.abort();
+    this.#stopped.give();
+    this.#cancelGrace ??= this.#options.clock.after(STOP_GRACE_MS, () => this.#overdue.give());
+    this.#options.requests.dropTurn(this.turnId);
   }
 
   #ending(outcome: TurnOutcome): Ending {
-    if (this.#storageFailure !== undefined) {
-      const error = { message: this.#storageFailure.message, errorInfo: "StorageFailed" };
-      return { status: "failed", error, by: "turnEnded" };
-    }
+    if (this.#storageFailure !== undefined) return failedStorage(this.#storageFailure);
     if (this.#by !== undefined && outcome.status !== "completed") {
       const error = this.#by === "serverStopped" ? SERVER_STOPPED : undefined;
       return { status: "interrupted", error, by: this.#by };
@@ -131,148 +152,96 @@ export class TurnRunner {
 
   async #close(ending: Ending): Promise<void> {
     const { log, clock } = this.#options;
-    const state = log.current();
-    const events = [
-      ...(ending.status === "completed" ? this.#reviewEvents() : []),
-      ...closeTurn(state, this.turnId, ending, clock.now()),
-    ];
     try {
-      await log.commit(events);
+      await log.commit(closeTurn(log.current(), this.turnId, ending, clock.now()));
     } catch (error) {
       // The disk refuses even the end of the turn: it is told now and stored when there is room again.
-      const failed = { message: asFlintError(error).message, errorInfo: "StorageFailed" };
-      const storageEnding: Ending = { status: "failed", error: failed, by: "turnEnded" };
-      await log.commitUnsaved(closeTurn(log.state, this.turnId, storageEnding, clock.now()));
+      const unsaved = failedStorage(asFlintError(error));
+      await log.commitUnsaved(closeTurn(log.state, this.turnId, unsaved, clock.now()));
     }
   }
 
-  #reviewEvents(): EventBody[] {
-    const { turn, threadId } = this.#options;
-    if (turn.kind !== "review") return [];
-    const item: ThreadItem = { type: "exitedReviewMode", id: mintId(), review: this.#lastText };
-    const data = { threadId, turnId: turn.turnId, item };
-    return [
-      { type: "item/started", data },
-      { type: "item/completed", data },
-    ];
-  }
-
   #context(): TurnContext {
-    const { turn, log, requests, agent } = this.#options;
+    const { turn, log, requests } = this.#options;
+    const { turnId, kind, input, review, outputSchema } = turn;
     return {
-      turnId: turn.turnId,
-      kind: turn.kind,
-      input: turn.input,
+      ...{ turnId, kind, input, review, outputSchema },
       settings: log.state.settings,
-      review: turn.review,
-      outputSchema: turn.outputSchema,
       signal: this.#abort.signal,
       emit: (event) => this.#emit(event),
-      ready: () => new Promise((resolve) => setImmediate(resolve)),
+      ready: () => this.#ready(),
       approve: async (action) => {
-        if (this.#ended) return { outcome: "cancel", scope: "once", message: "The turn has ended." };
-        return this.#guarded(() => requests.approve(turn.turnId, agent, action), {
-          outcome: "cancel",
-          scope: "once",
-        });
+        const ask = () => requests.approve(turnId, this.#agent, wellFormed(action));
+        const decision = await this.#answered(ask, NOT_ALLOWED);
+        // To cancel is to say no to the whole turn, whatever its agent makes of it.
+        if (decision.outcome === "cancel" && !this.#isOver) this.interrupt("interrupt");
+        return decision;
       },
-      ask: async (itemId, questions) => {
-        if (this.#ended) return {};
-        return this.#guarded(() => requests.question(turn.turnId, itemId, questions), {});
-      },
+      ask: (itemId, questions) =>
+        this.#answered(() => requests.question(turnId, itemId, wellFormed(questions)), {}),
     };
   }
 
-  /** A question that cannot be stored is not asked; the turn fails by its storage instead. */
-  async #guarded<Answer>(ask: () => Promise<Answer>, otherwise: Answer): Promise<Answer> {
-    if (this.#abort.signal.aborted) return otherwise;
+  /** The answer to a question; `otherwise` if it comes too late or the question cannot be stored. Never rejects. */
+  async #answered<Answer>(ask: () => Promise<Answer>, otherwise: Answer): Promise<Answer> {
+    if (this.#isOver) return otherwise;
     try {
-      const aborted = new Promise<Answer>((resolve) => {
-        this.#abort.signal.addEventListener("abort", () => resolve(otherwise), { once: true });
-      });
-      return await Promise.race([ask(), aborted]);
+      const answer = await ask();
+      return this.#isOver ? otherwise : answer;
     } catch (error) {
       this.#failStorage(asFlintError(error));
       return otherwise;
     }
   }
 
-  #failStorage(error: FlintError): void {
-    this.#storageFailure ??= error;
-    this.#abort.abort();
+  async #ready(): Promise<void> {
+    await this.#options.log.caughtUp();
+    // A log that is always ready must not keep everybody else from having a turn.
+    await new Promise((resolve) => setImmediate(resolve));
   }
 
-  #emit(event: DriverEvent): void {
-    if (this.#ended) return;
-    if ("delta" in event) {
-      this.#delta(event.type, event.itemId, event.delta);
-      return;
-    }
+  #failStorage(error: FlintError): void {
+    this.#storageFailure ??= error;
+    this.#stop();
+  }
+
+  #emit(reported: DriverEvent): void {
+    if (this.#finished.isGiven || this.#storageFailure !== undefined) return;
+    if ("delta" in reported) this.#delta(reported);
+    else this.#whole(wellFormed(reported));
+  }
+
+  #delta({ type, itemId, delta }: Extract<DriverEvent, { delta: string }>): void {
+    const { threadId, turn, log } = this.#options;
+    const admitted = this.#caps.admit(type, itemId, delta);
+    if (admitted !== "") log.delta({ type, threadId, turnId: turn.turnId, itemId }, admitted);
+  }
+
+  #whole(event: WholeDriverEvent): void {
+    const { threadId, log } = this.#options;
+    const { usage } = log.state;
+    const body = eventOf(event, { threadId, turnId: this.turnId, agent: this.#agent, usage, caps: this.#caps });
+    if (keepingOf(body.type) === "live") log.announce(body);
+    else this.#store([body]);
+    if (event.type === "turn/diff/updated") this.#driverDiffs = true;
+    if (event.type === "item/completed" && !this.#driverDiffs && isAppliedChange(event)) this.#tellDiff();
+  }
+
+  #store(bodies: readonly EventBody[]): void {
     try {
-      const body = this.#bodyOf(event);
-      if (body.type === "item/mcpToolCall/progress" || body.type === "extension/notified") {
-        this.#options.log.announce(body);
-        return;
-      }
-      void this.#options.log.commit([body]);
-      this.#afterEvent(event);
+      void this.#options.log.commit(bodies);
     } catch (error) {
+      // The log has told us already; a driver must not be surprised by it.
       this.#failStorage(asFlintError(error));
     }
   }
 
-  #delta(type: DeltaType, itemId: string, piece: string): void {
-    const admitted = this.#caps.admit(type, itemId, piece);
-    if (admitted === "") return;
-    const { threadId, turn, log } = this.#options;
-    log.delta({ type, threadId, turnId: turn.turnId, itemId }, admitted);
-  }
-
-  #bodyOf(event: Exclude<DriverEvent, { delta: string }>): EventBody {
-    const { threadId, turn, agent, log } = this.#options;
-    const place = { threadId, turnId: turn.turnId };
-    switch (event.type) {
-      case "item/started":
-        return { type: event.type, data: { ...place, item: event.item } };
-      case "item/completed":
-        return { type: event.type, data: { ...place, item: this.#caps.finish(event.item) } };
-      case "turn/plan/updated":
-        return { type: event.type, data: { ...place, explanation: event.explanation, plan: [...event.plan] } };
-      case "turn/diff/updated":
-        return { type: event.type, data: { ...place, diff: event.diff } };
-      case "item/mcpToolCall/progress":
-        return { type: event.type, data: { ...place, itemId: event.itemId, message: event.message } };
-      case "usage": {
-        const { type: _type, last, ...rest } = event;
-        const usage = addUsage(log.state.usage, last);
-        return { type: "thread/tokenUsage/updated", data: { ...place, usage, last, ...rest } };
-      }
-      case "error":
-        return { type: "error", data: { ...place, error: event.error, willRetry: event.willRetry } };
-      case "model/rerouted": {
-        const { type, ...rest } = event;
-        return { type, data: { ...place, ...rest } };
-      }
-      case "session":
-        return { type: "thread/session/updated", data: { threadId, agent, nativeId: event.nativeId } };
-      case "extension":
-        return { type: "extension/notified", data: { threadId, method: event.method, params: { ...event.params } } };
-    }
-  }
-
-  #afterEvent(event: DriverEvent): void {
-    if (event.type === "turn/diff/updated") this.#driverDiffs = true;
-    if (event.type !== "item/completed" || !isKnownItem(event.item)) return;
-    if (event.item.type === "agentMessage") this.#lastText = event.item.text;
-    if (event.item.type === "fileChange" && event.item.status === "completed" && !this.#driverDiffs) this.#tellDiff();
-  }
-
   #tellDiff(): void {
-    const { threadId, turn, log } = this.#options;
-    const running = log.state.turns.findLast((known) => known.id === turn.turnId);
+    const { threadId, log } = this.#options;
+    const running = log.state.turns.findLast((known) => known.id === this.turnId);
     if (running === undefined) return;
-    const data = { threadId, turnId: turn.turnId, diff: aggregateDiff(running) };
-    void log.commit([{ type: "turn/diff/updated", data }]);
+    const data = { threadId, turnId: this.turnId, diff: aggregateDiff(running) };
+    this.#store([{ type: "turn/diff/updated", data }]);
   }
 }
 
@@ -282,9 +251,22 @@ export const SERVER_STOPPED: TurnError = {
   errorInfo: "ServerStopped",
 };
 
+function isAppliedChange({ item }: Extract<WholeDriverEvent, { item: unknown }>): boolean {
+  return isKnownItem(item) && item.type === "fileChange" && item.status === "completed";
+}
+
+function failedStorage({ message }: FlintError): Ending {
+  return { status: "failed", error: { message, errorInfo: "StorageFailed" }, by: "turnEnded" };
+}
+
 function turnErrorOf(thrown: unknown): TurnError {
   const error = asFlintError(thrown);
   if (error.kind === "sandboxUnavailable") return { message: error.message, errorInfo: "SandboxError" };
-  const message = error.kind === "internalError" && error.cause instanceof Error ? error.cause.message : error.message;
-  return { message: `The agent failed: ${message}`, errorInfo: "AgentFailed" };
+  return { message: agentFailed(thrown).message, errorInfo: "AgentFailed" };
+}
+
+/** What an agent threw, in words for the user. */
+function agentFailed(thrown: unknown): FlintError {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new FlintError("agentFailed", `The agent failed: ${message}`, {}, { cause: thrown });
 }

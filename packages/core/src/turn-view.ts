@@ -1,4 +1,5 @@
-import { LIMITS, type ThreadEvent, type ThreadState, type Turn } from "@flint/protocol";
+import { DELTA_FIELDS, LIMITS, type Thread, type ThreadEvent, type ThreadState, type Turn } from "@flint/protocol";
+import type { DeltaPlace } from "./delta-buffer.ts";
 
 /**
  * `turn/completed` as it is told: with all items of the turn. The log keeps it without, because each item has a
@@ -19,4 +20,35 @@ export function fullTurn(turn: Turn): Turn {
 /** The state with only its latest turn: older ones are read from the log when somebody asks. */
 export function keepLatestTurn(state: ThreadState): ThreadState {
   return state.turns.length <= 1 ? state : { ...state, turns: state.turns.slice(-1) };
+}
+
+/** How long the text is that a piece would extend. */
+export function textLength(state: ThreadState, { type, turnId, itemId }: DeltaPlace): number {
+  const turn = state.turns.findLast((known) => known.id === turnId);
+  const item = turn?.items.findLast((known) => known.id === itemId);
+  const text: unknown = item === undefined ? undefined : Reflect.get(item, DELTA_FIELDS.get(type) ?? "text");
+  return typeof text === "string" ? text.length : 0;
+}
+
+/** Whether a list of threads would show both alike; what a thread does right now is not kept in lists. */
+export function isListedAlike(left: Thread, right: Thread): boolean {
+  if (left === right) return true;
+  const { status: _left, ...one } = left;
+  const { status: _right, ...other } = right;
+  const fields = Object.entries(one);
+  return (
+    fields.length === Object.keys(other).length &&
+    fields.every(([name, value]) => Object.is(value, Reflect.get(other, name)))
+  );
+}
+
+/** Whether two states of a thread are the same: idle, or active and waiting for the same. */
+export function isSameStatus(left: Thread["status"], right: Thread["status"]): boolean {
+  const flags = left.activeFlags ?? [];
+  const others = right.activeFlags ?? [];
+  return (
+    left.type === right.type &&
+    flags.length === others.length &&
+    flags.every((flag) => others.includes(flag))
+  );
 }

@@ -20,7 +20,7 @@ export type ReadEvent =
 export function readNotification(method: string, params: unknown): ReadEvent {
   if (!isEventType(method)) return { ok: true, event: { type: "unknown", method, params } };
   if (!isRecord(params)) return { ok: false, problem: "params must be an object" };
-  const { seq, at } = params; const data = params;
+  const { seq, at, ...data } = params;
   const parsed = EVENTS[method].data.safeParse(data);
   if (!parsed.success) return { ok: false, problem: problemOf(parsed.error) };
   return { ok: true, event: knownEvent(method, parsed.data, seq, at) };

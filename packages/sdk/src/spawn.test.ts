@@ -106,8 +106,8 @@ describe("a server that is started", () => {
     expect(await client.closed).toHaveProperty("kind", "exited");
   });
 
-  test("that ends is noticed although a child of it still holds its output open", async () => {
-    const script = `sleep 60 & echo "child $!" >&2; exec "$0" "$1" killed-in-turn`;
+  test("that ends is noticed although a child of it still holds its pipes open", async () => {
+    const script = `exec 3<&0; sleep 60 <&3 & echo "child $!" >&2; exec "$0" "$1" killed-in-turn`;
     let stderr = "";
     const onStderr = (text: string): void => {
       stderr += text;

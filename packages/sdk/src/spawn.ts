@@ -1,5 +1,4 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { Socket } from "node:net";
 import { streamTransport, type Transport } from "@flint/rpc";
 import type { Endpoint } from "./endpoint.ts";
 import { FlintConnectionError, messageOf } from "./errors.ts";
@@ -14,7 +13,7 @@ export type SpawnOptions = {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Gets what the server writes to stderr, as it comes. */
   readonly onStderr?: ((text: string) => void) | undefined;
-  /** How long the server may take to end after its input was closed, and again after SIGTERM. 5 s if absent. */
+  /** How long the server may take to end after its input was closed, and again after SIGTERM. 7.5 s if absent. */
   readonly stopMs?: number | undefined;
 };
 
@@ -22,14 +21,9 @@ type ProcessEnd =
   | { readonly kind: "neverStarted"; readonly error: Error }
   | { readonly kind: "exited"; readonly code: number | null; readonly signal: string | null };
 
-const STOP_MS = 5_000;
+const STOP_MS = 7_500;
 // How long an explanation waits for a process whose output has ended.
 const EXPLAIN_MS = 1_000;
-// How long the output of a process that has exited may stay open: again while words keep coming, but not for ever,
-// because a child of it may have inherited the pipes.
-const LAST_WORDS_MS = 250;
-const LAST_WORDS_ROUNDS = 8;
-
 /** Starts a server and speaks with it over stdin and stdout. Failing to start shows in `explain`, as any other end. */
 export function spawnServer(options: SpawnOptions = {}): Endpoint {
   const { command = "flint", args = ["serve", "--stdio"], cwd, env } = options;
@@ -55,7 +49,6 @@ class ServerProcess implements Endpoint {
   readonly #stopMs: number;
   readonly #stderr: StderrTail;
   readonly #ended: Promise<ProcessEnd>;
-  #lastWords: NodeJS.Timeout | undefined;
 
   constructor(child: ChildProcessWithoutNullStreams, label: string, options: SpawnOptions) {
     this.#child = child;
@@ -68,7 +61,10 @@ class ServerProcess implements Endpoint {
         // Also told when a signal cannot be sent to a process that runs.
         if (child.pid === undefined) resolve({ kind: "neverStarted", error });
       });
-      child.once("exit", (code, signal) => this.#onExit({ kind: "exited", code, signal }, resolve));
+      child.once("exit", (code, signal) => {
+        this.#stderr.finish();
+        void this.#stderr.ended.then(() => resolve({ kind: "exited", code, signal }));
+      });
     });
   }
 
@@ -92,29 +88,6 @@ class ServerProcess implements Endpoint {
     }
     await this.#ended;
   }
-
-  #onExit(end: ProcessEnd, resolve: (end: ProcessEnd) => void): void {
-    void this.#stderr.ended.then(() => resolve(end));
-    this.#awaitLastWords(LAST_WORDS_ROUNDS);
-    this.#child.once("close", () => clearTimeout(this.#lastWords));
-  }
-
-  #awaitLastWords(rounds: number): void {
-    const before = bytesRead(this.#child);
-    this.#lastWords = setTimeout(() => {
-      // On a busy machine timers run before the data that waits, so look after a round of reading.
-      setImmediate(() => {
-        if (bytesRead(this.#child) !== before && rounds > 0) return this.#awaitLastWords(rounds - 1);
-        this.#child.stdout.destroy();
-        this.#child.stderr.destroy();
-      });
-    }, LAST_WORDS_MS);
-  }
-}
-
-function bytesRead(child: ChildProcessWithoutNullStreams): number {
-  const sizes = [child.stdout, child.stderr].map((pipe) => (pipe instanceof Socket ? pipe.bytesRead : 0));
-  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 function neverStarted(label: string, cause: unknown): FlintConnectionError {

@@ -90,6 +90,8 @@ describe("run", () => {
       settled = true;
     });
     await client?.models();
+    fake.turnStarted("turn-of-somebody-else");
+    fake.turnCompleted("turn-of-somebody-else");
     await client?.models();
     expect(settled).toBe(false);
     fake.turnCompleted("turn-1");

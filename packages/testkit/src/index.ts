@@ -5,6 +5,8 @@ export * from "./conformance/dialect-checks.ts";
 export * from "./conformance/driver.ts";
 export * from "./conformance/item-lifecycle.ts";
 export * from "./conformance/recording-turn.ts";
+export * from "./conformance/store.ts";
+export * from "./conformance/written-thread.ts";
 export * from "./fake-agents/fake-agent.ts";
 export * from "./fake-agents/hostile.ts";
 export * from "./golden.ts";

@@ -3,6 +3,7 @@ import {
   type EventBody,
   isKnownItem,
   type KnownItem,
+  mintId,
   type QuestionRequest,
   type ResolvedBy,
   type ThreadItem,
@@ -10,6 +11,7 @@ import {
   type Turn,
   type TurnError,
 } from "@flint/protocol";
+import { itemEvents } from "./turn.ts";
 
 /** How a turn is to be closed. */
 export interface Ending {
@@ -34,8 +36,16 @@ export function closeTurn(state: ThreadState, turnId: string, ending: Ending, at
     ...openItems.map(
       (item): EventBody => ({ type: "item/completed", data: { threadId, turnId, item: cutOff(item) } }),
     ),
+    ...reviewEnd(threadId, turn),
     { type: "turn/completed", data: { threadId, turn: completed(turn, ending, at) } },
   ];
+}
+
+/** A review that was entered is left again, however it ended; what was said last is its text. */
+function reviewEnd(threadId: string, turn: Turn): EventBody[] {
+  if (turn.kind !== "review") return [];
+  const said = turn.items.filter(isKnownItem).findLast((item) => item.type === "agentMessage");
+  return itemEvents(threadId, turn.id, { type: "exitedReviewMode", id: mintId(), review: said?.text ?? "" });
 }
 
 function completed(turn: Turn, ending: Ending, at: number): Turn {

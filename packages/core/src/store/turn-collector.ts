@@ -58,7 +58,7 @@ export class TurnCollector {
   readonly #seen = new Set<string>();
   /** Newest first. */
   readonly #turns: Turn[] = [];
-  /** Where the oldest turn that was gathered starts. */
+  /** Where the oldest turn that was gathered or left out starts. */
   #position = 0;
   #followed: boolean;
   #group: Group | undefined;
@@ -115,10 +115,8 @@ export class TurnCollector {
     this.#group = undefined;
     this.#seen.add(group.turnId);
     this.#gone.delete(group.turnId);
-    if (!group.gone) {
-      this.#turns.push(this.#ended(foldTurn(group.turnId, group.events.toReversed())));
-      this.#position = group.position;
-    }
+    this.#position = group.position;
+    if (!group.gone) this.#turns.push(this.#ended(foldTurn(group.turnId, group.events.toReversed())));
     this.#followed = true;
   }
 
@@ -132,14 +130,15 @@ function addTo(group: Group, record: BackwardRecord): void {
   group.position = record.position;
   if (group.gone || group.whole) return;
   const end = record.itemId === undefined ? undefined : group.ends.get(record.itemId);
-  // Of an item that ended later only its place among the others counts, which is where it started.
-  const event = end === undefined ? record.event() : startOf(end, record.type);
+  // Of an item that ended later only its place among the others counts, which is where it first came.
+  const event = end === undefined ? record.event() : placeOf(end, record.type);
   if (event === undefined) return;
   if (event.type === "item/completed") group.ends.set(event.data.item.id, event);
   if (event.type === "turn/completed") group.whole = event.data.turn.itemsView !== "notLoaded";
   group.events.push(event);
 }
 
-function startOf(end: ItemEnd, type: string): StoredEvent | undefined {
-  return type === "item/started" ? { ...end, type: "item/started" } : undefined;
+function placeOf(end: ItemEnd, type: string): StoredEvent | undefined {
+  const isWholeItem = type === "item/started" || type === "item/completed";
+  return isWholeItem ? { ...end, type: "item/started" } : undefined;
 }

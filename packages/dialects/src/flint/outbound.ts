@@ -2,11 +2,12 @@ import {
   Answers,
   type Approval,
   ApprovalAnswer,
+  ASKS,
   type Ask,
   type Decision,
+  EVENTS,
   type EventData,
-  isEventType,
-  isMethod,
+  METHODS,
   type QuestionRequest,
   type ThreadEvent,
 } from "@flint/protocol";
@@ -43,10 +44,15 @@ function itself({ type, data, seq, at }: ThreadEvent): Outbound {
   return { kind: "tell", method: type, params: seq === undefined ? data : { ...data, seq, at } };
 }
 
-/** An agent's own notification. A name that is one of ours, or has no prefix, is put under `agent/`. */
+/** The first parts of all words of this door; an agent's own words must begin otherwise. */
+const OWN_PREFIXES = new Set(
+  [...Object.keys(METHODS), ...Object.keys(EVENTS), ...Object.keys(ASKS)].map((word) => word.split("/")[0]),
+);
+
+/** An agent's own notification. A name that could be taken for one of ours, or has no prefix, goes under `agent/`. */
 function extension({ threadId, method, params }: EventData<"extension/notified">): Outbound {
-  const ours = isEventType(method) || isMethod(method) || !method.includes("/");
-  return { kind: "tell", method: ours ? `agent/${method}` : method, params: { ...params, threadId } };
+  const confusable = !method.includes("/") || OWN_PREFIXES.has(method.split("/")[0]);
+  return { kind: "tell", method: confusable ? `agent/${method}` : method, params: { ...params, threadId } };
 }
 
 function approvalAsk(threadId: string, approval: Approval): Outbound {

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { FileUpdateChange, Item, ThreadSettings } from "@flint/protocol";
 import { declined, failed, INTERRUPTED, type Tool, type ToolContext, type ToolOutcome } from "./tool.ts";
 import { unifiedDiff } from "./unified-diff.ts";
@@ -74,7 +75,7 @@ class WriteCall {
 
 /** Shows what was not even tried, so that the user sees what the agent wanted. */
 function refuse(path: string, reason: string, { turn, itemId }: ToolContext): ToolOutcome {
-  const changes: FileUpdateChange[] = [{ path, kind: "modify", diff: "" }];
+  const changes: FileUpdateChange[] = [{ path: resolve(turn.settings.cwd, path), kind: "modify", diff: "" }];
   const item: FileItem = { type: "fileChange", id: itemId, changes, status: "inProgress" };
   turn.emit({ type: "item/started", item });
   turn.emit({ type: "item/completed", item: { ...item, status: "failed", output: reason } });

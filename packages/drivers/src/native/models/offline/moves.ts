@@ -126,7 +126,9 @@ function workPlan(steps: readonly PlanStep[], task: Task): Next {
     const result = results[index];
     return result === undefined ? "" : `${index + 1}. ${title}: ${report(work, result)}`;
   });
-  return { before: [plan], answer: { type: "text", text: `The plan is done.\n\n${reports.join("\n\n")}` } };
+  const isDone = results.every(({ status }) => status === "done");
+  const verdict = isDone ? "The plan is done." : "I went through the plan, but not every step worked.";
+  return { before: [plan], answer: { type: "text", text: [verdict, ...reports].join("\n\n") } };
 }
 
 function stepStatus(index: number, results: readonly ToolResult[]): PlanEntry["status"] {

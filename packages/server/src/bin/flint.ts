@@ -1,14 +1,14 @@
-import { HELP } from "./commands/help.ts";
-import { VERSION } from "./version.ts";
+import { HELP } from "../commands/help.ts";
+import { VERSION } from "../version.ts";
 
 /** Each command is loaded only when it is called, so that none pays for another. */
 const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
-  exec: async (args) => (await import("./commands/exec.ts")).exec(args),
-  serve: async (args) => (await import("./commands/serve.ts")).serve(args),
-  "app-server": async (args) => (await import("./commands/serve.ts")).serve(args),
-  harness: async (args) => (await import("./commands/harness.ts")).harness(args),
-  "harness-client": async (args) => (await import("./commands/harness-client.ts")).harnessClient(args),
-  schema: async (args) => (await import("./commands/schema.ts")).schema(args),
+  exec: async (args) => (await import("../commands/exec.ts")).exec(args),
+  serve: async (args) => (await import("../commands/serve.ts")).serve(args),
+  "app-server": async (args) => (await import("../commands/serve.ts")).serve(args),
+  harness: async (args) => (await import("../commands/harness.ts")).harness(args),
+  "harness-client": async (args) => (await import("../commands/harness-client.ts")).harnessClient(args),
+  schema: async (args) => (await import("../commands/schema.ts")).schema(args),
 };
 
 /** The `flint` command. Resolves with its exit code. */

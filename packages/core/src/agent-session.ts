@@ -1,0 +1,76 @@
+import type { Turn } from "@flint/protocol";
+import { waitAtMost } from "./bounded-wait.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { Clock, DriverSession, Sandbox } from "./ports/index.ts";
+import type { ThreadLog } from "./thread-log.ts";
+
+/** How long an agent may take to end before nobody waits for it any more. */
+const CLOSE_GRACE_MS = 3_000;
+
+/** What the agent of a thread needs. */
+export interface AgentSessionOptions {
+  readonly threadId: string;
+  readonly log: ThreadLog;
+  readonly catalogue: Catalogue;
+  readonly sandbox: Sandbox;
+  readonly clock: Clock;
+  /** The turns so far, oldest first. */
+  history(): Promise<readonly Turn[]>;
+}
+
+/** A session together with the agent it belongs to. */
+export interface OpenSession {
+  readonly agent: string;
+  readonly session: DriverSession;
+}
+
+interface Opening {
+  readonly agent: string;
+  readonly opened: Promise<OpenSession>;
+}
+
+/** The agent of one thread: started when it is first needed, and anew when it was let go or another one is chosen. */
+export class AgentSession {
+  readonly #options: AgentSessionOptions;
+  #opening: Opening | undefined;
+
+  constructor(options: AgentSessionOptions) {
+    this.#options = options;
+  }
+
+  /** The session of the agent that the thread's model belongs to. */
+  async get(): Promise<OpenSession> {
+    const { catalogue, log } = this.#options;
+    const driver = catalogue.driverOf(log.state.settings.model);
+    if (this.#opening !== undefined && this.#opening.agent !== driver.id) await this.drop();
+    this.#opening ??= this.#open(driver.id);
+    return this.#opening.opened;
+  }
+
+  /** Ends the session; the next one is a new one. Waits a while for it, never for ever. */
+  async drop(): Promise<void> {
+    const opening = this.#opening;
+    if (opening === undefined) return;
+    this.#opening = undefined;
+    const closed = opening.opened.then(({ session }) => session.close());
+    await waitAtMost(this.#options.clock, CLOSE_GRACE_MS, closed);
+  }
+
+  #open(agent: string): Opening {
+    const opening = { agent, opened: this.#start(agent) };
+    // Whoever waits for it is told; the next turn tries again.
+    opening.opened.catch(() => {
+      if (this.#opening === opening) this.#opening = undefined;
+    });
+    return opening;
+  }
+
+  async #start(agent: string): Promise<OpenSession> {
+    const { threadId, log, catalogue, sandbox, history } = this.#options;
+    const { settings, nativeIds } = log.state;
+    // An empty id stands for a session that no longer fits the conversation.
+    const nativeId = nativeIds[agent] || undefined;
+    const driver = catalogue.driverOf(settings.model);
+    return { agent, session: await driver.open({ threadId, settings, nativeId, history, sandbox }) };
+  }
+}

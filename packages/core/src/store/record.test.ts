@@ -1,0 +1,118 @@
+import { type EventBody, keepingOf, type StoredEvent } from "@flint/protocol";
+import { EVENT_TYPES, eventsOf } from "@flint/testkit";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { decodeLine, encodeHeader, encodeRecord, glance, wellFormed } from "./record.ts";
+
+const NAMED: EventBody = { type: "thread/name/updated", data: { threadId: "t", name: "n" } };
+
+test("a record is one line with its keys in a fixed order", () => {
+  expect(encodeRecord(7, 1763, NAMED)).toBe(
+    '{"seq":7,"at":1763,"type":"thread/name/updated","data":{"threadId":"t","name":"n"}}',
+  );
+});
+
+test.each(EVENT_TYPES.filter((type) => keepingOf(type) !== "live"))(
+  "whatever an event %s may carry is read as it was written",
+  (type) => {
+    fc.assert(
+      fc.property(eventsOf(type), fc.integer({ min: 1 }), (event, seq) => {
+        const line = encodeRecord(seq, event.at, event);
+        expect(line).not.toContain("\n");
+        const read = decodeLine(line);
+        const written: unknown = JSON.parse(line);
+        expect(read).toEqual({ kind: "event", event: written });
+        expect(glance(line)).toMatchObject({ seq, type });
+      }),
+      { numRuns: 20 },
+    );
+  },
+);
+
+test("a text with half a surrogate pair is written without it, and any other text unchanged", () => {
+  const texts = fc.array(
+    fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\ud800", "\udfff", "\\ud800", "\\")),
+  );
+  fc.assert(
+    fc.property(texts, (parts) => {
+      const text = parts.join("");
+      const read: unknown = JSON.parse(wellFormed(JSON.stringify({ [text]: text })));
+      const well = Buffer.from(text, "utf8").toString("utf8");
+      expect(read).toEqual({ [well]: well });
+    }),
+  );
+});
+
+test("anything that is not a record of ours is damage, and nothing makes the reader throw", () => {
+  const damaged = ["{", "42", "null", "[]", '"s"', "{}", "\0\0\0", "\0{}", '{"seq":1}', "[".repeat(100_000)];
+  for (const line of damaged) expect(decodeLine(line), line.slice(0, 20)).toEqual({ kind: "damaged" });
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => void decodeLine(text)));
+});
+
+test.each([
+  ["a number that is not one", { seq: 1.5 }],
+  ["a negative number", { seq: -1 }],
+  ["a number beyond counting", { seq: 2 ** 60 }],
+  ["no time", { at: undefined }],
+  ["no type", { type: 7 }],
+  ["data that is no object", { data: [] }],
+  ["data without what its type needs", { data: { threadId: "t" } }],
+])("a record with %s is damage", (_, change) => {
+  const line = JSON.stringify({ seq: 1, at: 1, ...NAMED, ...change });
+  expect(decodeLine(line)).toEqual({ kind: "damaged" });
+});
+
+test("a damaged answer never reads as a wider permission", () => {
+  const resolved = (decision: object): string =>
+    JSON.stringify({
+      seq: 1,
+      at: 1,
+      type: "approval/resolved",
+      data: {
+        threadId: "t",
+        turnId: "u",
+        approvalId: "a",
+        itemId: "i",
+        resolution: { decision, by: "client" },
+      },
+    });
+  expect(decodeLine(resolved({ outcome: "allow", scope: "once" })).kind).toBe("event");
+  expect(decodeLine(resolved({ outcome: "allow", scope: "onze" })).kind).toBe("damaged");
+  expect(decodeLine(resolved({ outcome: "allow", scape: "once" })).kind).toBe("damaged");
+});
+
+test("a record of a later version keeps its number", () => {
+  const line = '{"seq":3,"at":1,"type":"thread/dreamt","data":{}}';
+  expect(decodeLine(line)).toEqual({ kind: "foreign", seq: 3 });
+});
+
+test("a block of NULs does not hide the record behind it", () => {
+  const event: StoredEvent = { seq: 1, at: 1, ...NAMED };
+  expect(decodeLine(`\0\0\0${encodeRecord(1, 1, NAMED)}`)).toEqual({ kind: "event", event });
+});
+
+test("a header is told from records", () => {
+  const header = { version: 1, epoch: "e", createdAtMs: 5 };
+  expect(decodeLine(encodeHeader("t", header))).toEqual({ kind: "header", header });
+  expect(decodeLine('{"flint":"thread-log"}')).toEqual({ kind: "damaged" });
+  expect(decodeLine("")).toEqual({ kind: "blank" });
+});
+
+test("the start of a record tells what it is about without parsing it", () => {
+  const inTurn = { threadId: "t", turnId: "u" };
+  const item = { type: "agentMessage" as const, id: "i", text: "" };
+  const delta: EventBody = {
+    type: "item/agentMessage/delta",
+    data: { ...inTurn, itemId: "i", delta: "", offset: 0 },
+  };
+  expect(glance(encodeRecord(5, 1, delta))).toEqual({ seq: 5, type: delta.type, turnId: "u", itemId: "i" });
+  const started: EventBody = { type: "item/started", data: { ...inTurn, item } };
+  expect(glance(encodeRecord(6, 1, started))).toEqual({
+    seq: 6,
+    type: started.type,
+    turnId: "u",
+    itemId: "i",
+  });
+  expect(glance(encodeRecord(7, 1, NAMED))).toMatchObject({ seq: 7, turnId: undefined });
+  expect(glance('{"type":"x","seq":1}')).toBeUndefined();
+});

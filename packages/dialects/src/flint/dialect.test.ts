@@ -1,0 +1,75 @@
+import { describeDialect } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { flintDialect } from "./dialect.ts";
+import { decisionOf, outbound } from "./outbound.ts";
+
+const CONSENTS = [
+  { decision: "accept" },
+  { decision: "acceptForSession" },
+  { decision: "acceptAlways" },
+  { decision: { outcome: "allow" } },
+];
+const REFUSALS = [{ decision: "decline" }, { decision: "cancel" }, { decision: { outcome: "deny" } }];
+const APPROVALS = [
+  "item/commandExecution/requestApproval",
+  "item/fileChange/requestApproval",
+  "item/toolCall/requestApproval",
+];
+
+describeDialect("the Flint door", flintDialect, {
+  consents: Object.fromEntries(APPROVALS.map((ask) => [ask, CONSENTS])),
+  refusals: Object.fromEntries(APPROVALS.map((ask) => [ask, REFUSALS])),
+});
+
+describe("the Flint door", () => {
+  test("tells an event under its own name, with its place in the log", () => {
+    const data = { threadId: "t", name: "n" };
+    expect(outbound({ type: "thread/name/updated", data, seq: 7, at: 5 })).toEqual([
+      { kind: "tell", method: "thread/name/updated", params: { ...data, seq: 7, at: 5 } },
+    ]);
+    expect(outbound({ type: "thread/name/updated", data, at: 5 })).toEqual([
+      { kind: "tell", method: "thread/name/updated", params: data },
+    ]);
+  });
+
+  test("gives an agent's own notification its own name, with the thread beside it [S0-86]", () => {
+    const told = (method: string) =>
+      outbound({ type: "extension/notified", at: 1, data: { threadId: "t", method, params: { hits: 3 } } });
+    expect(told("anthropic/cache_updated")).toEqual([
+      { kind: "tell", method: "anthropic/cache_updated", params: { hits: 3, threadId: "t" } },
+    ]);
+    expect(told("turn/completed")).toMatchObject([{ method: "agent/turn/completed" }]);
+    expect(told("plain")).toMatchObject([{ method: "agent/plain" }]);
+  });
+
+  test.each([
+    [{ decision: "accept" }, { outcome: "allow", scope: "once" }],
+    [{ decision: "acceptForSession" }, { outcome: "allow", scope: "session" }],
+    [{ decision: "acceptAlways" }, { outcome: "allow", scope: "always" }],
+    [{ decision: "decline" }, { outcome: "deny", scope: "once" }],
+    [
+      { decision: "decline", message: "no" },
+      { outcome: "deny", scope: "once", message: "no" },
+    ],
+    [{ decision: "cancel" }, { outcome: "cancel", scope: "once" }],
+    [
+      { decision: { outcome: "allow", rule: "npm test" } },
+      { outcome: "allow", scope: "once", rule: "npm test" },
+    ],
+  ])("reads the answer %j [S0-54, S0-60, S4-42]", (answer, decision) => {
+    expect(decisionOf(answer)).toEqual(decision);
+  });
+
+  test.each([
+    undefined,
+    null,
+    "accept",
+    true,
+    {},
+    { decision: true },
+    { decision: "yes" },
+    { decision: ["accept"] },
+  ])("takes %j for a no", (answer) => {
+    expect(decisionOf(answer)).toMatchObject({ outcome: "deny" });
+  });
+});

@@ -1,0 +1,277 @@
+import { describe, expect, test } from "vitest";
+import type { Message, ModelPart, ModelRequest, ToolResult } from "./model.ts";
+import { intentOf } from "./offline/intent.ts";
+import { OfflineModel } from "./offline.ts";
+
+const REQUEST: Omit<ModelRequest, "messages"> = {
+  tools: [],
+  purpose: "prompt",
+  review: undefined,
+  outputSchema: undefined,
+  temperature: 0,
+};
+
+async function ask(messages: readonly Message[], rest: Partial<ModelRequest> = {}): Promise<ModelPart[]> {
+  const parts: ModelPart[] = [];
+  const request = { ...REQUEST, ...rest, messages };
+  for await (const part of new OfflineModel().stream(request, new AbortController().signal)) parts.push(part);
+  return parts;
+}
+
+const user = (text: string): Message => ({ role: "user", text });
+const text = (parts: readonly ModelPart[]) =>
+  parts.map((part) => (part.type === "text-delta" ? part.text : "")).join("");
+const calls = (parts: readonly ModelPart[]) => parts.filter((part) => part.type === "tool-call");
+
+/** Plays the tools of a whole turn by a table of results in order. */
+async function play(
+  messages: readonly Message[],
+  results: readonly ToolResult[],
+  rest: Partial<ModelRequest> = {},
+) {
+  const conversation = [...messages];
+  const steps: ModelPart[][] = [];
+  for (const result of [...results, undefined]) {
+    const parts = await ask(conversation, rest);
+    steps.push(parts);
+    const [call] = calls(parts);
+    if (call === undefined || result === undefined) break;
+    conversation.push({ role: "assistant", text: "", calls: [call] });
+    conversation.push({ role: "tool", callId: call.callId, tool: call.tool, ...result });
+  }
+  return { steps, last: text(steps.at(-1) ?? []) };
+}
+
+describe("what a request means", () => {
+  test.each([
+    ["what is in this folder?", { kind: "list" }],
+    ["Please list the files.", { kind: "list" }],
+    ["run `ls -la | wc -l`", { kind: "run", command: "ls -la | wc -l" }],
+    ["Run the command echo 'a b'", { kind: "run", command: "echo 'a b'" }],
+    ["please run this:\n```sh\nmake\nmake test\n```", { kind: "run", command: "make\nmake test" }],
+    ["write `hello` to notes/a.txt.", { kind: "write", path: "notes/a.txt", content: "hello\n" }],
+    ["change file a.txt to two\nlines", { kind: "write", path: "a.txt", content: "two\nlines\n" }],
+    ['create a file "b.txt" with "x"', { kind: "write", path: "b.txt", content: "x\n" }],
+    ["count to 1,000", { kind: "count", to: 1000 }],
+    ["what did I ask before?", { kind: "recall" }],
+    ["fail with `no luck`", { kind: "fail", message: "no luck" }],
+    [
+      "ask me which colour: red, green or blue?",
+      { kind: "ask", question: "Which colour?", options: ["red", "green", "blue"] },
+    ],
+    [
+      "think about what is in this folder",
+      { kind: "think", about: "what is in this folder", next: { kind: "list" } },
+    ],
+    ["Tell me a joke", { kind: "other", text: "Tell me a joke" }],
+  ])("%s", (request, intent) => expect(intentOf(request)).toEqual(intent));
+
+  test("a plan is cut into steps that can be worked on", () => {
+    expect(intentOf("plan to list files, run `date` and then write `x` to y.txt")).toMatchObject({
+      kind: "plan",
+      steps: [{ work: { kind: "list" } }, { work: { command: "date" } }, { work: { path: "y.txt" } }],
+    });
+    expect(intentOf("plan a better world")).toMatchObject({ steps: [{ work: { kind: "list" } }] });
+  });
+});
+
+test("it looks into the folder with a command that is known to only read, and says what it saw", async () => {
+  const listing = {
+    status: "done" as const,
+    exitCode: 0,
+    text: ".git/\nREADME.md\npackage.json\nsrc/\nx.txt\n",
+  };
+  const { steps, last } = await play([user("what is in this folder?")], [listing]);
+  expect(calls(steps[0] ?? [])).toMatchObject([{ tool: "shell", input: { command: "ls -Ap" } }]);
+  expect(last).toBe(
+    "This folder holds 2 folders and 3 files. Worth knowing: README.md, package.json. Folders: .git/, src/. Files: README.md, package.json, x.txt.",
+  );
+});
+
+test("an empty folder is called empty", async () => {
+  const { last } = await play([user("list files")], [{ status: "done", exitCode: 0, text: "" }]);
+  expect(last).toBe("This folder is empty.");
+});
+
+test("a command is run exactly as it was given, and its end and output are reported", async () => {
+  const result = { status: "failed" as const, exitCode: 3, text: "oh no\n" };
+  const { steps, last } = await play([user("run `echo oh no; exit 3`")], [result]);
+  expect(calls(steps[0] ?? [])).toMatchObject([{ input: { command: "echo oh no; exit 3" } }]);
+  expect(last).toBe("`echo oh no; exit 3` ended with exit code 3 and printed:\n\n```\noh no\n```");
+});
+
+test("what was declined is said to be declined", async () => {
+  const declined = { status: "declined" as const, text: "Too risky" };
+  expect((await play([user("run `rm x`")], [declined])).last).toBe(
+    "I did not run `rm x`, because it was declined. Too risky.",
+  );
+});
+
+test("a plan is told before each step and at its end", async () => {
+  const done = { status: "done" as const, exitCode: 0, text: "a\n" };
+  const { steps, last } = await play([user("plan to list files and run `date`")], [done, done]);
+  const plans = steps.map((parts) =>
+    parts.flatMap((part) => (part.type === "plan" ? part.entries.map((entry) => entry.status) : [])),
+  );
+  expect(plans).toEqual([
+    ["inProgress", "pending"],
+    ["completed", "inProgress"],
+    ["completed", "completed"],
+  ]);
+  expect(last).toMatch(/^The plan is done\.\n\n1\. list files: .*\n\n2\. run `date`: /);
+});
+
+test("a question comes with its choices, and the answer is taken up", async () => {
+  const first = await ask([user("ask me which colour: red or blue")]);
+  const question = first.find((part) => part.type === "question");
+  expect(question).toMatchObject({
+    questions: [{ question: "Which colour?", options: [{ label: "red" }, { label: "blue" }] }],
+  });
+  const callId = question?.type === "question" ? question.callId : "";
+  const asked: Message = { role: "assistant", text: "", calls: [{ callId, tool: "ask_user", input: {} }] };
+  const answer: Message = { role: "tool", callId, tool: "ask_user", status: "done", text: "red" };
+  expect(text(await ask([user("ask me which colour: red or blue"), asked, answer]))).toBe(
+    "You answered: red",
+  );
+});
+
+test("thinking comes before the answer and is counted by itself", async () => {
+  const parts = await ask([user("think about nothing")]);
+  const types = [...new Set(parts.map((part) => part.type))];
+  expect(types).toEqual(["reasoning-delta", "text-delta", "usage", "finish"]);
+  const usage = parts.find((part) => part.type === "usage");
+  expect(usage).toMatchObject({ usage: { inputTokens: 5, thinkingTokens: expect.any(Number) } });
+});
+
+test("what was added while it worked is answered too", async () => {
+  const call: Message = {
+    role: "assistant",
+    text: "",
+    calls: [{ callId: "call-0-0", tool: "shell", input: {} }],
+  };
+  const result: Message = {
+    role: "tool",
+    callId: "call-0-0",
+    tool: "shell",
+    status: "done",
+    exitCode: 0,
+    text: "x",
+  };
+  const parts = await ask([user("run `a`"), call, result, user("run `b`")]);
+  expect(calls(parts)).toMatchObject([{ callId: "call-1-0", input: { command: "b" } }]);
+});
+
+test("it remembers what was asked in the thread, and says when there was nothing", async () => {
+  const earlier: Message[] = [user("list files"), { role: "assistant", text: "None.", calls: [] }];
+  expect(text(await ask([...earlier, user("what did I ask before?")]))).toBe("You asked me:\n1. list files");
+  expect(text(await ask([user("what did I ask before?")]))).toBe(
+    "This is the first thing you ask me in this thread.",
+  );
+});
+
+test("a compaction sums up what was asked and done, and keeps an earlier one", async () => {
+  const conversation: Message[] = [
+    user("run `date`"),
+    { role: "assistant", text: "", calls: [{ callId: "c", tool: "shell", input: { command: "date" } }] },
+    { role: "tool", callId: "c", tool: "shell", status: "done", text: "now" },
+    { role: "assistant", text: "It is now.", calls: [] },
+  ];
+  const summary = text(await ask(conversation, { purpose: "compact" }));
+  expect(summary).toBe(
+    "Summary of the conversation so far.\nThe user asked:\n- run `date`\nCommands that were run:\n- date\nThe last answer began: It is now.",
+  );
+  const again = text(
+    await ask([{ role: "system", text: summary }, user("count to 3")], { purpose: "compact" }),
+  );
+  expect(again).toContain("- run `date`");
+  expect(again).toContain("- count to 3");
+});
+
+test("a review reads the changes without letting the repository run anything, and names the files", async () => {
+  const diff =
+    "diff --git a/a.ts b/a.ts\n--- a/a.ts\n+++ b/a.ts\n@@ -1,2 +1,3 @@\n one\n-two\n+2\n+// TODO three\n";
+  const results = [diff, "new.txt\n"].map((output) => ({
+    status: "done" as const,
+    exitCode: 0,
+    text: output,
+  }));
+  const { steps, last } = await play([user("Review.")], results, {
+    purpose: "review",
+    review: { type: "uncommittedChanges" },
+  });
+  expect(calls(steps[0] ?? [])).toMatchObject([
+    { input: { command: "git -c core.fsmonitor=false --no-pager diff --no-ext-diff --no-textconv HEAD" } },
+  ]);
+  expect(last).toContain("The changes touch 2 files:\n- a.ts (+2 -1)\n- new.txt (new, not yet known to git)");
+  expect(last).toContain("- a.ts:3 leaves something open: // TODO three");
+});
+
+test("names of branches and commits cannot become options or commands", async () => {
+  const command = async (review: ModelRequest["review"]) => {
+    const [call] = calls(await ask([user("Review.")], { purpose: "review", review }));
+    return call?.input.command;
+  };
+  expect(await command({ type: "baseBranch", branch: "--output=x'; rm y" })).toMatch(
+    / --end-of-options '--output=x'\\''; rm y\.\.\.HEAD'$/,
+  );
+  expect(await command({ type: "commit", sha: "abc" })).toMatch(/ show .* --end-of-options 'abc'$/);
+});
+
+test("an answer as JSON fits the schema that was given", async () => {
+  const outputSchema = {
+    type: "object",
+    required: ["answer"],
+    properties: {
+      answer: { type: "string", maxLength: 10 },
+      size: { enum: ["small", "large"] },
+      score: { type: "number", minimum: 2 },
+      sure: { type: "boolean" },
+      tags: { type: "array", items: { type: "string", minLength: 2 }, maxItems: 3 },
+      nested: { $ref: "#/$defs/nested" },
+      nothing: { type: ["null", "string"] },
+      either: { anyOf: [{ const: 7 }, { type: "string" }] },
+    },
+    $defs: { nested: { type: "object", properties: { count: { type: "integer" } } } },
+  };
+  const { last } = await play([user("run `x`")], [{ status: "done", exitCode: 0, text: "y" }], {
+    outputSchema,
+  });
+  expect(JSON.parse(last)).toEqual({
+    answer: "`x` ended ",
+    size: "small",
+    score: 2,
+    sure: true,
+    tags: ["`x` ended with exit code 0 and printed:\n\n```\ny\n```"],
+    nested: { count: 0 },
+    nothing: null,
+    either: 7,
+  });
+});
+
+test("an answer as JSON without a schema is still JSON", async () => {
+  expect(JSON.parse(text(await ask([user("answer as JSON: who are you?")])))).toEqual({
+    answer: expect.stringContaining("offline model"),
+  });
+});
+
+test("a failure is a failure, and an unknown request gets an honest answer", async () => {
+  await expect(ask([user("fail with no luck")])).rejects.toThrow("The offline model failed: no luck");
+  expect(text(await ask([user("Write me a compiler")]))).toContain("I follow fixed rules");
+});
+
+test("words come one by one, and the same request always gets the same parts", async () => {
+  const first = await ask([user("hello")]);
+  expect(first.filter((part) => part.type === "text-delta").length).toBeGreaterThan(20);
+  expect(await ask([user("hello")])).toEqual(first);
+});
+
+test("counting stops when it is told to", async () => {
+  const stop = new AbortController();
+  const stream = new OfflineModel().stream({ ...REQUEST, messages: [user("count to 1000000")] }, stop.signal);
+  let seen = "";
+  for await (const part of stream) {
+    if (part.type === "text-delta") seen += part.text;
+    if (seen.includes("7 ")) stop.abort();
+  }
+  expect(seen).toBe("1 2 3 4 5 6 7 ");
+});

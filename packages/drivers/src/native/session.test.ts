@@ -1,0 +1,380 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import type { DriverEvent, DriverSession, Sandbox, TurnContext } from "@flint/core/ports";
+import { CommandSandbox } from "@flint/core/sandbox";
+import {
+  type Action,
+  type Answers,
+  type Decision,
+  type Item,
+  type ItemType,
+  isKnownItem,
+  LIMITS,
+  mintId,
+  type ThreadSettings,
+  type Turn,
+} from "@flint/protocol";
+import { needs, settled, temporaryFolder } from "@flint/testkit";
+import { expect, onTestFinished, test } from "vitest";
+import { NativeDriver } from "./driver.ts";
+
+const sandbox = new CommandSandbox({ environment: process.env });
+
+/** A turn that keeps what it is told, and answers as the test wants. */
+class Recorded implements TurnContext {
+  readonly turnId = mintId();
+  readonly kind: TurnContext["kind"];
+  readonly input: TurnContext["input"];
+  readonly settings: ThreadSettings;
+  readonly review: TurnContext["review"];
+  readonly outputSchema: TurnContext["outputSchema"];
+  readonly stop = new AbortController();
+  readonly signal = this.stop.signal;
+  readonly events: DriverEvent[] = [];
+  readonly actions: Action[] = [];
+  readonly #answers: Answers;
+  readonly #decide: (action: Action) => Decision["outcome"];
+  readonly #watch: (event: DriverEvent) => void;
+
+  constructor(text: string, settings: ThreadSettings, wishes: Wishes) {
+    this.input = [{ type: "text", text }];
+    this.settings = { ...settings, ...wishes.settings };
+    this.kind = wishes.kind ?? "prompt";
+    this.review = wishes.review;
+    this.outputSchema = wishes.outputSchema;
+    this.#answers = wishes.answers ?? {};
+    this.#decide = wishes.decide ?? (() => "allow");
+    this.#watch = wishes.watch ?? (() => {});
+  }
+
+  emit(event: DriverEvent): void {
+    this.events.push(event);
+    this.#watch(event);
+  }
+
+  ready(): Promise<void> {
+    return settled();
+  }
+
+  async approve(action: Action): Promise<Decision> {
+    this.actions.push(action);
+    return { outcome: this.#decide(action), scope: "once" };
+  }
+
+  async ask(): Promise<Answers> {
+    return this.#answers;
+  }
+
+  /** The final items of one type. */
+  completed<Type extends ItemType>(type: Type): Item<Type>[] {
+    const items = this.events.flatMap((event) => (event.type === "item/completed" ? [event.item] : []));
+    return items.filter(isKnownItem).filter((item): item is Item<Type> => item.type === type);
+  }
+
+  get said(): string {
+    return this.completed("agentMessage")
+      .map(({ text }) => text)
+      .join("\n");
+  }
+}
+
+interface Wishes extends Partial<Pick<TurnContext, "kind" | "review" | "outputSchema">> {
+  readonly settings?: Partial<ThreadSettings>;
+  readonly decide?: (action: Action) => Decision["outcome"];
+  readonly watch?: (event: DriverEvent) => void;
+  readonly answers?: Answers;
+}
+
+/** An agent in a folder of its own. */
+async function open(options: { history?: readonly Turn[]; sandbox?: Sandbox } = {}) {
+  const folder = await temporaryFolder();
+  const settings: ThreadSettings = {
+    model: "flint/offline",
+    cwd: folder.path,
+    approvalPolicy: "always",
+    sandboxPolicy: { type: "workspaceWrite" },
+    config: {},
+  };
+  const session: DriverSession = await new NativeDriver().open({
+    threadId: mintId(),
+    settings,
+    nativeId: undefined,
+    history: async () => options.history ?? [],
+    sandbox: options.sandbox ?? sandbox,
+  });
+  onTestFinished(() => session.close());
+  const begin = (text: string, wishes: Wishes = {}) => {
+    const turn = new Recorded(text, settings, wishes);
+    return { turn, ended: session.run(turn) };
+  };
+  const run = async (text: string, wishes: Wishes = {}) => {
+    const { turn, ended } = begin(text, wishes);
+    return { turn, outcome: await ended };
+  };
+  return { folder, session, begin, run };
+}
+
+const confined = needs("namespaces");
+
+confined("it looks into the folder and says what is there", async () => {
+  const { folder, run } = await open();
+  writeFileSync(folder.join("README.md"), "# Hello\n");
+  mkdirSync(folder.join("source"));
+  const { turn, outcome } = await run("what is in this folder?");
+  expect(outcome).toEqual({ status: "completed" });
+  expect(turn.said).toBe(
+    "This folder holds 1 folder and 1 file. Worth knowing: README.md. Folders: source/.",
+  );
+  expect(turn.completed("commandExecution")).toEqual([
+    {
+      type: "commandExecution",
+      id: `${turn.turnId}-1`,
+      command: "ls -Ap",
+      cwd: folder.path,
+      status: "completed",
+      exitCode: 0,
+      aggregatedOutput: "README.md\nsource/\n",
+      durationMs: expect.any(Number),
+    },
+  ]);
+  const usage = turn.events.findLast((event) => event.type === "usage");
+  expect(usage).toMatchObject({ modelContextWindow: 8192, last: { inputTokens: expect.any(Number) } });
+});
+
+confined("a command is asked about word for word, then runs, and its exit code is told", async () => {
+  const { folder, run } = await open();
+  const command = "echo 'a  b' > file; echo done; exit 4";
+  const { turn } = await run(`run \`${command}\``);
+  const [item] = turn.completed("commandExecution");
+  expect(turn.actions).toEqual([{ kind: "command", itemId: item?.id, command, cwd: folder.path }]);
+  expect(item).toMatchObject({ status: "failed", exitCode: 4, aggregatedOutput: "done\n" });
+  expect(readFileSync(folder.join("file"), "utf8")).toBe("a  b\n");
+  const deltas = turn.events.flatMap((event) =>
+    event.type === "item/commandExecution/outputDelta" ? [event.delta] : [],
+  );
+  expect(deltas.join("")).toBe("done\n");
+});
+
+test("a declined command is not run, and the agent says so", async () => {
+  const { folder, run } = await open();
+  const { turn, outcome } = await run("run `touch made`", { decide: () => "deny" });
+  expect(outcome).toEqual({ status: "completed" });
+  expect(turn.completed("commandExecution")).toMatchObject([{ status: "declined" }]);
+  expect(turn.said).toContain("declined");
+  expect(existsSync(folder.join("made"))).toBe(false);
+});
+
+test("an answer that cancels ends the turn", async () => {
+  const { folder, run } = await open();
+  const { outcome } = await run("run `touch made`", { decide: () => "cancel" });
+  expect(outcome).toEqual({ status: "interrupted" });
+  expect(existsSync(folder.join("made"))).toBe(false);
+});
+
+confined("a loud command is capped with its beginning and end kept [P11]", async () => {
+  const { run } = await open();
+  const { turn } = await run("run `echo START; head -c 5000000 /dev/zero | tr '\\0' x; echo END`");
+  const [item] = turn.completed("commandExecution");
+  expect(item?.aggregatedOutput?.length).toBeLessThanOrEqual(LIMITS.output);
+  expect(item?.aggregatedOutput).toMatch(/^START\nx.*xEND\n$/s);
+  expect(item?.omittedOutputBytes).toBeGreaterThan(3_900_000);
+});
+
+test("without a sandbox the turn fails with the way out, and nothing runs [P33]", async () => {
+  const none = new CommandSandbox({ environment: process.env, mechanisms: [] });
+  const { folder, run } = await open({ sandbox: none });
+  const { turn, outcome } = await run("run `touch made`");
+  expect(outcome).toMatchObject({ status: "failed", error: { errorInfo: "SandboxError" } });
+  expect(turn.completed("commandExecution")).toMatchObject([
+    { status: "failed", aggregatedOutput: expect.stringContaining("apt-get install bubblewrap") },
+  ]);
+  expect(existsSync(folder.join("made"))).toBe(false);
+});
+
+confined("an interrupt ends a running command, which is gone when the turn has ended [P13]", async () => {
+  const { begin, session } = await open();
+  const marker = `300.${process.pid}${Date.now() % 100_000}`;
+  let started = () => {};
+  const running = new Promise<void>((resolve) => {
+    started = resolve;
+  });
+  const watch = (event: DriverEvent) => {
+    if (event.type === "item/commandExecution/outputDelta") started();
+  };
+  const { turn, ended } = begin(`run \`echo up; sleep ${marker}\``, { watch });
+  await running;
+  turn.stop.abort();
+  expect(await ended).toEqual({ status: "interrupted" });
+  expect(commandLines().filter((line) => line.includes(marker))).toEqual([]);
+  expect(await session.steer?.([{ type: "text", text: "late" }])).toBe(false);
+});
+
+test("an interrupt ends a stream of text, and the next turn works [P12]", async () => {
+  const { run, begin } = await open();
+  const watch = (event: DriverEvent) => {
+    if ("delta" in event && event.delta === "20 ") stopped.turn.stop.abort();
+  };
+  const stopped = begin("count to 1000000", { watch });
+  expect(await stopped.ended).toEqual({ status: "interrupted" });
+  expect(stopped.turn.events.length).toBeLessThan(50);
+  expect((await run("what did I ask before?")).turn.said).toBe("You asked me:\n1. count to 1000000");
+});
+
+test("closing the session ends the turn", async () => {
+  const { session, begin } = await open();
+  const { ended } = begin("count to 1000000");
+  await settled();
+  await session.close();
+  expect(await ended).toEqual({ status: "interrupted" });
+});
+
+confined("what is added while a command runs is taken at the next step", async () => {
+  const { begin, session } = await open();
+  let steered: Promise<boolean> | undefined;
+  const watch = (event: DriverEvent) => {
+    if (event.type === "item/started" && event.item.type === "commandExecution") {
+      steered ??= session.steer?.([{ type: "text", text: "run `echo second`" }]);
+    }
+  };
+  const { turn, ended } = begin("run `echo first`", { watch });
+  expect(await ended).toEqual({ status: "completed" });
+  expect(await steered).toBe(true);
+  expect(turn.completed("commandExecution").map(({ command }) => command)).toEqual([
+    "echo first",
+    "echo second",
+  ]);
+  expect(turn.said).toMatch(/first.*second/s);
+  expect(await session.steer?.([{ type: "text", text: "late" }])).toBe(false);
+});
+
+confined("a plan is shown, worked on step by step, and completed", async () => {
+  const { run } = await open();
+  const { turn } = await run("plan to list files and run `echo hi`");
+  const updates = turn.events.flatMap((event) =>
+    event.type === "turn/plan/updated" ? [event.plan.map(({ status }) => status).join(" ")] : [],
+  );
+  expect(updates).toEqual(["inProgress pending", "completed inProgress", "completed completed"]);
+  expect(turn.completed("plan")).toMatchObject([
+    { text: "1. list files\n2. run `echo hi`", entries: [{ status: "completed" }, { status: "completed" }] },
+  ]);
+});
+
+test("the user is asked, and the answer counts", async () => {
+  const { run } = await open();
+  const answered = await run("ask me which colour: red or blue", {
+    answers: { answer: { answers: ["blue"] } },
+  });
+  expect(answered.turn.said).toBe("You answered: blue");
+  expect(answered.turn.completed("toolCall")).toMatchObject([{ tool: "ask_user", status: "completed" }]);
+  expect((await run("ask me for a number")).turn.said).toBe("Nobody answered, so I leave it there.");
+});
+
+test("thinking is shown as reasoning before the answer", async () => {
+  const { run } = await open();
+  const { turn } = await run("think about life");
+  const [reasoning] = turn.completed("reasoning");
+  const deltas = turn.events.flatMap((event) =>
+    event.type === "item/reasoning/textDelta" ? [event.delta] : [],
+  );
+  expect(deltas.length).toBeGreaterThan(5);
+  expect(deltas.join("")).toBe(reasoning?.content);
+});
+
+test("with an output schema the answer is JSON that fits it", async () => {
+  const { run } = await open();
+  const outputSchema = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
+  expect(JSON.parse((await run("hello", { outputSchema })).turn.said)).toEqual({ ok: true });
+});
+
+test("a file is shown as an exact difference, and written when that is allowed", async () => {
+  const { folder, run } = await open();
+  writeFileSync(folder.join("a.txt"), "one\n");
+  const { turn } = await run("change file a.txt to `two`");
+  const changes = [
+    {
+      path: folder.join("a.txt"),
+      kind: "modify",
+      diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1,1 +1,1 @@\n-one\n+two\n",
+    },
+  ];
+  expect(turn.actions).toEqual([{ kind: "fileChange", itemId: `${turn.turnId}-1`, changes }]);
+  expect(turn.completed("fileChange")).toEqual([
+    { type: "fileChange", id: `${turn.turnId}-1`, changes, status: "completed" },
+  ]);
+  expect(readFileSync(folder.join("a.txt"), "utf8")).toBe("two\n");
+  const added = await run("write `x` to new/folder/b.txt");
+  expect(added.turn.completed("fileChange")).toMatchObject([
+    { status: "completed", changes: [{ kind: "add" }] },
+  ]);
+  expect(readFileSync(folder.join("new", "folder", "b.txt"), "utf8")).toBe("x\n");
+});
+
+test("the thread is remembered from its stored turns, without the one that runs", async () => {
+  const items: Turn["items"] = [
+    { type: "userMessage", id: "u", content: [{ type: "text", text: "the first thing" }] },
+    { type: "agentMessage", id: "a", text: "Yes." },
+  ];
+  const { run } = await open({ history: [{ id: "earlier", status: "completed", items }] });
+  expect((await run("what did I ask before?")).turn.said).toBe("You asked me:\n1. the first thing");
+});
+
+test("after a compaction only the summary is remembered", async () => {
+  const { run } = await open();
+  await run("hello there");
+  const { turn, outcome } = await run("", { kind: "compact" });
+  expect(outcome).toEqual({ status: "completed" });
+  const [item] = turn.completed("contextCompaction");
+  expect(item?.summary).toContain("- hello there");
+  expect((await run("what did I ask before?")).turn.said).toBe(item?.summary);
+});
+
+needs("git")("a review looks at the changes and names the files", async () => {
+  const { run } = await open();
+  const fullAccess = { settings: { sandboxPolicy: { type: "dangerFullAccess" } } } as const;
+  await run(
+    "run `git init -q . && echo one > a.txt && git add . && git -c user.name=A -c user.email=a@b commit -qm first && echo two > a.txt && echo x > b.txt`",
+    fullAccess,
+  );
+  const { turn } = await run("Review the uncommitted changes.", {
+    ...fullAccess,
+    kind: "review",
+    review: { type: "uncommittedChanges" },
+  });
+  expect(turn.said).toMatch(/^The changes touch 2 files:\n- a\.txt \(\+1 -1\)\n- b\.txt \(new/);
+  const commit = await run("Review.", {
+    ...fullAccess,
+    kind: "review",
+    review: { type: "commit", sha: "HEAD" },
+  });
+  expect(commit.turn.said).toMatch(/^The changes touch 1 file:\n- a\.txt \(\+1 -0\)/);
+  const nowhere = await run("Review.", {
+    ...fullAccess,
+    kind: "review",
+    review: { type: "baseBranch", branch: "none" },
+  });
+  expect(nowhere.turn.said).toMatch(/^I could not see the changes\./);
+});
+
+test("a failure of the model is a failed turn, and the session goes on", async () => {
+  const { run } = await open();
+  const { outcome } = await run("fail with no luck");
+  expect(outcome).toMatchObject({ status: "failed", error: { message: expect.stringContaining("no luck") } });
+  expect((await run("hello")).outcome).toEqual({ status: "completed" });
+  const unknown = await run("hello", { settings: { model: "flint/unknown" } });
+  expect(unknown.outcome).toMatchObject({
+    error: { message: expect.stringContaining("Choose flint/offline") },
+  });
+});
+
+/** The command lines of all processes. */
+function commandLines(): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => {
+      // Expected: the process ended in between.
+      try {
+        return readFileSync(`/proc/${name}/cmdline`, "latin1");
+      } catch {
+        return "";
+      }
+    });
+}

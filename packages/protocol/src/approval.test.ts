@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { Action, Approval, grantKeys, QuestionRequest, Resolution } from "./approval.ts";
+
+const command = { kind: "command", itemId: "i1", command: "npm test", cwd: "/repo" } as const;
+const change = { path: "/repo/a.ts", kind: "modify", diff: "@@" } as const;
+
+describe("what was allowed", () => {
+  test("names the exact command and its folder", () => {
+    expect(grantKeys(command)).toEqual(["command:/repo:npm test"]);
+    expect(grantKeys({ ...command, cwd: "/" })).not.toEqual(grantKeys(command));
+    expect(grantKeys({ ...command, command: "npm test && rm -rf /" })).not.toEqual(grantKeys(command));
+  });
+
+  test("names every file of a change, the new place of a moved one too", () => {
+    const moved = { ...change, path: "/repo/b.ts", movePath: "/repo/c.ts" };
+    const keys = grantKeys({ kind: "fileChange", itemId: "i1", changes: [change, moved] });
+    expect(keys).toEqual(["file:/repo/a.ts", "file:/repo/b.ts", "file:/repo/c.ts"]);
+  });
+
+  test("names a tool with its server", () => {
+    const tool = { kind: "tool", itemId: "i1", tool: "search" } as const;
+    expect([grantKeys(tool), grantKeys({ ...tool, server: "docs" })]).toEqual([
+      ["tool::search"],
+      ["tool:docs:search"],
+    ]);
+  });
+});
+
+describe("an approval", () => {
+  test.each([
+    command,
+    { ...command, reason: "to see whether it works" },
+    { kind: "fileChange", itemId: "i1", changes: [change] },
+    { kind: "tool", itemId: "i1", tool: "search", server: "docs", arguments: ["any", { shape: 1 }] },
+  ])("can be about %j", (action) => {
+    const approval = { id: "a1", turnId: "u1", action, requestedAtMs: 1, expiresAtMs: 2 };
+    expect(Action.parse(action)).toEqual(action);
+    expect(Approval.parse(approval)).toEqual(approval);
+  });
+
+  test.each([
+    ["a command that is not shown", { ...command, command: undefined }],
+    ["a file change that is not shown", { kind: "fileChange", itemId: "i1" }],
+    ["an item that could be a path", { ...command, itemId: "../x" }],
+    ["an unknown kind of action", { kind: "launch", itemId: "i1" }],
+  ])("can not be about %s", (_name, action) => {
+    expect(Action.safeParse(action).success).toBe(false);
+  });
+
+  test("says who ended it", () => {
+    const resolution = { decision: { outcome: "deny", scope: "once" }, by: "timeout" };
+    expect(Resolution.parse(resolution)).toEqual(resolution);
+    expect(Resolution.safeParse({ ...resolution, by: "nobody" }).success).toBe(false);
+  });
+});
+
+test("a question may offer choices, take several, or be secret", () => {
+  const request = {
+    id: "q1",
+    turnId: "u1",
+    itemId: "i1",
+    questions: [
+      {
+        id: "where",
+        question: "Where to?",
+        options: [{ label: "staging", description: "safe" }],
+        multiple: true,
+      },
+      { id: "token", header: "Login", question: "The token?", secret: true },
+    ],
+    requestedAtMs: 1,
+    expiresAtMs: 2,
+  };
+  expect(QuestionRequest.parse(request)).toEqual(request);
+});

@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest";
+import { ConfigOption, ConfigSelectOption, Model, SandboxState } from "./config.ts";
+import { METHODS } from "./methods.ts";
+
+const missing = (schema: { safeParse(value: unknown): { success: boolean } }, value: object): string[] =>
+  Object.keys(value).filter((field) => !schema.safeParse({ ...value, [field]: undefined }).success);
+
+const choice = { id: "high", name: "High" };
+const selector = {
+  type: "select",
+  id: "reasoning_effort",
+  name: "Reasoning effort",
+  options: [{ id: "low", name: "Low" }, choice],
+  value: "high",
+};
+
+describe("a model", () => {
+  test("has an id, a name to show and a default mark; description and meta are optional [S0-70]", () => {
+    const model = { id: "flint/offline", displayName: "Offline", isDefault: true };
+    const described = {
+      ...model,
+      description: "Needs no network.",
+      meta: { contextLength: 8192, tags: ["free"] },
+    };
+    expect([Model.parse(model), Model.parse(described)]).toEqual([model, described]);
+    expect(missing(Model, described)).toEqual(["id", "displayName", "isDefault"]);
+  });
+
+  test("is listed with others, at most as many as asked for [S0-69]", () => {
+    const { params, result } = METHODS["model/list"];
+    expect([params.parse({}), params.parse({ limit: 5 })]).toEqual([{}, { limit: 5 }]);
+    expect([0, -1, 1.5, 201, "5"].filter((limit) => params.safeParse({ limit }).success)).toEqual([]);
+    const data = [{ id: "flint/offline", displayName: "Offline", isDefault: true }];
+    expect(result.parse({ data })).toEqual({ data });
+  });
+});
+
+describe("a selector", () => {
+  test("has type, id, name, choices and a value; the rest is optional [S0-72]", () => {
+    const full = {
+      ...selector,
+      description: "How long it thinks.",
+      group: "Model",
+      modelIds: ["claude/opus"],
+    };
+    expect([ConfigOption.parse(selector), ConfigOption.parse(full)]).toEqual([selector, full]);
+    expect(missing(ConfigOption, full)).toEqual(["type", "id", "name", "options", "value"]);
+  });
+
+  test("has choices with an id, a name and an optional description [S0-73]", () => {
+    const described = { ...choice, description: "Slow and thorough." };
+    expect([ConfigSelectOption.parse(choice), ConfigSelectOption.parse(described)]).toEqual([
+      choice,
+      described,
+    ]);
+    expect(missing(ConfigSelectOption, described)).toEqual(["id", "name"]);
+  });
+
+  test("may be a switch, and has no third form", () => {
+    const flag = { ...selector, type: "boolean", options: [], value: "true" };
+    expect(ConfigOption.parse(flag)).toEqual(flag);
+    expect(ConfigOption.safeParse({ ...selector, type: "slider" }).success).toBe(false);
+  });
+});
+
+describe("the methods about selectors", () => {
+  test("config/list takes nothing and answers with all selectors [S0-71]", () => {
+    const { params, result } = METHODS["config/list"];
+    expect([params.parse({}), params.parse({ threadId: "t1" })]).toEqual([{}, { threadId: "t1" }]);
+    expect(result.parse({ options: [selector] })).toEqual({ options: [selector] });
+    expect(result.safeParse({}).success).toBe(false);
+  });
+
+  test("config/set takes an option and a value and answers with all selectors [S0-74]", () => {
+    const { params, result } = METHODS["config/set"];
+    const change = { id: "reasoning_effort", value: "low" };
+    expect(params.parse(change)).toEqual(change);
+    expect(missing(params, change)).toEqual(["id", "value"]);
+    expect(params.safeParse({ ...change, value: 3 }).success).toBe(false);
+    expect(result.parse({ options: [selector] })).toEqual({ options: [selector] });
+    expect(result.safeParse({}).success).toBe(false);
+  });
+});
+
+test("the state of the sandbox says by what commands are confined", () => {
+  const state = { available: false, mechanism: "bubblewrap", detail: "Install bubblewrap." };
+  expect(SandboxState.parse(state)).toEqual(state);
+  expect(missing(SandboxState, state)).toEqual(["available", "mechanism"]);
+});

@@ -1,0 +1,308 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { Id } from "./ids.ts";
+import { isMethod, METHODS, type Method, type ParamsInput } from "./methods.ts";
+
+const ofThread = { threadId: "t1" };
+const input = [{ type: "text" as const, text: "Fix the bug" }];
+
+/** A real call of every method: what a client that uses all of it would send. */
+const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
+  initialize: {
+    clientInfo: { name: "flint-tui", title: "Flint TUI", version: "1.0.0" },
+    capabilities: { experimentalApi: true },
+  },
+  "thread/start": {
+    model: "flint/offline",
+    cwd: "/repo",
+    approvalPolicy: "unlessTrusted",
+    sandbox: { type: "workspaceWrite", writableRoots: ["/repo"], networkAccess: false },
+  },
+  "thread/resume": { ...ofThread, model: "flint/offline", cwd: "/repo", afterSeq: 0, epoch: "e1" },
+  "thread/attach": { ...ofThread, afterSeq: 12, epoch: "e1", turns: 3 },
+  "thread/unsubscribe": ofThread,
+  "thread/list": { cursor: "c1", limit: 20, archived: true, searchTerm: "bug", sortKey: "createdAt" },
+  "thread/read": { ...ofThread, includeTurns: true, limit: 1 },
+  "thread/events/list": { ...ofThread, afterSeq: 3, limit: 1000 },
+  "thread/fork": { ...ofThread, lastTurnId: "u1", ephemeral: true, sandbox: "read-only" },
+  "thread/archive": ofThread,
+  "thread/unarchive": ofThread,
+  "thread/delete": ofThread,
+  "thread/name/set": { ...ofThread, name: "The bug" },
+  "thread/rollback": { ...ofThread, numTurns: 2 },
+  "thread/revert": { ...ofThread, beforeTurnId: "u1" },
+  "thread/compact/start": ofThread,
+  "thread/queue/list": ofThread,
+  "thread/queue/update": { ...ofThread, queuedInputId: "q1", input },
+  "thread/queue/reorder": { ...ofThread, queuedInputIds: ["q2", "q1"] },
+  "thread/queue/delete": { ...ofThread, queuedInputId: "q1" },
+  "thread/queue/promote": { ...ofThread, queuedInputId: "q1" },
+  "turn/start": {
+    ...ofThread,
+    input,
+    model: "flint/offline",
+    cwd: "/repo",
+    approvalPolicy: "never",
+    sandboxPolicy: { type: "externalSandbox", networkAccess: "restricted" },
+    config: { reasoning_effort: "high", personality: "pragmatic" },
+    outputSchema: { type: "object" },
+    delivery: "queue",
+    clientId: "c1",
+  },
+  "turn/steer": { ...ofThread, expectedTurnId: "u1", input, clientId: "c1" },
+  "turn/interrupt": { ...ofThread, turnId: "u1" },
+  "review/start": { ...ofThread, target: { type: "baseBranch", branch: "main" }, delivery: "detached" },
+  "approval/respond": { ...ofThread, approvalId: "a1", decision: { outcome: "allow", scope: "session" } },
+  "question/respond": { ...ofThread, questionId: "q1", answers: { where: { answers: ["staging"] } } },
+  "command/exec": { command: ["ls", "-l"], cwd: "/repo", sandboxPolicy: "workspaceWrite", timeoutMs: 1000 },
+  "model/list": { limit: 5 },
+  "config/list": ofThread,
+  "config/set": { ...ofThread, id: "reasoning_effort", value: "high" },
+  "config/read": ofThread,
+  "mcpServerStatus/list": ofThread,
+  "account/read": ofThread,
+};
+
+// Object.keys forgets the names it gives; the type of the table says that they are all there.
+const methods = Object.keys(CALLS) as Method[];
+const refusedFields = (method: Method, params: object): string[] => {
+  const issues = METHODS[method].params.safeParse(params).error?.issues ?? [];
+  return issues.map((issue) => issue.path.join("."));
+};
+const needed = (schema: z.ZodType, value: object): string[] =>
+  Object.keys(value).filter((field) => !schema.safeParse({ ...value, [field]: undefined }).success);
+
+describe("every method", () => {
+  test("understands a call that uses all of it, and keeps _meta and what it does not know", () => {
+    for (const method of methods) {
+      const call = { ...CALLS[method], _meta: { trace: [1] }, newField: { deep: true } };
+      expect(METHODS[method].params.parse(call), method).toEqual(call);
+    }
+    expect(Object.keys(METHODS)).toEqual(methods);
+  });
+
+  test("is known by its name and by nothing else", () => {
+    expect(methods.filter((method) => !isMethod(method))).toEqual([]);
+    expect(["toString", "__proto__", "turn/begin", ""].filter(isMethod)).toEqual([]);
+  });
+
+  test("of a thread's queue names the thread", () => {
+    const queued = methods.filter((method) => METHODS[method].scope === "thread");
+    expect(queued.length).toBeGreaterThan(10);
+    expect(queued.filter((method) => !refusedFields(method, {}).includes("threadId"))).toEqual([]);
+  });
+});
+
+describe("what each method of the protocol takes", () => {
+  const { requests } = { requests: METHODS };
+  test.each([
+    ["initialize", { clientInfo: { name: "flint-tui", version: "1.0.0" } }, ["clientInfo"]],
+    ["initialize", CALLS.initialize, ["clientInfo"]],
+  ] as const)(
+    "%s: the client's name, version and title, and a wish [S0-15, S0-16]",
+    (method, params, fields) => {
+      expect(requests[method].params.parse(params)).toEqual(params);
+      expect(needed(requests[method].params, params)).toEqual(fields);
+      expect(refusedFields(method, { clientInfo: { title: "x" } })).toEqual([
+        "clientInfo.name",
+        "clientInfo.version",
+      ]);
+    },
+  );
+
+  test.each([
+    ["thread/start", {}, []],
+    ["thread/start", CALLS["thread/start"], []],
+    ["thread/start", { sandbox: { type: "dangerFullAccess" }, approvalPolicy: "always" }, []],
+    ["thread/resume", { threadId: "t1" }, ["threadId"]],
+    ["thread/resume", { threadId: "t1", model: "flint/offline", cwd: "/repo" }, ["threadId"]],
+    ["thread/list", {}, []],
+    ["thread/list", { cursor: "c1", limit: 10, archived: false }, []],
+    ["thread/archive", { threadId: "t1" }, ["threadId"]],
+  ] as const)("%s about threads: %j [S0-21, S0-24, S0-26, S0-27]", (method, params, fields) => {
+    expect(requests[method].params.parse(params)).toEqual(params);
+    expect(needed(requests[method].params, params)).toEqual(fields);
+  });
+
+  test.each([
+    ["turn/start", { threadId: "t1", input }, ["threadId", "input"]],
+    [
+      "turn/start",
+      { threadId: "t1", input: [{ type: "image", url: "https://a/b.png" }] },
+      ["threadId", "input"],
+    ],
+    [
+      "turn/start",
+      { threadId: "t1", input: [{ type: "localImage", path: "/a.png" }] },
+      ["threadId", "input"],
+    ],
+    ["turn/start", CALLS["turn/start"], ["threadId", "input"]],
+    ["turn/interrupt", { threadId: "t1", turnId: "u1" }, ["threadId"]],
+  ] as const)("%s about turns: %j [S0-30, S0-31, S0-33, S0-37, S0-38]", (method, params, fields) => {
+    expect(requests[method].params.parse(params)).toEqual(params);
+    expect(needed(requests[method].params, params)).toEqual(fields);
+  });
+
+  test("a turn overrides model, cwd and policies by field and all else by selector [S0-5]", () => {
+    const overriding = Object.keys(METHODS["turn/start"].params.shape);
+    expect(overriding).toEqual([
+      ...["threadId", "input", "model", "cwd", "approvalPolicy", "config", "sandboxPolicy"],
+      ...["outputSchema", "delivery", "clientId", "_meta"],
+    ]);
+  });
+});
+
+const thread = {
+  ...{ id: "t1", preview: "Fix the bug", modelProvider: "flint", createdAt: 1_700_000_000 },
+  ...{ model: "flint/offline", cwd: "/repo", updatedAt: 1_700_000_000, archived: false, ephemeral: false },
+  status: { type: "idle" },
+};
+const turn = { id: "u1", status: "inProgress", items: [{ type: "agentMessage", id: "i1", text: "Hello" }] };
+
+describe("what each method of the protocol gives", () => {
+  test("initialize: who the agent is and five capabilities [S0-17, S0-18]", () => {
+    const agentInfo = { name: "claude-agent", version: "1.0.0", provider: "anthropic" };
+    const capabilities = {
+      streaming: true,
+      configOptions: true,
+      reasoning: true,
+      plans: false,
+      review: false,
+    };
+    const { result } = METHODS.initialize;
+    expect(result.parse({ agentInfo, capabilities })).toEqual({ agentInfo, capabilities });
+    expect(needed(result.shape.agentInfo, agentInfo)).toEqual(Object.keys(agentInfo));
+    expect(needed(result.shape.capabilities, capabilities)).toEqual(Object.keys(capabilities));
+    expect(result.safeParse({ agentInfo, capabilities: { ...capabilities, plans: "yes" } }).success).toBe(
+      false,
+    );
+  });
+
+  test("a thread has an id, a preview, a provider and a time of creation [S0-23]", () => {
+    const schema = METHODS["thread/start"].result.shape.thread;
+    expect(schema.parse(thread)).toEqual(thread);
+    expect(needed(schema, thread)).toEqual(
+      expect.arrayContaining(["id", "preview", "modelProvider", "createdAt"]),
+    );
+  });
+
+  test.each([
+    ["thread/start", { thread, modelProvider: "flint" }, ["thread", "modelProvider"]],
+    ["thread/resume", { thread, epoch: "e1", truncated: false }, ["thread", "epoch", "truncated"]],
+    ["thread/list", { data: [thread], nextCursor: "c2" }, ["data"]],
+    ["thread/archive", {}, []],
+    ["turn/start", { turn }, []],
+    ["turn/interrupt", {}, []],
+  ] as const)(
+    "%s: what the protocol lists [S0-22, S0-24, S0-26, S0-27, S0-34, S0-38]",
+    (method, result, fields) => {
+      expect(METHODS[method].result.parse(result)).toEqual(result);
+      expect(needed(METHODS[method].result, result)).toEqual(fields);
+    },
+  );
+
+  test("a turn has an id, one of four statuses, items, and an error when it went wrong [S0-35, S0-36]", () => {
+    const schema = METHODS["turn/start"].result.shape.turn.unwrap();
+    const failed = { ...turn, status: "failed", error: { message: "No." } };
+    expect([schema.parse(turn), schema.parse(failed)]).toEqual([turn, failed]);
+    expect(needed(schema, failed)).toEqual(["id", "status", "items"]);
+    expect(schema.shape.status.options).toEqual(["inProgress", "completed", "interrupted", "failed"]);
+  });
+
+  test("config/read: model, cwd, both policies and the selectors [S0-79]", () => {
+    const promised = {
+      ...{ model: "flint/offline", cwd: "/repo", approvalPolicy: "always" },
+      ...{ sandboxPolicy: { type: "readOnly" }, options: [] },
+    };
+    const { result } = METHODS["config/read"];
+    const full = { ...promised, sandbox: { available: true, mechanism: "bubblewrap" }, durability: "full" };
+    expect(result.parse(full)).toEqual(full);
+    expect(needed(result, full)).toEqual(expect.arrayContaining(Object.keys(promised)));
+  });
+});
+
+describe("a bad value is refused by name", () => {
+  test.each<[Method, object, string]>([
+    ["initialize", { clientInfo: { name: 5, version: "1" } }, "clientInfo.name"],
+    ["thread/start", { cwd: "repo" }, "cwd"],
+    ["thread/start", { cwd: `/${"x".repeat(5000)}` }, "cwd"],
+    ["thread/start", { approvalPolicy: "sometimes" }, "approvalPolicy"],
+    ["thread/start", { sandbox: { type: "openSea" } }, "sandbox"],
+    ["thread/list", { limit: 0 }, "limit"],
+    ["thread/list", { limit: 201 }, "limit"],
+    ["thread/list", { archived: "yes" }, "archived"],
+    ["thread/attach", { ...ofThread, afterSeq: -1 }, "afterSeq"],
+    ["thread/name/set", { ...ofThread, name: "" }, "name"],
+    ["thread/rollback", { ...ofThread, numTurns: 0 }, "numTurns"],
+    ["turn/start", { ...ofThread, input: [] }, "input"],
+    ["turn/start", { ...ofThread, input: "Fix the bug" }, "input"],
+    ["turn/start", { ...ofThread, input: [{ type: "text" }] }, "input.0.text"],
+    ["turn/start", { ...ofThread, input, config: { reasoning_effort: 3 } }, "config.reasoning_effort"],
+    ["turn/start", { ...ofThread, input, delivery: "later" }, "delivery"],
+    ["review/start", { ...ofThread, target: { type: "commit" } }, "target.sha"],
+    ["approval/respond", { ...ofThread, approvalId: "a1", decision: { outcome: "yes" } }, "decision.outcome"],
+    ["command/exec", { command: [] }, "command"],
+    ["command/exec", { command: "ls" }, "command"],
+    ["command/exec", { command: ["ls"], timeoutMs: 3_600_001 }, "timeoutMs"],
+  ])("%s with %j names the field %s", (method, params, field) => {
+    expect(refusedFields(method, params)).toEqual([field]);
+  });
+});
+
+const NO_IDS = [
+  "",
+  ".",
+  "..",
+  "../x",
+  "a/b",
+  "a\\b",
+  "a\0b",
+  "a\n",
+  "a b",
+  "%2e%2e",
+  "x".repeat(10_240),
+  7,
+  null,
+  {},
+];
+
+describe("an id that is not a plain name", () => {
+  const isIdField = (field: z.core.$ZodType): boolean => {
+    if (field instanceof z.ZodOptional) return isIdField(field.unwrap());
+    return field instanceof z.ZodArray ? isIdField(field.element) : field === Id;
+  };
+  const idFields = methods.flatMap((method) =>
+    Object.entries<z.ZodType>(METHODS[method].params.shape)
+      .filter(([, field]) => isIdField(field))
+      .map(([name, field]) => ({
+        method,
+        name,
+        list: z.array(z.string()).safeParse([]).success && !isSingle(field),
+      })),
+  );
+  function isSingle(field: z.ZodType): boolean {
+    return !(field instanceof z.ZodArray);
+  }
+
+  test("is looked for in every field that names something", () => {
+    const named = methods.flatMap((method) =>
+      Object.keys(METHODS[method].params.shape)
+        .filter((name) => /Ids?$/.test(name) && name !== "clientId")
+        .map((name) => `${method} ${name}`),
+    );
+    expect(idFields.map(({ method, name }) => `${method} ${name}`)).toEqual(named);
+    expect(named.length).toBeGreaterThan(35);
+  });
+
+  test.each(idFields)(
+    "is refused by $method in $name, with the field named [P27]",
+    ({ method, name, list }) => {
+      for (const bad of NO_IDS) {
+        const params = { ...CALLS[method], [name]: list ? ["q1", bad] : bad };
+        expect(refusedFields(method, params), JSON.stringify(bad)?.slice(0, 40)).toEqual([
+          list ? `${name}.1` : name,
+        ]);
+      }
+    },
+  );
+});

@@ -1,0 +1,32 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { Empty, open } from "./open.ts";
+
+const Person = open({ name: z.string(), address: open({ town: z.string() }).optional() });
+
+describe("an object of the protocol", () => {
+  test("keeps fields it does not know, at every depth", () => {
+    const person = { name: "Ada", born: 1815, address: { town: "London", zip: ["W1"] } };
+    expect(Person.parse(person)).toEqual(person);
+  });
+
+  test("may carry any _meta, at every depth, and nothing looks into it [S0-85]", () => {
+    const person = {
+      name: "Ada",
+      _meta: { name: 5, nested: { deep: [null, { _meta: true }] } },
+      address: { town: "London", _meta: {} },
+    };
+    expect(Person.parse(person)).toEqual(person);
+  });
+
+  test("checks the fields it knows and says which one is wrong", () => {
+    const paths = Person.safeParse({ name: "Ada", address: { town: 7 } }).error?.issues.map(
+      ({ path }) => path,
+    );
+    expect(paths).toEqual([["address", "town"]]);
+  });
+
+  test.each([null, "text", 5, ["list"]])("%j is not one", (value) => {
+    expect(Empty.safeParse(value).success).toBe(false);
+  });
+});

@@ -1,0 +1,53 @@
+import type { TortureCase } from "./case.ts";
+import { malformed } from "./p01-malformed.ts";
+import { burst } from "./p02-burst.ts";
+import { oversize } from "./p03-oversize.ts";
+import { order } from "./p04-order.ts";
+import { prototypeKeys } from "./p05-prototype.ts";
+import { stdout } from "./p06-stdout.ts";
+import { manyThreads } from "./p07-threads.ts";
+import { manyStored } from "./p08-stored.ts";
+import { stalledClient } from "./p09-stalled-client.ts";
+import { followers } from "./p10-followers.ts";
+import { loud } from "./p11-loud.ts";
+import { interruptText } from "./p12-interrupt-text.ts";
+import { interruptCommand } from "./p13-interrupt-command.ts";
+import { unanswered } from "./p14-unanswered.ts";
+import { crashText } from "./p15-crash-text.ts";
+import { crashCommand } from "./p16-crash-command.ts";
+import { crashApproval } from "./p17-crash-approval.ts";
+import { torn } from "./p18-torn.ts";
+import { politeStop } from "./p19-polite-stop.ts";
+import { diskFull } from "./p20-disk-full.ts";
+import { twoServers } from "./p21-two-servers.ts";
+import { rounds } from "./p22-rounds.ts";
+import { hostileIds } from "./p27-hostile-ids.ts";
+import { privateStore } from "./p30-private.ts";
+
+/** Every case, in the order they run; the one about all lines of all others comes last. */
+export const CASES: readonly TortureCase[] = [
+  malformed,
+  burst,
+  oversize,
+  order,
+  prototypeKeys,
+  manyThreads,
+  manyStored,
+  stalledClient,
+  followers,
+  loud,
+  interruptText,
+  interruptCommand,
+  unanswered,
+  crashText,
+  crashCommand,
+  crashApproval,
+  torn,
+  politeStop,
+  diskFull,
+  twoServers,
+  rounds,
+  hostileIds,
+  privateStore,
+  stdout,
+];
