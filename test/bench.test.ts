@@ -15,7 +15,9 @@ const row: Row = {
 
 test("statistics are taken from the values there are, in any order", () => {
   const values = [5, 1, 4, 2, 3, 100];
-  expect([lowest(values), median(values), quantile(values, 0.95), quantile(values, 1)]).toEqual([1, 3, 100, 100]);
+  expect([lowest(values), median(values), quantile(values, 0.95), quantile(values, 1)]).toEqual([
+    1, 3, 100, 100,
+  ]);
 });
 
 test("a quantile of one hundred values leaves out exactly the share above it", () => {

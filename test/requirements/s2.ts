@@ -45,7 +45,7 @@ export const S2: readonly Requirement[] = [
   planned("S2-24", "codex door", "account/login/start begins a sign-in"),
   planned("S2-25", "codex door", "account/logout ends a sign-in"),
   done("S2-26", "config/read shows the settings in force"),
-  done("S2-27", "model/list shows models without asking the agent each time"),
+  planned("S2-27", "codex driver", "model/list shows models without asking the agent each time"),
   done("S2-28", "mcpServerStatus/list shows each MCP server and its state"),
   planned("S2-29", "codex door", "experimentalFeature/list shows features and their stages"),
   done("S2-30", "command/exec runs one command under the sandbox"),

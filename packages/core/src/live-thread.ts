@@ -1,23 +1,24 @@
-import {
-  type EventBody,
-  FlintError,
-  mintId,
-  type QueuedInput,
-  type ReviewTarget,
-  type ThreadItem,
-  type ThreadSettings,
-  type Turn,
-  type TurnKind,
-  type UserInput,
-} from "@flint/protocol";
+import { type QueuedInput, type Turn, type UserInput } from "@flint/protocol";
+import { AgentSession } from "./agent-session.ts";
+import { waitAtMost } from "./bounded-wait.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { dequeue } from "./decide/queue.ts";
-import { reviewPrompt, reviewTitle } from "./decide/review.ts";
+import {
+  type DecidedTurn,
+  decideQueuedTurn,
+  decideTurn,
+  type NewTurn,
+  refuseIfActive,
+  runningTurnId,
+  type StartedTurn,
+} from "./decide/turn.ts";
 import { OpenRequests } from "./open-requests.ts";
-import type { Clock, DriverSession, Rules, Sandbox } from "./ports/index.ts";
+import type { Clock, Rules, Sandbox } from "./ports/index.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import type { ThreadLog } from "./thread-log.ts";
-import { type StartedTurn, TurnRunner } from "./turn-runner.ts";
+import { TurnRunner } from "./turn-runner.ts";
+
+/** How long a thread that is put to rest waits for a method that is still under way in it. */
+const QUEUE_GRACE_MS = 1_000;
 
 /** What a thread needs of its server. */
 export interface LiveThreadOptions {
@@ -33,22 +34,6 @@ export interface LiveThreadOptions {
   history(): Promise<readonly Turn[]>;
 }
 
-/** What is needed to begin a turn. */
-export interface NewTurn {
-  readonly kind: TurnKind;
-  readonly input: readonly UserInput[];
-  readonly review?: ReviewTarget | undefined;
-  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
-  readonly clientId?: string | undefined;
-}
-
-/** A turn that is decided: the events that make it true, and what is to be run once they are told. */
-export interface DecidedTurn {
-  readonly turn: Turn;
-  readonly events: readonly EventBody[];
-  readonly started: StartedTurn;
-}
-
 /** A loaded thread: its log, its agent's session, its running turn and its open questions. */
 export class LiveThread {
   readonly id: string;
@@ -57,27 +42,25 @@ export class LiveThread {
   readonly requests: OpenRequests;
   /** The order in which the methods of this thread run. */
   readonly queue = new SerialQueue();
-  readonly #options: LiveThreadOptions;
+  readonly #clock: Clock;
+  readonly #agent: AgentSession;
   #runner: TurnRunner | undefined;
   #running: Promise<void> = Promise.resolve();
-  #session: { readonly agent: string; readonly opened: Promise<DriverSession> } | undefined;
-  #closing = false;
+  /** A turn that was interrupted before it was started. */
+  #interrupted: string | undefined;
+  #closed = false;
   /** When somebody last used it, in unix milliseconds. */
   usedAt: number;
 
   constructor(options: LiveThreadOptions) {
-    const { id, log, clock, rules } = options;
+    const { id, log, clock, rules, catalogue, sandbox, history } = options;
     this.id = id;
     this.ephemeral = options.ephemeral;
     this.log = log;
-    this.#options = options;
+    this.#clock = clock;
     this.requests = new OpenRequests({ threadId: id, log, clock, rules, timeoutMs: options.approvalTimeoutMs });
+    this.#agent = new AgentSession({ threadId: id, log, catalogue, sandbox, clock, history });
     this.usedAt = clock.now();
-  }
-
-  /** The agent that the thread's model belongs to. */
-  get agent(): string {
-    return this.#options.catalogue.driverOf(this.log.state.settings.model).id;
   }
 
   /** Whether it may be put to rest. */
@@ -85,109 +68,92 @@ export class LiveThread {
     return this.#runner === undefined && this.log.followers === 0 && !this.queue.busy;
   }
 
-  /** Makes a turn that can be committed. Refuses while another one runs. */
-  decideTurn(wanted: NewTurn): DecidedTurn {
-    this.refuseIfActive();
-    const now = this.#options.clock.now();
-    const turn: Turn = {
-      id: mintId(now),
-      status: "inProgress",
-      items: [],
-      kind: wanted.kind,
-      startedAtMs: now,
-    };
-    const events: EventBody[] = [{ type: "turn/started", data: { threadId: this.id, turn } }];
-    for (const item of firstItems(wanted)) events.push(...itemEvents(this.id, turn.id, item));
-    const { kind, review, outputSchema } = wanted;
-    const input = review === undefined ? wanted.input : [textInput(reviewPrompt(review))];
-    return { turn, events, started: { turnId: turn.id, kind, input, review, outputSchema } };
+  /** Whether it was put to rest: whoever still holds it has to load it again. */
+  get closed(): boolean {
+    return this.#closed;
   }
 
+  /** Makes a turn that can be committed. Refuses while another one runs. */
+  decideTurn(wanted: NewTurn): DecidedTurn {
+    return decideTurn(this.log.state, wanted, this.#clock.now());
+  }
+
+  /** A turn made from an input that waits; it leaves the queue with it. */
+  decideQueued(next: QueuedInput): DecidedTurn {
+    return decideQueuedTurn(this.log.state, next, this.#clock.now());
+  }
+
+  /** Throws `turnInProgress` while a turn runs. */
   refuseIfActive(): void {
-    const { activeTurnId } = this.log.state;
-    if (activeTurnId === undefined) return;
-    const message = `Thread ${this.id} is busy with turn ${activeTurnId}. Wait for it, interrupt it, or send the input with delivery "steer" or "queue".`;
-    throw new FlintError("turnInProgress", message, { activeTurnId });
+    refuseIfActive(this.log.state);
   }
 
   /** Runs a turn that was committed, and after it what waits in the queue. */
-  start(started: StartedTurn): void {
-    const { log, clock } = this.#options;
+  start(turn: StartedTurn): void {
     const runner = new TurnRunner({
       threadId: this.id,
-      agent: this.agent,
-      turn: started,
-      log,
+      turn,
+      log: this.log,
       requests: this.requests,
-      clock,
-      session: () => this.#openSession(),
-      dropSession: () => this.dropSession(),
+      clock: this.#clock,
+      session: () => this.#agent.get(),
+      dropSession: () => this.#agent.drop(),
     });
     this.#runner = runner;
+    if (this.#closed) runner.interrupt("serverStopped");
+    if (this.#interrupted === turn.turnId) runner.interrupt("interrupt");
     this.#running = this.#runToEnd(runner);
   }
 
-  /** Stops the running turn. */
-  interrupt(turnId?: string): void {
-    const runner = this.#runner;
-    if (runner === undefined) {
-      throw new FlintError("notRunning", `Thread ${this.id} runs no turn.`, { threadId: this.id });
-    }
-    if (turnId !== undefined && turnId !== runner.turnId) {
-      const message = `Turn ${turnId} is not running; the running one is ${runner.turnId}.`;
-      throw new FlintError("notRunning", message, { activeTurnId: runner.turnId });
-    }
-    runner.interrupt("interrupt");
+  /** Stops the running turn, also one that is only about to start. Throws `notRunning` if there is none. */
+  interrupt(expected?: string): void {
+    const turnId = runningTurnId(this.log.state, expected);
+    if (this.#runner?.turnId === turnId) this.#runner.interrupt("interrupt");
+    else this.#interrupted = turnId;
   }
 
-  /** Gives input to the running turn. False if its agent cannot take it now. */
-  async steer(input: readonly UserInput[]): Promise<boolean> {
-    const session = await this.#session?.opened;
-    return (await session?.steer?.(input)) ?? false;
+  /**
+   * Gives input to the running turn. Undefined if its agent cannot take it now. Otherwise the turn does not end
+   * before the given function is called.
+   */
+  async steer(input: readonly UserInput[]): Promise<(() => void) | undefined> {
+    return this.#runner?.steer(input);
   }
 
   /** The running turn's id, or an error that says there is none. */
   runningTurnId(expected?: string): string {
-    const { activeTurnId } = this.log.state;
-    if (activeTurnId === undefined) {
-      throw new FlintError("notRunning", `Thread ${this.id} runs no turn to steer.`, { threadId: this.id });
-    }
-    if (expected !== undefined && expected !== activeTurnId) {
-      const message = `Turn ${expected} is not running; the running one is ${activeTurnId}.`;
-      throw new FlintError("notRunning", message, { activeTurnId });
-    }
-    return activeTurnId;
+    return runningTurnId(this.log.state, expected);
   }
 
   /** Ends the agent's session; the next turn opens a new one. */
-  async dropSession(): Promise<void> {
-    const session = this.#session;
-    this.#session = undefined;
-    // A session that fails to close has failed already, and nobody is left to tell.
-    await session?.opened.then((opened) => opened.close()).catch(() => undefined);
+  dropSession(): Promise<void> {
+    return this.#agent.drop();
   }
 
-  /** Stops what runs, ends the agent, stores everything. */
-  async close(): Promise<void> {
-    this.#closing = true;
+  /** Stops what runs, ends the agent, stores everything. `inQueue`: asked for by a method of this very thread. */
+  async close(inQueue: boolean): Promise<void> {
+    this.#closed = true;
     this.#runner?.interrupt("serverStopped");
+    // A method under way may be about to start a turn; it finds the thread closed and stops it at once.
+    if (!inQueue) await waitAtMost(this.#clock, QUEUE_GRACE_MS, this.queue.run(async () => undefined));
     await this.#running;
-    await this.dropSession();
+    await this.#agent.drop();
     await this.log.close();
   }
 
   async #runToEnd(runner: TurnRunner): Promise<void> {
     const status = await runner.run();
-    this.#runner = undefined;
-    this.usedAt = this.#options.clock.now();
+    // The next turn may have begun as soon as the end of this one was told.
+    if (this.#runner === runner) this.#runner = undefined;
+    this.usedAt = this.#clock.now();
     // After an interruption or a failure a person should look before the queue goes on.
-    if (status === "completed" && !this.#closing) void this.queue.run(() => this.#startNext());
+    if (status === "completed") void this.queue.run(() => this.#startNext());
   }
 
   async #startNext(): Promise<void> {
     const { queue, activeTurnId } = this.log.state;
     const next = queue[0];
-    if (next === undefined || activeTurnId !== undefined || this.#closing) return;
+    if (next === undefined || activeTurnId !== undefined || this.#closed) return;
     const decided = this.decideQueued(next);
     try {
       await this.log.commit(decided.events);
@@ -197,56 +163,4 @@ export class LiveThread {
     }
     this.start(decided.started);
   }
-
-  /** A turn made from an input that waits; it leaves the queue with it. */
-  decideQueued(next: QueuedInput): DecidedTurn {
-    const decided = this.decideTurn({ kind: "prompt", input: next.input, clientId: next.clientId });
-    const queue = dequeue(this.log.state.queue, next.id);
-    return { ...decided, events: [{ type: "thread/queue/changed", data: { threadId: this.id, queue } }, ...decided.events] };
-  }
-
-  async #openSession(): Promise<DriverSession> {
-    const { catalogue, sandbox, history } = this.#options;
-    const { settings, nativeIds } = this.log.state;
-    const driver = catalogue.driverOf(settings.model);
-    if (this.#session !== undefined && this.#session.agent !== driver.id) await this.dropSession();
-    this.#session ??= {
-      agent: driver.id,
-      opened: driver.open({ threadId: this.id, settings, nativeId: nativeIds[driver.id], history, sandbox }),
-    };
-    return this.#session.opened;
-  }
-}
-
-/** What stands at the beginning of a turn: the user's message, or the note that a review begins. */
-function firstItems(wanted: NewTurn): ThreadItem[] {
-  if (wanted.review !== undefined) {
-    return [{ type: "enteredReviewMode", id: mintId(), review: reviewTitle(wanted.review) }];
-  }
-  return wanted.kind === "compact" ? [] : [userMessage(wanted.input, wanted.clientId)];
-}
-
-/** The item that shows what the user sent. */
-export function userMessage(input: readonly UserInput[], clientId?: string): ThreadItem {
-  const item: ThreadItem = { type: "userMessage", id: mintId(), content: [...input] };
-  return clientId === undefined ? item : { ...item, clientId };
-}
-
-/** An item that is complete from the start. */
-export function itemEvents(threadId: string, turnId: string, item: ThreadItem): EventBody[] {
-  const data = { threadId, turnId, item };
-  return [
-    { type: "item/started", data },
-    { type: "item/completed", data },
-  ];
-}
-
-/** The settings event for a thread, if the settings really changed. */
-export function settingsEvents(thread: LiveThread, settings: ThreadSettings): EventBody[] {
-  if (JSON.stringify(settings) === JSON.stringify(thread.log.state.settings)) return [];
-  return [{ type: "thread/settings/updated", data: { threadId: thread.id, settings } }];
-}
-
-function textInput(text: string): UserInput {
-  return { type: "text", text };
 }

@@ -2,7 +2,7 @@ import {
   type Action,
   type Answers,
   type Decision,
-  FlintError,
+  type EventBody,
   grantKeys,
   mintId,
   type ResolvedBy,
@@ -11,6 +11,7 @@ import {
 import { judge } from "./policy.ts";
 import type { Clock, Rules } from "./ports/index.ts";
 import type { ThreadLog } from "./thread-log.ts";
+import { type Waiting, WaitingAnswers } from "./waiting-answers.ts";
 
 /** What open requests need to know of their thread. */
 export interface OpenRequestsOptions {
@@ -21,18 +22,13 @@ export interface OpenRequestsOptions {
   readonly timeoutMs: number;
 }
 
-interface Open<Answer> {
-  readonly turnId: string;
-  readonly itemId: string;
-  readonly settle: (answer: Answer) => void;
-  readonly cancelTimeout: () => void;
-}
-
 /** Who answered: a client with its id, or nobody. */
 export interface Answerer {
   readonly by: ResolvedBy;
   readonly clientId?: string;
 }
+
+const TURN_ENDED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
 
 /**
  * The approvals and questions that wait for somebody. Every one ends: by the first answer of any client, by its
@@ -40,8 +36,8 @@ export interface Answerer {
  */
 export class OpenRequests {
   readonly #options: OpenRequestsOptions;
-  readonly #approvals = new Map<string, Open<Decision>>();
-  readonly #questions = new Map<string, Open<Answers>>();
+  readonly #approvals = new WaitingAnswers<Decision>("approval");
+  readonly #questions = new WaitingAnswers<Answers>("question");
 
   constructor(options: OpenRequestsOptions) {
     this.#options = options;
@@ -52,11 +48,13 @@ export class OpenRequests {
     const { log, rules } = this.#options;
     const { settings, grants } = log.state;
     const keys = grantKeys(action);
-    const granted = keys.every((key) => grants.includes(key) || rules.has(ruleKey(settings.cwd, agent, key)));
+    const isGranted = (key: string) => grants.includes(key) || rules.has(ruleKey(settings.cwd, agent, key));
+    // What has no key cannot have been allowed before.
+    const granted = keys.length > 0 && keys.every(isGranted);
     const verdict = judge({ approvalPolicy: settings.approvalPolicy, action, granted });
     if (verdict.kind === "allow") return { outcome: "allow", scope: "once" };
     if (verdict.kind === "deny") return { outcome: "deny", scope: "once", message: verdict.reason };
-    const decision = await this.#ask(turnId, { ...action, reason: action.reason ?? verdict.reason });
+    const decision = await this.#askApproval(turnId, { ...action, reason: action.reason ?? verdict.reason });
     if (decision.outcome === "allow" && decision.scope === "always") {
       for (const key of keys) rules.add(ruleKey(settings.cwd, agent, key));
     }
@@ -65,100 +63,76 @@ export class OpenRequests {
 
   /** Asks the user; an empty record when nobody answered. */
   async question(turnId: string, itemId: string, questions: readonly UserQuestion[]): Promise<Answers> {
-    const { log, clock, threadId, timeoutMs } = this.#options;
-    const id = mintId(clock.now());
-    const now = clock.now();
-    const request = {
-      id,
-      turnId,
-      itemId,
-      questions: [...questions],
-      requestedAtMs: now,
-      expiresAtMs: now + timeoutMs,
-    };
-    const answers = this.#wait(this.#questions, id, { turnId, itemId }, () =>
-      this.answer(id, {}, { by: "timeout" }),
-    );
+    const { threadId, log } = this.#options;
+    const { id, ...times } = this.#newRequest();
+    const cancelTimeout = this.#afterTimeout(() => this.answer(id, {}, { by: "timeout" }));
+    const answers = this.#questions.add(id, { turnId, itemId, cancelTimeout });
+    const request = { id, turnId, itemId, questions: [...questions], ...times };
     await log.commit([{ type: "question/requested", data: { threadId, request } }]);
     return answers;
   }
 
   /** Takes the answer to an approval. `before` runs when it is on the disk and before anybody else is told. */
-  async decide(approvalId: string, decision: Decision, answerer: Answerer, before?: () => void): Promise<void> {
-    const open = take(this.#approvals, approvalId, "approval");
-    const { threadId, log } = this.#options;
-    const { turnId, itemId } = open;
+  async decide(id: string, decision: Decision, answerer: Answerer, before?: () => void): Promise<void> {
+    const waiting = this.#approvals.take(id);
+    const { threadId } = this.#options;
+    const { turnId, itemId } = waiting;
     const resolution = { decision, ...answerer };
-    await log.commit(
-      [{ type: "approval/resolved", data: { threadId, turnId, approvalId, itemId, resolution } }],
-      before,
-    );
-    open.settle(decision);
+    const data = { threadId, turnId, approvalId: id, itemId, resolution };
+    await this.#end(waiting, { type: "approval/resolved", data }, TURN_ENDED, before);
+    waiting.settle(decision);
   }
 
   /** Takes the answers to a question. */
-  async answer(questionId: string, answers: Answers, answerer: Answerer, before?: () => void): Promise<void> {
-    const open = take(this.#questions, questionId, "question");
-    const { threadId, log } = this.#options;
-    const { turnId, itemId } = open;
-    const data = { threadId, turnId, questionId, itemId, answers, by: answerer.by };
-    await log.commit([{ type: "question/resolved", data }], before);
-    open.settle(answers);
+  async answer(id: string, answers: Answers, answerer: Answerer, before?: () => void): Promise<void> {
+    const waiting = this.#questions.take(id);
+    const { threadId } = this.#options;
+    const { turnId, itemId } = waiting;
+    const data = { threadId, turnId, questionId: id, itemId, answers, by: answerer.by };
+    await this.#end(waiting, { type: "question/resolved", data }, {}, before);
+    waiting.settle(answers);
   }
 
   /** Lets go of everything that a turn left open; the turn's own closing events say so in the log. */
   dropTurn(turnId: string): void {
-    for (const [id, open] of this.#approvals) {
-      if (open.turnId !== turnId) continue;
-      this.#approvals.delete(id);
-      open.cancelTimeout();
-      open.settle({ outcome: "cancel", scope: "once", message: "The turn has ended." });
-    }
-    for (const [id, open] of this.#questions) {
-      if (open.turnId !== turnId) continue;
-      this.#questions.delete(id);
-      open.cancelTimeout();
-      open.settle({});
-    }
+    this.#approvals.settleTurn(turnId, TURN_ENDED);
+    this.#questions.settleTurn(turnId, {});
   }
 
-  async #ask(turnId: string, action: Action): Promise<Decision> {
-    const { log, clock, threadId, timeoutMs } = this.#options;
-    const now = clock.now();
-    const id = mintId(now);
-    const approval = { id, turnId, action, requestedAtMs: now, expiresAtMs: now + timeoutMs };
-    const place = { turnId, itemId: action.itemId };
+  async #askApproval(turnId: string, action: Action): Promise<Decision> {
+    const { threadId, log, timeoutMs } = this.#options;
+    const { id, ...times } = this.#newRequest();
     const message = `Nobody answered within ${Math.round(timeoutMs / 1000)} s, so it was declined: ${subject(action)}`;
-    const decision = this.#wait(this.#approvals, id, place, () =>
+    const cancelTimeout = this.#afterTimeout(() =>
       this.decide(id, { outcome: "deny", scope: "once", message }, { by: "timeout" }),
     );
+    const decision = this.#approvals.add(id, { turnId, itemId: action.itemId, cancelTimeout });
+    const approval = { id, turnId, action, ...times };
     await log.commit([{ type: "approval/requested", data: { threadId, approval } }]);
     return decision;
   }
 
-  #wait<Answer>(
-    open: Map<string, Open<Answer>>,
-    id: string,
-    place: { turnId: string; itemId: string },
-    timedOut: () => Promise<void>,
-  ): Promise<Answer> {
+  #newRequest() {
     const { clock, timeoutMs } = this.#options;
-    return new Promise((settle) => {
-      // A time limit that cannot be written ends with the turn, which the failing log ends too.
-      const cancelTimeout = clock.after(timeoutMs, () => void timedOut().catch(() => undefined));
-      open.set(id, { ...place, settle, cancelTimeout });
-    });
+    const now = clock.now();
+    return { id: mintId(now), requestedAtMs: now, expiresAtMs: now + timeoutMs };
   }
-}
 
-function take<Answer>(open: Map<string, Open<Answer>>, id: string, what: string): Open<Answer> {
-  const found = open.get(id);
-  if (found === undefined) {
-    throw new FlintError("approvalNotFound", `No open ${what} ${id}; it may have been answered already.`, { id });
+  #afterTimeout(end: () => Promise<void>): () => void {
+    const { clock, timeoutMs } = this.#options;
+    // An end that cannot be written ends the turn, because the log says so to whoever runs it.
+    return clock.after(timeoutMs, () => void end().catch(() => undefined));
   }
-  open.delete(id);
-  found.cancelTimeout();
-  return found;
+
+  /** Stores the end of a request. If that fails it is neither open nor answered: its turn ends, and so does the wait. */
+  async #end<Answer>(waiting: Waiting<Answer>, body: EventBody, otherwise: Answer, before?: () => void): Promise<void> {
+    try {
+      await this.#options.log.commit([body], before);
+    } catch (error) {
+      waiting.settle(otherwise);
+      throw error;
+    }
+  }
 }
 
 function ruleKey(cwd: string, agent: string, key: string): string {

@@ -102,9 +102,7 @@ export class TurnRunner {
     requests.dropTurn(this.turnId);
     await this.#steers.released();
     log.onFailure(undefined);
-    const ending = this.#ending(outcome);
-    await this.#close(ending);
-    return ending.status;
+    return this.#close(this.#ending(outcome));
   }
 
   get #isOver(): boolean {
@@ -150,14 +148,16 @@ export class TurnRunner {
     return { status: outcome.status, error, by: "turnEnded" };
   }
 
-  async #close(ending: Ending): Promise<void> {
+  async #close(ending: Ending): Promise<Ending["status"]> {
     const { log, clock } = this.#options;
     try {
       await log.commit(closeTurn(log.current(), this.turnId, ending, clock.now()));
+      return ending.status;
     } catch (error) {
       // The disk refuses even the end of the turn: it is told now and stored when there is room again.
       const unsaved = failedStorage(asFlintError(error));
       await log.commitUnsaved(closeTurn(log.state, this.turnId, unsaved, clock.now()));
+      return unsaved.status;
     }
   }
 

@@ -94,15 +94,14 @@ describe("every method", () => {
 });
 
 describe("what each method of the protocol takes", () => {
-  const { requests } = { requests: METHODS };
   test.each([
     ["initialize", { clientInfo: { name: "flint-tui", version: "1.0.0" } }, ["clientInfo"]],
     ["initialize", CALLS.initialize, ["clientInfo"]],
   ] as const)(
     "%s: the client's name, version and title, and a wish [S0-15, S0-16]",
     (method, params, fields) => {
-      expect(requests[method].params.parse(params)).toEqual(params);
-      expect(needed(requests[method].params, params)).toEqual(fields);
+      expect(METHODS[method].params.parse(params)).toEqual(params);
+      expect(needed(METHODS[method].params, params)).toEqual(fields);
       expect(refusedFields(method, { clientInfo: { title: "x" } })).toEqual([
         "clientInfo.name",
         "clientInfo.version",
@@ -120,8 +119,8 @@ describe("what each method of the protocol takes", () => {
     ["thread/list", { cursor: "c1", limit: 10, archived: false }, []],
     ["thread/archive", { threadId: "t1" }, ["threadId"]],
   ] as const)("%s about threads: %j [S0-21, S0-24, S0-26, S0-27]", (method, params, fields) => {
-    expect(requests[method].params.parse(params)).toEqual(params);
-    expect(needed(requests[method].params, params)).toEqual(fields);
+    expect(METHODS[method].params.parse(params)).toEqual(params);
+    expect(needed(METHODS[method].params, params)).toEqual(fields);
   });
 
   test.each([
@@ -139,8 +138,8 @@ describe("what each method of the protocol takes", () => {
     ["turn/start", CALLS["turn/start"], ["threadId", "input"]],
     ["turn/interrupt", { threadId: "t1", turnId: "u1" }, ["threadId"]],
   ] as const)("%s about turns: %j [S0-30, S0-31, S0-33, S0-37, S0-38]", (method, params, fields) => {
-    expect(requests[method].params.parse(params)).toEqual(params);
-    expect(needed(requests[method].params, params)).toEqual(fields);
+    expect(METHODS[method].params.parse(params)).toEqual(params);
+    expect(needed(METHODS[method].params, params)).toEqual(fields);
   });
 
   test("a turn overrides model, cwd and policies by field and all else by selector [S0-5]", () => {
@@ -267,22 +266,14 @@ const NO_IDS = [
 ];
 
 describe("an id that is not a plain name", () => {
-  const isIdField = (field: z.core.$ZodType): boolean => {
-    if (field instanceof z.ZodOptional) return isIdField(field.unwrap());
-    return field instanceof z.ZodArray ? isIdField(field.element) : field === Id;
-  };
+  const isId = (field: z.core.$ZodType): boolean =>
+    field === Id || (field instanceof z.ZodOptional && field.unwrap() === Id);
+  const isIdList = (field: z.core.$ZodType): boolean => field instanceof z.ZodArray && field.element === Id;
   const idFields = methods.flatMap((method) =>
     Object.entries<z.ZodType>(METHODS[method].params.shape)
-      .filter(([, field]) => isIdField(field))
-      .map(([name, field]) => ({
-        method,
-        name,
-        list: z.array(z.string()).safeParse([]).success && !isSingle(field),
-      })),
+      .filter(([, field]) => isId(field) || isIdList(field))
+      .map(([name, field]) => ({ method, name, list: isIdList(field) })),
   );
-  function isSingle(field: z.ZodType): boolean {
-    return !(field instanceof z.ZodArray);
-  }
 
   test("is looked for in every field that names something", () => {
     const named = methods.flatMap((method) =>
@@ -299,9 +290,7 @@ describe("an id that is not a plain name", () => {
     ({ method, name, list }) => {
       for (const bad of NO_IDS) {
         const params = { ...CALLS[method], [name]: list ? ["q1", bad] : bad };
-        expect(refusedFields(method, params), JSON.stringify(bad)?.slice(0, 40)).toEqual([
-          list ? `${name}.1` : name,
-        ]);
+        expect(refusedFields(method, params)).toEqual([list ? `${name}.1` : name]);
       }
     },
   );

@@ -14,7 +14,7 @@ import { JSON_LIMITS } from "./json-text.ts";
 const BARE = { header: false };
 const HEADED = { header: true };
 
-describe("reading messages", () => {
+describe("reading messages [S4-5, S4-35, S4-42]", () => {
   it("reads each kind with and without the jsonrpc member", () => {
     for (const header of ["", '"jsonrpc":"2.0",']) {
       expect(decode(`{${header}"id":1,"method":"m","params":{"a":1}}`)).toEqual({

@@ -26,7 +26,7 @@ function readAll(chunks: (Uint8Array | string)[], limit?: number): Delivery[] {
   return got;
 }
 
-describe("cutting lines", () => {
+describe("cutting lines [S4-34, S4-42]", () => {
   it("delivers whole lines and a last line without its end", () => {
     expect(readAll(["one\ntwo\nthree"])).toEqual([{ line: "one" }, { line: "two" }, { line: "three" }]);
   });

@@ -1,7 +1,7 @@
-import { EVENTS, type ITEMS, METHODS } from "@flint/protocol";
+import { EVENTS, type ITEMS } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
 import type { AgentEvent } from "./agent-event.ts";
-import { CLIENT_INFO, connect } from "./connect.ts";
+import { connect } from "./connect.ts";
 import type { FlintClient } from "./flint-client.ts";
 import {
   aThread,
@@ -27,48 +27,6 @@ async function take(stream: AsyncIterable<AgentEvent>, count: number): Promise<A
   }
   return events;
 }
-
-describe("connecting", () => {
-  test("says hello first and initialized after the answer", async () => {
-    const server = new FakeServer();
-    const client = await connect({
-      transport: server.transport,
-      clientInfo: { name: "my-bot", version: "7" },
-      capabilities: { experimentalApi: true },
-    });
-    await client.call("initialize", { clientInfo: CLIENT_INFO });
-    expect(server.received.slice(0, 2)).toEqual([
-      {
-        method: "initialize",
-        params: { clientInfo: { name: "my-bot", version: "7" }, capabilities: { experimentalApi: true } },
-      },
-      { method: "initialized", params: {} },
-    ]);
-    expect(client.server.agentInfo).toEqual({ name: "fake", version: "1", provider: "test" });
-    await client.close();
-  });
-
-  test("fails in time when the server says nothing", async () => {
-    const server = new FakeServer().answer("initialize", () => NO_ANSWER);
-    const connecting = connect({ transport: server.transport, connectTimeoutMs: 5 });
-    await expect(connecting).rejects.toMatchObject({ name: "FlintConnectionError", kind: "timedOut" });
-  });
-
-  test("is given up by a signal, and a client is closed by it later", async () => {
-    const silent = new FakeServer().answer("initialize", () => NO_ANSWER);
-    const early = new AbortController();
-    const hello = silent.next("initialize");
-    const connecting = connect({ transport: silent.transport, signal: early.signal });
-    await hello;
-    early.abort(new Error("changed my mind"));
-    await expect(connecting).rejects.toThrow("changed my mind");
-
-    const late = new AbortController();
-    const client = await connect({ transport: new FakeServer().transport, signal: late.signal });
-    late.abort();
-    expect(await client.closed).toBeUndefined();
-  });
-});
 
 describe("a request", () => {
   test("that is refused becomes an error with a stable kind", async () => {
@@ -170,49 +128,6 @@ describe("a request", () => {
     expect((await client.listThreads()).data).toHaveLength(1);
     server.sayRaw(JSON.stringify({ id: 1, result: { data: [] } }));
     expect(await models).toEqual([]);
-    await client.close();
-  });
-});
-
-describe("every method of the protocol", () => {
-  test("is a function under its own name, and there is none besides", async () => {
-    const server = new FakeServer().answer("thread/list", () => ({ data: [], nextCursor: "more" }));
-    const client = await connected(server);
-    expect(Object.keys(client.methods).sort()).toEqual(Object.keys(METHODS).sort());
-    expect(await client.methods["thread/list"]({ limit: 2 })).toEqual({ data: [], nextCursor: "more" });
-    expect(await client.methods["thread/list"]()).toEqual({ data: [], nextCursor: "more" });
-    expect(server.received.filter(({ method }) => method === "thread/list")).toEqual([
-      { method: "thread/list", params: { limit: 2 } },
-      { method: "thread/list", params: {} },
-    ]);
-    await client.close();
-  });
-
-  test("selectors are listed, set and read, for a thread or for new ones [S0-100]", async () => {
-    const option = { type: "select", id: "effort", name: "Effort", options: [{ id: "high", name: "High" }] };
-    let value = "low";
-    const options = () => [{ ...option, value }];
-    const server = new FakeServer()
-      .answer("config/list", () => ({ options: options() }))
-      .answer("config/set", (params) => {
-        value = params.value;
-        return { options: options() };
-      })
-      .answer("config/read", () => ({
-        ...SETTINGS,
-        options: options(),
-        sandbox: { available: true, mechanism: "none" },
-        durability: "full",
-      }));
-    const client = await connected(server);
-    expect(await client.configList()).toEqual([{ ...option, value: "low" }]);
-    expect(await client.configSet("effort", "high", "thread-1")).toEqual([{ ...option, value: "high" }]);
-    expect(await client.configRead("thread-1")).toMatchObject({ options: [{ value: "high" }] });
-    expect(server.received.slice(2).map(({ params }) => params)).toEqual([
-      {},
-      { id: "effort", value: "high", threadId: "thread-1" },
-      { threadId: "thread-1" },
-    ]);
     await client.close();
   });
 });

@@ -25,6 +25,8 @@ export interface ThreadOutcome<Name extends Method> {
   readonly events?: readonly EventBody[];
   readonly follow?: Follow;
   after?(): void;
+  /** Runs last, also if the events could not be stored. */
+  release?(): void;
 }
 
 /** What a handler outside of any queue gives. */
@@ -41,6 +43,7 @@ export type FreeHandler<Name extends Method> = (
   respond: (result: Result<Name>) => void,
 ) => Promise<FreeOutcome<Name> | "answered">;
 
+/** A handler that runs in the queue of its thread. */
 export type ThreadHandler<Name extends Method> = (
   params: Params<Name>,
   context: ThreadContext,

@@ -24,7 +24,7 @@ test.each(EVENT_TYPES.filter((type) => keepingOf(type) !== "live"))(
         expect(read).toEqual({ kind: "event", event: written });
         expect(glance(line)).toMatchObject({ seq, type });
       }),
-      { numRuns: 20 },
+      { numRuns: 5 },
     );
   },
 );

@@ -1,24 +1,29 @@
 import type { StoredEvent } from "@flint/protocol";
 import type { Damage } from "../ports/store.ts";
 
-interface Numbered {
+interface Pending {
   readonly seq: number;
   /** Absent for a record of a later version: it takes its number and is left out. */
   readonly event: StoredEvent | undefined;
+  /** Unreadable lines right before it. */
+  readonly unreadable: number;
 }
+
+/** So many rising numbers in a row are believed even if each of them leaves a gap. */
+const MOST_PENDING = 16;
 
 /**
  * Puts the records of a log in their rising order and counts what is damaged. A number that jumps ahead is believed
- * only when the next record goes on from there, so that one flipped digit does not hide everything after it.
+ * only when the next record goes on from there, so that a flipped digit does not hide everything after it.
  */
 export class Sequence {
   #last: number;
   #records = 0;
   #missing = 0;
-  /** Unreadable lines since the last record that was believed. */
+  /** Unreadable lines since the last record that is pending or believed. */
   #unreadable = 0;
-  #suspect: Numbered | undefined;
-  #unreadableAfterSuspect = 0;
+  /** Rising, each after a gap; dropped if a record shows that they jumped ahead. */
+  #pending: Pending[] = [];
 
   constructor(last: number) {
     this.#last = last;
@@ -35,62 +40,59 @@ export class Sequence {
 
   /** A line that cannot be read. */
   damaged(): void {
-    if (this.#suspect === undefined) this.#unreadable += 1;
-    else this.#unreadableAfterSuspect += 1;
+    this.#unreadable += 1;
   }
 
   /**
-   * A readable record, without its event if a later version of Flint wrote it. It, and one that was held back, go to
-   * `believed` when their place is certain.
+   * A readable record, without its event if a later version of Flint wrote it. It, and those that were held back, go
+   * to `believed` when their place is certain.
    */
   add(seq: number, event: StoredEvent | undefined, believed: StoredEvent[]): void {
-    const suspect = this.#suspect;
-    if (seq <= this.#last || seq === suspect?.seq) {
+    if (seq <= this.#last || seq === this.#pending.at(-1)?.seq) {
       this.damaged();
       return;
     }
-    if (suspect !== undefined && seq > suspect.seq) this.#believeSuspect(suspect, believed);
-    else if (suspect !== undefined) this.#dropSuspect();
-    this.#place({ seq, event }, believed);
+    if (seq === this.#last + 1 && this.#unreadable === 0 && this.#pending.length === 0) {
+      this.#last = seq;
+      if (event !== undefined) believed.push(event);
+      return;
+    }
+    this.#dropFrom(seq);
+    const before = this.#pending.at(-1)?.seq ?? this.#last;
+    const isExplained = seq - before - 1 <= this.#unreadable;
+    this.#pending.push({ seq, event, unreadable: this.#unreadable });
+    this.#unreadable = 0;
+    if (isExplained || this.#pending.length === MOST_PENDING) this.#believe(believed);
   }
 
   /** No more lines. Returns how many unreadable ones came after the last record. */
   end(believed: StoredEvent[]): number {
-    if (this.#suspect !== undefined) this.#believeSuspect(this.#suspect, believed);
+    this.#believe(believed);
     const trailing = this.#unreadable;
     this.#records += trailing;
     this.#unreadable = 0;
     return trailing;
   }
 
-  #place(record: Numbered, believed: StoredEvent[]): void {
-    const skipped = record.seq - this.#last - 1;
-    if (skipped <= this.#unreadable) this.#believe(record, believed);
-    else this.#suspect = record;
+  /** Numbers that a later record does not reach were wrong. */
+  #dropFrom(seq: number): void {
+    for (
+      let last = this.#pending.at(-1);
+      last !== undefined && last.seq >= seq;
+      last = this.#pending.at(-1)
+    ) {
+      this.#pending.pop();
+      this.#unreadable += last.unreadable + 1;
+    }
   }
 
-  #believe({ seq, event }: Numbered, believed: StoredEvent[]): void {
-    const skipped = seq - this.#last - 1;
-    this.#records += this.#unreadable;
-    this.#missing += Math.max(0, skipped - this.#unreadable);
-    this.#unreadable = 0;
-    this.#last = seq;
-    if (event !== undefined) believed.push(event);
-  }
-
-  #believeSuspect(suspect: Numbered, believed: StoredEvent[]): void {
-    this.#believe(suspect, believed);
-    this.#unreadable = this.#unreadableAfterSuspect;
-    this.#forgetSuspect();
-  }
-
-  #dropSuspect(): void {
-    this.#unreadable += 1 + this.#unreadableAfterSuspect;
-    this.#forgetSuspect();
-  }
-
-  #forgetSuspect(): void {
-    this.#suspect = undefined;
-    this.#unreadableAfterSuspect = 0;
+  #believe(believed: StoredEvent[]): void {
+    for (const { seq, event, unreadable } of this.#pending) {
+      this.#records += unreadable;
+      this.#missing += Math.max(0, seq - this.#last - 1 - unreadable);
+      this.#last = seq;
+      if (event !== undefined) believed.push(event);
+    }
+    this.#pending = [];
   }
 }

@@ -1,4 +1,4 @@
-import type { AgentEvent } from "@flint/sdk";
+import { type AgentEvent, describeEvent } from "@flint/sdk";
 import { visible } from "./terminal.ts";
 
 /** Shows a turn as plain lines: what the agent says, the commands it runs, the files it changes. */
@@ -19,7 +19,7 @@ export class ExecScreen {
         this.#text(event.data.delta);
         return;
       case "item/started":
-        this.#started(event.data.item);
+        this.#started(event);
         return;
       case "item/completed":
         this.#completed(event.data.item);
@@ -43,8 +43,11 @@ export class ExecScreen {
     this.#line(text);
   }
 
-  #started(item: StartedItem): void {
+  /** A command as it would be typed; what has no picture of its own here, known or not, as one line. */
+  #started(event: Extract<AgentEvent, { type: "item/started" }>): void {
+    const { item } = event.data;
     if (item.type === "commandExecution" && "command" in item) this.#line(`$ ${item.command}`);
+    else if (!SHOWN_WHEN_COMPLETE.has(item.type)) this.#line(describeEvent(event) ?? "");
   }
 
   #completed(item: StartedItem): void {
@@ -73,5 +76,7 @@ export class ExecScreen {
 }
 
 type StartedItem = Extract<AgentEvent, { type: "item/started" }>["data"]["item"];
+
+const SHOWN_WHEN_COMPLETE = new Set(["userMessage", "agentMessage", "fileChange", "reasoning", "plan"]);
 
 const MARKS = { pending: " ", inProgress: ">", completed: "x", failed: "!" } as const;

@@ -1,0 +1,51 @@
+import { connect } from "../connect.ts";
+import type { FlintClient } from "../flint-client.ts";
+import type { ThreadHandle } from "../thread-handle.ts";
+import type { Warning } from "../warning.ts";
+import { aThread, aTurn, FakeServer, FakeThread } from "./fake-server.ts";
+
+/** A client with one started thread, and the server behind it. */
+export type Scene = {
+  readonly client: FlintClient;
+  readonly server: FakeServer;
+  readonly fake: FakeThread;
+  readonly thread: ThreadHandle;
+  readonly warnings: Warning[];
+  /** Resolves when the client has seen everything the server said so far. */
+  caughtUp(): Promise<void>;
+};
+
+/** What happens after each `turn/start`, before the client can see its answer. */
+export type Play = (fake: FakeThread, turnId: string) => void;
+
+/** Sets up a scene. */
+export async function setScene(play: Play = () => {}): Promise<Scene> {
+  const server = new FakeServer();
+  const fake = new FakeThread(server, "thread-1");
+  const warnings: Warning[] = [];
+  let turns = 0;
+  server.answer("model/list", () => ({ data: [] }));
+  server.answer("thread/start", () => {
+    queueMicrotask(() => fake.started());
+    return { thread: aThread("thread-1"), modelProvider: "test" };
+  });
+  server.answer("turn/start", () => {
+    turns += 1;
+    const turnId = `turn-${turns}`;
+    queueMicrotask(() => play(fake, turnId));
+    return { turn: aTurn(turnId) };
+  });
+  const client = await connect({
+    transport: server.transport,
+    onWarning: (warning) => warnings.push(warning),
+  });
+  const thread = await client.startThread({ cwd: "/work" });
+  // An answer comes after everything that was said before it.
+  const caughtUp = async (): Promise<void> => void (await client.models());
+  return { client, server, fake, thread, warnings, caughtUp };
+}
+
+/** The params of every request of this name, in order. */
+export function paramsOf(server: FakeServer, method: string): unknown[] {
+  return server.received.filter((message) => message.method === method).map(({ params }) => params);
+}
