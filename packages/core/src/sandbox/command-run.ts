@@ -89,7 +89,7 @@ export class CommandRun {
       child.once("exit", (code, signal) => resolve(code ?? exitCodeOf(signal)));
       child.once("error", (error) => resolve(this.#couldNotStart(error)));
     });
-    if (false) {
+    if (this.#mustSweep) {
       await this.#sweep();
       child.stdio[3]?.destroy();
       // Somebody who shed the mark may still hold the pipes; the output of the command itself is in by now.

@@ -1,8 +1,6 @@
 import type { Account, Driver, DriverSession, SessionSpec } from "@flint/core/ports";
 import { type ConfigOption, type ConfigValues, FlintError, type Model as ModelRow } from "@flint/protocol";
 import type { Model } from "./models/model.ts";
-import { OfflineModel } from "./models/offline.ts";
-import { NativeSession } from "./session.ts";
 
 const OFFLINE: ModelRow = {
   id: "flint/offline",
@@ -56,9 +54,14 @@ export class NativeDriver implements Driver {
     }));
   }
 
+  /** The loop and its model are loaded with the first session, not with the server. */
   async open(spec: SessionSpec): Promise<DriverSession> {
+    const [{ NativeSession }, { OfflineModel }] = await Promise.all([
+      import("./session.ts"),
+      import("./models/offline.ts"),
+    ]);
     return new NativeSession(spec, {
-      modelOf: ({ model }) => findModel(model),
+      modelOf: ({ model }) => modelNamed(model, () => new OfflineModel()),
       temperatureOf: ({ config }) => Number(chosen(TEMPERATURE, config)),
       contextLengthOf: ({ config }) => Number(chosen(CONTEXT_LENGTH, config)),
     });
@@ -74,8 +77,8 @@ function chosen({ id, values, preset }: Selector, config: ConfigValues): string 
   return value !== undefined && values.includes(value) ? value : preset;
 }
 
-function findModel(id: string): Model {
-  if (id === OFFLINE.id) return new OfflineModel();
+function modelNamed(id: string, offline: () => Model): Model {
+  if (id === OFFLINE.id) return offline();
   const message = `Flint's own agent has no model ${id}. Choose ${OFFLINE.id}.`;
   throw new FlintError("invalidParams", message, { model: id });
 }
