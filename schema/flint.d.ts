@@ -214,7 +214,7 @@ export interface QuestionRequest {
 }
 
 export interface QueuedInput {
-  id: string;
+  id: Id;
   input: UserInput[];
   createdAtMs: number;
   clientId?: string;
@@ -255,12 +255,12 @@ export type SandboxPolicy =
 export type SandboxPolicyInput = SandboxPolicy | SandboxShorthand;
 
 export type SandboxShorthand =
-  | "dangerFullAccess"
-  | "danger-full-access"
   | "readOnly"
   | "read-only"
   | "workspaceWrite"
   | "workspace-write"
+  | "dangerFullAccess"
+  | "danger-full-access"
   | "externalSandbox"
   | "external-sandbox";
 
@@ -1112,14 +1112,6 @@ export interface Notifications {
     message: string;
     _meta?: Meta;
   };
-  /** The agent must be allowed to act. */
-  "approval/requested": {
-    threadId: Id;
-    approval: Approval;
-    _meta?: Meta;
-    seq?: number;
-    at?: number;
-  };
   /** An approval has its answer; nobody needs to ask any more. */
   "approval/resolved": {
     threadId: Id;
@@ -1127,14 +1119,6 @@ export interface Notifications {
     approvalId: Id;
     itemId: Id;
     resolution: Resolution;
-    _meta?: Meta;
-    seq?: number;
-    at?: number;
-  };
-  /** The agent wants to know something from the user. */
-  "question/requested": {
-    threadId: Id;
-    request: QuestionRequest;
     _meta?: Meta;
     seq?: number;
     at?: number;

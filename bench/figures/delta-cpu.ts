@@ -84,35 +84,51 @@ async function fullSpeed(bench: Bench, flint: Relay, floor: Relay): Promise<Row>
 }
 
 async function atModelSpeed(bench: Bench, flint: Relay, floor: Relay): Promise<Row[]> {
-  const order: Order = { deltas: bench.choose(2000, 500), items: 1, perSecond: FAST_MODEL };
-  const lags = { flint: watchLags(flint), floor: watchLags(floor) };
-  const costs = await interleave(bench.choose(3, 1), {
-    floor: () => costPerDelta(floor, order),
-    flint: () => costPerDelta(flint, order),
+  const order: Order = { deltas: bench.choose(1000, 250), items: 1, perSecond: FAST_MODEL };
+  const paces = await interleave(bench.choose(6, 2), {
+    floor: () => measurePace(floor, order),
+    flint: () => measurePace(flint, order),
   });
-  const lag = (share: number) => ({
-    value: quantile(lags.flint, share),
-    floor: { name: "plain adapter", value: quantile(lags.floor, share) },
-    unit: "ms" as const,
+  const best = (of: keyof Pace) => ({
+    value: lowest(paces.flint.map((pace) => pace[of])),
+    floor: { name: "plain adapter", value: lowest(paces.floor.map((pace) => pace[of])) },
   });
   return [
     {
-      figure: "CPU per relayed delta at 500 a second",
-      value: lowest(costs.flint),
+      figure: "CPU per relayed delta, log on, at 500 a second",
+      ...best("cost"),
       unit: "µs",
-      floor: { name: "plain adapter", value: lowest(costs.floor) },
+      target: { of: "ratio", most: 2 },
     },
-    { figure: "lag of a delta at 500 a second, p50", ...lag(0.5), target: { of: "value", most: 1 } },
-    { figure: "lag of a delta at 500 a second, p99", ...lag(0.99), target: { of: "ratio", most: 1.5 } },
+    {
+      figure: "lag of a delta at 500 a second, p50",
+      ...best("p50"),
+      unit: "ms",
+      target: { of: "value", most: 1 },
+    },
+    {
+      figure: "lag of a delta at 500 a second, p99",
+      ...best("p99"),
+      unit: "ms",
+      target: { of: "ratio", most: 1.5 },
+    },
   ];
 }
 
-/** The time from the agent to the client for every piece from now on, in milliseconds. */
-function watchLags({ server }: Relay): readonly number[] {
+/** What one turn at the speed of a model cost per piece, and how late its pieces were. */
+interface Pace {
+  readonly cost: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+async function measurePace(relay: Relay, order: Order): Promise<Pace> {
   const lags: number[] = [];
-  server.onDelta = (line) => {
+  relay.server.onDelta = (line) => {
     const now = monotonicMicroseconds();
     for (const stamp of stampsIn(line)) lags.push((now - stamp) / US_PER_MS);
   };
-  return lags;
+  const cost = await costPerDelta(relay, order);
+  relay.server.onDelta = undefined;
+  return { cost, p50: quantile(lags, 0.5), p99: quantile(lags, 0.99) };
 }

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { LIMITS } from "@flint/protocol";
 import type { WireMessage } from "@flint/testkit";
-import type { Measurements, TortureCase } from "./case.ts";
-import type { Context } from "./context.ts";
+import type { TortureCase } from "./case.ts";
 import { megabytes, milliseconds } from "./figures.ts";
 import { MemoryWatch } from "./memory.ts";
 import type { TortureServer } from "./server.ts";
@@ -18,22 +17,23 @@ export const oversize: TortureCase = {
     const server = await context.start({ kind: "flint" });
     await server.expectAlive(context.patience);
     const threadId = await server.startThread();
-    const input = { threadId, input: [{ type: "text", text: "@" }] };
+    const memory = new MemoryWatch(server.pid);
+    const prompt = { threadId, input: [{ type: "text", text: "@" }] };
+    const garbageMs = await refusedMs(server, "@");
+    const unknownMs = await refusedMs(server, '{"id":801,"method":"no/such","params":{"p":"@"}}');
+    const promptMs = await refusedMs(
+      server,
+      JSON.stringify({ id: 802, method: "turn/start", params: prompt }),
+    );
+    const longMs = await longPromptMs(server, threadId);
+    const { growth } = memory;
+    await server.expectAlive(context.patience);
     return [
-      ...(await measure(context, server, "garbage", "@")),
-      ...(await measure(
-        context,
-        server,
-        "unknown method",
-        '{"id":801,"method":"no/such","params":{"p":"@"}}',
-      )),
-      ...(await measure(
-        context,
-        server,
-        "prompt",
-        JSON.stringify({ id: 802, method: "turn/start", params: input }),
-      )),
-      ...(await longPrompt(server, threadId)),
+      milliseconds("garbage", garbageMs, 1_000),
+      milliseconds("unknown method", unknownMs, 1_000),
+      milliseconds("prompt", promptMs, 1_000),
+      milliseconds("long prompt", longMs, 1_000),
+      megabytes("memory +", growth, 80),
     ];
   },
 };
@@ -45,19 +45,17 @@ export const oversizeGarbage: TortureCase = {
   async run(context) {
     const server = await context.start({ kind: "flint" });
     await server.expectAlive(context.patience);
-    return measure(context, server, "garbage", "@");
+    const memory = new MemoryWatch(server.pid);
+    const garbageMs = await refusedMs(server, "@");
+    const { growth } = memory;
+    await server.expectAlive(context.patience);
+    return [milliseconds("garbage", garbageMs, 1_000), megabytes("memory +", growth, 80)];
   },
 };
 
 /** Sends a line in which "@" stands for 50 MB, and measures how long after its end the refusal comes. */
-async function measure(
-  context: Context,
-  server: TortureServer,
-  name: string,
-  template: string,
-): Promise<Measurements> {
+async function refusedMs(server: TortureServer, template: string): Promise<number> {
   const [start = "", end = ""] = template.split("@");
-  const memory = new MemoryWatch(server.pid);
   const after = server.wire.mark;
   await server.wire.sendRaw(start);
   const piece = Buffer.alloc(PIECE, "x");
@@ -65,10 +63,9 @@ async function measure(
   const endedAt = performance.now();
   await server.wire.sendRaw(`${end}\n`);
   const refusal = await server.wire.waitFor((message) => "error" in message, { after });
-  const refusedMs = performance.now() - endedAt;
+  const milliseconds = performance.now() - endedAt;
   expectLimits(refusal);
-  await server.expectAlive(context.patience);
-  return [milliseconds(`${name} in`, refusedMs, 1_000), megabytes("+", memory.growth, 80)];
+  return milliseconds;
 }
 
 function expectLimits({ error }: WireMessage): void {
@@ -77,7 +74,7 @@ function expectLimits({ error }: WireMessage): void {
   assert.equal(data.promptLimit, LIMITS.prompt, "the error states the limit of a prompt");
 }
 
-async function longPrompt(server: TortureServer, threadId: string): Promise<Measurements> {
+async function longPromptMs(server: TortureServer, threadId: string): Promise<number> {
   const startedAt = performance.now();
   const refused = server.startTurn(threadId, "x".repeat(2 * LIMITS.prompt));
   await assert.rejects(refused, (error: { code?: number; data?: { limit?: number } }) => {
@@ -85,5 +82,5 @@ async function longPrompt(server: TortureServer, threadId: string): Promise<Meas
     assert.equal(error.data?.limit, LIMITS.prompt, "the error states the limit of a prompt");
     return true;
   });
-  return [milliseconds("long prompt in", performance.now() - startedAt, 1_000)];
+  return performance.now() - startedAt;
 }

@@ -45,6 +45,7 @@ export const order: TortureCase = {
     await server.call("turn/interrupt", { threadId });
     assert.equal((await server.turnCompleted((result as { turn: Turn }).turn.id)).status, "interrupted");
     await server.expectAlive(context.patience);
+    await expectPipelined(await context.start({ kind: "flint", initialize: false }));
     return [count("requests", checked)];
   },
 };
@@ -59,4 +60,15 @@ async function answerTo(
   const after = server.wire.mark;
   server.wire.send({ id, method, params });
   return server.wire.waitFor((message) => message.id === id && !("method" in message), { after });
+}
+
+/** A client may say hello and go on without waiting for the answer. */
+async function expectPipelined(server: TortureServer): Promise<void> {
+  const hello = { id: "hello", method: "initialize", params: HELLO };
+  const start = { id: "start", method: "thread/start", params: {} };
+  await server.wire.sendRaw(`${JSON.stringify(hello)}\n${JSON.stringify(start)}\n`);
+  for (const id of ["hello", "start"]) {
+    const answer = await server.wire.waitFor((message) => message.id === id);
+    assert("result" in answer, `the answer to ${id}: ${JSON.stringify(answer)}`);
+  }
 }

@@ -10,7 +10,7 @@ import type { TortureServer } from "./server.ts";
 
 const ITEMS = 4;
 const DELTAS = 50_000;
-const SIZE = 100;
+const SIZE = 25;
 const PROBE_MS = 25;
 
 /** Stops reading while 200,000 deltas come, as a client that hangs does. */
@@ -26,7 +26,7 @@ export const stalledClient: TortureCase = {
     const memory = new MemoryWatch(server.pid);
     const flood = Array.from({ length: ITEMS }, () => ({ deltas: DELTAS, size: SIZE }));
     const turnId = await server.startTurn(threadId, scriptText(...flood));
-    await server.wire.waitForMethod("item/agentMessage/delta");
+    await server.during(turnId, "item/agentMessage/delta");
     server.wire.pause();
     const probes = await probeUntilIdle(other, threadId, context.choose(30_000, 2_000));
     const growth = memory.growth;

@@ -17,7 +17,7 @@ export const interruptText: TortureCase = {
     for (let run = 0; run < runs; run += 1) {
       const after = server.wire.mark;
       const turnId = await server.startTurn(threadId, scriptText({ words: LONG, everyMs: 2 }));
-      await server.wire.waitForMethod("item/agentMessage/delta", { after });
+      await server.during(turnId, "item/agentMessage/delta", after);
       const startedAt = performance.now();
       await server.call("turn/interrupt", { threadId });
       const turn = await server.turnCompleted(turnId);

@@ -48,7 +48,7 @@ export const unanswered: TortureCase = {
 async function ask(server: TortureServer, threadId: string): Promise<{ turnId: string; after: number }> {
   const after = server.wire.mark;
   const turnId = await server.startTurn(threadId, "run `touch ran`");
-  await server.wire.waitForMethod(ASK, { after });
+  await server.during(turnId, ASK, after);
   return { turnId, after };
 }
 

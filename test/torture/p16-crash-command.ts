@@ -15,8 +15,8 @@ export const crashCommand: TortureCase = {
     const args = ["--approval", "never"];
     const server = await context.start({ kind: "flint", home, cwd, args });
     const threadId = await server.startThread();
-    await server.startTurn(threadId, "run `echo once >> ran; echo up; sleep 300`");
-    await server.wire.waitForMethod("item/commandExecution/outputDelta");
+    const turnId = await server.startTurn(threadId, "run `echo once >> ran; echo up; sleep 300`");
+    await server.during(turnId, "item/commandExecution/outputDelta");
     const processes = descendantsOf(server.pid);
     const killedAt = performance.now();
     await server.crash();

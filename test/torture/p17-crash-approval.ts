@@ -16,8 +16,8 @@ export const crashApproval: TortureCase = {
     const args = ["--approval", "always"];
     const server = await context.start({ kind: "flint", home, cwd, args });
     const threadId = await server.startThread();
-    await server.startTurn(threadId, "run `touch ran`");
-    const asked = await server.wire.waitForMethod(ASK);
+    const turnId = await server.startTurn(threadId, "run `touch ran`");
+    const asked = await server.during(turnId, ASK);
     await server.crash();
 
     const next = await context.start({ kind: "flint", home, cwd, args });

@@ -27,7 +27,7 @@ export const diskFull: TortureCase = {
       threadId,
       scriptText({ deltas: TOO_MUCH, size: TOO_MUCH }, { hang: true }),
     );
-    await server.wire.waitForMethod("item/agentMessage/delta");
+    await server.during(turnId, "item/agentMessage/delta");
     const startedAt = performance.now();
     const failed = await server.turnCompleted(turnId);
     const toldMs = performance.now() - startedAt;

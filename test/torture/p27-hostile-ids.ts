@@ -16,8 +16,10 @@ export const hostileIds: TortureCase = {
   async run(context) {
     const around = await context.folder();
     const home = join(around, "home");
+    const first = await context.start({ kind: "flint", home });
+    await first.expectAlive(context.patience);
+    await first.stop();
     const server = await context.start({ kind: "flint", home });
-    await server.expectAlive(context.patience);
     const baits = [join(around, "x"), join(home, "x"), join(home, "threads/a/b")];
     for (const bait of baits) layBait(join(bait, "events.jsonl"));
     const before = fingerprint(around);

@@ -65,6 +65,17 @@ export class TortureServer {
     return turn;
   }
 
+  /** The first message with this method in a turn that goes on; fails if the turn ends before. */
+  async during(turnId: string, method: string, after = 0): Promise<WireMessage> {
+    const message = await this.wire.waitFor(
+      (candidate) => candidate.method === method || completedTurn(candidate)?.id === turnId,
+      { after },
+    );
+    const { status, error } = completedTurn(message) ?? {};
+    assert.equal(message.method, method, `the turn was ${status} before ${method}: ${error?.message}`);
+    return message;
+  }
+
   /** Runs a turn to its end. */
   async runTurn(threadId: string, text: string): Promise<Turn> {
     return this.turnCompleted(await this.startTurn(threadId, text));

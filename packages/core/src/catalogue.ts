@@ -16,31 +16,40 @@ export class Catalogue {
     this.#drivers = drivers;
   }
 
-  /** The models of all drivers; the first driver's default is the default. */
+  /**
+   * The models of all drivers; the first driver's default is the default. A driver that cannot say is left out, and
+   * only if none can, its reason is the reason.
+   */
   async models(): Promise<readonly Model[]> {
-    const lists = await Promise.all(this.#drivers.map((driver) => driver.models()));
-    return lists.flatMap((models, place) =>
-      models.map((model) => ({ ...model, isDefault: model.isDefault && place === 0 })),
+    const lists = await Promise.allSettled(this.#drivers.map((driver) => driver.models()));
+    const failed = lists.find((list) => list.status === "rejected");
+    if (failed !== undefined && lists.every((list) => list.status === "rejected")) throw failed.reason;
+    return lists.flatMap((list, place) =>
+      list.status === "rejected"
+        ? []
+        : list.value.map((model) => ({ ...model, isDefault: model.isDefault && place === 0 })),
     );
   }
 
   async defaultModel(): Promise<string> {
     const models = await this.models();
     const chosen = models.find((model) => model.isDefault) ?? models[0];
-    if (chosen === undefined) throw new FlintError("agentFailed", "No agent offers a model. Run with another agent.");
+    if (chosen === undefined)
+      throw new FlintError("agentFailed", "No agent offers a model. Run with another agent.");
     return chosen.id;
   }
 
   /** The model of this id; `model` alone is enough where only one driver has it. */
   async choose(id: string): Promise<ChosenModel> {
-    const models = await this.models();
-    const found = models.find((model) => model.id === id) ?? models.find((model) => model.id.endsWith(`/${id}`));
+    const named = this.#drivers.find((driver) => id.startsWith(`${driver.id}/`));
+    const models = named === undefined ? await this.models() : await named.models();
+    const alike = models.filter((model) => model.id.endsWith(`/${id}`));
+    const found = models.find((model) => model.id === id) ?? (alike.length === 1 ? alike[0] : undefined);
     if (found !== undefined) return { id: found.id, driver: this.driverOf(found.id) };
-    const known = models.map((model) => model.id);
-    throw new FlintError("invalidParams", `Unknown model ${JSON.stringify(id)}. Known: ${known.join(", ")}.`, {
-      field: "model",
-      known,
-    });
+    const known = (alike.length > 1 ? alike : models).map((model) => model.id);
+    const problem = alike.length > 1 ? "is offered by several agents" : "is unknown";
+    const message = `The model ${JSON.stringify(id)} ${problem}. Choose one of: ${known.join(", ")}.`;
+    throw new FlintError("invalidParams", message, { field: "model", known });
   }
 
   /** The driver that a model id names. */
@@ -48,35 +57,63 @@ export class Catalogue {
     const name = modelId.split("/")[0];
     const driver = this.#drivers.find((known) => known.id === name);
     if (driver !== undefined) return driver;
-    throw new FlintError("agentFailed", `This server has no agent ${JSON.stringify(name)} for the model ${modelId}.`, {
-      known: this.#drivers.map((known) => known.id),
-    });
+    throw new FlintError(
+      "agentFailed",
+      `This server has no agent ${JSON.stringify(name)} for the model ${modelId}.`,
+      {
+        known: this.#drivers.map((known) => known.id),
+      },
+    );
   }
 
   options(modelId: string, values: ConfigValues): Promise<readonly ConfigOption[]> {
     return this.driverOf(modelId).options(modelId, values);
   }
 
-  /** The values with changes applied one by one; each must be a value that its selector offers at that point. */
+  /** The values with changes applied; each must be one that its selector offers, and one may make another appear. */
   async withValues(modelId: string, values: ConfigValues, changes: ConfigValues): Promise<ConfigValues> {
     let next = values;
-    for (const [id, value] of Object.entries(changes)) {
+    let waiting = Object.entries(changes);
+    while (waiting.length > 0) {
       const options = await this.options(modelId, next);
-      checkValue(options, id, value);
-      next = { ...next, [id]: value };
+      const change = waiting.find(([id]) => options.some((option) => option.id === id)) ?? waiting[0];
+      if (change === undefined) break;
+      checkValue(options, ...change);
+      next = { ...next, [change[0]]: change[1] };
+      waiting = waiting.filter((other) => other !== change);
     }
     return next;
   }
+
+  /** The values that a model's selectors offer too; the others are dropped. */
+  async keepOffered(modelId: string, values: ConfigValues): Promise<ConfigValues> {
+    let kept: ConfigValues = {};
+    let waiting = Object.entries(values);
+    for (let before = -1; waiting.length !== before; ) {
+      before = waiting.length;
+      const options = waiting.length === 0 ? [] : await this.options(modelId, kept);
+      const offered = waiting.filter(([id, value]) => valuesOf(options, id)?.includes(value) === true);
+      kept = { ...kept, ...Object.fromEntries(offered) };
+      waiting = waiting.filter((entry) => !offered.includes(entry));
+    }
+    return kept;
+  }
+}
+
+function valuesOf(options: readonly ConfigOption[], id: string): readonly string[] | undefined {
+  const option = options.find((known) => known.id === id);
+  if (option === undefined) return undefined;
+  return option.type === "boolean" ? ["true", "false"] : option.options.map((offered) => offered.id);
 }
 
 function checkValue(options: readonly ConfigOption[], id: string, value: string): void {
-  const option = options.find((known) => known.id === id);
-  if (option === undefined) {
+  const values = valuesOf(options, id);
+  if (values === undefined) {
     const known = options.map((other) => other.id);
     const list = known.length === 0 ? "this model has none" : known.join(", ");
-    throw new FlintError("invalidParams", `Unknown config option ${JSON.stringify(id)}. Known: ${list}.`, { known });
+    const message = `Unknown config option ${JSON.stringify(id)}. Known: ${list}.`;
+    throw new FlintError("invalidParams", message, { field: "config", known });
   }
-  const values = option.type === "boolean" ? ["true", "false"] : option.options.map((offered) => offered.id);
   if (values.includes(value)) return;
   const message = `${JSON.stringify(value)} is not a value of ${id}. Known: ${values.join(", ")}.`;
   throw new FlintError("invalidParams", message, { field: id, known: values });

@@ -1,12 +1,15 @@
-import type { EventBody, Method, Params, Result, ThreadEvent } from "@flint/protocol";
+import type { EventBody, Method, Params, Result } from "@flint/protocol";
 import type { LiveThread } from "./live-thread.ts";
 import type { Follower, Subscription } from "./subscription.ts";
+
+/** An event that is told to one client only; with its number if it is in the log. */
+export type FirstEvent = EventBody & { readonly seq?: number };
 
 /** From where, and with what first, a client follows a thread. */
 export interface Follow {
   readonly afterSeq: number;
   /** Told to this client only, before anything else. */
-  readonly first: readonly EventBody[];
+  readonly first: readonly FirstEvent[];
 }
 
 /** Whoever answers the calls of a client. */
@@ -47,13 +50,13 @@ export class ClientSession {
 
   /** Whether this client follows a thread. */
   follows(threadId: string): boolean {
-    return this.#subscriptions.has(threadId);
+    return this.#subscriptions.get(threadId)?.subscription.closed === false;
   }
 
-  /** Whether other clients follow the thread too. */
+  /** Whether this client follows a thread that nobody else follows. */
   alone(threadId: string): boolean {
     const followed = this.#subscriptions.get(threadId);
-    return followed === undefined || followed.thread.log.followers <= 1;
+    return followed !== undefined && followed.thread.log.followers <= 1;
   }
 
   /** To be called when the client can take more again. */
@@ -65,13 +68,10 @@ export class ClientSession {
   follow(thread: LiveThread, { afterSeq, first }: Follow, at: number): void {
     if (this.#closed) return;
     this.unfollow(thread.id);
-    for (const body of first) {
-      const event: ThreadEvent = { ...body, at };
-      this.#follower.tell(event);
-    }
+    this.#forgetClosed();
     const subscription = thread.log.follow(this.#follower, afterSeq);
     this.#subscriptions.set(thread.id, { thread, subscription });
-    void subscription.catchUp();
+    void subscription.begin(first.map((body) => ({ ...body, at })));
   }
 
   unfollow(threadId: string): void {
@@ -85,5 +85,12 @@ export class ClientSession {
   close(): void {
     this.#closed = true;
     for (const threadId of [...this.#subscriptions.keys()]) this.unfollow(threadId);
+  }
+
+  /** Threads that were deleted or could not be read on have let go of us already. */
+  #forgetClosed(): void {
+    for (const [threadId, { subscription }] of this.#subscriptions) {
+      if (subscription.closed) this.#subscriptions.delete(threadId);
+    }
   }
 }

@@ -58,7 +58,8 @@ export class DeltaBuffer {
     this.#lengths.set(key, offset + text.length);
     this.#freshSize += text.length;
     const last = this.#fresh.at(-1);
-    if (last !== undefined && last.place.itemId === place.itemId && last.place.type === place.type) last.text += text;
+    if (last !== undefined && last.place.itemId === place.itemId && last.place.type === place.type)
+      last.text += text;
     else this.#fresh.push({ place, offset, text });
   }
 

@@ -1,4 +1,12 @@
-import { METHODS, type Method, mintId, type Params, type Result, type ThreadMethod } from "@flint/protocol";
+import {
+  FlintError,
+  METHODS,
+  type Method,
+  mintId,
+  type Params,
+  type Result,
+  type ThreadMethod,
+} from "@flint/protocol";
 import { ClientSession, type MethodCaller } from "./client-session.ts";
 import { approvalHandlers } from "./handlers/approval.ts";
 import { branchHandlers } from "./handlers/branch.ts";
@@ -6,16 +14,22 @@ import { commandHandlers } from "./handlers/command.ts";
 import { configHandlers } from "./handlers/config.ts";
 import type { FreeHandler, FreeHandlers, ThreadHandler, ThreadHandlers } from "./handlers/handler.ts";
 import { historyHandlers } from "./handlers/history.ts";
+import { queueHandlers } from "./handlers/queue.ts";
+import { reviewHandlers } from "./handlers/review.ts";
 import { threadHandlers } from "./handlers/thread.ts";
 import { turnHandlers } from "./handlers/turn.ts";
+import { Reply } from "./reply.ts";
 import { type EngineOptions, Services } from "./services.ts";
 import type { Follower } from "./subscription.ts";
+import { wellFormed } from "./well-formed.ts";
 
 /** Every method has exactly one handler here; the compiler says so. */
 const HANDLERS: FreeHandlers & ThreadHandlers = {
   ...threadHandlers,
   ...historyHandlers,
   ...turnHandlers,
+  ...queueHandlers,
+  ...reviewHandlers,
   ...branchHandlers,
   ...approvalHandlers,
   ...configHandlers,
@@ -25,6 +39,7 @@ const HANDLERS: FreeHandlers & ThreadHandlers = {
 /** The core of a server: threads, turns, approvals. Knows no wire and no agent by name. */
 export class Engine implements MethodCaller {
   readonly #services: Services;
+  #closing: Promise<void> | undefined;
 
   constructor(options: EngineOptions) {
     this.#services = new Services(options);
@@ -35,39 +50,45 @@ export class Engine implements MethodCaller {
     return new ClientSession(this, mintId(), follower);
   }
 
-  /** Runs a method in the queue its row names. */
+  /** Runs a method in the queue its row names. Half characters do not get in. */
   async call<Name extends Method>(
     client: ClientSession,
     method: Name,
     params: Params<Name>,
     respond: (result: Result<Name>) => void,
   ): Promise<void> {
+    if (this.#closing !== undefined) {
+      throw new FlintError("overloaded", "The server is stopping; connect again in a moment.");
+    }
+    const reply = new Reply(respond);
+    const entered = wellFormed(params);
     if (METHODS[method].scope === "thread") {
       // The row says that this is a method of a thread; the generic name cannot carry that.
-      await this.#callThread(client, method as ThreadMethod, params as never, respond as never);
+      await this.#callThread(client, method as ThreadMethod, entered as never, reply as never);
     } else {
-      await this.#callFree(client, method as Exclude<Method, ThreadMethod>, params as never, respond as never);
+      await this.#callFree(client, method as Exclude<Method, ThreadMethod>, entered as never, reply as never);
     }
+    reply.rethrow();
   }
 
   /** Stops all turns, stores everything, ends all agents. */
-  async close(): Promise<void> {
-    await this.#services.registry.close();
-    await this.#services.options.store.close();
-    await this.#services.options.ephemeralStore.close();
+  close(): Promise<void> {
+    this.#closing ??= this.#services.close();
+    return this.#closing;
   }
 
   async #callFree<Name extends Exclude<Method, ThreadMethod>>(
     client: ClientSession,
     method: Name,
     params: Params<Name>,
-    respond: (result: Result<Name>) => void,
+    reply: Reply<Result<Name>>,
   ): Promise<void> {
     // Indexing the table by a generic name gives the union of all handlers; this is the one for the name.
     const handler = HANDLERS[method] as unknown as FreeHandler<Name>;
-    const outcome = await handler(params, { services: this.#services, client }, respond);
+    const context = { services: this.#services, client };
+    const outcome = await handler(params, context, (result) => reply.give(result));
     if (outcome === "answered") return;
-    respond(outcome.result);
+    reply.give(outcome.result);
     outcome.after?.();
   }
 
@@ -75,19 +96,23 @@ export class Engine implements MethodCaller {
     client: ClientSession,
     method: Name,
     params: Params<Name> & { threadId: string },
-    respond: (result: Result<Name>) => void,
+    reply: Reply<Result<Name>>,
   ): Promise<void> {
     const services = this.#services;
-    const { thread, damage } = await services.registry.load(params.threadId);
     // As above.
     const handler = HANDLERS[method] as unknown as ThreadHandler<Name>;
-    await thread.queue.run(async () => {
-      const { result, events = [], follow, after } = await handler(params, { services, client, thread, damage });
-      await thread.log.commit(events, () => {
-        respond(result);
-        if (follow !== undefined) client.follow(thread, follow, services.options.clock.now());
-      });
-      after?.();
+    await services.registry.inQueue(params.threadId, async ({ thread, damage }) => {
+      const outcome = await handler(params, { services, client, thread, damage });
+      const { result, events = [], follow } = outcome;
+      try {
+        await thread.log.commit(events, () => {
+          reply.give(result);
+          if (follow !== undefined) client.follow(thread, follow, services.options.clock.now());
+        });
+        outcome.after?.();
+      } finally {
+        outcome.release?.();
+      }
     });
   }
 }

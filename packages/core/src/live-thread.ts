@@ -1,4 +1,4 @@
-import { type QueuedInput, type Turn, type UserInput } from "@flint/protocol";
+import type { QueuedInput, Turn, UserInput } from "@flint/protocol";
 import { AgentSession } from "./agent-session.ts";
 import { waitAtMost } from "./bounded-wait.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -58,7 +58,13 @@ export class LiveThread {
     this.ephemeral = options.ephemeral;
     this.log = log;
     this.#clock = clock;
-    this.requests = new OpenRequests({ threadId: id, log, clock, rules, timeoutMs: options.approvalTimeoutMs });
+    this.requests = new OpenRequests({
+      threadId: id,
+      log,
+      clock,
+      rules,
+      timeoutMs: options.approvalTimeoutMs,
+    });
     this.#agent = new AgentSession({ threadId: id, log, catalogue, sandbox, clock, history });
     this.usedAt = clock.now();
   }
@@ -135,7 +141,12 @@ export class LiveThread {
     this.#closed = true;
     this.#runner?.interrupt("serverStopped");
     // A method under way may be about to start a turn; it finds the thread closed and stops it at once.
-    if (!inQueue) await waitAtMost(this.#clock, QUEUE_GRACE_MS, this.queue.run(async () => undefined));
+    if (!inQueue)
+      await waitAtMost(
+        this.#clock,
+        QUEUE_GRACE_MS,
+        this.queue.run(async () => undefined),
+      );
     await this.#running;
     await this.#agent.drop();
     await this.log.close();

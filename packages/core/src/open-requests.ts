@@ -125,7 +125,12 @@ export class OpenRequests {
   }
 
   /** Stores the end of a request. If that fails it is neither open nor answered: its turn ends, and so does the wait. */
-  async #end<Answer>(waiting: Waiting<Answer>, body: EventBody, otherwise: Answer, before?: () => void): Promise<void> {
+  async #end<Answer>(
+    waiting: Waiting<Answer>,
+    body: EventBody,
+    otherwise: Answer,
+    before?: () => void,
+  ): Promise<void> {
     try {
       await this.#options.log.commit([body], before);
     } catch (error) {

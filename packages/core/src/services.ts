@@ -9,7 +9,8 @@ import {
   type ThreadSettings,
 } from "@flint/protocol";
 import { Catalogue } from "./catalogue.ts";
-import type { Clock, Driver, Rules, Sandbox, Store } from "./ports/index.ts";
+import type { Clock, Driver, LaunchResult, LaunchSpec, Rules, Sandbox, Store } from "./ports/index.ts";
+import { SerialQueue } from "./serial-queue.ts";
 import { ThreadRegistry } from "./thread-registry.ts";
 
 /** All that an engine is made of. */
@@ -49,6 +50,10 @@ export class Services {
   readonly options: EngineOptions;
   readonly catalogue: Catalogue;
   readonly registry: ThreadRegistry;
+  readonly #stopping = new AbortController();
+  readonly #launches = new Set<Promise<unknown>>();
+  /** One default is set after the other, or the later one would undo the earlier. */
+  readonly #defaultChanges = new SerialQueue();
   /** The selector values of new threads. */
   #configDefaults: ConfigValues = {};
 
@@ -64,8 +69,7 @@ export class Services {
     const { cwd, approvalPolicy, sandboxPolicy } = this.options;
     const model = this.options.model ?? (await this.catalogue.defaultModel());
     const { id } = await this.catalogue.choose(model);
-    const known = (await this.catalogue.options(id, {})).map((option) => option.id);
-    const config = Object.fromEntries(Object.entries(this.#configDefaults).filter(([key]) => known.includes(key)));
+    const config = await this.catalogue.keepOffered(id, this.#configDefaults);
     return { model: id, cwd, approvalPolicy, sandboxPolicy, config };
   }
 
@@ -74,7 +78,7 @@ export class Services {
     const next: ThreadSettings = { ...settings };
     if (wanted.model !== undefined && wanted.model !== settings.model) {
       next.model = (await this.catalogue.choose(wanted.model)).id;
-      next.config = await this.#keepOffered(next.model, settings.config);
+      next.config = await this.catalogue.keepOffered(next.model, settings.config);
     }
     if (wanted.cwd !== undefined) next.cwd = await this.#folder(wanted.cwd);
     if (wanted.approvalPolicy !== undefined) next.approvalPolicy = wanted.approvalPolicy;
@@ -86,27 +90,39 @@ export class Services {
     return next;
   }
 
-  /** The selectors that new threads start with. */
-  async defaultOptions(): Promise<readonly ConfigOption[]> {
-    const { model, config } = await this.defaultSettings();
-    return this.catalogue.options(model, config);
-  }
-
   /** Sets a selector for new threads. */
-  async setDefault(id: string, value: string): Promise<readonly ConfigOption[]> {
-    const { model, config } = await this.defaultSettings();
-    this.#configDefaults = await this.catalogue.withValues(model, config, { [id]: value });
-    return this.catalogue.options(model, this.#configDefaults);
+  setDefault(id: string, value: string): Promise<readonly ConfigOption[]> {
+    return this.#defaultChanges.run(async () => {
+      const { model, config } = await this.defaultSettings();
+      this.#configDefaults = await this.catalogue.withValues(model, config, { [id]: value });
+      return this.catalogue.options(model, this.#configDefaults);
+    });
   }
 
-  async #keepOffered(model: string, values: ConfigValues): Promise<ConfigValues> {
-    const options = await this.catalogue.options(model, {});
-    const known = new Set(options.map((option) => option.id));
-    return Object.fromEntries(Object.entries(values).filter(([id]) => known.has(id)));
+  /** Runs a command outside of any thread; it is stopped when the server stops. */
+  async launch(spec: Omit<LaunchSpec, "signal">): Promise<LaunchResult> {
+    const launched = this.options.sandbox.launch({ ...spec, signal: this.#stopping.signal });
+    this.#launches.add(launched);
+    try {
+      return await launched;
+    } finally {
+      this.#launches.delete(launched);
+    }
+  }
+
+  /** Stops everything that runs, then lets go of the stores. */
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.allSettled(this.#launches);
+    await this.registry.close();
+    await this.options.store.close();
+    await this.options.ephemeralStore.close();
   }
 
   async #folder(path: string): Promise<string> {
     if (await this.options.isFolder(path)) return path;
-    throw new FlintError("invalidParams", `The folder ${path} does not exist or is not a folder.`, { field: "cwd" });
+    throw new FlintError("invalidParams", `The folder ${path} does not exist or is not a folder.`, {
+      field: "cwd",
+    });
   }
 }

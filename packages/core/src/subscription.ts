@@ -1,4 +1,11 @@
-import { asFlintError, type EventBody, isDelta, type StoredEvent, type ThreadEvent, type ThreadState } from "@flint/protocol";
+import {
+  asFlintError,
+  type EventBody,
+  isDelta,
+  type StoredEvent,
+  type ThreadEvent,
+  type ThreadState,
+} from "@flint/protocol";
 import { ToldText } from "./told-text.ts";
 
 /** Somebody who wants to know what happens in threads. */
@@ -41,6 +48,17 @@ export class Subscription {
 
   get closed(): boolean {
     return this.#closed;
+  }
+
+  /** Tells what comes before everything else, then catches up. */
+  begin(first: readonly ThreadEvent[]): Promise<void> {
+    try {
+      for (const event of first) this.#tell(event);
+    } catch (error) {
+      // The follower cannot be told anything.
+      this.#giveUp(asFlintError(error).message);
+    }
+    return this.catchUp();
   }
 
   /** Takes an event as it happens. */

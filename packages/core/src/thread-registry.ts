@@ -33,7 +33,8 @@ export class ThreadRegistry {
   readonly #options: ThreadRegistryOptions;
   readonly #loading = new Map<string, Promise<Loaded>>();
   readonly #loaded = new Map<string, Loaded>();
-  readonly #closing = new Map<string, Promise<void>>();
+  /** Threads on their way out; nobody may load them before they are there. None of these rejects. */
+  readonly #leaving = new Map<string, Promise<void>>();
   #cancelSweep: (() => void) | undefined;
   #closed = false;
 
@@ -54,37 +55,51 @@ export class ThreadRegistry {
 
   /** The thread, loaded if need be. A turn that was cut off by the end of a server is closed first. */
   async load(threadId: string): Promise<Loaded> {
+    for (
+      let leaving = this.#leaving.get(threadId);
+      leaving !== undefined;
+      leaving = this.#leaving.get(threadId)
+    ) {
+      await leaving;
+    }
     this.#refuseIfClosed();
-    await this.#closing.get(threadId);
     const known = this.#loaded.get(threadId);
     if (known !== undefined) {
       known.thread.usedAt = this.#options.clock.now();
       return known;
     }
-    const loading = this.#loading.get(threadId) ?? this.#open(threadId);
-    this.#loading.set(threadId, loading);
-    return loading.finally(() => this.#loading.delete(threadId));
+    return this.#loading.get(threadId) ?? this.#open(threadId);
+  }
+
+  /** Runs work in the queue of a thread, loaded if need be. */
+  async inQueue<Value>(threadId: string, work: (loaded: Loaded) => Promise<Value>): Promise<Value> {
+    for (;;) {
+      const loaded = await this.load(threadId);
+      const { thread, queue } = { thread: loaded.thread, queue: loaded.thread.queue };
+      // Between loading and its turn in the queue the thread may have been put to rest; then it is loaded again.
+      const done = await queue.run(async () => (thread.closed ? undefined : { value: await work(loaded) }));
+      if (done !== undefined) return done.value;
+    }
   }
 
   /** Makes a thread with its first event still to be committed. */
-  async create(initial: (threadId: string) => ThreadState, ephemeral: boolean): Promise<LiveThread> {
+  async create(ephemeral: boolean, initial: (threadId: string) => ThreadState): Promise<LiveThread> {
     this.#refuseIfClosed();
     const threadId = mintId(this.#options.clock.now());
     const store = ephemeral ? this.#options.ephemeralStore : this.#options.store;
     const writer = await store.create(threadId);
     const thread = this.#build(threadId, writer, initial(threadId), store, ephemeral);
     this.#loaded.set(threadId, { thread, damage: NO_DAMAGE });
+    // The server may have begun to stop while the store was at work, and not know of this thread.
+    if (this.#closed) await this.remove(threadId, false);
+    this.#refuseIfClosed();
     return thread;
   }
 
-  /** Puts a thread to rest now. */
-  async unload(threadId: string): Promise<void> {
-    const known = this.#loaded.get(threadId);
-    if (known === undefined) return;
-    this.#loaded.delete(threadId);
-    const closing = known.thread.close().finally(() => this.#closing.delete(threadId));
-    this.#closing.set(threadId, closing);
-    await closing;
+  /** Deletes a loaded thread for good. `inQueue`: asked for by a method of this very thread. */
+  async remove(threadId: string, inQueue: boolean): Promise<void> {
+    const store = this.storeOf(threadId);
+    await this.#leave(threadId, inQueue, () => store.remove(threadId));
   }
 
   /** Stops everything. */
@@ -92,35 +107,67 @@ export class ThreadRegistry {
     this.#closed = true;
     this.#cancelSweep?.();
     await Promise.allSettled(this.#loading.values());
-    await Promise.allSettled([...this.#loaded.keys()].map((threadId) => this.unload(threadId)));
-    await Promise.allSettled(this.#closing.values());
+    await Promise.allSettled([...this.#loaded.keys()].map((threadId) => this.#leave(threadId, false)));
+    await Promise.all(this.#leaving.values());
   }
 
-  async #open(threadId: string): Promise<Loaded> {
-    const { store, clock } = this.#options;
-    const opened = await store.open(threadId);
-    const thread = this.#build(threadId, opened.writer, opened.state, store, false);
-    const { activeTurnId } = opened.state;
-    try {
-      if (activeTurnId !== undefined) {
-        const ending = { status: "interrupted", error: SERVER_STOPPED, by: "serverStopped" } as const;
-        await thread.log.commit(closeTurn(opened.state, activeTurnId, ending, clock.now()));
-      }
-    } catch (error) {
-      await thread.log.close();
-      throw error;
-    }
-    const loaded = { thread, damage: opened.damage };
+  /** Takes a thread out at once, and puts it to rest. */
+  async #leave(threadId: string, inQueue: boolean, then?: () => Promise<void>): Promise<void> {
+    const known = this.#loaded.get(threadId);
+    if (known === undefined) return;
+    this.#loaded.delete(threadId);
+    const left = known.thread.close(inQueue).then(then);
+    const over = left.catch(() => undefined).finally(() => this.#leaving.delete(threadId));
+    this.#leaving.set(threadId, over);
+    await left;
+  }
+
+  #open(threadId: string): Promise<Loaded> {
+    const loading = this.#read(threadId).finally(() => this.#loading.delete(threadId));
+    this.#loading.set(threadId, loading);
+    return loading;
+  }
+
+  async #read(threadId: string): Promise<Loaded> {
+    const { store } = this.#options;
+    const { writer, state, damage } = await store.open(threadId);
+    const thread = this.#build(threadId, writer, state, store, false);
+    await this.#closeCutTurn(thread);
+    const loaded = { thread, damage };
     this.#loaded.set(threadId, loaded);
     return loaded;
+  }
+
+  /** A turn without its end was cut off by the end of a server. Nothing of it runs again. */
+  async #closeCutTurn({ log }: LiveThread): Promise<void> {
+    const { activeTurnId } = log.state;
+    if (activeTurnId === undefined) return;
+    const ending = { status: "interrupted", error: SERVER_STOPPED, by: "serverStopped" } as const;
+    const events = closeTurn(log.state, activeTurnId, ending, this.#options.clock.now());
+    try {
+      await log.commit(events);
+    } catch {
+      // A full disk is no reason not to show the thread; the end of the turn is stored when there is room again.
+      await log.commitUnsaved(events);
+    }
   }
 
   #build(id: string, writer: ThreadWriter, state: ThreadState, store: Store, ephemeral: boolean): LiveThread {
     const { clock, rules, sandbox, catalogue, approvalTimeoutMs } = this.#options;
     const read = (afterSeq: number): AsyncIterable<StoredEvent> => store.read(id, afterSeq);
     const log = new ThreadLog({ writer, state, clock, read });
-    const history = () => allTurns(store, id);
-    return new LiveThread({ id, ephemeral, log, clock, rules, sandbox, catalogue, approvalTimeoutMs, history });
+    const history = async () => (await allTurns(store, id)).filter((turn) => turn.status !== "inProgress");
+    return new LiveThread({
+      id,
+      ephemeral,
+      log,
+      clock,
+      rules,
+      sandbox,
+      catalogue,
+      approvalTimeoutMs,
+      history,
+    });
   }
 
   #scheduleSweep(): void {
@@ -132,16 +179,18 @@ export class ThreadRegistry {
   }
 
   #sweep(): void {
-    const { clock, idleMs } = this.#options;
+    const { clock, idleMs, ephemeralStore } = this.#options;
     for (const [threadId, { thread }] of this.#loaded) {
-      const resting = thread.idle && !thread.ephemeral && clock.now() - thread.usedAt >= idleMs;
+      if (!thread.idle || clock.now() - thread.usedAt < idleMs) continue;
+      const forgotten = thread.ephemeral ? () => ephemeralStore.remove(threadId) : undefined;
       // A thread that cannot be stored now stays as it was on the disk; its next use says what is wrong.
-      if (resting) void this.unload(threadId).catch(() => undefined);
+      void this.#leave(threadId, false, forgotten).catch(() => undefined);
     }
   }
 
   #refuseIfClosed(): void {
-    if (this.#closed) throw new FlintError("overloaded", "The server is stopping; connect again in a moment.");
+    if (this.#closed)
+      throw new FlintError("overloaded", "The server is stopping; connect again in a moment.");
   }
 }
 

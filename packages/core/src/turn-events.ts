@@ -16,7 +16,10 @@ export interface TurnPlace {
 export type WholeDriverEvent = Exclude<DriverEvent, { delta: string }>;
 
 /** A driver's event as an event of its thread. */
-export function eventOf(event: WholeDriverEvent, { threadId, turnId, agent, usage, caps }: TurnPlace): EventBody {
+export function eventOf(
+  event: WholeDriverEvent,
+  { threadId, turnId, agent, usage, caps }: TurnPlace,
+): EventBody {
   const place = { threadId, turnId };
   switch (event.type) {
     case "item/started":
@@ -43,6 +46,9 @@ export function eventOf(event: WholeDriverEvent, { threadId, turnId, agent, usag
     case "session":
       return { type: "thread/session/updated", data: { threadId, agent, nativeId: event.nativeId } };
     case "extension":
-      return { type: "extension/notified", data: { threadId, method: event.method, params: { ...event.params } } };
+      return {
+        type: "extension/notified",
+        data: { threadId, method: event.method, params: { ...event.params } },
+      };
   }
 }

@@ -220,7 +220,13 @@ export class TurnRunner {
   #whole(event: WholeDriverEvent): void {
     const { threadId, log } = this.#options;
     const { usage } = log.state;
-    const body = eventOf(event, { threadId, turnId: this.turnId, agent: this.#agent, usage, caps: this.#caps });
+    const body = eventOf(event, {
+      threadId,
+      turnId: this.turnId,
+      agent: this.#agent,
+      usage,
+      caps: this.#caps,
+    });
     if (keepingOf(body.type) === "live") log.announce(body);
     else this.#store([body]);
     if (event.type === "turn/diff/updated") this.#driverDiffs = true;

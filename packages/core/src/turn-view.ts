@@ -1,4 +1,11 @@
-import { DELTA_FIELDS, LIMITS, type Thread, type ThreadEvent, type ThreadState, type Turn } from "@flint/protocol";
+import {
+  DELTA_FIELDS,
+  LIMITS,
+  type Thread,
+  type ThreadEvent,
+  type ThreadState,
+  type Turn,
+} from "@flint/protocol";
 import type { DeltaPlace } from "./delta-buffer.ts";
 
 /**
@@ -47,8 +54,6 @@ export function isSameStatus(left: Thread["status"], right: Thread["status"]): b
   const flags = left.activeFlags ?? [];
   const others = right.activeFlags ?? [];
   return (
-    left.type === right.type &&
-    flags.length === others.length &&
-    flags.every((flag) => others.includes(flag))
+    left.type === right.type && flags.length === others.length && flags.every((flag) => others.includes(flag))
   );
 }

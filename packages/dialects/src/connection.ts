@@ -72,7 +72,7 @@ export class Connection {
     this.#running += 1;
     try {
       const call = this.#understand(method, params);
-      await this.#call(call, (result) => this.#answer(id, method, result));
+      await this.#call(call, (result) => this.#peer.reply(id, result));
     } catch (error) {
       // Every failure of a request leaves here, under the number that this door has for it.
       this.#refuse(id, asFlintError(error));
@@ -97,7 +97,10 @@ export class Connection {
       const message = `Unknown method ${JSON.stringify(shorten(method))}. The ${vocabulary.name} door knows: ${Object.keys(vocabulary.requests).join(", ")}.`;
       throw new FlintError("methodNotFound", message);
     }
-    return toCall(parseParams(row, method, params));
+    const call = toCall(parseParams(row, method, params));
+    // From here on, not from the answer on: a client may send what follows in the same breath.
+    if (isInitialize) this.#initialized = true;
+    return call;
   }
 
   #call(call: CoreCall, respond: (answer: unknown) => void): Promise<void> {
@@ -105,11 +108,6 @@ export class Connection {
     // A core call holds a method with its own params and result; the union has lost which belongs to which.
     const mapped = answer as (result: Result<typeof method>) => unknown;
     return this.#session.call(method, params as Params<typeof method>, (result) => respond(mapped(result)));
-  }
-
-  #answer(id: Id, method: string, result: unknown): void {
-    if (method === "initialize") this.#initialized = true;
-    this.#peer.reply(id, result);
   }
 
   #refuse(id: Id, error: FlintError): void {

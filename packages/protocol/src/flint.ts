@@ -58,10 +58,13 @@ function toldAs(event: { readonly doc: string; readonly data: z.ZodType }): Noti
   };
 }
 
-/** The events that go out under their own name; approvals and questions go out as requests instead. */
+/** These go out as requests, or under the agent's own name. */
+const NOT_TOLD: readonly string[] = ["approval/requested", "question/requested", "extension/notified"];
+
+/** The events that go out under their own name. */
 const toldEvents = Object.fromEntries(
   Object.entries(EVENTS)
-    .filter(([name]) => name !== "extension/notified")
+    .filter(([name]) => !NOT_TOLD.includes(name))
     .map(([name, event]): [string, NotificationRow] => [name, toldAs(event)]),
 );
 

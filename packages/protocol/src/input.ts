@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { Id } from "./ids.ts";
 import { open } from "./open.ts";
 
 /** One piece of what the user sends. */
@@ -33,7 +34,7 @@ function pieceText(piece: UserInput): string {
 
 /** A turn that waits for the running one to end. */
 export const QueuedInput = open({
-  id: z.string(),
+  id: Id,
   input: z.array(UserInput),
   createdAtMs: z.number(),
   clientId: z.string().optional(),

@@ -213,7 +213,17 @@ describe("the status of a thread follows from what is open", () => {
   });
 
   test("what a turn leaves open ends with it", () => {
-    const { approvals, questions, activeTurnId, openItemIds } = after([...STARTED, ...asked, ended]);
+    const running = after([
+      ...STARTED,
+      { type: "item/started", data: { ...ofTurn, item: command } },
+      ...asked,
+    ]);
+    expect([running.openItemIds, running.approvals, running.questions]).toEqual([
+      ["i2"],
+      [approval],
+      [request],
+    ]);
+    const { approvals, questions, activeTurnId, openItemIds } = after([ended], running);
     expect({ approvals, questions, activeTurnId, openItemIds }).toEqual({
       approvals: [],
       questions: [],

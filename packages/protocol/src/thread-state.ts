@@ -121,11 +121,11 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
         openItemIds: without(state, event.data.item.id),
       };
     case "approval/requested":
-      return withStatus({ ...state, approvals: [...state.approvals, event.data.approval] });
+      return withStatus({ ...state, approvals: withOne(state.approvals, event.data.approval) });
     case "approval/resolved":
       return withStatus(onApprovalResolved(state, event.data.approvalId, event.data.resolution));
     case "question/requested":
-      return withStatus({ ...state, questions: [...state.questions, event.data.request] });
+      return withStatus({ ...state, questions: withOne(state.questions, event.data.request) });
     case "question/resolved":
       return withStatus({
         ...state,
@@ -161,6 +161,11 @@ function withStatus(state: ThreadState): ThreadState {
   if (state.approvals.length > 0) activeFlags.push("waitingOnApproval");
   if (state.questions.length > 0) activeFlags.push("waitingOnUserInput");
   return withThread(state, { status: { type: "active", activeFlags } });
+}
+
+/** What is asked again, as a late joiner is, is still one question. */
+function withOne<Open extends { readonly id: string }>(open: readonly Open[], one: Open): readonly Open[] {
+  return [...open.filter(({ id }) => id !== one.id), one];
 }
 
 function opened(state: ThreadState, itemId: string): readonly string[] {
@@ -218,7 +223,9 @@ function withItem(state: ThreadState, turnId: string, item: ThreadItem): ThreadS
 /** One line of at most 160 characters, for lists. */
 export function previewOf(text: string): string {
   const line = text.replace(/\s+/gu, " ").trim();
-  return line.length <= PREVIEW_LENGTH ? line : `${line.slice(0, PREVIEW_LENGTH - 1)}…`;
+  if (line.length <= PREVIEW_LENGTH) return line;
+  // A character of two halves is kept whole or left out.
+  return `${line.slice(0, PREVIEW_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 function withTurn(state: ThreadState, turnId: string, change: (turn: Turn) => Turn): ThreadState {

@@ -29,6 +29,7 @@ export const TurnError = open({
 });
 export type TurnError = z.output<typeof TurnError>;
 
+/** How a turn stands. */
 export const TurnStatus = z.enum(["inProgress", "completed", "interrupted", "failed"]);
 export type TurnStatus = z.output<typeof TurnStatus>;
 

@@ -1,4 +1,4 @@
-import { appendFile, stat } from "node:fs/promises";
+import { appendFile, stat, writeFile } from "node:fs/promises";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { RulesFile } from "./rules-file.ts";
@@ -22,4 +22,13 @@ test("a damaged line of the rules allows nothing and hides no other rule", async
   await appendFile(path, '{"not":"a rule"}\n"torn');
   const rules = new RulesFile(path);
   expect([rules.has("a"), rules.has("torn")]).toEqual([true, false]);
+});
+
+test("a rule after a torn line stands on a line of its own, in a file that is made private again", async () => {
+  const folder = await temporaryFolder();
+  const path = folder.join("rules.jsonl");
+  await writeFile(path, '"torn', { mode: 0o644 });
+  new RulesFile(path).add("a");
+  expect(new RulesFile(path).has("a")).toBe(true);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
 });

@@ -1,4 +1,13 @@
-import { closeSync, constants, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import type { Rules } from "@flint/core/ports";
 
@@ -26,7 +35,10 @@ export class RulesFile implements Rules {
     const flags = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW;
     const file = openSync(this.#path, flags, 0o600);
     try {
-      writeSync(file, `${JSON.stringify(key)}\n`);
+      // A file that somebody else made, or copied, may be open to others.
+      fchmodSync(file, 0o600);
+      // A line end before it keeps it apart from what a crash may have left half-written.
+      writeSync(file, `\n${JSON.stringify(key)}\n`);
       fsyncSync(file);
     } finally {
       closeSync(file);

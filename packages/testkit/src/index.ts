@@ -17,5 +17,7 @@ export * from "./script-player.ts";
 export * from "./scripted-driver.ts";
 export * from "./temp.ts";
 export * from "./test-end.ts";
+export * from "./test-engine.ts";
+export * from "./unreliable-store.ts";
 export * from "./verifies.ts";
 export * from "./wire-client.ts";

@@ -49,14 +49,24 @@ function reviewEnd(threadId: string, turn: Turn): EventBody[] {
 }
 
 function completed(turn: Turn, ending: Ending, at: number): Turn {
-  const closed: Turn = { ...turn, status: ending.status, items: [], itemsView: "notLoaded", completedAtMs: at };
+  const closed: Turn = {
+    ...turn,
+    status: ending.status,
+    items: [],
+    itemsView: "notLoaded",
+    completedAtMs: at,
+  };
   if (turn.startedAtMs !== undefined) closed.durationMs = at - turn.startedAtMs;
   if (ending.error !== undefined) closed.error = ending.error;
   return closed;
 }
 
 function closeApproval(threadId: string, approval: Approval, ending: Ending): EventBody {
-  const decision = { outcome: "cancel", scope: "once", message: "The turn ended before an answer came." } as const;
+  const decision = {
+    outcome: "cancel",
+    scope: "once",
+    message: "The turn ended before an answer came.",
+  } as const;
   return {
     type: "approval/resolved",
     data: {

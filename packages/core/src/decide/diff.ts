@@ -6,7 +6,10 @@ import { type FileUpdateChange, type Item, isKnownItem, type Turn } from "@flint
  */
 export function aggregateDiff(turn: Turn): string {
   const byPath = new Map<string, string[]>();
-  for (const change of turn.items.filter(isKnownItem).filter(isAppliedChange).flatMap((item) => item.changes)) {
+  for (const change of turn.items
+    .filter(isKnownItem)
+    .filter(isAppliedChange)
+    .flatMap((item) => item.changes)) {
     const known = byPath.get(change.path);
     if (known === undefined) byPath.set(change.path, [diffText(change)]);
     else known.push(diffText(change));
@@ -19,12 +22,17 @@ function isAppliedChange(item: { type: string; status?: string }): item is Item<
 }
 
 function diffText(change: FileUpdateChange): string {
-  const headed = /^(diff |--- )/m.test(change.diff) ? change.diff : `${header(change)}${change.diff}`;
+  // Only at its very beginning: further down the same signs are a removed line that began with two dashes.
+  const headed = /^(diff |Index: |--- )/.test(change.diff) ? change.diff : `${header(change)}${change.diff}`;
   return headed.endsWith("\n") ? headed : `${headed}\n`;
 }
 
 function header(change: FileUpdateChange): string {
-  const before = change.kind === "add" ? "/dev/null" : `a${change.path}`;
-  const after = change.kind === "delete" ? "/dev/null" : `b${change.movePath ?? change.path}`;
+  const before = change.kind === "add" ? "/dev/null" : join("a", change.path);
+  const after = change.kind === "delete" ? "/dev/null" : join("b", change.movePath ?? change.path);
   return `--- ${before}\n+++ ${after}\n`;
+}
+
+function join(side: string, path: string): string {
+  return path.startsWith("/") ? `${side}${path}` : `${side}/${path}`;
 }

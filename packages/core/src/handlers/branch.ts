@@ -2,7 +2,7 @@ import { type EventBody, FlintError, type StoredEvent, type Turn } from "@flint/
 import type { LiveThread } from "../live-thread.ts";
 import { allTurns } from "../thread-registry.ts";
 import type { ThreadContext, ThreadHandlers } from "./handler.ts";
-import { createThread } from "./thread.ts";
+import { createThread, startedEvent } from "./thread.ts";
 
 /** Going back in a conversation, and going on from it in another thread. */
 export const branchHandlers: Pick<ThreadHandlers, "thread/fork" | "thread/rollback" | "thread/revert"> = {
@@ -14,14 +14,15 @@ export const branchHandlers: Pick<ThreadHandlers, "thread/fork" | "thread/rollba
     const kept = new Set(turns.map((turn) => turn.id));
     const { ephemeral = false } = params;
     const { preview } = state.thread;
-    const fork = await createThread(services, { settings, ephemeral, forkedFromId: thread.id, preview });
-    await copyTurns(store.read(thread.id), kept, fork);
+    const described = { settings, ephemeral, forkedFromId: thread.id, preview };
+    const { thread: fork } = await createThread(services, described, (created) =>
+      copyTurns(store.read(thread.id), kept, created),
+    );
     return {
       result: { thread: fork.log.state.thread, modelProvider: fork.log.state.thread.modelProvider },
       after: () => {
-        const { thread: described, settings: own, seq } = fork.log.state;
-        const started: EventBody = { type: "thread/started", data: { thread: described, settings: own } };
-        client.follow(fork, { afterSeq: seq, first: [started] }, services.options.clock.now());
+        const follow = { afterSeq: fork.log.state.seq, first: [startedEvent(fork.log.state)] };
+        client.follow(fork, follow, services.options.clock.now());
       },
     };
   },
@@ -47,14 +48,15 @@ async function turnsOf({ thread, services }: ThreadContext): Promise<readonly Tu
 }
 
 async function reverted({ thread }: ThreadContext, gone: readonly Turn[]) {
-  // The agent remembers what was dropped; a new session starts from the shorter history.
+  // The agent remembers what was dropped; a new session, not its old one, starts from the shorter history.
   await thread.dropSession();
+  const { id: threadId } = thread;
   const turnIds = gone.map((turn) => turn.id);
-  const data = { threadId: thread.id, turnIds };
-  return {
-    result: { thread: thread.log.state.thread, turnIds },
-    events: [{ type: "thread/reverted", data }] satisfies EventBody[],
-  };
+  const forgotten = Object.keys(thread.log.state.nativeIds).map(
+    (agent): EventBody => ({ type: "thread/session/updated", data: { threadId, agent, nativeId: "" } }),
+  );
+  const events: EventBody[] = [{ type: "thread/reverted", data: { threadId, turnIds } }, ...forgotten];
+  return { result: { thread: thread.log.state.thread, turnIds }, events };
 }
 
 function indexOfTurn(turns: readonly Turn[], turnId: string): number {
@@ -73,7 +75,11 @@ async function completedTurns(
 }
 
 /** Copies the records of whole turns; text pieces need not be copied, their items carry all of it. */
-async function copyTurns(source: AsyncIterable<StoredEvent>, kept: ReadonlySet<string>, fork: LiveThread): Promise<void> {
+async function copyTurns(
+  source: AsyncIterable<StoredEvent>,
+  kept: ReadonlySet<string>,
+  fork: LiveThread,
+): Promise<void> {
   let batch: EventBody[] = [];
   for await (const event of source) {
     const copy = copyFor(event, kept, fork.id);

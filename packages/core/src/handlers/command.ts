@@ -1,4 +1,5 @@
 import { LIMITS, sandboxPolicyOf } from "@flint/protocol";
+import { headOf } from "../bounded-text.ts";
 import type { FreeHandlers } from "./handler.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -6,23 +7,35 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 /** Commands outside of any thread. */
 export const commandHandlers: Pick<FreeHandlers, "command/exec"> = {
   async "command/exec"({ command, cwd, sandboxPolicy, timeoutMs }, { services }) {
-    const defaults = await services.defaultSettings();
-    const settings = await services.withOverrides(defaults, { cwd });
-    const kept = { stdout: "", stderr: "" };
-    let omitted = 0;
-    const { exitCode, ended } = await services.options.sandbox.launch({
+    const settings = await services.withOverrides(await services.defaultSettings(), { cwd });
+    const stdout = new KeptOutput();
+    const stderr = new KeptOutput();
+    const { exitCode, ended } = await services.launch({
       command,
       cwd: settings.cwd,
       workspace: settings.cwd,
       policy: sandboxPolicy === undefined ? settings.sandboxPolicy : sandboxPolicyOf(sandboxPolicy),
       timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
-      output(text, stream) {
-        const room = Math.max(0, LIMITS.output - kept[stream].length);
-        kept[stream] += text.slice(0, room);
-        omitted += Math.max(0, text.length - room);
-      },
+      output: (text, stream) => (stream === "stdout" ? stdout : stderr).add(text),
     });
-    const result = { exitCode, ...kept, timedOut: ended === "timedOut" };
-    return { result: omitted === 0 ? result : { ...result, omittedOutputBytes: omitted } };
+    const timedOut = ended === "timedOut";
+    const result = { exitCode, stdout: stdout.text, stderr: stderr.text, timedOut };
+    const omittedOutputBytes = stdout.omitted + stderr.omitted;
+    return { result: omittedOutputBytes === 0 ? result : { ...result, omittedOutputBytes } };
   },
 };
+
+/** The beginning of what a command prints on one stream; the rest is counted. */
+class KeptOutput {
+  text = "";
+  omitted = 0;
+  #room: number = LIMITS.output;
+
+  add(text: string): void {
+    const admitted = this.omitted > 0 ? "" : headOf(text, this.#room);
+    const size = Buffer.byteLength(admitted);
+    this.text += admitted;
+    this.#room -= size;
+    this.omitted += Buffer.byteLength(text) - size;
+  }
+}

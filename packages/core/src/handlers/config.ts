@@ -1,5 +1,5 @@
 import { type ConfigOption, FlintError } from "@flint/protocol";
-import { settingsEvents } from "../live-thread.ts";
+import { settingsEvents } from "../decide/turn.ts";
 import type { Services } from "../services.ts";
 import type { FreeHandlers } from "./handler.ts";
 
@@ -36,11 +36,13 @@ export const configHandlers: Pick<
 
   async "config/set"({ threadId, id, value }, { services }, respond) {
     if (threadId === undefined) return { result: { options: [...(await services.setDefault(id, value))] } };
-    const { thread } = await services.registry.load(threadId);
-    const settings = await services.withOverrides(thread.log.state.settings, { config: { [id]: value } });
-    const options = [...(await services.catalogue.options(settings.model, settings.config))];
-    await thread.log.commit(settingsEvents(thread, settings), () => respond({ options }));
-    thread.log.announce({ type: "config/updated", data: { threadId, options } });
+    // In the queue, because a setting that is worked out from older ones would undo what came in between.
+    await services.registry.inQueue(threadId, async ({ thread: { log } }) => {
+      const settings = await services.withOverrides(log.state.settings, { config: { [id]: value } });
+      const options = [...(await services.catalogue.options(settings.model, settings.config))];
+      await log.commit(settingsEvents(log.state, settings), () => respond({ options }));
+      log.announce({ type: "config/updated", data: { threadId, options } });
+    });
     return "answered";
   },
 
@@ -78,6 +80,7 @@ async function optionsOf(services: Services, threadId: string | undefined): Prom
 
 async function driverOf(services: Services, threadId: string | undefined) {
   const { model } = await settingsOf(services, threadId);
-  if (model === "") throw new FlintError("threadNotFound", `Thread ${threadId} has no readable settings.`, { threadId });
+  if (model === "")
+    throw new FlintError("threadNotFound", `Thread ${threadId} has no readable settings.`, { threadId });
   return services.catalogue.driverOf(model);
 }

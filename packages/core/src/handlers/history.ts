@@ -1,14 +1,17 @@
 import {
-  type Approval,
   type EventBody,
+  FlintError,
   LIMITS,
-  type QuestionRequest,
+  reduceThread,
   type StoredEvent,
+  type Thread,
   type ThreadState,
   type Turn,
 } from "@flint/protocol";
-import { settingsEvents } from "../live-thread.ts";
+import { settingsEvents } from "../decide/turn.ts";
 import type { Damage, Store } from "../ports/index.ts";
+import type { Services } from "../services.ts";
+import { fullTurn } from "../turn-view.ts";
 import type { FreeHandlers, ThreadHandlers } from "./handler.ts";
 import { startedEvent } from "./thread.ts";
 
@@ -23,23 +26,27 @@ export const historyHandlers: Pick<
 > = {
   async "thread/resume"(params, { thread, services, damage }) {
     const settings = await services.withOverrides(thread.log.state.settings, params);
-    const state = thread.log.current();
-    const truncated = isTruncated(params, thread.log.epoch, state);
-    const afterSeq = truncated || params.afterSeq === undefined ? 1 : params.afterSeq;
-    const first = [startedEvent({ ...state, settings }), ...damageWarning(thread.id, damage)];
+    const before = thread.log.current();
+    const events = settingsEvents(before, settings);
+    const at = services.options.clock.now();
+    const state = events.reduce((folded, body) => reduceThread(folded, { ...body, at }), before);
+    const truncated = isTruncated(params, thread.log.epoch, before);
     return {
       result: { thread: state.thread, epoch: thread.log.epoch, truncated },
-      events: settingsEvents(thread, settings),
-      follow: { afterSeq, first: [...first, ...openRequests(state)] },
+      events,
+      follow: {
+        // The first event of the log is the one that is told anew.
+        afterSeq: truncated || params.afterSeq === undefined ? 1 : params.afterSeq,
+        first: [startedEvent(state), ...damageWarning(thread.id, damage)],
+      },
     };
   },
 
   async "thread/attach"(params, { thread, services, damage }) {
     const store = services.registry.storeOf(thread.id);
-    const before = thread.log.current();
-    const truncated = isTruncated(params, thread.log.epoch, before);
-    const fromCursor = params.afterSeq !== undefined && !truncated;
-    const limit = fromCursor ? 0 : (params.turns ?? DEFAULT_PAGE);
+    const truncated = isTruncated(params, thread.log.epoch, thread.log.current());
+    const cursor = truncated ? undefined : params.afterSeq;
+    const limit = cursor === undefined ? (params.turns ?? DEFAULT_PAGE) : 0;
     const page = await latestTurns(store, thread.id, limit);
     const state = thread.log.current();
     return {
@@ -57,10 +64,7 @@ export const historyHandlers: Pick<
         usage: state.usage,
         ...(state.cost === undefined ? {} : { cost: state.cost }),
       },
-      follow: {
-        afterSeq: fromCursor ? (params.afterSeq ?? state.seq) : state.seq,
-        first: [...damageWarning(thread.id, damage), ...openRequests(state)],
-      },
+      follow: { afterSeq: cursor ?? state.seq, first: damageWarning(thread.id, damage) },
     };
   },
 
@@ -74,32 +78,55 @@ export const historyHandlers: Pick<
       sortKey: params.sortKey ?? "updatedAt",
       sortDirection: params.sortDirection ?? "desc",
     });
-    const data = page.data.map((row) => services.registry.loaded(row.id)?.log.state.thread ?? row);
+    const data = page.data.map((row) => services.registry.loaded(row.id)?.log.state.thread ?? resting(row));
     return { result: page.nextCursor === undefined ? { data } : { data, nextCursor: page.nextCursor } };
   },
 
   async "thread/read"({ threadId, includeTurns, cursor, limit }, { services }) {
-    const loaded = services.registry.loaded(threadId);
+    const { thread } = await readState(services, threadId);
+    if (includeTurns !== true) return { result: { thread } };
     const store = services.registry.storeOf(threadId);
-    loaded?.log.current();
-    const state = loaded?.log.state ?? (await store.peek(threadId)).state;
-    if (includeTurns !== true) return { result: { thread: state.thread } };
     const page = await store.turns(threadId, { limit: limit ?? DEFAULT_PAGE, cursor });
-    const turns = page.data.map((turn): Turn => ({ ...turn, itemsView: "full" }));
-    const rest = page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor };
-    return { result: { thread: state.thread, turns, ...rest } };
+    const turns = page.data.map(fullTurn);
+    return {
+      result: { thread, turns, ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) },
+    };
   },
 
   async "thread/events/list"({ threadId, afterSeq = 0, limit = Number.POSITIVE_INFINITY }, { services }) {
-    const loaded = services.registry.loaded(threadId);
-    loaded?.log.current();
+    const { thread, epoch } = await readState(services, threadId);
     const store = services.registry.storeOf(threadId);
-    const known = await store.peek(threadId);
-    const { events, more } = await collect(store.read(threadId, afterSeq), limit);
-    const thread = loaded?.log.state.thread ?? known.state.thread;
-    return { result: { thread, epoch: known.epoch, events, more } };
+    return { result: { thread, epoch, ...(await collect(store.read(threadId, afterSeq), limit)) } };
   },
 };
+
+/** What a thread is now, everything that happened being in its log. It is loaded only if a turn was cut off in it. */
+async function readState(services: Services, threadId: string): Promise<{ thread: Thread; epoch: string }> {
+  const { registry } = services;
+  if (registry.loaded(threadId) === undefined) {
+    const { state, epoch } = await registry.storeOf(threadId).peek(threadId);
+    if (state.activeTurnId === undefined) return { thread: resting(state.thread), epoch };
+    if (await isWrittenElsewhere(services, threadId)) return { thread: state.thread, epoch };
+  }
+  const { log } = (await registry.load(threadId)).thread;
+  return { thread: log.current().thread, epoch: log.epoch };
+}
+
+async function isWrittenElsewhere({ registry }: Services, threadId: string): Promise<boolean> {
+  try {
+    await registry.load(threadId);
+    return false;
+  } catch (error) {
+    // Another process runs the turn; it is not cut off.
+    if (error instanceof FlintError && error.kind === "threadLocked") return true;
+    throw error;
+  }
+}
+
+/** A thread that is not loaded does nothing, whatever its last server wrote down. */
+function resting(thread: Thread): Thread {
+  return { ...thread, status: { type: "notLoaded" } };
+}
 
 /** Whether what a client knows cannot be continued, so that it has to start from the present state. */
 function isTruncated(
@@ -120,20 +147,7 @@ async function latestTurns(store: Store, threadId: string, limit: number) {
 /** Turns from the log, with those that are still in memory as they are at this moment. */
 function withLatest(turns: readonly Turn[], latest: readonly Turn[]): Turn[] {
   const ids = new Set(latest.map((turn) => turn.id));
-  return [...turns.filter((turn) => !ids.has(turn.id)), ...latest].map((turn) => ({ ...turn, itemsView: "full" }));
-}
-
-/** What a late joiner must be asked too. */
-function openRequests(state: ThreadState): EventBody[] {
-  const threadId = state.thread.id;
-  return [
-    ...state.approvals.map(
-      (approval: Approval): EventBody => ({ type: "approval/requested", data: { threadId, approval } }),
-    ),
-    ...state.questions.map(
-      (request: QuestionRequest): EventBody => ({ type: "question/requested", data: { threadId, request } }),
-    ),
-  ];
+  return [...turns.filter((turn) => !ids.has(turn.id)), ...latest].map(fullTurn);
 }
 
 function damageWarning(threadId: string, { records, missing }: Damage): EventBody[] {

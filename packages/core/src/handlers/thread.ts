@@ -1,4 +1,10 @@
-import { emptyThread, type EventBody, type Thread, type ThreadSettings, type ThreadState } from "@flint/protocol";
+import {
+  type EventBody,
+  emptyThread,
+  type Thread,
+  type ThreadSettings,
+  type ThreadState,
+} from "@flint/protocol";
 import type { LiveThread } from "../live-thread.ts";
 import type { Services } from "../services.ts";
 import type { FreeHandlers, ThreadHandlers } from "./handler.ts";
@@ -12,14 +18,32 @@ interface NewThread {
   readonly preview?: string;
 }
 
-/** Creates a thread and stores its first event. */
-export async function createThread(services: Services, wanted: NewThread): Promise<LiveThread> {
-  const { settings, ephemeral } = wanted;
-  const now = Math.floor(services.options.clock.now() / 1000);
-  const described = (id: string): Thread => ({
+/** Creates a thread, stores its first event, and fills it with more. If any of that fails, nothing of it is left. */
+export async function createThread<Filled>(
+  services: Services,
+  wanted: NewThread,
+  fill: (thread: LiveThread) => Promise<Filled>,
+): Promise<{ readonly thread: LiveThread; readonly filled: Filled }> {
+  const { registry } = services;
+  const thread = await registry.create(wanted.ephemeral, (id) => emptyThread(id));
+  try {
+    const data = { thread: describe(services, thread.id, wanted), settings: wanted.settings };
+    await thread.log.commit([{ type: "thread/started", data }]);
+    return { thread, filled: await fill(thread) };
+  } catch (error) {
+    // The disk refuses; half a thread is worth nothing, and if it cannot be removed either, that changes nothing.
+    await registry.remove(thread.id, false).catch(() => undefined);
+    throw error;
+  }
+}
+
+function describe({ options, catalogue }: Services, id: string, wanted: NewThread): Thread {
+  const { settings, ephemeral, name, forkedFromId, preview = "" } = wanted;
+  const now = Math.floor(options.clock.now() / 1000);
+  return {
     id,
-    preview: wanted.preview ?? "",
-    modelProvider: services.catalogue.driverOf(settings.model).id,
+    preview,
+    modelProvider: catalogue.driverOf(settings.model).id,
     model: settings.model,
     cwd: settings.cwd,
     createdAt: now,
@@ -27,12 +51,9 @@ export async function createThread(services: Services, wanted: NewThread): Promi
     archived: false,
     ephemeral,
     status: { type: "idle" },
-    ...(wanted.name === undefined ? {} : { name: wanted.name }),
-    ...(wanted.forkedFromId === undefined ? {} : { forkedFromId: wanted.forkedFromId }),
-  });
-  const thread = await services.registry.create((id) => emptyThread(id), ephemeral);
-  await thread.log.commit([{ type: "thread/started", data: { thread: described(thread.id), settings } }]);
-  return thread;
+    ...(name === undefined ? {} : { name }),
+    ...(forkedFromId === undefined ? {} : { forkedFromId }),
+  };
 }
 
 /** The event that tells a client about the thread it now follows. */
@@ -53,11 +74,13 @@ export const threadHandlers: Pick<
   async "thread/start"(params, { services, client }) {
     const settings = await services.withOverrides(await services.defaultSettings(), params);
     const { ephemeral = false, name } = params;
-    const thread = await createThread(services, { settings, ephemeral, name });
-    const state = thread.log.state;
+    const { thread } = await createThread(services, { settings, ephemeral, name }, async () => undefined);
+    const { state } = thread.log;
+    // Told from memory: a client that goes on at once must not get the next answer before this event.
+    const first = [{ ...startedEvent(state), seq: state.seq }];
     return {
       result: { thread: state.thread, modelProvider: state.thread.modelProvider },
-      after: () => client.follow(thread, { afterSeq: state.seq, first: [startedEvent(state)] }, services.options.clock.now()),
+      after: () => client.follow(thread, { afterSeq: state.seq, first }, services.options.clock.now()),
     };
   },
 
@@ -79,16 +102,12 @@ export const threadHandlers: Pick<
 
   async "thread/delete"({ threadId }, { thread, services }) {
     thread.refuseIfActive();
-    const store = services.registry.storeOf(threadId);
-    thread.log.announce({ type: "thread/deleted", data: { threadId } });
-    // The log is closed inside its own queue slot, so nothing can be written to it afterwards.
-    await services.registry.unload(threadId);
-    await store.remove(threadId);
-    return { result: {} };
+    // Whoever waits in the queue behind this finds the thread closed, looks for it again, and does not find it.
+    await services.registry.remove(threadId, true);
+    return { result: {}, after: () => thread.log.farewell({ type: "thread/deleted", data: { threadId } }) };
   },
 
   async "thread/name/set"({ threadId, name }) {
     return { result: {}, events: [{ type: "thread/name/updated", data: { threadId, name } }] };
   },
 };
-

@@ -1,129 +1,115 @@
-import { FlintError, inputText, LIMITS, mintId, type QueuedInput, type UserInput } from "@flint/protocol";
-import { dequeue, enqueue, findQueued, reorder, replaceQueued } from "../decide/queue.ts";
-import { itemEvents, type LiveThread, settingsEvents, userMessage } from "../live-thread.ts";
+import {
+  type EventBody,
+  FlintError,
+  inputText,
+  LIMITS,
+  mintId,
+  type QueuedInput,
+  type UserInput,
+} from "@flint/protocol";
+import { enqueue } from "../decide/queue.ts";
+import { itemEvents, queueEvent, settingsEvents, userMessage } from "../decide/turn.ts";
+import type { LiveThread } from "../live-thread.ts";
 import type { FreeHandlers, ThreadContext, ThreadHandlers, ThreadOutcome } from "./handler.ts";
-import { createThread } from "./thread.ts";
 
-/** Starting, steering and stopping turns, and the queue of those that wait. */
+/** Starting, steering and stopping turns. */
 export const turnHandlers: Pick<
   FreeHandlers & ThreadHandlers,
-  | "turn/start"
-  | "turn/steer"
-  | "turn/interrupt"
-  | "thread/compact/start"
-  | "review/start"
-  | "thread/queue/list"
-  | "thread/queue/update"
-  | "thread/queue/reorder"
-  | "thread/queue/delete"
-  | "thread/queue/promote"
+  "turn/start" | "turn/steer" | "turn/interrupt" | "thread/compact/start"
 > = {
   async "turn/start"(params, context) {
     const { thread, services } = context;
-    checkInput(params.input);
-    const { activeTurnId } = thread.log.state;
-    if (activeTurnId !== undefined && params.delivery === "steer") {
-      return (await steered(context, params.input, params.clientId)) ?? queued(context, params.input, params.clientId);
-    }
-    if (activeTurnId !== undefined && params.delivery === "queue") {
-      return queued(context, params.input, params.clientId);
-    }
-    const wanted = { ...params, sandbox: params.sandboxPolicy };
-    const settings = await services.withOverrides(thread.log.state.settings, wanted);
-    const { input, clientId, outputSchema } = params;
+    const { input, clientId, outputSchema, delivery = "reject" } = params;
+    checkInput(input);
+    if (delivery === "reject") thread.refuseIfActive();
+    const before = thread.log.state.settings;
+    const settings = await services.withOverrides(before, { ...params, sandbox: params.sandboxPolicy });
+    const changes = settingsEvents(thread.log.state, settings);
+    const joined = await joinRunning(context, params, changes);
+    if (joined !== undefined) return { ...joined, ...followIfNew(context) };
     const decided = thread.decideTurn({ kind: "prompt", input, clientId, outputSchema });
     return {
       result: { turn: decided.turn },
-      events: [...settingsEvents(thread, settings), ...decided.events],
+      events: [...changes, ...decided.events],
       ...followIfNew(context),
       after: () => thread.start(decided.started),
     };
   },
 
-  async "turn/steer"({ expectedTurnId, input, clientId }, context) {
+  async "turn/steer"({ expectedTurnId, input, clientId }, { thread }) {
     checkInput(input);
-    const turnId = context.thread.runningTurnId(expectedTurnId);
-    const outcome = await steered(context, input, clientId);
-    if (outcome === undefined) {
-      throw new FlintError("unsupported", "The agent takes no input now. Send it with delivery \"queue\" instead.", {
-        activeTurnId: turnId,
-      });
-    }
-    return { ...outcome, result: { turnId } };
+    const activeTurnId = thread.runningTurnId(expectedTurnId);
+    const steer = await steered(thread, input, clientId);
+    if (steer !== undefined) return { result: { turnId: steer.turnId }, ...steer };
+    const message = 'The agent takes no input now. Send it with delivery "queue" instead.';
+    throw new FlintError("unsupported", message, { activeTurnId });
   },
 
   async "turn/interrupt"({ threadId, turnId }, { services }) {
-    const thread = services.registry.loaded(threadId) ?? (await services.registry.load(threadId)).thread;
-    thread.runningTurnId(turnId);
-    return { result: {}, after: () => interruptIfRunning(thread, turnId) };
+    const { thread } = await services.registry.load(threadId);
+    const running = thread.runningTurnId(turnId);
+    return { result: {}, after: () => interruptIfRunning(thread, running) };
   },
 
   async "thread/compact/start"(_params, { thread }) {
     const decided = thread.decideTurn({ kind: "compact", input: [] });
-    return { result: { turn: decided.turn }, events: decided.events, after: () => thread.start(decided.started) };
-  },
-
-  async "review/start"({ target, delivery }, context) {
-    const { thread, services, client } = context;
-    if (delivery !== "detached") {
-      const decided = thread.decideTurn({ kind: "review", input: [], review: target });
-      return {
-        result: { turn: decided.turn, reviewThreadId: thread.id },
-        events: decided.events,
-        after: () => thread.start(decided.started),
-      };
-    }
-    const { settings } = thread.log.state;
-    const review = await createThread(services, { settings, ephemeral: false, forkedFromId: thread.id });
-    const decided = review.decideTurn({ kind: "review", input: [], review: target });
-    await review.log.commit(decided.events);
     return {
-      result: { turn: decided.turn, reviewThreadId: review.id },
-      after: () => {
-        client.follow(review, { afterSeq: 0, first: [] }, services.options.clock.now());
-        review.start(decided.started);
-      },
+      result: { turn: decided.turn },
+      events: decided.events,
+      after: () => thread.start(decided.started),
     };
   },
-
-  async "thread/queue/list"(_params, { thread }) {
-    return { result: { queue: [...thread.log.state.queue] } };
-  },
-
-  async "thread/queue/update"({ queuedInputId, input }, { thread }) {
-    checkInput(input);
-    return queueOutcome(thread, replaceQueued(thread.log.state.queue, queuedInputId, input));
-  },
-
-  async "thread/queue/reorder"({ queuedInputIds }, { thread }) {
-    return queueOutcome(thread, reorder(thread.log.state.queue, queuedInputIds));
-  },
-
-  async "thread/queue/delete"({ queuedInputId }, { thread }) {
-    return queueOutcome(thread, dequeue(thread.log.state.queue, queuedInputId));
-  },
-
-  async "thread/queue/promote"({ queuedInputId }, context) {
-    const { thread } = context;
-    const chosen = findQueued(thread.log.state.queue, queuedInputId);
-    const queue = dequeue(thread.log.state.queue, queuedInputId);
-    const { activeTurnId } = thread.log.state;
-    if (activeTurnId === undefined) {
-      const decided = thread.decideQueued(chosen);
-      return {
-        result: { turnId: decided.turn.id, queue },
-        events: decided.events,
-        after: () => thread.start(decided.started),
-      };
-    }
-    const outcome = await steered(context, chosen.input, chosen.clientId);
-    if (outcome === undefined) {
-      throw new FlintError("unsupported", "The agent takes no input now; it stays in the queue.", { activeTurnId });
-    }
-    const changed = { type: "thread/queue/changed", data: { threadId: thread.id, queue } } as const;
-    return { result: { turnId: activeTurnId, queue }, events: [changed, ...(outcome.events ?? [])] };
-  },
 };
+
+/** An input that the running turn has taken: what shows it in the turn, and what lets the turn end. */
+interface Steer {
+  readonly turnId: string;
+  readonly events: readonly EventBody[];
+  release(): void;
+}
+
+/** Gives input to the running turn. Undefined if its agent cannot take it now, or no turn runs any more. */
+export async function steered(
+  thread: LiveThread,
+  input: readonly UserInput[],
+  clientId: string | undefined,
+): Promise<Steer | undefined> {
+  const release = await thread.steer(input);
+  const { activeTurnId } = thread.log.state;
+  if (release === undefined || activeTurnId === undefined) return undefined;
+  const events = itemEvents(thread.id, activeTurnId, userMessage(input, clientId));
+  return { turnId: activeTurnId, events, release };
+}
+
+type StartParams = Parameters<(typeof turnHandlers)["turn/start"]>[0];
+
+/** What becomes of an input while a turn runs: the turn takes it, or it waits. Undefined if no turn runs. */
+async function joinRunning(
+  { thread, services }: ThreadContext,
+  { input, clientId, delivery, outputSchema }: StartParams,
+  changes: readonly EventBody[],
+): Promise<ThreadOutcome<"turn/start"> | undefined> {
+  if (thread.log.state.activeTurnId === undefined) return undefined;
+  if (outputSchema !== undefined) {
+    const message = "An outputSchema needs a turn of its own. Send it without, or when no turn runs.";
+    throw new FlintError("invalidParams", message, { field: "outputSchema" });
+  }
+  const steer = delivery === "steer" ? await steered(thread, input, clientId) : undefined;
+  const running = thread.log.state.turns.at(-1);
+  if (steer !== undefined && running !== undefined) {
+    const { events, release } = steer;
+    return { result: { turn: { ...running, items: [] } }, events: [...changes, ...events], release };
+  }
+  if (thread.log.state.activeTurnId === undefined) return undefined;
+  const queuedInput = newQueuedInput(services.options.clock.now(), input, clientId);
+  const queue = enqueue(thread.log.state.queue, queuedInput);
+  return { result: { queuedInput }, events: [...changes, queueEvent(thread.log.state, queue)] };
+}
+
+function newQueuedInput(now: number, input: readonly UserInput[], clientId: string | undefined): QueuedInput {
+  const queued: QueuedInput = { id: mintId(now), input: [...input], createdAtMs: now };
+  return clientId === undefined ? queued : { ...queued, clientId };
+}
 
 /** Whoever starts a turn hears of it, also if it never asked to follow the thread. */
 function followIfNew({ client, thread }: ThreadContext): Pick<ThreadOutcome<"turn/start">, "follow"> {
@@ -131,44 +117,12 @@ function followIfNew({ client, thread }: ThreadContext): Pick<ThreadOutcome<"tur
 }
 
 /** The turn may end between the answer and the deed; then there is nothing left to stop. */
-function interruptIfRunning(thread: LiveThread, turnId: string | undefined): void {
-  if (thread.log.state.activeTurnId !== undefined) thread.interrupt(turnId);
+function interruptIfRunning(thread: LiveThread, turnId: string): void {
+  if (thread.log.state.activeTurnId === turnId) thread.interrupt(turnId);
 }
 
-async function steered(
-  { thread }: ThreadContext,
-  input: readonly UserInput[],
-  clientId: string | undefined,
-): Promise<ThreadOutcome<"turn/start"> | undefined> {
-  const turnId = thread.runningTurnId();
-  if (!(await thread.steer(input))) return undefined;
-  const running = thread.log.state.turns.findLast((turn) => turn.id === turnId);
-  if (running === undefined) return undefined;
-  const events = itemEvents(thread.id, turnId, userMessage(input, clientId));
-  return { result: { turn: { ...running, items: [] } }, events };
-}
-
-function queued(
-  { thread, services }: ThreadContext,
-  input: readonly UserInput[],
-  clientId: string | undefined,
-): ThreadOutcome<"turn/start"> {
-  const now = services.options.clock.now();
-  const queuedInput: QueuedInput = { id: mintId(now), input: [...input], createdAtMs: now };
-  if (clientId !== undefined) queuedInput.clientId = clientId;
-  const queue = enqueue(thread.log.state.queue, queuedInput);
-  return {
-    result: { queuedInput },
-    events: [{ type: "thread/queue/changed", data: { threadId: thread.id, queue } }],
-  };
-}
-
-function queueOutcome(thread: LiveThread, queue: QueuedInput[]) {
-  const changed = { type: "thread/queue/changed", data: { threadId: thread.id, queue } } as const;
-  return { result: { queue }, events: [changed] };
-}
-
-function checkInput(input: readonly UserInput[]): void {
+/** Throws `invalidParams` for more text than one turn may carry. */
+export function checkInput(input: readonly UserInput[]): void {
   const length = inputText(input).length;
   if (length <= LIMITS.prompt) return;
   const message = `The input has ${length} characters; at most ${LIMITS.prompt} are taken. Put long texts into files.`;

@@ -14,6 +14,8 @@ import { describe, expect, test } from "vitest";
 import { JsonlStore } from "./jsonl-store.ts";
 
 const LINE_END = 10;
+/** So far from each other that no flipped bit makes one of another. */
+const TURN_IDS = ["alpha", "bravo", "charlie", "delta"];
 const EVERYTHING = listQuery({ limit: 1000 });
 
 /** A log as it was written: one line for each event, after the header. */
@@ -25,11 +27,11 @@ interface Sample {
   readonly events: readonly StoredEvent[];
 }
 
-async function writeSample(turns = 4): Promise<Sample> {
+async function writeSample(turns = TURN_IDS.length): Promise<Sample> {
   const folder = await temporaryFolder();
   const store = new JsonlStore({ root: folder.path, durability: "relaxed" });
   const thread = await WrittenThread.create(store, { model: "a/b" }, "sample");
-  for (let index = 0; index < turns; index += 1) thread.turn(`turn-${index}`, `Grüße ${index} 🙂`);
+  for (let index = 0; index < turns; index += 1) thread.turn(TURN_IDS[index] ?? "", `Grüße ${index} 🙂`);
   await thread.writer.close();
   const bytes = await readFile(folder.join("threads/sample/events.jsonl"));
   const lines = bytes.toString("latin1").split("\n").slice(0, -1);
@@ -216,15 +218,15 @@ describe("a damaged log", () => {
     const isOf = (line: Buffer, type: string, turnId: string): boolean =>
       line.includes(`"type":"${type}"`) && line.includes(`"id":"${turnId}"`);
     const lines = sample.lines.filter(
-      (line) => !isOf(line, "turn/completed", "turn-0") && !isOf(line, "turn/started", "turn-1"),
+      (line) => !isOf(line, "turn/completed", "alpha") && !isOf(line, "turn/started", "bravo"),
     );
     const threadId = await place(sample, joined(lines));
     const whole = await allTurns(sample.store, "sample", 10);
     const left = await allTurns(sample.store, threadId, 10);
     expect(left.map(({ id, status }) => [id, status])).toEqual([
-      ["turn-0", "interrupted"],
-      ["turn-1", "completed"],
-      ["turn-2", "completed"],
+      ["alpha", "interrupted"],
+      ["bravo", "completed"],
+      ["charlie", "completed"],
     ]);
     expect(left.map(({ items }) => items)).toEqual(whole.map(({ items }) => items));
   });
@@ -236,7 +238,7 @@ describe("a damaged log", () => {
     const { state, damage } = await sample.store.peek(await place(sample, joined(lines)));
     expect(damage).toEqual({ records: 0, missing: 2 });
     expect(state.activeTurnId).toBeUndefined();
-    expect(state.turns.map(({ id, status }) => [id, status])).toEqual([["turn-1", "completed"]]);
+    expect(state.turns.map(({ id, status }) => [id, status])).toEqual([["bravo", "completed"]]);
   });
 
   test("does not hold a line in memory that is too long to be a record", async () => {

@@ -43,6 +43,7 @@ describe("the order of records", () => {
     ["a number that falls back hides only itself", [1, 2, 1, 4], { seqs: [1, 2, 4], records: 1, missing: 0 }],
     ["a repeated record counts once", [1, 2, 2, 3], { seqs: [1, 2, 3], records: 1, missing: 0 }],
     ["two jumps after each other", [1, 900, 950, 4, 5], { seqs: [1, 4, 5], records: 2, missing: 0 }],
+    ["a number that was taken for the next one", [1, 3, 3, 4], { seqs: [1, 3, 4], records: 1, missing: 0 }],
     ["every second line is lost", [1, 3, 5, 7], { seqs: [1, 3, 5, 7], records: 0, missing: 3 }],
     [
       "unreadable lines around a jump",

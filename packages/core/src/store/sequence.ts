@@ -48,7 +48,7 @@ export class Sequence {
    * to `believed` when their place is certain.
    */
   add(seq: number, event: StoredEvent | undefined, believed: StoredEvent[]): void {
-    if (seq <= this.#last || seq === this.#pending.at(-1)?.seq) {
+    if (seq <= this.#last) {
       this.damaged();
       return;
     }
@@ -74,7 +74,7 @@ export class Sequence {
     return trailing;
   }
 
-  /** Numbers that a later record does not reach were wrong. */
+  /** Numbers that a later record does not go beyond were wrong. */
   #dropFrom(seq: number): void {
     for (
       let last = this.#pending.at(-1);

@@ -62,6 +62,8 @@ export class TurnCollector {
   #position = 0;
   #followed: boolean;
   #group: Group | undefined;
+  /** A record of another turn in the middle of one: damaged, unless the record before agrees with it. */
+  #stray: BackwardRecord | undefined;
   #hasMore = false;
 
   /** `gone` are turns reverted by records that are not walked; `followed`: newer turns exist. */
@@ -85,16 +87,34 @@ export class TurnCollector {
   add(record: BackwardRecord): boolean {
     if (record.type === "thread/reverted") this.#addReverted(record.event());
     if (record.turnId === undefined) return true;
-    if (this.#group?.turnId !== record.turnId) this.#open(record.turnId, record.position);
-    if (this.#hasMore) return false;
-    if (this.#group !== undefined) addTo(this.#group, record);
-    if (record.type === "turn/started") this.#close();
-    return true;
+    if (this.#isStray(record)) {
+      this.#stray = record;
+      return true;
+    }
+    const stray = this.#stray?.turnId === record.turnId ? this.#stray : undefined;
+    this.#stray = undefined;
+    return (stray === undefined || this.#gather(stray)) && this.#gather(record);
   }
 
   /** There are no older records. */
   end(): void {
+    if (this.#stray !== undefined) this.#gather(this.#stray);
     this.#close();
+  }
+
+  #isStray({ type, turnId }: BackwardRecord): boolean {
+    const isBoundary = type === "turn/started" || type === "turn/completed";
+    if (this.#group === undefined || this.#group.turnId === turnId) return false;
+    return !isBoundary && this.#stray?.turnId !== turnId;
+  }
+
+  #gather(record: BackwardRecord): boolean {
+    const { turnId = "", position } = record;
+    if (this.#group?.turnId !== turnId) this.#open(turnId, position);
+    if (this.#hasMore) return false;
+    if (this.#group !== undefined) addTo(this.#group, record);
+    if (record.type === "turn/started") this.#close();
+    return true;
   }
 
   #addReverted(event: StoredEvent | undefined): void {

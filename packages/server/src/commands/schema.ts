@@ -21,7 +21,7 @@ export async function schema(args: readonly string[]): Promise<number> {
   }
   const chosen = wanted === undefined ? schemas : { [wanted]: schemas[wanted] };
   if (values.typescript === true) {
-    process.stdout.write(typeScriptDeclarations());
+    process.stdout.write(typeScriptDeclarations(wanted === "harness" ? "harness" : "flint"));
   } else if (values.out === undefined) {
     process.stdout.write(`${JSON.stringify(chosen, undefined, 2)}\n`);
   } else {
