@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { type BuildResult, build, type OutputFile } from "esbuild";
+import { type BuildResult, build, type OutputFile, stop } from "esbuild";
 import { ROOT } from "../source/files.ts";
 
 /** Programs made from the present sources, to be started with Node. */
@@ -25,6 +25,8 @@ export function buildPrograms(): Promise<BuiltPrograms> {
 
 async function buildAll(): Promise<BuiltPrograms> {
   const { outputFiles } = await bundle();
+  // The bundler leaves a process behind for further builds; there are none.
+  await stop();
   const folder = join(CACHE, digest(outputFiles));
   if (!(await exists(folder))) await write(folder, outputFiles);
   await removeOld(folder);

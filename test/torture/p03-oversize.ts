@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { LIMITS } from "@flint/protocol";
 import type { WireMessage } from "@flint/testkit";
-import type { TortureCase } from "./case.ts";
+import type { Measurements, TortureCase } from "./case.ts";
+import type { Context } from "./context.ts";
 import { megabytes, milliseconds } from "./figures.ts";
 import { MemoryWatch } from "./memory.ts";
 import type { TortureServer } from "./server.ts";
@@ -14,26 +15,13 @@ export const oversize: TortureCase = {
   id: "P03",
   title: "a line or prompt over its limit is refused at once, and the error states the limit",
   async run(context) {
-    const server = await context.start({ kind: "flint" });
-    await server.expectAlive(context.patience);
-    const threadId = await server.startThread();
-    const memory = new MemoryWatch(server.pid);
-    const prompt = { threadId, input: [{ type: "text", text: "@" }] };
-    const garbageMs = await refusedMs(server, "@");
-    const unknownMs = await refusedMs(server, '{"id":801,"method":"no/such","params":{"p":"@"}}');
-    const promptMs = await refusedMs(
-      server,
-      JSON.stringify({ id: 802, method: "turn/start", params: prompt }),
-    );
-    const longMs = await longPromptMs(server, threadId);
-    const { growth } = memory;
-    await server.expectAlive(context.patience);
+    const input = [{ type: "text", text: "@" }];
     return [
-      milliseconds("garbage", garbageMs, 1_000),
-      milliseconds("unknown method", unknownMs, 1_000),
-      milliseconds("prompt", promptMs, 1_000),
-      milliseconds("long prompt", longMs, 1_000),
-      megabytes("memory +", growth, 80),
+      ...(await measure(context, "garbage", () => "@")),
+      ...(await measure(context, "unknown method", () => '{"id":801,"method":"no/such","params":{"p":"@"}}')),
+      ...(await measure(context, "prompt", (threadId) =>
+        JSON.stringify({ id: 802, method: "turn/start", params: { threadId, input } }),
+      )),
     ];
   },
 };
@@ -42,19 +30,29 @@ export const oversize: TortureCase = {
 export const oversizeGarbage: TortureCase = {
   ...oversize,
   title: "a line of 50 MB is refused at once, and the error states the limit",
-  async run(context) {
-    const server = await context.start({ kind: "flint" });
-    await server.expectAlive(context.patience);
-    const memory = new MemoryWatch(server.pid);
-    const garbageMs = await refusedMs(server, "@");
-    const { growth } = memory;
-    await server.expectAlive(context.patience);
-    return [milliseconds("garbage", garbageMs, 1_000), megabytes("memory +", growth, 80)];
-  },
+  run: (context) => measure(context, "garbage", () => "@"),
 };
 
-/** Sends a line in which "@" stands for 50 MB, and measures how long after its end the refusal comes. */
-async function refusedMs(server: TortureServer, template: string): Promise<number> {
+/** Sends a server a line in which "@" stands for 50 MB. */
+async function measure(
+  context: Context,
+  name: string,
+  template: (threadId: string) => string,
+): Promise<Measurements> {
+  const server = await context.start({ kind: "flint" });
+  await server.expectAlive(context.patience);
+  const threadId = await server.startThread();
+  const memory = new MemoryWatch(server.pid);
+  const refusedMs = await sendHuge(server, template(threadId));
+  const { growth } = memory;
+  await expectLongPromptRefused(server, threadId);
+  await server.expectAlive(context.patience);
+  await server.stop();
+  return [milliseconds(name, refusedMs, 1_000), megabytes("+", growth, 80)];
+}
+
+/** How long after the end of the line its refusal comes. */
+async function sendHuge(server: TortureServer, template: string): Promise<number> {
   const [start = "", end = ""] = template.split("@");
   const after = server.wire.mark;
   await server.wire.sendRaw(start);
@@ -63,9 +61,9 @@ async function refusedMs(server: TortureServer, template: string): Promise<numbe
   const endedAt = performance.now();
   await server.wire.sendRaw(`${end}\n`);
   const refusal = await server.wire.waitFor((message) => "error" in message, { after });
-  const milliseconds = performance.now() - endedAt;
+  const refusedMs = performance.now() - endedAt;
   expectLimits(refusal);
-  return milliseconds;
+  return refusedMs;
 }
 
 function expectLimits({ error }: WireMessage): void {
@@ -74,13 +72,11 @@ function expectLimits({ error }: WireMessage): void {
   assert.equal(data.promptLimit, LIMITS.prompt, "the error states the limit of a prompt");
 }
 
-async function longPromptMs(server: TortureServer, threadId: string): Promise<number> {
-  const startedAt = performance.now();
+async function expectLongPromptRefused(server: TortureServer, threadId: string): Promise<void> {
   const refused = server.startTurn(threadId, "x".repeat(2 * LIMITS.prompt));
   await assert.rejects(refused, (error: { code?: number; data?: { limit?: number } }) => {
     assert.equal(error.code, -32602);
     assert.equal(error.data?.limit, LIMITS.prompt, "the error states the limit of a prompt");
     return true;
   });
-  return performance.now() - startedAt;
 }

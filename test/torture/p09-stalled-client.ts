@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import type { Turn } from "@flint/protocol";
 import { scriptText } from "../server/script-text.ts";
 import type { TortureCase } from "./case.ts";
 import { count, megabytes, milliseconds, none, quantile } from "./figures.ts";
@@ -8,9 +9,12 @@ import { MemoryWatch } from "./memory.ts";
 import { ReceivedText } from "./received-text.ts";
 import type { TortureServer } from "./server.ts";
 
-const ITEMS = 4;
-const DELTAS = 50_000;
-const SIZE = 25;
+// What a busy server takes anyway is not what the stalled client costs.
+const WARM_UP_TURNS = 10;
+const TURNS = 40;
+const DELTAS = 5_000;
+// Together far more than a server may hold back for one client.
+const SIZE = 200;
 const PROBE_MS = 25;
 
 /** Stops reading while 200,000 deltas come, as a client that hangs does. */
@@ -19,59 +23,92 @@ export const stalledClient: TortureCase = {
   title: "a client that stops reading costs bounded memory and disturbs nobody",
   async run(context) {
     const socketPath = join(await context.folder(), "socket");
-    const server = await context.start({ kind: "scripted", env: { FLINT_TEST_SOCKET: socketPath } });
-    const other = await context.join(socketPath);
-    await server.expectAlive(context.patience);
-    const threadId = await server.startThread();
-    const memory = new MemoryWatch(server.pid);
-    const flood = Array.from({ length: ITEMS }, () => ({ deltas: DELTAS, size: SIZE }));
-    const turnId = await server.startTurn(threadId, scriptText(...flood));
-    await server.during(turnId, "item/agentMessage/delta");
-    server.wire.pause();
-    const probes = await probeUntilIdle(other, threadId, context.choose(30_000, 2_000));
-    const growth = memory.growth;
-    const seen = ReceivedText.of(server.wire.messages);
-    server.wire.resume();
-    const turn = await server.turnCompleted(turnId);
-    assert.equal(turn.status, "completed", turn.error?.message);
-    const stalledAt = (await server.lastTurn(threadId)).items.reduce(
-      (sum, { id }) => sum + seen.lengthOf(id),
-      0,
-    );
-    assert(stalledAt < (ITEMS * DELTAS * SIZE) / 2, "the client stood still for most of the flood");
+    const stalled = await context.start({ kind: "scripted", env: { FLINT_TEST_SOCKET: socketPath } });
+    await stalled.expectAlive(context.patience);
+    const worker = await context.join(socketPath);
+    const watcher = await context.join(socketPath);
+    const threadId = await stalled.startThread();
+    const reading = new MemoryWatch(stalled.pid);
+    const warmUp = await runTurns(worker, threadId, WARM_UP_TURNS);
+    for (const turnId of warmUp) await stalled.turnCompleted(turnId);
+    const usualPeak = reading.peak;
+    const standing = new MemoryWatch(stalled.pid);
+    stalled.wire.pause();
+    const before = stalled.wire.mark;
+    const working = runTurns(worker, threadId, TURNS);
+    const probes = await probeWhile(watcher, working, context.choose(30_000, 1_000));
+    const cost = standing.peak - usualPeak;
+    assert.equal(stalled.wire.mark, before, "the client stood still");
+    stalled.wire.resume();
+    const turnIds = await working;
+    for (const turnId of turnIds) await stalled.turnCompleted(turnId);
     return [
-      count("deltas", ITEMS * DELTAS),
-      megabytes("memory +", growth, 64),
+      count("deltas", TURNS * DELTAS),
+      megabytes("memory +", cost, 64),
       milliseconds("others p95", quantile(probes, 0.95), 200),
-      none("characters lost", await charactersLost(server, threadId)),
+      none("characters lost", await charactersLost(stalled, threadId, [...warmUp, ...turnIds])),
     ];
   },
 };
 
-/** How long each request of another client takes, from now until the thread is idle and the time is over. */
-async function probeUntilIdle(other: TortureServer, threadId: string, forMs: number): Promise<number[]> {
+async function runTurns(worker: TortureServer, threadId: string, amount: number): Promise<string[]> {
+  const turnIds: string[] = [];
+  for (let turn = 0; turn < amount; turn += 1) {
+    const { id, status } = await worker.runTurn(threadId, scriptText({ deltas: DELTAS, size: SIZE }));
+    assert.equal(status, "completed");
+    turnIds.push(id);
+  }
+  return turnIds;
+}
+
+/** How long each request of another client takes, until the work is done and the time is over. */
+async function probeWhile(
+  watcher: TortureServer,
+  working: Promise<unknown>,
+  forMs: number,
+): Promise<number[]> {
   const endsAt = performance.now() + forMs;
   const probes: number[] = [];
-  let idle = false;
-  while (!idle || performance.now() < endsAt) {
+  let done = false;
+  // A failure of the work is told to whoever waits for its result.
+  working
+    .catch(() => undefined)
+    .finally(() => {
+      done = true;
+    });
+  while (!done || performance.now() < endsAt) {
     const startedAt = performance.now();
-    const { thread } = await other.call("thread/read", { threadId });
+    await watcher.call("model/list", {});
     probes.push(performance.now() - startedAt);
-    idle = thread.status.type === "idle";
     await pause(PROBE_MS);
   }
   return probes;
 }
 
 /** Compares what the client put together with what is in the log. */
-async function charactersLost(server: TortureServer, threadId: string): Promise<number> {
-  const received = ReceivedText.of(server.wire.messages);
+async function charactersLost(
+  client: TortureServer,
+  threadId: string,
+  turnIds: readonly string[],
+): Promise<number> {
+  const received = ReceivedText.of(client.wire.messages);
   assert.equal(received.holes, 0, "holes in the streamed text");
-  const { items } = await server.lastTurn(threadId);
-  const answers = items.filter((item) => item.type === "agentMessage");
-  assert.equal(answers.length, ITEMS);
-  return answers.reduce((lost, item) => {
-    assert("text" in item && typeof item.text === "string" && item.text.length === DELTAS * SIZE);
-    return lost + item.text.length - received.lengthOf(item.id);
-  }, 0);
+  let lost = 0;
+  let cursor: string | undefined;
+  const read: Turn[] = [];
+  do {
+    const place = cursor === undefined ? {} : { cursor };
+    const page = await client.call("thread/read", { threadId, includeTurns: true, limit: 10, ...place });
+    read.unshift(...(page.turns ?? []));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  assert.deepEqual(
+    read.map(({ id }) => id),
+    turnIds,
+    "the log has every turn in order",
+  );
+  for (const item of read.flatMap(({ items }) => items)) {
+    if (item.type === "agentMessage") lost += DELTAS * SIZE - received.lengthOf(item.id);
+  }
+  return lost;
 }

@@ -1,5 +1,6 @@
 import { leavesNoProcess } from "@flint/testkit";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { buildPrograms } from "../server/build.ts";
 import { malformed } from "./p01-malformed.ts";
 import { oversizeGarbage } from "./p03-oversize.ts";
 import { order } from "./p04-order.ts";
@@ -37,6 +38,10 @@ const QUICK = [
   hostileIds,
   privateStore,
 ];
+
+beforeAll(async () => {
+  await buildPrograms();
+});
 
 for (const torture of QUICK) {
   test(`${torture.title} [${torture.id}]`, async () => {

@@ -4,7 +4,7 @@
  */
 const TRUSTED: Readonly<Record<string, RegExp>> = {
   cat: /^-[nbsAET]+$/,
-  date: /^-[uIR]$/,
+  date: /^(-[uIR]|\+.*)$/,
   du: /^-[hsab]+$/,
   echo: /^$/,
   false: /^$/,
@@ -22,6 +22,9 @@ const TRUSTED: Readonly<Record<string, RegExp>> = {
   whoami: /^$/,
 };
 
+/** Those where a word that is no option changes something: `date 01020304` sets the clock. */
+const WITHOUT_PLAIN_WORDS: ReadonlySet<string> = new Set(["date"]);
+
 /** Words of letters, digits and the signs of file names, between single spaces: nothing a shell gives a meaning to. */
 const PLAIN = /^[A-Za-z0-9_][A-Za-z0-9_.-]*( [A-Za-z0-9_.,:@%+/=-]+)*$/;
 
@@ -31,5 +34,6 @@ export function isTrustedCommand(command: string): boolean {
   const [program = "", ...words] = command.split(" ");
   if (!Object.hasOwn(TRUSTED, program)) return false;
   const allowed = TRUSTED[program];
-  return words.every((word) => !word.startsWith("-") || allowed?.test(word) === true);
+  const isPlain = (word: string) => !word.startsWith("-") && !WITHOUT_PLAIN_WORDS.has(program);
+  return words.every((word) => isPlain(word) || allowed?.test(word) === true);
 }

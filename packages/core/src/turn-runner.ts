@@ -82,8 +82,9 @@ export class TurnRunner {
     const session = this.#session;
     if (session?.steer === undefined || this.#isOver) return undefined;
     const release = this.#steers.add();
+    const tooLate = this.#finished.given.then(() => false);
     try {
-      if ((await Promise.race([session.steer(input), this.#finished.given])) === true) return release;
+      if (await Promise.race([session.steer(input), tooLate])) return release;
     } catch (error) {
       release();
       throw agentFailed(error);

@@ -2,11 +2,10 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Engine } from "@flint/core";
 import { type Clock, type Driver, SYSTEM_CLOCK } from "@flint/core/ports";
-import { CommandSandbox } from "@flint/core/sandbox";
-import { JsonlStore, MemoryStore } from "@flint/core/store";
 import { builtInDrivers } from "@flint/drivers";
 import type { ApprovalPolicy, SandboxPolicy } from "@flint/protocol";
 import { inheritedEnvironment, setting, stateFolder } from "./config.ts";
+import { SandboxOnDemand, StoreOnDemand } from "./on-demand.ts";
 import { RulesFile } from "./rules-file.ts";
 import { VERSION } from "./version.ts";
 
@@ -41,13 +40,21 @@ const FIVE_MINUTES = 300_000;
 export function composeEngine(options: ServerOptions = {}): Engine {
   const root = options.root ?? stateFolder();
   const durability = options.durability ?? "full";
-  const sandbox = new CommandSandbox({ environment: inheritedEnvironment() });
   return new Engine({
     version: VERSION,
-    store: new JsonlStore({ root, durability }),
-    ephemeralStore: new MemoryStore(),
+    store: new StoreOnDemand(async () => {
+      const { JsonlStore } = await import("@flint/core/store");
+      return new JsonlStore({ root, durability });
+    }),
+    ephemeralStore: new StoreOnDemand(async () => {
+      const { MemoryStore } = await import("@flint/core/store");
+      return new MemoryStore();
+    }),
     drivers: options.drivers ?? builtInDrivers(),
-    sandbox,
+    sandbox: new SandboxOnDemand(async () => {
+      const { CommandSandbox } = await import("@flint/core/sandbox");
+      return new CommandSandbox({ environment: inheritedEnvironment() });
+    }),
     rules: new RulesFile(join(root, "rules.jsonl")),
     clock: options.clock ?? SYSTEM_CLOCK,
     cwd: options.cwd ?? process.cwd(),

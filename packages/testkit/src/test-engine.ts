@@ -1,5 +1,14 @@
 import { type ClientSession, Engine } from "@flint/core";
-import type { Clock, Driver, LaunchResult, LaunchSpec, Rules, Sandbox, Store } from "@flint/core/ports";
+import type {
+  Clock,
+  Driver,
+  DriverSession,
+  LaunchResult,
+  LaunchSpec,
+  Rules,
+  Sandbox,
+  Store,
+} from "@flint/core/ports";
 import { MemoryStore } from "@flint/core/store";
 import {
   type ApprovalPolicy,
@@ -73,6 +82,20 @@ export class FakeSandbox implements Sandbox {
   launch(spec: LaunchSpec): Promise<LaunchResult> {
     this.launches.push(spec);
     return this.play(spec);
+  }
+}
+
+/** A driver with the models and selectors of a scripted one, and sessions that the test writes itself. */
+export class BareDriver extends ScriptedDriver {
+  readonly #session: Partial<DriverSession> & Pick<DriverSession, "run">;
+
+  constructor(session: Partial<DriverSession> & Pick<DriverSession, "run">) {
+    super();
+    this.#session = session;
+  }
+
+  override async open(): Promise<DriverSession> {
+    return { close: async () => undefined, ...this.#session };
   }
 }
 

@@ -1,14 +1,15 @@
-import { Gate, ScriptedDriver, settled, testEngine, verifies } from "@flint/testkit";
-import { FlintError } from "@flint/protocol";
+import type { UserInput } from "@flint/protocol";
+import { Gate, ScriptedDriver, settled, testEngine, UnreliableStore, verifies } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
+
+const text = (value: string): UserInput[] => [{ type: "text", text: value }];
 
 describe("a turn from its beginning to its end", () => {
   verifies(
-    ["S0-11", "S0-29", "S0-34", "S0-39", "S2-31"],
+    "S0-29, S0-34, S0-39, S2-31",
     "the answer to turn/start comes before everything that the turn causes",
     async () => {
-      const { connect } = setUp();
-      const client = connect();
+      const client = testEngine().connect();
       const threadId = await client.startThread();
       const turnId = await client.startTurn(threadId, "hello");
       await client.turnEnd(turnId);
@@ -26,11 +27,298 @@ describe("a turn from its beginning to its end", () => {
         "turn/completed",
         "thread/status/changed",
       ]);
+      expect((await client.waitFor("turn/started")).data).toMatchObject({ threadId, turn: { id: turnId } });
     },
   );
+
+  test("a client that goes on without waiting gets everything in the same order", async () => {
+    const { engine } = testEngine();
+    const order: string[] = [];
+    const session = engine.connect({ tell: (event) => order.push(event.type), full: () => false });
+    let turn: Promise<void> | undefined;
+    await session.call("thread/start", {}, ({ thread }) => {
+      order.push("<- thread/start");
+      turn = session.call("turn/start", { threadId: thread.id, input: text("hi") }, () =>
+        order.push("<- turn/start"),
+      );
+    });
+    await turn;
+    expect(order.slice(0, 4)).toEqual(["<- thread/start", "thread/started", "<- turn/start", "turn/started"]);
+  });
+
+  verifies(
+    "S0-35, S0-36, S0-40, S2-32",
+    "turn/completed carries the turn with its status and every one of its items",
+    async () => {
+      const scripts = [[{ reasoning: "hm" }, { command: "ls", output: ["a\n"] }, { text: "Done." }]];
+      const client = testEngine({ scripts }).connect();
+      const turn = await client.runTurn(await client.startThread(), "go");
+      expect(turn).toMatchObject({ status: "completed", itemsView: "full", kind: "prompt", durationMs: 0 });
+      expect(turn.items.map((item) => item.type)).toEqual([
+        "userMessage",
+        "reasoning",
+        "commandExecution",
+        "agentMessage",
+      ]);
+      expect(turn.error).toBeUndefined();
+    },
+  );
+
+  test("a turn too large for one message says that its items are not with it", async () => {
+    const big = "x".repeat(3 * 1024 * 1024);
+    const client = testEngine({ scripts: [[{ text: big }, { text: big }]] }).connect();
+    const threadId = await client.startThread();
+    const turn = await client.runTurn(threadId, "go");
+    expect(turn).toMatchObject({ status: "completed", items: [], itemsView: "notLoaded" });
+    const { turns } = await client.call("thread/read", { threadId, includeTurns: true });
+    expect(turns?.[0]?.items).toHaveLength(3);
+  });
+
+  verifies(
+    "S0-41, S0-42, S0-43, S0-46, S2-35, S2-36, S2-37",
+    "an item starts, grows by deltas that name it, and completes with the version that counts",
+    async () => {
+      const nextId = (() => {
+        let count = 0;
+        return () => `item-${++count}`;
+      })();
+      const driver = new ScriptedDriver({ scripts: [[{ text: "Hello there", pieces: 2 }]], nextId });
+      const client = testEngine({ driver }).connect();
+      const threadId = await client.startThread();
+      const turnId = await client.startTurn(threadId, "go");
+      await client.turnEnd(turnId);
+      const place = { threadId, turnId };
+      const own = client.told.filter((event) => JSON.stringify(event.data).includes('"item-1"'));
+      expect(own.slice(0, 3).map(({ type, data }) => ({ type, data }))).toEqual([
+        { type: "item/started", data: { ...place, item: { type: "agentMessage", id: "item-1", text: "" } } },
+        {
+          type: "item/agentMessage/delta",
+          data: { ...place, itemId: "item-1", delta: "Hello there", offset: 0 },
+        },
+        {
+          type: "item/completed",
+          data: { ...place, item: { type: "agentMessage", id: "item-1", text: "Hello there" } },
+        },
+      ]);
+    },
+  );
+
+  test("stored events carry a number that only rises, and what is not stored carries none", async () => {
+    const client = testEngine({ scripts: [[{ text: "one" }, { command: "pwd" }]] }).connect();
+    const threadId = await client.startThread();
+    await client.runTurn(threadId, "go");
+    await client.call("thread/name/set", { threadId, name: "numbered" });
+    const numbers = client.told.flatMap((event) => event.seq ?? []);
+    expect(numbers).toEqual(numbers.toSorted((left, right) => left - right));
+    expect(new Set(numbers).size).toBe(numbers.length);
+    const unnumbered = client.told.filter((event) => event.seq === undefined).map((event) => event.type);
+    expect(new Set(unnumbered)).toEqual(new Set(["item/agentMessage/delta", "thread/status/changed"]));
+  });
+
+  test("the status of the thread is told when it changes", async () => {
+    const gate = new Gate();
+    const client = testEngine({ scripts: [[{ wait: gate }]] }).connect();
+    const turnId = await client.startTurn(await client.startThread(), "go");
+    gate.open();
+    await client.turnEnd(turnId);
+    const statuses = client.toldOf("thread/status/changed").map((event) => event.data.status);
+    expect(statuses).toEqual([{ type: "active", activeFlags: [] }, { type: "idle" }]);
+  });
 });
 
-function setUp() {
-  const made = testEngine();
-  return { ...made, connect: () => made.connect() };
-}
+describe("two turns at once", () => {
+  test("the second of two simultaneous starts is refused with the id of the first", async () => {
+    const gate = new Gate();
+    const client = testEngine({ scripts: [[{ wait: gate }]] }).connect();
+    const threadId = await client.startThread();
+    const start = () => client.call("turn/start", { threadId, input: text("go") });
+    const [first, second] = await Promise.allSettled([start(), start()]);
+    if (first.status !== "fulfilled" || second.status !== "rejected")
+      throw new Error("one each was expected");
+    const activeTurnId = first.value.turn?.id;
+    expect(second.reason).toMatchObject({ kind: "turnInProgress", data: { activeTurnId } });
+    expect(client.toldOf("turn/started")).toHaveLength(1);
+    gate.open();
+    await client.waitFor("turn/completed");
+  });
+
+  test("the next turn may start as soon as the end of the one before is told", async () => {
+    const client = testEngine().connect();
+    const threadId = await client.startThread();
+    for (const word of ["one", "two", "three"]) {
+      const turn = await client.runTurn(threadId, word);
+      expect(turn.items.at(-1)).toMatchObject({ text: `You said: ${word}` });
+    }
+  });
+
+  test("a turn that another client starts from inside of the end of the last one is kept and can be stopped", async () => {
+    const gate = new Gate();
+    const { engine, driver } = testEngine({ scripts: [[], [{ wait: gate }]] });
+    let next: Promise<void> | undefined;
+    const session = engine.connect({
+      tell: (event) => {
+        if (event.type !== "turn/completed" || next !== undefined) return;
+        next = session.call(
+          "turn/start",
+          { threadId: event.data.threadId, input: text("two") },
+          () => undefined,
+        );
+      },
+      full: () => false,
+    });
+    let threadId = "";
+    await session.call("thread/start", {}, ({ thread }) => {
+      threadId = thread.id;
+    });
+    await session.call("turn/start", { threadId, input: text("one") }, () => undefined);
+    await gate.reached;
+    await next;
+    await session.call("turn/interrupt", { threadId }, () => undefined);
+    await settled();
+    expect(driver.turns.map((turn) => turn.outcome?.status)).toEqual(["completed", "interrupted"]);
+  });
+
+  verifies("P07", "a hundred threads stream at once, and every delta arrives in order", async () => {
+    const words = Array.from({ length: 50 }, (_, place) => `${place} `);
+    const script = words.map((delta) => ({
+      emit: { type: "item/agentMessage/delta", itemId: "m", delta } as const,
+    }));
+    const start = {
+      emit: { type: "item/started", item: { type: "agentMessage", id: "m", text: "" } },
+    } as const;
+    const driver = new ScriptedDriver({ scripts: () => [start, ...script] });
+    const made = testEngine({ driver });
+    const clients = Array.from({ length: 100 }, () => made.connect());
+    const texts = await Promise.all(
+      clients.map(async (client) => {
+        await client.runTurn(await client.startThread(), "go");
+        return client
+          .toldOf("item/agentMessage/delta")
+          .map((event) => event.data.delta)
+          .join("");
+      }),
+    );
+    expect(texts).toEqual(Array(100).fill(words.join("")));
+  });
+});
+
+describe("stopping a turn", () => {
+  verifies("S0-38, S2-18, P12, S0-12", "turn/interrupt stops the named turn at any moment", async () => {
+    const gate = new Gate();
+    const made = testEngine({ scripts: [[{ text: "working" }, { wait: gate }]] });
+    const client = made.connect();
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "go");
+    await gate.reached;
+    await client.call("turn/interrupt", { threadId, turnId });
+    const turn = await client.turnEnd(turnId);
+    expect(turn).toMatchObject({ status: "interrupted", itemsView: "full" });
+    expect(turn.error).toBeUndefined();
+    expect(made.driver.turns[0]?.signal.aborted).toBe(true);
+    expect(client.order.indexOf("<- turn/interrupt")).toBeLessThan(client.order.indexOf("turn/completed"));
+  });
+
+  test("a turn that was answered and is not yet started can be stopped, and its agent does nothing", async () => {
+    const store = new UnreliableStore();
+    const made = testEngine({ store, scripts: [[], [{ hang: true }]] });
+    const client = made.connect();
+    const threadId = await client.startThread();
+    const disk = new Gate();
+    store.syncWaits = () => disk.wait();
+    await client.startTurn(threadId, "one");
+    await disk.reached;
+    // The end of the first turn waits for the disk, and everything that is told waits behind it.
+    const second = client.startTurn(threadId, "two");
+    await settled();
+    await client.call("turn/interrupt", { threadId });
+    disk.open();
+    expect((await client.turnEnd(await second)).status).toBe("interrupted");
+    expect(made.driver.turns).toHaveLength(1);
+    expect(client.order.filter((name) => name === "turn/completed")).toHaveLength(2);
+  });
+
+  test("what does not run cannot be stopped, and the refusal says what does run", async () => {
+    const gate = new Gate();
+    const client = testEngine({ scripts: [[{ wait: gate }]] }).connect();
+    const threadId = await client.startThread();
+    await expect(client.call("turn/interrupt", { threadId })).rejects.toMatchObject({ kind: "notRunning" });
+    const activeTurnId = await client.startTurn(threadId, "go");
+    await expect(client.call("turn/interrupt", { threadId, turnId: "other" })).rejects.toMatchObject({
+      kind: "notRunning",
+      data: { activeTurnId },
+    });
+    await expect(client.call("turn/interrupt", { threadId: "nobody" })).rejects.toMatchObject({
+      kind: "threadNotFound",
+    });
+    gate.open();
+    await client.turnEnd(activeTurnId);
+    await expect(client.call("turn/interrupt", { threadId })).rejects.toMatchObject({ kind: "notRunning" });
+  });
+
+  test("stopping twice is as good as once", async () => {
+    const gate = new Gate();
+    const client = testEngine({ scripts: [[{ wait: gate }]] }).connect();
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "go");
+    await Promise.all([
+      client.call("turn/interrupt", { threadId }),
+      client.call("turn/interrupt", { threadId }),
+    ]);
+    await client.turnEnd(turnId);
+    await settled();
+    expect(client.toldOf("turn/completed")).toHaveLength(1);
+  });
+});
+
+describe("what the user sends", () => {
+  verifies(
+    "S2-84, S0-37, S0-30",
+    "every kind of input and an output schema reach the agent and the log",
+    async () => {
+      const made = testEngine();
+      const client = made.connect();
+      const input: UserInput[] = [
+        { type: "text", text: "look" },
+        { type: "image", url: "https://example.test/a.png" },
+        { type: "localImage", path: "/work/b.png" },
+        { type: "skill", name: "review" },
+        { type: "mention", name: "b", path: "/work/b.ts" },
+      ];
+      const outputSchema = { type: "object" };
+      const threadId = await client.startThread();
+      const { turn } = await client.call("turn/start", { threadId, input, outputSchema, clientId: "mine" });
+      const ended = await client.turnEnd(turn?.id ?? "");
+      expect(made.driver.turns[0]).toMatchObject({ input, outputSchema, kind: "prompt" });
+      expect(ended.items[0]).toMatchObject({ type: "userMessage", content: input, clientId: "mine" });
+    },
+  );
+
+  test("half a character in the input becomes a mark before the agent sees it", async () => {
+    const made = testEngine();
+    const client = made.connect();
+    await client.runTurn(await client.startThread(), "x\ud83d");
+    expect(made.driver.turns[0]?.input).toEqual(text("x\ufffd"));
+  });
+
+  test("more text than a turn may carry is refused with the limit", async () => {
+    const client = testEngine().connect();
+    const threadId = await client.startThread();
+    const tooLong = "x".repeat(1024 * 1024 + 1);
+    await expect(client.startTurn(threadId, tooLong)).rejects.toMatchObject({
+      kind: "invalidParams",
+      data: { field: "input", limit: 1024 * 1024 },
+    });
+    expect(client.toldOf("turn/started")).toEqual([]);
+  });
+
+  test("whoever starts a turn in a thread that it does not follow hears of it", async () => {
+    const made = testEngine();
+    const owner = made.connect();
+    const other = made.connect();
+    const threadId = await owner.startThread();
+    const turn = await other.runTurn(threadId, "hi");
+    expect(turn.status).toBe("completed");
+    expect(other.order[0]).toBe("<- turn/start");
+    expect(other.order[1]).toBe("turn/started");
+  });
+});

@@ -1,7 +1,7 @@
 import type { FileSystem } from "./file-system.ts";
 import { MAX_RECORD } from "./record.ts";
 
-const FIRST_CHUNK = 64 * 1024;
+const FIRST_CHUNK = 256 * 1024;
 const LARGEST_CHUNK = 1024 * 1024;
 const LINE_END = 10;
 

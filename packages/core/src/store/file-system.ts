@@ -1,27 +1,25 @@
 import fs, { type Stats } from "node:fs";
 import { promisify } from "node:util";
 
-/** The few calls of the file system that the store makes, so that a test can let each of them fail. */
+/**
+ * The few calls of the file system that the store makes, so that a test can let each of them fail. What takes no
+ * longer than asking another thread to do it is done at once; what may wait for the disk is not.
+ */
 export interface FileSystem {
   openSync(path: string, flags: number, mode: number): number;
-  readSync(file: number, bytes: Uint8Array, position: number): number;
-  writeSync(file: number, bytes: Uint8Array): number;
-  ftruncateSync(file: number, length: number): void;
+  closeSync(file: number): void;
   fstatSync(file: number): Stats;
   fchmodSync(file: number, mode: number): void;
+  ftruncateSync(file: number, length: number): void;
+  readSync(file: number, bytes: Uint8Array, position: number): number;
+  writeSync(file: number, bytes: Uint8Array): number;
   /** Undefined if there is nothing. Tells of a link itself, not of what it leads to. */
   lstatSync(path: string): Stats | undefined;
-  closeSync(file: number): void;
-  open(path: string, flags: number, mode: number): Promise<number>;
+  readdirSync(path: string): readonly string[];
   read(file: number, bytes: Uint8Array, position: number): Promise<number>;
   write(file: number, bytes: Uint8Array): Promise<number>;
-  fstat(file: number): Promise<Stats>;
-  fchmod(file: number, mode: number): Promise<void>;
   fsync(file: number): Promise<void>;
   fdatasync(file: number): Promise<void>;
-  close(file: number): Promise<void>;
-  /** Undefined if there is nothing. Tells of a link itself, not of what it leads to. */
-  lstat(path: string): Promise<Stats | undefined>;
   chmod(path: string, mode: number): Promise<void>;
   /** Also makes the folders above it; a folder that exists is fine. */
   mkdirs(path: string, mode: number): Promise<void>;
@@ -46,30 +44,18 @@ const write = promisify(fs.write);
 /** The file system of the machine. */
 export const NODE_FILES: FileSystem = {
   openSync: fs.openSync,
-  readSync: (file, bytes, position) => fs.readSync(file, bytes, 0, bytes.byteLength, position),
-  writeSync: (file, bytes) => fs.writeSync(file, bytes),
-  ftruncateSync: fs.ftruncateSync,
+  closeSync: fs.closeSync,
   fstatSync: (file) => fs.fstatSync(file),
   fchmodSync: fs.fchmodSync,
+  ftruncateSync: fs.ftruncateSync,
+  readSync: (file, bytes, position) => fs.readSync(file, bytes, 0, bytes.byteLength, position),
+  writeSync: (file, bytes) => fs.writeSync(file, bytes),
   lstatSync: (path) => fs.lstatSync(path, { throwIfNoEntry: false }),
-  closeSync: fs.closeSync,
-  open: promisify(fs.open),
+  readdirSync: (path) => fs.readdirSync(path),
   read: async (file, bytes, position) => (await read(file, bytes, 0, bytes.byteLength, position)).bytesRead,
   write: async (file, bytes) => (await write(file, bytes)).bytesWritten,
-  fstat: promisify((file: number, done: (error: Error | null, stats: Stats) => void) => fs.fstat(file, done)),
-  fchmod: promisify(fs.fchmod),
   fsync: promisify(fs.fsync),
   fdatasync: promisify(fs.fdatasync),
-  close: promisify(fs.close),
-  lstat: async (path) => {
-    try {
-      return await fs.promises.lstat(path);
-    } catch (error) {
-      // Nothing there is an answer, not a failure.
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-      throw error;
-    }
-  },
   chmod: fs.promises.chmod,
   mkdirs: async (path, mode) => {
     await fs.promises.mkdir(path, { recursive: true, mode });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isId, type Thread } from "@flint/protocol";
 import type { FileSystem } from "./file-system.ts";
 import { takeLock } from "./lock.ts";
-import { OPEN, openPrivateSync } from "./private-files.ts";
+import { OPEN, openPrivate } from "./private-files.ts";
 import { wellFormed } from "./record.ts";
 import { isFields, isThread } from "./record-shape.ts";
 import { isTemporary, replaceFile } from "./replace-file.ts";
@@ -57,7 +57,7 @@ export class IndexFile {
     const stats = this.#files.lstatSync(this.#path);
     if (stats === undefined) return this.#restart(0, Buffer.alloc(0));
     if (stats.ino === this.#inode && stats.size === this.#readTo) return { replaced: false, lines: [] };
-    const file = openPrivateSync(this.#files, this.#path, OPEN.read);
+    const file = openPrivate(this.#files, this.#path, OPEN.read);
     try {
       const { ino, size } = this.#files.fstatSync(file);
       const isSame = ino === this.#inode && size >= this.#readTo;
@@ -107,7 +107,7 @@ export class IndexFile {
   }
 
   #openOutput(): OpenFile {
-    const file = openPrivateSync(this.#files, this.#path, OPEN.appendIndex);
+    const file = openPrivate(this.#files, this.#path, OPEN.appendIndex);
     return { file, inode: this.#files.fstatSync(file).ino };
   }
 
@@ -145,7 +145,7 @@ export class IndexFile {
   }
 
   async #replace(entries: readonly ListedThread[]): Promise<void> {
-    const old = openPrivateSync(this.#files, this.#path, OPEN.read);
+    const old = openPrivate(this.#files, this.#path, OPEN.read);
     try {
       const readTo = this.#readTo;
       const lines = entries.map((entry) => `${encodeLine({ id: entry.thread.id, entry })}\n`);

@@ -14,6 +14,7 @@ import type { Lock } from "./lock.ts";
 import { type LogEnd, LogWriter } from "./log-writer.ts";
 import { MetaFile } from "./meta-file.ts";
 import {
+  closeRead,
   expectThreadFolder,
   makeFolder,
   makeFolders,
@@ -83,11 +84,11 @@ export class JsonlStore implements Store {
 
   async open(threadId: string): Promise<OpenedThread> {
     const folder = await this.#folder(threadId);
-    const file = await folder.openLog("append");
+    const file = folder.openLog("append");
     try {
       return await orElse(
         () => this.#openFile(folder, file),
-        () => this.#files.close(file),
+        async () => closeRead(this.#files, file),
       );
     } catch (error) {
       throw folder.failure("could not be opened", error);
@@ -112,7 +113,7 @@ export class JsonlStore implements Store {
 
   async turns(threadId: string, page: TurnPage): Promise<Page<Turn>> {
     return this.#reading(threadId, async (_folder, file) => {
-      const { size } = await this.#files.fstat(file);
+      const { size } = this.#files.fstatSync(file);
       return readTurnPage({ files: this.#files, file, size }, page);
     });
   }
@@ -129,7 +130,7 @@ export class JsonlStore implements Store {
   async remove(threadId: string): Promise<void> {
     const folder = await this.#folder(threadId);
     try {
-      await expectThreadFolder(this.#files, folder.path, threadId);
+      expectThreadFolder(this.#files, folder.path, threadId);
       await this.#removeFolder(folder);
     } catch (error) {
       throw storageFailed(`Thread ${threadId} could not be deleted`, error, { threadId });
@@ -167,7 +168,7 @@ export class JsonlStore implements Store {
     } catch (error) {
       // A crash may have left a folder without a log, which can be used; whether there is a log shows later.
       if (codeOf(error) !== "EEXIST") throw error;
-      await expectThreadFolder(this.#files, folder.path, folder.threadId);
+      expectThreadFolder(this.#files, folder.path, folder.threadId);
     }
   }
 
@@ -180,7 +181,7 @@ export class JsonlStore implements Store {
     await orElse(
       async () => log.appendLine(encodeHeader(folder.threadId, { version: LOG_VERSION, epoch, createdAtMs })),
       async () => {
-        await this.#files.close(file);
+        closeRead(this.#files, file);
         await this.#files.removeTree(folder.path);
       },
     );
@@ -191,7 +192,7 @@ export class JsonlStore implements Store {
 
   async #createLog(folder: ThreadFolder): Promise<number> {
     try {
-      return await openPrivate(this.#files, folder.logPath, OPEN.createLog);
+      return openPrivate(this.#files, folder.logPath, OPEN.createLog);
     } catch (error) {
       if (codeOf(error) !== "EEXIST") throw error;
       const { threadId } = folder;
@@ -233,7 +234,11 @@ export class JsonlStore implements Store {
     const close = async (): Promise<void> => {
       this.#writers.delete(writer);
       this.#unlisted.delete(threadId);
-      await this.#files.close(file);
+      try {
+        this.#files.closeSync(file);
+      } catch (error) {
+        throw folder.failure("could not be closed", error);
+      }
     };
     const writer: ThreadWriter = new JsonlWriter({ threadId, ...known, log, meta, lock, sync, list, close });
     this.#writers.add(writer);
@@ -251,13 +256,13 @@ export class JsonlStore implements Store {
     action: (folder: ThreadFolder, file: number) => Promise<Result>,
   ): Promise<Result> {
     const folder = await this.#folder(threadId);
-    const file = await folder.openLog("read");
+    const file = folder.openLog("read");
     try {
       return await action(folder, file);
     } catch (error) {
       throw folder.failure("could not be read", error);
     } finally {
-      await this.#files.close(file);
+      closeRead(this.#files, file);
     }
   }
 
@@ -302,7 +307,8 @@ async function orElse<Result>(action: () => Promise<Result>, giveUp: () => Promi
   try {
     return await action();
   } catch (error) {
-    await giveUp();
+    // The first failure is the one to tell.
+    await giveUp().catch(() => {});
     throw error;
   }
 }

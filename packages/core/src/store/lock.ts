@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import type { FileSystem } from "./file-system.ts";
-import { OPEN, openPrivate, readWhole, writeAll } from "./private-files.ts";
+import { closeRead, OPEN, openPrivate, writeAll } from "./private-files.ts";
 import { temporaryPath } from "./replace-file.ts";
 import { codeOf } from "./store-errors.ts";
 
@@ -71,37 +71,31 @@ export class Lock {
  */
 async function lockAddress(files: FileSystem, folder: string, name: string, kind: LockKind): Promise<string> {
   const path = join(folder, name);
-  const token = (await readToken(files, path)) ?? (await makeToken(files, path));
+  if (files.lstatSync(path) === undefined) await makeLockFile(files, path);
   if (kind === "path") return join(folder, `${name}.socket`);
-  const stats = await files.lstat(path);
-  const inode = stats?.ino ?? 0;
-  // A token that a power cut damaged still must give the same name to everybody.
-  return `\0flint-${TOKEN.test(token) ? token : stats?.dev}-${inode}`;
-}
-
-async function readToken(files: FileSystem, path: string): Promise<string | undefined> {
+  const file = openPrivate(files, path, OPEN.read);
   try {
-    return (await readWhole(files, path, 1024))?.toString("latin1") ?? "";
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
-    throw error;
+    const bytes = Buffer.alloc(64);
+    const token = bytes.toString("latin1", 0, files.readSync(file, bytes, 0));
+    const { dev, ino } = files.fstatSync(file);
+    // A token that a power cut damaged still must give the same name to everybody.
+    return `\0flint-${TOKEN.test(token) ? token : dev}-${ino}`;
+  } finally {
+    closeRead(files, file);
   }
 }
 
-/** Makes the lock file appear with its content, so that nobody reads half of a token; the first one who does it wins. */
-async function makeToken(files: FileSystem, path: string): Promise<string> {
+/** Makes the lock file appear with its content, so that nobody reads half of a token; the first one wins. */
+async function makeLockFile(files: FileSystem, path: string): Promise<void> {
   const temporary = temporaryPath(path);
-  const token = randomBytes(16).toString("hex");
-  const file = await openPrivate(files, temporary, OPEN.createNew);
+  const file = openPrivate(files, temporary, OPEN.createNew);
   try {
-    await writeAll(files, file, Buffer.from(token, "latin1"));
+    await writeAll(files, file, Buffer.from(randomBytes(16).toString("hex"), "latin1"));
     await files.link(temporary, path);
-    return token;
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
-    return (await readToken(files, path)) ?? "";
   } finally {
-    await files.close(file);
+    closeRead(files, file);
     await files.unlink(temporary).catch(() => {});
   }
 }

@@ -18,28 +18,24 @@ export const OPEN = {
 } as const;
 
 /** Opens a file and makes sure that only its owner can use it, whatever the umask is and whoever made it. */
-export async function openPrivate(files: FileSystem, path: string, flags: number): Promise<number> {
-  const file = await files.open(path, flags, FILE_MODE);
-  try {
-    if (isLoose(await files.fstat(file), FILE_MODE)) await files.fchmod(file, FILE_MODE);
-    return file;
-  } catch (error) {
-    // A file that cannot be made private is not used.
-    await files.close(file);
-    throw error;
-  }
-}
-
-/** The same without giving other work a turn. */
-export function openPrivateSync(files: FileSystem, path: string, flags: number): number {
+export function openPrivate(files: FileSystem, path: string, flags: number): number {
   const file = files.openSync(path, flags, FILE_MODE);
   try {
     if (isLoose(files.fstatSync(file), FILE_MODE)) files.fchmodSync(file, FILE_MODE);
     return file;
   } catch (error) {
     // A file that cannot be made private is not used.
-    files.closeSync(file);
+    closeRead(files, file);
     throw error;
+  }
+}
+
+/** Closes a file from which everything that is wanted was read, so that a failure of closing means nothing. */
+export function closeRead(files: FileSystem, file: number): void {
+  try {
+    files.closeSync(file);
+  } catch {
+    // The system has let go of it all the same.
   }
 }
 
@@ -57,13 +53,13 @@ export async function makeFolder(files: FileSystem, path: string): Promise<void>
 
 /** Takes away what others may do with a folder. */
 export async function tightenFolder(files: FileSystem, path: string): Promise<void> {
-  const stats = await files.lstat(path);
+  const stats = files.lstatSync(path);
   if (stats?.isDirectory() && isLoose(stats, FOLDER_MODE)) await files.chmod(path, FOLDER_MODE);
 }
 
 /** Throws unless there is a folder, and not a link to one. */
-export async function expectThreadFolder(files: FileSystem, path: string, threadId: string): Promise<void> {
-  const stats = await files.lstat(path);
+export function expectThreadFolder(files: FileSystem, path: string, threadId: string): void {
+  const stats = files.lstatSync(path);
   if (stats === undefined) throw threadNotFound(threadId);
   if (stats.isDirectory()) return;
   const message = `The folder of thread ${threadId} is a link or a file. Flint follows no links inside its store; put the folder itself there.`;
@@ -72,11 +68,11 @@ export async function expectThreadFolder(files: FileSystem, path: string, thread
 
 /** Makes the names in a folder survive a power cut. */
 export async function syncFolder(files: FileSystem, path: string): Promise<void> {
-  const folder = await files.open(path, OPEN.folder, 0);
+  const folder = files.openSync(path, OPEN.folder, 0);
   try {
     await files.fsync(folder);
   } finally {
-    await files.close(folder);
+    closeRead(files, folder);
   }
 }
 
@@ -89,11 +85,11 @@ export async function writeAll(files: FileSystem, file: number, bytes: Uint8Arra
   }
 }
 
-/** The whole content of a file that is at most `limit` bytes long, or undefined. */
+/** The whole content of a private file that is at most `limit` bytes long, or undefined. */
 export async function readWhole(files: FileSystem, path: string, limit: number): Promise<Buffer | undefined> {
-  const file = await files.open(path, OPEN.read, 0);
+  const file = openPrivate(files, path, OPEN.read);
   try {
-    const { size } = await files.fstat(file);
+    const { size } = files.fstatSync(file);
     if (size > limit) return undefined;
     const bytes = Buffer.allocUnsafe(size);
     let filled = 0;
@@ -104,7 +100,7 @@ export async function readWhole(files: FileSystem, path: string, limit: number):
     }
     return bytes.subarray(0, filled);
   } finally {
-    await files.close(file);
+    closeRead(files, file);
   }
 }
 

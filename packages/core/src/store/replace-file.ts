@@ -21,12 +21,12 @@ export async function replaceFile(
 ): Promise<void> {
   const temporary = temporaryPath(target);
   try {
-    const file = await openPrivate(files, temporary, OPEN.createNew);
+    const file = openPrivate(files, temporary, OPEN.createNew);
     try {
       await writeAll(files, file, bytes);
       if (durable) await files.fsync(file);
     } finally {
-      await files.close(file);
+      files.closeSync(file);
     }
     await files.rename(temporary, target);
   } catch (error) {

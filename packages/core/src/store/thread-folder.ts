@@ -22,11 +22,11 @@ export class ThreadFolder {
   }
 
   /** Opens the log to read it, or also to append to it; `threadNotFound` if there is none. */
-  async openLog(purpose: "read" | "append"): Promise<number> {
+  openLog(purpose: "read" | "append"): number {
     try {
-      await expectThreadFolder(this.#files, this.path, this.threadId);
-      if (purpose === "read") return await this.#files.open(this.logPath, OPEN.read, 0);
-      return await openPrivate(this.#files, this.logPath, OPEN.appendLog);
+      expectThreadFolder(this.#files, this.path, this.threadId);
+      if (purpose === "read") return this.#files.openSync(this.logPath, OPEN.read, 0);
+      return openPrivate(this.#files, this.logPath, OPEN.appendLog);
     } catch (error) {
       if (codeOf(error) === "ENOENT") throw threadNotFound(this.threadId);
       throw this.failure("could not be opened", error);
@@ -50,20 +50,12 @@ export class ThreadFolder {
     });
   }
 
-  /** Makes what is in the folder private, and removes what a crash left behind. Only for the owner of the lock. */
+  /** Makes the folder private and removes what a crash left in it. Only for the owner of the lock. */
   async tidy(): Promise<void> {
     await tightenFolder(this.#files, this.path);
-    for (const { name } of await this.#files.readdir(this.path)) {
-      const path = join(this.path, name);
-      if (isTemporary(name)) await this.#files.unlink(path);
-      else if (name === "meta.json" || name === "lock") await this.#tightenFile(path);
+    for (const name of this.#files.readdirSync(this.path)) {
+      if (isTemporary(name)) await this.#files.unlink(join(this.path, name));
     }
-  }
-
-  async #tightenFile(path: string): Promise<void> {
-    const stats = await this.#files.lstat(path);
-    if (stats === undefined || !stats.isFile() || (stats.mode & 0o077) === 0) return;
-    await this.#files.close(await openPrivate(this.#files, path, OPEN.read));
   }
 }
 

@@ -5,6 +5,7 @@ import { LogFold, type ThreadTimes } from "./log-fold.ts";
 import { LogReader } from "./log-reader.ts";
 import type { LogEnd } from "./log-writer.ts";
 import { type Checkpoint, readCheckpoint } from "./meta-file.ts";
+import { closeRead } from "./private-files.ts";
 import { decodeLine, LOG_VERSION, type LogHeader } from "./record.ts";
 import { Sequence } from "./sequence.ts";
 import { findPlaceAfter, isLineStart, type OpenLog, readLatestTurn } from "./tail-pages.ts";
@@ -33,7 +34,7 @@ export async function readContents(
 ): Promise<ThreadContents> {
   // The checkpoint first: the log only grows, so it then holds at least what the checkpoint covers.
   const checkpoint = await readCheckpoint(files, folder.path, folder.threadId);
-  const { size, birthtimeMs } = await files.fstat(file);
+  const { size, birthtimeMs } = files.fstatSync(file);
   const log: OpenLog = { files, file, size };
   const header = await readHeader(log, folder.threadId);
   const isUsable = checkpoint !== undefined && (await fits(checkpoint, log, header));
@@ -48,9 +49,9 @@ export async function* readEvents(
   folder: ThreadFolder,
   afterSeq: number,
 ): AsyncGenerator<StoredEvent> {
-  const file = await folder.openLog("read");
+  const file = folder.openLog("read");
   try {
-    const log: OpenLog = { files, file, size: (await files.fstat(file)).size };
+    const log: OpenLog = { files, file, size: files.fstatSync(file).size };
     await readHeader(log, folder.threadId);
     const start = afterSeq > 0 ? await findPlaceAfter(log, afterSeq) : { offset: 0, seq: 0 };
     const reader = new LogReader(files, file, new Sequence(start.seq), start.offset);
@@ -58,7 +59,7 @@ export async function* readEvents(
       for (const event of batch) if (event.seq > afterSeq) yield event;
     }
   } finally {
-    await files.close(file);
+    closeRead(files, file);
   }
 }
 

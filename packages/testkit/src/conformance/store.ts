@@ -218,26 +218,26 @@ async function checkClosedWriter(make: Make): Promise<void> {
 }
 
 /** Every way to use a store with a thread that exists already. */
-function usesOf(store: Store, threadId: string): Promise<unknown>[] {
+function usesOf(store: Store, threadId: string): (() => Promise<unknown>)[] {
   return [
-    store.open(threadId),
-    store.peek(threadId),
-    store.turns(threadId, { limit: 1, cursor: undefined }),
-    readAll(store, threadId),
-    store.remove(threadId),
+    () => store.open(threadId),
+    () => store.peek(threadId),
+    () => store.turns(threadId, { limit: 1, cursor: undefined }),
+    () => readAll(store, threadId),
+    () => store.remove(threadId),
   ];
 }
 
 async function checkUnknown(make: Make): Promise<void> {
   const { store } = await arrange(make);
-  for (const use of usesOf(store, "nobody")) expect(await kindOfFailure(use)).toBe("threadNotFound");
+  for (const use of usesOf(store, "nobody")) expect(await kindOfFailure(use())).toBe("threadNotFound");
 }
 
 async function checkBadIds(make: Make): Promise<void> {
   const { store } = await arrange(make);
   for (const id of BAD_IDS) {
-    for (const use of [store.create(id), ...usesOf(store, id)]) {
-      expect(await kindOfFailure(use)).toBe("invalidParams");
+    for (const use of [() => store.create(id), ...usesOf(store, id)]) {
+      expect(await kindOfFailure(use())).toBe("invalidParams");
     }
   }
 }

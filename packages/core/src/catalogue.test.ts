@@ -1,0 +1,95 @@
+import { FlintError } from "@flint/protocol";
+import { ScriptedDriver, scriptedModels } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { Catalogue } from "./catalogue.ts";
+
+class MuteDriver extends ScriptedDriver {
+  override async models(): Promise<never> {
+    throw new FlintError("agentFailed", "mute is not installed.");
+  }
+}
+
+const one = new ScriptedDriver({ id: "one" });
+const two = new ScriptedDriver({
+  id: "two",
+  models: [...scriptedModels("two"), { id: "two/deep/thought", displayName: "Deep", isDefault: false }],
+});
+const mute = new MuteDriver({ id: "mute" });
+
+describe("the models of all agents", () => {
+  test("there is one default, that of the first agent", async () => {
+    const catalogue = new Catalogue([one, two]);
+    const models = await catalogue.models();
+    expect(models.filter((model) => model.isDefault).map((model) => model.id)).toEqual(["one/steady"]);
+    expect(models).toHaveLength(5);
+    expect(await catalogue.defaultModel()).toBe("one/steady");
+  });
+
+  test("a server without an agent cannot be made", () => {
+    expect(() => new Catalogue([])).toThrow("at least one driver");
+  });
+
+  test("an agent that cannot say what it offers does not hide the others", async () => {
+    const catalogue = new Catalogue([mute, one]);
+    expect((await catalogue.models()).map((model) => model.id)).toEqual(["one/steady", "one/swift"]);
+    expect(await catalogue.defaultModel()).toBe("one/steady");
+    await expect(catalogue.choose("mute/x")).rejects.toThrow("mute is not installed.");
+    await expect(new Catalogue([mute]).models()).rejects.toThrow("mute is not installed.");
+  });
+
+  test("a model is found by its full id, or by its own name where only one agent has it", async () => {
+    const catalogue = new Catalogue([one, two]);
+    expect((await catalogue.choose("two/swift")).id).toBe("two/swift");
+    expect(await catalogue.choose("two/deep/thought")).toEqual({ id: "two/deep/thought", driver: two });
+    expect((await catalogue.choose("thought")).id).toBe("two/deep/thought");
+  });
+
+  test("a name that several agents have, or none, is refused with what there is", async () => {
+    const catalogue = new Catalogue([one, two]);
+    await expect(catalogue.choose("swift")).rejects.toMatchObject({
+      kind: "invalidParams",
+      data: { field: "model", known: ["one/swift", "two/swift"] },
+    });
+    await expect(catalogue.choose("gpt")).rejects.toMatchObject({
+      message: expect.stringContaining("one/steady, one/swift, two/steady"),
+      data: { field: "model" },
+    });
+  });
+
+  test("a model of an agent that this server does not have names those it has", () => {
+    expect(() => new Catalogue([one, two]).driverOf("three/x")).toThrow(/no agent "three"/);
+  });
+});
+
+describe("the selectors of a model", () => {
+  const catalogue = new Catalogue([one]);
+
+  test("values may come in any order when one makes the other appear", async () => {
+    const wanted = { effort: "high", thinking: "true" };
+    expect(await catalogue.withValues("one/steady", {}, wanted)).toEqual(wanted);
+  });
+
+  test("an unknown selector and an unknown value are refused with what there is", async () => {
+    await expect(catalogue.withValues("one/steady", {}, { effort: "high" })).rejects.toMatchObject({
+      kind: "invalidParams",
+      message: 'Unknown config option "effort". Known: thinking.',
+    });
+    await expect(catalogue.withValues("one/steady", {}, { thinking: "maybe" })).rejects.toMatchObject({
+      kind: "invalidParams",
+      message: '"maybe" is not a value of thinking. Known: true, false.',
+    });
+    await expect(catalogue.withValues("one/steady", {}, { ["__proto__"]: "x" })).rejects.toMatchObject({
+      kind: "invalidParams",
+    });
+  });
+
+  test("another model keeps the values it offers too, and drops the others", async () => {
+    const values = { thinking: "true", effort: "high", gone: "x" };
+    expect(await catalogue.keepOffered("one/swift", values)).toEqual({ thinking: "true", effort: "high" });
+    expect(await catalogue.keepOffered("one/swift", { effort: "high" })).toEqual({});
+    expect(await catalogue.keepOffered("one/swift", { thinking: "true", effort: "huge" })).toEqual({
+      thinking: "true",
+    });
+    expect(await catalogue.keepOffered("one/swift", {})).toEqual({});
+  });
+});

@@ -1,0 +1,406 @@
+import type { TurnContext, TurnOutcome } from "@flint/core/ports";
+import type { FileUpdateChange } from "@flint/protocol";
+import {
+  BareDriver,
+  Gate,
+  MemoryRules,
+  type Script,
+  ScriptedDriver,
+  settled,
+  type TestClient,
+  type TestEngineOptions,
+  testEngine,
+  UnreliableStore,
+  verifies,
+} from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+const ALLOW = { outcome: "allow" } as const;
+const DENY = { outcome: "deny" } as const;
+
+/** The nth approval that a client was asked for. */
+async function asked(client: TestClient, place = 0) {
+  const known = () => client.toldOf("approval/requested")[place];
+  await client.waitFor("approval/requested", () => known() !== undefined);
+  const event = known();
+  if (event === undefined) throw new Error("nobody was asked");
+  return event.data.approval;
+}
+
+/** A turn that waits for its first approval. */
+async function waiting(script: Script, options: TestEngineOptions = {}) {
+  const made = testEngine({ scripts: [script], ...options });
+  const client = made.connect();
+  const threadId = await client.startThread();
+  const turnId = await client.startTurn(threadId, "go");
+  const approval = await asked(client);
+  const respond = (decision: {
+    outcome: "allow" | "deny" | "cancel";
+    scope?: "once" | "session" | "always";
+  }) => client.call("approval/respond", { threadId, approvalId: approval.id, decision });
+  return { made, client, threadId, turnId, approval, respond };
+}
+
+describe("an action that must be allowed", () => {
+  verifies("S0-2", "is shown exactly and happens on the server only after the client said yes", async () => {
+    const { made, client, threadId, turnId, approval, respond } = await waiting([
+      { command: "make", output: ["ok"] },
+    ]);
+    expect(approval).toMatchObject({
+      turnId,
+      action: {
+        kind: "command",
+        command: "make",
+        cwd: "/work",
+        reason: "The command is not on the list of commands known to only read.",
+      },
+      requestedAtMs: made.clock.now(),
+      expiresAtMs: made.clock.now() + 600_000,
+    });
+    expect(client.toldOf("item/commandExecution/outputDelta")).toEqual([]);
+    expect((await client.call("thread/read", { threadId })).thread.status).toEqual({
+      type: "active",
+      activeFlags: ["waitingOnApproval"],
+    });
+    await respond(ALLOW);
+    const turn = await client.turnEnd(turnId);
+    expect(turn.items.at(-1)).toMatchObject({ command: "make", status: "completed", aggregatedOutput: "ok" });
+    expect((await client.waitFor("approval/resolved")).data).toEqual({
+      threadId,
+      turnId,
+      approvalId: approval.id,
+      itemId: approval.action.itemId,
+      resolution: {
+        decision: { outcome: "allow", scope: "once" },
+        by: "client",
+        clientId: client.session.id,
+      },
+    });
+    const order = client.order.slice(client.order.indexOf("<- approval/respond"));
+    expect(order.slice(0, 3)).toEqual(["<- approval/respond", "approval/resolved", "thread/status/changed"]);
+  });
+
+  test("does not happen when it is denied, and the agent is told why", async () => {
+    const { made, client, threadId, turnId, approval } = await waiting([
+      { command: "make" },
+      { text: "ok then" },
+    ]);
+    const decision = { ...DENY, message: "Not on a Friday." };
+    await client.call("approval/respond", { threadId, approvalId: approval.id, decision });
+    const turn = await client.turnEnd(turnId);
+    expect(turn.status).toBe("completed");
+    expect(turn.items[1]).toMatchObject({ command: "make", status: "declined" });
+    expect(made.driver.turns[0]?.decisions).toEqual([{ ...decision, scope: "once" }]);
+  });
+
+  test("that is cancelled ends the whole turn, also with an agent that would go on", async () => {
+    const { client, turnId, respond } = await waiting([{ command: "make" }]);
+    await respond({ outcome: "cancel" });
+    expect((await client.turnEnd(turnId)).status).toBe("interrupted");
+
+    const run = async (turn: TurnContext): Promise<TurnOutcome> => {
+      await turn.approve({ kind: "command", itemId: "x", command: "make", cwd: "/work" });
+      while (!turn.signal.aborted) await turn.ready();
+      return { status: "interrupted" };
+    };
+    const stubborn = await waiting([], { driver: new BareDriver({ run }) });
+    await stubborn.respond({ outcome: "cancel" });
+    expect((await stubborn.client.turnEnd(stubborn.turnId)).status).toBe("interrupted");
+  });
+
+  verifies("S0-67", "is asked about as the policy says", async () => {
+    const script: Script = [{ command: "ls" }, { command: "make" }];
+    const never = testEngine({ scripts: [script], approvalPolicy: "never" });
+    const client = never.connect();
+    await client.runTurn(await client.startThread(), "go");
+    expect(client.toldOf("approval/requested")).toEqual([]);
+
+    const unlessTrusted = await waiting(script, { approvalPolicy: "unlessTrusted" });
+    expect(unlessTrusted.approval.action).toMatchObject({ command: "make" });
+    const always = await waiting(script, { approvalPolicy: "always" });
+    expect(always.approval.action).toMatchObject({ command: "ls", reason: "Every action is asked about." });
+  });
+
+  test("is asked about also when it changes no file at all", async () => {
+    const { approval } = await waiting([{ fileChange: [] }], { approvalPolicy: "always" });
+    expect(approval.action).toMatchObject({ kind: "fileChange", changes: [] });
+  });
+
+  test("keeps the reason that the agent gave", async () => {
+    const { approval } = await waiting([{ command: "make", reason: "It must be built." }]);
+    expect(approval.action.reason).toBe("It must be built.");
+  });
+});
+
+describe("an answer holds", () => {
+  const file = (path: string): FileUpdateChange[] => [{ path, kind: "modify", diff: "@@" }];
+
+  /** Which actions of a script are asked about when the first one is answered like this, and all others with no. */
+  async function askedAfter(scope: "once" | "session" | "always", script: Script, rules = new MemoryRules()) {
+    const made = testEngine({ scripts: [script], rules, approvalPolicy: "unlessTrusted" });
+    const client = made.connect();
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "go");
+    const ended = client.turnEnd(turnId).then(() => true);
+    const subjects: string[] = [];
+    for (let place = 0; !(await Promise.race([ended, asked(client, place).then(() => false)])); place += 1) {
+      const { id, action } = await asked(client, place);
+      subjects.push(action.kind === "command" ? `${action.cwd}$ ${action.command}` : action.kind);
+      const decision = place === 0 ? { ...ALLOW, scope } : DENY;
+      await client.call("approval/respond", { threadId, approvalId: id, decision });
+    }
+    return { subjects, client, threadId, rules };
+  }
+
+  const COMMANDS: Script = [
+    { command: "make" },
+    { command: "make" },
+    { command: "make all" },
+    { command: "make " },
+    { approve: { kind: "command", itemId: "x", command: "make", cwd: "/elsewhere" } },
+  ];
+
+  test("once for this time only", async () => {
+    const { subjects } = await askedAfter("once", COMMANDS);
+    expect(subjects).toEqual([
+      "/work$ make",
+      "/work$ make",
+      "/work$ make all",
+      "/work$ make ",
+      "/elsewhere$ make",
+    ]);
+  });
+
+  test("for the session for exactly the same command in the same folder, and nothing else", async () => {
+    const { subjects, rules } = await askedAfter("session", COMMANDS);
+    expect(subjects).toEqual(["/work$ make", "/work$ make all", "/work$ make ", "/elsewhere$ make"]);
+    expect(rules.keys.size).toBe(0);
+  });
+
+  test("for always in other threads of the same folder and agent, and nowhere else", async () => {
+    const { subjects, rules } = await askedAfter("always", COMMANDS);
+    expect(subjects).toEqual(["/work$ make", "/work$ make all", "/work$ make ", "/elsewhere$ make"]);
+    const again = await askedAfter("once", COMMANDS, rules);
+    expect(again.subjects).toEqual(["/work$ make all", "/work$ make ", "/elsewhere$ make"]);
+
+    const elsewhere = testEngine({ rules, cwd: "/other", scripts: [[{ command: "make" }]] });
+    const client = elsewhere.connect();
+    await client.startTurn(await client.startThread(), "go");
+    expect((await asked(client)).action).toMatchObject({ command: "make", cwd: "/other" });
+
+    const driver = new ScriptedDriver({ id: "another", scripts: [[{ command: "make" }]] });
+    const another = testEngine({ rules, driver }).connect();
+    await another.startTurn(await another.startThread(), "go");
+    expect((await asked(another)).action).toMatchObject({ command: "make", cwd: "/work" });
+  });
+
+  test("for files by their paths, all of which must have been allowed", async () => {
+    const both = [...file("/work/a"), ...file("/work/b")];
+    const script: Script = [
+      { fileChange: file("/work/a") },
+      { fileChange: file("/work/a") },
+      { fileChange: both },
+    ];
+    const { subjects } = await askedAfter("session", script);
+    expect(subjects).toEqual(["fileChange", "fileChange"]);
+  });
+
+  test("for the session also after the thread was loaded again", async () => {
+    const store = new UnreliableStore();
+    const first = testEngine({ store, scripts: [[{ command: "make" }]] });
+    const client = first.connect();
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "go");
+    const { id } = await asked(client);
+    await client.call("approval/respond", {
+      threadId,
+      approvalId: id,
+      decision: { ...ALLOW, scope: "session" },
+    });
+    await client.turnEnd(turnId);
+    await first.close();
+    const later = testEngine({ store, scripts: [[{ command: "make" }]] }).connect();
+    expect((await later.runTurn(threadId, "again")).items.at(-1)).toMatchObject({ status: "completed" });
+    expect(later.toldOf("approval/requested")).toEqual([]);
+  });
+});
+
+describe("every approval ends", () => {
+  verifies("P14", "by its time limit, as declined, naming what was declined, and nothing runs", async () => {
+    const { made, client, threadId, turnId, respond } = await waiting([{ command: "rm -r build" }], {
+      approvalTimeoutMs: 2_000,
+    });
+    await made.clock.advance(1_999);
+    expect(client.toldOf("approval/resolved")).toEqual([]);
+    await made.clock.advance(1);
+    const turn = await client.turnEnd(turnId);
+    expect(turn.items.at(-1)).toMatchObject({ command: "rm -r build", status: "declined" });
+    const message = "Nobody answered within 2 s, so it was declined: rm -r build";
+    expect((await client.waitFor("approval/resolved")).data.resolution).toEqual({
+      decision: { outcome: "deny", scope: "once", message },
+      by: "timeout",
+    });
+    expect(made.driver.turns[0]?.decisions).toMatchObject([{ message }]);
+    await expect(respond(ALLOW)).rejects.toMatchObject({ kind: "approvalNotFound" });
+    expect((await client.call("thread/attach", { threadId })).approvals).toEqual([]);
+  });
+
+  verifies(
+    "P14",
+    "with an interrupt, at once, and an answer that comes later counts for nothing",
+    async () => {
+      const { client, threadId, turnId, approval, respond } = await waiting([
+        { command: "make", startsFirst: true },
+      ]);
+      const interrupted = client.call("turn/interrupt", { threadId });
+      const answered = interrupted.then(() => respond(ALLOW));
+      await expect(answered).rejects.toMatchObject({ kind: "approvalNotFound" });
+      const turn = await client.turnEnd(turnId);
+      expect(turn.status).toBe("interrupted");
+      expect(turn.items.at(-1)).toMatchObject({ command: "make", status: "failed" });
+      const { data } = await client.waitFor("approval/resolved");
+      expect(data).toMatchObject({
+        approvalId: approval.id,
+        resolution: { decision: { outcome: "cancel" }, by: "interrupt" },
+      });
+      expect(client.toldOf("approval/resolved")).toHaveLength(1);
+    },
+  );
+
+  test("with the first answer; a second one is told that it came too late", async () => {
+    const { made, client, threadId, turnId, approval, respond } = await waiting([{ command: "make" }]);
+    const other = made.connect();
+    await other.call("thread/attach", { threadId });
+    const responding = respond(ALLOW);
+    const second = other.call("approval/respond", { threadId, approvalId: approval.id, decision: DENY });
+    const [first, late] = await Promise.allSettled([responding, second]);
+    expect(first.status).toBe("fulfilled");
+    expect(late).toMatchObject({ status: "rejected", reason: { kind: "approvalNotFound" } });
+    expect((await client.turnEnd(turnId)).items.at(-1)).toMatchObject({ status: "completed" });
+    expect(other.toldOf("approval/resolved")).toHaveLength(1);
+  });
+
+  test("and leaves no time limit behind", async () => {
+    const { made, client, turnId, respond } = await waiting([{ command: "make" }]);
+    const before = made.clock.pending;
+    await respond(ALLOW);
+    await client.turnEnd(turnId);
+    expect(made.clock.pending).toBe(before - 1);
+  });
+
+  test("an answer for another thread does not count here", async () => {
+    const { client, approval } = await waiting([{ command: "make" }]);
+    const threadId = await client.startThread();
+    await expect(
+      client.call("approval/respond", { threadId, approvalId: approval.id, decision: ALLOW }),
+    ).rejects.toMatchObject({ kind: "approvalNotFound" });
+  });
+});
+
+describe("several clients", () => {
+  test("may answer for each other: whoever did not start the turn is asked and can say yes", async () => {
+    const gate = new Gate();
+    const made = testEngine({ scripts: [[{ wait: gate }, { command: "make" }]] });
+    const [owner, other] = [made.connect(), made.connect()];
+    const threadId = await owner.startThread();
+    const turnId = await owner.startTurn(threadId, "go");
+    await other.call("thread/attach", { threadId });
+    gate.open();
+    const { id } = await asked(other);
+    await other.call("approval/respond", { threadId, approvalId: id, decision: ALLOW });
+    expect((await owner.turnEnd(turnId)).items.at(-1)).toMatchObject({ status: "completed" });
+    expect((await owner.waitFor("approval/resolved")).data.resolution.clientId).toBe(other.session.id);
+  });
+
+  test("a client that joins late is asked too, once", async () => {
+    const { made, threadId, approval } = await waiting([{ command: "make" }]);
+    const [attached, resumed] = [made.connect(), made.connect()];
+    const { approvals } = await attached.call("thread/attach", { threadId });
+    expect(approvals).toEqual([approval]);
+    await resumed.call("thread/resume", { threadId });
+    await settled();
+    for (const client of [attached, resumed]) {
+      expect(client.toldOf("approval/requested").map((event) => event.data.approval)).toEqual([approval]);
+    }
+  });
+
+  test("a client that leaves does not take the question with it", async () => {
+    const { made, client, threadId, approval } = await waiting([{ command: "make" }]);
+    client.session.close();
+    const other = made.connect();
+    await other.call("thread/attach", { threadId });
+    await other.call("approval/respond", { threadId, approvalId: approval.id, decision: ALLOW });
+    expect((await other.waitFor("turn/completed")).data.turn.items.at(-1)).toMatchObject({
+      status: "completed",
+    });
+    expect(client.toldOf("approval/resolved")).toEqual([]);
+  });
+});
+
+describe("an answer is on the disk before anything comes of it", () => {
+  test("it is stored, forced to the disk, answered, told, and only then acted upon", async () => {
+    const store = new UnreliableStore();
+    const { made, client, turnId, respond } = await waiting([{ command: "make" }], { store });
+    const disk = new Gate();
+    store.syncWaits = () => disk.wait();
+    const responding = respond(ALLOW);
+    await disk.reached;
+    await settled();
+    expect(store.journal.at(-1)).toBe("approval/resolved");
+    expect(client.order).not.toContain("<- approval/respond");
+    expect(client.order).not.toContain("approval/resolved");
+    expect(made.driver.turns[0]?.decisions).toEqual([]);
+    disk.open();
+    await responding;
+    await client.turnEnd(turnId);
+    expect(store.journal.slice(store.journal.indexOf("approval/resolved")).slice(0, 3)).toEqual([
+      "approval/resolved",
+      "sync",
+      "item/started",
+    ]);
+  });
+
+  test("if it cannot be forced to the disk, nothing is done and the turn fails", async () => {
+    const store = new UnreliableStore();
+    const { made, client, turnId, respond } = await waiting([{ command: "make" }], { store });
+    store.syncFails = true;
+    await respond(ALLOW);
+    const turn = await client.turnEnd(turnId);
+    expect(turn).toMatchObject({ status: "failed", error: { errorInfo: "StorageFailed" } });
+    expect(JSON.stringify(turn.items)).not.toContain("make");
+    expect(made.driver.turns[0]?.decisions.map((decision) => decision.outcome)).not.toContain("allow");
+    expect((await client.waitFor("warning")).data.reason).toBe("syncFailed");
+  });
+
+  test("if it cannot be stored at all, the answer is refused, nothing is done and the turn fails", async () => {
+    const store = new UnreliableStore();
+    const { made, client, turnId, respond } = await waiting([{ command: "make" }], { store });
+    store.refuses = (bodies) => bodies.some((body) => body.type === "approval/resolved");
+    await expect(respond(ALLOW)).rejects.toMatchObject({ kind: "storageFailed" });
+    store.refuses = () => false;
+    expect(await client.turnEnd(turnId)).toMatchObject({
+      status: "failed",
+      error: { message: "The disk is full." },
+    });
+    expect(made.driver.turns[0]?.decisions.map((decision) => decision.outcome)).not.toContain("allow");
+  });
+
+  test("a time limit that cannot be stored ends the turn too", async () => {
+    const store = new UnreliableStore();
+    const { made, client, turnId } = await waiting([{ command: "make" }], { store });
+    store.refuses = () => true;
+    await made.clock.advance(600_000);
+    expect((await client.turnEnd(turnId)).error?.errorInfo).toBe("StorageFailed");
+  });
+
+  test("a question that cannot be stored is not asked", async () => {
+    const store = new UnreliableStore();
+    store.refuses = (bodies) => bodies.some((body) => body.type === "approval/requested");
+    const made = testEngine({ store, scripts: [[{ command: "make" }]] });
+    const client = made.connect();
+    const turn = await client.runTurn(await client.startThread(), "go");
+    expect(turn).toMatchObject({ status: "failed", error: { errorInfo: "StorageFailed" } });
+    expect(client.toldOf("approval/requested")).toEqual([]);
+    expect(JSON.stringify(turn.items)).not.toContain("make");
+  });
+});

@@ -1,0 +1,374 @@
+import type { QueuedInput, UserInput } from "@flint/protocol";
+import {
+  BareDriver,
+  Gate,
+  type ScriptChoice,
+  ScriptedDriver,
+  settled,
+  type TestClient,
+  testEngine,
+  UnreliableStore,
+  verifies,
+} from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+const text = (value: string): UserInput[] => [{ type: "text", text: value }];
+
+/** An agent that waits at its gate in the first turn and repeats its input in the others. */
+function busy(scripts?: ScriptChoice, steering: "accepts" | "refuses" | "absent" = "accepts") {
+  const gate = new Gate();
+  const choice: ScriptChoice = (said) =>
+    said === "first" ? [{ wait: gate }] : [{ text: `You said: ${said}` }];
+  const driver = new ScriptedDriver({ scripts: scripts ?? choice, steering });
+  return { gate, driver };
+}
+
+async function send(
+  client: TestClient,
+  threadId: string,
+  words: string,
+  delivery: "queue" | "steer" = "queue",
+) {
+  return client.call("turn/start", { threadId, input: text(words), delivery });
+}
+
+/** A thread whose first turn runs, with these inputs in its queue. */
+async function waiting(inputs: readonly string[], steering: "accepts" | "refuses" | "absent" = "accepts") {
+  const { gate, driver } = busy(undefined, steering);
+  const store = new UnreliableStore();
+  const made = testEngine({ driver, store });
+  const client = made.connect();
+  const threadId = await client.startThread();
+  const turnId = await client.startTurn(threadId, "first");
+  await gate.reached;
+  const queued: QueuedInput[] = [];
+  for (const input of inputs) {
+    const { queuedInput } = await send(client, threadId, input);
+    if (queuedInput !== undefined) queued.push(queuedInput);
+  }
+  return {
+    made,
+    store,
+    gate,
+    driver,
+    client,
+    threadId,
+    turnId,
+    queued,
+    ids: queued.map((input) => input.id),
+  };
+}
+
+const words = (queue: readonly QueuedInput[]) =>
+  queue.map((input) => Reflect.get(input.input[0] ?? {}, "text"));
+
+async function prompts(client: TestClient, count: number): Promise<string[]> {
+  await client.waitFor("turn/completed", () => client.toldOf("turn/completed").length >= count);
+  await settled();
+  return client
+    .toldOf("item/completed")
+    .flatMap(({ data: { item } }) => (item.type === "userMessage" && "content" in item ? item.content : []))
+    .map((piece) => String(Reflect.get(piece, "text")));
+}
+
+describe("an input while a turn runs", () => {
+  test("is refused unless its sender says what is to become of it", async () => {
+    const { client, threadId, turnId } = await waiting([]);
+    await expect(client.startTurn(threadId, "me too")).rejects.toMatchObject({
+      kind: "turnInProgress",
+      data: { activeTurnId: turnId },
+    });
+    await expect(client.startTurn(threadId, "me too", { delivery: "reject" })).rejects.toMatchObject({
+      kind: "turnInProgress",
+    });
+  });
+
+  test("waits in the queue, and runs as a turn of its own when the one before is completed", async () => {
+    const { client, threadId, gate, driver } = await waiting(["second", "third"]);
+    expect(client.toldOf("thread/queue/changed").map((event) => words(event.data.queue))).toEqual([
+      ["second"],
+      ["second", "third"],
+    ]);
+    expect(words((await client.call("thread/queue/list", { threadId })).queue)).toEqual(["second", "third"]);
+    gate.open();
+    expect(await prompts(client, 3)).toEqual(["first", "second", "third"]);
+    expect(driver.turns.map((turn) => turn.outcome?.status)).toEqual(["completed", "completed", "completed"]);
+    expect((await client.call("thread/queue/list", { threadId })).queue).toEqual([]);
+    const second = client.order.lastIndexOf("thread/queue/changed");
+    expect(client.order.slice(second, second + 2)).toEqual(["thread/queue/changed", "turn/started"]);
+  });
+
+  test("goes into the running turn, as a message of it, if its agent takes it", async () => {
+    const { client, threadId, turnId, gate, driver } = await waiting([]);
+    const { turn, queuedInput } = await send(client, threadId, "also this", "steer");
+    expect([turn?.id, turn?.status, queuedInput]).toEqual([turnId, "inProgress", undefined]);
+    expect(client.order.at(-3)).toBe("<- turn/start");
+    expect(driver.turns[0]?.steers).toEqual([text("also this")]);
+    gate.open();
+    const ended = await client.turnEnd(turnId);
+    expect(ended.items.map((item) => item.type)).toEqual(["userMessage", "userMessage"]);
+    expect(client.toldOf("turn/started")).toHaveLength(1);
+  });
+
+  test.each(["refuses", "absent"] as const)(
+    "waits if it was to be steered and the agent %s",
+    async (steering) => {
+      const { client, threadId, gate } = await waiting([], steering);
+      const { queuedInput, turn } = await send(client, threadId, "also this", "steer");
+      expect([words(queuedInput === undefined ? [] : [queuedInput]), turn]).toEqual([
+        ["also this"],
+        undefined,
+      ]);
+      gate.open();
+      expect(await prompts(client, 2)).toEqual(["first", "also this"]);
+    },
+  );
+
+  test("starts a turn as usual when none runs, whatever its sender foresaw", async () => {
+    const client = testEngine().connect();
+    const threadId = await client.startThread();
+    for (const delivery of ["queue", "steer"] as const) {
+      const { turn } = await send(client, threadId, "hi", delivery);
+      expect((await client.turnEnd(turn?.id ?? "")).status).toBe("completed");
+    }
+  });
+
+  test("may change the settings, which hold for what comes next", async () => {
+    const { client, threadId, gate, driver } = await waiting([]);
+    await client.call("turn/start", {
+      threadId,
+      input: text("second"),
+      delivery: "queue",
+      model: "scripted/swift",
+    });
+    gate.open();
+    await prompts(client, 2);
+    expect(driver.turns.map((turn) => turn.settings.model)).toEqual(["scripted/steady", "scripted/swift"]);
+  });
+
+  test("cannot bring an output schema along, and is refused with the way out", async () => {
+    const { client, threadId } = await waiting([]);
+    const wanted = { threadId, input: text("x"), outputSchema: {}, delivery: "queue" } as const;
+    await expect(client.call("turn/start", wanted)).rejects.toMatchObject({
+      kind: "invalidParams",
+      data: { field: "outputSchema" },
+    });
+  });
+
+  test("is refused when a hundred others wait already", async () => {
+    const { client, threadId } = await waiting(Array.from({ length: 100 }, (_, count) => `input ${count}`));
+    await expect(send(client, threadId, "one more")).rejects.toMatchObject({
+      kind: "overloaded",
+      data: { limit: 100 },
+    });
+  });
+});
+
+describe("turn/steer", () => {
+  verifies("S2-17", "adds input to the running turn if it is the expected one", async () => {
+    const { client, threadId, turnId, gate, driver } = await waiting([]);
+    await expect(
+      client.call("turn/steer", { threadId, input: text("x"), expectedTurnId: "other" }),
+    ).rejects.toMatchObject({ kind: "notRunning", data: { activeTurnId: turnId } });
+    const result = await client.call("turn/steer", { threadId, input: text("more"), expectedTurnId: turnId });
+    expect(result).toEqual({ turnId });
+    expect(driver.turns[0]?.steers).toEqual([text("more")]);
+    gate.open();
+    await client.turnEnd(turnId);
+    await expect(client.call("turn/steer", { threadId, input: text("x") })).rejects.toMatchObject({
+      kind: "notRunning",
+    });
+  });
+
+  test("says so when the agent takes no input", async () => {
+    const { client, threadId, turnId } = await waiting([], "refuses");
+    await expect(client.call("turn/steer", { threadId, input: text("x") })).rejects.toMatchObject({
+      kind: "unsupported",
+      data: { activeTurnId: turnId },
+      message: expect.stringContaining('"queue"'),
+    });
+  });
+
+  test("is refused while the agent still starts, and does not hold up anything", async () => {
+    const starting = new Gate();
+    const driver = new ScriptedDriver({ openWaits: () => starting.wait() });
+    const client = testEngine({ driver }).connect();
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "go");
+    await starting.reached;
+    await expect(client.call("turn/steer", { threadId, input: text("x") })).rejects.toMatchObject({
+      kind: "unsupported",
+    });
+    starting.open();
+    await client.turnEnd(turnId);
+  });
+
+  test("an input that ends the turn is still shown as a part of it, before its end", async () => {
+    const driver = new ScriptedDriver({ scripts: [[{ untilSteered: true }]] });
+    const client = testEngine({ driver }).connect();
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "go");
+    await settled();
+    await client.call("turn/steer", { threadId, input: text("that is all") });
+    const turn = await client.turnEnd(turnId);
+    expect(turn.items.map((item) => item.type)).toEqual(["userMessage", "userMessage"]);
+    expect(client.order.slice(-5)).toEqual([
+      "<- turn/steer",
+      "item/started",
+      "item/completed",
+      "turn/completed",
+      "thread/status/changed",
+    ]);
+  });
+
+  test("an agent that never says whether it took the input does not keep the turn from ending", async () => {
+    const driver = new BareDriver({
+      run: async (turn) => {
+        while (!turn.signal.aborted) await turn.ready();
+        return { status: "interrupted" };
+      },
+      steer: () => new Promise(() => undefined),
+    });
+    const client = testEngine({ driver }).connect();
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "go");
+    await settled();
+    const steering = client.call("turn/steer", { threadId, input: text("hello?") });
+    const refused = expect(steering).rejects.toMatchObject({ kind: "unsupported" });
+    await settled();
+    await client.call("turn/interrupt", { threadId });
+    expect((await client.turnEnd(turnId)).status).toBe("interrupted");
+    await refused;
+  });
+
+  test("an agent that breaks over it is named as the reason", async () => {
+    const gate = new Gate();
+    const driver = new BareDriver({
+      run: async () => {
+        await gate.wait();
+        return { status: "completed" };
+      },
+      steer: async () => {
+        throw new Error("ouch");
+      },
+    });
+    const client = testEngine({ driver }).connect();
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "go");
+    await gate.reached;
+    await expect(client.call("turn/steer", { threadId, input: text("x") })).rejects.toMatchObject({
+      kind: "agentFailed",
+      message: "The agent failed: ouch",
+    });
+    gate.open();
+    expect((await client.turnEnd(turnId)).status).toBe("completed");
+  });
+
+  test("an input that cannot be stored is refused, and the turn ends as failed", async () => {
+    const { client, threadId, turnId, store } = await waiting([]);
+    store.refuses = (bodies) => bodies.some((body) => body.type === "item/started");
+    await expect(client.call("turn/steer", { threadId, input: text("x") })).rejects.toMatchObject({
+      kind: "storageFailed",
+    });
+    expect((await client.turnEnd(turnId)).error?.errorInfo).toBe("StorageFailed");
+  });
+});
+
+describe("the queue", () => {
+  test("can be changed, reordered and emptied while it waits", async () => {
+    const { client, threadId, ids, gate } = await waiting(["a", "b", "c"]);
+    const [a = "", b = "", c = ""] = ids;
+    const queueIds = { threadId, queuedInputIds: [c, a, b] };
+    expect(words((await client.call("thread/queue/reorder", queueIds)).queue)).toEqual(["c", "a", "b"]);
+    const update = { threadId, queuedInputId: a, input: text("A") };
+    expect(words((await client.call("thread/queue/update", update)).queue)).toEqual(["c", "A", "b"]);
+    expect(words((await client.call("thread/queue/delete", { threadId, queuedInputId: c })).queue)).toEqual([
+      "A",
+      "b",
+    ]);
+    expect(client.order.slice(-2)).toEqual(["<- thread/queue/delete", "thread/queue/changed"]);
+    gate.open();
+    expect(await prompts(client, 3)).toEqual(["first", "A", "b"]);
+  });
+
+  test("refuses what is not in it, and an order that is not all of it", async () => {
+    const { client, threadId, ids } = await waiting(["a", "b"]);
+    const [a = ""] = ids;
+    for (const method of ["thread/queue/delete", "thread/queue/promote"] as const) {
+      await expect(client.call(method, { threadId, queuedInputId: "gone" })).rejects.toMatchObject({
+        kind: "queuedInputNotFound",
+        data: { queuedInputIds: ids },
+      });
+    }
+    for (const queuedInputIds of [[a], [a, a], [a, "gone"], [...ids, "gone"]]) {
+      await expect(client.call("thread/queue/reorder", { threadId, queuedInputIds })).rejects.toThrow();
+    }
+    expect(words((await client.call("thread/queue/list", { threadId })).queue)).toEqual(["a", "b"]);
+  });
+
+  test("gives an input to the running turn when it is promoted", async () => {
+    const { client, threadId, ids, turnId, driver, gate } = await waiting(["a", "b"]);
+    const result = await client.call("thread/queue/promote", { threadId, queuedInputId: ids[1] ?? "" });
+    expect([result.turnId, words(result.queue)]).toEqual([turnId, ["a"]]);
+    expect(driver.turns[0]?.steers).toEqual([text("b")]);
+    gate.open();
+    expect(await prompts(client, 2)).toEqual(["first", "b", "a"]);
+  });
+
+  test("keeps an input that the running turn does not take", async () => {
+    const { client, threadId, ids } = await waiting(["a"], "refuses");
+    await expect(
+      client.call("thread/queue/promote", { threadId, queuedInputId: ids[0] ?? "" }),
+    ).rejects.toMatchObject({ kind: "unsupported" });
+    expect(words((await client.call("thread/queue/list", { threadId })).queue)).toEqual(["a"]);
+  });
+
+  test("pauses after an interrupt; then a promoted input starts, and the rest follows it", async () => {
+    const { client, threadId, turnId, ids, driver } = await waiting(["a", "b", "c"]);
+    await client.call("turn/interrupt", { threadId });
+    await client.turnEnd(turnId);
+    await settled();
+    expect(driver.turns).toHaveLength(1);
+    const { queue } = await client.call("thread/queue/promote", { threadId, queuedInputId: ids[1] ?? "" });
+    expect(words(queue)).toEqual(["a", "c"]);
+    expect(await prompts(client, 4)).toEqual(["first", "b", "a", "c"]);
+  });
+
+  test("pauses after a failure, and goes on after the next turn that is completed", async () => {
+    const { gate, driver } = busy((said) =>
+      said === "first" ? [{ wait: gate }, { fail: { message: "no" } }] : [{ text: said }],
+    );
+    const client = testEngine({ driver }).connect();
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "first");
+    await send(client, threadId, "second");
+    gate.open();
+    await client.turnEnd(turnId);
+    await settled();
+    expect(driver.turns).toHaveLength(1);
+    await client.startTurn(threadId, "look here");
+    expect(await prompts(client, 3)).toEqual(["first", "look here", "second"]);
+  });
+
+  test("survives the end of the server, and waits for a person then", async () => {
+    const { made, client, threadId, store, queued } = await waiting(["a", "b"]);
+    await made.close();
+    expect(client.toldOf("turn/started")).toHaveLength(1);
+    const { driver } = busy();
+    const later = testEngine({ store, driver }).connect();
+    expect((await later.call("thread/attach", { threadId })).queue).toEqual(queued);
+    await settled();
+    expect(driver.turns).toEqual([]);
+    await later.call("thread/queue/promote", { threadId, queuedInputId: queued[0]?.id ?? "" });
+    expect(await prompts(later, 2)).toEqual(["a", "b"]);
+  });
+
+  test("keeps an input whose turn cannot be stored", async () => {
+    const { client, threadId, turnId, gate, store } = await waiting(["a"]);
+    store.refuses = (bodies) => bodies.some((body) => body.type === "turn/started");
+    gate.open();
+    await client.turnEnd(turnId);
+    await settled();
+    expect(words((await client.call("thread/queue/list", { threadId })).queue)).toEqual(["a"]);
+  });
+});

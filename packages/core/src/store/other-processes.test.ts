@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import {
+  leavesNoProcess,
+  listQuery,
+  readAll,
+  type TemporaryFolder,
+  temporaryFolder,
+  WrittenThread,
+} from "@flint/testkit";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { JsonlStore } from "./jsonl-store.ts";
+
+const CHILD = fileURLToPath(new URL("./testing/store-child.ts", import.meta.url));
+const ROUNDS = 30;
+
+let program: TemporaryFolder;
+
+beforeAll(async () => {
+  program = await temporaryFolder();
+  await build({
+    entryPoints: [CHILD],
+    outfile: program.join("child.mjs"),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    conditions: ["@flint/source"],
+    logLevel: "error",
+  });
+});
+
+afterAll(() => program.remove());
+
+/** A process that uses a store and tells what it did, line by line. */
+class StoreProcess {
+  readonly #process: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(command: "hold" | "write", root: string, threadId: string) {
+    const child = spawn(process.execPath, [program.join("child.mjs"), command, root, threadId], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    this.#process = child;
+    this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    onTestFinished(async () => {
+      await this.kill();
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  async nextLine(): Promise<string | undefined> {
+    const { value, done } = await this.#lines.next();
+    return done === true ? undefined : value;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#process.kill(name);
+  }
+
+  /** Ends it as a crash would, and gives the lines that nobody read. */
+  async kill(): Promise<string[]> {
+    const isOver = this.#process.exitCode !== null || this.#process.signalCode !== null;
+    const exit = isOver ? undefined : once(this.#process, "exit");
+    this.signal("SIGKILL");
+    await exit;
+    const rest: string[] = [];
+    for (let line = await this.nextLine(); line !== undefined; line = await this.nextLine()) rest.push(line);
+    return rest;
+  }
+}
+
+async function arrange() {
+  leavesNoProcess();
+  const folder = await temporaryFolder();
+  const store = new JsonlStore({ root: folder.path, durability: "relaxed" });
+  onTestFinished(() => store.close());
+  const thread = await WrittenThread.create(store, {}, "t1");
+  await thread.close();
+  return { folder, store, thread };
+}
+
+describe("a thread that another process has open", () => {
+  test("is refused at once, with the process named, and can still be read [P21]", async () => {
+    const { folder, store, thread } = await arrange();
+    const other = new StoreProcess("hold", folder.path, "t1");
+    expect(await other.nextLine()).toBe("open");
+    const { pid } = other;
+    await expect(store.open("t1")).rejects.toMatchObject({
+      kind: "threadLocked",
+      message: `Thread t1 is in use by process ${pid}; stop it or use the server that has it.`,
+      data: { threadId: "t1", pid },
+    });
+    expect(await readAll(store, "t1")).toEqual(thread.events);
+    expect((await store.peek("t1")).state).toEqual(thread.state);
+  });
+
+  test("is refused within a second although that process is stopped [P21]", async () => {
+    const { folder, store } = await arrange();
+    const other = new StoreProcess("hold", folder.path, "t1");
+    await other.nextLine();
+    other.signal("SIGSTOP");
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const begin = performance.now();
+      await expect(store.open("t1")).rejects.toMatchObject({
+        kind: "threadLocked",
+        message: expect.stringContaining("a process that does not answer"),
+      });
+      expect(performance.now() - begin).toBeLessThan(1000);
+    }
+  });
+
+  test("can be taken over as soon as that process is killed [P21]", async () => {
+    const { folder, store, thread } = await arrange();
+    const other = new StoreProcess("hold", folder.path, "t1");
+    await other.nextLine();
+    await other.kill();
+    const { writer, state } = await store.open("t1");
+    expect(state).toEqual(thread.state);
+    await writer.close();
+  });
+});
+
+test(`a writer that is killed ${ROUNDS} times loses nothing that it called safe and leaves nothing behind [P22]`, async () => {
+  const { folder } = await arrange();
+  const safe: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const writer = new StoreProcess("write", folder.path, "t1");
+    expect(await writer.nextLine()).toMatch(/^opened/);
+    // Killed at a different point of its work each time.
+    for (let line = 0; line < round % 7; line += 1) await writer.nextLine();
+    const rest = await writer.kill();
+    const last = rest.findLast((line) => /^safe \d+$/.test(line));
+    if (last !== undefined) safe.push(Number(last.slice(5)));
+  }
+  const store = new JsonlStore({ root: folder.path, durability: "relaxed" });
+  onTestFinished(() => store.close());
+  expect((await store.list(listQuery())).data.map(({ id }) => id)).toEqual(["t1"]);
+  const { writer, state, damage } = await store.open("t1");
+  expect(damage.missing).toBe(0);
+  expect(state.seq).toBeGreaterThanOrEqual(Math.max(...safe));
+  const events = await readAll(store, "t1");
+  const seqs = new Set(events.map(({ seq }) => seq));
+  expect(safe.filter((seq) => !seqs.has(seq))).toEqual([]);
+  expect(readdirSync(folder.join("threads/t1")).toSorted()).toEqual(["events.jsonl", "lock", "meta.json"]);
+  await writer.close();
+});
