@@ -5,6 +5,7 @@ import type { Measurements, TortureCase } from "./case.ts";
 import type { Context } from "./context.ts";
 import { count, megabytes, milliseconds } from "./figures.ts";
 import { MemoryWatch } from "./memory.ts";
+import { ReceivedText } from "./received-text.ts";
 
 const DELTAS = 100_000;
 const SIZE = 20;
@@ -52,6 +53,8 @@ async function loudCommand(context: Context): Promise<Measurements> {
   const command = commandOf(await server.lastTurn(threadId));
   const kept = command.aggregatedOutput?.length ?? 0;
   assert(kept > LIMITS.output / 2 && kept <= LIMITS.output + CUT_NOTE, `${kept} characters are kept`);
+  const told = ReceivedText.of(server.wire.messages).lengthOf(command.id);
+  assert(told <= LIMITS.output, `${told} characters were told`);
   assert((command.omittedOutputBytes ?? 0) >= OUTPUT - LIMITS.output, "what is left out is stated");
   const { growth } = memory;
   await server.expectAlive(context.patience);

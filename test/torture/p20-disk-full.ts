@@ -11,6 +11,7 @@ import { expectNothingMerged, pathsBelow, readLog } from "./log-files.ts";
 const SMALL = "size=256k,mode=0700";
 const LARGE = "remount,size=16m";
 const TOO_MUCH = 1_000;
+const STORAGE_FAILED = -32008;
 
 /** Lets the disk run full in the middle of a turn, and makes room again. */
 export const diskFull: TortureCase = {
@@ -34,6 +35,8 @@ export const diskFull: TortureCase = {
     assert.equal(failed.status, "failed");
     assert.equal(failed.error?.errorInfo, "StorageFailed", failed.error?.message);
     await server.call("model/list", {});
+    const refused = server.startTurn(threadId, "x".repeat(TOO_MUCH * TOO_MUCH));
+    await assert.rejects(refused, { code: STORAGE_FAILED }, "a turn that cannot be stored is not begun");
     expectMetaIntact(home);
 
     execFileSync("mount", ["-o", LARGE, home]);

@@ -11,6 +11,7 @@ export interface Verdict {
 }
 
 const MOST_FAULTS_SHOWN = 5;
+const LONGEST_CASE_MS = 180_000;
 
 /** Runs one case, ends all that it started, and judges what it measured. */
 export async function runCase(torture: TortureCase, short: boolean, ledger = new Ledger()): Promise<Verdict> {
@@ -19,7 +20,7 @@ export async function runCase(torture: TortureCase, short: boolean, ledger = new
   const reasons: string[] = [];
   let skipped = false;
   try {
-    figures = await torture.run(context);
+    figures = await withinLimit(torture.run(context));
   } catch (error) {
     // A failed assertion, or a machine that cannot do this; both are results.
     skipped = error instanceof SkippedCase && !isRequired(error.part);
@@ -32,6 +33,16 @@ export async function runCase(torture: TortureCase, short: boolean, ledger = new
     ...faults.map((fault) => `a line on stdout is no protocol message, ${fault}`),
   );
   return { result: reasons.length === 0 ? "passed" : "failed", figures, reasons };
+}
+
+/** Nothing that a server does or leaves undone may keep the others from being looked at. */
+async function withinLimit(running: Promise<Measurements>): Promise<Measurements> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    const late = new Error(`the case did not end within ${LONGEST_CASE_MS / 1_000} s`);
+    timer = setTimeout(() => reject(late), LONGEST_CASE_MS);
+  });
+  return Promise.race([running, limit]).finally(() => clearTimeout(timer));
 }
 
 function isRequired(part: string): boolean {

@@ -1,10 +1,10 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Id } from "./ids.ts";
 import { FileUpdateChange } from "./items.ts";
 import { open } from "./open.ts";
 import { Decision } from "./policy.ts";
 
-const common = { itemId: Id, reason: z.string().optional() };
+const common = { itemId: Id, reason: z.optional(z.string()) };
 
 /** What an agent wants to do and must be allowed to. The exact command or diff is always there. */
 export const Action = z.discriminatedUnion("kind", [
@@ -14,8 +14,8 @@ export const Action = z.discriminatedUnion("kind", [
     kind: z.literal("tool"),
     ...common,
     tool: z.string(),
-    server: z.string().optional(),
-    arguments: z.unknown().optional(),
+    server: z.optional(z.string()),
+    arguments: z.optional(z.unknown()),
   }),
 ]);
 export type Action = z.output<typeof Action>;
@@ -54,17 +54,17 @@ export const ResolvedBy = z.enum(["client", "rule", "timeout", "interrupt", "tur
 export type ResolvedBy = z.output<typeof ResolvedBy>;
 
 /** How an approval ended. */
-export const Resolution = open({ decision: Decision, by: ResolvedBy, clientId: z.string().optional() });
+export const Resolution = open({ decision: Decision, by: ResolvedBy, clientId: z.optional(z.string()) });
 export type Resolution = z.output<typeof Resolution>;
 
 /** One thing an agent wants to know from the user. */
 export const UserQuestion = open({
   id: z.string(),
-  header: z.string().optional(),
+  header: z.optional(z.string()),
   question: z.string(),
-  options: z.array(open({ label: z.string(), description: z.string().optional() })).optional(),
-  multiple: z.boolean().optional(),
-  secret: z.boolean().optional(),
+  options: z.optional(z.array(open({ label: z.string(), description: z.optional(z.string()) }))),
+  multiple: z.optional(z.boolean()),
+  secret: z.optional(z.boolean()),
 });
 export type UserQuestion = z.output<typeof UserQuestion>;
 

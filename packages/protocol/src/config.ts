@@ -1,13 +1,13 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { open } from "./open.ts";
 
 /** A model that a thread can use; its id is `agent/model`. */
 export const Model = open({
   id: z.string(),
   displayName: z.string(),
-  description: z.string().optional(),
+  description: z.optional(z.string()),
   isDefault: z.boolean(),
-  meta: z.record(z.string(), z.unknown()).optional(),
+  meta: z.optional(z.record(z.string(), z.unknown())),
 });
 export type Model = z.output<typeof Model>;
 
@@ -15,7 +15,7 @@ export type Model = z.output<typeof Model>;
 export const ConfigSelectOption = open({
   id: z.string(),
   name: z.string(),
-  description: z.string().optional(),
+  description: z.optional(z.string()),
 });
 export type ConfigSelectOption = z.output<typeof ConfigSelectOption>;
 
@@ -27,12 +27,12 @@ export const ConfigOption = open({
   type: z.enum(["select", "boolean"]),
   id: z.string(),
   name: z.string(),
-  description: z.string().optional(),
-  group: z.string().optional(),
-  category: z.string().optional(),
+  description: z.optional(z.string()),
+  group: z.optional(z.string()),
+  category: z.optional(z.string()),
   options: z.array(ConfigSelectOption),
   value: z.string(),
-  modelIds: z.array(z.string()).optional(),
+  modelIds: z.optional(z.array(z.string())),
 });
 export type ConfigOption = z.output<typeof ConfigOption>;
 
@@ -40,6 +40,6 @@ export type ConfigOption = z.output<typeof ConfigOption>;
 export const SandboxState = open({
   available: z.boolean(),
   mechanism: z.string(),
-  detail: z.string().optional(),
+  detail: z.optional(z.string()),
 });
 export type SandboxState = z.output<typeof SandboxState>;

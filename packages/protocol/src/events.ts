@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Answers, Approval, QuestionRequest, Resolution, ResolvedBy } from "./approval.ts";
 import { ConfigOption } from "./config.ts";
 import { Id } from "./ids.ts";
@@ -14,7 +14,7 @@ import { Cost, TokenUsage } from "./usage.ts";
  */
 export type Keeping = "stored" | "synced" | "coalesced" | "live";
 
-function row<Kept extends Keeping, Data extends z.ZodType>(kept: Kept, doc: string, make: () => Data) {
+function row<Kept extends Keeping, Data extends z.ZodMiniType>(kept: Kept, doc: string, make: () => Data) {
   const data = once(make);
   return {
     kept,
@@ -75,8 +75,8 @@ export const EVENTS = {
         ...ofTurn,
         usage: TokenUsage,
         last: TokenUsage,
-        modelContextWindow: z.number().optional(),
-        cost: Cost.optional(),
+        modelContextWindow: z.optional(z.number()),
+        cost: z.optional(Cost),
       }),
   ),
   "turn/started": row("stored", "A turn began.", () => TurnEvent),
@@ -124,7 +124,7 @@ export const EVENTS = {
     open({ ...ofTurn, fromModel: z.string(), toModel: z.string(), reason: z.string() }),
   ),
   "config/updated": row("live", "The selectors of the thread or of the server changed.", () =>
-    open({ threadId: Id.optional(), options: z.array(ConfigOption) }),
+    open({ threadId: z.optional(Id), options: z.array(ConfigOption) }),
   ),
   "extension/notified": row(
     "live",

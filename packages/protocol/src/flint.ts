@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Answers, UserQuestion } from "./approval.ts";
 import { EVENTS } from "./events.ts";
 import { Id } from "./ids.ts";
@@ -8,12 +8,12 @@ import { Empty, open } from "./open.ts";
 import { Decision } from "./policy.ts";
 import { defineVocabulary, type NotificationRow, STANDARD_CODES } from "./vocabulary.ts";
 
-const asked = { threadId: Id, turnId: Id, itemId: Id, approvalId: Id, reason: z.string().optional() };
+const asked = { threadId: Id, turnId: Id, itemId: Id, approvalId: Id, reason: z.optional(z.string()) };
 
 /** The words a client may answer an approval with, or the whole decision. */
 export const ApprovalAnswer = open({
   decision: z.union([z.enum(["accept", "acceptForSession", "acceptAlways", "decline", "cancel"]), Decision]),
-  message: z.string().optional(),
+  message: z.optional(z.string()),
 });
 export type ApprovalAnswer = z.output<typeof ApprovalAnswer>;
 
@@ -34,8 +34,8 @@ export const ASKS = {
     params: open({
       ...asked,
       tool: z.string(),
-      server: z.string().optional(),
-      arguments: z.unknown().optional(),
+      server: z.optional(z.string()),
+      arguments: z.optional(z.unknown()),
     }),
     result: ApprovalAnswer,
   },
@@ -49,7 +49,7 @@ export const ASKS = {
 /** The name of a question to the client. */
 export type Ask = keyof typeof ASKS;
 
-function toldAs(event: { readonly doc: string; readonly data: z.ZodType }): NotificationRow {
+function toldAs(event: { readonly doc: string; readonly data: z.ZodMiniType }): NotificationRow {
   return {
     doc: event.doc,
     get params() {

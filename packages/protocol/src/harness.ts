@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Action, ResolvedBy } from "./approval.ts";
 import { Id } from "./ids.ts";
 import { UserInput } from "./input.ts";
@@ -27,28 +27,28 @@ export const HARNESS_ITEMS = {
   assistant_message: {
     doc: "What the model says (`text`) or thinks (`reasoning`, and `summary` where there is one).",
     data: open({
-      text: z.string().optional(),
-      reasoning: z.string().optional(),
-      summary: z.string().optional(),
+      text: z.optional(z.string()),
+      reasoning: z.optional(z.string()),
+      summary: z.optional(z.string()),
     }),
   },
   tool_exec: {
     doc: "The use of a tool. `kind` is the item type on the Flint wire; the tool's own fields are beside it.",
-    data: z.looseObject({ tool: z.string(), kind: z.string(), logItemId: z.string().optional() }),
+    data: z.looseObject({ tool: z.string(), kind: z.string(), logItemId: z.optional(z.string()) }),
   },
   tool_log: {
     doc: "The output of the command `toolItemId`, and nowhere else: a command's tool_exec does not repeat it.",
-    data: open({ toolItemId, output: z.string(), omittedOutputBytes: z.number().optional() }),
+    data: open({ toolItemId, output: z.string(), omittedOutputBytes: z.optional(z.number()) }),
   },
   approval: {
     doc: "A request for permission, and once it is completed its answer. The item id is the request id.",
     data: open({
       requestId: z.string(),
       toolItemId,
-      action: Action.optional(),
-      decision: HarnessDecision.optional(),
-      by: ResolvedBy.optional(),
-      resolution: Decision.optional(),
+      action: z.optional(Action),
+      decision: z.optional(HarnessDecision),
+      by: z.optional(ResolvedBy),
+      resolution: z.optional(Decision),
     }),
   },
   artifact: {
@@ -79,7 +79,7 @@ export const HarnessTurn = open({
   turnId: Id,
   threadId: Id,
   status: z.enum(["running", "completed", "cancelled", "error"]),
-  time: open({ started: z.number(), completed: z.number().optional() }),
+  time: open({ started: z.number(), completed: z.optional(z.number()) }),
 });
 export type HarnessTurn = z.output<typeof HarnessTurn>;
 
@@ -88,7 +88,7 @@ export const HarnessItem = open({
   itemId: z.string(),
   ...ofTurn,
   type: ItemTypeName,
-  data: z.record(z.string(), z.unknown()).optional(),
+  data: z.optional(z.record(z.string(), z.unknown())),
 });
 export type HarnessItem = z.output<typeof HarnessItem>;
 
@@ -113,8 +113,8 @@ const startTurn = METHODS["turn/start"].params.shape;
 
 /** The first slash parts provider and model, so a provider's name must not hold one. */
 const ModelName = open({
-  providerID: z.string().regex(/^[^/]+$/, "must be a name without '/'"),
-  modelID: z.string().min(1),
+  providerID: z.string().check(z.regex(/^[^/]+$/, "must be a name without '/'")),
+  modelID: z.string().check(z.minLength(1)),
 });
 
 /** The harness wire: dotted names, approvals told by a notification and answered by a request. */
@@ -124,9 +124,12 @@ export const HARNESS = defineVocabulary({
   requests: {
     initialize: {
       doc: "Says hello and answers what this server can do. Welcome at any time, not required.",
-      params: open({
-        clientInfo: open({ name: z.string(), version: z.string().optional() }).optional(),
-      }).default({}),
+      params: z._default(
+        open({
+          clientInfo: z.optional(open({ name: z.string(), version: z.optional(z.string()) })),
+        }),
+        {},
+      ),
       result: open({
         version: z.string(),
         capabilities: open({
@@ -140,13 +143,13 @@ export const HARNESS = defineVocabulary({
     },
     "thread.create": {
       doc: "Creates a thread and follows it.",
-      params: open({ title: startThread.name, directory: startThread.cwd }).default({}),
+      params: z._default(open({ title: startThread.name, directory: startThread.cwd }), {}),
       result: open({ thread: HarnessThread }),
     },
     "thread.list": {
       doc: "The threads, newest first. `nextCursor` is there when one answer cannot hold them all.",
-      params: open({ cursor: z.string().optional() }).default({}),
-      result: open({ threads: z.array(HarnessThread), nextCursor: z.string().optional() }),
+      params: z._default(open({ cursor: z.optional(z.string()) }), {}),
+      result: open({ threads: z.array(HarnessThread), nextCursor: z.optional(z.string()) }),
     },
     "thread.get": {
       doc: "A thread and everything that was told about it, in order.",
@@ -158,8 +161,8 @@ export const HARNESS = defineVocabulary({
       params: open({
         threadId: Id,
         input: startTurn.input,
-        model: ModelName.optional(),
-        agent: z.string().max(200).optional(),
+        model: z.optional(ModelName),
+        agent: z.optional(z.string().check(z.maxLength(200))),
       }),
       result: open({ turnId: Id }),
     },
@@ -193,7 +196,7 @@ export const HARNESS = defineVocabulary({
         itemType: ItemTypeName,
         field: z.string(),
         delta: z.string(),
-        offset: z.number().optional(),
+        offset: z.optional(z.number()),
       }),
     },
     "item.completed": { doc: "An item is final; this state of it is the one that counts.", params: ofItem },

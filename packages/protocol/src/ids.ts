@@ -1,10 +1,10 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** What every id looks like, on every wire and in every file name: nothing that could be a path. */
 export const ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The id of a thread, turn, item, approval, question or queued input. */
-export const Id = z.string().regex(ID_PATTERN, "must be 1 to 64 letters, digits, '_' or '-'");
+export const Id = z.string().check(z.regex(ID_PATTERN, "must be 1 to 64 letters, digits, '_' or '-'"));
 
 /** Whether a text taken from a file name or a peer may be used as an id. */
 export function isId(text: string): boolean {

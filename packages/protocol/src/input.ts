@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Id } from "./ids.ts";
 import { open } from "./open.ts";
 
@@ -7,7 +7,7 @@ export const UserInput = z.discriminatedUnion("type", [
   open({ type: z.literal("text"), text: z.string() }),
   open({ type: z.literal("image"), url: z.string() }),
   open({ type: z.literal("localImage"), path: z.string() }),
-  open({ type: z.literal("skill"), name: z.string(), path: z.string().optional() }),
+  open({ type: z.literal("skill"), name: z.string(), path: z.optional(z.string()) }),
   open({ type: z.literal("mention"), name: z.string(), path: z.string() }),
 ]);
 export type UserInput = z.output<typeof UserInput>;
@@ -37,6 +37,6 @@ export const QueuedInput = open({
   id: Id,
   input: z.array(UserInput),
   createdAtMs: z.number(),
-  clientId: z.string().optional(),
+  clientId: z.optional(z.string()),
 });
 export type QueuedInput = z.output<typeof QueuedInput>;

@@ -99,7 +99,9 @@ describe("the known items", () => {
       "plan",
     ];
     expect(Object.keys(ITEMS)).toEqual(expect.arrayContaining(eight));
-    expect(KnownItem.options.map((option) => option.shape.type.value)).toEqual(Object.keys(ITEMS));
+    expect(KnownItem.def.options.map((option) => option.shape.type.def.values[0])).toEqual(
+      Object.keys(ITEMS),
+    );
   });
 
   test.each(samples)(

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Id } from "./ids.ts";
 import { UserInput } from "./input.ts";
 import { open } from "./open.ts";
@@ -11,7 +11,7 @@ export const FileUpdateChange = open({
   path: z.string(),
   kind: z.enum(["add", "modify", "delete"]),
   diff: z.string(),
-  movePath: z.string().optional(),
+  movePath: z.optional(z.string()),
 });
 export type FileUpdateChange = z.output<typeof FileUpdateChange>;
 
@@ -25,17 +25,17 @@ export type PlanEntry = z.output<typeof PlanEntry>;
 const UserMessage = open({
   type: z.literal("userMessage"),
   id: Id,
-  clientId: z.string().optional(),
+  clientId: z.optional(z.string()),
   content: z.array(UserInput),
 });
 /** Set on an item whose turn ended before it did: what is there is all there is. */
-const partial = z.boolean().optional();
+const partial = z.optional(z.boolean());
 const AgentMessage = open({ type: z.literal("agentMessage"), id: Id, text: z.string(), partial });
 const Reasoning = open({
   type: z.literal("reasoning"),
   id: Id,
-  summary: z.string().optional(),
-  content: z.string().optional(),
+  summary: z.optional(z.string()),
+  content: z.optional(z.string()),
   partial,
 });
 const CommandExecution = open({
@@ -44,46 +44,46 @@ const CommandExecution = open({
   command: z.string(),
   cwd: z.string(),
   status: WorkStatus,
-  exitCode: z.number().optional(),
-  aggregatedOutput: z.string().optional(),
-  omittedOutputBytes: z.number().optional(),
-  durationMs: z.number().optional(),
+  exitCode: z.optional(z.number()),
+  aggregatedOutput: z.optional(z.string()),
+  omittedOutputBytes: z.optional(z.number()),
+  durationMs: z.optional(z.number()),
 });
 const FileChange = open({
   type: z.literal("fileChange"),
   id: Id,
   changes: z.array(FileUpdateChange),
   status: WorkStatus,
-  output: z.string().optional(),
+  output: z.optional(z.string()),
 });
 const McpToolCall = open({
   type: z.literal("mcpToolCall"),
   id: Id,
   server: z.string(),
   tool: z.string(),
-  arguments: z.record(z.string(), z.unknown()).optional(),
+  arguments: z.optional(z.record(z.string(), z.unknown())),
   status: CallStatus,
-  result: z.unknown().optional(),
-  error: z.string().optional(),
-  durationMs: z.number().optional(),
+  result: z.optional(z.unknown()),
+  error: z.optional(z.string()),
+  durationMs: z.optional(z.number()),
 });
 const ToolCall = open({
   type: z.literal("toolCall"),
   id: Id,
   tool: z.string(),
-  title: z.string().optional(),
-  arguments: z.unknown().optional(),
+  title: z.optional(z.string()),
+  arguments: z.optional(z.unknown()),
   status: WorkStatus,
-  result: z.unknown().optional(),
-  error: z.string().optional(),
-  durationMs: z.number().optional(),
+  result: z.optional(z.unknown()),
+  error: z.optional(z.string()),
+  durationMs: z.optional(z.number()),
 });
 const WebSearch = open({ type: z.literal("webSearch"), id: Id, query: z.string() });
 const Plan = open({
   type: z.literal("plan"),
   id: Id,
   text: z.string(),
-  entries: z.array(PlanEntry).optional(),
+  entries: z.optional(z.array(PlanEntry)),
   partial,
 });
 const EnteredReviewMode = open({ type: z.literal("enteredReviewMode"), id: Id, review: z.string() });
@@ -91,13 +91,13 @@ const ExitedReviewMode = open({ type: z.literal("exitedReviewMode"), id: Id, rev
 const ContextCompaction = open({
   type: z.literal("contextCompaction"),
   id: Id,
-  summary: z.string().optional(),
+  summary: z.optional(z.string()),
 });
 
 /** Which text field of its item a delta event extends. */
 type DeltaFields = Readonly<Record<string, string>>;
 
-function row<Schema extends z.ZodObject>(doc: string, schema: Schema, deltas: DeltaFields = {}) {
+function row<Schema extends z.ZodMiniObject>(doc: string, schema: Schema, deltas: DeltaFields = {}) {
   return { doc, schema, deltas };
 }
 
@@ -149,7 +149,9 @@ export type Item<Type extends ItemType> = Extract<KnownItem, { type: Type }>;
 
 /** An item of a type that only the agent knows; clients show its id and whatever text it has. */
 export const ExtensionItem = open({
-  type: z.string().refine((type) => !Object.hasOwn(ITEMS, type), "is a known type with a wrong shape"),
+  type: z
+    .string()
+    .check(z.refine((type) => !Object.hasOwn(ITEMS, type), "is a known type with a wrong shape")),
   id: Id,
 });
 export type ExtensionItem = z.output<typeof ExtensionItem>;

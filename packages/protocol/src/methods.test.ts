@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
+import { z } from "zod/mini";
 import { Id } from "./ids.ts";
 import { isMethod, METHODS, type Method, type ParamsInput } from "./methods.ts";
 
@@ -69,7 +69,7 @@ const refusedFields = (method: Method, params: object): string[] => {
   const issues = METHODS[method].params.safeParse(params).error?.issues ?? [];
   return issues.map((issue) => issue.path.join("."));
 };
-const needed = (schema: z.ZodType, value: object): string[] =>
+const needed = (schema: z.ZodMiniType, value: object): string[] =>
   Object.keys(value).filter((field) => !schema.safeParse({ ...value, [field]: undefined }).success);
 
 describe("every method", () => {
@@ -201,7 +201,7 @@ describe("what each method of the protocol gives", () => {
   );
 
   test("a turn has an id, one of four statuses, items, and an error when it went wrong [S0-35, S0-36]", () => {
-    const schema = METHODS["turn/start"].result.shape.turn.unwrap();
+    const schema = METHODS["turn/start"].result.shape.turn.def.innerType;
     const failed = { ...turn, status: "failed", error: { message: "No." } };
     expect([schema.parse(turn), schema.parse(failed)]).toEqual([turn, failed]);
     expect(needed(schema, failed)).toEqual(["id", "status", "items"]);
@@ -267,10 +267,11 @@ const NO_IDS = [
 
 describe("an id that is not a plain name", () => {
   const isId = (field: z.core.$ZodType): boolean =>
-    field === Id || (field instanceof z.ZodOptional && field.unwrap() === Id);
-  const isIdList = (field: z.core.$ZodType): boolean => field instanceof z.ZodArray && field.element === Id;
+    field === Id || (field instanceof z.ZodMiniOptional && field.def.innerType === Id);
+  const isIdList = (field: z.core.$ZodType): boolean =>
+    field instanceof z.ZodMiniArray && field.def.element === Id;
   const idFields = methods.flatMap((method) =>
-    Object.entries<z.ZodType>(METHODS[method].params.shape)
+    Object.entries<z.ZodMiniType>(METHODS[method].params.shape)
       .filter(([, field]) => isId(field) || isIdList(field))
       .map(([name, field]) => ({ method, name, list: isIdList(field) })),
   );

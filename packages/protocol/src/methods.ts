@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Answers, Approval, QuestionRequest } from "./approval.ts";
 import { ConfigOption, Model, SandboxState } from "./config.ts";
 import { LoggedEvent } from "./events.ts";
@@ -14,7 +14,7 @@ import { Cost, TokenUsage } from "./usage.ts";
 export type Scope = "thread" | "none";
 
 /** Schemas are made when they are first looked at: a server answers before it has made them all. */
-function row<In extends Scope, Params extends z.ZodType, Result extends z.ZodType>(
+function row<In extends Scope, Params extends z.ZodMiniType, Result extends z.ZodMiniType>(
   doc: string,
   scope: In,
   params: () => Params,
@@ -34,36 +34,36 @@ function row<In extends Scope, Params extends z.ZodType, Result extends z.ZodTyp
 }
 
 const ofThread = { threadId: Id };
-const limit = z.number().int().min(1).max(LIMITS.page).optional();
-const absolutePath = z.string().startsWith("/", "must be an absolute path").max(4096);
-const input = z.array(UserInput).min(1, "must hold at least one piece");
+const limit = z.optional(z.int().check(z.minimum(1), z.maximum(LIMITS.page)));
+const absolutePath = z.string().check(z.startsWith("/", "must be an absolute path"), z.maxLength(4096));
+const input = z.array(UserInput).check(z.minLength(1, "must hold at least one piece"));
 const ThreadResult = open({ thread: Thread });
 const QueueResult = open({ queue: z.array(QueuedInput) });
 
 const overrides = {
-  model: z.string().optional(),
-  cwd: absolutePath.optional(),
-  approvalPolicy: ApprovalPolicy.optional(),
-  config: ConfigValues.optional(),
+  model: z.optional(z.string()),
+  cwd: z.optional(absolutePath),
+  approvalPolicy: z.optional(ApprovalPolicy),
+  config: z.optional(ConfigValues),
 };
 
 const ThreadStartParams = open({
   ...overrides,
-  sandbox: SandboxPolicyInput.optional(),
-  ephemeral: z.boolean().optional(),
-  name: z.string().max(500).optional(),
-  developerInstructions: z.string().optional(),
+  sandbox: z.optional(SandboxPolicyInput),
+  ephemeral: z.optional(z.boolean()),
+  name: z.optional(z.string().check(z.maxLength(500))),
+  developerInstructions: z.optional(z.string()),
 });
 
 const ThreadOverrides = {
   ...ofThread,
   ...overrides,
-  sandbox: SandboxPolicyInput.optional(),
-  developerInstructions: z.string().optional(),
+  sandbox: z.optional(SandboxPolicyInput),
+  developerInstructions: z.optional(z.string()),
 };
 
 /** Where a client stands in a thread: the last event it has seen, and of which log. */
-const Cursor = { afterSeq: z.number().int().min(0).optional(), epoch: z.string().optional() };
+const Cursor = { afterSeq: z.optional(z.int().check(z.minimum(0))), epoch: z.optional(z.string()) };
 
 const AttachResult = open({
   thread: Thread,
@@ -72,29 +72,29 @@ const AttachResult = open({
   seq: z.number(),
   truncated: z.boolean(),
   turns: z.array(Turn),
-  nextCursor: z.string().optional(),
+  nextCursor: z.optional(z.string()),
   approvals: z.array(Approval),
   questions: z.array(QuestionRequest),
   queue: z.array(QueuedInput),
   usage: TokenUsage,
-  cost: Cost.optional(),
+  cost: z.optional(Cost),
 });
 
 const TurnStartParams = open({
   ...ofThread,
   input,
   ...overrides,
-  sandboxPolicy: SandboxPolicyInput.optional(),
-  outputSchema: z.record(z.string(), z.unknown()).optional(),
-  delivery: z.enum(["reject", "steer", "queue"]).optional(),
-  clientId: z.string().max(200).optional(),
+  sandboxPolicy: z.optional(SandboxPolicyInput),
+  outputSchema: z.optional(z.record(z.string(), z.unknown())),
+  delivery: z.optional(z.enum(["reject", "steer", "queue"])),
+  clientId: z.optional(z.string().check(z.maxLength(200))),
 });
 
 /** What a review looks at. */
 export const ReviewTarget = z.discriminatedUnion("type", [
   open({ type: z.literal("uncommittedChanges") }),
   open({ type: z.literal("baseBranch"), branch: z.string() }),
-  open({ type: z.literal("commit"), sha: z.string(), title: z.string().optional() }),
+  open({ type: z.literal("commit"), sha: z.string(), title: z.optional(z.string()) }),
   open({ type: z.literal("custom"), instructions: z.string() }),
 ]);
 export type ReviewTarget = z.output<typeof ReviewTarget>;
@@ -106,8 +106,8 @@ export const METHODS = {
     "none",
     () =>
       open({
-        clientInfo: open({ name: z.string(), title: z.string().optional(), version: z.string() }),
-        capabilities: open({ experimentalApi: z.boolean().optional() }).optional(),
+        clientInfo: open({ name: z.string(), title: z.optional(z.string()), version: z.string() }),
+        capabilities: z.optional(open({ experimentalApi: z.optional(z.boolean()) })),
       }),
     () =>
       open({
@@ -136,7 +136,12 @@ export const METHODS = {
   "thread/attach": row(
     "Follow a thread from a known place, or from its present state with items in progress and open approvals.",
     "thread",
-    () => open({ ...ofThread, ...Cursor, turns: z.number().int().min(0).max(LIMITS.page).optional() }),
+    () =>
+      open({
+        ...ofThread,
+        ...Cursor,
+        turns: z.optional(z.int().check(z.minimum(0), z.maximum(LIMITS.page))),
+      }),
     () => AttachResult,
   ),
   "thread/unsubscribe": row(
@@ -150,21 +155,21 @@ export const METHODS = {
     "none",
     () =>
       open({
-        cursor: z.string().optional(),
+        cursor: z.optional(z.string()),
         limit,
-        archived: z.boolean().optional(),
-        searchTerm: z.string().max(500).optional(),
-        cwd: z.string().optional(),
-        sortKey: z.enum(["createdAt", "updatedAt"]).optional(),
-        sortDirection: z.enum(["asc", "desc"]).optional(),
+        archived: z.optional(z.boolean()),
+        searchTerm: z.optional(z.string().check(z.maxLength(500))),
+        cwd: z.optional(z.string()),
+        sortKey: z.optional(z.enum(["createdAt", "updatedAt"])),
+        sortDirection: z.optional(z.enum(["asc", "desc"])),
       }),
-    () => open({ data: z.array(Thread), nextCursor: z.string().optional() }),
+    () => open({ data: z.array(Thread), nextCursor: z.optional(z.string()) }),
   ),
   "thread/read": row(
     "Read a thread without following it; turns come in pages from the newest backwards, each page in order.",
     "none",
-    () => open({ ...ofThread, includeTurns: z.boolean().optional(), cursor: z.string().optional(), limit }),
-    () => open({ thread: Thread, turns: z.array(Turn).optional(), nextCursor: z.string().optional() }),
+    () => open({ ...ofThread, includeTurns: z.optional(z.boolean()), cursor: z.optional(z.string()), limit }),
+    () => open({ thread: Thread, turns: z.optional(z.array(Turn)), nextCursor: z.optional(z.string()) }),
   ),
   "thread/events/list": row(
     "The stored events of a thread after a place, without following it.",
@@ -172,15 +177,15 @@ export const METHODS = {
     () =>
       open({
         ...ofThread,
-        afterSeq: z.number().int().min(0).optional(),
-        limit: z.number().int().min(1).optional(),
+        afterSeq: z.optional(z.int().check(z.minimum(0))),
+        limit: z.optional(z.int().check(z.minimum(1))),
       }),
     () => open({ thread: Thread, epoch: z.string(), events: z.array(LoggedEvent), more: z.boolean() }),
   ),
   "thread/fork": row(
     "Start a new thread with the history of another, up to a turn.",
     "thread",
-    () => open({ ...ThreadOverrides, lastTurnId: Id.optional(), ephemeral: z.boolean().optional() }),
+    () => open({ ...ThreadOverrides, lastTurnId: z.optional(Id), ephemeral: z.optional(z.boolean()) }),
     () => open({ thread: Thread, modelProvider: z.string() }),
   ),
   "thread/archive": row(
@@ -204,13 +209,13 @@ export const METHODS = {
   "thread/name/set": row(
     "Name a thread.",
     "thread",
-    () => open({ ...ofThread, name: z.string().min(1).max(500) }),
+    () => open({ ...ofThread, name: z.string().check(z.minLength(1), z.maxLength(500)) }),
     () => Empty,
   ),
   "thread/rollback": row(
     "Drop the last turns from the conversation. Files are not touched.",
     "thread",
-    () => open({ ...ofThread, numTurns: z.number().int().min(1) }),
+    () => open({ ...ofThread, numTurns: z.int().check(z.minimum(1)) }),
     () => open({ thread: Thread, turnIds: z.array(Id) }),
   ),
   "thread/revert": row(
@@ -259,25 +264,30 @@ export const METHODS = {
     "Send user input. While a turn runs: refused, unless `delivery` says to steer it or to wait in the queue.",
     "thread",
     () => TurnStartParams,
-    () => open({ turn: Turn.optional(), queuedInput: QueuedInput.optional() }),
+    () => open({ turn: z.optional(Turn), queuedInput: z.optional(QueuedInput) }),
   ),
   "turn/steer": row(
     "Add input to the running turn.",
     "thread",
     () =>
-      open({ ...ofThread, expectedTurnId: Id.optional(), input, clientId: z.string().max(200).optional() }),
+      open({
+        ...ofThread,
+        expectedTurnId: z.optional(Id),
+        input,
+        clientId: z.optional(z.string().check(z.maxLength(200))),
+      }),
     () => open({ turnId: Id }),
   ),
   "turn/interrupt": row(
     "Stop the running turn; its processes are gone before `turn/completed`.",
     "none",
-    () => open({ ...ofThread, turnId: Id.optional() }),
+    () => open({ ...ofThread, turnId: z.optional(Id) }),
     () => Empty,
   ),
   "review/start": row(
     "Have changes reviewed, in this thread or in one of its own.",
     "thread",
-    () => open({ ...ofThread, target: ReviewTarget, delivery: z.enum(["inline", "detached"]).optional() }),
+    () => open({ ...ofThread, target: ReviewTarget, delivery: z.optional(z.enum(["inline", "detached"])) }),
     () => open({ turn: Turn, reviewThreadId: Id }),
   ),
   "approval/respond": row(
@@ -297,10 +307,10 @@ export const METHODS = {
     "none",
     () =>
       open({
-        command: z.array(z.string()).min(1),
-        cwd: absolutePath.optional(),
-        sandboxPolicy: SandboxPolicyInput.optional(),
-        timeoutMs: z.number().int().min(1).max(3_600_000).optional(),
+        command: z.array(z.string()).check(z.minLength(1)),
+        cwd: z.optional(absolutePath),
+        sandboxPolicy: z.optional(SandboxPolicyInput),
+        timeoutMs: z.optional(z.int().check(z.minimum(1), z.maximum(3_600_000))),
       }),
     () =>
       open({
@@ -308,7 +318,7 @@ export const METHODS = {
         stdout: z.string(),
         stderr: z.string(),
         timedOut: z.boolean(),
-        omittedOutputBytes: z.number().optional(),
+        omittedOutputBytes: z.optional(z.number()),
       }),
   ),
   "model/list": row(
@@ -320,19 +330,19 @@ export const METHODS = {
   "config/list": row(
     "The selectors of the agent, for a thread or for new threads.",
     "none",
-    () => open({ threadId: Id.optional() }),
+    () => open({ threadId: z.optional(Id) }),
     () => open({ options: z.array(ConfigOption) }),
   ),
   "config/set": row(
     "Set a selector. Answers all of them, because one may change another.",
     "none",
-    () => open({ threadId: Id.optional(), id: z.string(), value: z.string() }),
+    () => open({ threadId: z.optional(Id), id: z.string(), value: z.string() }),
     () => open({ options: z.array(ConfigOption) }),
   ),
   "config/read": row(
     "The configuration in force, for a thread or for new threads.",
     "none",
-    () => open({ threadId: Id.optional() }),
+    () => open({ threadId: z.optional(Id) }),
     () =>
       open({
         model: z.string(),
@@ -347,14 +357,14 @@ export const METHODS = {
   "mcpServerStatus/list": row(
     "The MCP servers of the agent and how they are.",
     "none",
-    () => open({ threadId: Id.optional() }),
+    () => open({ threadId: z.optional(Id) }),
     () =>
       open({
         data: z.array(
           open({
             name: z.string(),
             status: z.enum(["starting", "ready", "failed"]),
-            error: z.string().optional(),
+            error: z.optional(z.string()),
           }),
         ),
       }),
@@ -362,10 +372,10 @@ export const METHODS = {
   "account/read": row(
     "Who the agent works as, and whether it needs a login.",
     "none",
-    () => open({ threadId: Id.optional() }),
+    () => open({ threadId: z.optional(Id) }),
     () =>
       open({
-        account: open({ type: z.string(), label: z.string().optional() }).nullable(),
+        account: z.nullable(open({ type: z.string(), label: z.optional(z.string()) })),
         requiresLogin: z.boolean(),
         provider: z.string(),
       }),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
+import { z } from "zod/mini";
 import { Empty, open } from "./open.ts";
 
-const Person = open({ name: z.string(), address: open({ town: z.string() }).optional() });
+const Person = open({ name: z.string(), address: z.optional(open({ town: z.string() })) });
 
 describe("an object of the protocol", () => {
   test("keeps fields it does not know, at every depth", () => {

@@ -1,19 +1,23 @@
-import * as z from "zod";
+import * as z from "zod/mini";
+import en from "zod/v4/locales/en.js";
+
+// The small build of zod has no words of its own for what is wrong.
+z.config(en());
 
 /** Free metadata that any object may carry; nobody may assume anything about its values. */
 export const Meta = z.record(z.string(), z.unknown());
 
 /** The shape of an object that also may carry `_meta`. */
-export type WithMeta<Shape extends z.ZodRawShape> = Shape & { _meta: z.ZodOptional<typeof Meta> };
+export type WithMeta<Shape extends z.core.$ZodShape> = Shape & { _meta: z.ZodMiniOptional<typeof Meta> };
 
 /**
  * An object of the protocol: known fields are checked, unknown ones pass through untouched, so a newer peer
  * never breaks an older one. The static type lists the known fields only.
  */
-export function open<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<WithMeta<Shape>> {
-  const schema: unknown = z.looseObject({ ...shape, _meta: Meta.optional() });
+export function open<Shape extends z.core.$ZodShape>(shape: Shape): z.ZodMiniObject<WithMeta<Shape>> {
+  const schema: unknown = z.looseObject({ ...shape, _meta: z.optional(Meta) });
   // Loose at run time, closed for the compiler: a misspelt field in our own code stays an error.
-  return schema as z.ZodObject<WithMeta<Shape>>;
+  return schema as z.ZodMiniObject<WithMeta<Shape>>;
 }
 
 /** A result or params object without any required field. */

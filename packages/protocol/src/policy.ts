@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { open } from "./open.ts";
 
 /** When the user is asked: never, unless the action is known to be harmless, or always. */
@@ -11,12 +11,12 @@ export const SandboxPolicy = z.discriminatedUnion("type", [
   open({ type: z.literal("readOnly") }),
   open({
     type: z.literal("workspaceWrite"),
-    writableRoots: z.array(z.string()).optional(),
-    networkAccess: z.boolean().optional(),
+    writableRoots: z.optional(z.array(z.string())),
+    networkAccess: z.optional(z.boolean()),
   }),
   open({
     type: z.literal("externalSandbox"),
-    networkAccess: z.enum(["restricted", "enabled"]).optional(),
+    networkAccess: z.optional(z.enum(["restricted", "enabled"])),
   }),
 ]);
 export type SandboxPolicy = z.output<typeof SandboxPolicy>;
@@ -53,8 +53,8 @@ export type DecisionScope = z.output<typeof DecisionScope>;
 /** The one answer to an approval; every door's own words map to it. */
 export const Decision = open({
   outcome: z.enum(["allow", "deny", "cancel"]),
-  scope: DecisionScope.default("once"),
-  rule: z.string().optional(),
-  message: z.string().max(10_000).optional(),
+  scope: z._default(DecisionScope, "once"),
+  rule: z.optional(z.string()),
+  message: z.optional(z.string().check(z.maxLength(10_000))),
 });
 export type Decision = z.output<typeof Decision>;

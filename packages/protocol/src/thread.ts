@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { Id } from "./ids.ts";
 import { ThreadItem } from "./items.ts";
 import { open } from "./open.ts";
@@ -23,9 +23,9 @@ export type TurnErrorInfo = (typeof TURN_ERROR_INFO)[number];
 /** Why a turn failed. */
 export const TurnError = open({
   message: z.string(),
-  errorInfo: z.string().optional(),
-  httpStatusCode: z.number().optional(),
-  additionalDetails: z.string().optional(),
+  errorInfo: z.optional(z.string()),
+  httpStatusCode: z.optional(z.number()),
+  additionalDetails: z.optional(z.string()),
 });
 export type TurnError = z.output<typeof TurnError>;
 
@@ -45,12 +45,12 @@ export const Turn = open({
   id: Id,
   status: TurnStatus,
   items: z.array(ThreadItem),
-  itemsView: z.enum(["full", "notLoaded"]).optional(),
-  kind: TurnKind.optional(),
-  error: TurnError.optional(),
-  startedAtMs: z.number().optional(),
-  completedAtMs: z.number().optional(),
-  durationMs: z.number().optional(),
+  itemsView: z.optional(z.enum(["full", "notLoaded"])),
+  kind: z.optional(TurnKind),
+  error: z.optional(TurnError),
+  startedAtMs: z.optional(z.number()),
+  completedAtMs: z.optional(z.number()),
+  durationMs: z.optional(z.number()),
 });
 export type Turn = z.output<typeof Turn>;
 
@@ -65,14 +65,14 @@ export const ThreadSettings = open({
   approvalPolicy: ApprovalPolicy,
   sandboxPolicy: SandboxPolicy,
   config: ConfigValues,
-  developerInstructions: z.string().optional(),
+  developerInstructions: z.optional(z.string()),
 });
 export type ThreadSettings = z.output<typeof ThreadSettings>;
 
 /** What a thread does right now. */
 export const ThreadStatus = open({
   type: z.enum(["notLoaded", "idle", "active"]),
-  activeFlags: z.array(z.enum(["waitingOnApproval", "waitingOnUserInput"])).optional(),
+  activeFlags: z.optional(z.array(z.enum(["waitingOnApproval", "waitingOnUserInput"]))),
 });
 export type ThreadStatus = z.output<typeof ThreadStatus>;
 
@@ -80,7 +80,7 @@ export type ThreadStatus = z.output<typeof ThreadStatus>;
 export const Thread = open({
   id: Id,
   preview: z.string(),
-  name: z.string().optional(),
+  name: z.optional(z.string()),
   modelProvider: z.string(),
   model: z.string(),
   cwd: z.string(),
@@ -89,6 +89,6 @@ export const Thread = open({
   archived: z.boolean(),
   ephemeral: z.boolean(),
   status: ThreadStatus,
-  forkedFromId: z.string().optional(),
+  forkedFromId: z.optional(z.string()),
 });
 export type Thread = z.output<typeof Thread>;

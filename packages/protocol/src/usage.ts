@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { open } from "./open.ts";
 
 /**
@@ -8,9 +8,9 @@ import { open } from "./open.ts";
 export const TokenUsage = open({
   inputTokens: z.number(),
   outputTokens: z.number(),
-  thinkingTokens: z.number().optional(),
-  cacheReadTokens: z.number().optional(),
-  cacheWriteTokens: z.number().optional(),
+  thinkingTokens: z.optional(z.number()),
+  cacheReadTokens: z.optional(z.number()),
+  cacheWriteTokens: z.optional(z.number()),
 });
 export type TokenUsage = z.output<typeof TokenUsage>;
 

@@ -1,17 +1,17 @@
-import type * as z from "zod";
+import type * as z from "zod/mini";
 import type { ErrorKind } from "./errors.ts";
 
 /** A request of a wire: what it is for, what it takes and gives. */
 export interface RequestRow {
   readonly doc: string;
-  readonly params: z.ZodType;
-  readonly result: z.ZodType;
+  readonly params: z.ZodMiniType;
+  readonly result: z.ZodMiniType;
 }
 
 /** A notification of a wire. */
 export interface NotificationRow {
   readonly doc: string;
-  readonly params: z.ZodType;
+  readonly params: z.ZodMiniType;
 }
 
 /** All the words of one wire, and the numbers its errors have. */

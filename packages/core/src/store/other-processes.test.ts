@@ -40,7 +40,7 @@ class StoreProcess {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
 
-  constructor(command: "hold" | "write", root: string, threadId: string) {
+  constructor(command: "hold" | "leave" | "write", root: string, threadId: string) {
     const child = spawn(process.execPath, [program.join("child.mjs"), command, root, threadId], {
       stdio: ["pipe", "pipe", "inherit"],
     });
@@ -125,6 +125,14 @@ describe("a thread that another process has open", () => {
     expect(state).toEqual(thread.state);
     await writer.close();
   });
+});
+
+test("an open thread does not keep a process alive that has nothing else to do", async () => {
+  const { folder, store } = await arrange();
+  const other = new StoreProcess("leave", folder.path, "t1");
+  expect(await other.nextLine()).toBe("open");
+  expect(await other.nextLine()).toBeUndefined();
+  await (await store.open("t1")).writer.close();
 });
 
 test(`a writer that is killed ${ROUNDS} times loses nothing that it called safe and leaves nothing behind [P22]`, async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
+import { z } from "zod/mini";
 import { EVENTS } from "../events.ts";
 import { FLINT } from "../flint.ts";
 import { HARNESS, HARNESS_ITEMS } from "../harness.ts";

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { ERROR_KINDS, type ErrorKind } from "../errors.ts";
 import { ExtensionItem, ITEMS } from "../items.ts";
 import type { NotificationRow, RequestRow, Vocabulary } from "../vocabulary.ts";
@@ -40,7 +40,7 @@ export interface SchemaDocument {
 /** An item type of a wire and what it is for. */
 export interface ItemRow {
   readonly doc: string;
-  readonly schema: z.ZodType;
+  readonly schema: z.ZodMiniType;
 }
 
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";
@@ -76,7 +76,7 @@ export class DocumentWriter {
   }
 
   /** What may stand on the wire; a field with a default may be left out, whoever writes it. */
-  #schema(type: z.ZodType): JsonSchema {
+  #schema(type: z.ZodMiniType): JsonSchema {
     const {
       $schema: _draft,
       $defs = {},

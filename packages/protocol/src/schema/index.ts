@@ -1,4 +1,6 @@
-import * as z from "zod";
+export { jsonSchemaOf } from "./json-schema.ts";
+
+import * as z from "zod/mini";
 import { EVENTS, isEventType } from "../events.ts";
 import { FLINT } from "../flint.ts";
 import { HARNESS, HARNESS_ITEMS } from "../harness.ts";
@@ -47,13 +49,13 @@ function harnessDocument(): SchemaDocument {
 type Notifications = Readonly<Record<string, NotificationRow>>;
 
 /** Where a stored event stands in its log travels with it, beside what it carries. */
-const place = { seq: z.int().min(1).optional(), at: z.int().optional() };
+const place = { seq: z.optional(z.int().check(z.minimum(1))), at: z.optional(z.int()) };
 
 function withPlaces(notifications: Notifications): Notifications {
   const rows = Object.entries(notifications).map(([name, row]): [string, NotificationRow] => {
     const stored = isEventType(name) && EVENTS[name].kept !== "live";
-    if (!stored || !(row.params instanceof z.ZodObject)) return [name, row];
-    return [name, { doc: row.doc, params: row.params.extend(place) }];
+    if (!stored || !(row.params instanceof z.ZodMiniObject)) return [name, row];
+    return [name, { doc: row.doc, params: z.extend(row.params, place) }];
   });
   return Object.fromEntries(rows);
 }

@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod/mini";
 
 /** A JSON Schema of draft 2020-12, as zod writes it. */
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
@@ -16,4 +16,9 @@ export function referredName(schema: JsonSchema): string | undefined {
 /** The alternatives of a union, or undefined if the schema is not one. */
 export function alternativesOf(schema: JsonSchema): readonly SchemaPart[] | undefined {
   return schema.oneOf ?? schema.anyOf;
+}
+
+/** The JSON Schema of any type of a vocabulary, for whoever makes or checks values by it. */
+export function jsonSchemaOf(type: z.ZodMiniType, side: "input" | "output"): JsonSchema {
+  return z.toJSONSchema(type, { io: side, unrepresentable: "any" });
 }

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { HARNESS_ITEMS } from "../harness.ts";
 import * as protocol from "../index.ts";
 import { ITEMS } from "../items.ts";
@@ -17,7 +17,7 @@ export type TypeNames = z.core.$ZodRegistry<TypeName>;
 export function typeNames(): TypeNames {
   const names = z.registry<TypeName>();
   for (const [id, exported] of Object.entries(protocol)) {
-    if (exported instanceof z.ZodType) names.add(exported, { id });
+    if (exported instanceof z.ZodMiniType) names.add(exported, { id });
   }
   for (const [type, { schema, doc }] of Object.entries(ITEMS)) {
     names.add(schema, { id: itemTypeName(type), description: doc });

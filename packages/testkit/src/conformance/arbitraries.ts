@@ -1,4 +1,5 @@
 import { EVENTS, type EventType, isEventType, type RequestRow, type ThreadEvent } from "@flint/protocol";
+import { jsonSchemaOf } from "@flint/protocol/schema";
 import fc from "fast-check";
 
 /** Any schema of the protocol. */
@@ -39,7 +40,7 @@ export function arbitraryOf(schema: Schema, side: "input" | "output"): fc.Arbitr
 }
 
 function describedBy(schema: Schema, side: "input" | "output"): fc.Arbitrary<unknown> {
-  const description: unknown = schema.toJSONSchema({ io: side, unrepresentable: "any" });
+  const description: unknown = jsonSchemaOf(schema, side);
   // What zod writes is JSON Schema; a word of it that is not known here is thrown upon below.
   const node = description as JsonSchema;
   // Refinements are not in the description, so what they would refuse is left out here.

@@ -2,18 +2,18 @@ import { JsonlStore } from "../jsonl-store.ts";
 
 /**
  * A process that uses a store, for tests that stop or kill it. `hold ROOT THREAD` opens a thread and keeps it.
- * `write ROOT THREAD` writes turns to a thread until it is killed and says which numbers are safe.
+ * `leave` opens it and has nothing more to do. `write` writes to it until it is killed and says which numbers are safe.
  */
 const [command, root = "", threadId = ""] = process.argv.slice(2);
 const store = new JsonlStore({ root, durability: "full" });
-// Keeps the process alive: the lock alone does not.
-process.stdin.resume();
 
-if (command === "hold") {
+if (command === "write") {
+  await write();
+} else {
   await store.open(threadId);
   say("open");
-} else {
-  await write();
+  // Keeps the process alive.
+  if (command === "hold") process.stdin.resume();
 }
 
 async function write(): Promise<void> {

@@ -1,0 +1,269 @@
+import { emptyThread, type Result, reduceThread, type ThreadEvent, type ThreadState } from "@flint/protocol";
+import { Gate, type Script, settled, testEngine, UnreliableStore, verifies } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+const started = {
+  emit: { type: "item/started", item: { type: "agentMessage", id: "m", text: "" } },
+} as const;
+const piece = (delta: string) => ({ emit: { type: "item/agentMessage/delta", itemId: "m", delta } }) as const;
+const SAID: Script = [started, piece("Hello "), piece("there")];
+
+/** A thread with one finished turn and one in the middle of streaming. */
+async function running(then: Script = []) {
+  const gate = new Gate();
+  const store = new UnreliableStore();
+  const made = testEngine({ store, scripts: [[{ text: "before" }], [...SAID, { wait: gate }, ...then]] });
+  const owner = made.connect();
+  const threadId = await owner.startThread();
+  await owner.runTurn(threadId, "one");
+  const turnId = await owner.startTurn(threadId, "two");
+  await gate.reached;
+  await settled();
+  return { made, store, gate, owner, threadId, turnId, client: made.connect() };
+}
+
+function fold(state: ThreadState, events: readonly ThreadEvent[]): ThreadState {
+  return events.reduce(reduceThread, state);
+}
+
+/** The state that a client has after it attached. */
+function stateOf(answer: Result<"thread/attach">): ThreadState {
+  const { thread, settings, seq, turns, approvals, questions, queue, usage } = answer;
+  const active = turns.findLast((turn) => turn.status === "inProgress");
+  return {
+    ...emptyThread(thread.id),
+    ...{ thread, settings, seq, turns, approvals, questions, queue, usage },
+    activeTurnId: active?.id,
+  };
+}
+
+describe("attaching to a thread", () => {
+  test("shows it as it is now, with the item that is in progress, and goes on from there", async () => {
+    const { client, threadId, turnId, gate, owner } = await running([piece("!")]);
+    const answer = await client.call("thread/attach", { threadId });
+    expect(answer).toMatchObject({ truncated: false, thread: { status: { type: "active" } } });
+    expect(answer.turns.map((turn) => turn.status)).toEqual(["completed", "inProgress"]);
+    expect(answer.turns[1]?.items.at(-1)).toMatchObject({ id: "m", text: "Hello there" });
+    expect(client.told).toEqual([]);
+    gate.open();
+    await client.turnEnd(turnId);
+    expect(client.told.map((event) => event.type)).toEqual([
+      "item/agentMessage/delta",
+      "item/completed",
+      "turn/completed",
+      "thread/status/changed",
+    ]);
+    expect(client.toldOf("item/agentMessage/delta")[0]?.data).toMatchObject({ delta: "!", offset: 11 });
+    const folded = fold(stateOf(answer), client.told);
+    expect(folded.turns.at(-1)).toEqual(fold(emptyThread(threadId), owner.told).turns.at(-1));
+  });
+
+  test("gives as many turns as asked for, and where the older ones are", async () => {
+    const { client, threadId } = await running();
+    const one = await client.call("thread/attach", { threadId, turns: 1 });
+    expect(one.turns).toHaveLength(1);
+    expect(one.nextCursor).toBeDefined();
+    expect((await client.call("thread/attach", { threadId, turns: 0 })).turns).toEqual([]);
+    const older = await client.call("thread/read", { threadId, includeTurns: true, cursor: one.nextCursor });
+    expect(older.turns?.map((turn) => turn.status)).toEqual(["completed"]);
+  });
+
+  test("from a known place tells everything after it, and nothing before", async () => {
+    const { client, owner, threadId, gate, turnId } = await running();
+    const { epoch, seq } = await owner.call("thread/attach", { threadId });
+    const afterSeq = seq - 4;
+    const answer = await client.call("thread/attach", { threadId, afterSeq, epoch });
+    expect(answer).toMatchObject({ truncated: false, turns: [] });
+    gate.open();
+    await client.turnEnd(turnId);
+    await settled();
+    const { events } = await client.call("thread/events/list", { threadId });
+    const numbers = client.told.flatMap((event) => event.seq ?? []);
+    expect(numbers).toEqual(events.map((event) => event.seq).filter((number) => number > afterSeq));
+  });
+
+  test("from a place in another log, or one that is not there yet, starts from the present state and says so", async () => {
+    const { client, threadId } = await running();
+    const { epoch, seq } = await client.call("thread/attach", { threadId });
+    const cursors = [
+      { afterSeq: 2, epoch: "another" },
+      { afterSeq: seq + 1, epoch },
+    ];
+    for (const cursor of cursors) {
+      const answer = await client.call("thread/attach", { threadId, ...cursor });
+      expect(answer.truncated).toBe(true);
+      expect(answer.turns).toHaveLength(2);
+      expect(answer.seq).toBe(seq);
+    }
+    await settled();
+    expect(client.told).toEqual([]);
+  });
+
+  test("again, from another place, replaces the first following", async () => {
+    const { client, threadId, gate, turnId } = await running();
+    await client.call("thread/attach", { threadId });
+    await client.call("thread/attach", { threadId });
+    gate.open();
+    await client.turnEnd(turnId);
+    expect(client.toldOf("turn/completed")).toHaveLength(1);
+  });
+
+  test("to a thread that does not exist is refused", async () => {
+    const client = testEngine().connect();
+    await expect(client.call("thread/attach", { threadId: "nobody" })).rejects.toMatchObject({
+      kind: "threadNotFound",
+    });
+  });
+
+  test("while an event waits for the disk neither loses nor repeats it", async () => {
+    const { client, store, threadId, turnId, gate } = await running();
+    const disk = new Gate();
+    store.syncWaits = () => disk.wait();
+    gate.open();
+    await disk.reached;
+    const attaching = client.call("thread/attach", { threadId });
+    await settled();
+    expect(client.events).toEqual([]);
+    disk.open();
+    const answer = await attaching;
+    expect(answer.turns.at(-1)).toMatchObject({ id: turnId, status: "completed" });
+    await settled();
+    expect(client.toldOf("turn/completed")).toEqual([]);
+  });
+});
+
+describe("resuming a thread", () => {
+  verifies(
+    "S0-25, S0-28, S0-24",
+    "answers, says thread/started, replays what happened, and follows on",
+    async () => {
+      const { client, owner, threadId, turnId, gate } = await running();
+      const result = await client.call("thread/resume", { threadId });
+      expect(result).toMatchObject({ thread: { id: threadId }, truncated: false });
+      gate.open();
+      await client.turnEnd(turnId);
+      await settled();
+      expect(client.order.slice(0, 4)).toEqual([
+        "<- thread/resume",
+        "thread/started",
+        "turn/started",
+        "item/started",
+      ]);
+      expect(client.toldOf("turn/completed")).toHaveLength(2);
+      const mine = fold(emptyThread(threadId), client.told);
+      const theirs = fold(emptyThread(threadId), owner.told);
+      const items = (state: ThreadState) => state.turns.map((turn) => turn.items);
+      expect(items(mine)).toEqual(items(theirs));
+      expect({ ...mine, turns: [] }).toEqual({ ...theirs, turns: [] });
+    },
+  );
+
+  test("from a known place replays only what came after it", async () => {
+    const { client, owner, threadId } = await running();
+    const { epoch, seq } = await owner.call("thread/attach", { threadId });
+    await client.call("thread/resume", { threadId, afterSeq: seq - 1, epoch });
+    await settled();
+    expect(client.told.map((event) => event.type)).toEqual(["thread/started", "item/agentMessage/delta"]);
+    const far = await client.call("thread/resume", { threadId, afterSeq: seq + 5, epoch });
+    expect(far.truncated).toBe(true);
+  });
+
+  test("tells settings that changed with it, in the answer and to everybody", async () => {
+    const { client, owner, threadId } = await running();
+    const { thread } = await client.call("thread/resume", {
+      threadId,
+      model: "scripted/swift",
+      cwd: "/there",
+    });
+    expect(thread).toMatchObject({ model: "scripted/swift", cwd: "/there", modelProvider: "scripted" });
+    expect((await client.waitFor("thread/started")).data).toMatchObject({
+      thread: { model: "scripted/swift" },
+      settings: { model: "scripted/swift", cwd: "/there" },
+    });
+    expect((await owner.waitFor("thread/settings/updated")).data.settings.cwd).toBe("/there");
+    await settled();
+    expect(client.toldOf("thread/settings/updated")).toHaveLength(1);
+  });
+
+  test("does not ask again what was answered long ago", async () => {
+    const made = testEngine({ scripts: [[{ command: "make" }]] });
+    const owner = made.connect();
+    const threadId = await owner.startThread();
+    const turnId = await owner.startTurn(threadId, "go");
+    const { approval } = (await owner.waitFor("approval/requested")).data;
+    await owner.call("approval/respond", {
+      threadId,
+      approvalId: approval.id,
+      decision: { outcome: "allow" },
+    });
+    await owner.turnEnd(turnId);
+    const client = made.connect();
+    await client.call("thread/resume", { threadId });
+    await client.waitFor("turn/completed");
+    expect(client.toldOf("approval/requested")).toEqual([]);
+    expect(client.toldOf("approval/resolved")).toHaveLength(1);
+  });
+});
+
+describe("following", () => {
+  test("ends when the client says so, and the turn goes on", async () => {
+    const { client, owner, threadId, turnId, gate } = await running();
+    await client.call("thread/attach", { threadId });
+    await client.call("thread/unsubscribe", { threadId });
+    gate.open();
+    expect((await owner.turnEnd(turnId)).status).toBe("completed");
+    expect(client.told).toEqual([]);
+  });
+
+  test("ends when the client is gone, and the turn goes on", async () => {
+    const { made, owner, threadId, turnId, gate } = await running();
+    owner.session.close();
+    gate.open();
+    await settled();
+    const later = made.connect();
+    const { turns } = await later.call("thread/read", { threadId, includeTurns: true });
+    expect(turns?.at(-1)).toMatchObject({ id: turnId, status: "completed" });
+    expect(owner.toldOf("turn/completed")).toHaveLength(1);
+  });
+
+  test("a client that breaks when it is told something disturbs nobody", async () => {
+    const { made, owner, threadId, turnId, gate } = await running();
+    let calls = 0;
+    const broken = made.engine.connect({
+      tell: () => {
+        calls += 1;
+        throw new Error("broken pipe");
+      },
+      full: () => false,
+    });
+    await broken.call("thread/resume", { threadId }, () => undefined);
+    await broken.call("thread/attach", { threadId }, () => undefined);
+    gate.open();
+    expect((await owner.turnEnd(turnId)).status).toBe("completed");
+    await settled();
+    // Once for the resume, once for the reason why it is not followed any more, once for the attach.
+    expect(calls).toBe(3);
+    expect(owner.session.alone(threadId)).toBe(true);
+  });
+
+  test("a client that cannot be answered gets what it called for nevertheless", async () => {
+    const made = testEngine();
+    const owner = made.connect();
+    const threadId = await owner.startThread();
+    const mute = made.engine.connect({ tell: () => undefined, full: () => false });
+    const calling = mute.call("turn/start", { threadId, input: [{ type: "text", text: "hi" }] }, () => {
+      throw new Error("no way back");
+    });
+    await expect(calling).rejects.toThrow("no way back");
+    expect((await owner.waitFor("turn/completed")).data.turn.status).toBe("completed");
+  });
+
+  test("says who is alone with a thread", async () => {
+    const made = testEngine();
+    const [one, other] = [made.connect(), made.connect()];
+    const threadId = await one.startThread();
+    expect([one.session.alone(threadId), other.session.alone(threadId)]).toEqual([true, false]);
+    await other.call("thread/attach", { threadId });
+    expect([one.session.alone(threadId), other.session.alone(threadId)]).toEqual([false, false]);
+  });
+});
