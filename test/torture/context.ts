@@ -1,8 +1,6 @@
-import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { WireClient } from "@flint/testkit";
+import { type TemporaryFolder, temporaryFolder, WireClient } from "@flint/testkit";
 import { type BuiltPrograms, buildPrograms } from "../server/build.ts";
 import { faultsIn } from "./protocol-lines.ts";
 import { type ServerKind, TortureServer } from "./server.ts";
@@ -32,7 +30,7 @@ export class Context {
   readonly short: boolean;
   readonly ledger: Ledger;
   readonly #clients: WireClient[] = [];
-  readonly #folders: string[] = [];
+  readonly #folders: TemporaryFolder[] = [];
   readonly #cleanups: (() => Promise<void>)[] = [];
 
   constructor(short: boolean, ledger: Ledger = new Ledger()) {
@@ -52,9 +50,9 @@ export class Context {
 
   /** A new folder. */
   async folder(): Promise<string> {
-    const path = await realpath(await mkdtemp(join(tmpdir(), "flint-torture-")));
-    this.#folders.push(path);
-    return path;
+    const folder = await temporaryFolder();
+    this.#folders.push(folder);
+    return folder.path;
   }
 
   /** Starts a server and says hello to it. */
@@ -95,7 +93,7 @@ export class Context {
     for (const client of this.#clients) client.kill("SIGKILL");
     await Promise.all(this.#clients.map((client) => client.pid !== undefined && client.exited));
     for (const action of this.#cleanups.reverse()) await action();
-    for (const folder of this.#folders) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    for (const folder of this.#folders) await folder.remove();
     return this.#clients.flatMap(({ lines }) => {
       this.ledger.lines += lines.length;
       return faultsIn(lines);

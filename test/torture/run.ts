@@ -52,4 +52,6 @@ function indented(reason: string): string {
   return reason.trim().replaceAll("\n", "\n                       ");
 }
 
+// What a case started is ended and removed at the exit of this process, which a signal alone would leave out.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 await main();

@@ -11,6 +11,7 @@ import {
 import { type Id, Peer, type PeerFault, RemoteError, type Trace, type Transport } from "@flint/rpc";
 import type { CoreCall, Dialect, Outbound } from "./dialect.ts";
 import type { Encoded } from "./encoded.ts";
+import { problemsOf } from "./problems.ts";
 
 /** What a connection needs of its door. */
 export interface ConnectionDoor {
@@ -164,12 +165,11 @@ function parseParams(row: RequestRow, method: string, params: unknown): never {
   const parsed = row.params.safeParse(params ?? {});
   // What comes out fits the row, and the row belongs to the handler that gets it.
   if (parsed.success) return parsed.data as never;
-  const problems = parsed.error.issues.slice(0, 5).map(({ path, message }) => {
-    const field = path.map(String).join(".");
-    return field === "" ? message : `${field}: ${message}`;
+  const problems = problemsOf(parsed.error.issues).slice(0, 5);
+  const texts = problems.map(({ field, text }) => (field === "" ? text : `${field}: ${text}`));
+  throw new FlintError("invalidParams", `Wrong params for ${method}: ${texts.join("; ")}`, {
+    field: problems[0]?.field,
   });
-  const field = parsed.error.issues[0]?.path.map(String).join(".");
-  throw new FlintError("invalidParams", `Wrong params for ${method}: ${problems.join("; ")}`, { field });
 }
 
 function shorten(text: string): string {

@@ -36,9 +36,16 @@ const STEPS = [
   "free disk",
 ] as const;
 
-const steps = fc.array(
-  fc.record({ what: fc.constantFrom(...STEPS), which: fc.nat(5), pause: fc.boolean() }),
-  { maxLength: 60 },
+const step = fc.record({ what: fc.constantFrom(...STEPS), which: fc.nat(5), pause: fc.boolean() });
+const steps = fc.array(step, { minLength: 20, maxLength: 60, size: "max" });
+
+/** So that there is always something to stream into, and somebody beside the owner to see it. */
+const OPENING: readonly Step[] = (["start item", "snapshot", "resume", "start item"] as const).map(
+  (what) => ({
+    what,
+    which: 0,
+    pause: true,
+  }),
 );
 
 /** A client with what it makes of everything it was told. */
@@ -179,7 +186,8 @@ class World {
         if (turn === undefined) return;
         this.#end({ status: which > 3 ? "interrupted" : "completed" });
         await settled();
-        return this.#startTurn();
+        await this.#startTurn();
+        return this.#do("start item", 0);
       case "name":
         this.joining.push(
           this.owner.client.call("thread/name/set", { threadId: this.threadId, name: `name ${this.#count}` }),
@@ -272,7 +280,7 @@ test("whoever joins, stalls, leaves or comes back at any moment ends up with the
     fc.asyncProperty(steps, async (what) => {
       const world = new World();
       await world.begin();
-      for (const step of what) await world.step(step);
+      for (const next of [...OPENING, ...what]) await world.step(next);
       await world.finish();
       let logged = emptyThread(world.threadId);
       for await (const event of world.store.read(world.threadId)) logged = reduceThread(logged, event);

@@ -156,7 +156,7 @@ export class IndexFile {
       this.#lines = lines.length;
       // What was appended to the old file until now is in none of the entries; later writers notice the new file.
       const late = this.#readFrom(old, readTo, this.#files.fstatSync(old).size);
-      if (late.length < 0) this.#appendBytes(Buffer.concat([late, Buffer.from("\n")]));
+      if (late.length > 0) this.#appendBytes(Buffer.concat([late, Buffer.from("\n")]));
     } finally {
       this.#files.closeSync(old);
     }

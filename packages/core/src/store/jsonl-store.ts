@@ -226,7 +226,7 @@ export class JsonlStore implements Store {
   ): ThreadWriter {
     const { threadId, path } = folder;
     const sync = (): Promise<void> => (this.#isDurable ? this.#syncs.request(log) : Promise.resolve());
-    const meta = new MetaFile(this.#files, path, threadId, this.#isDurable ? sync : undefined);
+    const meta = new MetaFile(this.#files, path, threadId, undefined);
     const list = (entry: ListedThread): void => {
       this.#unlisted.delete(threadId);
       this.#index.record(entry);

@@ -1,0 +1,31 @@
+import { METHODS, type Method } from "@flint/protocol";
+import { expect, test } from "vitest";
+import { problemsOf } from "./problems.ts";
+
+function wrong(method: Method, params: object): string[] {
+  const parsed = METHODS[method].params.safeParse(params);
+  return problemsOf(parsed.error?.issues ?? []).map(({ field, text }) => `${field}: ${text}`);
+}
+
+test("every wrong field is named with what is wrong about it", () => {
+  expect(wrong("turn/start", { threadId: "../x", input: [] })).toEqual([
+    "threadId: must be 1 to 64 letters, digits, '_' or '-'",
+    "input: must hold at least one piece",
+  ]);
+});
+
+test("of a union, the branch that the client meant speaks", () => {
+  const sandbox = { type: "workspaceWrite", networkAccess: "yes" };
+  expect(wrong("thread/start", { sandbox })).toEqual([
+    "sandbox.networkAccess: Invalid input: expected boolean, received string",
+  ]);
+  expect(wrong("thread/start", { sandbox: { type: "none" } })).toEqual([
+    "sandbox.type: is not one of the known kinds",
+  ]);
+});
+
+test("a piece of input of an unknown kind is named by its place", () => {
+  expect(wrong("turn/start", { threadId: "a", input: [{ type: "smell" }] })).toEqual([
+    "input.0.type: is not one of the known kinds",
+  ]);
+});

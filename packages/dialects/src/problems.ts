@@ -1,0 +1,46 @@
+/** What a schema found wrong, as zod says it. */
+export interface Issue {
+  readonly code?: string | undefined;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  /** For a union: what each of its branches found wrong. */
+  readonly errors?: readonly (readonly Issue[])[] | undefined;
+  /** For a union told apart by a field: that field. */
+  readonly discriminator?: string | undefined;
+}
+
+/** One wrong field, in words for people. */
+export interface Problem {
+  readonly field: string;
+  readonly text: string;
+}
+
+/**
+ * What is wrong, field by field. Of a union only the branch that came closest speaks, because the others describe
+ * something the client did not mean.
+ */
+export function problemsOf(issues: readonly Issue[], parent: readonly PropertyKey[] = []): Problem[] {
+  return issues.flatMap((issue) => {
+    const path = [...parent, ...issue.path];
+    const closest = closestBranch(issue.errors ?? []);
+    if (closest !== undefined) return problemsOf(closest, path);
+    const field = path.map(String).join(".");
+    return [{ field, text: textOf(issue) }];
+  });
+}
+
+function textOf({ code, discriminator, message }: Issue): string {
+  return code === "invalid_union" && discriminator !== undefined ? "is not one of the known kinds" : message;
+}
+
+/** The branch that failed deepest inside, and of those the one with the fewest complaints. */
+function closestBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
+  return branches.toSorted((left, right) => depthOf(right) - depthOf(left) || left.length - right.length)[0];
+}
+
+function depthOf(issues: readonly Issue[]): number {
+  return Math.max(
+    0,
+    ...issues.map((issue) => issue.path.length + Math.max(0, ...(issue.errors ?? []).map(depthOf))),
+  );
+}
