@@ -45,6 +45,7 @@ export class Bench {
       outdir: join(folder, "programs"),
       outExtension: { ".js": ".mjs" },
       bundle: true,
+      splitting: true,
       platform: "node",
       format: "esm",
       target: "node20",

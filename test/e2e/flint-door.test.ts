@@ -159,7 +159,7 @@ describe("the Flint door over stdio", () => {
     expect(asMessage(paramsOf(again, "turn/completed").turn).status).toBe("completed");
   });
 
-  test("models and selectors are listed, set and read back, for a thread and for new ones [S0-4, S0-12, S0-33, S0-69..74, S0-77..79, S0-92]", async () => {
+  test("models and selectors are listed, set and read back, for a thread and for new ones [S0-4, S0-12, S0-33, S0-69..74, S0-77..79, S0-92, S2-26]", async () => {
     const { wire } = await startServer();
     await initialize(wire);
     const models = asMessage(await wire.request("model/list", { limit: 5 }));

@@ -32,7 +32,7 @@ export const interruptCommand: TortureCase = {
 
 async function interruptOne(server: TortureServer, threadId: string): Promise<{ ms: number; left: number }> {
   const after = server.wire.mark;
-  const turnId = await server.startTurn(threadId, "run `sleep 300 & echo up; sleep 300`");
+  const turnId = await server.startTurn(threadId, "run `sleep 300 & sleep 300 & echo up; wait`");
   await server.during(turnId, "item/commandExecution/outputDelta", after);
   const processes = descendantsOf(server.pid);
   assert(

@@ -30,7 +30,7 @@ async function stopOnce(context: Context, way: Way): Promise<{ ms: number; left:
   const args = ["--approval", "never"];
   const server = await context.start({ kind: "flint", home, args });
   const threadId = await server.startThread();
-  const turnId = await server.startTurn(threadId, "run `sleep 300 & echo up; sleep 300`");
+  const turnId = await server.startTurn(threadId, "run `sleep 300 & sleep 300 & echo up; wait`");
   await server.during(turnId, "item/commandExecution/outputDelta");
   const processes = descendantsOf(server.pid);
   assert(processes.length > 0, "the command runs");

@@ -52,7 +52,8 @@ async function runAllowed(server: TortureServer, threadId: string, command: stri
 /** What others may read, write or enter, with its mode. */
 function open(home: string): string[] {
   return [home, ...pathsBelow(home)].flatMap((path) => {
-    const { mode } = lstatSync(path);
+    // A file that replaces another is gone from its place at any moment.
+    const mode = lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0;
     return (mode & OTHERS) === 0 ? [] : [`${path} ${(mode & 0o777).toString(8)}`];
   });
 }

@@ -1,13 +1,32 @@
 import type { ThreadEvent } from "@flint/protocol";
 import type { Subscription } from "./subscription.ts";
+import { TellQueue } from "./tell-queue.ts";
 
-/** All who follow one thread. None of them can disturb the others. */
+/** When events are told: after the disk has them, and after something else that must come first. */
+export interface TellAfter {
+  readonly ready?: Promise<void> | undefined;
+  readonly before?: (() => void) | undefined;
+}
+
+/** All who follow one thread. They are told everything in one order, and none of them can disturb the others. */
 export class Followers {
   readonly #subscriptions = new Set<Subscription>();
+  readonly #tells = new TellQueue();
+  #toldSeq: number;
+
+  /** Everything up to `toldSeq` counts as told. */
+  constructor(toldSeq: number) {
+    this.#toldSeq = toldSeq;
+  }
 
   get count(): number {
-    this.#prune();
+    for (const subscription of this.#subscriptions) if (subscription.closed) this.remove(subscription);
     return this.#subscriptions.size;
+  }
+
+  /** The number of the last stored event that was told. */
+  get toldSeq(): number {
+    return this.#toldSeq;
   }
 
   add(subscription: Subscription): void {
@@ -19,16 +38,29 @@ export class Followers {
     this.#subscriptions.delete(subscription);
   }
 
-  tell(event: ThreadEvent): void {
+  /** Tells events behind everything that was to be told before. Resolves when they are told. */
+  tell(events: readonly ThreadEvent[], { ready, before }: TellAfter = {}): Promise<void> {
+    return this.#tells.add(ready, () => {
+      before?.();
+      for (const event of events) this.tellNow(event);
+    });
+  }
+
+  /** Tells an event that has no place in the order. */
+  tellNow(event: ThreadEvent): void {
     this.#each((subscription) => subscription.receive(event));
+    this.#toldUpTo(event.seq ?? 0);
   }
 
-  /** What was told up to here is in the log now, under this number. */
-  skipTo(seq: number): void {
-    this.#each((subscription) => subscription.skipTo(seq));
+  /** Notes that what was told so far is in the log now, up to this number. */
+  stored(seq: number): Promise<void> {
+    return this.#tells.add(undefined, () => {
+      this.#toldUpTo(seq);
+      this.#each((subscription) => subscription.skipTo(seq));
+    });
   }
 
-  /** Tells everybody one last thing, also those who are behind. */
+  /** Tells everybody one last thing, also those who are behind, and lets them go. */
   farewell(event: ThreadEvent): void {
     this.#each((subscription) => subscription.farewell(event));
     this.#subscriptions.clear();
@@ -37,6 +69,10 @@ export class Followers {
   /** Nobody is told anything any more, except by `farewell`. */
   close(): void {
     this.#each((subscription) => subscription.close());
+  }
+
+  #toldUpTo(seq: number): void {
+    this.#toldSeq = Math.max(this.#toldSeq, seq);
   }
 
   #each(action: (subscription: Subscription) => void): void {
@@ -48,9 +84,5 @@ export class Followers {
         this.remove(subscription);
       }
     }
-  }
-
-  #prune(): void {
-    for (const subscription of this.#subscriptions) if (subscription.closed) this.remove(subscription);
   }
 }

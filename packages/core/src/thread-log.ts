@@ -13,7 +13,6 @@ import { DeltaBuffer, type DeltaPlace } from "./delta-buffer.ts";
 import { Followers } from "./followers.ts";
 import type { Clock, ThreadWriter } from "./ports/index.ts";
 import { type Follower, Subscription } from "./subscription.ts";
-import { TellQueue } from "./tell-queue.ts";
 import { isListedAlike, isSameStatus, keepLatestTurn, textLength, withAllItems } from "./turn-view.ts";
 
 /** What a log needs to work. */
@@ -29,11 +28,9 @@ export class ThreadLog {
   readonly #writer: ThreadWriter;
   readonly #clock: Clock;
   readonly #deltas = new DeltaBuffer();
-  readonly #tells = new TellQueue();
-  readonly #followers = new Followers();
+  readonly #followers: Followers;
   readonly #read: (afterSeq: number) => AsyncIterable<StoredEvent>;
   #state: ThreadState;
-  #toldSeq: number;
   /** Told although the disk refused them; they go into the log before anything else does. */
   #unsaved: readonly EventBody[] = [];
   #releaseScheduled = false;
@@ -46,7 +43,7 @@ export class ThreadLog {
     this.#writer = options.writer;
     this.#clock = options.clock;
     this.#state = options.state;
-    this.#toldSeq = options.state.seq;
+    this.#followers = new Followers(options.state.seq);
     this.#checkpointed = options.state.thread;
     this.#read = options.read;
   }
@@ -81,42 +78,38 @@ export class ThreadLog {
    * precedes the events it causes. Throws `storageFailed` with nothing changed. Resolves when they are told.
    */
   commit(bodies: readonly EventBody[], before?: () => void): Promise<void> {
-    if (this.#closed && bodies.length > 0) throw atRest(this.#state.thread.id);
     this.#release();
+    // Nothing to store: what could not be stored earlier is no reason to refuse.
+    if (bodies.length === 0) this.#flush();
+    else if (this.#closed) throw atRest(this.#state.thread.id);
     const status = this.#state.thread.status;
-    const stored = this.#append(bodies);
+    const stored = bodies.length === 0 ? [] : this.#append(bodies);
     const told: ThreadEvent[] = stored.map((event) => withAllItems(event, this.#state));
     told.push(...this.#statusChange(status));
     this.#afterFold(stored.some((event) => event.type === "turn/completed"));
-    const synced = stored.some((event) => keepingOf(event.type) === "synced");
-    return this.#tells.add(synced ? this.#sync() : undefined, () => {
-      before?.();
-      for (const event of told) this.#tell(event);
-    });
+    const isSynced = stored.some((event) => keepingOf(event.type) === "synced");
+    return this.#followers.tell(told, { ready: isSynced ? this.#sync() : undefined, before });
   }
 
-  /** For the end of a turn when the disk refuses: told and folded now, stored as soon as that is possible. */
-  commitUnsaved(bodies: readonly EventBody[]): Promise<void> {
+  /**
+   * For the end of a turn when the disk refuses: told and folded now, stored as soon as that is possible. What ends
+   * it is made from the state with all text that was told.
+   */
+  commitUnsaved(decide: (state: ThreadState) => readonly EventBody[]): Promise<void> {
     this.#release();
-    const at = this.#clock.now();
-    const status = this.#state.thread.status;
-    const pieces = this.#deltas.told();
+    const { status } = this.#state.thread;
+    this.#foldUnsaved(this.#deltas.told());
     this.#deltas.forgetTold();
-    const events = [...pieces, ...bodies].map((body): ThreadEvent => ({ ...body, at }));
-    for (const event of events) this.#state = reduceThread(this.#state, event);
-    const told = events.slice(pieces.length).map((event) => withAllItems(event, this.#state));
-    told.push(...this.#statusChange(status));
+    const events = this.#foldUnsaved(decide(this.#state));
+    const told = [...events.map((event) => withAllItems(event, this.#state)), ...this.#statusChange(status)];
     this.#state = keepLatestTurn(this.#state);
-    this.#unsaved = [...this.#unsaved, ...pieces, ...bodies];
-    return this.#tells.add(undefined, () => {
-      for (const event of told) this.#tell(event);
-    });
+    return this.#followers.tell(told);
   }
 
   /** Tells an event that is never stored. */
   announce(body: EventBody): void {
     this.#release();
-    this.#tellLater([{ ...body, at: this.#clock.now() }]);
+    void this.#followers.tell([{ ...body, at: this.#clock.now() }]);
   }
 
   /** Takes a piece of streamed text: told within this tick, stored within 100 ms. */
@@ -133,13 +126,13 @@ export class ThreadLog {
 
   /** Resolves when everything so far is told. */
   caughtUp(): Promise<void> {
-    return this.#tells.add(undefined, () => undefined);
+    return this.#followers.tell([]);
   }
 
   /** Follows the log from a place on; the follower has seen everything up to `afterSeq`. */
   follow(follower: Follower, afterSeq: number): Subscription {
     const log = {
-      settle: () => ({ state: this.current(), toldSeq: this.#toldSeq }),
+      settle: () => ({ state: this.current(), toldSeq: this.#followers.toldSeq }),
       read: this.#read,
       now: () => this.#clock.now(),
     };
@@ -167,6 +160,14 @@ export class ThreadLog {
     await this.#writer.close();
   }
 
+  #foldUnsaved(bodies: readonly EventBody[]): ThreadEvent[] {
+    const at = this.#clock.now();
+    const events = bodies.map((body): ThreadEvent => ({ ...body, at }));
+    for (const event of events) this.#state = reduceThread(this.#state, event);
+    this.#unsaved = [...this.#unsaved, ...bodies];
+    return events;
+  }
+
   /** Appends what was told before, then `bodies`, in one write; only `bodies` are still to be told. */
   #append(bodies: readonly EventBody[]): readonly StoredEvent[] {
     const earlier = [...this.#unsaved, ...this.#deltas.told()];
@@ -176,7 +177,7 @@ export class ThreadLog {
     this.#deltas.forgetTold();
     for (const event of stored) this.#state = reduceThread(this.#state, event);
     const lastEarlier = stored[earlier.length - 1];
-    if (lastEarlier !== undefined) this.#markTold(lastEarlier.seq);
+    if (lastEarlier !== undefined) void this.#followers.stored(lastEarlier.seq);
     return stored.slice(earlier.length);
   }
 
@@ -191,17 +192,10 @@ export class ThreadLog {
     }
   }
 
-  #markTold(seq: number): void {
-    void this.#tells.add(undefined, () => {
-      this.#toldSeq = Math.max(this.#toldSeq, seq);
-      this.#followers.skipTo(seq);
-    });
-  }
-
   #release(): void {
     if (!this.#deltas.hasFresh) return;
     const at = this.#clock.now();
-    this.#tellLater(this.#deltas.takeFresh().map((body): ThreadEvent => ({ ...body, at })));
+    void this.#followers.tell(this.#deltas.takeFresh().map((body) => ({ ...body, at })));
     if (this.#deltas.toldSize >= LIMITS.deltaBytes) this.#flush();
     else this.#cancelFlush ??= this.#clock.after(LIMITS.deltaMilliseconds, () => this.#flush());
   }
@@ -218,17 +212,6 @@ export class ThreadLog {
     } catch {
       // Whoever runs the turn knows by `onFailure`; without a turn there is nothing that could go wrong further.
     }
-  }
-
-  #tellLater(events: readonly ThreadEvent[]): void {
-    void this.#tells.add(undefined, () => {
-      for (const event of events) this.#tell(event);
-    });
-  }
-
-  #tell(event: ThreadEvent): void {
-    this.#followers.tell(event);
-    if (event.seq !== undefined) this.#toldSeq = Math.max(this.#toldSeq, event.seq);
   }
 
   #statusChange(before: ThreadState["thread"]["status"]): ThreadEvent[] {
@@ -254,7 +237,7 @@ export class ThreadLog {
       const failure = asFlintError(error);
       this.#onFailure?.(failure);
       const data = { threadId: this.#state.thread.id, message: failure.message, reason: "syncFailed" };
-      this.#followers.tell({ type: "warning", data, at: this.#clock.now() });
+      this.#followers.tellNow({ type: "warning", data, at: this.#clock.now() });
     }
   }
 }

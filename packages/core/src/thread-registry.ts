@@ -148,7 +148,7 @@ export class ThreadRegistry {
       await log.commit(events);
     } catch {
       // A full disk is no reason not to show the thread; the end of the turn is stored when there is room again.
-      await log.commitUnsaved(events);
+      await log.commitUnsaved(() => events);
     }
   }
 

@@ -18,7 +18,7 @@ export class ToldText {
     if (!isDelta(event)) return event;
     const { type, data } = event;
     const end = this.#ends.get(`${data.itemId} ${type}`) ?? 0;
-    return event;
+    if (end <= data.offset) return event;
     const delta = data.delta.slice(end - data.offset);
     return delta === "" ? undefined : { ...event, data: { ...data, delta, offset: end } };
   }

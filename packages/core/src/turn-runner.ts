@@ -157,7 +157,7 @@ export class TurnRunner {
     } catch (error) {
       // The disk refuses even the end of the turn: it is told now and stored when there is room again.
       const unsaved = failedStorage(asFlintError(error));
-      await log.commitUnsaved(closeTurn(log.state, this.turnId, unsaved, clock.now()));
+      await log.commitUnsaved((state) => closeTurn(state, this.turnId, unsaved, clock.now()));
       return unsaved.status;
     }
   }

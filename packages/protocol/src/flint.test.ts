@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { ERROR_KINDS } from "./errors.ts";
+import { EVENTS, isEventType } from "./events.ts";
 import { ASKS, type Ask, FLINT } from "./flint.ts";
+import { METHODS } from "./methods.ts";
 
 const asked = { threadId: "t1", turnId: "u1", itemId: "i1", approvalId: "a1" };
 const command = { ...asked, command: "npm test", cwd: "/repo" };
@@ -12,6 +14,14 @@ const needed = (ask: Ask, params: object): string[] =>
 const accepts = (ask: Ask, decision: unknown): boolean => ASKS[ask].result.safeParse({ decision }).success;
 
 describe("the words of the Flint wire", () => {
+  test("are the tables themselves, not copies of them [S4-46]", () => {
+    expect(FLINT.requests).toBe(METHODS);
+    expect(FLINT.serverRequests).toBe(ASKS);
+    for (const [name, row] of Object.entries(FLINT.serverNotifications)) {
+      expect(isEventType(name) && row.params === EVENTS[name].data, name).toBe(true);
+    }
+  });
+
   test("messages have no JSON-RPC header", () => {
     expect([FLINT.name, FLINT.header]).toEqual(["flint", false]);
   });

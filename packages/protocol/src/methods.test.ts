@@ -137,7 +137,7 @@ describe("what each method of the protocol takes", () => {
     ],
     ["turn/start", CALLS["turn/start"], ["threadId", "input"]],
     ["turn/interrupt", { threadId: "t1", turnId: "u1" }, ["threadId"]],
-  ] as const)("%s about turns: %j [S0-30, S0-31, S0-33, S0-37, S0-38]", (method, params, fields) => {
+  ] as const)("%s about turns: %j [S0-30, S0-31, S0-33, S0-37, S0-38, S2-83]", (method, params, fields) => {
     expect(METHODS[method].params.parse(params)).toEqual(params);
     expect(needed(METHODS[method].params, params)).toEqual(fields);
   });

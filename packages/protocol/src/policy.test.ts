@@ -17,7 +17,7 @@ describe("policies", () => {
     { type: "externalSandbox" },
     { type: "externalSandbox", networkAccess: "restricted" },
     { type: "externalSandbox", networkAccess: "enabled" },
-  ])("the sandbox policy %j is accepted as it is [S0-68]", (policy) => {
+  ])("the sandbox policy %j is accepted as it is [S0-68, S2-85]", (policy) => {
     expect(SandboxPolicy.parse(policy)).toEqual(policy);
     expect(sandboxPolicyOf(SandboxPolicyInput.parse(policy))).toEqual(policy);
   });

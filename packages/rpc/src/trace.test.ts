@@ -22,7 +22,7 @@ it("cuts a long payload and says how long it was", () => {
   expect(seen).toEqual(["0123 [cut: 10 characters in all]"]);
 });
 
-it("stops at the total and says so once", () => {
+it("stops at the total and says so once [S4-50]", () => {
   const seen: string[] = [];
   const trace = cappedTrace((_direction, _stage, payload) => seen.push(payload), {
     maxLine: 5,

@@ -66,7 +66,7 @@ describe("a server that is started", () => {
     await rm(folder, { recursive: true });
   });
 
-  test("that does not exist is an error with the way out [S4-39]", async () => {
+  test("that does not exist is an error with the way out [S4-30, S4-39]", async () => {
     const error = await failureOf(connect({ spawn: { command: "no-such-flint" } }));
     expect(error.kind).toBe("spawnFailed");
     expect(error.message).toContain(

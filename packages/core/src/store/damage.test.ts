@@ -241,6 +241,28 @@ describe("a damaged log", () => {
     expect(state.turns.map(({ id, status }) => [id, status])).toEqual([["bravo", "completed"]]);
   });
 
+  test("is read from a place on although a number before that place is wrong", async () => {
+    const sample = await writeSample();
+    const lines = sample.lines.map((line) =>
+      Buffer.from(
+        line.toString("utf8").replace('{"seq":20,', '{"seq":02,').replace('{"seq":25,', '{"seq":3,'),
+      ),
+    );
+    const threadId = await place(sample, joined(lines));
+    const expected = sample.events.filter(({ seq }) => seq > 10 && seq !== 20 && seq !== 25);
+    expect(await readAll(sample.store, threadId, 10)).toEqual(expected);
+  });
+
+  test("hides a record with a byte that is no text, and only that one", async () => {
+    const sample = await writeSample(1);
+    const at = sample.lines.findIndex((line) => line.includes("Gr"));
+    const broken = Buffer.from(sample.lines[at] ?? "");
+    broken[broken.indexOf("Gr") + 1] = 0xff;
+    const threadId = await place(sample, joined(sample.lines.with(at, broken)));
+    expect(await readAll(sample.store, threadId)).toEqual(sample.events.toSpliced(at - 1, 1));
+    expect((await sample.store.peek(threadId)).damage).toEqual({ records: 1, missing: 0 });
+  });
+
   test("does not hold a line in memory that is too long to be a record", async () => {
     const sample = await writeSample(1);
     const endless = Buffer.alloc(65 * 1024 * 1024, "x");

@@ -164,7 +164,7 @@ export class IndexFile {
 
   async #removeTemporary(): Promise<void> {
     for (const { name } of await this.#files.readdir(this.#root)) {
-      if (name.startsWith(NAME) && isTemporary(name)) await this.#files.unlink(join(this.#root, name));
+      if (name.startsWith("index.") && isTemporary(name)) await this.#files.unlink(join(this.#root, name));
     }
   }
 }

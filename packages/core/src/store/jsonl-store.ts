@@ -1,5 +1,5 @@
-import { join } from "node:path";
-import { emptyThread, FlintError, mintId, type StoredEvent, type Thread, type Turn } from "@flint/protocol";
+import { join, resolve } from "node:path";
+import { emptyThread, FlintError, type StoredEvent, type Thread, type Turn } from "@flint/protocol";
 import type {
   OpenedThread,
   Page,
@@ -10,27 +10,14 @@ import type {
   TurnPage,
 } from "../ports/store.ts";
 import { type FileSystem, NODE_FILES } from "./file-system.ts";
-import type { Lock } from "./lock.ts";
-import { type LogEnd, LogWriter } from "./log-writer.ts";
-import { MetaFile } from "./meta-file.ts";
-import {
-  closeRead,
-  expectThreadFolder,
-  makeFolder,
-  makeFolders,
-  OPEN,
-  openPrivate,
-  syncFolder,
-} from "./private-files.ts";
-import { encodeHeader, LOG_VERSION } from "./record.ts";
-import { codeOf, storageFailed } from "./store-errors.ts";
-import { SyncGroup } from "./sync-group.ts";
+import { closeRead, expectThreadFolder, makeFolders, syncFolder } from "./private-files.ts";
+import { storageFailed } from "./store-errors.ts";
 import { readTurnPage } from "./tail-pages.ts";
 import { ThreadFolder } from "./thread-folder.ts";
 import { type Description, removedName, ThreadIndex } from "./thread-index.ts";
-import { type ListedThread, listedThread } from "./thread-list.ts";
-import { readContents, readEvents, type ThreadContents, withLatestTurn } from "./thread-reader.ts";
-import { JsonlWriter } from "./thread-writer.ts";
+import { listedThread } from "./thread-list.ts";
+import { ThreadOpener } from "./thread-opener.ts";
+import { readContents, readEvents, readWithLatestTurn } from "./thread-reader.ts";
 
 /** Where the threads are, and what a sync means. */
 export interface JsonlStoreOptions {
@@ -47,52 +34,35 @@ export class JsonlStore implements Store {
   readonly #threads: string;
   readonly #files: FileSystem;
   readonly #isDurable: boolean;
-  readonly #syncs: SyncGroup;
   readonly #index: ThreadIndex;
-  readonly #writers = new Set<ThreadWriter>();
-  /** Threads of this process that have no checkpoint yet, so they are not listed. */
-  readonly #unlisted = new Set<string>();
+  readonly #opener: ThreadOpener;
   #ready: Promise<void> | undefined;
 
   constructor({ root, durability, files = NODE_FILES }: JsonlStoreOptions) {
-    this.#root = root;
-    this.#threads = join(root, "threads");
+    this.#root = resolve(root);
+    this.#threads = join(this.#root, "threads");
     this.#files = files;
     this.#isDurable = durability === "full";
-    this.#syncs = new SyncGroup((path) => syncFolder(files, path));
     this.#index = new ThreadIndex({
       files,
-      root,
+      root: this.#root,
       threads: this.#threads,
       describe: (threadId) => this.#describe(threadId),
+    });
+    this.#opener = new ThreadOpener({
+      files,
+      isDurable: this.#isDurable,
+      foldersAbove: [this.#threads, this.#root],
+      list: (entry) => this.#index.record(entry),
     });
   }
 
   async create(threadId: string): Promise<ThreadWriter> {
-    const folder = await this.#folder(threadId);
-    try {
-      await this.#makeThreadFolder(folder);
-      const lock = await folder.lock();
-      return await orElse(
-        () => this.#createLocked(folder, lock),
-        () => lock.release(),
-      );
-    } catch (error) {
-      throw storageFailed(`Thread ${threadId} could not be made`, error, { threadId });
-    }
+    return this.#opener.create(await this.#folder(threadId));
   }
 
   async open(threadId: string): Promise<OpenedThread> {
-    const folder = await this.#folder(threadId);
-    const file = folder.openLog("append");
-    try {
-      return await orElse(
-        () => this.#openFile(folder, file),
-        async () => closeRead(this.#files, file),
-      );
-    } catch (error) {
-      throw folder.failure("could not be opened", error);
-    }
+    return this.#opener.open(await this.#folder(threadId));
   }
 
   async *read(threadId: string, afterSeq = 0): AsyncGenerator<StoredEvent> {
@@ -106,7 +76,7 @@ export class JsonlStore implements Store {
 
   async peek(threadId: string): Promise<ReadThread> {
     const { epoch, state, damage } = await this.#reading(threadId, (folder, file) =>
-      this.#contents(folder, file),
+      readWithLatestTurn(this.#files, folder, file),
     );
     return { epoch, state, damage };
   }
@@ -138,8 +108,11 @@ export class JsonlStore implements Store {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#writers].map((writer) => writer.close()));
-    await this.#index.close();
+    try {
+      await this.#opener.close();
+    } finally {
+      await this.#index.close();
+    }
   }
 
   async #folder(threadId: string): Promise<ThreadFolder> {
@@ -162,95 +135,6 @@ export class JsonlStore implements Store {
     await makeFolders(this.#files, this.#threads);
   }
 
-  async #makeThreadFolder(folder: ThreadFolder): Promise<void> {
-    try {
-      await makeFolder(this.#files, folder.path);
-    } catch (error) {
-      // A crash may have left a folder without a log, which can be used; whether there is a log shows later.
-      if (codeOf(error) !== "EEXIST") throw error;
-      expectThreadFolder(this.#files, folder.path, folder.threadId);
-    }
-  }
-
-  async #createLocked(folder: ThreadFolder, lock: Lock): Promise<ThreadWriter> {
-    const file = await this.#createLog(folder);
-    const createdAtMs = Date.now();
-    const epoch = mintId();
-    const newFolders = [folder.path, this.#threads, this.#root];
-    const log = new LogWriter(this.#files, file, folder.threadId, NEW_LOG, newFolders);
-    await orElse(
-      async () => log.appendLine(encodeHeader(folder.threadId, { version: LOG_VERSION, epoch, createdAtMs })),
-      async () => {
-        closeRead(this.#files, file);
-        await this.#files.removeTree(folder.path);
-      },
-    );
-    this.#unlisted.add(folder.threadId);
-    const times = { createdAtMs, updatedAtMs: createdAtMs };
-    return this.#writer(folder, lock, file, log, { epoch, damage: { records: 0, missing: 0 }, times });
-  }
-
-  async #createLog(folder: ThreadFolder): Promise<number> {
-    try {
-      return openPrivate(this.#files, folder.logPath, OPEN.createLog);
-    } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw error;
-      const { threadId } = folder;
-      throw new FlintError("storageFailed", `Thread ${threadId} exists already.`, {
-        threadId,
-        code: "EEXIST",
-      });
-    }
-  }
-
-  async #openFile(folder: ThreadFolder, file: number): Promise<OpenedThread> {
-    const lock = await folder.lock();
-    return orElse(
-      async () => {
-        await folder.tidy();
-        const contents = await this.#contents(folder, file);
-        const { epoch, state, damage, end } = contents;
-        const log = new LogWriter(this.#files, file, folder.threadId, end, []);
-        return { epoch, state, damage, writer: this.#writer(folder, lock, file, log, contents) };
-      },
-      () => lock.release(),
-    );
-  }
-
-  #writer(
-    folder: ThreadFolder,
-    lock: Lock,
-    file: number,
-    log: LogWriter,
-    known: Pick<ThreadContents, "epoch" | "damage" | "times">,
-  ): ThreadWriter {
-    const { threadId, path } = folder;
-    const sync = (): Promise<void> => (this.#isDurable ? this.#syncs.request(log) : Promise.resolve());
-    const meta = new MetaFile(this.#files, path, threadId, undefined);
-    const list = (entry: ListedThread): void => {
-      this.#unlisted.delete(threadId);
-      this.#index.record(entry);
-    };
-    const close = async (): Promise<void> => {
-      this.#writers.delete(writer);
-      this.#unlisted.delete(threadId);
-      try {
-        this.#files.closeSync(file);
-      } catch (error) {
-        throw folder.failure("could not be closed", error);
-      }
-    };
-    const writer: ThreadWriter = new JsonlWriter({ threadId, ...known, log, meta, lock, sync, list, close });
-    this.#writers.add(writer);
-    return writer;
-  }
-
-  async #contents(folder: ThreadFolder, file: number): Promise<ThreadContents> {
-    const contents = await readContents(this.#files, folder, file);
-    const log = { files: this.#files, file, size: contents.end.size };
-    return { ...contents, state: await withLatestTurn(log, contents.state) };
-  }
-
   async #reading<Result>(
     threadId: string,
     action: (folder: ThreadFolder, file: number) => Promise<Result>,
@@ -268,7 +152,7 @@ export class JsonlStore implements Store {
 
   /** How a thread that the index does not know is listed. A log that was never used is not a thread yet. */
   async #describe(threadId: string): Promise<Description | undefined> {
-    if (this.#unlisted.has(threadId)) return undefined;
+    if (this.#opener.isUnlisted(threadId)) return undefined;
     try {
       const { state, times, end, damage } = await this.#reading(threadId, (folder, file) =>
         readContents(this.#files, folder, file),
@@ -297,18 +181,5 @@ export class JsonlStore implements Store {
     } finally {
       await lock.release();
     }
-  }
-}
-
-const NEW_LOG: LogEnd = { seq: 0, size: 0, terminated: true };
-
-/** The result of an action; if it fails, what it had to do with is given up first. */
-async function orElse<Result>(action: () => Promise<Result>, giveUp: () => Promise<void>): Promise<Result> {
-  try {
-    return await action();
-  } catch (error) {
-    // The first failure is the one to tell.
-    await giveUp().catch(() => {});
-    throw error;
   }
 }

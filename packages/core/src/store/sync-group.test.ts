@@ -62,7 +62,7 @@ describe("syncing together", () => {
     expect(isSecondDone).toBe(false);
     await file.end();
     await Promise.all([second, third]);
-    await syncs.idle();
+    await settled();
     expect(file.started).toBe(2);
   });
 

@@ -18,7 +18,7 @@ const AT_ONCE = 3;
 export class SyncGroup {
   readonly #syncFolder: (path: string) => Promise<void>;
   #waiting = new Map<SyncTarget, Waiter>();
-  #running: Promise<void> | undefined;
+  #isRunning = false;
 
   constructor(syncFolder: (path: string) => Promise<void>) {
     this.#syncFolder = syncFolder;
@@ -31,16 +31,12 @@ export class SyncGroup {
       waiter = newWaiter();
       this.#waiting.set(target, waiter);
     }
-    this.#running ??= this.#run();
+    if (!this.#isRunning) void this.#run();
     return waiter.promise;
   }
 
-  /** Resolves when nothing is being synced any more. */
-  async idle(): Promise<void> {
-    await this.#running;
-  }
-
   async #run(): Promise<void> {
+    this.#isRunning = true;
     // Lets everybody who asks in this tick take part in the first round.
     await Promise.resolve();
     while (this.#waiting.size > 0) {
@@ -48,7 +44,7 @@ export class SyncGroup {
       this.#waiting = new Map();
       await this.#runRound(round);
     }
-    this.#running = undefined;
+    this.#isRunning = false;
   }
 
   async #runRound(round: ReadonlyMap<SyncTarget, Waiter>): Promise<void> {

@@ -21,6 +21,12 @@ export class ThreadFolder {
     this.logPath = join(this.path, "events.jsonl");
   }
 
+  /** Throws `threadNotFound` unless there is a log. */
+  expectLog(): void {
+    expectThreadFolder(this.#files, this.path, this.threadId);
+    if (this.#files.lstatSync(this.logPath) === undefined) throw threadNotFound(this.threadId);
+  }
+
   /** Opens the log to read it, or also to append to it; `threadNotFound` if there is none. */
   openLog(purpose: "read" | "append"): number {
     try {

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { emptyThread } from "@flint/protocol";
 import { allListed, listQuery, type TemporaryFolder, temporaryFolder, WrittenThread } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { NODE_FILES } from "./file-system.ts";
 import { JsonlStore } from "./jsonl-store.ts";
 import { type FaultPlan, faultyFiles } from "./testing/faulty-files.ts";
 
@@ -134,18 +135,16 @@ describe("the list of threads", () => {
     await listed(store);
     await appendFile(folder.join("index.jsonl"), `${LINES(folder)[0]}\n`.repeat(3000));
     const { writer, state } = await other.open("a");
-    let moments = 0;
+    // The last moment before the short file takes the place of the long one.
     plan.fails = (call) => {
-      if (call !== "rename" && call !== "lstatSync" && call !== "fstatSync") return undefined;
-      moments += 1;
-      writer.checkpoint({ ...state, thread: { ...state.thread, name: `renamed ${moments}` } });
+      if (call === "rename") writer.checkpoint({ ...state, thread: { ...state.thread, name: "renamed" } });
       return undefined;
     };
     await listed(store);
     await store.close();
     await writer.close();
-    expect(existsSync(folder.join("index.lock"))).toBe(true);
-    expect(await listed(another())).toEqual([`a renamed ${moments}`, "b name of b"]);
+    expect(LINES(folder).length).toBeLessThan(10);
+    expect(await listed(another())).toEqual(["a renamed", "b name of b"]);
   });
 
   test("is right in memory while the disk is full, and on the disk afterwards", async () => {
@@ -155,6 +154,7 @@ describe("the list of threads", () => {
     await write(store, "a");
     await listed(store);
     const { writer, state } = await store.open("a");
+    writer.checkpoint({ ...state, thread: { ...state.thread, name: "renamed once" } });
     plan.room = 0;
     writer.checkpoint({ ...state, thread: { ...state.thread, name: "renamed" } });
     expect(await listed(store)).toEqual(["a renamed"]);
@@ -166,42 +166,40 @@ describe("the list of threads", () => {
 });
 
 describe("many threads", () => {
-  async function fill(folder: TemporaryFolder, count: number): Promise<void> {
-    const lines: string[] = [];
-    for (let index = 0; index < count; index += 1) {
-      const id = `thread-${index}`;
-      await mkdir(folder.join("threads", id), { recursive: true });
-      const thread = {
-        ...emptyThread(id).thread,
-        createdAt: index,
-        updatedAt: count - index,
-        preview: `about ${index}`,
-      };
-      lines.push(
-        JSON.stringify({ id, thread, createdAtMs: index * 1000, updatedAtMs: (count - index) * 1000 }),
-      );
-    }
+  const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => `thread-${index}`);
+
+  async function writeIndex(folder: TemporaryFolder, count: number): Promise<void> {
+    const lines = ids(count).map((id, index) => {
+      const times = { createdAt: index, updatedAt: count - index };
+      const thread = { ...emptyThread(id).thread, ...times, preview: `about ${index}` };
+      return JSON.stringify({ id, thread, createdAtMs: index * 1000, updatedAtMs: (count - index) * 1000 });
+    });
     await writeFile(folder.join("index.jsonl"), `${lines.join("\n")}\n`);
   }
 
   test("a thousand of them are listed at once and paged through, each once [P08]", async () => {
     const { folder, another } = await arrange();
-    await fill(folder, 1000);
+    for (const id of ids(1000)) mkdirSync(folder.join("threads", id), { recursive: true });
+    await writeIndex(folder, 1000);
     const store = another();
     const begin = performance.now();
     await store.list(listQuery({ limit: 25 }));
     expect(performance.now() - begin).toBeLessThan(300);
     for (const sortKey of ["createdAt", "updatedAt"] as const) {
-      const ids = (await allListed(store, listQuery({ limit: 37, sortKey }))).map(({ id }) => id);
-      expect(ids).toHaveLength(1000);
-      expect(new Set(ids).size).toBe(1000);
+      const found = (await allListed(store, listQuery({ limit: 37, sortKey }))).map(({ id }) => id);
+      expect(found).toHaveLength(1000);
+      expect(new Set(found)).toEqual(new Set(ids(1000)));
     }
   });
 
-  test("the first page of ten thousand is as quick as that of ten, also after a change", async () => {
-    const { folder, another } = await arrange();
-    await fill(folder, 10_000);
-    const store = another();
+  test("the first page of ten thousand comes within five milliseconds, also after a change", async () => {
+    const { folder } = await arrange();
+    await writeIndex(folder, 10_000);
+    // Ten thousand real folders would only cost time here: nothing but their names is looked at.
+    const folders = ids(10_000).map((name) => ({ name, isDirectory: () => true }));
+    const files = { ...NODE_FILES, readdir: async () => folders };
+    const store = new JsonlStore({ root: folder.path, durability: "relaxed", files });
+    onTestFinished(() => store.close());
     await store.list(listQuery());
     const thread = await WrittenThread.create(store, {}, "new");
     const times: number[] = [];

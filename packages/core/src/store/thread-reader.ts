@@ -25,7 +25,7 @@ export interface ThreadContents {
 
 /**
  * Reads a thread: from its checkpoint on if there is one that fits, else from the start. The latest turn may come
- * without its items; see `withLatestTurn`.
+ * without its items; see `readWithLatestTurn`.
  */
 export async function readContents(
   files: FileSystem,
@@ -157,8 +157,19 @@ function contents(
   return { epoch, state, damage, times: fold.times, end: { seq, size, terminated } };
 }
 
+/** The same with the latest turn whole. */
+export async function readWithLatestTurn(
+  files: FileSystem,
+  folder: ThreadFolder,
+  file: number,
+): Promise<ThreadContents> {
+  const contents = await readContents(files, folder, file);
+  const state = await withLatestTurn({ files, file, size: contents.end.size }, contents.state);
+  return { ...contents, state };
+}
+
 /** The state with its latest turn whole. A turn that is reverted since is not the latest one any more. */
-export async function withLatestTurn(log: OpenLog, state: ThreadState): Promise<ThreadState> {
+async function withLatestTurn(log: OpenLog, state: ThreadState): Promise<ThreadState> {
   const known = state.turns.at(-1);
   const latest = await readLatestTurn(log);
   if (latest === undefined) return state;

@@ -20,8 +20,8 @@ export interface WriterParts {
   sync(): Promise<void>;
   /** Tells the list of threads how this one looks now. */
   list(entry: ListedThread): void;
-  /** Closes the log when nothing uses it any more. */
-  close(): Promise<void>;
+  /** Closes the log; called when nothing uses it any more. */
+  close(): void;
 }
 
 /** The writer of a thread whose log is a file. */
@@ -87,7 +87,7 @@ export class JsonlWriter implements ThreadWriter {
   async #close(): Promise<void> {
     await Promise.allSettled([...this.#syncing, this.#parts.meta.idle()]);
     try {
-      await this.#parts.close();
+      this.#parts.close();
     } finally {
       await this.#parts.lock.release();
     }

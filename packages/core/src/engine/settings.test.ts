@@ -1,0 +1,260 @@
+import type { UserInput } from "@flint/protocol";
+import { Gate, ScriptedDriver, settled, testEngine, UnreliableStore, verifies } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+const input: UserInput[] = [{ type: "text", text: "go" }];
+
+describe("what a turn overrides", () => {
+  verifies(
+    "S0-5, S0-31, S0-32, S0-33",
+    "model, folder, both policies and selectors reach the agent and stay in force for the next turns",
+    async () => {
+      const made = testEngine();
+      const client = made.connect();
+      const threadId = await client.startThread();
+      const { turn } = await client.call("turn/start", {
+        threadId,
+        input,
+        model: "scripted/swift",
+        cwd: "/elsewhere",
+        approvalPolicy: "never",
+        sandboxPolicy: { type: "readOnly" },
+        config: { thinking: "true", effort: "high" },
+      });
+      await client.turnEnd(turn?.id ?? "");
+      await client.runTurn(threadId, "again");
+      const settings = {
+        model: "scripted/swift",
+        cwd: "/elsewhere",
+        approvalPolicy: "never",
+        sandboxPolicy: { type: "readOnly" },
+        config: { thinking: "true", effort: "high" },
+      };
+      expect(made.driver.turns.map((record) => record.settings)).toEqual([settings, settings]);
+      expect(client.toldOf("thread/settings/updated").map((event) => event.data)).toEqual([
+        { threadId, settings },
+      ]);
+      const start = client.order.indexOf("<- turn/start");
+      expect(client.order.slice(start, start + 3)).toEqual([
+        "<- turn/start",
+        "thread/settings/updated",
+        "turn/started",
+      ]);
+      const { thread } = await client.call("thread/read", { threadId });
+      expect(thread).toMatchObject({ model: "scripted/swift", cwd: "/elsewhere", modelProvider: "scripted" });
+    },
+  );
+
+  verifies("S0-20", "is still in force after the server was started anew", async () => {
+    const store = new UnreliableStore();
+    const first = testEngine({ store });
+    const client = first.connect();
+    const threadId = await client.startThread();
+    const { turn } = await client.call("turn/start", { threadId, input, model: "swift", cwd: "/elsewhere" });
+    await client.turnEnd(turn?.id ?? "");
+    await first.close();
+    const second = testEngine({ store });
+    await second.connect().runTurn(threadId, "again");
+    const session = second.driver.sessions[0];
+    expect(session?.settings).toMatchObject({ model: "scripted/swift", cwd: "/elsewhere" });
+    expect(session?.history.map((known) => [known.status, known.items.length])).toEqual([["completed", 2]]);
+  });
+
+  test("does not happen, and no turn either, if any of it does not exist; the refusal names what does", async () => {
+    const client = testEngine({ folders: ["/work"] }).connect();
+    const threadId = await client.startThread();
+    const wrong = [
+      [{ model: "gpt" }, { field: "model", known: ["scripted/steady", "scripted/swift"] }],
+      [{ model: "scripted/gpt" }, { field: "model", known: ["scripted/steady", "scripted/swift"] }],
+      [{ cwd: "/gone" }, { field: "cwd" }],
+      [{ config: { nothing: "x" } }, { field: "config", known: ["thinking"] }],
+      [{ config: { thinking: "maybe" } }, { field: "thinking", known: ["true", "false"] }],
+    ] as const;
+    for (const [params, data] of wrong) {
+      await expect(client.call("turn/start", { threadId, input, ...params })).rejects.toMatchObject({
+        kind: "invalidParams",
+        data,
+      });
+      await expect(client.call("thread/start", params)).rejects.toMatchObject({ kind: "invalidParams" });
+      await expect(client.call("thread/resume", { threadId, ...params })).rejects.toMatchObject({
+        kind: "invalidParams",
+      });
+    }
+    expect(client.toldOf("turn/started")).toEqual([]);
+    expect(client.toldOf("thread/settings/updated")).toEqual([]);
+    expect((await client.call("thread/list", {})).data).toHaveLength(1);
+  });
+
+  test("is not told as a change if it changes nothing", async () => {
+    const client = testEngine().connect();
+    const threadId = await client.startThread();
+    const { turn } = await client.call("turn/start", {
+      threadId,
+      input,
+      model: "scripted/steady",
+      cwd: "/work",
+    });
+    await client.turnEnd(turn?.id ?? "");
+    expect(client.toldOf("thread/settings/updated")).toEqual([]);
+  });
+
+  test("a model of another agent gets a session of its own, and the old one is ended", async () => {
+    const other = new ScriptedDriver({ id: "other", nativeId: "theirs" });
+    const driver = new ScriptedDriver({ nativeId: "ours" });
+    const made = testEngine({ driver, otherDrivers: [other] });
+    const client = made.connect();
+    const threadId = await client.startThread();
+    await client.runTurn(threadId, "one");
+    const { turn } = await client.call("turn/start", { threadId, input, model: "other/steady" });
+    await client.turnEnd(turn?.id ?? "");
+    expect(driver.sessions[0]?.closes).toBe(1);
+    expect(other.sessions[0]?.history).toHaveLength(1);
+    const back = await client.call("turn/start", { threadId, input, model: "scripted/steady" });
+    await client.turnEnd(back.turn?.id ?? "");
+    expect(driver.sessions[1]?.nativeId).toBe("ours");
+    expect((await client.call("thread/read", { threadId })).thread.modelProvider).toBe("scripted");
+  });
+
+  test("selectors that the new model does not offer are dropped", async () => {
+    const plain = new ScriptedDriver({ id: "plain", selectors: () => [] });
+    const made = testEngine({ otherDrivers: [plain] });
+    const client = made.connect();
+    const threadId = await client.startThread({ config: { thinking: "true", effort: "high" } });
+    const { turn } = await client.call("turn/start", { threadId, input, model: "plain/steady" });
+    await client.turnEnd(turn?.id ?? "");
+    expect(plain.turns[0]?.settings.config).toEqual({});
+  });
+});
+
+describe("selectors", () => {
+  verifies(
+    "S0-74, S0-12, S0-71",
+    "config/set answers with all of them, since one may make another appear, at any time",
+    async () => {
+      const gate = new Gate();
+      const client = testEngine({ scripts: [[{ wait: gate }]] }).connect();
+      const threadId = await client.startThread();
+      const turnId = await client.startTurn(threadId, "go");
+      await gate.reached;
+      const ids = (options: readonly { id: string; value: string }[]) =>
+        options.map(({ id, value }) => `${id}=${value}`);
+      expect(ids((await client.call("config/list", { threadId })).options)).toEqual(["thinking=false"]);
+      const set = await client.call("config/set", { threadId, id: "thinking", value: "true" });
+      expect(ids(set.options)).toEqual(["thinking=true", "effort=low"]);
+      await settled();
+      const answer = client.order.indexOf("<- config/set");
+      expect(client.order.slice(answer)).toEqual([
+        "<- config/set",
+        "thread/settings/updated",
+        "config/updated",
+      ]);
+      expect((await client.waitFor("config/updated")).data).toEqual({ threadId, options: set.options });
+      gate.open();
+      await client.turnEnd(turnId);
+    },
+  );
+
+  test("two that are set at the same time are both set", async () => {
+    const client = testEngine().connect();
+    const threadId = await client.startThread({ config: { thinking: "true" } });
+    await Promise.all([
+      client.call("config/set", { threadId, id: "effort", value: "high" }),
+      client.call("config/set", { threadId, id: "thinking", value: "true" }),
+      client.call("turn/start", { threadId, input, cwd: "/elsewhere" }),
+    ]);
+    const { options, cwd } = await client.call("config/read", { threadId });
+    expect([options.map(({ value }) => value), cwd]).toEqual([["true", "high"], "/elsewhere"]);
+  });
+
+  test("without a thread are the defaults of new threads, also those that depend on another", async () => {
+    const made = testEngine();
+    const client = made.connect();
+    await Promise.all([
+      client.call("config/set", { id: "thinking", value: "true" }),
+      client.call("config/set", { id: "effort", value: "high" }),
+    ]);
+    expect((await client.call("config/list", {})).options.map(({ value }) => value)).toEqual([
+      "true",
+      "high",
+    ]);
+    await client.runTurn(await client.startThread(), "go");
+    expect(made.driver.turns[0]?.settings.config).toEqual({ thinking: "true", effort: "high" });
+  });
+
+  test("that do not exist are refused with those that do", async () => {
+    const client = testEngine().connect();
+    const threadId = await client.startThread();
+    for (const of of [{ threadId }, {}]) {
+      await expect(client.call("config/set", { ...of, id: "colour", value: "red" })).rejects.toMatchObject({
+        kind: "invalidParams",
+        data: { known: ["thinking"] },
+      });
+    }
+    await expect(client.call("config/list", { threadId: "nobody" })).rejects.toMatchObject({
+      kind: "threadNotFound",
+    });
+  });
+});
+
+describe("what is in force", () => {
+  verifies(
+    "S0-79, S0-22",
+    "config/read shows model, folder, policies and selectors, of a thread or of new ones",
+    async () => {
+      const store = new UnreliableStore();
+      const made = testEngine({ store, approvalPolicy: "always" });
+      const client = made.connect();
+      const { thread, modelProvider } = await client.call("thread/start", {
+        cwd: "/there",
+        sandbox: "read-only",
+      });
+      expect([thread.modelProvider, modelProvider]).toEqual(["scripted", "scripted"]);
+      const common = {
+        model: "scripted/steady",
+        approvalPolicy: "always",
+        sandbox: { available: true, mechanism: "fake" },
+        durability: "none: this is a test",
+      };
+      const threadId = thread.id;
+      const ofThread = { ...common, cwd: "/there", sandboxPolicy: { type: "readOnly" } };
+      expect(await client.call("config/read", { threadId })).toMatchObject(ofThread);
+      expect(await client.call("config/read", {})).toMatchObject({
+        ...common,
+        cwd: "/work",
+        sandboxPolicy: { type: "workspaceWrite" },
+      });
+      await made.close();
+      const later = testEngine({ store }).connect();
+      expect(await later.call("config/read", { threadId })).toMatchObject({ cwd: "/there" });
+    },
+  );
+
+  verifies("S0-17, S0-18, S0-69", "initialize says who is there, and model/list which models", async () => {
+    const client = testEngine().connect();
+    expect(await client.call("initialize", { clientInfo: { name: "me", version: "1" } })).toEqual({
+      agentInfo: { name: "flint", version: "0.0.0-test", provider: "scripted" },
+      capabilities: { streaming: true, configOptions: true, reasoning: true, plans: true, review: true },
+    });
+    expect((await client.call("model/list", {})).data.map((model) => model.id)).toEqual([
+      "scripted/steady",
+      "scripted/swift",
+    ]);
+    expect((await client.call("model/list", { limit: 1 })).data).toHaveLength(1);
+  });
+
+  test("accounts and MCP servers are those of the agent of the thread", async () => {
+    const account = { account: { type: "apiKey", label: "mine" }, requiresLogin: true };
+    const mcpServers = [{ name: "files", status: "failed", error: "no such program" }] as const;
+    const other = new ScriptedDriver({ id: "other", account, mcpServers });
+    const client = testEngine({ otherDrivers: [other] }).connect();
+    expect(await client.call("account/read", {})).toEqual({
+      account: null,
+      requiresLogin: false,
+      provider: "scripted",
+    });
+    expect((await client.call("mcpServerStatus/list", {})).data).toEqual([]);
+    const threadId = await client.startThread({ model: "other/steady" });
+    expect(await client.call("account/read", { threadId })).toEqual({ ...account, provider: "other" });
+    expect((await client.call("mcpServerStatus/list", { threadId })).data).toEqual(mcpServers);
+  });
+});

@@ -1,0 +1,155 @@
+import { emptyThread, reduceThread, type ThreadEvent } from "@flint/protocol";
+import { Gate, type Script, settled, testEngine, UnreliableStore, verifies } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+const started = {
+  emit: { type: "item/started", item: { type: "agentMessage", id: "m", text: "" } },
+} as const;
+const piece = (delta: string) => ({ emit: { type: "item/agentMessage/delta", itemId: "m", delta } }) as const;
+
+function fold(threadId: string, events: readonly ThreadEvent[]) {
+  return events.reduce(reduceThread, emptyThread(threadId));
+}
+
+/** A thread with a client that keeps up and one that the test can stall. */
+async function followed(...script: Script) {
+  const store = new UnreliableStore();
+  const made = testEngine({ store, scripts: [script] });
+  const [quick, slow] = [made.connect(), made.connect()];
+  const threadId = await quick.startThread();
+  await slow.call("thread/resume", { threadId });
+  const text = () =>
+    slow
+      .toldOf("item/agentMessage/delta")
+      .map((event) => event.data.delta)
+      .join("");
+  return { made, store, quick, slow, threadId, text };
+}
+
+describe("a client that stops reading", () => {
+  verifies(
+    "P09",
+    "costs nothing, disturbs nobody, and gets all of it once from the log when it reads again",
+    async () => {
+      const { quick, slow, threadId, text } = await followed({ deltas: 5_000, size: 20 });
+      slow.full = true;
+      const turnId = await quick.startTurn(threadId, "go");
+      expect((await quick.turnEnd(turnId)).status).toBe("completed");
+      expect(slow.told.map((event) => event.type)).toEqual(["thread/started"]);
+      slow.relieved();
+      await slow.turnEnd(turnId);
+      expect(text()).toBe("x".repeat(100_000));
+      expect(fold(threadId, slow.told).turns[0]?.items).toEqual(fold(threadId, quick.told).turns[0]?.items);
+    },
+  );
+
+  test("in the middle of a piece of text gets the rest of it, without the part that it has", async () => {
+    const gate = new Gate();
+    const { made, quick, slow, threadId, text } = await followed(
+      started,
+      piece("one "),
+      { wait: gate },
+      piece("two "),
+      piece("three"),
+    );
+    const turnId = await quick.startTurn(threadId, "go");
+    await gate.reached;
+    await settled();
+    expect(text()).toBe("one ");
+    slow.full = true;
+    gate.open();
+    await quick.turnEnd(turnId);
+    await made.clock.advance(1_000);
+    slow.relieved();
+    await slow.turnEnd(turnId);
+    expect(text()).toBe("one two three");
+    const offsets = slow.toldOf("item/agentMessage/delta").map((event) => event.data.offset);
+    expect(offsets).toEqual([0, 4]);
+  });
+
+  test("is told what still goes on once it has caught up", async () => {
+    const gate = new Gate();
+    const { quick, slow, threadId, text } = await followed(
+      started,
+      piece("one "),
+      { wait: gate },
+      piece("two"),
+    );
+    slow.full = true;
+    const turnId = await quick.startTurn(threadId, "go");
+    await gate.reached;
+    slow.relieved();
+    await slow.waitFor("item/agentMessage/delta");
+    gate.open();
+    await slow.turnEnd(turnId);
+    expect(text()).toBe("one two");
+    expect((await slow.turnEnd(turnId)).itemsView).toBe("full");
+  });
+
+  test("is not told from the log what still waits for the disk", async () => {
+    const { store, quick, slow, threadId } = await followed({ text: "hi" });
+    const disk = new Gate();
+    store.syncWaits = () => disk.wait();
+    slow.full = true;
+    await quick.startTurn(threadId, "go");
+    await disk.reached;
+    slow.relieved();
+    await settled();
+    expect(slow.toldOf("item/completed")).toHaveLength(2);
+    expect(slow.toldOf("turn/completed")).toEqual([]);
+    disk.open();
+    await slow.waitFor("turn/completed");
+    await settled();
+    expect(slow.toldOf("turn/completed")).toHaveLength(1);
+  });
+
+  test("again and again, gets every event once and in order", async () => {
+    const many: Script = Array.from({ length: 200 }, (_, count) => ({ text: `message ${count}` }));
+    const { quick, slow, threadId } = await followed(...many);
+    let stalls = 0;
+    const ended = quick.startTurn(threadId, "go").then((turnId) => slow.turnEnd(turnId));
+    let isOver = false;
+    void ended.then(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      slow.full = stalls % 2 === 0;
+      if (!slow.full) slow.relieved();
+      stalls += 1;
+      await Promise.resolve();
+      if (stalls % 50 === 0) await settled();
+    }
+    await settled();
+    const numbers = slow.told.flatMap((event) => event.seq ?? []);
+    expect(new Set(numbers).size).toBe(numbers.length);
+    expect(numbers).toEqual(numbers.toSorted((left, right) => left - right));
+    const texts = slow.toldOf("item/completed").map(({ data: { item } }) => Reflect.get(item, "text"));
+    expect(texts.slice(1)).toEqual(many.map((_, count) => `message ${count}`));
+  });
+
+  test("and then leaves, is not read for any more", async () => {
+    let reads = 0;
+    const { store, quick, slow, threadId } = await followed({ text: "hi" });
+    slow.full = true;
+    await quick.runTurn(threadId, "go");
+    store.readWaits = async () => {
+      reads += 1;
+    };
+    slow.session.close();
+    slow.relieved();
+    await settled();
+    expect(reads).toBe(0);
+  });
+
+  test("hears that its thread was deleted, however far behind it is", async () => {
+    const { quick, slow, threadId } = await followed({ text: "hi" });
+    slow.full = true;
+    await quick.runTurn(threadId, "go");
+    await quick.call("thread/delete", { threadId });
+    expect(slow.told.at(-1)?.type).toBe("thread/deleted");
+    slow.relieved();
+    await settled();
+    expect(slow.told.at(-1)?.type).toBe("thread/deleted");
+    expect(slow.session.follows(threadId)).toBe(false);
+  });
+});

@@ -1,0 +1,167 @@
+import { Gate, type Script, settled, testEngine, UnreliableStore, verifies } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+const STORAGE_FAILED = { message: "The disk is full.", errorInfo: "StorageFailed" };
+
+/** A thread on a disk that the test controls, with a turn that waits at a gate. */
+async function running(...then: Script) {
+  const gate = new Gate();
+  const store = new UnreliableStore();
+  const made = testEngine({
+    store,
+    scripts: [[{ text: "so far" }, { wait: gate }, ...then], [{ text: "again" }]],
+  });
+  const client = made.connect();
+  const threadId = await client.startThread();
+  const turnId = await client.startTurn(threadId, "go");
+  await gate.reached;
+  const logged = async () => {
+    const names: string[] = [];
+    for await (const event of store.read(threadId)) names.push(event.type);
+    return names;
+  };
+  return { gate, store, made, client, threadId, turnId, logged };
+}
+
+describe("a disk that refuses", () => {
+  verifies(
+    "P20",
+    "in the middle of a turn ends it as failed, which is told now and stored when there is room",
+    async () => {
+      const { gate, store, client, threadId, turnId, logged } = await running({ text: "more" });
+      store.refuses = () => true;
+      gate.open();
+      const turn = await client.turnEnd(turnId);
+      expect(turn).toMatchObject({ status: "failed", error: STORAGE_FAILED });
+      expect(turn.items.map((item) => item.type)).toEqual(["userMessage", "agentMessage"]);
+      await settled();
+      expect(client.toldOf("turn/completed")).toHaveLength(1);
+      expect(await logged()).not.toContain("turn/completed");
+      await expect(client.startTurn(threadId, "and?")).rejects.toMatchObject({ kind: "storageFailed" });
+
+      store.refuses = () => false;
+      expect((await client.runTurn(threadId, "again")).status).toBe("completed");
+      expect((await logged()).filter((name) => name === "turn/completed")).toHaveLength(2);
+      expect(client.toldOf("turn/completed")).toHaveLength(2);
+      const { turns } = await client.call("thread/read", { threadId, includeTurns: true });
+      expect(turns?.map((known) => known.status)).toEqual(["failed", "completed"]);
+    },
+  );
+
+  test("only at the end of a turn still ends it once, as failed", async () => {
+    const { gate, store, client, threadId, turnId } = await running();
+    store.refuses = (bodies) => bodies.some((body) => body.type === "turn/completed");
+    gate.open();
+    expect(await client.turnEnd(turnId)).toMatchObject({ status: "failed", error: STORAGE_FAILED });
+    await settled();
+    expect(client.toldOf("turn/completed")).toHaveLength(1);
+    expect((await client.call("thread/attach", { threadId })).turns[0]?.status).toBe("failed");
+  });
+
+  test("streamed text ends the turn too, and the text that was told is not lost", async () => {
+    const started = {
+      emit: { type: "item/started", item: { type: "agentMessage", id: "m", text: "" } },
+    } as const;
+    const piece = { emit: { type: "item/agentMessage/delta", itemId: "m", delta: "seen by all" } } as const;
+    const then = new Gate();
+    const { gate, store, made, client, turnId, threadId } = await running(started, piece, { wait: then });
+    gate.open();
+    await then.reached;
+    store.refuses = () => true;
+    await made.clock.advance(100);
+    const turn = await client.turnEnd(turnId);
+    expect(turn).toMatchObject({ status: "failed", error: STORAGE_FAILED });
+    expect(turn.items.at(-1)).toEqual({ type: "agentMessage", id: "m", text: "seen by all", partial: true });
+    store.refuses = () => false;
+    const { turns } = await client.call("thread/read", { threadId, includeTurns: true });
+    expect(turns?.[0]?.items.at(-1)).toEqual(turn.items.at(-1));
+  });
+
+  test("the end of a turn is tried once more when the thread is put to rest", async () => {
+    const { gate, store, made, client, turnId, threadId, logged } = await running();
+    store.refuses = () => true;
+    gate.open();
+    await client.turnEnd(turnId);
+    store.refuses = () => false;
+    await made.close();
+    expect((await logged()).filter((name) => name === "turn/completed")).toHaveLength(1);
+    const later = testEngine({ store }).connect();
+    const { turns } = await later.call("thread/read", { threadId, includeTurns: true });
+    expect(turns?.[0]).toMatchObject({ status: "failed", error: STORAGE_FAILED });
+  });
+
+  test("a request is a refusal of that request, and nothing of it has happened", async () => {
+    const { gate, store, client, threadId, turnId } = await running();
+    gate.open();
+    await client.turnEnd(turnId);
+    store.refuses = () => true;
+    const refused = { kind: "storageFailed", message: "The disk is full." };
+    client.clear();
+    await expect(client.startTurn(threadId, "and?")).rejects.toMatchObject(refused);
+    await expect(client.call("thread/name/set", { threadId, name: "x" })).rejects.toMatchObject(refused);
+    await expect(client.call("thread/archive", { threadId })).rejects.toMatchObject(refused);
+    await expect(
+      client.call("config/set", { threadId, id: "thinking", value: "true" }),
+    ).rejects.toMatchObject(refused);
+    expect(client.told).toEqual([]);
+    expect((await client.call("thread/read", { threadId })).thread).toMatchObject({
+      archived: false,
+      status: { type: "idle" },
+    });
+  });
+
+  test("a name ends a running turn, because its log can no longer be trusted to hold it", async () => {
+    const { store, client, threadId, turnId } = await running();
+    store.refuses = (bodies) => bodies.some((body) => body.type === "thread/name/updated");
+    await expect(client.call("thread/name/set", { threadId, name: "x" })).rejects.toMatchObject({
+      kind: "storageFailed",
+    });
+    expect((await client.turnEnd(turnId)).error).toEqual(STORAGE_FAILED);
+  });
+
+  test("to be forced lets the end of a turn be told, with a warning", async () => {
+    const { gate, store, client, turnId } = await running();
+    store.syncFails = true;
+    gate.open();
+    expect((await client.turnEnd(turnId)).status).toBe("completed");
+    const order = client.order;
+    expect(order.indexOf("warning")).toBeLessThan(order.indexOf("turn/completed"));
+    expect((await client.waitFor("warning")).data).toMatchObject({ reason: "syncFailed" });
+  });
+
+  test("a thread in which a turn was cut off can be looked at nevertheless", async () => {
+    const { store, threadId, made } = await running();
+    store.refuses = (bodies) => bodies.some((body) => body.type === "turn/completed");
+    await made.close();
+    const client = testEngine({ store }).connect();
+    const answer = await client.call("thread/attach", { threadId });
+    expect(answer.turns.map((turn) => turn.status)).toEqual(["interrupted"]);
+    await expect(client.startTurn(threadId, "go")).rejects.toMatchObject({ kind: "storageFailed" });
+  });
+});
+
+describe("a slow disk", () => {
+  test("holds back what waits for it and everything behind, in order, and nothing else", async () => {
+    const { gate, store, made, client, threadId, turnId } = await running();
+    const disk = new Gate();
+    store.syncWaits = () => disk.wait();
+    gate.open();
+    await disk.reached;
+    const naming = client.call("thread/name/set", { threadId, name: "later" });
+    await settled();
+    const other = made.connect();
+    expect((await other.call("thread/read", { threadId })).thread.name).toBe("later");
+    expect(client.order).not.toContain("turn/completed");
+    expect(client.order).not.toContain("<- thread/name/set");
+    disk.open();
+    await naming;
+    await client.turnEnd(turnId);
+    const order = client.order.slice(client.order.indexOf("turn/completed"));
+    expect(order).toEqual([
+      "turn/completed",
+      "thread/status/changed",
+      "<- thread/name/set",
+      "thread/name/updated",
+    ]);
+  });
+});
