@@ -19,6 +19,7 @@ export const PROGRAMS = [
   "fake-engine",
   "fan-out",
   "floor-adapter",
+  "parse-lines",
   "read-file",
 ] as const;
 export type ProgramName = (typeof PROGRAMS)[number];

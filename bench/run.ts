@@ -1,6 +1,7 @@
 // Measures Flint against the least that could do the same work, and prints one table. See README.md beside this file.
 import { parseArgs } from "node:util";
 import { Bench, type Figure } from "./bench.ts";
+import { endChildren } from "./child.ts";
 import { attach } from "./figures/attach.ts";
 import { coldStart } from "./figures/cold-start.ts";
 import { concurrency } from "./figures/concurrency.ts";
@@ -63,6 +64,7 @@ async function measureAll(bench: Bench, figures: readonly Figure[]): Promise<(Ro
       rows.push(...(await figure.measure(bench)));
     } catch (error) {
       rows.push({ figure: figure.name, reason: error instanceof Error ? error.message : String(error) });
+      endChildren();
     }
   }
   return rows;
@@ -75,4 +77,10 @@ function reportMissing(rows: readonly (Row | Missing)[]): number {
   return missing.length === 0 ? 0 : 1;
 }
 
-process.exitCode = await main();
+try {
+  process.exitCode = await main();
+} catch (error) {
+  // A wrong option or a missing build: the message says what to do, the stack would only hide it.
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 2;
+}

@@ -1,8 +1,9 @@
-import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { LIMITS, METHODS, type Method, type ParamsInput, type Result } from "@flint/protocol";
 import { LineReader } from "@flint/rpc";
+import { watchChild } from "./child.ts";
 
 const DELTA_START = '{"method":"item/agentMessage/delta"';
 const STOP_LIMIT_MS = 6000;
@@ -61,7 +62,7 @@ export class WireProcess {
       stdio: ["pipe", "pipe", "inherit"],
       env: { ...process.env, ...environment },
     });
-    endWithThisProcess(child);
+    watchChild(child);
     this.#child = child;
     if (child.pid === undefined)
       throw new Error(`Node could not be started with ${nodeArguments.join(" ")}.`);
@@ -154,11 +155,4 @@ export class WireProcess {
     this.#gone = new Error(`${reason}, so nothing more can be measured with it.`);
     for (const { reject } of [...this.#pending.values(), ...this.#waiters]) reject(this.#gone);
   }
-}
-
-/** Nothing that a measurement started may outlive it. */
-export function endWithThisProcess(child: ChildProcess): void {
-  const kill = (): void => void child.kill("SIGKILL");
-  process.once("exit", kill);
-  child.once("close", () => process.removeListener("exit", kill));
 }

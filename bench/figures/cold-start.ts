@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Bench, Figure } from "../bench.ts";
+import { watchChild } from "../child.ts";
 import { interleave } from "../rounds.ts";
 import { lowest } from "../statistics.ts";
-import { endWithThisProcess, WireProcess } from "../wire-process.ts";
+import { WireProcess } from "../wire-process.ts";
 
 const HELLO = { clientInfo: { name: "bench", version: "0" } };
 
@@ -34,7 +35,7 @@ export const coldStart: Figure = {
 async function startNothing(): Promise<number> {
   const start = performance.now();
   const child = spawn(process.execPath, ["-e", "0"], { stdio: ["pipe", "pipe", "inherit"] });
-  endWithThisProcess(child);
+  watchChild(child);
   await once(child, "exit");
   return performance.now() - start;
 }

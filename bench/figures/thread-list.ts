@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import type { Bench, Figure } from "../bench.ts";
+import { runForNumber } from "../child.ts";
 import { storeThreads } from "../history.ts";
 import { interleave } from "../rounds.ts";
 import { lowest, median } from "../statistics.ts";
@@ -19,6 +21,7 @@ export const threadList: Figure = {
     const first = await interleave(bench.choose(7, 2), {
       many: () => firstList(bench, many),
       none: () => firstList(bench, none),
+      index: () => runForNumber([bench.program("parse-lines"), join(many, "index.jsonl")]),
     });
     const warm = await warmLists(bench, many, fewer);
     return [
@@ -39,6 +42,7 @@ export const threadList: Figure = {
         figure: "added to the first thread/list after a start by 10,000 threads",
         value: lowest(first.many) - lowest(first.none),
         unit: "ms",
+        floor: { name: "parsing their index", value: lowest(first.index) },
         target: { of: "value", most: 50 },
       },
     ];

@@ -17,10 +17,9 @@ export class Outbox {
   readonly #fullListeners: (() => void)[] = [];
   readonly #reliefListeners: (() => void)[] = [];
   #flushWaiters: (() => void)[] = [];
+  // Lines stay as they came until they leave: many outboxes may hold the same text, and share its memory.
   #lines: string[] = [];
-  #linesSize = 0;
-  // Joined early, so that a long backlog is a few flat texts and leaves piece by piece.
-  #batches: string[] = [];
+  #first = 0;
   #queued = 0;
   #undrained = 0;
   #blocked = false;
@@ -59,9 +58,7 @@ export class Outbox {
   send(line: string): void {
     if (this.#closed) return;
     this.#lines.push(line);
-    this.#linesSize += line.length + 1;
     this.#queued += line.length + 1;
-    if (this.#linesSize >= BATCH_SIZE) this.#sealBatch();
     this.#schedule();
     if (!this.#wasFull && this.full) {
       this.#wasFull = true;
@@ -81,7 +78,7 @@ export class Outbox {
     this.#flush();
     this.#closed = true;
     this.#lines = [];
-    this.#batches = [];
+    this.#first = 0;
     this.#queued = 0;
     this.#undrained = 0;
     this.#releaseWaiters();
@@ -116,14 +113,21 @@ export class Outbox {
   }
 
   #nextBatch(): string {
-    if (this.#batches.length === 0) this.#sealBatch();
-    return this.#batches.shift() ?? "";
+    let end = this.#first;
+    for (let size = 0; end < this.#lines.length && size < BATCH_SIZE; end += 1) {
+      size += (this.#lines[end]?.length ?? 0) + 1;
+    }
+    const batch = `${this.#lines.slice(this.#first, end).join("\n")}\n`;
+    this.#first = end;
+    this.#forgetSent();
+    return batch;
   }
 
-  #sealBatch(): void {
-    this.#batches.push(`${this.#lines.join("\n")}\n`);
-    this.#lines = [];
-    this.#linesSize = 0;
+  /** Moving the rest to the front now and then keeps the cost of a line constant, however long the backlog. */
+  #forgetSent(): void {
+    if (this.#first * 2 < this.#lines.length) return;
+    this.#lines = this.#lines.slice(this.#first);
+    this.#first = 0;
   }
 
   #announce(): void {
