@@ -1,24 +1,13 @@
-import {
-  asFlintError,
-  type Decision,
-  type EventBody,
-  FlintError,
-  isKnownItem,
-  keepingOf,
-  type TurnError,
-  type UserInput,
-} from "@flint/protocol";
+import { asFlintError, type Decision, FlintError, type TurnError, type UserInput } from "@flint/protocol";
 import type { OpenSession } from "./agent-session.ts";
 import { closeTurn, type Ending } from "./decide/closing.ts";
-import { aggregateDiff } from "./decide/diff.ts";
 import type { StartedTurn } from "./decide/turn.ts";
 import { Holds } from "./holds.ts";
 import type { OpenRequests } from "./open-requests.ts";
 import type { Clock, DriverEvent, DriverSession, TurnContext, TurnOutcome } from "./ports/index.ts";
 import { Signal } from "./signal.ts";
 import type { ThreadLog } from "./thread-log.ts";
-import { TurnCaps } from "./turn-caps.ts";
-import { eventOf, type WholeDriverEvent } from "./turn-events.ts";
+import { TurnReporter } from "./turn-reporter.ts";
 import { wellFormed } from "./well-formed.ts";
 
 /** How long a driver may take to stop before its session is ended for it. */
@@ -52,16 +41,18 @@ export class TurnRunner {
   /** The driver is done, one way or another. */
   readonly #finished = new Signal();
   readonly #steers = new Holds();
-  readonly #caps = new TurnCaps();
+  readonly #reporter: TurnReporter;
   #cancelGrace: (() => void) | undefined;
   #session: DriverSession | undefined;
   #agent = "";
   #by: "interrupt" | "serverStopped" | undefined;
   #storageFailure: FlintError | undefined;
-  #driverDiffs = false;
 
   constructor(options: TurnRunnerOptions) {
+    const { threadId, turn, log } = options;
     this.#options = options;
+    const failed = (error: unknown) => this.#failStorage(asFlintError(error));
+    this.#reporter = new TurnReporter({ threadId, turnId: turn.turnId, log, failed });
   }
 
   get turnId(): string {
@@ -126,7 +117,7 @@ export class TurnRunner {
   async #attempt(): Promise<TurnOutcome> {
     // A turn that is stopped while its agent still starts need not wait for it; the next turn will find it ready.
     const opened = await Promise.race([this.#options.session(), this.#stopped.given]);
-    if (opened === true || this.#isOver) return { status: "interrupted" };
+    if (opened === true) return { status: "interrupted" };
     this.#agent = opened.agent;
     this.#session = opened.session;
     return opened.session.run(this.#context());
@@ -207,48 +198,8 @@ export class TurnRunner {
   }
 
   #emit(reported: DriverEvent): void {
-    if (this.#finished.isGiven || this.#storageFailure !== undefined) return;
-    if ("delta" in reported) this.#delta(reported);
-    else this.#whole(wellFormed(reported));
-  }
-
-  #delta({ type, itemId, delta }: Extract<DriverEvent, { delta: string }>): void {
-    const { threadId, turn, log } = this.#options;
-    const admitted = this.#caps.admit(type, itemId, delta);
-    if (admitted !== "") log.delta({ type, threadId, turnId: turn.turnId, itemId }, admitted);
-  }
-
-  #whole(event: WholeDriverEvent): void {
-    const { threadId, log } = this.#options;
-    const { usage } = log.state;
-    const body = eventOf(event, {
-      threadId,
-      turnId: this.turnId,
-      agent: this.#agent,
-      usage,
-      caps: this.#caps,
-    });
-    if (keepingOf(body.type) === "live") log.announce(body);
-    else this.#store([body]);
-    if (event.type === "turn/diff/updated") this.#driverDiffs = true;
-    if (event.type === "item/completed" && !this.#driverDiffs && isAppliedChange(event)) this.#tellDiff();
-  }
-
-  #store(bodies: readonly EventBody[]): void {
-    try {
-      void this.#options.log.commit(bodies);
-    } catch (error) {
-      // The log has told us already; a driver must not be surprised by it.
-      this.#failStorage(asFlintError(error));
-    }
-  }
-
-  #tellDiff(): void {
-    const { threadId, log } = this.#options;
-    const running = log.state.turns.findLast((known) => known.id === this.turnId);
-    if (running === undefined) return;
-    const data = { threadId, turnId: this.turnId, diff: aggregateDiff(running) };
-    this.#store([{ type: "turn/diff/updated", data }]);
+    const isOver = this.#finished.isGiven || this.#storageFailure !== undefined;
+    if (!isOver) this.#reporter.report(reported, this.#agent);
   }
 }
 
@@ -257,10 +208,6 @@ export const SERVER_STOPPED: TurnError = {
   message: "The server stopped while the turn was running. Nothing of it will be run again.",
   errorInfo: "ServerStopped",
 };
-
-function isAppliedChange({ item }: Extract<WholeDriverEvent, { item: unknown }>): boolean {
-  return isKnownItem(item) && item.type === "fileChange" && item.status === "completed";
-}
 
 function failedStorage({ message }: FlintError): Ending {
   return { status: "failed", error: { message, errorInfo: "StorageFailed" }, by: "turnEnded" };

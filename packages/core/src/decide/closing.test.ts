@@ -1,0 +1,126 @@
+import {
+  type Approval,
+  type EventBody,
+  emptyThread,
+  type ITEMS,
+  type KnownItem,
+  reduceThread,
+  type ThreadItem,
+  type ThreadState,
+} from "@flint/protocol";
+import { expect, test } from "vitest";
+import { closeTurn } from "./closing.ts";
+
+const place = { threadId: "t", turnId: "u" };
+const approval: Approval = {
+  id: "a",
+  turnId: "u",
+  action: { kind: "command", itemId: "c", command: "make", cwd: "/" },
+  requestedAtMs: 0,
+  expiresAtMs: 1,
+};
+const request = { id: "q", turnId: "u", itemId: "i", questions: [], requestedAtMs: 0, expiresAtMs: 1 };
+
+function after(...bodies: EventBody[]): ThreadState {
+  const turn = { id: "u", status: "inProgress", items: [], startedAtMs: 100 } as const;
+  const started: EventBody = { type: "turn/started", data: { threadId: "t", turn: { ...turn, items: [] } } };
+  return [started, ...bodies].reduce(
+    (state, body, index) => reduceThread(state, { ...body, seq: index + 1, at: 0 }),
+    emptyThread("t"),
+  );
+}
+
+function started(item: ThreadItem): EventBody {
+  return { type: "item/started", data: { ...place, item } };
+}
+
+test("what is open is closed first, and the end of the turn comes last", () => {
+  const state = after(
+    started({ type: "agentMessage", id: "m", text: "half" }),
+    { type: "approval/requested", data: { threadId: "t", approval } },
+    { type: "question/requested", data: { threadId: "t", request } },
+  );
+  const events = closeTurn(state, "u", { status: "interrupted", by: "interrupt" }, 350);
+  expect(events).toEqual([
+    {
+      type: "approval/resolved",
+      data: {
+        ...place,
+        approvalId: "a",
+        itemId: "c",
+        resolution: {
+          decision: { outcome: "cancel", scope: "once", message: "The turn ended before an answer came." },
+          by: "interrupt",
+        },
+      },
+    },
+    {
+      type: "question/resolved",
+      data: { ...place, questionId: "q", itemId: "i", answers: {}, by: "interrupt" },
+    },
+    {
+      type: "item/completed",
+      data: { ...place, item: { type: "agentMessage", id: "m", text: "half", partial: true } },
+    },
+    {
+      type: "turn/completed",
+      data: {
+        threadId: "t",
+        turn: {
+          id: "u",
+          status: "interrupted",
+          items: [],
+          itemsView: "notLoaded",
+          startedAtMs: 100,
+          completedAtMs: 350,
+          durationMs: 250,
+        },
+      },
+    },
+  ]);
+});
+
+test("every kind of open item is closed as what it is: cut off text, failed work, or as it was", () => {
+  const work = { status: "inProgress" } as const;
+  const items: Record<keyof typeof ITEMS, KnownItem> = {
+    userMessage: { type: "userMessage", id: "1", content: [] },
+    agentMessage: { type: "agentMessage", id: "2", text: "" },
+    reasoning: { type: "reasoning", id: "3" },
+    commandExecution: { type: "commandExecution", id: "4", command: "x", cwd: "/", ...work },
+    fileChange: { type: "fileChange", id: "5", changes: [], ...work },
+    mcpToolCall: { type: "mcpToolCall", id: "6", server: "s", tool: "t", ...work },
+    toolCall: { type: "toolCall", id: "7", tool: "t", ...work },
+    webSearch: { type: "webSearch", id: "8", query: "q" },
+    plan: { type: "plan", id: "9", text: "" },
+    enteredReviewMode: { type: "enteredReviewMode", id: "10", review: "" },
+    exitedReviewMode: { type: "exitedReviewMode", id: "11", review: "" },
+    contextCompaction: { type: "contextCompaction", id: "12" },
+  };
+  const unknown: ThreadItem = { type: "x-own", id: "13" };
+  const state = after(...[...Object.values(items), unknown].map(started));
+  const closed = closeTurn(state, "u", { status: "failed", by: "turnEnded" }, 350).flatMap((event) =>
+    event.type === "item/completed" ? [event.data.item] : [],
+  );
+  expect(closed.filter((item) => "partial" in item).map((item) => item.type)).toEqual([
+    "agentMessage",
+    "reasoning",
+    "plan",
+  ]);
+  expect(closed.filter((item) => Reflect.get(item, "status") === "failed").map((item) => item.type)).toEqual([
+    "commandExecution",
+    "fileChange",
+    "mcpToolCall",
+    "toolCall",
+  ]);
+  expect(closed).toHaveLength(13);
+});
+
+test("what was declined before its turn ended stays declined", () => {
+  const declined: ThreadItem = { type: "toolCall", id: "7", tool: "t", status: "declined" };
+  const events = closeTurn(after(started(declined)), "u", { status: "failed", by: "turnEnded" }, 350);
+  expect(events[0]).toEqual({ type: "item/completed", data: { ...place, item: declined } });
+});
+
+test("a turn that is not there needs no end", () => {
+  expect(closeTurn(emptyThread("t"), "u", { status: "completed", by: "turnEnded" }, 1)).toEqual([]);
+});

@@ -1,0 +1,143 @@
+import { BareDriver, Gate, ScriptedDriver, settled, testEngine, UnreliableStore } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+const STOPPING = { kind: "overloaded", message: "The server is stopping; connect again in a moment." };
+
+describe("a server that stops", () => {
+  test("ends turns, agents and stores, and can be told to stop twice", async () => {
+    const gate = new Gate();
+    const store = new UnreliableStore();
+    const made = testEngine({ store, scripts: [[{ wait: gate }]] });
+    const client = made.connect();
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "go");
+    await gate.reached;
+    await Promise.all([made.close(), made.close()]);
+    expect((await client.turnEnd(turnId)).status).toBe("interrupted");
+    expect(made.driver.sessions[0]?.closes).toBe(1);
+    await (await store.open(threadId)).writer.close();
+  });
+
+  test("takes no more requests", async () => {
+    const made = testEngine();
+    const client = made.connect();
+    await made.close();
+    await expect(client.call("thread/start", {})).rejects.toMatchObject(STOPPING);
+    await expect(client.call("model/list", {})).rejects.toMatchObject(STOPPING);
+  });
+
+  test("stops a turn that a request is just about to start", async () => {
+    const store = new UnreliableStore();
+    const disk = new Gate();
+    const made = testEngine({ store, scripts: [[], [{ hang: true }]] });
+    const client = made.connect();
+    const threadId = await client.startThread();
+    store.syncWaits = () => disk.wait();
+    await client.startTurn(threadId, "one");
+    await disk.reached;
+    const starting = client.startTurn(threadId, "two");
+    await settled();
+    const closing = made.close();
+    disk.open();
+    const turn = await client.turnEnd(await starting);
+    expect(turn).toMatchObject({ status: "interrupted", error: { errorInfo: "ServerStopped" } });
+    await closing;
+    expect(made.driver.turns).toHaveLength(1);
+  });
+
+  test("does not wait for ever for a request, and refuses it in the end", async () => {
+    const thinking = new Gate();
+    const slow = new (class extends ScriptedDriver {
+      override async models() {
+        if (thinks) await thinking.wait();
+        return super.models();
+      }
+    })({ id: "slow" });
+    let thinks = false;
+    const made = testEngine({ otherDrivers: [slow] });
+    const client = made.connect();
+    const threadId = await client.startThread();
+    thinks = true;
+    const resuming = client.call("thread/resume", { threadId, model: "slow/steady" });
+    const refused = expect(resuming).rejects.toMatchObject({ kind: "overloaded" });
+    await thinking.reached;
+    const closing = made.close();
+    await made.clock.advance(2_000);
+    await closing;
+    thinking.open();
+    await refused;
+  });
+
+  test("does not wait for ever for an agent", async () => {
+    const forever = () => new Promise<never>(() => undefined);
+    const made = testEngine({ driver: new BareDriver({ run: forever, close: forever }) });
+    const client = made.connect();
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "go");
+    await settled();
+    const closing = made.close();
+    await made.clock.advance(20_000);
+    await closing;
+    expect((await client.turnEnd(turnId)).status).toBe("interrupted");
+  });
+
+  test("keeps nothing of a thread that was being made", async () => {
+    const making = new Gate();
+    const store = new (class extends UnreliableStore {
+      override async create(threadId: string) {
+        await making.wait();
+        return super.create(threadId);
+      }
+    })();
+    const made = testEngine({ store });
+    const client = made.connect();
+    const starting = client.call("thread/start", {});
+    const refused = expect(starting).rejects.toMatchObject(STOPPING);
+    await making.reached;
+    const closing = made.close();
+    making.open();
+    await closing;
+    await refused;
+    expect(store.journal).toEqual([]);
+  });
+
+  test("lets go of a thread that was being loaded", async () => {
+    const loading = new Gate();
+    const inner = new UnreliableStore();
+    const first = testEngine({ store: inner });
+    const threadId = await first.connect().startThread();
+    await first.close();
+    const store = new (class extends UnreliableStore {
+      override async open(id: string) {
+        await loading.wait();
+        return super.open(id);
+      }
+    })(inner);
+    const made = testEngine({ store });
+    const attaching = made.connect().call("thread/attach", { threadId });
+    const outcome = attaching.then(
+      () => "answered",
+      () => "refused",
+    );
+    await loading.reached;
+    const closing = made.close();
+    loading.open();
+    await closing;
+    expect(["answered", "refused"]).toContain(await outcome);
+    await (await inner.open(threadId)).writer.close();
+  });
+
+  test("stops commands that run outside of any thread", async () => {
+    const made = testEngine();
+    made.sandbox.play = (spec) =>
+      new Promise((resolve) => {
+        spec.signal?.addEventListener("abort", () =>
+          resolve({ exitCode: 137, durationMs: 1, ended: "aborted" }),
+        );
+      });
+    const running = made.connect().call("command/exec", { command: ["sleep", "100"] });
+    await settled();
+    await made.close();
+    expect((await running).exitCode).toBe(137);
+  });
+});

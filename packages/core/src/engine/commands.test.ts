@@ -1,0 +1,76 @@
+import { testEngine, verifies } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+describe("command/exec", () => {
+  verifies(
+    "S2-30",
+    "runs one command in the sandbox, with the policy and folder in force or asked for",
+    async () => {
+      const made = testEngine({ sandboxPolicy: { type: "readOnly" } });
+      made.sandbox.play = async (spec) => {
+        spec.output("out", "stdout");
+        spec.output("err", "stderr");
+        spec.output("put", "stdout");
+        return { exitCode: 3, durationMs: 1, ended: "exited" };
+      };
+      const client = made.connect();
+      expect(await client.call("command/exec", { command: ["ls", "-l"] })).toEqual({
+        exitCode: 3,
+        stdout: "output",
+        stderr: "err",
+        timedOut: false,
+      });
+      await client.call("command/exec", {
+        command: ["pwd"],
+        cwd: "/there",
+        sandboxPolicy: "workspace-write",
+        timeoutMs: 5,
+      });
+      expect(made.sandbox.launches).toMatchObject([
+        {
+          command: ["ls", "-l"],
+          cwd: "/work",
+          workspace: "/work",
+          policy: { type: "readOnly" },
+          timeoutMs: 60_000,
+        },
+        {
+          command: ["pwd"],
+          cwd: "/there",
+          workspace: "/there",
+          policy: { type: "workspaceWrite" },
+          timeoutMs: 5,
+        },
+      ]);
+    },
+  );
+
+  test("keeps a bounded part of each stream, in whole characters, and says how much is missing", async () => {
+    const made = testEngine();
+    made.sandbox.play = async (spec) => {
+      for (let count = 0; count < 3; count += 1) spec.output("é".repeat(300_000), "stdout");
+      spec.output("small", "stderr");
+      return { exitCode: 0, durationMs: 1, ended: "timedOut" };
+    };
+    const result = await made.connect().call("command/exec", { command: ["yes"] });
+    expect(result.stdout).toBe("é".repeat(512 * 1024));
+    expect(result).toMatchObject({
+      stderr: "small",
+      timedOut: true,
+      omittedOutputBytes: 1_800_000 - 1024 * 1024,
+    });
+  });
+
+  test("is refused in a folder that does not exist, and by a sandbox that cannot be built", async () => {
+    const made = testEngine({ folders: ["/work"] });
+    const client = made.connect();
+    await expect(client.call("command/exec", { command: ["ls"], cwd: "/gone" })).rejects.toMatchObject({
+      kind: "invalidParams",
+      data: { field: "cwd" },
+    });
+    made.sandbox.play = async () => {
+      throw new Error("no namespaces");
+    };
+    await expect(client.call("command/exec", { command: ["ls"] })).rejects.toThrow("no namespaces");
+  });
+});
