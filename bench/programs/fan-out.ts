@@ -1,6 +1,7 @@
 // Streams one turn to several clients in one process and tells the processor time it took, in microseconds.
 // Arguments: the folder for its threads, how many clients, and the order for the turn as JSON.
-import { Door, flintDialect } from "@flint/dialects";
+import { Door } from "@flint/dialects";
+import { flintDialect } from "@flint/dialects/flint";
 import { METHODS } from "@flint/protocol";
 import { composeEngine } from "@flint/server";
 import { burstDriver } from "./burst-driver.ts";

@@ -1,5 +1,7 @@
 import type { Engine } from "@flint/core";
-import { Door, flintDialect, harnessDialect } from "@flint/dialects";
+import { Door } from "@flint/dialects";
+import { flintDialect } from "@flint/dialects/flint";
+import { harnessDialect } from "@flint/dialects/harness";
 import { memoryPair, Peer } from "@flint/rpc";
 import { connect, type FlintClient } from "@flint/sdk";
 import { composeEngine } from "@flint/server";

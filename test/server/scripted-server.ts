@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
-import { Door, flintDialect } from "@flint/dialects";
+import { Door } from "@flint/dialects";
+import { flintDialect } from "@flint/dialects/flint";
 import { streamTransport } from "@flint/rpc";
 import { composeEngine, serveStdio } from "@flint/server";
 import { readArguments, SERVER_FLAGS, serverOptions } from "../../packages/server/src/commands/arguments.ts";

@@ -117,7 +117,7 @@ export class TurnRunner {
   async #attempt(): Promise<TurnOutcome> {
     // A turn that is stopped while its agent still starts need not wait for it; the next turn will find it ready.
     const opened = await Promise.race([this.#options.session(), this.#stopped.given]);
-    if (opened === true) return { status: "interrupted" };
+    if (opened === true || this.#isOver) return { status: "interrupted" };
     this.#agent = opened.agent;
     this.#session = opened.session;
     return opened.session.run(this.#context());

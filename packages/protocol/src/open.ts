@@ -6,6 +6,7 @@ z.config(en());
 
 /** Free metadata that any object may carry; nobody may assume anything about its values. */
 export const Meta = z.record(z.string(), z.unknown());
+const optionalMeta = z.optional(Meta);
 
 /** The shape of an object that also may carry `_meta`. */
 export type WithMeta<Shape extends z.core.$ZodShape> = Shape & { _meta: z.ZodMiniOptional<typeof Meta> };
@@ -15,7 +16,7 @@ export type WithMeta<Shape extends z.core.$ZodShape> = Shape & { _meta: z.ZodMin
  * never breaks an older one. The static type lists the known fields only.
  */
 export function open<Shape extends z.core.$ZodShape>(shape: Shape): z.ZodMiniObject<WithMeta<Shape>> {
-  const schema: unknown = z.looseObject({ ...shape, _meta: z.optional(Meta) });
+  const schema: unknown = z.looseObject({ ...shape, _meta: optionalMeta });
   // Loose at run time, closed for the compiler: a misspelt field in our own code stays an error.
   return schema as z.ZodMiniObject<WithMeta<Shape>>;
 }

@@ -1,4 +1,5 @@
-import { Door, flintDialect } from "@flint/dialects";
+import { Door } from "@flint/dialects";
+import { flintDialect } from "@flint/dialects/flint";
 import { memoryPair } from "@flint/rpc";
 import { type ConnectOptions, connect, type FlintClient } from "@flint/sdk";
 import { composeEngine, type ServerOptions } from "./compose.ts";

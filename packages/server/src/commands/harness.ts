@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { harnessDialect } from "@flint/dialects";
+import { harnessDialect } from "@flint/dialects/harness";
 import { composeEngine } from "../compose.ts";
 import { serveStdio } from "../serve-stdio.ts";
 import { readArguments, SERVER_FLAGS, serverOptions, UsageError } from "./arguments.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { flintDialect } from "@flint/dialects";
+import { flintDialect } from "@flint/dialects/flint";
 import { composeEngine } from "../compose.ts";
 import { serveStdio } from "../serve-stdio.ts";
 import { readArguments, SERVER_FLAGS, serverOptions, UsageError } from "./arguments.ts";
