@@ -77,7 +77,7 @@ describe("an approval", () => {
         return "acceptForSession";
       },
     });
-    const changes = [{ path: "/work/a", kind: "add", diff: "+a" }];
+    const changes = [{ path: "/project/a", kind: "add", diff: "+a" }];
     await server.ask("item/fileChange/requestApproval", { ...place, approvalId: "a", changes });
     const tool = { tool: "search", server: "web", arguments: { query: "x" } };
     const answer = await server.ask("item/toolCall/requestApproval", { ...place, approvalId: "b", ...tool });

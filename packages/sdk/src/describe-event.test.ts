@@ -13,8 +13,8 @@ function event(method: string, data: object): AgentEvent {
 const item = (type: string, fields: object) => ({ item: { type, id: "i", ...fields } });
 const command = { command: "npm test", cwd: "/work" };
 const changes = [
-  { path: "/work/a.ts", kind: "modify", diff: "" },
-  { path: "/work/b.ts", kind: "add", diff: "" },
+  { path: "/project/a.ts", kind: "modify", diff: "" },
+  { path: "/project/b.ts", kind: "add", diff: "" },
 ];
 const approval = {
   id: "a",
@@ -40,11 +40,11 @@ describe("what an agent does, in one line for a channel [S4-37]", () => {
       "$ npm test … exit 0",
     ],
     ["item/completed", item("commandExecution", { ...command, status: "declined" }), "$ npm test … declined"],
-    ["item/started", item("fileChange", { changes, status: "inProgress" }), "modify /work/a.ts and 1 more …"],
+    ["item/started", item("fileChange", { changes, status: "inProgress" }), "modify /project/a.ts and 1 more …"],
     [
       "item/completed",
       item("fileChange", { changes: changes.slice(1), status: "failed" }),
-      "add /work/b.ts … failed",
+      "add /project/b.ts … failed",
     ],
     ["item/started", item("mcpToolCall", { server: "web", tool: "get", status: "inProgress" }), "web.get …"],
     [

@@ -133,7 +133,7 @@ describe("run", () => {
     const { server, thread } = await scene((fake, turnId) => fake.wholeTurn(turnId, "a cat"));
     await thread.run([
       { type: "text", text: "what is this?" },
-      { type: "localImage", path: "/work/cat.png" },
+      { type: "localImage", path: "/project/cat.png" },
     ]);
     expect(paramsOf(server, "turn/start")).toMatchObject([
       { input: [{ type: "text" }, { type: "localImage" }] },

@@ -53,7 +53,7 @@ describe("a scripted driver", () => {
   test("declines what is denied and goes on", async () => {
     const script: Script = [
       { command: "rm -r lamp" },
-      { fileChange: [{ path: "/work/a", kind: "add", diff: "+a" }] },
+      { fileChange: [{ path: "/project/a", kind: "add", diff: "+a" }] },
       { tool: "lookUp", arguments: { word: "lamp" }, result: 1 },
       { text: "As you wish." },
     ];

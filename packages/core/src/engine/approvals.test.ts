@@ -195,10 +195,10 @@ describe("an answer holds", () => {
   });
 
   test("for files by their paths, all of which must have been allowed", async () => {
-    const both = [...file("/work/a"), ...file("/work/b")];
+    const both = [...file("/project/a"), ...file("/project/b")];
     const script: Script = [
-      { fileChange: file("/work/a") },
-      { fileChange: file("/work/a") },
+      { fileChange: file("/project/a") },
+      { fileChange: file("/project/a") },
       { fileChange: both },
     ];
     const { subjects } = await askedAfter("session", script);

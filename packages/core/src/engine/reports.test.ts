@@ -193,31 +193,31 @@ describe("the diff of a turn", () => {
     "is told anew with every change that was applied, and with none that was not",
     async () => {
       const { client, place } = await play(
-        { fileChange: [change("/work/a", "modify", hunk)] },
+        { fileChange: [change("/project/a", "modify", hunk)] },
         {
           emit: {
             type: "item/completed",
             item: {
               type: "fileChange",
               id: "no",
-              changes: [change("/work/no", "add", hunk)],
+              changes: [change("/project/no", "add", hunk)],
               status: "declined",
             },
           },
         },
-        { fileChange: [change("/work/b", "add", hunk)] },
+        { fileChange: [change("/project/b", "add", hunk)] },
       );
-      const first = `--- a/work/a\n+++ b/work/a\n${hunk}`;
+      const first = `--- a/project/a\n+++ b/project/a\n${hunk}`;
       expect(client.toldOf("turn/diff/updated").map((event) => event.data)).toEqual([
         { ...place, diff: first },
-        { ...place, diff: `${first}--- /dev/null\n+++ b/work/b\n${hunk}` },
+        { ...place, diff: `${first}--- /dev/null\n+++ b/project/b\n${hunk}` },
       ]);
     },
   );
 
   test("of an agent that knows its own is told instead of ours", async () => {
     const { client } = await play(report({ type: "turn/diff/updated", diff: "the agent's own" }), {
-      fileChange: [change("/work/a", "modify", hunk)],
+      fileChange: [change("/project/a", "modify", hunk)],
     });
     expect(client.toldOf("turn/diff/updated").map((event) => event.data.diff)).toEqual(["the agent's own"]);
   });

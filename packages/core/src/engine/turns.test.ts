@@ -280,9 +280,9 @@ describe("what the user sends", () => {
       const input: UserInput[] = [
         { type: "text", text: "look" },
         { type: "image", url: "https://example.test/a.png" },
-        { type: "localImage", path: "/work/b.png" },
+        { type: "localImage", path: "/project/b.png" },
         { type: "skill", name: "review" },
-        { type: "mention", name: "b", path: "/work/b.ts" },
+        { type: "mention", name: "b", path: "/project/b.ts" },
       ];
       const outputSchema = { type: "object" };
       const threadId = await client.startThread();

@@ -135,7 +135,7 @@ function isTruncated(
   state: ThreadState,
 ): boolean {
   if (epoch !== undefined && epoch !== current) return true;
-  return afterSeq !== undefined && (afterSeq > state.seq || false);
+  return afterSeq !== undefined && (afterSeq > state.seq || state.seq - afterSeq > LONGEST_REPLAY);
 }
 
 async function latestTurns(store: Store, threadId: string, limit: number) {
