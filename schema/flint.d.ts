@@ -1176,6 +1176,8 @@ export interface ServerRequests {
   /** May the agent run this command? */
   "item/commandExecution/requestApproval": {
     params: {
+      requestedAtMs?: number;
+      expiresAtMs?: number;
       threadId: Id;
       turnId: Id;
       itemId: Id;
@@ -1190,6 +1192,8 @@ export interface ServerRequests {
   /** May the agent change these files? */
   "item/fileChange/requestApproval": {
     params: {
+      requestedAtMs?: number;
+      expiresAtMs?: number;
       threadId: Id;
       turnId: Id;
       itemId: Id;
@@ -1203,6 +1207,8 @@ export interface ServerRequests {
   /** May the agent call this tool? */
   "item/toolCall/requestApproval": {
     params: {
+      requestedAtMs?: number;
+      expiresAtMs?: number;
       threadId: Id;
       turnId: Id;
       itemId: Id;
@@ -1218,6 +1224,8 @@ export interface ServerRequests {
   /** The agent wants to know something from the user. */
   "item/tool/requestUserInput": {
     params: {
+      requestedAtMs?: number;
+      expiresAtMs?: number;
       threadId: Id;
       turnId: Id;
       itemId: Id;

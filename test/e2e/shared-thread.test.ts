@@ -84,19 +84,20 @@ describe("one live thread behind two doors", () => {
     const seen: string[] = [];
     const second = attached.events(thread.id);
     const running = thread.run("go");
+    let open: string | undefined;
     for await (const event of second) {
       seen.push(event.type);
-      if (event.type === "approval/requested") break;
-      if (event.type === "item/completed" && event.data.item.type === "agentMessage") break;
+      if (event.type !== "approval/requested") continue;
+      open = event.data.approval.id;
+      break;
     }
-    const { approvals } = await attached.call("thread/attach", { threadId: thread.id });
-    const open = approvals[0] ?? (await attached.call("thread/attach", { threadId: thread.id })).approvals[0];
-    if (open === undefined) throw new Error("no open approval");
-    const answer = { requestId: `${thread.id}.${open.id}`, decision: "once" };
+    expect(thread.state.approvals.map(({ id }) => id)).toEqual([open]);
+    const answer = { requestId: `${thread.id}.${open}`, decision: "once" };
     expect(await watcher.peer.request("approval.respond", answer)).toEqual({ ok: true });
     const result = await running;
     expect(result).toMatchObject({ status: "completed", text: "done" });
     expect(seen).toContain("turn/started");
+    expect(thread.state.approvals).toEqual([]);
   });
 
   test("a client that comes late sees the item in progress and goes on from there", async () => {

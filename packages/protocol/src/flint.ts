@@ -8,7 +8,16 @@ import { Empty, open } from "./open.ts";
 import { Decision } from "./policy.ts";
 import { defineVocabulary, type NotificationRow, STANDARD_CODES } from "./vocabulary.ts";
 
-const asked = { threadId: Id, turnId: Id, itemId: Id, approvalId: Id, reason: z.optional(z.string()) };
+/** When something was asked, and when it is declined if nobody has answered. */
+const times = { requestedAtMs: z.optional(z.number()), expiresAtMs: z.optional(z.number()) };
+const asked = {
+  ...times,
+  threadId: Id,
+  turnId: Id,
+  itemId: Id,
+  approvalId: Id,
+  reason: z.optional(z.string()),
+};
 
 /** The words a client may answer an approval with, or the whole decision. */
 export const ApprovalAnswer = open({
@@ -41,7 +50,14 @@ export const ASKS = {
   },
   "item/tool/requestUserInput": {
     doc: "The agent wants to know something from the user.",
-    params: open({ threadId: Id, turnId: Id, itemId: Id, questionId: Id, questions: z.array(UserQuestion) }),
+    params: open({
+      ...times,
+      threadId: Id,
+      turnId: Id,
+      itemId: Id,
+      questionId: Id,
+      questions: z.array(UserQuestion),
+    }),
     result: open({ answers: Answers }),
   },
 } as const;

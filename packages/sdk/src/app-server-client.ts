@@ -1,11 +1,12 @@
 import { FLINT, LIMITS, METHODS, type Method, type ParamsInput, type Result } from "@flint/protocol";
-import { Peer, PeerClosedError, PeerTimeoutError, RemoteError } from "@flint/rpc";
+import { type Id, Peer, PeerClosedError, PeerTimeoutError, RemoteError } from "@flint/rpc";
 import { readNotification } from "./agent-event.ts";
 import { type AskHandlers, Asks } from "./asks.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { FlintConnectionError, FlintRequestError, messageOf } from "./errors.ts";
 import { EventHub, type EventListener } from "./event-hub.ts";
 import { BUFFER_LIMITS, type BufferLimits, EventStream } from "./event-stream.ts";
+import { askedEvent, readAsk } from "./read-ask.ts";
 import { type OnWarning, problemOf } from "./warning.ts";
 
 /** How long a request may take and who may give it up. Without either it waits as long as the connection lives. */
@@ -123,13 +124,21 @@ export class AppServerClient {
       lineLimit: LIMITS.line,
       queueLimit: LIMITS.clientQueue,
       handlers: {
-        request: (id, method, params) => this.#asks.take(id, method, params),
+        request: (id, method, params) => this.#onRequest(id, method, params),
         notification: (method, params) => this.#onNotification(method, params),
         bad: (fault) =>
           this.#warn({ kind: "malformedLine", message: `A line was skipped: ${fault.message}` }),
         crashed: (error, where) => this.warnOfFault(`the handler of "${where}"`, error),
       },
     });
+  }
+
+  /** Whoever is asked also hears that something is open; the two are one message on the wire. */
+  #onRequest(id: Id, method: string, params: unknown): Promise<void> {
+    const ask = readAsk(method, params);
+    const event = askedEvent(ask);
+    if (event !== undefined) this.#hub.tell(event);
+    return this.#asks.take(id, method, ask);
   }
 
   #onNotification(method: string, params: unknown): void {

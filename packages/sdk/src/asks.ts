@@ -2,7 +2,7 @@ import { Answers, ApprovalAnswer, FLINT } from "@flint/protocol";
 import type { Id, RpcError } from "@flint/rpc";
 import type { AgentEvent } from "./agent-event.ts";
 import { messageOf } from "./errors.ts";
-import { type ApprovalRequest, actionText, readAsk, type UserInputRequest } from "./read-ask.ts";
+import { type ApprovalRequest, actionText, type ReadAsk, type UserInputRequest } from "./read-ask.ts";
 import { type OnWarning, problemOf } from "./warning.ts";
 
 /** The words that answer an approval. */
@@ -61,8 +61,7 @@ export class Asks {
   }
 
   /** Takes a request of the server; resolves once it is answered or needs no answer. */
-  async take(id: Id, method: string, params: unknown): Promise<void> {
-    const ask = readAsk(method, params);
+  async take(id: Id, method: string, ask: ReadAsk): Promise<void> {
     switch (ask.kind) {
       case "approval": {
         const { approvalId, turnId } = ask.request;

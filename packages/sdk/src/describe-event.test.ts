@@ -40,7 +40,11 @@ describe("what an agent does, in one line for a channel [S4-37]", () => {
       "$ npm test … exit 0",
     ],
     ["item/completed", item("commandExecution", { ...command, status: "declined" }), "$ npm test … declined"],
-    ["item/started", item("fileChange", { changes, status: "inProgress" }), "modify /project/a.ts and 1 more …"],
+    [
+      "item/started",
+      item("fileChange", { changes, status: "inProgress" }),
+      "modify /project/a.ts and 1 more …",
+    ],
     [
       "item/completed",
       item("fileChange", { changes: changes.slice(1), status: "failed" }),

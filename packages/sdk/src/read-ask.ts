@@ -1,4 +1,5 @@
 import { type Action, ASKS, type Ask, previewOf, type UserQuestion } from "@flint/protocol";
+import type { KnownEvent } from "./agent-event.ts";
 import { problemOf } from "./warning.ts";
 
 /** What an agent wants to do, and where. */
@@ -7,6 +8,9 @@ export type ApprovalRequest = {
   readonly turnId: string;
   readonly approvalId: string;
   readonly action: Action;
+  readonly requestedAtMs?: number | undefined;
+  /** When it is declined if nobody has answered. */
+  readonly expiresAtMs?: number | undefined;
 };
 
 /** What an agent wants to know from the user. */
@@ -16,6 +20,8 @@ export type UserInputRequest = {
   readonly itemId: string;
   readonly questionId: string;
   readonly questions: readonly UserQuestion[];
+  readonly requestedAtMs?: number | undefined;
+  readonly expiresAtMs?: number | undefined;
 };
 
 /** A request of the server, sorted: something to decide, something to answer, or nothing this SDK can handle. */
@@ -58,6 +64,26 @@ export function readAsk(method: string, params: unknown): ReadAsk {
   }
 }
 
+/**
+ * What a request of the server says has happened: somebody is asked. Undefined for a request that does not say since
+ * when and for how long.
+ */
+export function askedEvent(ask: ReadAsk): KnownEvent | undefined {
+  if (ask.kind !== "approval" && ask.kind !== "question") return undefined;
+  const { threadId, turnId, requestedAtMs, expiresAtMs } = ask.request;
+  if (requestedAtMs === undefined || expiresAtMs === undefined) return undefined;
+  const open = { turnId, requestedAtMs, expiresAtMs };
+  if (ask.kind === "approval") {
+    const { approvalId: id, action } = ask.request;
+    return { type: "approval/requested", data: { threadId, approval: { ...open, id, action } } };
+  }
+  const { questionId: id, itemId, questions } = ask.request;
+  return {
+    type: "question/requested",
+    data: { threadId, request: { ...open, id, itemId, questions: [...questions] } },
+  };
+}
+
 /** The action in a line for people. */
 export function actionText(action: Action): string {
   switch (action.kind) {
@@ -75,8 +101,9 @@ function isAsk(method: string): method is Ask {
 }
 
 function approval(place: Omit<ApprovalRequest, "action">, action: Action): ReadAsk {
-  const { threadId, turnId, approvalId } = place;
-  return { kind: "approval", request: { threadId, turnId, approvalId, action } };
+  const { threadId, turnId, approvalId, requestedAtMs, expiresAtMs } = place;
+  const times = requestedAtMs === undefined ? {} : { requestedAtMs, expiresAtMs };
+  return { kind: "approval", request: { threadId, turnId, approvalId, action, ...times } };
 }
 
 function itemOf(params: { itemId: string; reason?: string | undefined }) {

@@ -41,6 +41,16 @@ async function waiting(script: Script, options: TestEngineOptions = {}) {
   return { made, client, threadId, turnId, approval, respond };
 }
 
+/** An agent that asks whether it may, looks at nothing else, and notes the outcome. */
+function asking(outcomes: string[]): BareDriver {
+  const run = async (turn: TurnContext): Promise<TurnOutcome> => {
+    const decision = await turn.approve({ kind: "command", itemId: "x", command: "make", cwd: "/work" });
+    outcomes.push(decision.outcome);
+    return turn.signal.aborted ? { status: "interrupted" } : { status: "completed" };
+  };
+  return new BareDriver({ run });
+}
+
 describe("an action that must be allowed", () => {
   verifies("S0-2", "is shown exactly and happens on the server only after the client said yes", async () => {
     const { made, client, threadId, turnId, approval, respond } = await waiting([
@@ -383,6 +393,32 @@ describe("an answer is on the disk before anything comes of it", () => {
       error: { message: "The disk is full." },
     });
     expect(made.driver.turns[0]?.decisions.map((decision) => decision.outcome)).not.toContain("allow");
+  });
+
+  test("if the turn is interrupted while it is forced to the disk, nothing is done", async () => {
+    const store = new UnreliableStore();
+    const outcomes: string[] = [];
+    const { client, threadId, turnId, respond } = await waiting([], { store, driver: asking(outcomes) });
+    const disk = new Gate();
+    store.syncWaits = () => disk.wait();
+    const responding = respond(ALLOW);
+    await disk.reached;
+    await client.call("turn/interrupt", { threadId });
+    disk.open();
+    await responding;
+    expect((await client.turnEnd(turnId)).status).toBe("interrupted");
+    expect(outcomes).toEqual(["cancel"]);
+  });
+
+  test("if it cannot be stored, also an agent that waits for nothing else is let go", async () => {
+    const store = new UnreliableStore();
+    const outcomes: string[] = [];
+    const { client, turnId, respond } = await waiting([], { store, driver: asking(outcomes) });
+    store.refuses = (bodies) => bodies.some((body) => body.type === "approval/resolved");
+    await expect(respond(ALLOW)).rejects.toMatchObject({ kind: "storageFailed" });
+    store.refuses = () => false;
+    expect((await client.turnEnd(turnId)).status).toBe("failed");
+    expect(outcomes).toEqual(["cancel"]);
   });
 
   test("a time limit that cannot be stored ends the turn too", async () => {

@@ -1,4 +1,11 @@
-import { emptyThread, type Result, reduceThread, type ThreadEvent, type ThreadState } from "@flint/protocol";
+import {
+  type EventBody,
+  emptyThread,
+  type Result,
+  reduceThread,
+  type ThreadEvent,
+  type ThreadState,
+} from "@flint/protocol";
 import { Gate, type Script, settled, testEngine, UnreliableStore, verifies } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -97,6 +104,21 @@ describe("attaching to a thread", () => {
     }
     await settled();
     expect(client.told).toEqual([]);
+  });
+
+  test("from a place that lies too far back starts from the present state as well", async () => {
+    const store = new UnreliableStore();
+    const first = testEngine({ store });
+    const threadId = await first.connect().startThread();
+    await first.close();
+    const { writer } = await store.open(threadId);
+    const renamed: EventBody = { type: "thread/name/updated", data: { threadId, name: "again" } };
+    writer.append(Array<EventBody>(50_001).fill(renamed), 0);
+    await writer.close();
+    const client = testEngine({ store }).connect();
+    const near = await client.call("thread/attach", { threadId, afterSeq: 2 });
+    const far = await client.call("thread/attach", { threadId, afterSeq: 1 });
+    expect([near.truncated, far.truncated, far.seq]).toEqual([false, true, 50_002]);
   });
 
   test("again, from another place, replaces the first following", async () => {

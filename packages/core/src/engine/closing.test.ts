@@ -1,3 +1,4 @@
+import type { ThreadWriter } from "@flint/core/ports";
 import { BareDriver, Gate, ScriptedDriver, settled, testEngine, UnreliableStore } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -16,6 +17,24 @@ describe("a server that stops", () => {
     expect((await client.turnEnd(turnId)).status).toBe("interrupted");
     expect(made.driver.sessions[0]?.closes).toBe(1);
     await (await store.open(threadId)).writer.close();
+  });
+
+  test("starts nothing that waits in a queue", async () => {
+    const driver = new BareDriver({
+      run: async (turn) => {
+        while (!turn.signal.aborted) await turn.ready();
+        return { status: "completed" };
+      },
+    });
+    const made = testEngine({ driver });
+    const client = made.connect();
+    const threadId = await client.startThread();
+    await client.startTurn(threadId, "one");
+    const input = [{ type: "text", text: "two" } as const];
+    await client.call("turn/start", { threadId, input, delivery: "queue" });
+    await made.close();
+    await settled();
+    expect(client.toldOf("turn/started")).toHaveLength(1);
   });
 
   test("takes no more requests", async () => {
@@ -83,10 +102,13 @@ describe("a server that stops", () => {
 
   test("keeps nothing of a thread that was being made", async () => {
     const making = new Gate();
+    const writers: ThreadWriter[] = [];
     const store = new (class extends UnreliableStore {
       override async create(threadId: string) {
         await making.wait();
-        return super.create(threadId);
+        const writer = await super.create(threadId);
+        writers.push(writer);
+        return writer;
       }
     })();
     const made = testEngine({ store });
@@ -94,11 +116,11 @@ describe("a server that stops", () => {
     const starting = client.call("thread/start", {});
     const refused = expect(starting).rejects.toMatchObject(STOPPING);
     await making.reached;
-    const closing = made.close();
+    await made.close();
     making.open();
-    await closing;
     await refused;
     expect(store.journal).toEqual([]);
+    expect(() => writers[0]?.append([], 0)).toThrow("closed");
   });
 
   test("lets go of a thread that was being loaded", async () => {

@@ -1,4 +1,5 @@
-import type { TurnContext, TurnOutcome } from "@flint/core/ports";
+import type { Store, TurnContext, TurnOutcome } from "@flint/core/ports";
+import { JsonlStore, MemoryStore } from "@flint/core/store";
 import {
   DELTA_FIELDS,
   emptyThread,
@@ -8,9 +9,18 @@ import {
   type ThreadEvent,
   type ThreadState,
 } from "@flint/protocol";
-import { BareDriver, Gate, settled, type TestClient, testEngine, UnreliableStore } from "@flint/testkit";
+import {
+  BareDriver,
+  Gate,
+  settled,
+  type TestClient,
+  type TestEngine,
+  temporaryFolder,
+  testEngine,
+  UnreliableStore,
+} from "@flint/testkit";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 /** One thing that happens to a thread or to somebody who follows it. */
 type Step = { readonly what: (typeof STEPS)[number]; readonly which: number; readonly pause: boolean };
@@ -94,11 +104,10 @@ class Watcher {
 
 /** A thread whose agent does what the steps say, and those who follow it. */
 class World {
-  readonly store = new UnreliableStore();
-  readonly driver = new BareDriver({ run: (turn) => this.#run(turn) });
-  readonly made = testEngine({ store: this.store, driver: this.driver });
-  readonly owner = new Watcher(this.made.connect());
-  readonly watchers: Watcher[] = [this.owner];
+  readonly store: UnreliableStore;
+  readonly made: TestEngine;
+  readonly owner: Watcher;
+  readonly watchers: Watcher[];
   readonly joining: Promise<unknown>[] = [];
   threadId = "";
   #turn: TurnContext | undefined;
@@ -106,6 +115,14 @@ class World {
   #items: string[] = [];
   #count = 0;
   #disk: Gate | undefined;
+
+  constructor(inner: Store) {
+    this.store = new UnreliableStore(inner);
+    const driver = new BareDriver({ run: (turn) => this.#run(turn) });
+    this.made = testEngine({ store: this.store, driver });
+    this.owner = new Watcher(this.made.connect());
+    this.watchers = [this.owner];
+  }
 
   async begin(): Promise<void> {
     this.threadId = await this.owner.client.startThread();
@@ -275,19 +292,32 @@ function picture(state: ThreadState | undefined) {
   return { thread, settings, activeTurnId, approvals, questions, queue, usage, seq, turns };
 }
 
-test("whoever joins, stalls, leaves or comes back at any moment ends up with the same thread as one who never left", async () => {
-  await fc.assert(
-    fc.asyncProperty(steps, async (what) => {
-      const world = new World();
-      await world.begin();
-      for (const next of [...OPENING, ...what]) await world.step(next);
-      await world.finish();
-      let logged = emptyThread(world.threadId);
-      for await (const event of world.store.read(world.threadId)) logged = reduceThread(logged, event);
-      const expected = picture(logged);
-      for (const watcher of world.watchers) expect(picture(watcher.fold())).toEqual(expected);
-      await world.made.close();
-    }),
-    { numRuns: 150 },
-  );
+/** Plays the steps and compares what everybody saw with what is in the log. */
+async function play(what: readonly Step[], inner: Store): Promise<void> {
+  const world = new World(inner);
+  await world.begin();
+  for (const next of [...OPENING, ...what]) await world.step(next);
+  await world.finish();
+  let logged = emptyThread(world.threadId);
+  for await (const event of world.store.read(world.threadId)) logged = reduceThread(logged, event);
+  const expected = picture(logged);
+  for (const watcher of world.watchers) expect(picture(watcher.fold())).toEqual(expected);
+  await world.made.close();
+}
+
+describe("whoever joins, stalls, leaves or comes back at any moment ends up with the same thread as one who never left", () => {
+  test("on a store in memory, where everything happens at once", async () => {
+    const property = fc.asyncProperty(steps, (what) => play(what, new MemoryStore()));
+    await fc.assert(property, { numRuns: 150 });
+  });
+
+  test("on a disk, where reading takes its time", async () => {
+    const folder = await temporaryFolder();
+    let count = 0;
+    const property = fc.asyncProperty(steps, (what) => {
+      count += 1;
+      return play(what, new JsonlStore({ root: folder.join(String(count)), durability: "relaxed" }));
+    });
+    await fc.assert(property, { numRuns: 15 });
+  });
 });

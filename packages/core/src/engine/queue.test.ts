@@ -1,3 +1,4 @@
+import type { TurnOutcome } from "@flint/core/ports";
 import type { QueuedInput, UserInput } from "@flint/protocol";
 import {
   BareDriver,
@@ -219,6 +220,27 @@ describe("turn/steer", () => {
       "turn/completed",
       "thread/status/changed",
     ]);
+  });
+
+  test("an input that its agent takes while it is already ending is shown before the end, too", async () => {
+    let end: (outcome: TurnOutcome) => void = () => undefined;
+    const driver = new BareDriver({
+      run: () =>
+        new Promise((resolve) => {
+          end = resolve;
+        }),
+      steer: async () => {
+        end({ status: "completed" });
+        return true;
+      },
+    });
+    const client = testEngine({ driver }).connect();
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "go");
+    await settled();
+    await client.call("turn/steer", { threadId, input: text("that is all") });
+    const turn = await client.turnEnd(turnId);
+    expect(turn.items.map((item) => item.type)).toEqual(["userMessage", "userMessage"]);
   });
 
   test("an agent that never says whether it took the input does not keep the turn from ending", async () => {

@@ -271,6 +271,19 @@ describe("streamed text", () => {
     expect(names.indexOf("item/agentMessage/delta")).toBeLessThan(names.indexOf("thread/tokenUsage/updated"));
   });
 
+  test("begins anew in every turn, also if an agent uses the name of an item again", async () => {
+    const script: Script = [started, piece("hello")];
+    const client = testEngine({ scripts: [script, script] }).connect();
+    const threadId = await client.startThread();
+    await client.runTurn(threadId, "one");
+    await client.runTurn(threadId, "two");
+    const pieces = client.toldOf("item/agentMessage/delta").map((event) => event.data);
+    expect(pieces.map(({ offset, delta }) => [offset, delta])).toEqual([
+      [0, "hello"],
+      [0, "hello"],
+    ]);
+  });
+
   test("never cuts a character in two", async () => {
     const [high = "", low = ""] = "😀".split("");
     const { client } = await streaming(piece(`a${high}`), { wait: opened() }, piece(`${low}b`));

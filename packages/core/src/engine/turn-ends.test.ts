@@ -154,6 +154,26 @@ describe("every turn ends exactly once", () => {
     expect(driver.sessions).toHaveLength(1);
   });
 
+  test("when it is interrupted while its agent still starts, and that fails later", async () => {
+    const starting = new Gate();
+    let tries = 0;
+    const openWaits = async () => {
+      tries += 1;
+      if (tries > 1) return;
+      await starting.wait();
+      throw new Error("not after all");
+    };
+    const made = testEngine({ driver: new ScriptedDriver({ openWaits }) });
+    const turn = await endOf(made, async (client, threadId) => {
+      await starting.reached;
+      await client.call("turn/interrupt", { threadId });
+    });
+    expect(turn.status).toBe("interrupted");
+    starting.open();
+    await settled();
+    expect(await nextTurn(made)).toBe("completed");
+  });
+
   test("when its agent does not listen: after a while its session is ended for it", async () => {
     const deaf = new Gate();
     const made = testEngine({ scripts: [[{ wait: deaf, deaf: true }, { text: "too late" }], []] });
@@ -227,6 +247,21 @@ describe("every turn ends exactly once", () => {
 });
 
 describe("after its end a turn is over", () => {
+  test("no timer of it is left", async () => {
+    const gate = new Gate();
+    const made = testEngine({ scripts: [[{ text: "hi" }, { wait: gate }], []] });
+    const client = made.connect();
+    const threadId = await client.startThread();
+    const before = made.clock.pending;
+    const turnId = await client.startTurn(threadId, "go");
+    await gate.reached;
+    await client.call("turn/interrupt", { threadId });
+    await client.turnEnd(turnId);
+    await client.runTurn(threadId, "again");
+    await settled();
+    expect(made.clock.pending).toBe(before);
+  });
+
   test("what its agent still reports is ignored", async () => {
     const later = new Gate();
     const late = { type: "item/started", item: { type: "agentMessage", id: "late", text: "" } } as const;

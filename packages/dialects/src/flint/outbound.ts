@@ -56,12 +56,12 @@ function extension({ threadId, method, params }: EventData<"extension/notified">
 }
 
 function approvalAsk(threadId: string, approval: Approval): Outbound {
-  const { id: approvalId, turnId, action } = approval;
+  const { id: approvalId, turnId, action, requestedAtMs, expiresAtMs } = approval;
   const { kind: _kind, ...shown } = action;
   return {
     kind: "ask",
     method: askOf(action.kind),
-    params: { threadId, turnId, approvalId, ...shown },
+    params: { threadId, turnId, approvalId, ...shown, requestedAtMs, expiresAtMs },
     threadId,
     key: approvalId,
     answered: (answer) => respond(threadId, approvalId, decisionOf(answer)),
@@ -96,11 +96,11 @@ function respond(threadId: string, approvalId: string, decision: Decision): Core
 }
 
 function questionAsk(threadId: string, request: QuestionRequest): Outbound {
-  const { id: questionId, turnId, itemId, questions } = request;
+  const { id: questionId, turnId, itemId, questions, requestedAtMs, expiresAtMs } = request;
   return {
     kind: "ask",
     method: "item/tool/requestUserInput",
-    params: { threadId, turnId, itemId, questionId, questions },
+    params: { threadId, turnId, itemId, questionId, questions, requestedAtMs, expiresAtMs },
     threadId,
     key: questionId,
     answered: (answer) =>
