@@ -145,7 +145,7 @@ function ruleKey(cwd: string, agent: string, key: string): string {
 }
 
 /** What an action is about, in one line. */
-export function subject(action: Action): string {
+function subject(action: Action): string {
   switch (action.kind) {
     case "command":
       return action.command;

@@ -75,9 +75,11 @@ export class ThreadRegistry {
   async inQueue<Value>(threadId: string, work: (loaded: Loaded) => Promise<Value>): Promise<Value> {
     for (;;) {
       const loaded = await this.load(threadId);
-      const { thread, queue } = { thread: loaded.thread, queue: loaded.thread.queue };
+      const { thread } = loaded;
       // Between loading and its turn in the queue the thread may have been put to rest; then it is loaded again.
-      const done = await queue.run(async () => (thread.closed ? undefined : { value: await work(loaded) }));
+      const done = await thread.queue.run(async () =>
+        thread.closed ? undefined : { value: await work(loaded) },
+      );
       if (done !== undefined) return done.value;
     }
   }

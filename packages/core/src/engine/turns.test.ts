@@ -303,7 +303,7 @@ describe("what the user sends", () => {
   test("more text than a turn may carry is refused with the limit", async () => {
     const client = testEngine().connect();
     const threadId = await client.startThread();
-    const tooLong = "x".repeat(1024 * 1024 + 1);
+    const tooLong = "é".repeat(512 * 1024 + 1);
     await expect(client.startTurn(threadId, tooLong)).rejects.toMatchObject({
       kind: "invalidParams",
       data: { field: "input", limit: 1024 * 1024 },

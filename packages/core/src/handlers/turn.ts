@@ -123,8 +123,8 @@ function interruptIfRunning(thread: LiveThread, turnId: string): void {
 
 /** Throws `invalidParams` for more text than one turn may carry. */
 export function checkInput(input: readonly UserInput[]): void {
-  const length = inputText(input).length;
-  if (length <= LIMITS.prompt) return;
-  const message = `The input has ${length} characters; at most ${LIMITS.prompt} are taken. Put long texts into files.`;
-  throw new FlintError("invalidParams", message, { field: "input", limit: LIMITS.prompt, length });
+  const bytes = Buffer.byteLength(inputText(input));
+  if (bytes <= LIMITS.prompt) return;
+  const message = `The input has ${bytes} bytes; at most ${LIMITS.prompt} are taken. Put long texts into files.`;
+  throw new FlintError("invalidParams", message, { field: "input", limit: LIMITS.prompt, bytes });
 }
