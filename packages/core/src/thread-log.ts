@@ -154,7 +154,8 @@ export class ThreadLog {
   async close(): Promise<void> {
     this.current();
     this.#closed = true;
-    await this.caughtUp();
+    const data = { threadId: this.#state.thread.id };
+    await this.#followers.tell([{ type: "thread/closed", data, at: this.#clock.now() }]);
     this.#followers.close();
     this.#writer.checkpoint(this.#state);
     await this.#writer.close();

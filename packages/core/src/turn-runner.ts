@@ -35,6 +35,8 @@ const NOT_ALLOWED: Decision = { outcome: "cancel", scope: "once", message: "The 
 export class TurnRunner {
   readonly #options: TurnRunnerOptions;
   readonly #abort = new AbortController();
+  /** The driver was told to do the turn. */
+  readonly #begun = new Signal();
   readonly #stopped = new Signal();
   /** The driver was told to stop and has not in time. */
   readonly #overdue = new Signal();
@@ -66,10 +68,11 @@ export class TurnRunner {
   }
 
   /**
-   * Gives input to the agent. Undefined if it takes none now. Otherwise the turn goes on until the given function is
-   * called, so that the input can be noted down as a part of it.
+   * Gives input to the agent, as soon as it is there. Undefined if it takes none. Otherwise the turn goes on until the
+   * given function is called, so that the input can be noted down as a part of it.
    */
   async steer(input: readonly UserInput[]): Promise<(() => void) | undefined> {
+    await Promise.race([this.#begun.given, this.#stopped.given, this.#finished.given]);
     const session = this.#session;
     if (session?.steer === undefined || this.#isOver) return undefined;
     const release = this.#steers.add();
@@ -120,7 +123,9 @@ export class TurnRunner {
     if (opened === true || this.#isOver) return { status: "interrupted" };
     this.#agent = opened.agent;
     this.#session = opened.session;
-    return opened.session.run(this.#context());
+    const running = opened.session.run(this.#context());
+    this.#begun.give();
+    return running;
   }
 
   #stop(): void {

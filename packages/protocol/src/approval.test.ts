@@ -17,11 +17,13 @@ describe("what was allowed", () => {
     expect(keys).toEqual(["file:/repo/a.ts", "file:/repo/b.ts", "file:/repo/c.ts"]);
   });
 
-  test("names a tool with its server", () => {
+  test("names a tool with its server and exactly its arguments", () => {
     const tool = { kind: "tool", itemId: "i1", tool: "search" } as const;
+    const searched = { ...tool, arguments: { words: "a" } };
+    expect(grantKeys(searched)).toEqual(['tool::search:{"words":"a"}']);
     expect([grantKeys(tool), grantKeys({ ...tool, server: "docs" })]).toEqual([
-      ["tool::search"],
-      ["tool:docs:search"],
+      ["tool::search:null"],
+      ["tool:docs:search:null"],
     ]);
   });
 });

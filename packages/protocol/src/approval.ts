@@ -35,7 +35,7 @@ export function grantKeys(action: Action): string[] {
         ),
       );
     case "tool":
-      return [`tool:${action.server ?? ""}:${action.tool}`];
+      return [`tool:${action.server ?? ""}:${action.tool}:${JSON.stringify(action.arguments ?? null)}`];
   }
 }
 

@@ -15,6 +15,7 @@ describe("a server that stops", () => {
     await gate.reached;
     await Promise.all([made.close(), made.close()]);
     expect((await client.turnEnd(turnId)).status).toBe("interrupted");
+    expect(client.told.at(-1)).toMatchObject({ type: "thread/closed", data: { threadId } });
     expect(made.driver.sessions[0]?.closes).toBe(1);
     await (await store.open(threadId)).writer.close();
   });

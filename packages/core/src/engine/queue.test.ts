@@ -190,18 +190,30 @@ describe("turn/steer", () => {
     });
   });
 
-  test("is refused while the agent still starts, and does not hold up anything", async () => {
-    const starting = new Gate();
-    const driver = new ScriptedDriver({ openWaits: () => starting.wait() });
+  test("waits for an agent that still starts, but not longer than its turn lasts", async () => {
+    const starts = [new Gate(), new Gate()];
+    let tries = 0;
+    const openWaits = async () => starts[tries++]?.wait();
+    const driver = new ScriptedDriver({ openWaits, scripts: [[{ untilSteered: true }]] });
     const client = testEngine({ driver }).connect();
     const threadId = await client.startThread();
-    const turnId = await client.startTurn(threadId, "go");
-    await starting.reached;
-    await expect(client.call("turn/steer", { threadId, input: text("x") })).rejects.toMatchObject({
-      kind: "unsupported",
-    });
-    starting.open();
-    await client.turnEnd(turnId);
+    const first = await client.startTurn(threadId, "go");
+    await starts[0]?.reached;
+    const steering = client.call("turn/steer", { threadId, input: text("more") });
+    await settled();
+    starts[0]?.open();
+    expect(await steering).toEqual({ turnId: first });
+    expect((await client.turnEnd(first)).items).toHaveLength(2);
+
+    const other = await client.startThread();
+    const second = await client.startTurn(other, "go");
+    await starts[1]?.reached;
+    const tooLate = client.call("turn/steer", { threadId: other, input: text("more") });
+    const refused = expect(tooLate).rejects.toMatchObject({ kind: "unsupported" });
+    await settled();
+    await client.call("turn/interrupt", { threadId: other });
+    await refused;
+    expect((await client.turnEnd(second)).status).toBe("interrupted");
   });
 
   test("an input that ends the turn is still shown as a part of it, before its end", async () => {

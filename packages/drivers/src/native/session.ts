@@ -30,7 +30,8 @@ export class NativeSession implements DriverSession {
   readonly #choices: NativeChoices;
   readonly #closing = new AbortController();
   #messages: readonly Message[] | undefined;
-  #loop: TurnLoop | undefined;
+  /** The latest turn, once what was said before it is known. */
+  #loop: Promise<TurnLoop> | undefined;
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(spec: SessionSpec, choices: NativeChoices) {
@@ -39,13 +40,15 @@ export class NativeSession implements DriverSession {
   }
 
   run(turn: TurnContext): Promise<TurnOutcome> {
-    const running = this.#run(turn);
+    this.#loop = this.#begin(turn);
+    const running = this.#finish(this.#loop);
     this.#running = running.catch(() => undefined);
     return running;
   }
 
   async steer(input: readonly UserInput[]): Promise<boolean> {
-    return this.#loop?.steer(inputText(input)) ?? false;
+    const loop = await this.#loop?.catch(() => undefined);
+    return loop?.steer(inputText(input)) ?? false;
   }
 
   async close(): Promise<void> {
@@ -53,11 +56,14 @@ export class NativeSession implements DriverSession {
     await this.#running;
   }
 
-  async #run(turn: TurnContext): Promise<TurnOutcome> {
+  async #begin(turn: TurnContext): Promise<TurnLoop> {
     this.#messages ??= await this.#remembered(turn.turnId);
     const signal = AbortSignal.any([turn.signal, this.#closing.signal]);
-    const loop = new TurnLoop(turn, signal, this.#spec, this.#choices, this.#messages);
-    this.#loop = loop;
+    return new TurnLoop(turn, signal, this.#spec, this.#choices, this.#messages);
+  }
+
+  async #finish(begun: Promise<TurnLoop>): Promise<TurnOutcome> {
+    const loop = await begun;
     const outcome = await loop.run();
     this.#messages = loop.remembered(outcome);
     return outcome;
