@@ -27,6 +27,8 @@ export interface EngineOptions {
   readonly model: string | undefined;
   readonly approvalPolicy: ApprovalPolicy;
   readonly sandboxPolicy: SandboxPolicy;
+  /** Whether a client may choose to be asked nothing and to confine nothing at the same time. */
+  readonly allowUnconfined: boolean;
   readonly approvalTimeoutMs: number;
   readonly idleMs: number;
   /** What a completed turn has survived, in words for `config/read`. */
@@ -87,7 +89,17 @@ export class Services {
       next.config = await this.catalogue.withValues(next.model, next.config, wanted.config);
     }
     if (wanted.developerInstructions !== undefined) next.developerInstructions = wanted.developerInstructions;
+    this.#refuseUnconfined(next);
     return next;
+  }
+
+  /** Whoever starts the server decides about this, not whoever is connected to it. */
+  #refuseUnconfined({ approvalPolicy, sandboxPolicy }: ThreadSettings): void {
+    if (this.options.allowUnconfined) return;
+    if (approvalPolicy !== "never" || sandboxPolicy.type !== "dangerFullAccess") return;
+    const message =
+      'With the approval policy "never" and the sandbox "dangerFullAccess" an agent could do anything unasked. Choose one of them, or start Flint with --allow-unconfined.';
+    throw new FlintError("invalidParams", message, { field: "approvalPolicy" });
   }
 
   /** Sets a selector for new threads. */

@@ -21,6 +21,8 @@ export interface ServerOptions {
   readonly approvalPolicy?: ApprovalPolicy | undefined;
   readonly sandboxPolicy?: SandboxPolicy | undefined;
   readonly durability?: Durability | undefined;
+  /** Lets clients choose to be asked nothing and to confine nothing. Starting a server like that is such a choice too. */
+  readonly allowUnconfined?: boolean | undefined;
   readonly approvalTimeoutMs?: number | undefined;
   readonly idleMs?: number | undefined;
   /** Other agents than the built-in ones. */
@@ -61,11 +63,16 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     model: options.model ?? setting("FLINT_MODEL"),
     approvalPolicy: options.approvalPolicy ?? "unlessTrusted",
     sandboxPolicy: options.sandboxPolicy ?? { type: "workspaceWrite" },
+    allowUnconfined: options.allowUnconfined ?? isUnconfined(options),
     approvalTimeoutMs: options.approvalTimeoutMs ?? TEN_MINUTES,
     idleMs: options.idleMs ?? FIVE_MINUTES,
     durability: DURABILITY_WORDS[durability],
     isFolder,
   });
+}
+
+function isUnconfined({ approvalPolicy, sandboxPolicy }: ServerOptions): boolean {
+  return approvalPolicy === "never" && sandboxPolicy?.type === "dangerFullAccess";
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -46,6 +46,7 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
   readonly model?: string;
   readonly approvalPolicy?: ApprovalPolicy;
   readonly sandboxPolicy?: SandboxPolicy;
+  readonly allowUnconfined?: boolean;
   readonly approvalTimeoutMs?: number;
   readonly idleMs?: number;
   /** Which folders there are; all of them unless told. */
@@ -139,6 +140,7 @@ export class TestEngine<Time extends Clock = TestClock> {
       approvalTimeoutMs: options.approvalTimeoutMs ?? 600_000,
       idleMs: options.idleMs ?? 300_000,
       durability: "none: this is a test",
+      allowUnconfined: options.allowUnconfined ?? false,
       isFolder: async (path) => options.folders?.includes(path) ?? true,
     });
   }

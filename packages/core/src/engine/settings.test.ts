@@ -258,3 +258,24 @@ describe("what is in force", () => {
     expect((await client.call("mcpServerStatus/list", { threadId })).data).toEqual(mcpServers);
   });
 });
+
+describe("to be asked nothing and to confine nothing", () => {
+  const unconfined = { approvalPolicy: "never", sandbox: "dangerFullAccess" } as const;
+
+  test("is refused to a client, at once or step by step, unless the server was started for it", async () => {
+    const client = testEngine().connect();
+    const refused = { kind: "invalidParams", message: expect.stringContaining("--allow-unconfined") };
+    await expect(client.call("thread/start", unconfined)).rejects.toMatchObject(refused);
+    const threadId = await client.startThread({ approvalPolicy: "never" });
+    const params = { threadId, input, sandboxPolicy: "dangerFullAccess" } as const;
+    await expect(client.call("turn/start", params)).rejects.toMatchObject(refused);
+    expect(client.toldOf("turn/started")).toEqual([]);
+  });
+
+  test("is a client's choice when the server was started for it", async () => {
+    const client = testEngine({ allowUnconfined: true }).connect();
+    const { thread } = await client.call("thread/start", unconfined);
+    const read = await client.call("config/read", { threadId: thread.id });
+    expect(read).toMatchObject({ approvalPolicy: "never", sandboxPolicy: { type: "dangerFullAccess" } });
+  });
+});

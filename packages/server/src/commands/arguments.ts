@@ -18,6 +18,7 @@ export const SERVER_FLAGS = {
   sandbox: { type: "string" },
   durability: { type: "string" },
   "approval-timeout": { type: "string" },
+  "allow-unconfined": { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const satisfies ParseArgsConfig["options"];
 
@@ -41,6 +42,7 @@ export interface ServerFlagValues {
   readonly sandbox?: string | undefined;
   readonly durability?: string | undefined;
   readonly "approval-timeout"?: string | undefined;
+  readonly "allow-unconfined"?: boolean | undefined;
 }
 
 /** The server that these options ask for. */
@@ -52,6 +54,7 @@ export function serverOptions(values: ServerFlagValues): ServerOptions {
     sandboxPolicy: values.sandbox === undefined ? undefined : sandboxPolicy(values.sandbox),
     durability: values.durability === undefined ? undefined : durability(values.durability),
     approvalTimeoutMs: seconds(values["approval-timeout"]),
+    allowUnconfined: values["allow-unconfined"],
   };
 }
 

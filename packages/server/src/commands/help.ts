@@ -22,6 +22,7 @@ Options of exec, serve and harness:
   --approval POLICY         when to ask: never, unlessTrusted (default), always
   --sandbox POLICY          what commands may touch: read-only, workspace-write (default),
                             danger-full-access, external-sandbox
+  --allow-unconfined        let clients choose danger-full-access together with never
   --approval-timeout SECS   an approval nobody answers is declined after this (default: 600)
   --durability LEVEL        full (default): a completed turn survives a power cut;
                             relaxed: it survives the end of Flint, a power cut may lose seconds
