@@ -11,6 +11,7 @@ const UNITS = {
   clientQueue: "bytes",
   queuedInputs: "",
   page: "",
+  threads: "",
   deltaMilliseconds: "ms",
   deltaBytes: "bytes",
 } as const satisfies Record<keyof typeof LIMITS, string>;

@@ -14,8 +14,10 @@ export const LIMITS = {
   clientQueue: 8 * 1024 * 1024,
   /** Inputs that may wait in the queue of one thread. */
   queuedInputs: 100,
-  /** Rows of one page of any list. */
+  /** Rows of one page of any list but that of threads. */
   page: 200,
+  /** Threads of one page. */
+  threads: 10_000,
   /** Streamed text may be this old, or this large, before it is in the log. */
   deltaMilliseconds: 100,
   deltaBytes: 64 * 1024,

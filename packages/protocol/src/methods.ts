@@ -156,7 +156,7 @@ export const METHODS = {
     () =>
       open({
         cursor: z.optional(z.string()),
-        limit,
+        limit: z.optional(z.int().check(z.minimum(1), z.maximum(LIMITS.threads))),
         archived: z.optional(z.boolean()),
         searchTerm: z.optional(z.string().check(z.maxLength(500))),
         cwd: z.optional(z.string()),

@@ -39,7 +39,7 @@ export const inbound: Inbound<Harness> = {
   }),
   "thread.list": ({ cursor }) => ({
     method: "thread/list",
-    params: { limit: LIMITS.page, ...(cursor === undefined ? {} : { cursor }) },
+    params: { limit: LIMITS.threads, ...(cursor === undefined ? {} : { cursor }) },
     answer: ({ data, nextCursor }) => ({
       threads: data.map(threadOf),
       ...(nextCursor === undefined ? {} : { nextCursor }),
