@@ -2,7 +2,7 @@
 export const LIMITS = {
   /** One line on a wire; a longer one is refused and skipped. */
   line: 16 * 1024 * 1024,
-  /** The text of all inputs of one turn together, in characters. */
+  /** The text of all inputs of one turn together. */
   prompt: 1024 * 1024,
   /** Output of one command that is kept and told; the rest is counted. */
   output: 1024 * 1024,
