@@ -426,6 +426,109 @@ export interface Methods {
       _meta?: Meta;
     };
   };
+  /** Run one command in the sandbox, outside of any thread. */
+  "command/exec": {
+    params: {
+      command: string[];
+      cwd?: string;
+      sandboxPolicy?: SandboxPolicyInput;
+      timeoutMs?: number;
+      _meta?: Meta;
+    };
+    result: {
+      exitCode: number;
+      stdout: string;
+      stderr: string;
+      timedOut: boolean;
+      omittedOutputBytes?: number;
+      _meta?: Meta;
+    };
+  };
+  /** The models that threads can use. */
+  "model/list": {
+    params: {
+      limit?: number;
+      _meta?: Meta;
+    };
+    result: {
+      data: Model[];
+      _meta?: Meta;
+    };
+  };
+  /** The selectors of the agent, for a thread or for new threads. */
+  "config/list": {
+    params: {
+      threadId?: Id;
+      _meta?: Meta;
+    };
+    result: {
+      options: ConfigOption[];
+      _meta?: Meta;
+    };
+  };
+  /** Set a selector. Answers all of them, because one may change another. */
+  "config/set": {
+    params: {
+      threadId?: Id;
+      id: string;
+      value: string;
+      _meta?: Meta;
+    };
+    result: {
+      options: ConfigOption[];
+      _meta?: Meta;
+    };
+  };
+  /** The configuration in force, for a thread or for new threads. */
+  "config/read": {
+    params: {
+      threadId?: Id;
+      _meta?: Meta;
+    };
+    result: {
+      model: string;
+      cwd: string;
+      approvalPolicy: ApprovalPolicy;
+      sandboxPolicy: SandboxPolicy;
+      options: ConfigOption[];
+      sandbox: SandboxState;
+      durability: string;
+      _meta?: Meta;
+    };
+  };
+  /** The MCP servers of the agent and how they are. */
+  "mcpServerStatus/list": {
+    params: {
+      threadId?: Id;
+      _meta?: Meta;
+    };
+    result: {
+      data: {
+        name: string;
+        status: "starting" | "ready" | "failed";
+        error?: string;
+        _meta?: Meta;
+      }[];
+      _meta?: Meta;
+    };
+  };
+  /** Who the agent works as, and whether it needs a login. */
+  "account/read": {
+    params: {
+      threadId?: Id;
+      _meta?: Meta;
+    };
+    result: {
+      account: {
+        type: string;
+        label?: string;
+        _meta?: Meta;
+      } | null;
+      requiresLogin: boolean;
+      provider: string;
+      _meta?: Meta;
+    };
+  };
   /** Create a thread and follow it. */
   "thread/start": {
     params: {
@@ -780,109 +883,6 @@ export interface Methods {
       _meta?: Meta;
     };
     result: Empty;
-  };
-  /** Run one command in the sandbox, outside of any thread. */
-  "command/exec": {
-    params: {
-      command: string[];
-      cwd?: string;
-      sandboxPolicy?: SandboxPolicyInput;
-      timeoutMs?: number;
-      _meta?: Meta;
-    };
-    result: {
-      exitCode: number;
-      stdout: string;
-      stderr: string;
-      timedOut: boolean;
-      omittedOutputBytes?: number;
-      _meta?: Meta;
-    };
-  };
-  /** The models that threads can use. */
-  "model/list": {
-    params: {
-      limit?: number;
-      _meta?: Meta;
-    };
-    result: {
-      data: Model[];
-      _meta?: Meta;
-    };
-  };
-  /** The selectors of the agent, for a thread or for new threads. */
-  "config/list": {
-    params: {
-      threadId?: Id;
-      _meta?: Meta;
-    };
-    result: {
-      options: ConfigOption[];
-      _meta?: Meta;
-    };
-  };
-  /** Set a selector. Answers all of them, because one may change another. */
-  "config/set": {
-    params: {
-      threadId?: Id;
-      id: string;
-      value: string;
-      _meta?: Meta;
-    };
-    result: {
-      options: ConfigOption[];
-      _meta?: Meta;
-    };
-  };
-  /** The configuration in force, for a thread or for new threads. */
-  "config/read": {
-    params: {
-      threadId?: Id;
-      _meta?: Meta;
-    };
-    result: {
-      model: string;
-      cwd: string;
-      approvalPolicy: ApprovalPolicy;
-      sandboxPolicy: SandboxPolicy;
-      options: ConfigOption[];
-      sandbox: SandboxState;
-      durability: string;
-      _meta?: Meta;
-    };
-  };
-  /** The MCP servers of the agent and how they are. */
-  "mcpServerStatus/list": {
-    params: {
-      threadId?: Id;
-      _meta?: Meta;
-    };
-    result: {
-      data: {
-        name: string;
-        status: "starting" | "ready" | "failed";
-        error?: string;
-        _meta?: Meta;
-      }[];
-      _meta?: Meta;
-    };
-  };
-  /** Who the agent works as, and whether it needs a login. */
-  "account/read": {
-    params: {
-      threadId?: Id;
-      _meta?: Meta;
-    };
-    result: {
-      account: {
-        type: string;
-        label?: string;
-        _meta?: Meta;
-      } | null;
-      requiresLogin: boolean;
-      provider: string;
-      _meta?: Meta;
-    };
   };
 }
 

@@ -1,0 +1,159 @@
+import * as z from "zod/mini";
+import { Approval, QuestionRequest } from "../approval.ts";
+import { LoggedEvent } from "../events.ts";
+import { Id } from "../ids.ts";
+import { QueuedInput } from "../input.ts";
+import { LIMITS } from "../limits.ts";
+import { Empty, open } from "../open.ts";
+import { SandboxPolicyInput } from "../policy.ts";
+import { Thread, ThreadSettings, Turn } from "../thread.ts";
+import { Cost, TokenUsage } from "../usage.ts";
+import { limit, ofThread, overrides, row } from "./row.ts";
+
+const ThreadResult = open({ thread: Thread });
+
+const ThreadStartParams = open({
+  ...overrides,
+  sandbox: z.optional(SandboxPolicyInput),
+  ephemeral: z.optional(z.boolean()),
+  name: z.optional(z.string().check(z.maxLength(500))),
+  developerInstructions: z.optional(z.string()),
+});
+
+const ThreadOverrides = {
+  ...ofThread,
+  ...overrides,
+  sandbox: z.optional(SandboxPolicyInput),
+  developerInstructions: z.optional(z.string()),
+};
+
+/** Where a client stands in a thread: the last event it has seen, and of which log. */
+const Cursor = { afterSeq: z.optional(z.int().check(z.minimum(0))), epoch: z.optional(z.string()) };
+
+const AttachResult = open({
+  thread: Thread,
+  settings: ThreadSettings,
+  epoch: z.string(),
+  seq: z.number(),
+  truncated: z.boolean(),
+  turns: z.array(Turn),
+  nextCursor: z.optional(z.string()),
+  approvals: z.array(Approval),
+  questions: z.array(QuestionRequest),
+  queue: z.array(QueuedInput),
+  usage: TokenUsage,
+  cost: z.optional(Cost),
+});
+
+/** Making, following, reading, changing and deleting threads. */
+export const THREAD_METHODS = {
+  "thread/start": row(
+    "Create a thread and follow it.",
+    "none",
+    () => ThreadStartParams,
+    () => open({ thread: Thread, modelProvider: z.string() }),
+  ),
+  "thread/resume": row(
+    "Take up a stored thread: answers, says `thread/started`, replays its history, and follows it.",
+    "thread",
+    () => open({ ...ThreadOverrides, ...Cursor }),
+    () => open({ thread: Thread, epoch: z.string(), truncated: z.boolean() }),
+  ),
+  "thread/attach": row(
+    "Follow a thread from a known place, or from its present state with items in progress and open approvals.",
+    "thread",
+    () =>
+      open({
+        ...ofThread,
+        ...Cursor,
+        turns: z.optional(z.int().check(z.minimum(0), z.maximum(LIMITS.page))),
+      }),
+    () => AttachResult,
+  ),
+  "thread/unsubscribe": row(
+    "Stop following a thread; its turn goes on.",
+    "none",
+    () => open(ofThread),
+    () => Empty,
+  ),
+  "thread/list": row(
+    "List threads, newest first.",
+    "none",
+    () =>
+      open({
+        cursor: z.optional(z.string()),
+        limit: z.optional(z.int().check(z.minimum(1), z.maximum(LIMITS.threads))),
+        archived: z.optional(z.boolean()),
+        searchTerm: z.optional(z.string().check(z.maxLength(500))),
+        cwd: z.optional(z.string()),
+        sortKey: z.optional(z.enum(["createdAt", "updatedAt"])),
+        sortDirection: z.optional(z.enum(["asc", "desc"])),
+      }),
+    () => open({ data: z.array(Thread), nextCursor: z.optional(z.string()) }),
+  ),
+  "thread/read": row(
+    "Read a thread without following it; turns come in pages from the newest backwards, each page in order.",
+    "none",
+    () => open({ ...ofThread, includeTurns: z.optional(z.boolean()), cursor: z.optional(z.string()), limit }),
+    () => open({ thread: Thread, turns: z.optional(z.array(Turn)), nextCursor: z.optional(z.string()) }),
+  ),
+  "thread/events/list": row(
+    "The stored events of a thread after a place, without following it.",
+    "none",
+    () =>
+      open({
+        ...ofThread,
+        afterSeq: z.optional(z.int().check(z.minimum(0))),
+        limit: z.optional(z.int().check(z.minimum(1))),
+      }),
+    () => open({ thread: Thread, epoch: z.string(), events: z.array(LoggedEvent), more: z.boolean() }),
+  ),
+  "thread/fork": row(
+    "Start a new thread with the history of another, up to a turn.",
+    "thread",
+    () => open({ ...ThreadOverrides, lastTurnId: z.optional(Id), ephemeral: z.optional(z.boolean()) }),
+    () => open({ thread: Thread, modelProvider: z.string() }),
+  ),
+  "thread/archive": row(
+    "Put a thread away.",
+    "thread",
+    () => open(ofThread),
+    () => Empty,
+  ),
+  "thread/unarchive": row(
+    "Take a thread out of the archive.",
+    "thread",
+    () => open(ofThread),
+    () => ThreadResult,
+  ),
+  "thread/delete": row(
+    "Delete a thread and its log for good.",
+    "thread",
+    () => open(ofThread),
+    () => Empty,
+  ),
+  "thread/name/set": row(
+    "Name a thread.",
+    "thread",
+    () => open({ ...ofThread, name: z.string().check(z.minLength(1), z.maxLength(500)) }),
+    () => Empty,
+  ),
+  "thread/rollback": row(
+    "Drop the last turns from the conversation. Files are not touched.",
+    "thread",
+    () => open({ ...ofThread, numTurns: z.int().check(z.minimum(1)) }),
+    () => open({ thread: Thread, turnIds: z.array(Id) }),
+  ),
+  "thread/revert": row(
+    "Go back to the moment before a turn. Files are not touched.",
+    "thread",
+    () => open({ ...ofThread, beforeTurnId: Id }),
+    () => open({ thread: Thread, turnIds: z.array(Id) }),
+  ),
+  "thread/compact/start": row(
+    "Summarise the context to make room, as a turn of its own.",
+    "thread",
+    () => open(ofThread),
+    () => open({ turn: Turn }),
+  ),
+} as const;
