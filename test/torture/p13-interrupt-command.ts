@@ -11,7 +11,10 @@ export const interruptCommand: TortureCase = {
   id: "P13",
   title: "an interrupt while a command runs ends the turn with the process gone",
   async run(context) {
-    const server = await context.start({ kind: "flint", args: ["--approval", "never"] });
+    const server = await context.start({
+      kind: "flint",
+      args: ["--approval", "never", "--allow-unconfined"],
+    });
     const runs = context.choose(20, 4);
     const times: number[] = [];
     let survivors = 0;
