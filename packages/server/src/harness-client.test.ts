@@ -149,7 +149,7 @@ describe("the demo client", () => {
       server.grown("tool_log", "i2.log", "output", "a\u001b[2Jb\tc\r\nd\u009b1me\u007f\rf\n", 0);
       server.tell("turn.completed", { turn });
     });
-    expect(text).toBe("a␛[2Jb\tc\nd�1me␡␍f\n");
+    expect(text).toBe("a\\u{1b}[2Jb\tc\nd\\u{9b}1me\\u{7f}\\u{d}f\n");
   });
 
   test("ignores other threads, other shapes and other notifications", async () => {

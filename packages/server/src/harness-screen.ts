@@ -1,3 +1,5 @@
+import { visible } from "./visible.ts";
+
 /** What arrives in pieces, each item on lines of its own. Pieces that come twice are shown once. */
 export class HarnessScreen {
   readonly #write: (text: string) => void;
@@ -42,20 +44,6 @@ export class HarnessScreen {
 
   #put(text: string): void {
     this.#lineOpen = !text.endsWith("\n");
-    this.#write(showable(text));
+    this.#write(visible(text));
   }
-}
-
-const FIRST_PICTURE = 0x2400;
-const DELETE_PICTURE = "\u2421";
-
-/** Text that a terminal shows and never obeys: control characters become pictures, except tab and newline. */
-export function showable(text: string): string {
-  return text.replace(/\r(?=\n)/gu, "").replace(/[^\P{Cc}\t\n]/gu, pictureOf);
-}
-
-function pictureOf(character: string): string {
-  const code = character.charCodeAt(0);
-  if (code < 0x20) return String.fromCharCode(FIRST_PICTURE + code);
-  return code === 0x7f ? DELETE_PICTURE : "\ufffd";
 }

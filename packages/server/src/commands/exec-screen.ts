@@ -1,5 +1,5 @@
 import { type AgentEvent, describeEvent } from "@flint/sdk";
-import { visible } from "./terminal.ts";
+import { visible } from "../visible.ts";
 
 /** Shows a turn as plain lines: what the agent says, the commands it runs, the files it changes. */
 export class ExecScreen {

@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
 import { TurnFailedError } from "@flint/sdk";
 import { embed } from "../embed.ts";
+import { visible } from "../visible.ts";
 import { readArguments, SERVER_FLAGS, serverOptions, UsageError } from "./arguments.ts";
 import { ExecScreen } from "./exec-screen.ts";
-import { askLine, visible } from "./terminal.ts";
+import { askLine } from "./terminal.ts";
 
 /** `flint exec "PROMPT"`: one turn in a new thread, shown as it happens. */
 export async function exec(args: readonly string[]): Promise<number> {

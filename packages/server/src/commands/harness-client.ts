@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 import { spawnServer } from "@flint/sdk";
 import { runHarnessClient } from "../harness-client.ts";
+import { visible } from "../visible.ts";
 import { readArguments, UsageError } from "./arguments.ts";
-import { askLine, visible } from "./terminal.ts";
+import { askLine } from "./terminal.ts";
 
 const FLAGS = { cwd: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
 

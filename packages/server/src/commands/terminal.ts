@@ -18,17 +18,3 @@ export async function askLine(question: string, signal?: AbortSignal): Promise<s
     terminal.close();
   }
 }
-
-const ESCAPES: Readonly<Record<string, string>> = { "\n": "\n", "\t": "\t" };
-
-/**
- * Text from an agent, made safe for a terminal: control characters, escape sequences and characters that turn the
- * writing direction are shown by their number instead of being obeyed.
- */
-export function visible(text: string): string {
-  return text.replace(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach the terminal
-    /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
-    (character) => ESCAPES[character] ?? `\\u{${character.charCodeAt(0).toString(16)}}`,
-  );
-}
