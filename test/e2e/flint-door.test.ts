@@ -254,6 +254,17 @@ describe("the Flint door over stdio", () => {
     expect(await wire.request("mcpServerStatus/list")).toEqual({ data: [] });
   });
 
+  test("every request that was piped in is answered before the process ends [S1-38]", async () => {
+    const { wire } = await startServer();
+    const hello = { id: 1, method: "initialize", params: { clientInfo: { name: "pipe", version: "1" } } };
+    const slow = { id: 2, method: "command/exec", params: { command: ["sh", "-c", "sleep 0.5; echo late"] } };
+    await wire.sendRaw(`${JSON.stringify(hello)}\n${JSON.stringify(slow)}\n`);
+    wire.end();
+    expect(await wire.exited).toEqual({ code: 0, signal: null });
+    expect(wire.messages.map(({ id }) => id)).toEqual([1, 2]);
+    expect(wire.messages[1]?.result).toMatchObject({ exitCode: 0, stdout: "late\n" });
+  });
+
   test("input that ends stops the server cleanly, with the running turn recorded [P19]", async () => {
     const server = await startServer();
     await initialize(server.wire);
