@@ -15,12 +15,14 @@ export interface Figure {
 /** The programs that are started to be measured, or to be measured against. */
 export const PROGRAMS = [
   "bench-server",
+  "checkpoint",
   "echo-server",
   "fake-engine",
   "fan-out",
   "floor-adapter",
   "parse-lines",
   "read-file",
+  "sandbox",
 ] as const;
 export type ProgramName = (typeof PROGRAMS)[number];
 

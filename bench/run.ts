@@ -3,18 +3,22 @@ import { parseArgs } from "node:util";
 import { Bench, type Figure } from "./bench.ts";
 import { endChildren } from "./child.ts";
 import { attach } from "./figures/attach.ts";
+import { checkpoint } from "./figures/checkpoint.ts";
 import { coldStart } from "./figures/cold-start.ts";
 import { concurrency } from "./figures/concurrency.ts";
 import { deltaCpu } from "./figures/delta-cpu.ts";
 import { durability } from "./figures/durability.ts";
+import { execStart } from "./figures/exec-start.ts";
 import { fanOut } from "./figures/fan-out.ts";
 import { idle } from "./figures/idle.ts";
+import { sandbox } from "./figures/sandbox.ts";
 import { threadList } from "./figures/thread-list.ts";
 import type { Missing, Row } from "./row.ts";
 import { renderTable } from "./table.ts";
 
 const FIGURES: readonly Figure[] = [
   coldStart,
+  execStart,
   deltaCpu,
   threadList,
   attach,
@@ -22,6 +26,8 @@ const FIGURES: readonly Figure[] = [
   idle,
   fanOut,
   durability,
+  checkpoint,
+  sandbox,
 ];
 
 async function main(): Promise<number> {

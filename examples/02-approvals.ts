@@ -23,7 +23,7 @@ const client = await connect({
   spawn: {
     command: process.execPath,
     args: [flint, "serve", "--stdio"],
-    env: { ...process.env, FLINT_HOME: home },
+    env: { ...process.env, FLINT_HOME: home, FLINT_MODEL: "flint/offline" },
   },
   onApproval: decide,
 });

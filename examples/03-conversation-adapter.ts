@@ -16,7 +16,7 @@ function startAdapter(): ConversationAdapter {
   const spawn = {
     command: process.execPath,
     args: [flint, "serve", "--stdio"],
-    env: { ...process.env, FLINT_HOME: home },
+    env: { ...process.env, FLINT_HOME: home, FLINT_MODEL: "flint/offline" },
   };
   const conversations = new FileConversationMap(file);
   const adapter = new ConversationAdapter({ connect: () => connect({ spawn }), conversations });

@@ -21,6 +21,7 @@ export interface Approval {
   id: Id;
   turnId: Id;
   action: Action;
+  suggestions?: RuleSuggestion[];
   requestedAtMs: number;
   expiresAtMs: number;
   _meta?: Meta;
@@ -33,6 +34,13 @@ export interface ApprovalAnswer {
 }
 
 export type ApprovalPolicy = "never" | "unlessTrusted" | "always";
+
+export interface Budget {
+  turn?: TurnBudget;
+  thread?: ThreadBudget;
+  extended?: ThreadBudget;
+  _meta?: Meta;
+}
 
 /** A command the agent runs or wants to run. */
 export interface CommandExecutionItem {
@@ -130,6 +138,25 @@ export interface FileChangeItem {
   _meta?: Meta;
 }
 
+export interface FileConflict {
+  path: string;
+  reason: FileConflictReason;
+  message: string;
+  _meta?: Meta;
+}
+
+export type FileConflictReason = "changedSince" | "changedBetween" | "notSaved" | "blocked" | "notEmpty" | "failed";
+
+export interface FileRestore {
+  path: string;
+  action: "restore" | "create" | "delete";
+  kind: "file" | "link" | "folder";
+  status: "planned" | "done";
+  sizeBefore?: number;
+  sizeAfter?: number;
+  _meta?: Meta;
+}
+
 export interface FileUpdateChange {
   path: string;
   kind: "add" | "modify" | "delete";
@@ -186,6 +213,16 @@ export interface Model {
   meta?: Record<string, unknown>;
   _meta?: Meta;
 }
+
+export interface NotSaved {
+  path?: string;
+  turnId?: Id;
+  reason: NotSavedReason;
+  message: string;
+  _meta?: Meta;
+}
+
+export type NotSavedReason = "ignored" | "tooLarge" | "limit" | "special" | "protected" | "outside" | "failed" | "noCheckpoint";
 
 export interface PlanEntry {
   step: string;
@@ -246,6 +283,29 @@ export type ReviewTarget =
   | { type: "commit"; sha: string; title?: string; _meta?: Meta }
   | { type: "custom"; instructions: string; _meta?: Meta };
 
+export interface Rule {
+  id: Id;
+  project: string;
+  agent: string;
+  tool: string;
+  match: RuleMatch;
+  createdAt: number;
+  _meta?: Meta;
+}
+
+export type RuleMatch =
+  | { type: "exact"; command?: string; cwd?: string; path?: string; server?: string; arguments?: unknown; _meta?: Meta }
+  | { type: "prefix"; words: string[]; _meta?: Meta };
+
+export interface RuleSuggestion {
+  id: Id;
+  project: string;
+  agent: string;
+  tool: string;
+  match: RuleMatch;
+  _meta?: Meta;
+}
+
 export type SandboxPolicy =
   | { type: "dangerFullAccess"; _meta?: Meta }
   | { type: "readOnly"; _meta?: Meta }
@@ -287,6 +347,14 @@ export interface Thread {
   _meta?: Meta;
 }
 
+export interface ThreadBudget {
+  tokens?: number;
+  costUsd?: number;
+  seconds?: number;
+  turns?: number;
+  _meta?: Meta;
+}
+
 export type ThreadItem = KnownItem | ExtensionItem;
 
 export interface ThreadSettings {
@@ -296,6 +364,7 @@ export interface ThreadSettings {
   sandboxPolicy: SandboxPolicy;
   config: ConfigValues;
   developerInstructions?: string;
+  budget?: Budget;
   _meta?: Meta;
 }
 
@@ -338,6 +407,15 @@ export interface Turn {
   startedAtMs?: number;
   completedAtMs?: number;
   durationMs?: number;
+  waitedMs?: number;
+  _meta?: Meta;
+}
+
+export interface TurnBudget {
+  tokens?: number;
+  costUsd?: number;
+  seconds?: number;
+  steps?: number;
   _meta?: Meta;
 }
 
@@ -388,6 +466,15 @@ export interface WebSearchItem {
   type: "webSearch";
   id: Id;
   query: string;
+  _meta?: Meta;
+}
+
+export interface WorkspaceFile {
+  path: string;
+  sha256: string;
+  trusted: boolean;
+  content: string;
+  problem?: string;
   _meta?: Meta;
 }
 
@@ -496,6 +583,25 @@ export interface Methods {
       _meta?: Meta;
     };
   };
+  /** What was allowed for always, in one project or in all of them, oldest first. */
+  "rules/list": {
+    params: {
+      cwd?: string;
+      _meta?: Meta;
+    };
+    result: {
+      data: Rule[];
+      _meta?: Meta;
+    };
+  };
+  /** Take back what was allowed for always. It is asked about again from the next time on. */
+  "rules/remove": {
+    params: {
+      id: Id;
+      _meta?: Meta;
+    };
+    result: Empty;
+  };
   /** The MCP servers of the agent and how they are. */
   "mcpServerStatus/list": {
     params: {
@@ -529,6 +635,44 @@ export interface Methods {
       _meta?: Meta;
     };
   };
+  /** The files with which a folder could steer Flint, with their content and whether it is trusted. */
+  "workspace/read": {
+    params: {
+      cwd: string;
+      _meta?: Meta;
+    };
+    result: {
+      files: WorkspaceFile[];
+      _meta?: Meta;
+    };
+  };
+  /** Trust files as they were shown to the user. Refused for a file whose content is another by now. */
+  "workspace/trust": {
+    params: {
+      cwd: string;
+      files: {
+        path: string;
+        sha256: string;
+        _meta?: Meta;
+      }[];
+      _meta?: Meta;
+    };
+    result: {
+      files: WorkspaceFile[];
+      _meta?: Meta;
+    };
+  };
+  /** Take the trust in the files of a folder away. */
+  "workspace/distrust": {
+    params: {
+      cwd: string;
+      _meta?: Meta;
+    };
+    result: {
+      files: WorkspaceFile[];
+      _meta?: Meta;
+    };
+  };
   /** Create a thread and follow it. */
   "thread/start": {
     params: {
@@ -536,6 +680,7 @@ export interface Methods {
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
       config?: ConfigValues;
+      budget?: Budget;
       sandbox?: SandboxPolicyInput;
       ephemeral?: boolean;
       name?: string;
@@ -556,6 +701,7 @@ export interface Methods {
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
       config?: ConfigValues;
+      budget?: Budget;
       sandbox?: SandboxPolicyInput;
       developerInstructions?: string;
       afterSeq?: number;
@@ -660,6 +806,7 @@ export interface Methods {
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
       config?: ConfigValues;
+      budget?: Budget;
       sandbox?: SandboxPolicyInput;
       developerInstructions?: string;
       lastTurnId?: Id;
@@ -708,29 +855,57 @@ export interface Methods {
     };
     result: Empty;
   };
-  /** Drop the last turns from the conversation. Files are not touched. */
+  /** Drop the last turns from the conversation, and put their files back if `files` says so. */
   "thread/rollback": {
     params: {
       threadId: Id;
       numTurns: number;
+      files?: "keep" | "restore";
+      preview?: boolean;
       _meta?: Meta;
     };
     result: {
       thread: Thread;
       turnIds: Id[];
+      revertId?: Id;
+      files?: FileRestore[];
+      conflicts?: FileConflict[];
+      notSaved?: NotSaved[];
       _meta?: Meta;
     };
   };
-  /** Go back to the moment before a turn. Files are not touched. */
+  /** Go back to the moment before a turn; the files stay as they are unless `files` says otherwise. */
   "thread/revert": {
     params: {
       threadId: Id;
       beforeTurnId: Id;
+      files?: "keep" | "restore";
+      preview?: boolean;
       _meta?: Meta;
     };
     result: {
       thread: Thread;
       turnIds: Id[];
+      revertId?: Id;
+      files?: FileRestore[];
+      conflicts?: FileConflict[];
+      notSaved?: NotSaved[];
+      _meta?: Meta;
+    };
+  };
+  /** Take a revert back: its files, and its turns if no turn has begun since. */
+  "thread/revert/undo": {
+    params: {
+      threadId: Id;
+      revertId: Id;
+      _meta?: Meta;
+    };
+    result: {
+      thread: Thread;
+      turnIds: Id[];
+      files: FileRestore[];
+      conflicts: FileConflict[];
+      notSaved: NotSaved[];
       _meta?: Meta;
     };
   };
@@ -815,6 +990,7 @@ export interface Methods {
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
       config?: ConfigValues;
+      budget?: Budget;
       sandboxPolicy?: SandboxPolicyInput;
       outputSchema?: Record<string, unknown>;
       delivery?: "reject" | "steer" | "queue";
@@ -957,10 +1133,21 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** These turns no longer belong to the conversation. Files are not touched. */
+  /** These turns no longer belong to the conversation. Their files were put back if `files` says so. */
   "thread/reverted": {
     threadId: Id;
     turnIds: Id[];
+    revertId?: Id;
+    files?: "keep" | "restore";
+    _meta?: Meta;
+    seq?: number;
+    at?: number;
+  };
+  /** These turns belong to the conversation again. A turn whose `itemsView` is `notLoaded` is read with `thread/read`. */
+  "thread/revert/undone": {
+    threadId: Id;
+    revertId: Id;
+    turns: Turn[];
     _meta?: Meta;
     seq?: number;
     at?: number;
@@ -1183,6 +1370,7 @@ export interface ServerRequests {
       itemId: Id;
       approvalId: Id;
       reason?: string;
+      suggestions?: RuleSuggestion[];
       command: string;
       cwd: string;
       _meta?: Meta;
@@ -1199,6 +1387,7 @@ export interface ServerRequests {
       itemId: Id;
       approvalId: Id;
       reason?: string;
+      suggestions?: RuleSuggestion[];
       changes: FileUpdateChange[];
       _meta?: Meta;
     };
@@ -1214,6 +1403,7 @@ export interface ServerRequests {
       itemId: Id;
       approvalId: Id;
       reason?: string;
+      suggestions?: RuleSuggestion[];
       tool: string;
       server?: string;
       arguments?: unknown;
@@ -1260,4 +1450,5 @@ export type ErrorKind =
   | "unsupported"
   | "sandboxUnavailable"
   | "agentFailed"
+  | "budgetExceeded"
   | "overloaded";

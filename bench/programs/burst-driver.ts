@@ -8,6 +8,8 @@ const PIECES_AT_ONCE = 5;
 /** A driver whose agents live in the server itself, for measurements of what the server does and nothing else. */
 export const burstDriver: Driver = {
   id: "burst",
+  // It writes no files.
+  asksFirst: true,
   models: async () => [{ id: "burst/inside", displayName: "Inside", isDefault: true }],
   options: async () => [],
   open: async () => ({ run, close: async () => undefined }),

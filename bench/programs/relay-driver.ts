@@ -10,6 +10,8 @@ import type { EngineFrame } from "./engine-frame.ts";
 export function relayDriver(enginePath: string): Driver {
   return {
     id: "relay",
+    // It writes no files, and what saving them costs is a figure of its own.
+    asksFirst: true,
     models: async () => [{ id: "relay/engine", displayName: "Engine", isDefault: true }],
     options: async () => [],
     open: async () => new RelaySession(enginePath),

@@ -1,4 +1,6 @@
 import { jsonSchemas, typeScriptDeclarations } from "@flint/protocol/schema";
+import { type CliPageParts, cliPage } from "./cli-page.ts";
+import { type ConfigurationRow, configurationPage } from "./configuration-page.ts";
 import { exportedDocs, memberDocs } from "./doc-comments.ts";
 import { environmentPage } from "./environment-page.ts";
 import { errorsPage } from "./errors-page.ts";
@@ -18,7 +20,10 @@ export interface Material {
   readonly harnessProse: string;
   /** Every environment variable and what it is for. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What `flint --help` says. */
+  readonly configurationProse: string;
+  readonly configuration: Readonly<Record<string, ConfigurationRow>>;
+  readonly cli: CliPageParts;
+  /** What help says about the commands of the harness door. */
   readonly help: string;
 }
 
@@ -38,6 +43,8 @@ export function protocolFiles(material: Material): Map<string, string> {
     ["docs/protocol/types.md", typesPage(flint, docs)],
     ["docs/protocol/errors.md", errorsPage()],
     ["docs/protocol/harness.md", harnessPage({ prose: harnessProse, document: harness, docs, help })],
+    ["docs/cli.md", cliPage(material.cli)],
+    ["docs/configuration.md", configurationPage(material.configurationProse, material.configuration)],
     ["docs/protocol/environment.md", environmentPage(material.environment)],
   ]);
 }

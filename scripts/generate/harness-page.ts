@@ -11,27 +11,20 @@ export interface HarnessPageParts {
   readonly prose: string;
   readonly document: SchemaDocument;
   readonly docs: TypeDocs;
-  /** What `flint --help` says; the lines about this door are taken from it. */
+  /** What help says about the commands of this door. */
   readonly help: string;
 }
 
 /** The page of the harness door. */
 export function harnessPage({ prose, document, docs, help }: HarnessPageParts): string {
   return fillProse(prose, {
-    commands: ["```", ...commandLines(help), "```"].join("\n"),
+    commands: ["```", help.trimEnd(), "```"].join("\n"),
     methods: methods(document),
     notifications: notifications(document),
     items: items(),
     errors: errors(document),
     types: types(document, docs),
   });
-}
-
-/** The commands of this door with what the help says about them, moved to the left edge. */
-function commandLines(help: string): string[] {
-  const found = [...help.matchAll(/^ {2}(flint harness.*(?:\n {20,}\S.*)*)$/gm)];
-  if (found.length === 0) throw new Error("The help names no command of the harness door.");
-  return found.flatMap(([, lines = ""]) => lines.split("\n").map((line) => line.replace(/^ {2}/, "")));
 }
 
 function methods(document: SchemaDocument): string {

@@ -1,6 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { HELP } from "../../packages/server/src/commands/help.ts";
+import { isGroup } from "../../packages/server/src/commands/command.ts";
+import { EXIT_CODES } from "../../packages/server/src/commands/exit-codes.ts";
+import { commandHelp } from "../../packages/server/src/commands/help.ts";
+import { COMMANDS } from "../../packages/server/src/commands/table.ts";
+import { CONFIG_KEYS } from "../../packages/server/src/config/keys.ts";
 import { ENVIRONMENT } from "../../packages/server/src/config.ts";
 import { readSources } from "../../test/source/files.ts";
 import type { Material } from "./files.ts";
@@ -14,6 +18,15 @@ export function readMaterial(root: string): Material {
     flintProse: read("scripts/generate/prose/flint.md"),
     harnessProse: read("scripts/generate/prose/harness.md"),
     environment: ENVIRONMENT,
-    help: HELP,
+    help: harnessHelp(),
+    configurationProse: read("scripts/generate/prose/configuration.md"),
+    configuration: CONFIG_KEYS,
+    cli: { commands: COMMANDS, exitCodes: EXIT_CODES },
   };
+}
+
+/** What help says about the commands of the harness door. */
+function harnessHelp(): string {
+  const own = Object.entries(COMMANDS).filter(([name]) => name.startsWith("harness"));
+  return own.flatMap(([name, row]) => (isGroup(row) ? [] : [commandHelp(name, row)])).join("\n");
 }

@@ -24,9 +24,9 @@ function agent(name, specifier, program) {
 /** Anthropic's command line; without install scripts only the package of the platform holds a program. */
 export const claude = agent(
   "claude",
-  "@anthropic-ai/claude-code",
+  "@anthropic-ai/claude-code@2.1.197",
   `@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`,
 );
 
 /** OpenAI's command line. */
-export const codex = agent("codex", "@openai/codex", ".bin/codex");
+export const codex = agent("codex", "@openai/codex@0.166.0", ".bin/codex");

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type TemporaryFolder, temporaryFolder, WireClient, type WireMessage } from "@flint/testkit";
+import { plainEnvironment } from "../server/plain-environment.ts";
 
 /** The built command of this repository. */
 export const FLINT = fileURLToPath(new URL("../../packages/server/bin/flint.js", import.meta.url));
@@ -24,7 +25,7 @@ export async function startServer(
   const spawn = (): WireClient =>
     WireClient.spawn([process.execPath, FLINT, ...args], {
       cwd: workspace,
-      env: { FLINT_HOME: home, XDG_STATE_HOME: undefined, FLINT_MODEL: undefined },
+      env: plainEnvironment(home),
       header: options.header ?? false,
     });
   let wire = spawn();

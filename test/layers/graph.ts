@@ -46,9 +46,9 @@ export function packageOf(path: string): string | undefined {
   return /^packages\/([^/]+)\//.exec(path)?.[1];
 }
 
-/** Whether a path is a test. */
+/** Whether a path is a test, or something that only tests use. */
 export function isTest(path: string): boolean {
-  return /\.test\.tsx?$/.test(path);
+  return /\.test\.tsx?$/.test(path) || /\/src\/.*\b(?:testing|fixtures)\//.test(path);
 }
 
 function resolve(

@@ -201,6 +201,11 @@ describe("the existence rules", () => {
     expect(rules.noTestsInside(graph)).toHaveLength(1);
   });
 
+  test.each(["testing/fake.ts", "fixtures/program.mjs"])("refuse that a source file uses %s", (path) => {
+    const graph = workspace({ "~/core/src/a.ts": `import "./${path}";`, [`~/core/src/${path}`]: "" });
+    expect(rules.noTestsInside(graph)).toHaveLength(1);
+  });
+
   test("see no import in a comment, a string or a local export", () => {
     const source =
       '// import "./x.ts"\nconst a = \'import "./x.ts"\'; export { a }; export type B = import.meta;';

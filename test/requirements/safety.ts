@@ -61,11 +61,11 @@ export const SAFETY_CASES: readonly SafetyCase[] = [
   planned("P28", "network door", "The network door is off by default, local and behind a token"),
   planned("P29", "network door", "A foreign Origin or Host is refused before anything is read"),
   done("P30", "Everything in the store is private to its owner, and looser files are tightened"),
-  planned("P31", "native agent", "Provider keys never reach logs, arguments or the commands that agents run"),
-  planned("P32", "native agent", "A sandboxed command can write inside its roots only and reach no network"),
-  planned("P33", "native agent", "Without a sandbox, sandboxed policies refuse to run and say so"),
-  planned("P34", "native agent", "Only plainly harmless commands are trusted; every trick asks"),
-  planned("P35", "native agent", "Files in a workspace change and run nothing until they are trusted"),
+  done("P31", "Provider keys never reach logs, arguments or the commands that agents run"),
+  done("P32", "A sandboxed command can write inside its roots only and reach no network"),
+  done("P33", "Without a sandbox, sandboxed policies refuse to run and say so"),
+  done("P34", "Only plainly harmless commands are trusted; every trick asks"),
+  done("P35", "Files in a workspace change and run nothing until they are trusted"),
   planned("P36", "terminal UI", "Control characters in untrusted text are shown, never obeyed"),
 
   // Tasks

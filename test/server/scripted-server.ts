@@ -3,7 +3,8 @@ import { Door } from "@flint/dialects";
 import { flintDialect } from "@flint/dialects/flint";
 import { streamTransport } from "@flint/rpc";
 import { composeEngine, serveStdio } from "@flint/server";
-import { readArguments, SERVER_FLAGS, serverOptions } from "../../packages/server/src/commands/arguments.ts";
+import { readArguments, serverOptions } from "../../packages/server/src/commands/arguments.ts";
+import { SERVER_FLAGS } from "../../packages/server/src/commands/flags.ts";
 import { scriptedDriver } from "../../packages/testkit/src/scripted-driver.ts";
 import { readScript } from "./script-text.ts";
 
@@ -12,7 +13,7 @@ import { readScript } from "./script-text.ts";
 const { FLINT_HOME: root, FLINT_TEST_SOCKET: socketPath } = process.env;
 const { values } = readArguments(process.argv.slice(2), SERVER_FLAGS);
 const engine = composeEngine({
-  ...serverOptions(values),
+  ...(await serverOptions(values)),
   root,
   drivers: [scriptedDriver({ scripts: readScript })],
 });

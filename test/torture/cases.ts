@@ -23,6 +23,10 @@ import { twoServers } from "./p21-two-servers.ts";
 import { rounds } from "./p22-rounds.ts";
 import { hostileIds } from "./p27-hostile-ids.ts";
 import { privateStore } from "./p30-private.ts";
+import { secrets } from "./p31-secrets.ts";
+import { sandbox } from "./p32-sandbox.ts";
+import { noSandbox } from "./p33-no-sandbox.ts";
+import { slyCommands } from "./p34-sly-commands.ts";
 
 /** Every case, in the order they run; the one about all lines of all others comes last. */
 export const CASES: readonly TortureCase[] = [
@@ -49,5 +53,9 @@ export const CASES: readonly TortureCase[] = [
   rounds,
   hostileIds,
   privateStore,
+  secrets,
+  sandbox,
+  noSandbox,
+  slyCommands,
   stdout,
 ];

@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { type TemporaryFolder, temporaryFolder, WireClient } from "@flint/testkit";
 import { type BuiltPrograms, buildPrograms } from "../server/build.ts";
+import { plainEnvironment } from "../server/plain-environment.ts";
 import { faultsIn } from "./protocol-lines.ts";
 import { type ServerKind, TortureServer } from "./server.ts";
 
@@ -64,7 +65,7 @@ export class Context {
     const command = ["sh", "-c", `${before}exec "$@"`, "sh", process.execPath, ...program, "--cwd", cwd];
     const wire = WireClient.spawn([...command, ...(options.args ?? [])], {
       cwd,
-      env: { ...options.env, FLINT_HOME: home, XDG_STATE_HOME: undefined, FLINT_MODEL: undefined },
+      env: { ...plainEnvironment(home), ...options.env },
     });
     this.#clients.push(wire);
     const server = new TortureServer(wire, options.kind);

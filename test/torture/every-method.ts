@@ -21,6 +21,7 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "thread/name/set": { ...thread, name: "a name" },
   "thread/rollback": { ...thread, numTurns: 1 },
   "thread/revert": { ...thread, beforeTurnId: id },
+  "thread/revert/undo": { ...thread, revertId: id },
   "thread/compact/start": thread,
   "thread/queue/list": thread,
   "thread/queue/update": { ...thread, queuedInputId: id, input: [text] },
@@ -38,7 +39,12 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "config/list": thread,
   "config/set": { ...thread, id: "thinking", value: "true" },
   "config/read": thread,
+  "rules/list": { cwd: "/" },
+  "rules/remove": { id },
   "mcpServerStatus/list": thread,
+  "workspace/read": { cwd: "/" },
+  "workspace/trust": { cwd: "/", files: [{ path: ".mcp.json", sha256: "00" }] },
+  "workspace/distrust": { cwd: "/" },
   "account/read": thread,
 };
 

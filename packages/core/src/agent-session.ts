@@ -1,7 +1,7 @@
 import type { Turn } from "@flint/protocol";
 import { waitAtMost } from "./bounded-wait.ts";
 import type { Catalogue } from "./catalogue.ts";
-import type { Clock, DriverSession, Sandbox } from "./ports/index.ts";
+import type { Clock, DriverSession, McpServerConfig, Sandbox } from "./ports/index.ts";
 import type { ThreadLog } from "./thread-log.ts";
 
 /** How long an agent may take to end before nobody waits for it any more. */
@@ -14,6 +14,7 @@ export interface AgentSessionOptions {
   readonly catalogue: Catalogue;
   readonly sandbox: Sandbox;
   readonly clock: Clock;
+  mcpServers(cwd: string): Promise<readonly McpServerConfig[]>;
   /** The turns so far, oldest first. */
   history(): Promise<readonly Turn[]>;
 }
@@ -22,6 +23,8 @@ export interface AgentSessionOptions {
 export interface OpenSession {
   readonly agent: string;
   readonly session: DriverSession;
+  /** Whether the agent asks before anything that may change files. */
+  readonly asksFirst: boolean;
 }
 
 interface Opening {
@@ -68,9 +71,11 @@ export class AgentSession {
   async #start(agent: string): Promise<OpenSession> {
     const { threadId, log, catalogue, sandbox, history } = this.#options;
     const { settings, nativeIds } = log.state;
+    const mcpServers = await this.#options.mcpServers(settings.cwd);
     // An empty id stands for a session that no longer fits the conversation.
     const nativeId = nativeIds[agent] || undefined;
     const driver = catalogue.driverOf(settings.model);
-    return { agent, session: await driver.open({ threadId, settings, nativeId, history, sandbox }) };
+    const session = await driver.open({ threadId, settings, nativeId, history, sandbox, mcpServers });
+    return { agent, session, asksFirst: driver.asksFirst === true };
   }
 }

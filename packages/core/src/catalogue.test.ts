@@ -9,6 +9,18 @@ class MuteDriver extends ScriptedDriver {
   }
 }
 
+class OpenDriver extends ScriptedDriver {
+  async defaultModel(): Promise<string> {
+    return "open/maker/best";
+  }
+
+  qualify(name: string): string | undefined {
+    const path = name.replace(/^open\//, "");
+    if (path.startsWith("locked/")) throw new FlintError("invalidParams", "Set LOCKED_KEY.");
+    return path.startsWith("maker/") ? `open/${path}` : undefined;
+  }
+}
+
 const one = new ScriptedDriver({ id: "one" });
 const two = new ScriptedDriver({
   id: "two",
@@ -54,6 +66,28 @@ describe("the models of all agents", () => {
       message: expect.stringContaining("one/steady, one/swift, two/steady"),
       data: { field: "model" },
     });
+  });
+
+  test("only the first of very many models are named in a refusal", async () => {
+    const models = Array.from({ length: 25 }, (_, at) => ({
+      id: `many/${at}`,
+      displayName: "M",
+      isDefault: at === 0,
+    }));
+    const catalogue = new Catalogue([new ScriptedDriver({ id: "many", models })]);
+    await expect(catalogue.choose("gpt")).rejects.toThrow(/many\/19, and 5 more\.$/);
+  });
+
+  test("a model that its agent knows by name need not be listed, and nobody is asked for a list", async () => {
+    const catalogue = new Catalogue([one, new OpenDriver({ id: "open" })]);
+    expect((await catalogue.choose("open/maker/new-model")).id).toBe("open/maker/new-model");
+    expect((await catalogue.choose("maker/new-model")).id).toBe("open/maker/new-model");
+    await expect(catalogue.choose("locked/model")).rejects.toThrow("Set LOCKED_KEY.");
+    await expect(catalogue.choose("open/locked/model")).rejects.toThrow("Set LOCKED_KEY.");
+  });
+
+  test("an agent that knows its default sooner than its list is asked for that alone", async () => {
+    expect(await new Catalogue([new OpenDriver({ id: "open" }), one]).defaultModel()).toBe("open/maker/best");
   });
 
   test("a model of an agent that this server does not have names those it has", () => {

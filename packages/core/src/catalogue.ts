@@ -32,6 +32,9 @@ export class Catalogue {
   }
 
   async defaultModel(): Promise<string> {
+    // A driver that cannot say is left out, as it is in the list.
+    const soon = await this.#drivers[0]?.defaultModel?.().catch(() => undefined);
+    if (soon !== undefined) return soon;
     const models = await this.models();
     const chosen = models.find((model) => model.isDefault) ?? models[0];
     if (chosen === undefined)
@@ -42,14 +45,14 @@ export class Catalogue {
   /** The model of this id; `model` alone is enough where only one driver has it. */
   async choose(id: string): Promise<ChosenModel> {
     const named = this.#drivers.find((driver) => id.startsWith(`${driver.id}/`));
+    const { qualified, problem } = qualify(id, named === undefined ? this.#drivers : [named]);
+    if (qualified !== undefined) return { id: qualified, driver: this.driverOf(qualified) };
     const models = named === undefined ? await this.models() : await named.models();
     const alike = models.filter((model) => model.id.endsWith(`/${id}`));
     const found = models.find((model) => model.id === id) ?? (alike.length === 1 ? alike[0] : undefined);
     if (found !== undefined) return { id: found.id, driver: this.driverOf(found.id) };
-    const known = (alike.length > 1 ? alike : models).map((model) => model.id);
-    const problem = alike.length > 1 ? "is offered by several agents" : "is unknown";
-    const message = `The model ${JSON.stringify(id)} ${problem}. Choose one of: ${known.join(", ")}.`;
-    throw new FlintError("invalidParams", message, { field: "model", known });
+    if (problem !== undefined && alike.length === 0) throw problem;
+    throw unknownModel(id, alike, models);
   }
 
   /** The driver that a model id names. */
@@ -98,6 +101,36 @@ export class Catalogue {
     }
     return kept;
   }
+}
+
+/** How many models a message names at most. */
+const MODELS_SHOWN = 20;
+
+/** The first driver that knows what a name means, or else why the first that knew it cannot offer it. */
+function qualify(
+  id: string,
+  drivers: readonly Driver[],
+): { readonly qualified?: string | undefined; readonly problem?: unknown } {
+  let problem: unknown;
+  for (const driver of drivers) {
+    // Expected: a FlintError that says how to set the model up. Another agent may have it all the same.
+    try {
+      const qualified = driver.qualify?.(id);
+      if (qualified !== undefined) return { qualified };
+    } catch (thrown) {
+      problem ??= thrown;
+    }
+  }
+  return { problem };
+}
+
+function unknownModel(id: string, alike: readonly Model[], models: readonly Model[]): FlintError {
+  const all = (alike.length > 1 ? alike : models).map((model) => model.id);
+  const known = all.slice(0, MODELS_SHOWN);
+  const rest = all.length > known.length ? `, and ${all.length - known.length} more` : "";
+  const problem = alike.length > 1 ? "is offered by several agents" : "is unknown";
+  const message = `The model ${JSON.stringify(id)} ${problem}. Choose one of: ${known.join(", ")}${rest}.`;
+  return new FlintError("invalidParams", message, { field: "model", known });
 }
 
 function valuesOf(options: readonly ConfigOption[], id: string): readonly string[] | undefined {

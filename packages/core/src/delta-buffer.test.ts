@@ -2,6 +2,7 @@ import { appendAt, type DeltaBody } from "@flint/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DeltaBuffer, type DeltaPlace } from "./delta-buffer.ts";
+import { Redactor } from "./redact.ts";
 
 function place(itemId: string): DeltaPlace {
   return { type: "item/agentMessage/delta", threadId: "t", turnId: "u", itemId };
@@ -15,7 +16,7 @@ const none = () => 0;
 
 describe("streamed text on its way into the log", () => {
   test("pieces of one item that come together are told as one", () => {
-    const buffer = new DeltaBuffer();
+    const buffer = new DeltaBuffer(new Redactor([]));
     for (const piece of ["one ", "two"]) buffer.push(place("a"), piece, none);
     buffer.push(place("b"), "three", none);
     buffer.push(place("a"), "four", none);
@@ -28,7 +29,7 @@ describe("streamed text on its way into the log", () => {
   });
 
   test("what was told is stored as one piece an item, and stays until it is stored", () => {
-    const buffer = new DeltaBuffer();
+    const buffer = new DeltaBuffer(new Redactor([]));
     buffer.push(place("a"), "one ", none);
     buffer.takeFresh();
     buffer.push(place("b"), "é", none);
@@ -46,7 +47,7 @@ describe("streamed text on its way into the log", () => {
   });
 
   test("the first piece starts where the text of the item ends, the next where the one before ended", () => {
-    const buffer = new DeltaBuffer();
+    const buffer = new DeltaBuffer(new Redactor([]));
     buffer.push(place("a"), "x", () => 10);
     buffer.takeFresh();
     buffer.push(place("a"), "y", () => 999);
@@ -57,7 +58,7 @@ describe("streamed text on its way into the log", () => {
   });
 
   test("a character that comes in two halves is told whole, and half of one becomes a mark", () => {
-    const buffer = new DeltaBuffer();
+    const buffer = new DeltaBuffer(new Redactor([]));
     const [high = "", low = ""] = "😀".split("");
     buffer.push(place("a"), `x${high}`, none);
     expect(texts(buffer.takeFresh())).toEqual([["a", 0, "x"]]);
@@ -78,7 +79,7 @@ describe("streamed text on its way into the log", () => {
     );
     fc.assert(
       fc.property(steps, (pushes) => {
-        const buffer = new DeltaBuffer();
+        const buffer = new DeltaBuffer(new Redactor([]));
         const given = new Map<string, string>();
         const told = new Map<string, string>();
         const add = (pieces: readonly DeltaBody[]) => {

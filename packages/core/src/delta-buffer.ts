@@ -1,4 +1,5 @@
 import type { DeltaBody, DeltaType } from "@flint/protocol";
+import { RedactedStream, type Redactor } from "./redact.ts";
 import { toWellFormed } from "./well-formed.ts";
 
 /** Where a piece of text belongs. */
@@ -15,21 +16,36 @@ interface Run {
   text: string;
 }
 
+/** What is known of the text of one item between its pieces. */
+interface Flow {
+  readonly place: DeltaPlace;
+  readonly stream: RedactedStream;
+  /** Half a character that waits for its other half. */
+  half: string;
+  /** Where the next piece starts, once there was one. */
+  end: number | undefined;
+}
+
 const HIGH_SURROGATE_END = /[\uD800-\uDBFF]$/;
 
 /**
  * Streamed text between the driver and the log. Pieces of one item that come together are told as one, and what
- * was told is stored as one. Also knows where in its item each piece starts, and never cuts a character in two.
+ * was told is stored as one. Also knows where in its item each piece starts, never cuts a character in two, and
+ * lets no secret through, also if it comes in two pieces.
  */
 export class DeltaBuffer {
   /** Not told yet, in the order it came. */
   #fresh: Run[] = [];
   /** Told, not stored yet, by item. */
   readonly #told = new Map<string, Run>();
-  readonly #lengths = new Map<string, number>();
-  readonly #halves = new Map<string, string>();
+  readonly #flows = new Map<string, Flow>();
+  readonly #redactor: Redactor;
   #freshSize = 0;
   #toldSize = 0;
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor;
+  }
 
   get hasFresh(): boolean {
     return this.#fresh.length > 0;
@@ -52,10 +68,27 @@ export class DeltaBuffer {
   /** Takes a piece. `known` is the length of the item's text before its first piece. */
   push(place: DeltaPlace, piece: string, known: () => number): void {
     const key = `${place.itemId} ${place.type}`;
-    const text = this.#wellFormed(key, piece);
+    let flow = this.#flows.get(key);
+    if (flow === undefined) {
+      flow = { place, stream: new RedactedStream(this.#redactor), half: "", end: undefined };
+      this.#flows.set(key, flow);
+    }
+    this.#add(flow, flow.stream.push(wellFormed(flow, piece)), known);
+  }
+
+  /** No more pieces come for this item, or for none: what waited for more is to be told as it is. */
+  finish(known: (place: DeltaPlace) => number, itemId?: string): void {
+    for (const flow of this.#flows.values()) {
+      if (itemId !== undefined && flow.place.itemId !== itemId) continue;
+      this.#add(flow, flow.stream.end(), () => known(flow.place));
+    }
+  }
+
+  #add(flow: Flow, text: string, known: () => number): void {
     if (text === "") return;
-    const offset = this.#lengths.get(key) ?? known();
-    this.#lengths.set(key, offset + text.length);
+    const { place } = flow;
+    const offset = flow.end ?? known();
+    flow.end = offset + text.length;
     this.#freshSize += text.length;
     const last = this.#fresh.at(-1);
     if (last !== undefined && last.place.itemId === place.itemId && last.place.type === place.type)
@@ -84,8 +117,7 @@ export class DeltaBuffer {
 
   /** Forgets where the items of an ended turn stood. */
   reset(): void {
-    this.#lengths.clear();
-    this.#halves.clear();
+    this.#flows.clear();
   }
 
   #remember(run: Run): void {
@@ -95,18 +127,17 @@ export class DeltaBuffer {
     else known.text += run.text;
     this.#toldSize += Buffer.byteLength(run.text);
   }
+}
 
-  /** Half a character at the end waits for its other half; half a character alone becomes a replacement mark. */
-  #wellFormed(key: string, piece: string): string {
-    const half = this.#halves.get(key);
-    let text = half === undefined ? piece : half + piece;
-    if (half !== undefined) this.#halves.delete(key);
-    if (HIGH_SURROGATE_END.test(text)) {
-      this.#halves.set(key, text.slice(-1));
-      text = text.slice(0, -1);
-    }
-    return toWellFormed(text);
+/** Half a character at the end waits for its other half; half a character alone becomes a replacement mark. */
+function wellFormed(flow: Flow, piece: string): string {
+  let text = flow.half === "" ? piece : flow.half + piece;
+  flow.half = "";
+  if (HIGH_SURROGATE_END.test(text)) {
+    flow.half = text.slice(-1);
+    text = text.slice(0, -1);
   }
+  return toWellFormed(text);
 }
 
 function bodyOf({ place, offset, text }: Run): DeltaBody {

@@ -16,8 +16,10 @@ import type { FreeHandler, FreeHandlers, ThreadHandler, ThreadHandlers } from ".
 import { historyHandlers } from "./handlers/history.ts";
 import { queueHandlers } from "./handlers/queue.ts";
 import { reviewHandlers } from "./handlers/review.ts";
+import { rulesHandlers } from "./handlers/rules.ts";
 import { threadHandlers } from "./handlers/thread.ts";
 import { turnHandlers } from "./handlers/turn.ts";
+import { workspaceHandlers } from "./handlers/workspace.ts";
 import { Reply } from "./reply.ts";
 import { type EngineOptions, Services } from "./services.ts";
 import type { Follower } from "./subscription.ts";
@@ -33,7 +35,9 @@ const HANDLERS: FreeHandlers & ThreadHandlers = {
   ...branchHandlers,
   ...approvalHandlers,
   ...configHandlers,
+  ...rulesHandlers,
   ...commandHandlers,
+  ...workspaceHandlers,
 };
 
 /** The core of a server: threads, turns, approvals. Knows no wire and no agent by name. */
@@ -45,12 +49,17 @@ export class Engine implements MethodCaller {
     this.#services = new Services(options);
   }
 
+  /** The text as anybody may see it: without keys and without the secrets that this engine knows. */
+  redact(text: string): string {
+    return this.#services.redactor.text(text);
+  }
+
   /** A new client. It hears of threads once it starts, resumes or attaches to them. */
   connect(follower: Follower): ClientSession {
     return new ClientSession(this, mintId(), follower);
   }
 
-  /** Runs a method in the queue its row names. Half characters do not get in. */
+  /** Runs a method in the queue its row names. Half characters do not get in, and no failure tells a secret. */
   async call<Name extends Method>(
     client: ClientSession,
     method: Name,
@@ -62,11 +71,20 @@ export class Engine implements MethodCaller {
     }
     const reply = new Reply(respond);
     const entered = wellFormed(params);
-    if (METHODS[method].scope === "thread") {
-      // The row says that this is a method of a thread; the generic name cannot carry that.
-      await this.#callThread(client, method as ThreadMethod, entered as never, reply as never);
-    } else {
-      await this.#callFree(client, method as Exclude<Method, ThreadMethod>, entered as never, reply as never);
+    try {
+      if (METHODS[method].scope === "thread") {
+        // The row says that this is a method of a thread; the generic name cannot carry that.
+        await this.#callThread(client, method as ThreadMethod, entered as never, reply as never);
+      } else {
+        await this.#callFree(
+          client,
+          method as Exclude<Method, ThreadMethod>,
+          entered as never,
+          reply as never,
+        );
+      }
+    } catch (error) {
+      throw this.#services.redactor.error(error);
     }
     reply.rethrow();
   }

@@ -1,6 +1,7 @@
 import type { QueuedInput, Turn, UserInput } from "@flint/protocol";
 import { AgentSession } from "./agent-session.ts";
 import { waitAtMost } from "./bounded-wait.ts";
+import { extendedBudget, type Limits } from "./budget/limits.ts";
 import type { Catalogue } from "./catalogue.ts";
 import {
   type DecidedTurn,
@@ -10,9 +11,10 @@ import {
   refuseIfActive,
   runningTurnId,
   type StartedTurn,
+  settingsEvents,
 } from "./decide/turn.ts";
 import { OpenRequests } from "./open-requests.ts";
-import type { Clock, Rules, Sandbox } from "./ports/index.ts";
+import type { Checkpoints, Clock, McpServerConfig, PolicyRules, Rules, Sandbox } from "./ports/index.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import type { ThreadLog } from "./thread-log.ts";
 import { TurnRunner } from "./turn-runner.ts";
@@ -27,9 +29,12 @@ export interface LiveThreadOptions {
   readonly log: ThreadLog;
   readonly clock: Clock;
   readonly rules: Rules;
+  readonly policyRules?: PolicyRules | undefined;
+  readonly checkpoints?: Checkpoints | undefined;
   readonly sandbox: Sandbox;
   readonly catalogue: Catalogue;
   readonly approvalTimeoutMs: number;
+  mcpServers(cwd: string): Promise<readonly McpServerConfig[]>;
   /** The turns so far, oldest first. */
   history(): Promise<readonly Turn[]>;
 }
@@ -43,6 +48,7 @@ export class LiveThread {
   /** The order in which the methods of this thread run. */
   readonly queue = new SerialQueue();
   readonly #clock: Clock;
+  readonly #checkpoints: Checkpoints | undefined;
   readonly #agent: AgentSession;
   #runner: TurnRunner | undefined;
   #running: Promise<void> = Promise.resolve();
@@ -53,19 +59,29 @@ export class LiveThread {
   usedAt: number;
 
   constructor(options: LiveThreadOptions) {
-    const { id, log, clock, rules, catalogue, sandbox, history } = options;
+    const { id, log, clock, rules, catalogue, sandbox, history, mcpServers } = options;
     this.id = id;
     this.ephemeral = options.ephemeral;
     this.log = log;
     this.#clock = clock;
+    this.#checkpoints = options.checkpoints;
     this.requests = new OpenRequests({
       threadId: id,
       log,
       clock,
       rules,
+      policyRules: options.policyRules,
       timeoutMs: options.approvalTimeoutMs,
     });
-    this.#agent = new AgentSession({ threadId: id, log, catalogue, sandbox, clock, history });
+    this.#agent = new AgentSession({
+      threadId: id,
+      log,
+      catalogue,
+      sandbox,
+      clock,
+      history,
+      mcpServers,
+    });
     this.usedAt = clock.now();
   }
 
@@ -102,8 +118,11 @@ export class LiveThread {
       log: this.log,
       requests: this.requests,
       clock: this.#clock,
+      checkpoints: this.#checkpoints,
+      ephemeral: this.ephemeral,
       session: () => this.#agent.get(),
       dropSession: () => this.#agent.drop(),
+      extendBudget: (extended) => void this.queue.run(() => this.#extendBudget(extended)),
     });
     this.#runner = runner;
     if (this.#closed) runner.interrupt("serverStopped");
@@ -165,13 +184,24 @@ export class LiveThread {
     const { queue, activeTurnId } = this.log.state;
     const next = queue[0];
     if (next === undefined || activeTurnId !== undefined || this.#closed) return;
-    const decided = this.decideQueued(next);
     try {
+      const decided = this.decideQueued(next);
       await this.log.commit(decided.events);
+      this.start(decided.started);
     } catch {
-      // The log cannot be written: the input stays in the queue, and the next request says what is wrong.
-      return;
+      // The log cannot be written, or the budget is used up: the input stays in the queue, and the next request says
+      // what is wrong.
     }
-    this.start(decided.started);
+  }
+
+  /** In the queue, because a setting that is worked out from older ones would undo what came in between. */
+  async #extendBudget(extended: Limits): Promise<void> {
+    const { state } = this.log;
+    const budget = extendedBudget(state.settings.budget, extended);
+    try {
+      await this.log.commit(settingsEvents(state, { ...state.settings, budget }));
+    } catch {
+      // It cannot be stored: it holds for the running turn, and the user is asked again in the next one.
+    }
   }
 }

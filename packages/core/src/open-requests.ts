@@ -1,15 +1,16 @@
 import {
   type Action,
   type Answers,
+  type Approval,
   type Decision,
   type EventBody,
-  grantKeys,
   mintId,
   type ResolvedBy,
   type UserQuestion,
 } from "@flint/protocol";
-import { judge } from "./policy.ts";
-import type { Clock, Rules } from "./ports/index.ts";
+import { judge, subjectOf, type Verdict } from "./policy.ts";
+import type { Clock, PolicyRules, Rules } from "./ports/index.ts";
+import { type Actor, isGranted, refuseUnknownRule, rulesMadeBy, suggestionsFor } from "./rules/grants.ts";
 import type { ThreadLog } from "./thread-log.ts";
 import { type Waiting, WaitingAnswers } from "./waiting-answers.ts";
 
@@ -19,6 +20,7 @@ export interface OpenRequestsOptions {
   readonly log: ThreadLog;
   readonly clock: Clock;
   readonly rules: Rules;
+  readonly policyRules?: PolicyRules | undefined;
   readonly timeoutMs: number;
 }
 
@@ -45,19 +47,16 @@ export class OpenRequests {
 
   /** Whether an action may happen: the policy says it, or somebody who is asked. */
   async approve(turnId: string, agent: string, action: Action): Promise<Decision> {
-    const { log, rules } = this.#options;
-    const { settings, grants } = log.state;
-    const keys = grantKeys(action);
-    const isGranted = (key: string) => grants.includes(key) || rules.has(ruleKey(settings.cwd, agent, key));
-    // What has no key cannot have been allowed before.
-    const granted = keys.length > 0 && keys.every(isGranted);
-    const verdict = judge({ approvalPolicy: settings.approvalPolicy, action, granted });
+    const { log, rules, clock } = this.#options;
+    const actor = { project: log.state.settings.cwd, agent };
+    const verdict = this.#judge(action, actor);
     if (verdict.kind === "allow") return { outcome: "allow", scope: "once" };
-    if (verdict.kind === "deny") return { outcome: "deny", scope: "once", message: verdict.reason };
-    const decision = await this.#askApproval(turnId, { ...action, reason: action.reason ?? verdict.reason });
-    if (decision.outcome === "allow" && decision.scope === "always") {
-      for (const key of keys) rules.add(ruleKey(settings.cwd, agent, key));
-    }
+    if (verdict.kind === "deny") return declined(`It was declined: ${subjectOf(action)}. ${verdict.reason}`);
+    const reason = [verdict.warning, action.reason ?? verdict.reason].filter((part) => part !== undefined);
+    const asked = { ...action, reason: [...new Set(reason)].join(" ") };
+    const suggestions = suggestionsFor(action, actor, clock.now());
+    const decision = await this.#askApproval(turnId, asked, suggestions);
+    for (const rule of rulesMadeBy(decision, { action, suggestions }, actor, clock.now())) rules.add(rule);
     return decision;
   }
 
@@ -74,6 +73,8 @@ export class OpenRequests {
 
   /** Takes the answer to an approval. `before` runs when it is on the disk and before anybody else is told. */
   async decide(id: string, decision: Decision, answerer: Answerer, before?: () => void): Promise<void> {
+    const approval = this.#options.log.state.approvals.find((open) => open.id === id);
+    if (approval !== undefined) refuseUnknownRule(decision, approval);
     const waiting = this.#approvals.take(id);
     const { threadId } = this.#options;
     const { turnId, itemId } = waiting;
@@ -99,15 +100,26 @@ export class OpenRequests {
     this.#questions.settleTurn(turnId, {});
   }
 
-  async #askApproval(turnId: string, action: Action): Promise<Decision> {
+  #judge(action: Action, actor: Actor): Verdict {
+    const { log, rules, policyRules } = this.#options;
+    const { grants, rules: taken, settings } = log.state;
+    const granted = isGranted(action, actor, { grants, taken, rules: rules.list() });
+    const ruling = policyRules?.judge(action, actor.agent, actor.project);
+    return judge({ approvalPolicy: settings.approvalPolicy, action, granted, ruling, policyRules });
+  }
+
+  async #askApproval(
+    turnId: string,
+    action: Action,
+    suggestions: NonNullable<Approval["suggestions"]>,
+  ): Promise<Decision> {
     const { threadId, log, timeoutMs } = this.#options;
     const { id, ...times } = this.#newRequest();
-    const message = `Nobody answered within ${Math.round(timeoutMs / 1000)} s, so it was declined: ${subject(action)}`;
-    const cancelTimeout = this.#afterTimeout(() =>
-      this.decide(id, { outcome: "deny", scope: "once", message }, { by: "timeout" }),
-    );
+    const message = `Nobody answered within ${Math.round(timeoutMs / 1000)} s, so it was declined: ${subjectOf(action)}`;
+    const cancelTimeout = this.#afterTimeout(() => this.decide(id, declined(message), { by: "timeout" }));
     const decision = this.#approvals.add(id, { turnId, itemId: action.itemId, cancelTimeout });
-    const approval = { id, turnId, action, ...times };
+    const offered = suggestions.length === 0 ? {} : { suggestions };
+    const approval: Approval = { id, turnId, action, ...offered, ...times };
     await log.commit([{ type: "approval/requested", data: { threadId, approval } }]);
     return decision;
   }
@@ -140,18 +152,6 @@ export class OpenRequests {
   }
 }
 
-function ruleKey(cwd: string, agent: string, key: string): string {
-  return `${cwd}\n${agent}\n${key}`;
-}
-
-/** What an action is about, in one line. */
-function subject(action: Action): string {
-  switch (action.kind) {
-    case "command":
-      return action.command;
-    case "fileChange":
-      return action.changes.map((change) => change.path).join(", ");
-    case "tool":
-      return action.server === undefined ? action.tool : `${action.server}/${action.tool}`;
-  }
+function declined(message: string): Decision {
+  return { outcome: "deny", scope: "once", message };
 }

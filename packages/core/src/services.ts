@@ -1,7 +1,9 @@
 import {
   type ApprovalPolicy,
+  type Budget,
   type ConfigOption,
   type ConfigValues,
+  changedBudget,
   FlintError,
   type SandboxPolicy,
   type SandboxPolicyInput,
@@ -9,7 +11,20 @@ import {
   type ThreadSettings,
 } from "@flint/protocol";
 import { Catalogue } from "./catalogue.ts";
-import type { Clock, Driver, LaunchResult, LaunchSpec, Rules, Sandbox, Store } from "./ports/index.ts";
+import type {
+  Checkpoints,
+  Clock,
+  Driver,
+  LaunchResult,
+  LaunchSpec,
+  McpServerConfig,
+  PolicyRules,
+  Rules,
+  Sandbox,
+  Store,
+  Workspaces,
+} from "./ports/index.ts";
+import { Redactor } from "./redact.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { ThreadRegistry } from "./thread-registry.ts";
 
@@ -21,16 +36,27 @@ export interface EngineOptions {
   readonly drivers: readonly Driver[];
   readonly sandbox: Sandbox;
   readonly rules: Rules;
+  /** Rules for when nobody is there to answer. */
+  readonly policyRules?: PolicyRules | undefined;
   readonly clock: Clock;
+  /** Keeps what turns change. Without it files cannot be put back. */
+  readonly checkpoints?: Checkpoints | undefined;
+  /** The MCP servers that the user configured for all threads. */
+  readonly mcpServers: readonly McpServerConfig[];
+  /** What folders may say themselves. */
+  readonly workspaces: Workspaces;
   /** What new threads start with. */
   readonly cwd: string;
   readonly model: string | undefined;
   readonly approvalPolicy: ApprovalPolicy;
   readonly sandboxPolicy: SandboxPolicy;
+  readonly budget?: Budget | undefined;
   /** Whether a client may choose to be asked nothing and to confine nothing at the same time. */
   readonly allowUnconfined: boolean;
   readonly approvalTimeoutMs: number;
   readonly idleMs: number;
+  /** Texts that are kept out of the log and of everything that is told, such as the keys of model providers. */
+  readonly secrets?: readonly string[] | undefined;
   /** What a completed turn has survived, in words for `config/read`. */
   readonly durability: string;
   /** Whether a path is a folder that can be worked in. */
@@ -45,6 +71,13 @@ export interface Overrides {
   readonly sandbox?: SandboxPolicyInput | undefined;
   readonly config?: ConfigValues | undefined;
   readonly developerInstructions?: string | undefined;
+  readonly budget?: Budget | undefined;
+}
+
+/** What a new thread starts with, and what the user should know about it. */
+export interface NewSettings {
+  readonly settings: ThreadSettings;
+  readonly notices: readonly string[];
 }
 
 /** The parts of a server that the handlers share. */
@@ -52,6 +85,7 @@ export class Services {
   readonly options: EngineOptions;
   readonly catalogue: Catalogue;
   readonly registry: ThreadRegistry;
+  readonly redactor: Redactor;
   readonly #stopping = new AbortController();
   readonly #launches = new Set<Promise<unknown>>();
   /** One default is set after the other, or the later one would undo the earlier. */
@@ -62,17 +96,32 @@ export class Services {
   constructor(options: EngineOptions) {
     this.options = options;
     this.catalogue = new Catalogue(options.drivers);
-    const { catalogue } = this;
-    this.registry = new ThreadRegistry({ ...options, catalogue });
+    this.redactor = new Redactor(options.secrets ?? []);
+    const { catalogue, redactor } = this;
+    this.registry = new ThreadRegistry({ ...options, catalogue, redactor });
   }
 
   /** What a new thread starts with. */
   async defaultSettings(): Promise<ThreadSettings> {
-    const { cwd, approvalPolicy, sandboxPolicy } = this.options;
+    const { cwd, approvalPolicy, sandboxPolicy, budget } = this.options;
     const model = this.options.model ?? (await this.catalogue.defaultModel());
     const { id } = await this.catalogue.choose(model);
     const config = await this.catalogue.keepOffered(id, this.#configDefaults);
-    return { model: id, cwd, approvalPolicy, sandboxPolicy, config };
+    const settings = { model: id, cwd, approvalPolicy, sandboxPolicy, config };
+    return budget === undefined ? settings : { ...settings, budget };
+  }
+
+  /**
+   * What a new thread in a folder starts with: the defaults, what the trusted files of the folder ask for, then what
+   * the client wants different. The notices are for the user.
+   */
+  async newSettings(wanted: Overrides): Promise<NewSettings> {
+    const defaults = await this.defaultSettings();
+    const cwd = wanted.cwd === undefined ? defaults.cwd : await this.#folder(wanted.cwd);
+    const { notices, sandboxPolicy: sandbox, ...asked } = await this.options.workspaces.configOf(cwd);
+    const { model, approvalPolicy, budget } = asked;
+    const here = await this.withOverrides(defaults, { model, approvalPolicy, sandbox, budget, cwd });
+    return { settings: await this.withOverrides(here, wanted), notices };
   }
 
   /** Settings with what a client wants different. Refuses what does not exist. */
@@ -89,6 +138,7 @@ export class Services {
       next.config = await this.catalogue.withValues(next.model, next.config, wanted.config);
     }
     if (wanted.developerInstructions !== undefined) next.developerInstructions = wanted.developerInstructions;
+    if (wanted.budget !== undefined) setBudget(next, wanted.budget);
     this.#refuseUnconfined(next);
     return next;
   }
@@ -129,6 +179,7 @@ export class Services {
     await this.registry.close();
     await this.options.store.close();
     await this.options.ephemeralStore.close();
+    await this.options.checkpoints?.close();
   }
 
   async #folder(path: string): Promise<string> {
@@ -137,4 +188,10 @@ export class Services {
       field: "cwd",
     });
   }
+}
+
+function setBudget(settings: ThreadSettings, wanted: Budget): void {
+  const budget = changedBudget(settings.budget, wanted);
+  if (budget === undefined) delete settings.budget;
+  else settings.budget = budget;
 }

@@ -12,6 +12,7 @@ import {
 import { DeltaBuffer, type DeltaPlace } from "./delta-buffer.ts";
 import { Followers } from "./followers.ts";
 import type { Clock, ThreadWriter } from "./ports/index.ts";
+import { Redactor } from "./redact.ts";
 import { type Follower, Subscription } from "./subscription.ts";
 import { isListedAlike, isSameStatus, keepLatestTurn, textLength, withAllItems } from "./turn-view.ts";
 
@@ -20,14 +21,17 @@ export interface ThreadLogOptions {
   readonly writer: ThreadWriter;
   readonly state: ThreadState;
   readonly clock: Clock;
+  /** What makes text fit to be kept and shown. */
+  readonly redactor?: Redactor | undefined;
   read(afterSeq: number): AsyncIterable<StoredEvent>;
 }
 
-/** The single writer of a thread: stores, folds and tells its events, in that order. */
+/** The single writer of a thread: stores, folds and tells its events, in that order and without any secret in them. */
 export class ThreadLog {
   readonly #writer: ThreadWriter;
   readonly #clock: Clock;
-  readonly #deltas = new DeltaBuffer();
+  readonly #redactor: Redactor;
+  readonly #deltas: DeltaBuffer;
   readonly #followers: Followers;
   readonly #read: (afterSeq: number) => AsyncIterable<StoredEvent>;
   #state: ThreadState;
@@ -42,6 +46,8 @@ export class ThreadLog {
   constructor(options: ThreadLogOptions) {
     this.#writer = options.writer;
     this.#clock = options.clock;
+    this.#redactor = options.redactor ?? new Redactor([]);
+    this.#deltas = new DeltaBuffer(this.#redactor);
     this.#state = options.state;
     this.#followers = new Followers(options.state.seq);
     this.#checkpointed = options.state.thread;
@@ -77,7 +83,11 @@ export class ThreadLog {
    * Stores events, folds them, and tells them after `before` was called: that is where a response goes, so that it
    * precedes the events it causes. Throws `storageFailed` with nothing changed. Resolves when they are told.
    */
-  commit(bodies: readonly EventBody[], before?: () => void): Promise<void> {
+  commit(events: readonly EventBody[], before?: () => void): Promise<void> {
+    const bodies = this.#redactor.value(events);
+    for (const body of bodies) {
+      if (body.type === "item/completed") this.endText(body.data.item.id);
+    }
     this.#release();
     // Nothing to store: what could not be stored earlier is no reason to refuse.
     if (bodies.length === 0) this.#flush();
@@ -96,11 +106,12 @@ export class ThreadLog {
    * it is made from the state with all text that was told.
    */
   commitUnsaved(decide: (state: ThreadState) => readonly EventBody[]): Promise<void> {
+    this.endText();
     this.#release();
     const { status } = this.#state.thread;
     this.#foldUnsaved(this.#deltas.told());
     this.#deltas.forgetTold();
-    const events = this.#foldUnsaved(decide(this.#state));
+    const events = this.#foldUnsaved(this.#redactor.value(decide(this.#state)));
     const told = [...events.map((event) => withAllItems(event, this.#state)), ...this.#statusChange(status)];
     this.#state = keepLatestTurn(this.#state);
     return this.#followers.tell(told);
@@ -109,7 +120,7 @@ export class ThreadLog {
   /** Tells an event that is never stored. */
   announce(body: EventBody): void {
     this.#release();
-    void this.#followers.tell([{ ...body, at: this.#clock.now() }]);
+    void this.#followers.tell([{ ...this.#redactor.value(body), at: this.#clock.now() }]);
   }
 
   /** Takes a piece of streamed text: told within this tick, stored within 100 ms. */
@@ -122,6 +133,11 @@ export class ThreadLog {
       this.#releaseScheduled = false;
       this.#release();
     });
+  }
+
+  /** No more text comes for an item, or for any: the last of it need not wait for what it might have become. */
+  endText(itemId?: string): void {
+    this.#deltas.finish((place) => textLength(this.#state, place), itemId);
   }
 
   /** Resolves when everything so far is told. */
@@ -147,7 +163,7 @@ export class ThreadLog {
 
   /** Tells all followers one last thing and lets them go. */
   farewell(body: EventBody): void {
-    this.#followers.farewell({ ...body, at: this.#clock.now() });
+    this.#followers.farewell({ ...this.#redactor.value(body), at: this.#clock.now() });
   }
 
   /** Stores and tells what is left and gives up the writer. */

@@ -2,7 +2,19 @@ import { FlintError, mintId, type StoredEvent, type ThreadState, type Turn } fro
 import type { Catalogue } from "./catalogue.ts";
 import { closeTurn } from "./decide/closing.ts";
 import { LiveThread } from "./live-thread.ts";
-import type { Clock, Damage, Rules, Sandbox, Store, ThreadWriter } from "./ports/index.ts";
+import type {
+  Checkpoints,
+  Clock,
+  Damage,
+  McpServerConfig,
+  PolicyRules,
+  Rules,
+  Sandbox,
+  Store,
+  ThreadWriter,
+  Workspaces,
+} from "./ports/index.ts";
+import type { Redactor } from "./redact.ts";
 import { ThreadLog } from "./thread-log.ts";
 import { SERVER_STOPPED } from "./turn-runner.ts";
 
@@ -12,12 +24,17 @@ export interface ThreadRegistryOptions {
   /** Where threads live that leave nothing behind. */
   readonly ephemeralStore: Store;
   readonly clock: Clock;
+  readonly checkpoints?: Checkpoints | undefined;
   readonly rules: Rules;
+  readonly policyRules?: PolicyRules | undefined;
   readonly sandbox: Sandbox;
   readonly catalogue: Catalogue;
   readonly approvalTimeoutMs: number;
   /** How long a thread that nobody uses stays loaded. */
   readonly idleMs: number;
+  readonly mcpServers: readonly McpServerConfig[];
+  readonly workspaces: Workspaces;
+  readonly redactor: Redactor;
 }
 
 /** A loaded thread, and what could not be read when it was loaded. */
@@ -101,7 +118,7 @@ export class ThreadRegistry {
   /** Deletes a loaded thread for good. `inQueue`: asked for by a method of this very thread. */
   async remove(threadId: string, inQueue: boolean): Promise<void> {
     const store = this.storeOf(threadId);
-    await this.#leave(threadId, inQueue, () => store.remove(threadId));
+    await this.#leave(threadId, inQueue, () => this.#forget(store, threadId));
   }
 
   /** Stops everything. */
@@ -122,6 +139,12 @@ export class ThreadRegistry {
     const over = left.catch(() => undefined).finally(() => this.#leaving.delete(threadId));
     this.#leaving.set(threadId, over);
     await left;
+  }
+
+  /** Deletes a thread and what was saved of its files. What is left of those, nobody can come to any more. */
+  async #forget(store: Store, threadId: string): Promise<void> {
+    await store.remove(threadId);
+    await this.#options.checkpoints?.remove(threadId).catch(() => undefined);
   }
 
   #open(threadId: string): Promise<Loaded> {
@@ -155,9 +178,9 @@ export class ThreadRegistry {
   }
 
   #build(id: string, writer: ThreadWriter, state: ThreadState, store: Store, ephemeral: boolean): LiveThread {
-    const { clock, rules, sandbox, catalogue, approvalTimeoutMs } = this.#options;
+    const { clock, rules, policyRules, sandbox, catalogue, approvalTimeoutMs, checkpoints } = this.#options;
     const read = (afterSeq: number): AsyncIterable<StoredEvent> => store.read(id, afterSeq);
-    const log = new ThreadLog({ writer, state, clock, read });
+    const log = new ThreadLog({ writer, state, clock, redactor: this.#options.redactor, read });
     const history = async () => (await allTurns(store, id)).filter((turn) => turn.status !== "inProgress");
     return new LiveThread({
       id,
@@ -165,11 +188,22 @@ export class ThreadRegistry {
       log,
       clock,
       rules,
+      policyRules,
+      checkpoints,
       sandbox,
       catalogue,
       approvalTimeoutMs,
       history,
+      mcpServers: (cwd) => this.#mcpServers(cwd),
     });
+  }
+
+  /** The user's own, and what the workspace adds. One of the user's is never replaced by one of the same name. */
+  async #mcpServers(cwd: string): Promise<readonly McpServerConfig[]> {
+    const { mcpServers, workspaces } = this.#options;
+    const names = new Set(mcpServers.map((server) => server.name));
+    const added = (await workspaces.configOf(cwd)).mcpServers.filter((server) => !names.has(server.name));
+    return [...mcpServers, ...added];
   }
 
   #scheduleSweep(): void {
@@ -184,7 +218,7 @@ export class ThreadRegistry {
     const { clock, idleMs, ephemeralStore } = this.#options;
     for (const [threadId, { thread }] of this.#loaded) {
       if (!thread.idle || clock.now() - thread.usedAt < idleMs) continue;
-      const forgotten = thread.ephemeral ? () => ephemeralStore.remove(threadId) : undefined;
+      const forgotten = thread.ephemeral ? () => this.#forget(ephemeralStore, threadId) : undefined;
       // A thread that cannot be stored now stays as it was on the disk; its next use says what is wrong.
       void this.#leave(threadId, false, forgotten).catch(() => undefined);
     }

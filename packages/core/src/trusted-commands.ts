@@ -1,39 +1,40 @@
+import { parseSimpleCommand } from "./simple-command.ts";
+import { isReadingCall, READING_PROGRAMS, type Reading } from "./trusted-commands/reading-programs.ts";
+
 /**
- * Commands that only read, with the options that keep them so. Everything that is not plainly one of these is
- * asked about: any shell syntax, any path to a program, any option that is not listed.
+ * Whether a command is plainly one that only reads: the name of a known program without a path, and only options
+ * that are known to keep it so. Everything else is asked about, and so is whatever cannot be told for sure.
  */
-const TRUSTED: Readonly<Record<string, RegExp>> = {
-  cat: /^-[nbsAET]+$/,
-  date: /^(-[uIR]|\+.*)$/,
-  du: /^-[hsab]+$/,
-  echo: /^$/,
-  false: /^$/,
-  head: /^(-[nc]\d+|-\d+|-[nc])$/,
-  id: /^-[ugnGr]+$/,
-  ls: /^-[AaBCdFfgGhikLlmNnopQqRrSstUuvXx1]+$/,
-  nl: /^-[a-z]+$/,
-  pwd: /^-[LP]$/,
-  stat: /^-[Lft]+$/,
-  tail: /^(-[nc]\d+|-\d+|-[nc])$/,
-  true: /^$/,
-  uname: /^-[asnrvmpio]+$/,
-  wc: /^-[lwcmL]+$/,
-  which: /^-a$/,
-  whoami: /^$/,
-};
-
-/** Those where a word that is no option changes something: `date 01020304` sets the clock. */
-const WITHOUT_PLAIN_WORDS: ReadonlySet<string> = new Set(["date"]);
-
-/** Words of letters, digits and the signs of file names, between single spaces: nothing a shell gives a meaning to. */
-const PLAIN = /^[A-Za-z0-9_][A-Za-z0-9_.-]*( [A-Za-z0-9_.,:@%+/=-]+)*$/;
-
-/** Whether a command is plainly one that only reads. */
 export function isTrustedCommand(command: string): boolean {
-  if (!PLAIN.test(command)) return false;
-  const [program = "", ...words] = command.split(" ");
-  if (!Object.hasOwn(TRUSTED, program)) return false;
-  const allowed = TRUSTED[program];
-  const isPlain = (word: string) => !word.startsWith("-") && !WITHOUT_PLAIN_WORDS.has(program);
-  return words.every((word) => isPlain(word) || allowed?.test(word) === true);
+  const [program = "", ...words] = parseSimpleCommand(command) ?? [];
+  if (isReadingCall(program, words)) return true;
+  const reading = Object.hasOwn(READING_PROGRAMS, program) ? READING_PROGRAMS[program] : undefined;
+  return reading !== undefined && keepsTo(reading, words);
+}
+
+function keepsTo(reading: Reading, words: readonly string[]): boolean {
+  const others: string[] = [];
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? "";
+    if (word === "--" && reading.plainDashes !== true) {
+      others.push(...words.slice(at + 1));
+      break;
+    }
+    if (!word.startsWith("-")) {
+      others.push(word);
+    } else if (reading.valued?.test(word) === true) {
+      at += 1;
+      if (at === words.length) return false;
+    } else if (reading.options?.test(word) !== true) {
+      return false;
+    }
+  }
+  return (
+    others.length <= (reading.most ?? others.length) && others.every((word) => isHarmless(reading, word))
+  );
+}
+
+/** A dash alone means what is typed in, for which nobody would wait. */
+function isHarmless({ words }: Reading, word: string): boolean {
+  return word !== "-" && (words === undefined || words.test(word));
 }

@@ -1,4 +1,4 @@
-import { addUsage, type EventBody, type TokenUsage } from "@flint/protocol";
+import { addCost, addUsage, type Cost, type EventBody, type TokenUsage } from "@flint/protocol";
 import type { DriverEvent } from "./ports/index.ts";
 import type { TurnCaps } from "./turn-caps.ts";
 
@@ -9,6 +9,8 @@ export interface TurnPlace {
   readonly agent: string;
   /** What the thread has used so far. */
   readonly usage: TokenUsage;
+  /** What it has cost so far. */
+  readonly cost: Cost | undefined;
   readonly caps: TurnCaps;
 }
 
@@ -18,7 +20,7 @@ export type WholeDriverEvent = Exclude<DriverEvent, { delta: string }>;
 /** A driver's event as an event of its thread. */
 export function eventOf(
   event: WholeDriverEvent,
-  { threadId, turnId, agent, usage, caps }: TurnPlace,
+  { threadId, turnId, agent, usage, cost, caps }: TurnPlace,
 ): EventBody {
   const place = { threadId, turnId };
   switch (event.type) {
@@ -33,8 +35,9 @@ export function eventOf(
     case "item/mcpToolCall/progress":
       return { type: event.type, data: { ...place, itemId: event.itemId, message: event.message } };
     case "usage": {
-      const { type: _type, last, ...rest } = event;
-      const data = { ...place, usage: addUsage(usage, last), last, ...rest };
+      const { type: _type, last, cost: ofCall, ...rest } = event;
+      const total = ofCall === undefined ? {} : { cost: addCost(cost, ofCall) };
+      const data = { ...place, usage: addUsage(usage, last), last, ...rest, ...total };
       return { type: "thread/tokenUsage/updated", data };
     }
     case "error":

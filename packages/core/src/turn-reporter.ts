@@ -39,8 +39,8 @@ export class TurnReporter {
 
   #whole(event: WholeDriverEvent, agent: string): void {
     const { threadId, turnId, log } = this.#options;
-    const { usage } = log.state;
-    const body = eventOf(event, { threadId, turnId, agent, usage, caps: this.#caps });
+    const { usage, cost } = log.state;
+    const body = eventOf(event, { threadId, turnId, agent, usage, cost, caps: this.#caps });
     if (keepingOf(body.type) === "live") log.announce(body);
     else this.#store(body);
     if (event.type === "turn/diff/updated") this.#hasOwnDiff = true;

@@ -1,12 +1,22 @@
 import { asFlintError, type Decision, FlintError, type TurnError, type UserInput } from "@flint/protocol";
 import type { OpenSession } from "./agent-session.ts";
+import { BudgetGuard } from "./budget/budget-guard.ts";
+import type { Limits } from "./budget/limits.ts";
 import { closeTurn, type Ending } from "./decide/closing.ts";
 import type { StartedTurn } from "./decide/turn.ts";
 import { Holds } from "./holds.ts";
 import type { OpenRequests } from "./open-requests.ts";
-import type { Clock, DriverEvent, DriverSession, TurnContext, TurnOutcome } from "./ports/index.ts";
+import type {
+  Checkpoints,
+  Clock,
+  DriverEvent,
+  DriverSession,
+  TurnContext,
+  TurnOutcome,
+} from "./ports/index.ts";
 import { Signal } from "./signal.ts";
 import type { ThreadLog } from "./thread-log.ts";
+import { TurnFiles } from "./turn-files.ts";
 import { TurnReporter } from "./turn-reporter.ts";
 import { wellFormed } from "./well-formed.ts";
 
@@ -20,10 +30,15 @@ export interface TurnRunnerOptions {
   readonly log: ThreadLog;
   readonly requests: OpenRequests;
   readonly clock: Clock;
+  /** Keeps the files of the turn as they were before it. */
+  readonly checkpoints?: Checkpoints | undefined;
+  readonly ephemeral?: boolean;
   /** The agent's session, opened if need be. */
   session(): Promise<OpenSession>;
   /** Ends the agent's session; the next turn opens a new one. */
   dropSession(): Promise<void>;
+  /** Keeps how far the user lets the thread go on beyond its budget. */
+  extendBudget(extended: Limits): void;
 }
 
 const NOT_ALLOWED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
@@ -44,17 +59,30 @@ export class TurnRunner {
   readonly #finished = new Signal();
   readonly #steers = new Holds();
   readonly #reporter: TurnReporter;
+  readonly #files: TurnFiles | undefined;
+  readonly #guard: BudgetGuard;
   #cancelGrace: (() => void) | undefined;
   #session: DriverSession | undefined;
   #agent = "";
   #by: "interrupt" | "serverStopped" | undefined;
   #storageFailure: FlintError | undefined;
+  #overBudget: TurnError | undefined;
 
   constructor(options: TurnRunnerOptions) {
-    const { threadId, turn, log } = options;
+    const { threadId, log, requests, clock } = options;
+    const { turnId } = options.turn;
     this.#options = options;
     const failed = (error: unknown) => this.#failStorage(asFlintError(error));
-    this.#reporter = new TurnReporter({ threadId, turnId: turn.turnId, log, failed });
+    this.#reporter = new TurnReporter({ threadId, turnId, log, failed });
+    const { checkpoints, ephemeral = false } = options;
+    const { signal } = this.#abort;
+    if (checkpoints !== undefined)
+      this.#files = new TurnFiles({ threadId, turnId, log, clock, checkpoints, ephemeral, signal });
+    this.#guard = new BudgetGuard({
+      ...{ threadId, turnId, log, requests, clock, failed },
+      exceeded: (error) => this.#exceed(error),
+      extendThread: (extended) => options.extendBudget(extended),
+    });
   }
 
   get turnId(): string {
@@ -93,9 +121,11 @@ export class TurnRunner {
     log.onFailure((error) => this.#failStorage(error));
     const outcome = await this.#outcome();
     this.#finished.give();
+    this.#guard.close();
     this.#cancelGrace?.();
     requests.dropTurn(this.turnId);
     await this.#steers.released();
+    if (this.#files !== undefined) await this.#files.end();
     log.onFailure(undefined);
     return this.#close(this.#ending(outcome));
   }
@@ -122,6 +152,10 @@ export class TurnRunner {
     const opened = await Promise.race([this.#options.session(), this.#stopped.given]);
     if (opened === true || this.#isOver) return { status: "interrupted" };
     this.#agent = opened.agent;
+    if (this.#files !== undefined) {
+      await Promise.race([this.#files.begin(opened.asksFirst), this.#stopped.given]);
+      if (this.#isOver) return { status: "interrupted" };
+    }
     this.#session = opened.session;
     const running = opened.session.run(this.#context());
     this.#begun.give();
@@ -135,24 +169,37 @@ export class TurnRunner {
     this.#options.requests.dropTurn(this.turnId);
   }
 
+  /** Ends the turn because its budget is used up, unless it is ending already. */
+  #exceed(error: TurnError): void {
+    if (this.#isOver) return;
+    this.#overBudget = error;
+    this.#stop();
+  }
+
   #ending(outcome: TurnOutcome): Ending {
     if (this.#storageFailure !== undefined) return failedStorage(this.#storageFailure);
     if (this.#by !== undefined && outcome.status !== "completed") {
       const error = this.#by === "serverStopped" ? SERVER_STOPPED : undefined;
       return { status: "interrupted", error, by: this.#by };
     }
+    if (this.#overBudget !== undefined && outcome.status !== "completed") {
+      return { status: "failed", error: this.#overBudget, by: "turnEnded" };
+    }
     const error = outcome.status === "failed" ? outcome.error : undefined;
     return { status: outcome.status, error, by: "turnEnded" };
   }
 
-  async #close(ending: Ending): Promise<Ending["status"]> {
+  async #close(end: Ending): Promise<Ending["status"]> {
     const { log, clock } = this.#options;
+    const { waitedMs } = this.#guard;
+    const ending = { ...end, waitedMs };
+    log.endText();
     try {
       await log.commit(closeTurn(log.current(), this.turnId, ending, clock.now()));
       return ending.status;
     } catch (error) {
       // The disk refuses even the end of the turn: it is told now and stored when there is room again.
-      const unsaved = failedStorage(asFlintError(error));
+      const unsaved = { ...failedStorage(asFlintError(error)), waitedMs };
       await log.commitUnsaved((state) => closeTurn(state, this.turnId, unsaved, clock.now()));
       return unsaved.status;
     }
@@ -172,7 +219,9 @@ export class TurnRunner {
         const decision = await this.#answered(ask, NOT_ALLOWED);
         // To cancel is to say no to the whole turn, whatever its agent makes of it.
         if (decision.outcome === "cancel" && !this.#isOver) this.interrupt("interrupt");
-        return decision;
+        if (decision.outcome !== "allow" || this.#files === undefined) return decision;
+        await this.#files.before(action);
+        return this.#isOver ? NOT_ALLOWED : decision;
       },
       ask: (itemId, questions) =>
         this.#answered(() => requests.question(turnId, itemId, wellFormed(questions)), {}),
@@ -181,9 +230,11 @@ export class TurnRunner {
 
   /** The answer to a question; `otherwise` if it comes too late or the question cannot be stored. Never rejects. */
   async #answered<Answer>(ask: () => Promise<Answer>, otherwise: Answer): Promise<Answer> {
+    const held = this.#guard.held();
+    if (held !== undefined) await held;
     if (this.#isOver) return otherwise;
     try {
-      const answer = await ask();
+      const answer = await this.#guard.waiting(ask);
       return this.#isOver ? otherwise : answer;
     } catch (error) {
       this.#failStorage(asFlintError(error));
@@ -195,6 +246,7 @@ export class TurnRunner {
     await this.#options.log.caughtUp();
     // A log that is always ready must not keep everybody else from having a turn.
     await new Promise((resolve) => setImmediate(resolve));
+    await this.#guard.held();
   }
 
   #failStorage(error: FlintError): void {
@@ -204,7 +256,10 @@ export class TurnRunner {
 
   #emit(reported: DriverEvent): void {
     const isOver = this.#finished.isGiven || this.#storageFailure !== undefined;
-    if (!isOver) this.#reporter.report(reported, this.#agent);
+    if (isOver) return;
+    this.#files?.reported(reported);
+    this.#reporter.report(reported, this.#agent);
+    if (reported.type === "usage") this.#guard.used(reported);
   }
 }
 

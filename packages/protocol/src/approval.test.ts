@@ -1,14 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { Action, Approval, grantKeys, QuestionRequest, Resolution } from "./approval.ts";
+import { Action } from "./action.ts";
+import { Approval, grantKeys, QuestionRequest, Resolution } from "./approval.ts";
 
 const command = { kind: "command", itemId: "i1", command: "npm test", cwd: "/repo" } as const;
 const change = { path: "/repo/a.ts", kind: "modify", diff: "@@" } as const;
 
 describe("what was allowed", () => {
   test("names the exact command and its folder", () => {
-    expect(grantKeys(command)).toEqual(["command:/repo:npm test"]);
+    expect(grantKeys(command)).toEqual(['command:["/repo","npm test"]']);
     expect(grantKeys({ ...command, cwd: "/" })).not.toEqual(grantKeys(command));
     expect(grantKeys({ ...command, command: "npm test && rm -rf /" })).not.toEqual(grantKeys(command));
+    const [left, right] = [
+      { ...command, cwd: "/a", command: "b:c" },
+      { ...command, cwd: "/a:b", command: "c" },
+    ];
+    expect(grantKeys(left)).not.toEqual(grantKeys(right));
   });
 
   test("names every file of a change, the new place of a moved one too", () => {
@@ -20,10 +26,10 @@ describe("what was allowed", () => {
   test("names a tool with its server and exactly its arguments", () => {
     const tool = { kind: "tool", itemId: "i1", tool: "search" } as const;
     const searched = { ...tool, arguments: { words: "a" } };
-    expect(grantKeys(searched)).toEqual(['tool::search:{"words":"a"}']);
+    expect(grantKeys(searched)).toEqual(['tool:["","search",{"words":"a"}]']);
     expect([grantKeys(tool), grantKeys({ ...tool, server: "docs" })]).toEqual([
-      ["tool::search:null"],
-      ["tool:docs:search:null"],
+      ['tool:["","search",null]'],
+      ['tool:["docs","search",null]'],
     ]);
   });
 });

@@ -1,49 +1,25 @@
 import * as z from "zod/mini";
+import { Action } from "./action.ts";
 import { Id } from "./ids.ts";
-import { FileUpdateChange } from "./items.ts";
 import { open } from "./open.ts";
 import { Decision } from "./policy.ts";
-
-const common = { itemId: Id, reason: z.optional(z.string()) };
-
-/** What an agent wants to do and must be allowed to. The exact command or diff is always there. */
-export const Action = z.discriminatedUnion("kind", [
-  open({ kind: z.literal("command"), ...common, command: z.string(), cwd: z.string() }),
-  open({ kind: z.literal("fileChange"), ...common, changes: z.array(FileUpdateChange) }),
-  open({
-    kind: z.literal("tool"),
-    ...common,
-    tool: z.string(),
-    server: z.optional(z.string()),
-    arguments: z.optional(z.unknown()),
-  }),
-]);
-export type Action = z.output<typeof Action>;
+import { exactKey, exactMatches, RuleSuggestion, ruleTool } from "./rules.ts";
 
 /**
  * What must have been allowed before for an action to need no new answer. Each key names the exact thing, so an
  * answer never covers more than what was shown.
  */
 export function grantKeys(action: Action): string[] {
-  switch (action.kind) {
-    case "command":
-      return [`command:${action.cwd}:${action.command}`];
-    case "fileChange":
-      return action.changes.flatMap((change) =>
-        [change.path, ...(change.movePath === undefined ? [] : [change.movePath])].map(
-          (path) => `file:${path}`,
-        ),
-      );
-    case "tool":
-      return [`tool:${action.server ?? ""}:${action.tool}:${JSON.stringify(action.arguments ?? null)}`];
-  }
+  const tool = ruleTool(action);
+  return exactMatches(action).flatMap((match) => exactKey(tool, match) ?? []);
 }
 
-/** An open question of an agent whether it may act. */
+/** An open question of an agent whether it may act. An answer may take one of `suggestions` instead of the exact thing. */
 export const Approval = open({
   id: Id,
   turnId: Id,
   action: Action,
+  suggestions: z.optional(z.array(RuleSuggestion)),
   requestedAtMs: z.number(),
   expiresAtMs: z.number(),
 });

@@ -21,6 +21,7 @@ export const ERROR_KINDS = {
   unsupported: "The agent of this thread cannot do that.",
   sandboxUnavailable: "The sandbox that the policy asks for cannot be built on this machine.",
   agentFailed: "The agent could not be started or did not answer.",
+  budgetExceeded: "A limit of the thread's budget is used up; the message names it.",
   overloaded: "Too much is under way; try again later.",
 } as const;
 

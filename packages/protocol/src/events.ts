@@ -61,8 +61,19 @@ export const EVENTS = {
   ),
   "thread/reverted": row(
     "stored",
-    "These turns no longer belong to the conversation. Files are not touched.",
-    () => open({ ...ofThread, turnIds: z.array(Id) }),
+    "These turns no longer belong to the conversation. Their files were put back if `files` says so.",
+    () =>
+      open({
+        ...ofThread,
+        turnIds: z.array(Id),
+        revertId: z.optional(Id),
+        files: z.optional(z.enum(["keep", "restore"])),
+      }),
+  ),
+  "thread/revert/undone": row(
+    "stored",
+    "These turns belong to the conversation again. A turn whose `itemsView` is `notLoaded` is read with `thread/read`.",
+    () => open({ ...ofThread, revertId: Id, turns: z.array(Turn) }),
   ),
   "thread/queue/changed": row("stored", "The inputs that wait for the running turn to end.", () =>
     open({ ...ofThread, queue: z.array(QueuedInput) }),

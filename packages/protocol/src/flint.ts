@@ -6,6 +6,7 @@ import { FileUpdateChange } from "./items.ts";
 import { METHODS } from "./methods.ts";
 import { Empty, open } from "./open.ts";
 import { Decision } from "./policy.ts";
+import { RuleSuggestion } from "./rules.ts";
 import { defineVocabulary, type NotificationRow, STANDARD_CODES } from "./vocabulary.ts";
 
 /** When something was asked, and when it is declined if nobody has answered. */
@@ -17,6 +18,8 @@ const asked = {
   itemId: Id,
   approvalId: Id,
   reason: z.optional(z.string()),
+  /** What an answer may allow instead of exactly this, by its id as the `rule` of a decision. */
+  suggestions: z.optional(z.array(RuleSuggestion)),
 };
 
 /** The words a client may answer an approval with, or the whole decision. */
@@ -108,5 +111,6 @@ export const FLINT = defineVocabulary({
     sandboxUnavailable: -32010,
     agentFailed: -32011,
     overloaded: -32012,
+    budgetExceeded: -32013,
   },
 });

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { Action, ResolvedBy } from "./approval.ts";
+import { Action } from "./action.ts";
+import { ResolvedBy } from "./approval.ts";
 import { Id } from "./ids.ts";
 import { UserInput } from "./input.ts";
 import { METHODS } from "./methods.ts";
@@ -222,6 +223,7 @@ export const HARNESS = defineVocabulary({
     sandboxUnavailable: -32010,
     agentFailed: -32011,
     overloaded: -32012,
+    budgetExceeded: -32013,
   },
 });
 

@@ -30,7 +30,8 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "thread/delete": ofThread,
   "thread/name/set": { ...ofThread, name: "The bug" },
   "thread/rollback": { ...ofThread, numTurns: 2 },
-  "thread/revert": { ...ofThread, beforeTurnId: "u1" },
+  "thread/revert": { ...ofThread, beforeTurnId: "u1", files: "restore", preview: true },
+  "thread/revert/undo": { ...ofThread, revertId: "r1" },
   "thread/compact/start": ofThread,
   "thread/queue/list": ofThread,
   "thread/queue/update": { ...ofThread, queuedInputId: "q1", input },
@@ -59,7 +60,12 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "config/list": ofThread,
   "config/set": { ...ofThread, id: "reasoning_effort", value: "high" },
   "config/read": ofThread,
+  "rules/list": { cwd: "/work" },
+  "rules/remove": { id: "r1" },
   "mcpServerStatus/list": ofThread,
+  "workspace/read": { cwd: "/work" },
+  "workspace/trust": { cwd: "/work", files: [{ path: ".mcp.json", sha256: "00" }] },
+  "workspace/distrust": { cwd: "/work" },
   "account/read": ofThread,
 };
 
@@ -145,7 +151,7 @@ describe("what each method of the protocol takes", () => {
   test("a turn overrides model, cwd and policies by field and all else by selector [S0-5]", () => {
     const overriding = Object.keys(METHODS["turn/start"].params.shape);
     expect(overriding).toEqual([
-      ...["threadId", "input", "model", "cwd", "approvalPolicy", "config", "sandboxPolicy"],
+      ...["threadId", "input", "model", "cwd", "approvalPolicy", "config", "budget", "sandboxPolicy"],
       ...["outputSchema", "delivery", "clientId", "_meta"],
     ]);
   });
@@ -279,7 +285,8 @@ describe("an id that is not a plain name", () => {
   test("is looked for in every field that names something", () => {
     const named = methods.flatMap((method) =>
       Object.keys(METHODS[method].params.shape)
-        .filter((name) => /Ids?$/.test(name) && name !== "clientId")
+        .filter((name) => /Ids?$/.test(name) || `${method} ${name}` === "rules/remove id")
+        .filter((name) => name !== "clientId")
         .map((name) => `${method} ${name}`),
     );
     expect(idFields.map(({ method, name }) => `${method} ${name}`)).toEqual(named);

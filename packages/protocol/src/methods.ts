@@ -2,12 +2,18 @@ import type * as z from "zod/mini";
 import { SERVER_METHODS } from "./methods/server.ts";
 import { THREAD_METHODS } from "./methods/thread.ts";
 import { TURN_METHODS } from "./methods/turn.ts";
+import { WORKSPACE_METHODS } from "./methods/workspace.ts";
 
 export type { Scope } from "./methods/row.ts";
 export { ReviewTarget } from "./methods/turn.ts";
 
 /** Every method a client can call: what it does, the queue it runs in, what it takes, what it gives. */
-export const METHODS = { ...SERVER_METHODS, ...THREAD_METHODS, ...TURN_METHODS } as const;
+export const METHODS = {
+  ...SERVER_METHODS,
+  ...WORKSPACE_METHODS,
+  ...THREAD_METHODS,
+  ...TURN_METHODS,
+} as const;
 
 /** The name of a method. */
 export type Method = keyof typeof METHODS;

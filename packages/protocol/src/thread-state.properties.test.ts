@@ -90,6 +90,12 @@ const body: fc.Arbitrary<EventBody> = fc.oneof(
   fc
     .array(turnId)
     .map((turnIds): EventBody => ({ type: "thread/reverted", data: { threadId: "t1", turnIds } })),
+  turnId.map(
+    (id): EventBody => ({
+      type: "thread/revert/undone",
+      data: { threadId: "t1", revertId: "r1", turns: [{ id, status: "completed", items: [] }] },
+    }),
+  ),
 );
 
 const log: fc.Arbitrary<StoredEvent[]> = fc.array(body, { maxLength: 40 }).map((bodies) => {

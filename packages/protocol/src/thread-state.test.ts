@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { grantKeys } from "./approval.ts";
 import type { DeltaType, EventBody, ThreadEvent } from "./events.ts";
 import { DELTA_FIELDS, type ThreadItem } from "./items.ts";
 import type { Thread, ThreadSettings, Turn } from "./thread.ts";
@@ -95,7 +96,10 @@ describe("a whole turn", () => {
       lastUsage: usage,
       modelContextWindow: 8192,
       cost: undefined,
-      grants: ["command:/repo:npm test"],
+      grants: grantKeys(approval.action),
+      rules: [],
+      endedTurns: 1,
+      workedMs: 0,
       nativeIds: { flint: "n1" },
     });
   });
@@ -236,8 +240,9 @@ describe("the status of a thread follows from what is open", () => {
 describe("an answer to an approval", () => {
   test.each([
     ["allow", "once", []],
-    ["allow", "session", ["command:/repo:npm test"]],
-    ["allow", "always", ["command:/repo:npm test"]],
+    ["allow", "session", grantKeys(approval.action)],
+    // What holds for always is kept as a rule, which can be taken back.
+    ["allow", "always", []],
     ["deny", "session", []],
     ["cancel", "always", []],
   ] as const)("%s for %s grants %j", (outcome, scope, grants) => {
@@ -256,6 +261,47 @@ describe("an answer to an approval", () => {
       after([{ type: "approval/requested", data: { threadId: "t1", approval } }, resolved], state).grants,
     ).toEqual(grants);
   });
+});
+
+describe("a suggestion", () => {
+  const suggestion = {
+    ...{ id: "r1", project: "/repo", agent: "flint", tool: "command" },
+    match: { type: "prefix" as const, words: ["npm", "test"] },
+  };
+
+  test.each([
+    ["session", "r1", [suggestion], []],
+    ["session", "r2", [], grantKeys(approval.action)],
+    ["always", "r1", [], []],
+    ["once", "r1", [], []],
+  ] as const)("taken for %s as %s is kept in the thread as %j", (scope, rule, rules, grants) => {
+    const resolution = { decision: { outcome: "allow", scope, rule }, by: "client" } as const;
+    const state = after([
+      ...STARTED,
+      {
+        type: "approval/requested",
+        data: { threadId: "t1", approval: { ...approval, suggestions: [suggestion] } },
+      },
+      { type: "approval/resolved", data: { ...ofTurn, approvalId: "a1", itemId: "i2", resolution } },
+    ]);
+    expect({ rules: state.rules, grants: state.grants }).toEqual({ rules, grants });
+  });
+});
+
+test("turns are counted once each, with the time they worked and not the time they waited", () => {
+  const end = (durationMs: number, waitedMs?: number): EventBody => ({
+    type: "turn/completed",
+    data: {
+      threadId: "t1",
+      turn: { ...turn, status: "completed", durationMs, ...(waitedMs === undefined ? {} : { waitedMs }) },
+    },
+  });
+  const once = after([...STARTED, end(1_000, 400), end(1_000, 400)]);
+  expect([once.endedTurns, once.workedMs]).toEqual([1, 600]);
+  const dropped: EventBody = { type: "thread/reverted", data: { threadId: "t1", turnIds: ["u1"] } };
+  const again: EventBody = { type: "turn/started", data: { threadId: "t1", turn } };
+  const twice = after([dropped, again, end(50)], once);
+  expect([twice.endedTurns, twice.workedMs]).toEqual([2, 650]);
 });
 
 describe("a thread", () => {
@@ -303,6 +349,22 @@ describe("a thread", () => {
     ],
   ])("%s", (_name, body, pick, expected) => {
     expect(pick(after([body], after(STARTED)))).toEqual(expected);
+  });
+
+  test("has turns again whose revert was taken back, at the end and once each", () => {
+    const reverted: EventBody = {
+      type: "thread/reverted",
+      data: { threadId: "t1", turnIds: ["u1"], revertId: "r1" },
+    };
+    const undone: EventBody = {
+      type: "thread/revert/undone",
+      data: { threadId: "t1", revertId: "r1", turns: [{ ...turn, status: "completed" }] },
+    };
+    const dropped = after([reverted], after(STARTED));
+    expect(dropped.turns).toEqual([]);
+    const back = after([undone], dropped);
+    expect(back.turns).toEqual([{ ...turn, status: "completed" }]);
+    expect(after([undone], back).turns).toEqual(back.turns);
   });
 
   test("comes out of the archive", () => {

@@ -2,6 +2,7 @@ import { type Approval, grantKeys, type QuestionRequest, type Resolution } from 
 import { type DeltaBody, type EventBody, isDelta, type ThreadEvent } from "./events.ts";
 import { inputText, type QueuedInput } from "./input.ts";
 import { DELTA_FIELDS, type ThreadItem } from "./items.ts";
+import type { RuleSuggestion } from "./rules.ts";
 import type { Thread, ThreadSettings, Turn } from "./thread.ts";
 import { type Cost, NO_USAGE, type TokenUsage } from "./usage.ts";
 
@@ -24,6 +25,11 @@ export interface ThreadState {
   readonly cost: Cost | undefined;
   /** What was allowed for the rest of the thread, as `grantKeys` names it. */
   readonly grants: readonly string[];
+  /** The suggestions that were taken for the rest of the thread. */
+  readonly rules: readonly RuleSuggestion[];
+  /** How many turns have ended, also such as were dropped again, and how long they worked without waiting for a person. */
+  readonly endedTurns: number;
+  readonly workedMs: number;
   /** The agents' own session ids, by agent. */
   readonly nativeIds: Readonly<Record<string, string>>;
 }
@@ -65,6 +71,9 @@ export function emptyThread(threadId: string): ThreadState {
     modelContextWindow: undefined,
     cost: undefined,
     grants: [],
+    rules: [],
+    endedTurns: 0,
+    workedMs: 0,
     nativeIds: {},
   };
 }
@@ -96,6 +105,8 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
       return { ...state, nativeIds: { ...state.nativeIds, [event.data.agent]: event.data.nativeId } };
     case "thread/reverted":
       return onReverted(state, new Set(event.data.turnIds));
+    case "thread/revert/undone":
+      return onRevertUndone(state, event.data.turns);
     case "thread/queue/changed":
       return { ...state, queue: event.data.queue };
     case "thread/tokenUsage/updated":
@@ -179,8 +190,10 @@ function without(state: ThreadState, itemId: string): readonly string[] {
 function onApprovalResolved(state: ThreadState, approvalId: string, resolution: Resolution): ThreadState {
   const approval = state.approvals.find((open) => open.id === approvalId);
   const approvals = state.approvals.filter((open) => open.id !== approvalId);
-  const { outcome, scope } = resolution.decision;
-  if (approval === undefined || outcome !== "allow" || scope === "once") return { ...state, approvals };
+  const { outcome, scope, rule } = resolution.decision;
+  if (approval === undefined || outcome !== "allow" || scope !== "session") return { ...state, approvals };
+  const taken = approval.suggestions?.find((suggestion) => suggestion.id === rule);
+  if (taken !== undefined) return { ...state, approvals, rules: [...state.rules, taken] };
   return { ...state, approvals, grants: [...new Set([...state.grants, ...grantKeys(approval.action)])] };
 }
 
@@ -193,7 +206,7 @@ function onTurnStarted(state: ThreadState, turn: Turn, at: number): ThreadState 
 function onTurnCompleted(state: ThreadState, turn: Turn, at: number): ThreadState {
   const turns = state.turns.map((known) => (known.id === turn.id ? completedTurn(known, turn) : known));
   const ended: ThreadState = {
-    ...state,
+    ...withWork(state, turn),
     turns,
     activeTurnId: state.activeTurnId === turn.id ? undefined : state.activeTurnId,
     openItemIds: state.activeTurnId === turn.id ? [] : state.openItemIds,
@@ -201,6 +214,14 @@ function onTurnCompleted(state: ThreadState, turn: Turn, at: number): ThreadStat
     questions: state.questions.filter((question) => question.turnId !== turn.id),
   };
   return withStatus(withThread(ended, { updatedAt: Math.floor(at / 1000) }));
+}
+
+/** What is told twice is counted once. */
+function withWork(state: ThreadState, turn: Turn): ThreadState {
+  const known = state.turns.find(({ id }) => id === turn.id);
+  if (known?.status !== "inProgress") return state;
+  const worked = Math.max(0, (turn.durationMs ?? 0) - (turn.waitedMs ?? 0));
+  return { ...state, endedTurns: state.endedTurns + 1, workedMs: state.workedMs + worked };
 }
 
 /** A completed turn may come without its items; then the ones that came one by one are its items. */
@@ -212,6 +233,12 @@ function completedTurn(known: Turn, completed: Turn): Turn {
 
 function onReverted(state: ThreadState, gone: ReadonlySet<string>): ThreadState {
   return { ...state, turns: state.turns.filter((turn) => !gone.has(turn.id)) };
+}
+
+/** They were the last ones, and no other has begun since. */
+function onRevertUndone(state: ThreadState, back: readonly Turn[]): ThreadState {
+  const ids = new Set(back.map((turn) => turn.id));
+  return { ...state, turns: [...state.turns.filter((turn) => !ids.has(turn.id)), ...back] };
 }
 
 function withItem(state: ThreadState, turnId: string, item: ThreadItem): ThreadState {

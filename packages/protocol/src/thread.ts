@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { Budget } from "./budget.ts";
 import { Id } from "./ids.ts";
 import { ThreadItem } from "./items.ts";
 import { open } from "./open.ts";
@@ -16,6 +17,7 @@ export const TURN_ERROR_INFO = [
   "AgentFailed",
   "StorageFailed",
   "ServerStopped",
+  "BudgetExceeded",
   "Other",
 ] as const;
 export type TurnErrorInfo = (typeof TURN_ERROR_INFO)[number];
@@ -51,6 +53,8 @@ export const Turn = open({
   startedAtMs: z.optional(z.number()),
   completedAtMs: z.optional(z.number()),
   durationMs: z.optional(z.number()),
+  /** How much of it was spent waiting for a person. */
+  waitedMs: z.optional(z.number()),
 });
 export type Turn = z.output<typeof Turn>;
 
@@ -66,6 +70,7 @@ export const ThreadSettings = open({
   sandboxPolicy: SandboxPolicy,
   config: ConfigValues,
   developerInstructions: z.optional(z.string()),
+  budget: z.optional(Budget),
 });
 export type ThreadSettings = z.output<typeof ThreadSettings>;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { addUsage, Cost, NO_USAGE, TokenUsage, totalTokens } from "./usage.ts";
+import { addCost, addUsage, Cost, NO_USAGE, TokenUsage, totalTokens } from "./usage.ts";
 
 const RUNS = { seed: 1, numRuns: 200 };
 const tokens = fc.integer({ min: 0, max: 1_000_000 });
@@ -72,5 +72,17 @@ describe("usage on the wire", () => {
   test("names the currency of a cost", () => {
     expect(Cost.parse({ amount: 0.25, currency: "USD" })).toEqual({ amount: 0.25, currency: "USD" });
     expect(Cost.safeParse({ amount: 0.25 }).success).toBe(false);
+  });
+});
+
+test("costs of one currency add up; another currency stands alone", () => {
+  expect(addCost(undefined, { amount: 1, currency: "USD" })).toEqual({ amount: 1, currency: "USD" });
+  expect(addCost({ amount: 1, currency: "USD" }, { amount: 2, currency: "USD" })).toEqual({
+    amount: 3,
+    currency: "USD",
+  });
+  expect(addCost({ amount: 1, currency: "USD" }, { amount: 2, currency: "EUR" })).toEqual({
+    amount: 2,
+    currency: "EUR",
   });
 });

@@ -39,3 +39,9 @@ export function totalTokens(usage: TokenUsage): number {
 /** Money, in the currency it is billed in. */
 export const Cost = open({ amount: z.number(), currency: z.string() });
 export type Cost = z.output<typeof Cost>;
+
+/** Two amounts together. Another currency cannot be added: the newer amount then stands alone. */
+export function addCost(left: Cost | undefined, right: Cost): Cost {
+  if (left === undefined || left.currency !== right.currency) return right;
+  return { ...right, amount: left.amount + right.amount };
+}

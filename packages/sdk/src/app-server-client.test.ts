@@ -156,6 +156,7 @@ describe("AppServerClient", () => {
     "thread/status/changed": { threadId: "t", status: { type: "idle" } },
     "thread/session/updated": { threadId: "t", agent: "a", nativeId: "n" },
     "thread/reverted": { threadId: "t", turnIds: ["u"] },
+    "thread/revert/undone": { threadId: "t", revertId: "r", turns: [aTurn("u")] },
     "thread/queue/changed": { threadId: "t", queue: [] },
     "thread/tokenUsage/updated": { ...place, usage, last: usage },
     "turn/started": { threadId: "t", turn: aTurn("u") },

@@ -46,6 +46,7 @@ function lineOf(event: AgentEvent): string | undefined {
     case "thread/status/changed":
     case "thread/session/updated":
     case "thread/reverted":
+    case "thread/revert/undone":
     case "thread/queue/changed":
     case "thread/tokenUsage/updated":
     case "turn/started":

@@ -1,4 +1,11 @@
-import { type Action, ASKS, type Ask, previewOf, type UserQuestion } from "@flint/protocol";
+import {
+  type Action,
+  ASKS,
+  type Ask,
+  previewOf,
+  type RuleSuggestion,
+  type UserQuestion,
+} from "@flint/protocol";
 import type { KnownEvent } from "./agent-event.ts";
 import { problemOf } from "./warning.ts";
 
@@ -8,6 +15,8 @@ export type ApprovalRequest = {
   readonly turnId: string;
   readonly approvalId: string;
   readonly action: Action;
+  /** What an answer may allow instead of exactly this: a decision with the id of one of them as its `rule`. */
+  readonly suggestions?: readonly RuleSuggestion[] | undefined;
   readonly requestedAtMs?: number | undefined;
   /** When it is declined if nobody has answered. */
   readonly expiresAtMs?: number | undefined;
@@ -74,8 +83,9 @@ export function askedEvent(ask: ReadAsk): KnownEvent | undefined {
   if (requestedAtMs === undefined || expiresAtMs === undefined) return undefined;
   const open = { turnId, requestedAtMs, expiresAtMs };
   if (ask.kind === "approval") {
-    const { approvalId: id, action } = ask.request;
-    return { type: "approval/requested", data: { threadId, approval: { ...open, id, action } } };
+    const { approvalId: id, action, suggestions } = ask.request;
+    const offered = suggestions === undefined ? {} : { suggestions: [...suggestions] };
+    return { type: "approval/requested", data: { threadId, approval: { ...open, id, action, ...offered } } };
   }
   const { questionId: id, itemId, questions } = ask.request;
   return {
@@ -101,9 +111,10 @@ function isAsk(method: string): method is Ask {
 }
 
 function approval(place: Omit<ApprovalRequest, "action">, action: Action): ReadAsk {
-  const { threadId, turnId, approvalId, requestedAtMs, expiresAtMs } = place;
+  const { threadId, turnId, approvalId, suggestions, requestedAtMs, expiresAtMs } = place;
+  const offered = suggestions === undefined ? {} : { suggestions };
   const times = requestedAtMs === undefined ? {} : { requestedAtMs, expiresAtMs };
-  return { kind: "approval", request: { threadId, turnId, approvalId, action, ...times } };
+  return { kind: "approval", request: { threadId, turnId, approvalId, action, ...offered, ...times } };
 }
 
 function itemOf(params: { itemId: string; reason?: string | undefined }) {

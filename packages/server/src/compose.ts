@@ -1,34 +1,20 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Engine } from "@flint/core";
-import { type Clock, type Driver, SYSTEM_CLOCK } from "@flint/core/ports";
+import { Engine, secretsIn } from "@flint/core";
+import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { builtInDrivers } from "@flint/drivers";
-import type { ApprovalPolicy, SandboxPolicy } from "@flint/protocol";
+import { nativeOptions } from "./config/server-config.ts";
 import { inheritedEnvironment, setting, stateFolder } from "./config.ts";
-import { SandboxOnDemand, StoreOnDemand } from "./on-demand.ts";
+import {
+  CheckpointsOnDemand,
+  SandboxOnDemand,
+  type StartChoices,
+  StoreOnDemand,
+  WorkspacesOnDemand,
+} from "./on-demand.ts";
 import { RulesFile } from "./rules-file.ts";
+import type { Durability, ServerOptions } from "./server-options.ts";
 import { VERSION } from "./version.ts";
-
-/** What `turn/completed` promises: that it survives a power cut, or only the end of the process. */
-export type Durability = "full" | "relaxed";
-
-/** What can be chosen about a server; the rest is as the documentation says. */
-export interface ServerOptions {
-  /** Where threads are kept. */
-  readonly root?: string | undefined;
-  readonly cwd?: string | undefined;
-  readonly model?: string | undefined;
-  readonly approvalPolicy?: ApprovalPolicy | undefined;
-  readonly sandboxPolicy?: SandboxPolicy | undefined;
-  readonly durability?: Durability | undefined;
-  /** Lets clients choose to be asked nothing and to confine nothing. Starting a server like that is such a choice too. */
-  readonly allowUnconfined?: boolean | undefined;
-  readonly approvalTimeoutMs?: number | undefined;
-  readonly idleMs?: number | undefined;
-  /** Other agents than the built-in ones. */
-  readonly drivers?: readonly Driver[] | undefined;
-  readonly clock?: Clock | undefined;
-}
 
 const DURABILITY_WORDS: Record<Durability, string> = {
   full: "full: a completed turn and an answered approval survive a power cut",
@@ -41,6 +27,7 @@ const FIVE_MINUTES = 300_000;
 /** Puts an engine together. Touches neither the disk nor any agent before something is asked of it. */
 export function composeEngine(options: ServerOptions = {}): Engine {
   const root = options.root ?? stateFolder();
+  const userRoot = options.userRoot ?? root;
   const durability = options.durability ?? "full";
   return new Engine({
     version: VERSION,
@@ -52,17 +39,30 @@ export function composeEngine(options: ServerOptions = {}): Engine {
       const { MemoryStore } = await import("@flint/core/store");
       return new MemoryStore();
     }),
-    drivers: options.drivers ?? builtInDrivers(),
+    drivers: options.drivers ?? builtInDrivers(options.native ?? nativeOptions()),
     sandbox: new SandboxOnDemand(async () => {
       const { CommandSandbox } = await import("@flint/core/sandbox");
       return new CommandSandbox({ environment: inheritedEnvironment() });
     }),
-    rules: new RulesFile(join(root, "rules.jsonl")),
+    checkpoints: new CheckpointsOnDemand(async () => {
+      const { FileCheckpoints } = await import("@flint/core/checkpoints");
+      return new FileCheckpoints({ root: userRoot });
+    }),
+    policyRules: options.policyRules,
+    rules: new RulesFile(join(userRoot, "rules.jsonl")),
+    mcpServers: options.mcpServers ?? [],
+    workspaces: new WorkspacesOnDemand(async () => {
+      const { WorkspaceFiles } = await import("./config/workspace-files.ts");
+      const { TrustFile } = await import("./config/trust-file.ts");
+      return new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")));
+    }, startChoices(options)),
+    secrets: secretsIn(inheritedEnvironment()),
     clock: options.clock ?? SYSTEM_CLOCK,
     cwd: options.cwd ?? process.cwd(),
     model: options.model ?? setting("FLINT_MODEL"),
     approvalPolicy: options.approvalPolicy ?? "unlessTrusted",
     sandboxPolicy: options.sandboxPolicy ?? { type: "workspaceWrite" },
+    budget: options.budget,
     allowUnconfined: options.allowUnconfined ?? isUnconfined(options),
     approvalTimeoutMs: options.approvalTimeoutMs ?? TEN_MINUTES,
     idleMs: options.idleMs ?? FIVE_MINUTES,
@@ -70,6 +70,15 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     isFolder,
   });
 }
+
+/** What no workspace may change. */
+function startChoices(options: ServerOptions): StartChoices {
+  const { chosen = CHOICES.filter((name) => options[name] !== undefined) } = options;
+  const environment = setting("FLINT_MODEL") === undefined ? [] : ["model"];
+  return new Set([...chosen, ...environment]);
+}
+
+const CHOICES = ["model", "approvalPolicy", "sandboxPolicy", "budget"] as const;
 
 function isUnconfined({ approvalPolicy, sandboxPolicy }: ServerOptions): boolean {
   return approvalPolicy === "never" && sandboxPolicy?.type === "dangerFullAccess";

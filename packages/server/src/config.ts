@@ -5,8 +5,25 @@ import { join } from "node:path";
 export const ENVIRONMENT = {
   FLINT_HOME: "Where threads and rules are kept. Default: $XDG_STATE_HOME/flint, else ~/.local/state/flint.",
   XDG_STATE_HOME: "The folder for state of all programs; used when FLINT_HOME is not set.",
+  FLINT_CONFIG:
+    "The user's configuration file. Default: $XDG_CONFIG_HOME/flint/config.toml, else ~/.config/flint/config.toml.",
+  XDG_CONFIG_HOME: "The folder for configuration of all programs; used when FLINT_CONFIG is not set.",
   FLINT_MODEL: "The model of new threads, such as flint/offline.",
+  FLINT_MODEL_URL: "Any endpoint that speaks Chat Completions, such as http://127.0.0.1:8080/v1.",
+  FLINT_MODEL_KEY: "The key for FLINT_MODEL_URL, if it needs one.",
+  FLINT_OFFLINE_SCRIPT: "A file with a script for the offline model to play.",
+  ANTHROPIC_API_KEY: "The key for Anthropic's models.",
+  ANTHROPIC_BASE_URL: "Where Anthropic's models are, if not at the usual address.",
+  OPENAI_API_KEY: "The key for OpenAI's models.",
+  OPENAI_BASE_URL: "Where OpenAI's models are, if not at the usual address.",
+  OLLAMA_HOST: "Where Ollama answers, if not at 127.0.0.1:11434.",
   NO_COLOR: "Set to anything: no colours.",
+  TERM: "The kind of terminal; `dumb` gets plain lines.",
+  LC_ALL: "The language of the terminal; without UTF-8 in it, only plain signs are drawn.",
+  LC_CTYPE: "Used when LC_ALL is not set.",
+  LANG: "Used when neither LC_ALL nor LC_CTYPE is set.",
+  PATH: "Where programs are looked for.",
+  SHELL: "Which completions `flint completions` prints when none are named.",
 } as const;
 
 /** The name of a variable that Flint reads. */
@@ -14,6 +31,11 @@ export type EnvironmentName = keyof typeof ENVIRONMENT;
 
 /** The value of a variable, or undefined if it is not set or empty. */
 export function setting(name: EnvironmentName): string | undefined {
+  return variable(name);
+}
+
+/** The value of a variable that the user's configuration names. */
+export function variable(name: string): string | undefined {
   const value = process.env[name];
   return value === "" ? undefined : value;
 }
@@ -28,4 +50,11 @@ export function stateFolder(): string {
   const home = setting("FLINT_HOME");
   if (home !== undefined) return home;
   return join(setting("XDG_STATE_HOME") ?? join(homedir(), ".local", "state"), "flint");
+}
+
+/** The user's configuration file, whether it exists or not. */
+export function userConfigPath(): string {
+  const path = setting("FLINT_CONFIG");
+  if (path !== undefined) return path;
+  return join(setting("XDG_CONFIG_HOME") ?? join(homedir(), ".config"), "flint", "config.toml");
 }

@@ -2,7 +2,8 @@ import { Door } from "@flint/dialects";
 import { flintDialect } from "@flint/dialects/flint";
 import { memoryPair } from "@flint/rpc";
 import { type ConnectOptions, connect, type FlintClient } from "@flint/sdk";
-import { composeEngine, type ServerOptions } from "./compose.ts";
+import { composeEngine } from "./compose.ts";
+import type { ServerOptions } from "./server-options.ts";
 
 /** A server inside this process, and a client of it. */
 export interface Embedded {

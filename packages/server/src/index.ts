@@ -1,3 +1,4 @@
-export { composeEngine, type Durability, type ServerOptions } from "./compose.ts";
+export { composeEngine } from "./compose.ts";
 export { type Embedded, embed } from "./embed.ts";
 export { serveStdio } from "./serve-stdio.ts";
+export type { Durability, ServerOptions } from "./server-options.ts";

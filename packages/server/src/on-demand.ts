@@ -1,16 +1,26 @@
 import type {
+  CheckpointedTurn,
+  Checkpoints,
+  FilesOutcome,
+  FilesPreview,
   LaunchResult,
   LaunchSpec,
   OpenedThread,
   Page,
+  ProcessSpec,
   ReadThread,
+  RunningProcess,
   Sandbox,
   Store,
   ThreadQuery,
   ThreadWriter,
+  TurnCheckpoint,
   TurnPage,
+  TurnsToUndo,
+  WorkspaceConfig,
+  Workspaces,
 } from "@flint/core/ports";
-import type { SandboxState, StoredEvent, Thread, Turn } from "@flint/protocol";
+import type { SandboxState, StoredEvent, Thread, Turn, WorkspaceFile } from "@flint/protocol";
 
 /** A store that is loaded when it is first used, so that a server answers its first request without it. */
 export class StoreOnDemand implements Store {
@@ -76,7 +86,88 @@ export class SandboxOnDemand implements Sandbox {
     return (await this.#sandbox()).launch(spec);
   }
 
+  async start(spec: ProcessSpec): Promise<RunningProcess> {
+    return (await this.#sandbox()).start(spec);
+  }
+
   #sandbox(): Promise<Sandbox> {
+    this.#made ??= this.#make();
+    return this.#made;
+  }
+}
+
+/** The names of what was said when Flint was started; a workspace does not change it. */
+export type StartChoices = ReadonlySet<string>;
+
+/** Workspaces whose files are looked at when the first thread starts. */
+export class WorkspacesOnDemand implements Workspaces {
+  readonly #make: () => Promise<Workspaces>;
+  readonly #chosen: StartChoices;
+  #made: Promise<Workspaces> | undefined;
+
+  constructor(make: () => Promise<Workspaces>, chosen: StartChoices) {
+    this.#make = make;
+    this.#chosen = chosen;
+  }
+
+  async configOf(cwd: string): Promise<WorkspaceConfig> {
+    const { mcpServers, notices, ...asked } = await (await this.#workspaces()).configOf(cwd);
+    const allowed = Object.entries(asked).filter(([name]) => !this.#chosen.has(name));
+    return { ...Object.fromEntries(allowed), mcpServers, notices };
+  }
+
+  async files(cwd: string): Promise<readonly WorkspaceFile[]> {
+    return (await this.#workspaces()).files(cwd);
+  }
+
+  async trust(cwd: string, files: readonly Pick<WorkspaceFile, "path" | "sha256">[]): Promise<void> {
+    return (await this.#workspaces()).trust(cwd, files);
+  }
+
+  async distrust(cwd: string): Promise<void> {
+    return (await this.#workspaces()).distrust(cwd);
+  }
+
+  #workspaces(): Promise<Workspaces> {
+    this.#made ??= this.#make();
+    return this.#made;
+  }
+}
+
+/** Checkpoints that are loaded with the first turn. */
+export class CheckpointsOnDemand implements Checkpoints {
+  readonly #make: () => Promise<Checkpoints>;
+  #made: Promise<Checkpoints> | undefined;
+
+  constructor(make: () => Promise<Checkpoints>) {
+    this.#make = make;
+  }
+
+  async begin(turn: CheckpointedTurn): Promise<TurnCheckpoint> {
+    return (await this.#checkpoints()).begin(turn);
+  }
+
+  async preview(turns: TurnsToUndo): Promise<FilesPreview> {
+    return (await this.#checkpoints()).preview(turns);
+  }
+
+  async restore(turns: TurnsToUndo, revertId: string): Promise<FilesPreview> {
+    return (await this.#checkpoints()).restore(turns, revertId);
+  }
+
+  async undo(threadId: string, revertId: string, cwd: string): Promise<FilesOutcome> {
+    return (await this.#checkpoints()).undo(threadId, revertId, cwd);
+  }
+
+  async remove(threadId: string): Promise<void> {
+    return (await this.#checkpoints()).remove(threadId);
+  }
+
+  async close(): Promise<void> {
+    if (this.#made !== undefined) await (await this.#made).close();
+  }
+
+  #checkpoints(): Promise<Checkpoints> {
     this.#made ??= this.#make();
     return this.#made;
   }

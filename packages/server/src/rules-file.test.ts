@@ -1,34 +1,134 @@
-import { appendFile, stat, writeFile } from "node:fs/promises";
+import { appendFile, readFile, stat, writeFile } from "node:fs/promises";
+import type { Rule } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { RulesFile } from "./rules-file.ts";
 
-test("what was allowed for always is there in the next process, and only that", async () => {
-  const folder = await temporaryFolder();
-  const path = folder.join("state", "rules.jsonl");
-  const rules = new RulesFile(path);
-  expect(rules.has("a")).toBe(false);
-  rules.add("a");
-  rules.add("a");
-  const again = new RulesFile(path);
-  expect([again.has("a"), again.has("a "), again.has("")]).toEqual([true, false, false]);
-  expect((await stat(path)).mode & 0o777).toBe(0o600);
+function rule(id: string, command = id): Rule {
+  const match = { type: "exact", command, cwd: "/work" } as const;
+  return { id, project: "/work", agent: "flint", tool: "command", match, createdAt: 1 };
+}
+
+const PREFIX: Rule = { ...rule("p"), match: { type: "prefix", words: ["npm", "test"] } };
+
+async function rulesPath(): Promise<string> {
+  return (await temporaryFolder()).join("state", "rules.jsonl");
+}
+
+/** A file in which somebody wrote this. */
+async function written(text: string): Promise<string> {
+  const path = (await temporaryFolder()).join("rules.jsonl");
+  await writeFile(path, text, { mode: 0o644 });
+  return path;
+}
+
+describe("what was allowed for always", () => {
+  test("is there in the next process, in order, and only that", async () => {
+    const path = await rulesPath();
+    const rules = new RulesFile(path);
+    expect(rules.list()).toEqual([]);
+    rules.add(rule("a"));
+    rules.add(PREFIX);
+    expect(rules.list()).toEqual([rule("a"), PREFIX]);
+    expect(new RulesFile(path).list()).toEqual([rule("a"), PREFIX]);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  test("is kept once, also when it is allowed again", async () => {
+    const rules = new RulesFile(await rulesPath());
+    rules.add(rule("a", "make"));
+    rules.add(rule("b", "make"));
+    expect(rules.list()).toEqual([rule("a", "make")]);
+  });
+
+  test("is gone for good once it is removed, and can be allowed anew", async () => {
+    const path = await rulesPath();
+    const rules = new RulesFile(path);
+    rules.add(rule("a", "make"));
+    rules.add(rule("b", "ls"));
+    expect([rules.remove("a"), rules.remove("a"), rules.remove("nothing")]).toEqual([true, false, false]);
+    expect(new RulesFile(path).list()).toEqual([rule("b", "ls")]);
+    rules.add(rule("c", "make"));
+    expect(new RulesFile(path).list()).toEqual([rule("b", "ls"), rule("c", "make")]);
+  });
+
+  test("is seen by another server that shares the file, and so is its removal", async () => {
+    const path = await rulesPath();
+    const [one, other] = [new RulesFile(path), new RulesFile(path)];
+    expect(other.list()).toEqual([]);
+    one.add(rule("a"));
+    expect(other.list()).toEqual([rule("a")]);
+    other.add(rule("b"));
+    expect(one.list()).toEqual([rule("a"), rule("b")]);
+    other.remove("a");
+    expect(one.list()).toEqual([rule("b")]);
+  });
+
+  test("is not read again while nobody has changed it", async () => {
+    const path = await rulesPath();
+    const rules = new RulesFile(path);
+    rules.add(rule("a"));
+    expect(rules.list()).toBe(rules.list());
+  });
 });
 
-test("a damaged line of the rules allows nothing and hides no other rule", async () => {
-  const folder = await temporaryFolder();
-  const path = folder.join("rules.jsonl");
-  new RulesFile(path).add("a");
-  await appendFile(path, '{"not":"a rule"}\n"torn');
-  const rules = new RulesFile(path);
-  expect([rules.has("a"), rules.has("torn")]).toEqual([true, false]);
+describe("a file of rules that is damaged", () => {
+  test("allows nothing by what is not plainly a rule, and hides no other rule", async () => {
+    const path = await rulesPath();
+    new RulesFile(path).add(rule("a"));
+    const odd = [
+      { not: "a rule" },
+      { ...rule("b"), match: { type: "prefix", words: ["bash"] } },
+      { ...rule("c"), match: { type: "prefix", words: [] } },
+      { ...rule("d"), project: undefined },
+      { ...rule("../e") },
+      42,
+      null,
+      [],
+      { removed: 1 },
+    ];
+    await appendFile(path, odd.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    await appendFile(path, JSON.stringify(rule("torn")).slice(0, -5));
+    expect(new RulesFile(path).list()).toEqual([rule("a")]);
+  });
+
+  test("takes a new rule on a line of its own and is made private again", async () => {
+    const path = await written('{"torn');
+    new RulesFile(path).add(rule("a"));
+    expect(new RulesFile(path).list()).toEqual([rule("a")]);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  test("is never rewritten: what is in it stays", async () => {
+    const path = await written('{"torn\n');
+    const rules = new RulesFile(path);
+    rules.add(rule("a"));
+    rules.remove("a");
+    expect(await readFile(path, "utf8")).toMatch(/^\{"torn\n/);
+  });
 });
 
-test("a rule after a torn line stands on a line of its own, in a file that is made private again", async () => {
-  const folder = await temporaryFolder();
-  const path = folder.join("rules.jsonl");
-  await writeFile(path, '"torn', { mode: 0o644 });
-  new RulesFile(path).add("a");
-  expect(new RulesFile(path).has("a")).toBe(true);
-  expect((await stat(path)).mode & 0o777).toBe(0o600);
+test("rules of the time when a line was one text still hold, and can be listed and removed", async () => {
+  const keys = [
+    "/work\nflint\ncommand:/work:npm test\n-- x",
+    "/work\nflint\nfile:/work/a:b.ts",
+    '/work\nflint\ntool:docs:search:{"words":["a:b"]}',
+    "/work\nflint\ntool::fetch:null",
+    // Whose folder is it? Both /else and /else:where could be meant, so it is asked about again.
+    "/work\nflint\ncommand:/else:where:make",
+    "nothing",
+  ];
+  const path = await written(keys.map((key) => `${JSON.stringify(key)}\n`).join("\n"));
+  const rules = new RulesFile(path);
+  expect(rules.list().map(({ tool, match }) => ({ tool, match }))).toEqual([
+    { tool: "command", match: { type: "exact", command: "npm test\n-- x", cwd: "/work" } },
+    { tool: "fileChange", match: { type: "exact", path: "/work/a:b.ts" } },
+    { tool: "search", match: { type: "exact", server: "docs", arguments: { words: ["a:b"] } } },
+    { tool: "fetch", match: { type: "exact", arguments: null } },
+  ]);
+  const [first] = rules.list();
+  expect(first).toMatchObject({ project: "/work", agent: "flint", createdAt: 0 });
+  expect(new RulesFile(path).list()[0]?.id).toBe(first?.id);
+  expect(rules.remove(first?.id ?? "")).toBe(true);
+  expect(new RulesFile(path).list()).toHaveLength(3);
 });

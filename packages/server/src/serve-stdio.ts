@@ -1,6 +1,7 @@
 import type { Engine } from "@flint/core";
 import { type Dialect, Door } from "@flint/dialects";
 import { stdioTransport } from "@flint/rpc";
+import { redactErrors } from "./redact-errors.ts";
 
 /** Running turns get this long to stop before the process ends without them. */
 const STOP_LIMIT_MS = 4_500;
@@ -11,6 +12,8 @@ const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
  * read has its answer before this resolves, and running turns are stopped and recorded.
  */
 export async function serveStdio(engine: Engine, dialect: Dialect): Promise<void> {
+  // Before the transport sends there whatever others print.
+  redactErrors((text) => engine.redact(text));
   const connection = new Door(dialect).connect(engine, stdioTransport());
   const signalled = new Promise<void>((resolve) => {
     for (const signal of SIGNALS) process.once(signal, () => resolve());

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { visible } from "./visible.ts";
+import { exact, visible } from "./visible.ts";
 
 test.each([
   ["plain text, ünïcode and 日本", "plain text, ünïcode and 日本"],
@@ -9,6 +9,17 @@ test.each([
   ["over\rwritten", "over\\u{d}written"],
   ["abc\u202edcba", "abc\\u{202e}dcba"],
   ["zero\u200bwidth", "zero\\u{200b}width"],
-])("%j is shown as %j on a terminal", (text, shown) => {
+  ["a\u2028new line", "a\\u{2028}new line"],
+  ["soft\u00adhyphen, \u3164filler", "soft\\u{ad}hyphen, \\u{3164}filler"],
+  ["tag\u{e0041}", "tag\\u{e0041}"],
+  ["hidden\u{e0101}", "hidden\\u{e0101}"],
+  ["half \ud83d of a pair", "half \\u{d83d} of a pair"],
+  ["👩🏽‍💻 and ✔️ and 🇩🇪", "👩🏽‍💻 and ✔️ and 🇩🇪"],
+  ["a\u200db", "a\\u{200d}b"],
+])("%j is shown as %j on a terminal [P36]", (text, shown) => {
   expect(visible(text)).toBe(shown);
+});
+
+test("what is to be judged shows every character that is not what it looks like [P36]", () => {
+  expect(exact("rm\u00a0-rf\t/\r\nls  -l")).toBe("rm\\u{a0}-rf\\u{9}/\\u{d}\nls  -l");
 });

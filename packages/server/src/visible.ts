@@ -1,13 +1,39 @@
-const KEPT: Readonly<Record<string, string>> = { "\n": "\n", "\t": "\t" };
+const PLAIN = /^[\x20-\x7e\n\t]*$/;
+
+/** What belongs to an emoji it follows, although it cannot be seen by itself. */
+const EMOJI_JOINER =
+  /(?<=\p{Emoji})\ufe0f|(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d(?=\p{Extended_Pictographic})/gu;
+
+/** Controls, halves of characters, separators of lines, and everything that is drawn as nothing or turns the writing. */
+const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+
+/** Spaces that look like the plain one and are not. */
+const OTHER_SPACE = /[^\P{Zs} ]/gu;
 
 /**
  * Text from an agent, made safe for a terminal: control characters, escape sequences and characters that turn the
  * writing direction or cannot be seen are shown by their number instead of being obeyed.
  */
 export function visible(text: string): string {
-  return text.replace(/\r(?=\n)/g, "").replace(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach the terminal
-    /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
-    (character) => KEPT[character] ?? `\\u{${character.charCodeAt(0).toString(16)}}`,
+  if (PLAIN.test(text)) return text;
+  return seen(text.replace(/\r(?=\n)/g, ""), (character) => character === "\n" || character === "\t");
+}
+
+/**
+ * Text that somebody must judge by its exact bytes, such as a command: as `visible`, and a tab, the return at the end
+ * of a line, or a space that is not the plain one is shown by its number too.
+ */
+export function exact(text: string): string {
+  return seen(text, (character) => character === "\n").replace(OTHER_SPACE, byNumber);
+}
+
+function seen(text: string, isKept: (character: string) => boolean): string {
+  const joiners = new Set([...text.matchAll(EMOJI_JOINER)].map((match) => match.index));
+  return text.replace(UNSEEN, (character, place: number) =>
+    isKept(character) || joiners.has(place) ? character : byNumber(character),
   );
+}
+
+function byNumber(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }

@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { type TestFunction, test } from "vitest";
+import { agentProgram } from "./agent-program.ts";
 
 /** Registers a test, as vitest's `test` does. */
-export type TestRegistrar = (title: string, body: TestFunction) => void;
+export type TestRegistrar = (title: string, body: TestFunction, timeoutMs?: number) => void;
 
 const BWRAP =
   "--ro-bind / / --dev /dev --proc /proc --unshare-user --unshare-net --unshare-pid --cap-drop ALL --disable-userns -- true";
@@ -17,6 +18,8 @@ const PARTS = {
   root: ["sh", "-c", 'test "$(id -u)" = 0'],
   git: ["git", "--version"],
   sh: ["sh", "-c", "true"],
+  claude: [agentProgram("claude") ?? "claude", "--version"],
+  codex: [agentProgram("codex") ?? "codex", "--version"],
 } as const satisfies Readonly<Record<string, readonly [string, ...string[]]>>;
 
 /** The name of a part of a machine. */
@@ -28,7 +31,7 @@ export type Part = keyof typeof PARTS;
  */
 export function needs(part: Part): TestRegistrar {
   const missing = ask(PARTS[part]);
-  if (missing === undefined) return (title, body) => test(title, body);
+  if (missing === undefined) return (title, body, timeoutMs) => test(title, body, timeoutMs);
   if (required().includes(part)) throw new Error(`FLINT_TEST_REQUIRE names ${part}, but ${missing}`);
   return (title) => test.skip(`${title} (needs ${part}: ${missing})`, () => {});
 }

@@ -234,7 +234,7 @@ describe("a scripted driver", () => {
     const tellsId = (turn: RecordingTurn) => turn.events.some((event) => event.type === "session");
     expect([first, second, third].map(tellsId)).toEqual([true, false, false]);
     expect(driver.sessions).toMatchObject([
-      { threadId: "thread", settings: SETTINGS, nativeId: undefined, history: [], closes: 1 },
+      { threadId: "thread", settings: SETTINGS, nativeId: undefined, history: [], mcpServers: [], closes: 1 },
       { nativeId: "native", closes: 0 },
     ]);
     expect(driver.turns.map((turn) => turn.input)).toEqual([first.input, second.input, third.input]);
@@ -274,8 +274,16 @@ function open(driver: ScriptedDriver, nativeId?: string): Promise<DriverSession>
   const sandbox = {
     state: async () => ({ available: false, mechanism: "none" }),
     launch: () => Promise.reject(new Error("scripted agents start nothing")),
+    start: () => Promise.reject(new Error("scripted agents start nothing")),
   };
-  return driver.open({ threadId: "thread", settings: SETTINGS, nativeId, history: async () => [], sandbox });
+  return driver.open({
+    threadId: "thread",
+    settings: SETTINGS,
+    nativeId,
+    history: async () => [],
+    sandbox,
+    mcpServers: [],
+  });
 }
 
 async function play(script: Script, wishes: Partial<RecordingTurnOptions> = {}) {

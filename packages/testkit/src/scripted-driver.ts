@@ -2,6 +2,7 @@ import type {
   Account,
   Driver,
   DriverSession,
+  McpServerConfig,
   McpServerStatus,
   SessionSpec,
   TurnContext,
@@ -26,6 +27,7 @@ export interface SessionRecord {
   readonly settings: ThreadSettings;
   readonly nativeId: string | undefined;
   readonly history: readonly Turn[];
+  readonly mcpServers: readonly McpServerConfig[];
   readonly turns: TurnRecord[];
   closes: number;
 }
@@ -60,6 +62,8 @@ export interface ScriptedOptions {
 /** A real driver whose agents do what their scripts say and remember what they were given. */
 export class ScriptedDriver implements Driver {
   readonly id: string;
+  /** It only pretends to write. */
+  readonly asksFirst: boolean = true;
   /** Every session that was opened, oldest first. */
   readonly sessions: SessionRecord[] = [];
   declare readonly account?: () => Promise<Account>;
@@ -97,9 +101,10 @@ export class ScriptedDriver implements Driver {
   async open(spec: SessionSpec): Promise<DriverSession> {
     await this.#options.openWaits?.();
     if (this.#options.openFails !== undefined) throw this.#options.openFails;
-    const { threadId, settings, nativeId } = spec;
+    const { threadId, settings, nativeId, mcpServers } = spec;
     const history = await spec.history();
-    const record: SessionRecord = { threadId, settings, nativeId, history, turns: [], closes: 0 };
+    const turns: TurnRecord[] = [];
+    const record = { threadId, settings, nativeId, history, mcpServers, turns, closes: 0 };
     this.sessions.push(record);
     return new ScriptedSession(record, this.#options, (turn) => this.#choose(turn));
   }

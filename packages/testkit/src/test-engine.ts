@@ -1,17 +1,24 @@
 import { type ClientSession, Engine } from "@flint/core";
-import type {
-  Clock,
-  Driver,
-  DriverSession,
-  LaunchResult,
-  LaunchSpec,
-  Rules,
-  Sandbox,
-  Store,
+import {
+  type Checkpoints,
+  type Clock,
+  type Driver,
+  type DriverSession,
+  type LaunchResult,
+  type LaunchSpec,
+  type McpServerConfig,
+  type PolicyRules,
+  type Rules,
+  type RunningProcess,
+  type Sandbox,
+  SILENT_WORKSPACES,
+  type Store,
+  type Workspaces,
 } from "@flint/core/ports";
 import { MemoryStore } from "@flint/core/store";
 import {
   type ApprovalPolicy,
+  type Budget,
   type EventType,
   type FlintError,
   METHODS,
@@ -19,6 +26,7 @@ import {
   type Params,
   type ParamsInput,
   type Result,
+  type Rule,
   type SandboxPolicy,
   type ThreadEvent,
   type Turn,
@@ -41,7 +49,13 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
   /** A clock that the test moves, unless told. */
   readonly clock?: Time;
   readonly rules?: Rules;
+  readonly policyRules?: PolicyRules;
+  readonly budget?: Budget;
+  readonly workspaces?: Workspaces;
+  readonly mcpServers?: readonly McpServerConfig[];
   readonly sandbox?: Sandbox;
+  /** Nothing is kept of files unless told. */
+  readonly checkpoints?: Checkpoints;
   readonly cwd?: string;
   readonly model?: string;
   readonly approvalPolicy?: ApprovalPolicy;
@@ -55,14 +69,18 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
 
 /** Rules that are gone with the test. */
 export class MemoryRules implements Rules {
-  readonly keys = new Set<string>();
+  readonly #rules = new Map<string, Rule>();
 
-  has(key: string): boolean {
-    return this.keys.has(key);
+  list(): readonly Rule[] {
+    return [...this.#rules.values()];
   }
 
-  add(key: string): void {
-    this.keys.add(key);
+  add(rule: Rule): void {
+    this.#rules.set(rule.id, rule);
+  }
+
+  remove(id: string): boolean {
+    return this.#rules.delete(id);
   }
 }
 
@@ -83,6 +101,10 @@ export class FakeSandbox implements Sandbox {
   launch(spec: LaunchSpec): Promise<LaunchResult> {
     this.launches.push(spec);
     return this.play(spec);
+  }
+
+  async start(): Promise<RunningProcess> {
+    throw new Error("This sandbox starts no programs; give the test a real one.");
   }
 }
 
@@ -132,6 +154,11 @@ export class TestEngine<Time extends Clock = TestClock> {
       drivers: [this.driver, ...(options.otherDrivers ?? [])],
       sandbox: options.sandbox ?? this.sandbox,
       rules: this.rules,
+      checkpoints: options.checkpoints,
+      policyRules: options.policyRules,
+      budget: options.budget,
+      mcpServers: options.mcpServers ?? [],
+      workspaces: options.workspaces ?? SILENT_WORKSPACES,
       clock,
       cwd: options.cwd ?? "/work",
       model: options.model,

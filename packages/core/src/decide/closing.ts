@@ -19,6 +19,8 @@ export interface Ending {
   readonly error?: TurnError | undefined;
   /** Who ends what is still open. */
   readonly by: ResolvedBy;
+  /** How much of the turn was spent waiting for a person. */
+  readonly waitedMs?: number;
 }
 
 /**
@@ -57,6 +59,7 @@ function completed(turn: Turn, ending: Ending, at: number): Turn {
     completedAtMs: at,
   };
   if (turn.startedAtMs !== undefined) closed.durationMs = at - turn.startedAtMs;
+  if (ending.waitedMs !== undefined && ending.waitedMs > 0) closed.waitedMs = ending.waitedMs;
   if (ending.error !== undefined) closed.error = ending.error;
   return closed;
 }

@@ -11,6 +11,7 @@ import {
   type TurnKind,
   type UserInput,
 } from "@flint/protocol";
+import { refuseIfExhausted } from "../budget/limits.ts";
 import { dequeue } from "./queue.ts";
 import { reviewPrompt, reviewTitle } from "./review.ts";
 
@@ -21,6 +22,8 @@ export interface NewTurn {
   readonly review?: ReviewTarget | undefined;
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   readonly clientId?: string | undefined;
+  /** What is in force from this turn on, if that changes with it. */
+  readonly settings?: ThreadSettings | undefined;
 }
 
 /** What an agent is given for a turn. */
@@ -39,9 +42,10 @@ export interface DecidedTurn {
   readonly started: StartedTurn;
 }
 
-/** Makes a turn that can be committed. Refuses while another one runs. */
+/** Makes a turn that can be committed. Refuses while another one runs, and when the thread's budget is used up. */
 export function decideTurn(state: ThreadState, wanted: NewTurn, now: number): DecidedTurn {
   refuseIfActive(state);
+  refuseIfExhausted(state, (wanted.settings ?? state.settings).budget);
   const threadId = state.thread.id;
   const { kind, review, outputSchema } = wanted;
   const turn: Turn = { id: mintId(now), status: "inProgress", items: [], kind, startedAtMs: now };

@@ -43,7 +43,12 @@ describe("going back in a conversation", () => {
       expect(result).toMatchObject({ thread: { id: threadId }, turnIds: ids.slice(1) });
       const answer = client.order.indexOf("<- thread/rollback");
       expect(client.order.slice(answer, answer + 2)).toEqual(["<- thread/rollback", "thread/reverted"]);
-      expect((await client.waitFor("thread/reverted")).data).toEqual({ threadId, turnIds: ids.slice(1) });
+      const { revertId } = result;
+      expect((await client.waitFor("thread/reverted")).data).toEqual({
+        threadId,
+        turnIds: ids.slice(1),
+        revertId,
+      });
       expect(await prompts(client, threadId)).toEqual(["one"]);
       await client.runTurn(threadId, "four");
       expect(await prompts(client, threadId)).toEqual(["one", "four"]);

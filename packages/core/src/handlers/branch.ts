@@ -2,10 +2,14 @@ import { type EventBody, FlintError, type StoredEvent, type Turn } from "@flint/
 import type { LiveThread } from "../live-thread.ts";
 import { allTurns } from "../thread-registry.ts";
 import type { ThreadContext, ThreadHandlers } from "./handler.ts";
+import { revertTurns, undoRevert } from "./revert.ts";
 import { createThread, startedEvent } from "./thread.ts";
 
 /** Going back in a conversation, and going on from it in another thread. */
-export const branchHandlers: Pick<ThreadHandlers, "thread/fork" | "thread/rollback" | "thread/revert"> = {
+export const branchHandlers: Pick<
+  ThreadHandlers,
+  "thread/fork" | "thread/rollback" | "thread/revert" | "thread/revert/undo"
+> = {
   async "thread/fork"(params, { thread, services, client }) {
     const state = thread.log.current();
     const settings = await services.withOverrides(state.settings, params);
@@ -27,36 +31,28 @@ export const branchHandlers: Pick<ThreadHandlers, "thread/fork" | "thread/rollba
     };
   },
 
-  async "thread/rollback"({ numTurns }, context) {
+  async "thread/rollback"({ numTurns, files, preview }, context) {
     const turns = await turnsOf(context);
     if (numTurns > turns.length) {
       const message = `The thread has ${turns.length} turns; ${numTurns} cannot be rolled back.`;
       throw new FlintError("invalidParams", message, { field: "numTurns", turns: turns.length });
     }
-    return reverted(context, turns.slice(turns.length - numTurns));
+    return revertTurns(context, turns.slice(turns.length - numTurns), { files, preview });
   },
 
-  async "thread/revert"({ beforeTurnId }, context) {
+  async "thread/revert"({ beforeTurnId, files, preview }, context) {
     const turns = await turnsOf(context);
-    return reverted(context, turns.slice(indexOfTurn(turns, beforeTurnId)));
+    return revertTurns(context, turns.slice(indexOfTurn(turns, beforeTurnId)), { files, preview });
+  },
+
+  async "thread/revert/undo"({ revertId }, context) {
+    return undoRevert(context, revertId);
   },
 };
 
 async function turnsOf({ thread, services }: ThreadContext): Promise<readonly Turn[]> {
   thread.refuseIfActive();
   return allTurns(services.registry.storeOf(thread.id), thread.id);
-}
-
-async function reverted({ thread }: ThreadContext, gone: readonly Turn[]) {
-  // The agent remembers what was dropped; a new session, not its old one, starts from the shorter history.
-  await thread.dropSession();
-  const { id: threadId } = thread;
-  const turnIds = gone.map((turn) => turn.id);
-  const forgotten = Object.keys(thread.log.state.nativeIds).map(
-    (agent): EventBody => ({ type: "thread/session/updated", data: { threadId, agent, nativeId: "" } }),
-  );
-  const events: EventBody[] = [{ type: "thread/reverted", data: { threadId, turnIds } }, ...forgotten];
-  return { result: { thread: thread.log.state.thread, turnIds }, events };
 }
 
 function indexOfTurn(turns: readonly Turn[], turnId: string): number {

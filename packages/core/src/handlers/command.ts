@@ -19,7 +19,8 @@ export const commandHandlers: Pick<FreeHandlers, "command/exec"> = {
       output: (text, stream) => (stream === "stdout" ? stdout : stderr).add(text),
     });
     const timedOut = ended === "timedOut";
-    const result = { exitCode, stdout: stdout.text, stderr: stderr.text, timedOut };
+    const shown = services.redactor.value({ stdout: stdout.text, stderr: stderr.text });
+    const result = { exitCode, ...shown, timedOut };
     const omittedOutputBytes = stdout.omitted + stderr.omitted;
     return { result: omittedOutputBytes === 0 ? result : { ...result, omittedOutputBytes } };
   },

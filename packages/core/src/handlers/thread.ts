@@ -61,6 +61,11 @@ export function startedEvent({ thread, settings }: ThreadState): EventBody {
   return { type: "thread/started", data: { thread, settings } };
 }
 
+/** Something about the folder that whoever starts a thread in it should know. */
+function noticeOf(threadId: string, message: string): EventBody {
+  return { type: "warning", data: { threadId, message, reason: "workspace" } };
+}
+
 /** Creating, naming, archiving and deleting threads. */
 export const threadHandlers: Pick<
   FreeHandlers & ThreadHandlers,
@@ -72,12 +77,15 @@ export const threadHandlers: Pick<
   | "thread/name/set"
 > = {
   async "thread/start"(params, { services, client }) {
-    const settings = await services.withOverrides(await services.defaultSettings(), params);
+    const { settings, notices } = await services.newSettings(params);
     const { ephemeral = false, name } = params;
     const { thread } = await createThread(services, { settings, ephemeral, name }, async () => undefined);
     const { state } = thread.log;
     // Told from memory: a client that goes on at once must not get the next answer before this event.
-    const first = [{ ...startedEvent(state), seq: state.seq }];
+    const first = [
+      { ...startedEvent(state), seq: state.seq },
+      ...notices.map((notice) => noticeOf(thread.id, notice)),
+    ];
     return {
       result: { thread: state.thread, modelProvider: state.thread.modelProvider },
       after: () => client.follow(thread, { afterSeq: state.seq, first }, services.options.clock.now()),

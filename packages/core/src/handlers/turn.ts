@@ -27,7 +27,7 @@ export const turnHandlers: Pick<
     const changes = settingsEvents(thread.log.state, settings);
     const joined = await joinRunning(context, params, changes);
     if (joined !== undefined) return { ...joined, ...followIfNew(context) };
-    const decided = thread.decideTurn({ kind: "prompt", input, clientId, outputSchema });
+    const decided = thread.decideTurn({ kind: "prompt", input, clientId, outputSchema, settings });
     return {
       result: { turn: decided.turn },
       events: [...changes, ...decided.events],

@@ -27,8 +27,17 @@ import type { Sandbox } from "./sandbox.ts";
 export interface Driver {
   /** The part of a model id before the slash, and the thread's `modelProvider`. */
   readonly id: string;
+  /** Set if its agents ask with `approve` before anything that may change files; others find everything saved before. */
+  readonly asksFirst?: boolean;
   /** The models it offers; ids are `driver/model`. Must not start anything heavy. */
   models(): Promise<readonly Model[]>;
+  /** The id of its default model, where that is known sooner than the whole list. */
+  defaultModel?(): Promise<string>;
+  /**
+   * The full id of a model that can be used whether it is listed or not, also if the name leaves out the driver;
+   * undefined if the name says nothing to this driver. Asks nobody. Throws a FlintError that says how to set it up.
+   */
+  qualify?(name: string): string | undefined;
   /** The selectors for a model, with `values` applied. One value may add, change or remove another selector. */
   options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]>;
   /** Starts or resumes the agent for one thread. Rejects with a FlintError that says how to set it up. */
@@ -60,13 +69,32 @@ export interface SessionSpec {
   history(): Promise<readonly Turn[]>;
   /** The one way to start a command. */
   readonly sandbox: Sandbox;
+  /** The MCP servers that the user configured for threads in this folder. */
+  readonly mcpServers: readonly McpServerConfig[];
 }
+
+/** An MCP server to connect to. Comes from the user, or from a workspace file whose content the user trusted. */
+export type McpServerConfig =
+  | {
+      readonly type: "stdio";
+      readonly name: string;
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, string>>;
+    }
+  | {
+      readonly type: "http";
+      readonly name: string;
+      readonly url: string;
+      readonly headers: Readonly<Record<string, string>>;
+    };
 
 /** The agent of one thread. The core calls one `run` at a time. */
 export interface DriverSession {
   /**
    * Does one turn. Resolves with how it ended, never hangs after `turn.signal` is aborted, and leaves no process of
-   * this turn behind when it settles. A rejection is a failed turn.
+   * this turn behind when it settles, except a command that the agent was asked to keep in the background of a turn
+   * that completed. A rejection is a failed turn.
    */
   run(turn: TurnContext): Promise<TurnOutcome>;
   /** Adds input to the running turn. False: the turn took no more input. Absent: the agent cannot. */
@@ -87,7 +115,10 @@ export interface TurnContext {
   readonly signal: AbortSignal;
   /** Reports what happens. After the turn ended it does nothing. */
   emit(event: DriverEvent): void;
-  /** Resolves when the log has caught up; a driver that can produce without end awaits it now and then. */
+  /**
+   * Resolves when the log has caught up and the budget lets the turn go on. A driver that can produce without end
+   * awaits it now and then, one that calls a model itself before each call.
+   */
   ready(): Promise<void>;
   /** Asks whether the agent may act; the policy answers, or a client does. Never rejects. */
   approve(action: Action): Promise<Decision>;
@@ -106,6 +137,7 @@ export type DriverEvent =
       readonly type: "usage";
       readonly last: TokenUsage;
       readonly modelContextWindow?: number;
+      /** What this one call cost; the core adds it up. */
       readonly cost?: Cost;
     }
   | { readonly type: "error"; readonly error: TurnError; readonly willRetry: boolean }

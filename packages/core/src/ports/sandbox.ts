@@ -1,3 +1,4 @@
+import type { Readable, Writable } from "node:stream";
 import type { SandboxPolicy, SandboxState } from "@flint/protocol";
 
 /** A command to start, and what it may touch. */
@@ -21,10 +22,34 @@ export interface LaunchResult {
   readonly ended: "exited" | "timedOut" | "aborted";
 }
 
+/** A program that stays and is talked to, such as an agent or an MCP server. */
+export interface ProcessSpec {
+  /** Program and arguments; no shell is added. */
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly policy: SandboxPolicy;
+  readonly workspace: string;
+  /** Variables it gets beside what every command gets; a key that it needs belongs here. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** A program that runs. It and all it started die with this server, whatever way the server ends. */
+export interface RunningProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Settles when nothing of it is left; never rejects. */
+  readonly exited: Promise<{ readonly exitCode: number }>;
+  /** Ends it and all it started: asked first, killed a moment later. Resolves when nothing of it is left. */
+  stop(): Promise<void>;
+}
+
 /** The one launch function for every command that Flint itself starts. */
 export interface Sandbox {
   /** Whether and how commands can be confined here. Asked once, then remembered. */
   state(): Promise<SandboxState>;
   /** Runs a command to its end. Rejects with `sandboxUnavailable` instead of running it less confined than asked. */
   launch(spec: LaunchSpec): Promise<LaunchResult>;
+  /** Starts a program to talk to. Rejects with `sandboxUnavailable` likewise, or `agentFailed` if it cannot be started. */
+  start(spec: ProcessSpec): Promise<RunningProcess>;
 }

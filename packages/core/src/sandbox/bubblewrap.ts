@@ -1,5 +1,5 @@
 import type { Bind, Confinement } from "./confinement.ts";
-import { FIRST_PROCESS, type Mechanism } from "./mechanism.ts";
+import { FIRST_PROCESS, type Mechanism, temporaryBytes } from "./mechanism.ts";
 
 const NAMESPACES = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"];
 
@@ -25,10 +25,11 @@ export class Bubblewrap implements Mechanism {
       this.#program,
       ...[confinement.rootWritable ? "--bind" : "--ro-bind", "/", "/"],
       ...["--dev", "/dev", "--proc", "/proc"],
-      ...confinement.masks.flatMap((mask) => ["--tmpfs", mask]),
+      ...["/dev/shm", ...confinement.masks].flatMap((mask) => temporaryArguments(mask)),
       ...confinement.binds.flatMap(bindArguments),
-      // Root may set kernel parameters by owning their files, without any capability.
-      ...["--remount-ro", "/proc"],
+      ...confinement.sockets.flatMap((socket) => ["--ro-bind", "/dev/null", socket]),
+      // Root may set kernel parameters by owning their files, without any capability. /dev has no bound of its own.
+      ...["--remount-ro", "/proc", "--remount-ro", "/dev"],
       ...["--chdir", confinement.cwd],
       ...NAMESPACES,
       ...(confinement.network ? [] : ["--unshare-net"]),
@@ -37,6 +38,11 @@ export class Bubblewrap implements Mechanism {
       ...["/bin/sh", "-c", FIRST_PROCESS, "sh", this.#searchPath, ...command],
     ];
   }
+}
+
+/** Bounded, because what is written there is kept in memory. */
+function temporaryArguments(folder: string): string[] {
+  return ["--perms", "1777", "--size", String(temporaryBytes()), "--tmpfs", folder];
 }
 
 function bindArguments(bind: Bind): string[] {

@@ -1,15 +1,16 @@
 import { FlintError, type SandboxPolicy, type SandboxState } from "@flint/protocol";
 import { type Clock, SYSTEM_CLOCK } from "../ports/clock.ts";
-import type { LaunchResult, LaunchSpec, Sandbox } from "../ports/sandbox.ts";
-import { Bubblewrap } from "./bubblewrap.ts";
+import type { LaunchResult, LaunchSpec, ProcessSpec, RunningProcess, Sandbox } from "../ports/sandbox.ts";
 import { CommandRun } from "./command-run.ts";
-import { type ConfinedPolicy, confine } from "./confinement.ts";
+import { type ConfinedPolicy, type Confinement, confine } from "./confinement.ts";
 import { commandEnvironment, type Environment } from "./environment.ts";
-import { MECHANISM_NAMES, type Mechanism, type MechanismName, SYSTEM_PATH } from "./mechanism.ts";
-import { Namespaces, type Tools } from "./namespaces.ts";
-import { findProgram, startProblem } from "./program.ts";
-import { tryMechanism } from "./trial.ts";
-import { GroupLeash, type Leash, NamespaceLeash } from "./unconfined.ts";
+import { type MechanismName, SYSTEM_PATH } from "./mechanism.ts";
+import { MechanismSearch } from "./mechanism-search.ts";
+import { ProcessRun } from "./process-run.ts";
+import type { RunSpec } from "./process-tree.ts";
+import { startProblem } from "./program.ts";
+import { ProtectedPaths } from "./protected-paths.ts";
+import type { Leash } from "./unconfined.ts";
 
 /** What a sandbox is made of. */
 export interface CommandSandboxOptions {
@@ -22,148 +23,116 @@ export interface CommandSandboxOptions {
   readonly leash?: Leash["kind"];
 }
 
-const TRIAL_TIMEOUT_MS = 10_000;
+type Variables = Readonly<Record<string, string>>;
 
-interface Found {
-  readonly mechanism: Mechanism | undefined;
-  /** What was tried in vain, and why. */
-  readonly refusals: readonly string[];
-}
+/** What is to be started, whatever for. */
+type Wish = Pick<LaunchSpec, "command" | "cwd" | "policy" | "workspace"> & Partial<ProcessSpec>;
 
-/** What is started for one launch, and from where. */
-interface Start {
-  readonly argv: readonly string[];
-  readonly cwd: string;
-  readonly leash: Leash["kind"];
-  readonly environment: Readonly<Record<string, string>>;
+/** What is started, and what has to be done when nothing of it is left. */
+interface Prepared {
+  readonly run: RunSpec;
+  release(): Promise<void>;
 }
 
 /** Starts commands under Linux, confined as their policy says, and leaves nothing of them behind. */
 export class CommandSandbox implements Sandbox {
-  readonly #environment: Readonly<Record<string, string>>;
+  readonly #environment: Variables;
   readonly #clock: Clock;
-  readonly #names: readonly MechanismName[];
-  readonly #leashKind: Leash["kind"] | undefined;
-  #found: Promise<Found> | undefined;
-  #leash: Promise<Leash> | undefined;
+  readonly #search: MechanismSearch;
+  readonly #protected: ProtectedPaths;
 
   constructor(options: CommandSandboxOptions) {
-    this.#environment = commandEnvironment(options.environment);
+    const environment = commandEnvironment(options.environment);
+    this.#environment = environment;
     this.#clock = options.clock ?? SYSTEM_CLOCK;
-    this.#names = options.mechanisms ?? MECHANISM_NAMES;
-    this.#leashKind = options.leash;
+    this.#protected = new ProtectedPaths(this.#clock);
+    const searchPath = searchPathOf(environment);
+    this.#search = new MechanismSearch({ ...options, environment, searchPath, clock: this.#clock });
   }
 
   async state(): Promise<SandboxState> {
-    const { mechanism, refusals } = await this.#find();
-    const detail = refusals.join("; ");
+    const { mechanism, refusals } = await this.#search.mechanism();
     if (mechanism !== undefined) return { available: true, mechanism: mechanism.name };
-    return { available: false, mechanism: "none", detail: `${detail}. ${WAY_OUT}` };
+    return { available: false, mechanism: "none", detail: `${refusals.join("; ")}. ${WAY_OUT}` };
   }
 
   async launch(spec: LaunchSpec): Promise<LaunchResult> {
-    const start = await this.#prepare(spec);
-    const [program = ""] = spec.command;
-    const problem = await startProblem(program, spec.cwd, this.#searchPath);
-    if (spec.signal?.aborted === true) return { exitCode: 130, durationMs: 0, ended: "aborted" };
-    if (problem !== undefined) {
+    const { run, release } = await this.#prepare(spec);
+    try {
+      const problem = await problemOf(spec, run.environment);
+      if (spec.signal?.aborted === true) return { exitCode: 130, durationMs: 0, ended: "aborted" };
+      if (problem === undefined) return await new CommandRun(run, spec).result();
       spec.output(`${problem.message}\n`, "stderr");
       return { exitCode: problem.exitCode, durationMs: 0, ended: "exited" };
+    } finally {
+      await release();
     }
-    return new CommandRun({ ...start, clock: this.#clock }, spec).result();
   }
 
-  get #searchPath(): string {
-    return this.#environment.PATH ?? SYSTEM_PATH;
+  async start(spec: ProcessSpec): Promise<RunningProcess> {
+    const { run, release } = await this.#prepare(spec);
+    const [name = ""] = spec.command;
+    // Whatever keeps it from being started, what was prepared for it is undone.
+    try {
+      const problem = await problemOf(spec, run.environment);
+      if (problem !== undefined) throw new FlintError("agentFailed", problem.message, { command: name });
+      return await ProcessRun.start(run, name, release);
+    } catch (thrown) {
+      await release();
+      throw thrown;
+    }
   }
 
-  async #prepare(spec: LaunchSpec): Promise<Start> {
-    const { policy } = spec;
+  async #prepare(wish: Wish): Promise<Prepared> {
+    const { policy } = wish;
     switch (policy.type) {
       case "dangerFullAccess":
       case "externalSandbox":
-        return this.#prepareUnconfined(spec);
+        return this.#prepareUnconfined(wish);
       case "readOnly":
       case "workspaceWrite":
-        return this.#prepareConfined(spec, policy);
+        return this.#prepareConfined(wish, policy);
     }
   }
 
-  async #prepareUnconfined({ command, cwd }: LaunchSpec): Promise<Start> {
-    this.#leash ??= this.#findLeash();
-    const leash = await this.#leash;
-    const environment = { ...this.#environment, PWD: cwd };
-    return { argv: leash.wrap(command), cwd, leash: leash.kind, environment };
-  }
-
-  async #prepareConfined(spec: LaunchSpec, policy: ConfinedPolicy): Promise<Start> {
-    const { mechanism, refusals } = await this.#find();
-    if (mechanism === undefined) throw unavailable(spec.command, policy, refusals);
-    const confinement = await confine(policy, spec.workspace, spec.cwd);
-    // The folder for temporary files that the user set is not writable in there; /tmp is.
-    const { TMPDIR: _, TMP: __, TEMP: ___, ...environment } = this.#environment;
-    return {
-      argv: mechanism.wrap(spec.command, confinement),
-      cwd: "/",
-      leash: "namespace",
-      environment: { ...environment, PWD: confinement.cwd },
+  async #prepareUnconfined({ command, cwd, environment: own }: Wish): Promise<Prepared> {
+    const leash = await this.#search.leash();
+    const environment = { ...this.#environment, PWD: cwd, ...own };
+    const run: RunSpec = {
+      ...{ argv: leash.wrap(command), cwd, leash: leash.kind },
+      ...{ environment, clock: this.#clock },
     };
+    return { run, release: async () => undefined };
   }
 
-  #find(): Promise<Found> {
-    this.#found ??= this.#findMechanism();
-    return this.#found;
+  async #prepareConfined(wish: Wish, policy: ConfinedPolicy): Promise<Prepared> {
+    const { mechanism, refusals } = await this.#search.mechanism();
+    if (mechanism === undefined) throw unavailable(wish.command, policy, refusals);
+    const { confinement, release } = await this.#confine(wish, policy);
+    // The folder for temporary files that the user set is not writable in there; /tmp is.
+    const { TMPDIR: _, TMP: __, TEMP: ___, ...inherited } = this.#environment;
+    const environment = { ...inherited, PWD: confinement.cwd, ...wish.environment };
+    const argv = mechanism.wrap(wish.command, confinement);
+    return { run: { argv, cwd: "/", leash: "namespace", environment, clock: this.#clock }, release };
   }
 
-  async #findMechanism(): Promise<Found> {
-    const refusals: string[] = [];
-    for (const name of this.#names) {
-      const mechanism = await this.#mechanism(name);
-      const refusal = mechanism === undefined ? "not installed" : await this.#try(mechanism);
-      if (refusal === undefined) return { mechanism, refusals };
-      refusals.push(`${name}: ${refusal}`);
-    }
-    return { mechanism: undefined, refusals };
+  async #confine({ workspace, cwd }: Wish, policy: ConfinedPolicy) {
+    let release: Prepared["release"] = async () => undefined;
+    const confinement: Confinement = await confine(policy, workspace, cwd, async (roots) => {
+      const hold = await this.#protected.hold(roots);
+      release = hold.release;
+      return hold.paths;
+    });
+    return { confinement, release };
   }
+}
 
-  async #mechanism(name: MechanismName): Promise<Mechanism | undefined> {
-    switch (name) {
-      case "bubblewrap": {
-        const program = await findProgram("bwrap", this.#searchPath);
-        return program === undefined ? undefined : new Bubblewrap(program, this.#searchPath);
-      }
-      case "namespaces": {
-        const tools = await findTools();
-        const identity = { user: process.getuid?.() ?? 0, group: process.getgid?.() ?? 0 };
-        return tools === undefined ? undefined : new Namespaces(tools, identity, this.#searchPath);
-      }
-    }
-  }
+function problemOf({ command: [program = ""], cwd }: Wish, environment: Variables) {
+  return startProblem(program, cwd, searchPathOf(environment));
+}
 
-  #try(mechanism: Mechanism): Promise<string | undefined> {
-    const folders = ["/var/tmp", this.#environment.HOME].filter((folder) => folder !== undefined);
-    return tryMechanism(mechanism, (argv) => this.#runTrial(argv), folders);
-  }
-
-  /** What a wrapped program prints; its exit code does not matter. */
-  async #runTrial(argv: readonly string[]): Promise<string> {
-    const printed: string[] = [];
-    const start: Start = { argv, cwd: "/", leash: "namespace", environment: this.#environment };
-    const output = (text: string) => printed.push(text);
-    await new CommandRun({ ...start, clock: this.#clock }, { output, timeoutMs: TRIAL_TIMEOUT_MS }).result();
-    return printed.join("");
-  }
-
-  async #findLeash(): Promise<Leash> {
-    const tools = await findTools();
-    const wantsNamespace = this.#leashKind !== "group" && process.getuid?.() === 0;
-    if (tools !== undefined && wantsNamespace) {
-      const leash = new NamespaceLeash(tools, this.#searchPath);
-      const printed = await this.#runTrial(leash.wrap(["/bin/sh", "-c", "readlink /proc/self"]));
-      if (/^\d+\n$/.test(printed)) return leash;
-    }
-    return new GroupLeash();
-  }
+function searchPathOf(environment: Variables): string {
+  return environment.PATH ?? SYSTEM_PATH;
 }
 
 const WAY_OUT =
@@ -178,13 +147,4 @@ function unavailable(
   const reasons = refusals.length === 0 ? "" : ` (${refusals.join("; ")})`;
   const message = `Did not run "${shown}": the sandbox policy ${policy.type} cannot be enforced here${reasons}. ${WAY_OUT}`;
   return new FlintError("sandboxUnavailable", message, { command: shown, policy: policy.type });
-}
-
-/** The tools of util-linux, from the folders of the system only. */
-async function findTools(): Promise<Tools | undefined> {
-  const [setpriv, unshare] = await Promise.all([
-    findProgram("setpriv", SYSTEM_PATH),
-    findProgram("unshare", SYSTEM_PATH),
-  ]);
-  return setpriv === undefined || unshare === undefined ? undefined : { setpriv, unshare };
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -11,17 +11,19 @@ function folder(): string {
   return made;
 }
 
+const nothing = async () => [];
+
 test("the workspace is writable, and what steers agents and shells in it is not", async () => {
   const workspace = folder();
-  mkdirSync(join(workspace, ".git"));
-  mkdirSync(join(workspace, "source"));
-  for (const name of [".mcp.json", ".bashrc", "README.md"]) writeFileSync(join(workspace, name), "");
-  const { binds } = await confine({ type: "workspaceWrite" }, workspace, workspace);
-  expect(binds.filter(({ path }) => isInside(path, workspace))).toEqual([
+  const guarded = [join(workspace, ".git"), join(workspace, "deep", "er", ".git")];
+  const guard = async (roots: readonly string[]) => {
+    expect(roots).toEqual([workspace]);
+    return [...guarded, "/outside/.git"];
+  };
+  const { binds } = await confine({ type: "workspaceWrite" }, workspace, workspace, guard);
+  expect(binds.filter(({ path }) => isInside(path, workspace) || path.includes("outside"))).toEqual([
     { path: workspace, writable: true },
-    { path: join(workspace, ".git"), writable: false },
-    { path: join(workspace, ".mcp.json"), writable: false },
-    { path: join(workspace, ".bashrc"), writable: false },
+    ...guarded.map((path) => ({ path, writable: false })),
   ]);
 });
 
@@ -29,7 +31,9 @@ test("a folder that the user lists is writable even inside a protected one", asy
   const workspace = folder();
   const listed = join(workspace, ".git", "info");
   mkdirSync(listed, { recursive: true });
-  const { binds } = await confine({ type: "workspaceWrite", writableRoots: [listed] }, workspace, workspace);
+  const policy = { type: "workspaceWrite" as const, writableRoots: [listed] };
+  const guard = async () => [join(workspace, ".git")];
+  const { binds } = await confine(policy, workspace, workspace, guard);
   expect(binds.filter(({ path }) => isInside(path, workspace))).toEqual([
     { path: workspace, writable: true },
     { path: join(workspace, ".git"), writable: false },
@@ -40,10 +44,10 @@ test("a folder that the user lists is writable even inside a protected one", asy
 test("links are resolved before anything is compared, and roots that do not exist are left out", async () => {
   const workspace = folder();
   const real = folder();
-  const link = join(workspace, "link");
+  const link = join(folder(), "link");
   symlinkSync(real, link);
   const policy = { type: "workspaceWrite" as const, writableRoots: [link, join(workspace, "missing")] };
-  const { binds, cwd } = await confine(policy, workspace, link);
+  const { binds, cwd } = await confine(policy, workspace, link, nothing);
   expect(
     binds
       .filter(({ writable }) => writable)
@@ -53,16 +57,38 @@ test("links are resolved before anything is compared, and roots that do not exis
   expect(cwd).toBe(real);
 });
 
+test("a root in another one is bound on its own only where something around it is protected", async () => {
+  const workspace = folder();
+  const [nested, guarded] = [join(workspace, "a", "b"), join(workspace, ".git", "info")];
+  for (const path of [nested, guarded]) mkdirSync(path, { recursive: true });
+  const policy = { type: "workspaceWrite" as const, writableRoots: [nested, guarded] };
+  const { binds } = await confine(policy, workspace, workspace, async () => [join(workspace, ".git")]);
+  expect(binds.filter(({ writable }) => writable).map(({ path }) => path)).toEqual([workspace, guarded]);
+});
+
+test("a root that a command could lead elsewhere is refused with the way out [P32]", async () => {
+  const [workspace, elsewhere] = [folder(), folder()];
+  mkdirSync(join(elsewhere, "cache"));
+  symlinkSync(elsewhere, join(workspace, "moved"));
+  const policy = { type: "workspaceWrite" as const, writableRoots: [join(workspace, "moved", "cache")] };
+  await expect(confine(policy, workspace, workspace, nothing)).rejects.toMatchObject({
+    kind: "sandboxUnavailable",
+    message: expect.stringContaining(`List ${elsewhere}/cache itself`),
+  });
+});
+
 test("temporary folders are private unless the user made them writable", async () => {
   const workspace = folder();
-  const { masks } = await confine({ type: "readOnly" }, workspace, workspace);
+  const { masks } = await confine({ type: "readOnly" }, workspace, workspace, nothing);
   expect(masks).toContain("/tmp");
-  const opened = await confine({ type: "workspaceWrite", writableRoots: ["/tmp"] }, workspace, workspace);
+  const policy = { type: "workspaceWrite" as const, writableRoots: ["/tmp"] };
+  const opened = await confine(policy, workspace, workspace, nothing);
   expect(opened.masks).not.toContain("/tmp");
 });
 
 test("network is on only where a writing policy says so", async () => {
-  const network = async (policy: Parameters<typeof confine>[0]) => (await confine(policy, "/", "/")).network;
+  const network = async (policy: Parameters<typeof confine>[0]) =>
+    (await confine(policy, "/", "/", nothing)).network;
   expect(await network({ type: "readOnly" })).toBe(false);
   expect(await network({ type: "workspaceWrite" })).toBe(false);
   expect(await network({ type: "workspaceWrite", networkAccess: true })).toBe(true);
@@ -82,12 +108,14 @@ test("bubblewrap gets the binds after the masks, and gives no capability to anyb
       { path: "/tmp/work", writable: true },
       { path: "/tmp/work/.git", writable: false },
     ],
+    sockets: ["/var/agent.sock"],
     network: false,
     cwd: "/tmp/work",
   };
   const line = new Bubblewrap("/usr/bin/bwrap", "/bin").wrap(["ls", "--", "-x"], confinement).join(" ");
+  expect(line).toMatch(/--ro-bind \/ \/ --dev \/dev --proc \/proc .*--size \d+ --tmpfs \/tmp /);
   expect(line).toContain(
-    "--ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --bind /tmp/work /tmp/work --ro-bind /tmp/work/.git /tmp/work/.git",
+    "--tmpfs /tmp --bind /tmp/work /tmp/work --ro-bind /tmp/work/.git /tmp/work/.git --ro-bind /dev/null /var/agent.sock",
   );
   expect(line).toContain("--unshare-net");
   expect(line).toContain("--cap-drop ALL --disable-userns --die-with-parent --new-session");

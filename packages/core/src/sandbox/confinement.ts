@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
-import { join, sep } from "node:path";
-import type { SandboxPolicy } from "@flint/protocol";
-import { PROTECTED_NAMES } from "./protected-names.ts";
+import { resolve, sep } from "node:path";
+import { FlintError, type SandboxPolicy } from "@flint/protocol";
+import { boundSockets } from "./sockets.ts";
 
 /** A path that is put into the confined view of the file system, over whatever is there. */
 export interface Bind {
@@ -17,6 +17,8 @@ export interface Confinement {
   readonly masks: readonly string[];
   /** In the order they apply: a later one lies inside an earlier one or beside it. */
   readonly binds: readonly Bind[];
+  /** Sockets that are covered, because nothing else keeps a command from connecting to them. */
+  readonly sockets: readonly string[];
   readonly network: boolean;
   readonly cwd: string;
 }
@@ -30,18 +32,31 @@ const MASKS = ["/tmp", "/run"];
 /** What programs need of the masked folders: where /etc/resolv.conf may lead to. */
 const KEPT = ["/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf"];
 
+/** What of a root must not be written, although the root may. */
+export type Guard = (roots: readonly string[]) => Promise<readonly string[]>;
+
 /** Works out what a policy means on this machine. Roots that do not exist are left out. */
-export async function confine(policy: ConfinedPolicy, workspace: string, cwd: string): Promise<Confinement> {
-  const roots = await existing(writableRoots(policy, workspace));
-  const writable = roots.map((path): Bind => ({ path, writable: true }));
+export async function confine(
+  policy: ConfinedPolicy,
+  workspace: string,
+  cwd: string,
+  guard: Guard,
+): Promise<Confinement> {
+  const roots = await resolvedRoots(policy, workspace);
   const readable = (await existing([workspace, ...KEPT])).filter((path) => !roots.includes(path));
-  const guarded = (await protectedPaths(roots)).filter((path) => !roots.includes(path));
-  const readOnly = [...new Set([...readable, ...guarded])].map((path): Bind => ({ path, writable: false }));
+  const guarded = (await guard(roots)).filter((path) => !roots.includes(path));
+  const inRoots = guarded.filter((path) => roots.some((root) => isInside(path, root)));
+  const writable = roots
+    .filter((root) => isOwnBind(root, roots, inRoots))
+    .map((path) => ({ path, writable: true }));
+  const readOnly = [...new Set([...readable, ...inRoots])].map((path): Bind => ({ path, writable: false }));
   const binds = [...writable, ...readOnly].filter((bind) => bind.path !== sep);
-  const masks = await existing(MASKS);
+  const masks = (await existing(MASKS)).filter((mask) => !roots.some((root) => isInside(mask, root)));
+  const isOutside = (path: string) => ![...masks, ...roots, "/dev"].some((folder) => isInside(path, folder));
   return {
     rootWritable: roots.includes(sep),
-    masks: masks.filter((mask) => !roots.some((root) => isInside(mask, root))),
+    masks,
+    sockets: await boundSockets(isOutside),
     binds: binds.sort((left, right) => depth(left.path) - depth(right.path)),
     network: policy.type === "workspaceWrite" && policy.networkAccess === true,
     cwd: await resolved(cwd).then((path) => path ?? cwd),
@@ -53,14 +68,35 @@ export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-function writableRoots(policy: ConfinedPolicy, workspace: string): readonly string[] {
-  return policy.type === "readOnly" ? [] : [workspace, ...(policy.writableRoots ?? [])];
+/**
+ * A root that lies in another one is writable already, unless something around it is not. It gets no bind of its own
+ * otherwise: a command that runs in the outer one could swap a folder on the way to it at the moment it is bound.
+ */
+function isOwnBind(root: string, roots: readonly string[], guarded: readonly string[]): boolean {
+  const isNested = roots.some((other) => other !== root && isInside(root, other));
+  return !isNested || guarded.some((path) => isInside(root, path));
 }
 
-/** What lies under a protected name in a root. A link is followed, because only its target can be protected. */
-async function protectedPaths(roots: readonly string[]): Promise<string[]> {
-  const candidates = roots.flatMap((root) => PROTECTED_NAMES.map((name) => join(root, name)));
-  return (await existing(candidates)).filter((path) => roots.some((root) => isInside(path, root)));
+/** Where the roots are. Refuses one that a command can lead elsewhere, because its path goes through another one. */
+async function resolvedRoots(policy: ConfinedPolicy, workspace: string): Promise<string[]> {
+  const listed = writableRoots(policy, workspace).map((path) => resolve(path));
+  const found = await Promise.all(listed.map(resolved));
+  for (const [at, path] of listed.entries()) {
+    const target = found[at];
+    const isLedOut = (outer: string, index: number) =>
+      outer !== path && isInside(path, outer) && !isInside(target ?? path, found[index] ?? outer);
+    if (target !== undefined && listed.some(isLedOut)) throw ledOut(path, target);
+  }
+  return [...new Set(found.filter((path) => path !== undefined))];
+}
+
+function ledOut(path: string, target: string): FlintError {
+  const message = `Did not run the command: the writable root ${path} lies in another one and leads to ${target} by a link, which a command could change. List ${target} itself instead.`;
+  return new FlintError("sandboxUnavailable", message, { path, target });
+}
+
+function writableRoots(policy: ConfinedPolicy, workspace: string): readonly string[] {
+  return policy.type === "readOnly" ? [] : [workspace, ...(policy.writableRoots ?? [])];
 }
 
 async function existing(paths: readonly string[]): Promise<string[]> {

@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import type { Confinement } from "./confinement.ts";
 
 /** A way to confine a command, by starting it through another program. */
@@ -13,6 +14,13 @@ export interface Mechanism {
 /** The ways there are, in the order of preference. */
 export const MECHANISM_NAMES = ["bubblewrap", "namespaces"] as const;
 export type MechanismName = (typeof MECHANISM_NAMES)[number];
+
+const GIGABYTE = 1024 ** 3;
+
+/** How much a command may keep in each folder for temporary files: a quarter of the memory, at most four gigabytes. */
+export function temporaryBytes(): number {
+  return Math.min(4 * GIGABYTE, Math.floor(totalmem() / 4));
+}
 
 /** Where the tools of the system are, whatever the user's search path says. */
 export const SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";

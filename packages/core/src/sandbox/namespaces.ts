@@ -1,5 +1,6 @@
 import { type Bind, type Confinement, isInside } from "./confinement.ts";
-import { FIRST_PROCESS, type Mechanism, SYSTEM_PATH } from "./mechanism.ts";
+import { FIRST_PROCESS, type Mechanism, SYSTEM_PATH, temporaryBytes } from "./mechanism.ts";
+import { asInMountinfo } from "./mountinfo.ts";
 
 /** Who the command runs as. */
 export interface Identity {
@@ -15,7 +16,7 @@ export interface Tools {
 
 const UNSHARE = ["--user", "--map-root-user", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child"];
 
-/** Where binds wait while the folder that they come from is covered. Lies in the /dev that the script makes. */
+/** A folder of the script's own in the /dev that it makes: for binds that wait while their folder is covered. */
 const STAGE = ".flint";
 
 /**
@@ -44,24 +45,30 @@ export class Namespaces implements Mechanism {
 }
 
 function script(confinement: Confinement, identity: Identity): string {
-  const covered = [...confinement.masks, "/dev"];
-  const staged = confinement.binds.filter((bind) => covered.some((folder) => isInside(bind.path, folder)));
+  const { binds, masks, sockets } = confinement;
+  const covered = [...masks, "/dev"];
+  const isCovered = (bind: Bind) => covered.some((folder) => isInside(bind.path, folder));
+  const isWithin = (bind: Bind) => binds.some(({ path }) => path !== bind.path && isInside(bind.path, path));
+  // What lies inside another bind is there again as soon as that one is.
+  const staged = binds.filter((bind) => isCovered(bind) && !isWithin(bind));
   const inTmp = staged.filter((bind) => isInside(bind.path, "/tmp"));
   const elsewhere = staged.filter((bind) => !inTmp.includes(bind));
+  const size = `size=${temporaryBytes()}`;
   return [
     "set -eu",
     `PATH=${SYSTEM_PATH}`,
     FUNCTIONS,
     "mount -n --make-rprivate /",
-    NEW_DEV,
-    ...elsewhere.map((bind) => `stage ${quoted(bind.path)} /tmp/dev/${STAGE}/${staged.indexOf(bind)}`),
-    "mount -n --move /tmp/dev /dev",
-    "umount -n /tmp",
+    newDev(size),
+    ...elsewhere.map((bind) => `stage ${quoted(bind.path)} /tmp/${STAGE}/${staged.indexOf(bind)}`),
+    "mount -n --move /tmp /dev",
     ...inTmp.map((bind) => `stage ${quoted(bind.path)} /dev/${STAGE}/${staged.indexOf(bind)}`),
-    ...confinement.masks.map((mask) => `mount -n -t tmpfs -o mode=1777 tmpfs ${quoted(mask)}`),
-    ...confinement.binds.map((bind) => placement(bind, staged.indexOf(bind))),
-    `rm -r /dev/${STAGE}`,
+    ...masks.map((mask) => `mount -n -t tmpfs -o mode=1777,${size} tmpfs ${quoted(mask)}`),
+    ...staged.map((bind, at) => `place /dev/${STAGE}/${at} ${quoted(bind.path)}`),
+    table([...binds.filter((bind) => !staged.includes(bind)).map(bindLine), ...sockets.map(coverLine)]),
     protection(confinement),
+    `rm -r /dev/${STAGE}`,
+    "mount -n -o remount,bind,ro /dev",
     ...lastSteps(confinement, identity),
   ].join("\n");
 }
@@ -74,51 +81,72 @@ place() {
   mount -n --move "$1" "$2"
 }`;
 
-/** A /dev without disks: root would own them, and write to them past every read-only mount. */
-const NEW_DEV = `
+/**
+ * A /dev without disks: root would own them, and write to them past every read-only mount. It is made where /tmp is,
+ * which is covered later anyway.
+ */
+function newDev(size: string): string {
+  return `
 mount -n -t tmpfs -o mode=755 tmpfs /tmp
-mkdir /tmp/dev
-mount -n -t tmpfs -o mode=755 tmpfs /tmp/dev
-mkdir /tmp/dev/shm /tmp/dev/pts /tmp/dev/${STAGE}
-chmod 1777 /tmp/dev/shm
-for name in null zero full random urandom tty; do
-  : > "/tmp/dev/$name"
-  mount -n --bind "/dev/$name" "/tmp/dev/$name"
-done
-ln -s /proc/self/fd /tmp/dev/fd
-ln -s fd/0 /tmp/dev/stdin
-ln -s fd/1 /tmp/dev/stdout
-ln -s fd/2 /tmp/dev/stderr
-if mount -n -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts /tmp/dev/pts 2>/dev/null; then
-  ln -s pts/ptmx /tmp/dev/ptmx
+mkdir /tmp/shm /tmp/pts /tmp/${STAGE}
+{
+  echo "tmpfs /tmp/shm tmpfs mode=1777,${size} 0 0"
+  for name in null zero full random urandom tty; do
+    : > "/tmp/$name"
+    echo "/dev/$name /tmp/$name none bind 0 0"
+  done
+} > /tmp/${STAGE}/devices
+mount -n -a -T /tmp/${STAGE}/devices
+cp -d /dev/fd /dev/stdin /dev/stdout /dev/stderr /tmp
+if mount -n -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts /tmp/pts 2>/dev/null; then
+  ln -s pts/ptmx /tmp/ptmx
 fi`;
+}
 
-function placement(bind: Bind, stagedAt: number): string {
-  const path = quoted(bind.path);
-  return stagedAt === -1 ? `mount -n --rbind ${path} ${path}` : `place /dev/${STAGE}/${stagedAt} ${path}`;
+/** One start of `mount` for all of them, because each costs as much as the command itself. */
+function table(lines: readonly string[]): string {
+  if (lines.length === 0) return "";
+  const file = `/dev/${STAGE}/binds`;
+  return `printf '%s\\n' ${lines.map(quoted).join(" ")} > ${file}\nmount -n -a -T ${file}`;
+}
+
+function bindLine({ path }: Bind): string {
+  return `${asInMountinfo(path)} ${asInMountinfo(path)} none rbind 0 0`;
+}
+
+function coverLine(path: string): string {
+  return `/dev/null ${asInMountinfo(path)} none bind 0 0`;
 }
 
 /**
  * Makes every mount read-only that is not meant to be written, with the options it has: the kernel refuses to drop
- * them. A mount that cannot be made so is only harmless if nobody gets there.
+ * them. Then looks whether it worked: a mount that cannot be made so is only harmless if nobody gets there.
  */
 function protection(confinement: Confinement): string {
   const exceptions = confinement.binds.toReversed().map(({ path, writable }) => {
-    return `${quoted(path)}|${quoted(path)}/*) ${writable ? "continue" : ""} ;;`;
+    const point = quoted(asInMountinfo(path));
+    return `${point}|${point}/*) ${writable ? "continue" : ""} ;;`;
   });
-  const masks = confinement.masks.map((mask) => `${quoted(mask)}) continue ;;`);
+  const masks = confinement.masks.map((mask) => `${quoted(asInMountinfo(mask))}) continue ;;`);
   const rest = confinement.rootWritable ? "*) continue ;;" : "";
-  return `
-while read -r _ _ _ _ point options _; do
-  path=$(printf '%b' "$point")
-  case $path in
+  const eachToProtect = `while read -r _ _ _ _ point options _; do
+  case $point in
     ${[...exceptions, ...masks, rest].join("\n    ")}
     /dev|/dev/*|/proc|/proc/*) continue ;;
   esac
-  mount -n -i -o "remount,bind,$options,ro" "$path" 2>/dev/null || [ ! -e "$path" ] || {
-    echo "flint: cannot make $path read-only" >&2
-    exit 125
-  }
+  case $options in ro|ro,*) continue ;; esac`;
+  const file = `/dev/${STAGE}/read-only`;
+  return `
+${eachToProtect}
+  case $point in
+    /) mount -n -i -o "remount,bind,$options,ro" / ;;
+    *) printf '%s\\n' "none $point none remount,bind,$options,ro 0 0" >&3 ;;
+  esac
+done < /proc/self/mountinfo 3> ${file}
+mount -n -i -a -T ${file} 2>/dev/null || :
+${eachToProtect}
+  path=$(printf '%b' "$point")
+  [ ! -e "$path" ] || { echo "flint: cannot make $path read-only" >&2; exit 125; }
 done < /proc/self/mountinfo`;
 }
 

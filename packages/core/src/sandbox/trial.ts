@@ -9,6 +9,8 @@ export type TrialRun = (argv: readonly string[]) => Promise<string>;
 /** Tries to do what must work and what must not, the way a command would that wants out. */
 const SCRIPT = `
 echo inside > "$1/inside"
+echo steering > "$1/.git/written"
+rmdir "$1/.git" || mv "$1/.git" "$1/moved"
 echo outside > "$2/written"
 mount -o remount,bind,rw / && echo outside > "$2/remounted"
 mount -o remount,bind,rw "$2" && echo outside > "$2/remounted"
@@ -19,8 +21,8 @@ echo "process $(readlink /proc/self/ns/pid)"
 `;
 
 /**
- * Proves by effect that a mechanism holds on this machine: writing inside works, and writing outside, mounting,
- * and keeping network, processes or capabilities do not. The answer says why it does not hold, if so.
+ * Proves by effect that a mechanism holds on this machine: writing inside works, and writing outside or under a
+ * protected name, mounting, and keeping network, processes or capabilities do not. The answer says why it does not hold, if so.
  */
 export async function tryMechanism(
   mechanism: Mechanism,
@@ -33,11 +35,17 @@ export async function tryMechanism(
   const outside = join(folder, "outside");
   // Whatever fails in a trial, it leaves no folder behind.
   try {
-    await Promise.all([mkdir(inside), mkdir(outside)]);
-    const confinement = await confine({ type: "workspaceWrite" }, inside, inside);
+    const guarded = join(inside, ".git");
+    await Promise.all([mkdir(guarded, { recursive: true }), mkdir(outside)]);
+    const confinement = await confine({ type: "workspaceWrite" }, inside, inside, async () => [guarded]);
     const argv = mechanism.wrap(["/bin/sh", "-c", SCRIPT, "sh", inside, outside], confinement);
     const printed = await run(argv);
-    return await judge({ inside: await readdir(inside), outside: await readdir(outside), printed });
+    return await judge({
+      inside: await readdir(inside),
+      outside: await readdir(outside),
+      steering: await readdir(guarded).catch(() => ["gone"]),
+      printed,
+    });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -46,13 +54,15 @@ export async function tryMechanism(
 interface Effects {
   readonly inside: readonly string[];
   readonly outside: readonly string[];
+  readonly steering: readonly string[];
   readonly printed: string;
 }
 
-async function judge({ inside, outside, printed }: Effects): Promise<string | undefined> {
+async function judge({ inside, outside, steering, printed }: Effects): Promise<string | undefined> {
   if (!inside.includes("inside"))
     return `a command did not run in it: ${printed.trim() || "it said nothing"}`;
   if (outside.length > 0) return "a command in it could write outside";
+  if (steering.length > 0) return "a command in it could change what is protected inside";
   if (!/^capabilities 0+$/m.test(printed)) return "a command in it kept capabilities";
   for (const [word, link] of [
     ["network", "net"],
@@ -67,7 +77,7 @@ async function judge({ inside, outside, printed }: Effects): Promise<string | un
 
 /** A new folder that the mechanism would not cover anyway. */
 async function trialFolder(mechanism: Mechanism, folders: readonly string[]): Promise<string | undefined> {
-  const { masks }: Confinement = await confine({ type: "readOnly" }, "/", "/");
+  const { masks }: Confinement = await confine({ type: "readOnly" }, "/", "/", async () => []);
   for (const candidate of folders) {
     const folder = await realpath(candidate).catch(() => undefined);
     if (folder === undefined || masks.some((mask) => isInside(folder, mask))) continue;

@@ -65,6 +65,7 @@ const SHAPES: Readonly<Partial<Record<EventType, Check>>> = {
   "thread/name/updated": fields({ name: isText }),
   "thread/session/updated": fields({ agent: isText, nativeId: isText }),
   "thread/reverted": fields({ turnIds: listOf(isText) }),
+  "thread/revert/undone": fields({ revertId: isText, turns: listOf(isTurn) }),
   "thread/queue/changed": fields({ queue: listOf(fields({ id: isText, input: Array.isArray })) }),
   "thread/tokenUsage/updated": fields({ usage, last: usage }),
   "turn/started": fields({ turn: isTurn }),

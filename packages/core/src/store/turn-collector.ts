@@ -56,6 +56,8 @@ export class TurnCollector {
   readonly #limit: number;
   readonly #gone: Set<string>;
   readonly #seen = new Set<string>();
+  /** Reverts that were taken back by newer records. No turn lies between the two, so no page ends between them. */
+  readonly #undone = new Set<string>();
   /** Newest first. */
   readonly #turns: Turn[] = [];
   /** Where the oldest turn that was gathered or left out starts. */
@@ -86,6 +88,7 @@ export class TurnCollector {
   /** Takes the next older record. False when the page is full and it is certain whether there is more. */
   add(record: BackwardRecord): boolean {
     if (record.type === "thread/reverted") this.#addReverted(record.event());
+    if (record.type === "thread/revert/undone") this.#addUndone(record.event());
     if (record.turnId === undefined) return true;
     if (this.#isStray(record)) {
       this.#stray = record;
@@ -119,7 +122,12 @@ export class TurnCollector {
 
   #addReverted(event: StoredEvent | undefined): void {
     if (event?.type !== "thread/reverted") return;
+    if (event.data.revertId !== undefined && this.#undone.delete(event.data.revertId)) return;
     for (const turnId of event.data.turnIds) this.#gone.add(turnId);
+  }
+
+  #addUndone(event: StoredEvent | undefined): void {
+    if (event?.type === "thread/revert/undone") this.#undone.add(event.data.revertId);
   }
 
   #open(turnId: string, position: number): void {

@@ -42,6 +42,19 @@ describe("the Flint door", () => {
     expect(told("plain")).toMatchObject([{ method: "agent/plain" }]);
   });
 
+  test("asks with the rules that an answer may take, and takes no other", () => {
+    const match = { type: "prefix" as const, words: ["npm", "test"] };
+    const suggestions = [{ id: "r1", project: "/w", agent: "flint", tool: "command", match }];
+    const action = { kind: "command" as const, itemId: "i", command: "npm test", cwd: "/w" };
+    const approval = { id: "a", turnId: "u", action, suggestions, requestedAtMs: 1, expiresAtMs: 2 };
+    const [ask] = outbound({ type: "approval/requested", data: { threadId: "t", approval }, at: 1 });
+    expect(ask).toMatchObject({ kind: "ask", params: { command: "npm test", suggestions } });
+    const taking = (rule: string) => ({ decision: { outcome: "allow", scope: "always", rule } });
+    expect(decisionOf(taking("r1"), suggestions)).toEqual({ outcome: "allow", scope: "always", rule: "r1" });
+    expect(decisionOf(taking("r2"), suggestions).outcome).toBe("deny");
+    expect(decisionOf(taking("r1")).outcome).toBe("deny");
+  });
+
   test.each([
     [{ decision: "accept" }, { outcome: "allow", scope: "once" }],
     [{ decision: "acceptForSession" }, { outcome: "allow", scope: "session" }],

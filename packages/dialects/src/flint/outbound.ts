@@ -56,15 +56,16 @@ function extension({ threadId, method, params }: EventData<"extension/notified">
 }
 
 function approvalAsk(threadId: string, approval: Approval): Outbound {
-  const { id: approvalId, turnId, action, requestedAtMs, expiresAtMs } = approval;
+  const { id: approvalId, turnId, action, suggestions, requestedAtMs, expiresAtMs } = approval;
+  const offered = suggestions === undefined ? {} : { suggestions };
   const { kind: _kind, ...shown } = action;
   return {
     kind: "ask",
     method: askOf(action.kind),
-    params: { threadId, turnId, approvalId, ...shown, requestedAtMs, expiresAtMs },
+    params: { threadId, turnId, approvalId, ...shown, ...offered, requestedAtMs, expiresAtMs },
     threadId,
     key: approvalId,
-    answered: (answer) => respond(threadId, approvalId, decisionOf(answer)),
+    answered: (answer) => respond(threadId, approvalId, decisionOf(answer, suggestions)),
     refused: (message) => respond(threadId, approvalId, { outcome: "deny", scope: "once", message }),
   };
 }
@@ -80,15 +81,29 @@ function askOf(kind: Approval["action"]["kind"]): Ask {
   }
 }
 
-/** What a client's answer means. Whatever is not plainly a yes is a no. */
-export function decisionOf(answer: unknown): Decision {
+/** What a client's answer means. Whatever is not plainly a yes is a no, also one that takes a rule nobody offered. */
+export function decisionOf(answer: unknown, offered: Approval["suggestions"] = []): Decision {
   const parsed = ApprovalAnswer.safeParse(answer);
   if (!parsed.success) {
     return { outcome: "deny", scope: "once", message: "The client's answer was not understood." };
   }
   const { decision, message } = parsed.data;
-  if (typeof decision !== "string") return decision;
+  if (typeof decision !== "string") return isOffered(decision, offered) ? decision : NOT_OFFERED;
   return message === undefined ? DECISIONS[decision] : { ...DECISIONS[decision], message };
+}
+
+const NOT_OFFERED: Decision = {
+  outcome: "deny",
+  scope: "once",
+  message: "The client's answer takes a rule that was not offered.",
+};
+
+function isOffered(
+  { outcome, scope, rule }: Decision,
+  offered: NonNullable<Approval["suggestions"]>,
+): boolean {
+  if (outcome !== "allow" || scope === "once" || rule === undefined) return true;
+  return offered.some(({ id }) => id === rule);
 }
 
 function respond(threadId: string, approvalId: string, decision: Decision): CoreCall {

@@ -62,6 +62,7 @@ export function outbound(event: ThreadEvent): readonly Tell[] {
     case "thread/status/changed":
     case "thread/session/updated":
     case "thread/reverted":
+    case "thread/revert/undone":
     case "thread/queue/changed":
     case "thread/tokenUsage/updated":
     case "turn/diff/updated":

@@ -1,14 +1,26 @@
+import type { Sandbox, SessionSpec } from "@flint/core/ports";
+import { FlintError } from "@flint/protocol";
 import { expect, test } from "vitest";
 import { builtInDrivers } from "../index.ts";
 import { NativeDriver } from "./driver.ts";
+import { FakeEndpoint, stream } from "./models/testing/fake-endpoint.ts";
+import { MESSAGES } from "./models/testing/wire-shapes.ts";
+import { RecordedTurn, settingsIn } from "./testing/recorded-turn.ts";
+
+/** Where nobody listens, whatever else runs on this machine. */
+const ALONE = { ollama: { baseUrl: "http://127.0.0.1:1" }, others: [] };
+
+const KEY = "sk-very-secret-key";
 
 test("Flint's own agent is there by default, with a model that needs nothing", async () => {
-  const [driver] = builtInDrivers();
+  const [driver] = builtInDrivers({ access: ALONE });
   expect(driver?.id).toBe("flint");
   expect(await driver?.models()).toMatchObject([
     { id: "flint/offline", displayName: "Flint offline model", isDefault: true },
   ]);
+  expect(await driver?.defaultModel?.()).toBe("flint/offline");
   expect(await driver?.account?.()).toEqual({ account: null, requiresLogin: false });
+  expect(await driver?.mcpServers?.()).toEqual([]);
 });
 
 test("temperature and context length can be chosen, and what is no choice is ignored [S0-77]", async () => {
@@ -23,4 +35,86 @@ test("temperature and context length can be chosen, and what is no choice is ign
   const [temperature, length] = await driver.options("flint/offline", {});
   expect(temperature?.options.map(({ id }) => id)).toEqual(["0.0", "0.3", "0.7", "1.0"]);
   expect(length?.options.map(({ id }) => id)).toEqual(["4096", "8192", "16384"]);
+});
+
+test("a model with a key is the default, and whose key it is can be told without telling the key", async () => {
+  const access = { ...ALONE, anthropic: { apiKey: KEY } };
+  const driver = new NativeDriver({ access });
+  expect(await driver.defaultModel()).toBe("flint/anthropic/claude-opus-5-5");
+  expect(await driver.account()).toEqual({
+    account: { type: "apiKey", label: "Anthropic" },
+    requiresLogin: false,
+  });
+});
+
+test("any model of a provider can be named in full or in short, and what is missing is told", async () => {
+  const driver = new NativeDriver({ access: { ...ALONE, anthropic: { apiKey: KEY } } });
+  expect(driver.qualify("flint/offline")).toBe("flint/offline");
+  expect(driver.qualify("anthropic/claude-next")).toBe("flint/anthropic/claude-next");
+  expect(driver.qualify("flint/ollama/qwen3:8b")).toBe("flint/ollama/qwen3:8b");
+  expect(driver.qualify("gpt")).toBeUndefined();
+  expect(() => driver.qualify("openai/gpt-6.1-sol")).toThrow("Set OPENAI_API_KEY to a valid key.");
+});
+
+test("a thread keeps its selectors when the provider of its model is gone", async () => {
+  const driver = new NativeDriver({ access: ALONE });
+  const shown = async (model: string) => (await driver.options(model, {})).map(({ id }) => id);
+  expect(await shown("flint/gone/model")).toEqual(["temperature", "context_length"]);
+  expect(await shown("flint/openai/gpt-6.1-sol")).toEqual(["context_length", "reasoning_effort"]);
+});
+
+/** A machine on which nothing can be started. */
+const NO_SANDBOX: Sandbox = {
+  state: async () => ({ available: false, mechanism: "none" }),
+  launch: async () => Promise.reject(new FlintError("sandboxUnavailable", "There is none.")),
+  start: async () => Promise.reject(new FlintError("sandboxUnavailable", "There is none.")),
+};
+
+function specFor(model: string, more: Partial<SessionSpec> = {}): SessionSpec {
+  return {
+    threadId: "thread-1",
+    settings: { ...settingsIn("/"), model },
+    nativeId: undefined,
+    history: async () => [],
+    sandbox: NO_SANDBOX,
+    mcpServers: [],
+    ...more,
+  };
+}
+
+test("a turn is done by the model that the thread names, as hard as it is told to think", async () => {
+  const endpoint = await FakeEndpoint.start(stream(MESSAGES.answer({ text: "Hello." })));
+  const access = { ...ALONE, anthropic: { baseUrl: endpoint.url, apiKey: KEY } };
+  const spec = specFor("flint/anthropic/claude-opus-5-5");
+  const session = await new NativeDriver({ access }).open(spec);
+  const settings = { ...spec.settings, config: { reasoning_effort: "high" } };
+  expect(await session.run(new RecordedTurn("Hi", settings))).toEqual({ status: "completed" });
+  expect(endpoint.requests.at(-1)?.body).toMatchObject({
+    model: "claude-opus-5-5",
+    output_config: { effort: "high" },
+  });
+  await session.close();
+  await endpoint.close();
+});
+
+test("a turn with a model that is not set up fails with the way out", async () => {
+  const spec = specFor("flint/openai/gpt-6.1-sol");
+  const session = await new NativeDriver({ access: ALONE }).open(spec);
+  expect(await session.run(new RecordedTurn("Hi", spec.settings))).toMatchObject({
+    status: "failed",
+    error: { message: expect.stringContaining("Set OPENAI_API_KEY") },
+  });
+  await session.close();
+});
+
+test("the MCP servers of open sessions are shown, each name once", async () => {
+  const driver = new NativeDriver({ access: ALONE });
+  const mcpServers = [{ type: "stdio", name: "files", command: "files", args: [], env: {} }] as const;
+  const sessions = [
+    await driver.open(specFor("flint/offline", { mcpServers })),
+    await driver.open(specFor("flint/offline", { mcpServers })),
+  ];
+  expect((await driver.mcpServers()).map(({ name }) => name)).toEqual(["files"]);
+  for (const session of sessions) await session.close();
+  expect(await driver.mcpServers()).toEqual([]);
 });

@@ -1,84 +1,138 @@
-import type { Account, Driver, DriverSession, SessionSpec } from "@flint/core/ports";
-import { type ConfigOption, type ConfigValues, FlintError, type Model as ModelRow } from "@flint/protocol";
-import type { Model } from "./models/model.ts";
+import type { Account, Clock, Driver, DriverSession, McpServerStatus, SessionSpec } from "@flint/core/ports";
+import type { ConfigOption, ConfigValues, Model as ModelRow, ThreadSettings } from "@flint/protocol";
+import type { Listing } from "./models/listing.ts";
+import {
+  OFFLINE_ID,
+  type Provider,
+  providedModel,
+  providersOf,
+  requireSetUp,
+  runsHere,
+} from "./models/providers.ts";
+import {
+  asOption,
+  CONTEXT_LENGTH,
+  chosen,
+  OFFLINE_SELECTORS,
+  REASONING_EFFORT,
+  type Selector,
+  selectorsOf,
+  TEMPERATURE,
+} from "./models/selectors.ts";
+import { WAITING_CLOCK } from "./models/waiting-clock.ts";
+import { DEFAULT_NATIVE_OPTIONS, type NativeOptions } from "./options.ts";
+import type { ToolSource } from "./tools/tool.ts";
 
-const OFFLINE: ModelRow = {
-  id: "flint/offline",
-  displayName: "Flint offline model",
-  description: "Follows fixed rules. Needs no key and no network; always answers the same way.",
-  isDefault: true,
-};
-
-/** A selector: its values in order, and the one that holds if nobody chose. */
-interface Selector {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly values: readonly string[];
-  readonly preset: string;
+/** Tools of MCP servers, and how those servers are. */
+interface ServerTools extends ToolSource {
+  statuses(): readonly McpServerStatus[];
 }
 
-const TEMPERATURE: Selector = {
-  id: "temperature",
-  name: "Temperature",
-  description: "How freely a model chooses its words. The offline model never varies.",
-  values: ["0.0", "0.3", "0.7", "1.0"],
-  preset: "0.0",
-};
-
-const CONTEXT_LENGTH: Selector = {
-  id: "context_length",
-  name: "Context length",
-  description: "How many tokens of the conversation the model sees; the oldest are left out.",
-  values: ["4096", "8192", "16384"],
-  preset: "8192",
-};
-
-/** Flint's own agent: a tool loop around a model, in this process. */
+/** Flint's own agent: a tool loop around a model, in this process. Asks no provider anything before it must. */
 export class NativeDriver implements Driver {
   readonly id = "flint";
+  readonly asksFirst = true;
+  readonly #options: NativeOptions;
+  readonly #providers: readonly Provider[];
+  readonly #clock: Clock;
+  readonly #servers = new Set<ServerTools>();
+  #listing: Promise<Listing> | undefined;
+
+  constructor(options: Partial<NativeOptions> = {}, clock: Clock = WAITING_CLOCK) {
+    this.#options = { ...DEFAULT_NATIVE_OPTIONS, ...options };
+    this.#providers = providersOf(this.#options.access);
+    this.#clock = clock;
+  }
 
   async models(): Promise<readonly ModelRow[]> {
-    return [OFFLINE];
+    return (await this.#list()).models();
+  }
+
+  async defaultModel(): Promise<string> {
+    return (await this.#list()).defaultModel();
+  }
+
+  qualify(name: string): string | undefined {
+    if (name === OFFLINE_ID) return name;
+    const found = providedModel(name, this.#providers);
+    if (found !== undefined) requireSetUp(found);
+    return found?.id;
   }
 
   async options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]> {
-    return [TEMPERATURE, CONTEXT_LENGTH].map((selector) => ({
-      type: "select",
-      id: selector.id,
-      name: selector.name,
-      description: selector.description,
-      options: selector.values.map((value) => ({ id: value, name: value })),
-      value: chosen(selector, values),
-      modelIds: [model],
-    }));
+    const listing = await this.#list();
+    const found = providedModel(model, this.#providers);
+    // What the model's own server says about it is known from here on.
+    if (found?.provider.isConfigured === true) await listing.facts(found);
+    const selectors = this.#selectors(model, listing);
+    return selectors.map((selector) => asOption(selector, model, values));
   }
 
   /** The loop and its model are loaded with the first session, not with the server. */
   async open(spec: SessionSpec): Promise<DriverSession> {
-    const [{ NativeSession }, { OfflineModel }] = await Promise.all([
+    const [{ NativeSession }, { ModelShelf }, listing] = await Promise.all([
       import("./session.ts"),
-      import("./models/offline.ts"),
+      import("./models/model-shelf.ts"),
+      this.#list(),
     ]);
+    const { web, offlineScript } = this.#options;
+    const shelf = new ModelShelf(this.#providers, listing, this.#clock, offlineScript);
+    const value = ({ model, config }: ThreadSettings, id: string): string | undefined => {
+      const selector = this.#selectors(model, listing).find((known) => known.id === id);
+      return selector === undefined ? undefined : chosen(selector, config);
+    };
     return new NativeSession(spec, {
-      modelOf: ({ model }) => modelNamed(model, () => new OfflineModel()),
-      temperatureOf: ({ config }) => Number(chosen(TEMPERATURE, config)),
-      contextLengthOf: ({ config }) => Number(chosen(CONTEXT_LENGTH, config)),
+      modelOf: ({ model }) => shelf.model(model),
+      temperatureOf: (settings) => Number(value(settings, TEMPERATURE) ?? 0),
+      contextLengthOf: (settings) => Number(value(settings, CONTEXT_LENGTH)),
+      reasoningEffortOf: (settings) => value(settings, REASONING_EFFORT),
+      web,
+      sources: await this.#sources(spec),
     });
   }
 
+  /** Never tells the key, only whose it is. */
   async account(): Promise<Account> {
-    return { account: null, requiresLogin: false };
+    const found = providedModel(await this.defaultModel(), this.#providers);
+    const hasKey = found?.provider.apiKey !== undefined;
+    const account = hasKey ? { type: "apiKey", label: found.provider.label } : null;
+    return { account, requiresLogin: false };
   }
-}
 
-function chosen({ id, values, preset }: Selector, config: ConfigValues): string {
-  const value = config[id];
-  return value !== undefined && values.includes(value) ? value : preset;
-}
+  /** How the MCP servers of the open sessions are; of one name the latest counts. */
+  async mcpServers(): Promise<readonly McpServerStatus[]> {
+    const statuses = [...this.#servers].flatMap((servers) => servers.statuses());
+    return [...new Map(statuses.map((status) => [status.name, status])).values()];
+  }
 
-function modelNamed(id: string, offline: () => Model): Model {
-  if (id === OFFLINE.id) return offline();
-  const message = `Flint's own agent has no model ${id}. Choose ${OFFLINE.id}.`;
-  throw new FlintError("invalidParams", message, { model: id });
+  #list(): Promise<Listing> {
+    this.#listing ??= import("./models/listing.ts").then(
+      ({ Listing }) => new Listing(this.#providers, this.#clock),
+    );
+    return this.#listing;
+  }
+
+  /** A model whose provider is gone has the least that every model has. */
+  #selectors(model: string, listing: Listing): readonly Selector[] {
+    const found = model === OFFLINE_ID ? undefined : providedModel(model, this.#providers);
+    if (found === undefined) return OFFLINE_SELECTORS;
+    return selectorsOf(listing.factsNow(found), runsHere(found.provider));
+  }
+
+  async #sources({ mcpServers, sandbox, settings }: SessionSpec): Promise<readonly ToolSource[]> {
+    if (mcpServers.length === 0) return [];
+    const { version } = this.#options;
+    const { McpServers } = await import("./mcp/mcp-servers.ts");
+    const servers = new McpServers(mcpServers, {
+      sandbox,
+      cwd: settings.cwd,
+      ...(version === undefined ? {} : { version }),
+    });
+    this.#servers.add(servers);
+    const close = async () => {
+      this.#servers.delete(servers);
+      await servers.close();
+    };
+    return [{ tools: (signal) => servers.tools(signal), close }];
+  }
 }

@@ -1,88 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import type { DriverEvent, DriverSession, Sandbox, TurnContext } from "@flint/core/ports";
+import type { DriverEvent, DriverSession, Sandbox } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/core/sandbox";
-import {
-  type Action,
-  type Answers,
-  type Decision,
-  type Item,
-  type ItemType,
-  isKnownItem,
-  LIMITS,
-  mintId,
-  type ThreadSettings,
-  type Turn,
-} from "@flint/protocol";
+import { LIMITS, mintId, type ThreadSettings, type Turn } from "@flint/protocol";
 import { needs, settled, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { NativeDriver } from "./driver.ts";
+import { RecordedTurn, type TurnWishes } from "./testing/recorded-turn.ts";
 
 const sandbox = new CommandSandbox({ environment: process.env });
-
-/** A turn that keeps what it is told, and answers as the test wants. */
-class Recorded implements TurnContext {
-  readonly turnId = mintId();
-  readonly kind: TurnContext["kind"];
-  readonly input: TurnContext["input"];
-  readonly settings: ThreadSettings;
-  readonly review: TurnContext["review"];
-  readonly outputSchema: TurnContext["outputSchema"];
-  readonly stop = new AbortController();
-  readonly signal = this.stop.signal;
-  readonly events: DriverEvent[] = [];
-  readonly actions: Action[] = [];
-  readonly #answers: Answers;
-  readonly #decide: (action: Action) => Decision["outcome"];
-  readonly #watch: (event: DriverEvent) => void;
-
-  constructor(text: string, settings: ThreadSettings, wishes: Wishes) {
-    this.input = [{ type: "text", text }];
-    this.settings = { ...settings, ...wishes.settings };
-    this.kind = wishes.kind ?? "prompt";
-    this.review = wishes.review;
-    this.outputSchema = wishes.outputSchema;
-    this.#answers = wishes.answers ?? {};
-    this.#decide = wishes.decide ?? (() => "allow");
-    this.#watch = wishes.watch ?? (() => {});
-  }
-
-  emit(event: DriverEvent): void {
-    this.events.push(event);
-    this.#watch(event);
-  }
-
-  ready(): Promise<void> {
-    return settled();
-  }
-
-  async approve(action: Action): Promise<Decision> {
-    this.actions.push(action);
-    return { outcome: this.#decide(action), scope: "once" };
-  }
-
-  async ask(): Promise<Answers> {
-    return this.#answers;
-  }
-
-  /** The final items of one type. */
-  completed<Type extends ItemType>(type: Type): Item<Type>[] {
-    const items = this.events.flatMap((event) => (event.type === "item/completed" ? [event.item] : []));
-    return items.filter(isKnownItem).filter((item): item is Item<Type> => item.type === type);
-  }
-
-  get said(): string {
-    return this.completed("agentMessage")
-      .map(({ text }) => text)
-      .join("\n");
-  }
-}
-
-interface Wishes extends Partial<Pick<TurnContext, "kind" | "review" | "outputSchema">> {
-  readonly settings?: Partial<ThreadSettings>;
-  readonly decide?: (action: Action) => Decision["outcome"];
-  readonly watch?: (event: DriverEvent) => void;
-  readonly answers?: Answers;
-}
 
 /** An agent in a folder of its own. */
 async function open(options: { history?: readonly Turn[]; sandbox?: Sandbox } = {}) {
@@ -100,13 +25,14 @@ async function open(options: { history?: readonly Turn[]; sandbox?: Sandbox } = 
     nativeId: undefined,
     history: async () => options.history ?? [],
     sandbox: options.sandbox ?? sandbox,
+    mcpServers: [],
   });
   onTestFinished(() => session.close());
-  const begin = (text: string, wishes: Wishes = {}) => {
-    const turn = new Recorded(text, settings, wishes);
+  const begin = (text: string, wishes: TurnWishes = {}) => {
+    const turn = new RecordedTurn(text, settings, wishes);
     return { turn, ended: session.run(turn) };
   };
-  const run = async (text: string, wishes: Wishes = {}) => {
+  const run = async (text: string, wishes: TurnWishes = {}) => {
     const { turn, ended } = begin(text, wishes);
     return { turn, outcome: await ended };
   };
@@ -115,20 +41,18 @@ async function open(options: { history?: readonly Turn[]; sandbox?: Sandbox } = 
 
 const confined = needs("namespaces");
 
-confined("it looks into the folder and says what is there", async () => {
+confined("a command is shown with its output and exit code, and what was used is told", async () => {
   const { folder, run } = await open();
   writeFileSync(folder.join("README.md"), "# Hello\n");
   mkdirSync(folder.join("source"));
-  const { turn, outcome } = await run("what is in this folder?");
+  const { turn, outcome } = await run("run `ls -p`");
   expect(outcome).toEqual({ status: "completed" });
-  expect(turn.said).toBe(
-    "This folder holds 1 folder and 1 file. Worth knowing: README.md. Folders: source/.",
-  );
+  expect(turn.said).toContain("README.md");
   expect(turn.completed("commandExecution")).toEqual([
     {
       type: "commandExecution",
       id: `${turn.turnId}-1`,
-      command: "ls -Ap",
+      command: "ls -p",
       cwd: folder.path,
       status: "completed",
       exitCode: 0,

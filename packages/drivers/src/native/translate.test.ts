@@ -1,7 +1,7 @@
 import type { DriverEvent } from "@flint/core/ports";
 import { expect, test } from "vitest";
 import type { ModelPart } from "./models/model.ts";
-import { beginTurn, endTurn, step, takeItemId } from "./translate.ts";
+import { beginTurn, endTurn, showPlan, step, takeItemId } from "./translate.ts";
 
 /** The events that a sequence of parts means, in a turn that ends by itself. */
 function translate(parts: readonly ModelPart[]): DriverEvent[] {
@@ -19,7 +19,7 @@ test("text becomes one message that starts empty, grows and ends whole", () => {
   const parts: ModelPart[] = [
     { type: "text-delta", text: "Good " },
     { type: "text-delta", text: "day." },
-    { type: "finish" },
+    { type: "finish", reason: "stop" },
   ];
   expect(translate(parts)).toEqual([
     { type: "item/started", item: { type: "agentMessage", id: "turn-1", text: "" } },
@@ -33,7 +33,7 @@ test("reasoning is an item of its own and is complete when text begins", () => {
   const parts: ModelPart[] = [
     { type: "reasoning-delta", text: "Hm." },
     { type: "text-delta", text: "Yes." },
-    { type: "finish" },
+    { type: "finish", reason: "stop" },
   ];
   expect(translate(parts)).toEqual([
     { type: "item/started", item: { type: "reasoning", id: "turn-1", content: "" } },
@@ -54,23 +54,57 @@ test("text before a tool call is complete before the tool runs", () => {
 test("a plan is one item for the turn, updated whole and completed at the end", () => {
   const pending = [{ step: "Look", status: "inProgress" as const }];
   const done = [{ step: "Look", status: "completed" as const }];
-  const parts: ModelPart[] = [
-    { type: "plan", explanation: "first", entries: pending },
-    { type: "plan", explanation: "second", entries: done },
-  ];
-  expect(translate(parts)).toEqual([
-    { type: "item/started", item: { type: "plan", id: "turn-1", text: "" } },
-    { type: "item/plan/delta", itemId: "turn-1", delta: "1. Look" },
+  let state = beginTurn("turn");
+  const events: DriverEvent[] = [];
+  for (const [id, explanation, entries] of [
+    ["first-id", "first", pending],
+    ["second-id", "second", done],
+  ] as const) {
+    const [next, told] = showPlan(state, id, explanation, entries);
+    state = next;
+    events.push(...told);
+  }
+  expect([...events, ...endTurn(state)[1]]).toEqual([
+    { type: "item/started", item: { type: "plan", id: "first-id", text: "" } },
+    { type: "item/plan/delta", itemId: "first-id", delta: "1. Look" },
     { type: "turn/plan/updated", explanation: "first", plan: pending },
     { type: "turn/plan/updated", explanation: "second", plan: done },
-    { type: "item/completed", item: { type: "plan", id: "turn-1", text: "1. Look", entries: done } },
+    { type: "item/completed", item: { type: "plan", id: "first-id", text: "1. Look", entries: done } },
   ]);
 });
 
-test("usage carries the size of the context", () => {
+test("a plan that is shown after some text leaves the text complete", () => {
+  const [state] = step(beginTurn("turn"), { type: "text-delta", text: "Look." });
+  const [, events] = showPlan(state, "plan", "", [{ step: "Look", status: "pending" }]);
+  expect(events[0]).toEqual({
+    type: "item/completed",
+    item: { type: "agentMessage", id: "turn-1", text: "Look." },
+  });
+});
+
+test("a request that is made again is an error that says so", () => {
+  const error = { message: "Too many requests.", errorInfo: "UsageLimitExceeded", httpStatusCode: 429 };
+  expect(translate([{ type: "retry", error }])).toEqual([{ type: "error", error, willRetry: true }]);
+});
+
+test("an empty piece of text and what a model keeps for itself show nothing", () => {
+  const parts: ModelPart[] = [
+    { type: "text-delta", text: "" },
+    { type: "keepsake", keepsake: { model: "m", content: "signed" } },
+  ];
+  expect(translate(parts)).toEqual([]);
+});
+
+test("usage carries the size of the context, and what it cost if that is known", () => {
   const usage = { inputTokens: 3, outputTokens: 4, thinkingTokens: 5 };
-  expect(translate([{ type: "usage", usage }])).toEqual([
+  const cost = { amount: 0.25, currency: "USD" };
+  const parts: ModelPart[] = [
+    { type: "usage", usage },
+    { type: "usage", usage, cost },
+  ];
+  expect(translate(parts)).toEqual([
     { type: "usage", last: usage, modelContextWindow: 8192 },
+    { type: "usage", last: usage, modelContextWindow: 8192, cost },
   ]);
 });
 

@@ -2,6 +2,8 @@ import type { DriverEvent } from "@flint/core/ports";
 import type { Item, PlanEntry } from "@flint/protocol";
 import type { ModelPart } from "./models/model.ts";
 
+type UsagePart = Extract<ModelPart, { type: "usage" }>;
+
 /** A text that is being streamed. */
 interface OpenText {
   readonly kind: "text" | "reasoning";
@@ -12,7 +14,8 @@ interface OpenText {
 /** Where the translation of one turn stands. */
 export interface TranslateState {
   readonly turnId: string;
-  readonly modelContextWindow: number;
+  /** Absent until the model is known. */
+  readonly modelContextWindow: number | undefined;
   /** How many items the turn has so far; their ids are made of it. */
   readonly items: number;
   readonly open: OpenText | undefined;
@@ -23,7 +26,7 @@ export interface TranslateState {
 export type Step = readonly [TranslateState, readonly DriverEvent[]];
 
 /** The beginning of a turn. */
-export function beginTurn(turnId: string, modelContextWindow: number): TranslateState {
+export function beginTurn(turnId: string, modelContextWindow?: number): TranslateState {
   return { turnId, modelContextWindow, items: 0, open: undefined, plan: undefined };
 }
 
@@ -40,18 +43,39 @@ export function step(state: TranslateState, part: ModelPart): Step {
       return stream(state, "text", part.text);
     case "reasoning-delta":
       return stream(state, "reasoning", part.text);
-    case "plan":
-      return onPlan(...closeText(state), part.explanation, part.entries);
-    case "usage": {
-      const { modelContextWindow } = state;
-      return [state, [{ type: "usage", last: part.usage, modelContextWindow }]];
-    }
+    case "usage":
+      return [state, [usageEvent(state, part)]];
+    case "retry":
+      return [state, [{ type: "error", error: part.error, willRetry: true }]];
+    case "keepsake":
+      return [state, []];
     // What the model wants done has items of its own; the text before it is complete.
     case "tool-call":
-    case "question":
     case "finish":
       return closeText(state);
   }
+}
+
+/**
+ * The whole plan as it is now. The plan is one item for the whole turn; how far it is comes with every update of the
+ * turn's plan. The id is used for the first of them.
+ */
+export function showPlan(
+  state: TranslateState,
+  itemId: string,
+  explanation: string,
+  entries: readonly PlanEntry[],
+): Step {
+  const [closed, before] = closeText(state);
+  const updated: DriverEvent = { type: "turn/plan/updated", explanation, plan: entries };
+  const text = entries.map((entry, index) => `${index + 1}. ${entry.step}`).join("\n");
+  if (closed.plan !== undefined) {
+    return [{ ...closed, plan: { ...closed.plan, text, entries: [...entries] } }, [...before, updated]];
+  }
+  const plan: Item<"plan"> = { type: "plan", id: itemId, text, entries: [...entries] };
+  const started: DriverEvent = { type: "item/started", item: { type: "plan", id: itemId, text: "" } };
+  const delta: DriverEvent = { type: "item/plan/delta", itemId, delta: text };
+  return [{ ...closed, plan }, [...before, started, delta, updated]];
 }
 
 /** The end of a turn that was worked to its end: what is still open is complete. */
@@ -62,6 +86,7 @@ export function endTurn(state: TranslateState): Step {
 }
 
 function stream(state: TranslateState, kind: OpenText["kind"], text: string): Step {
+  if (text === "") return [state, []];
   if (state.open?.kind === kind) {
     const open = { ...state.open, text: state.open.text + text };
     return [{ ...state, open }, [deltaOf(kind, open.id, text)]];
@@ -86,21 +111,12 @@ function deltaOf(kind: OpenText["kind"], itemId: string, delta: string): DriverE
   return { type, itemId, delta };
 }
 
-/** The plan is one item for the whole turn; how far it is comes with every update of the turn's plan. */
-function onPlan(
-  state: TranslateState,
-  before: readonly DriverEvent[],
-  explanation: string,
-  entries: readonly PlanEntry[],
-): Step {
-  const updated: DriverEvent = { type: "turn/plan/updated", explanation, plan: entries };
-  if (state.plan !== undefined) {
-    return [{ ...state, plan: { ...state.plan, entries: [...entries] } }, [...before, updated]];
-  }
-  const [next, id] = takeItemId(state);
-  const text = entries.map((entry, index) => `${index + 1}. ${entry.step}`).join("\n");
-  const plan: Item<"plan"> = { type: "plan", id, text, entries: [...entries] };
-  const started: DriverEvent = { type: "item/started", item: { type: "plan", id, text: "" } };
-  const delta: DriverEvent = { type: "item/plan/delta", itemId: id, delta: text };
-  return [{ ...next, plan }, [...before, started, delta, updated]];
+function usageEvent({ modelContextWindow }: TranslateState, part: UsagePart): DriverEvent {
+  const { usage: last, cost } = part;
+  return {
+    type: "usage",
+    last,
+    ...(modelContextWindow === undefined ? {} : { modelContextWindow }),
+    ...(cost === undefined ? {} : { cost }),
+  };
 }

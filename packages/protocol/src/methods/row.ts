@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { Budget } from "../budget.ts";
 import { Id } from "../ids.ts";
 import { LIMITS } from "../limits.ts";
 import { once } from "../open.ts";
@@ -45,4 +46,5 @@ export const overrides = {
   cwd: z.optional(absolutePath),
   approvalPolicy: z.optional(ApprovalPolicy),
   config: z.optional(ConfigValues),
+  budget: z.optional(Budget),
 };

@@ -1,11 +1,12 @@
 import * as z from "zod/mini";
 import { ConfigOption, Model, SandboxState } from "../config.ts";
 import { Id } from "../ids.ts";
-import { open } from "../open.ts";
+import { Empty, open } from "../open.ts";
 import { ApprovalPolicy, SandboxPolicy, SandboxPolicyInput } from "../policy.ts";
+import { Rule } from "../rules.ts";
 import { absolutePath, limit, row } from "./row.ts";
 
-/** The greeting, models, selectors, accounts, and commands outside of any thread. */
+/** The greeting, models, selectors, rules, accounts, and commands outside of any thread. */
 export const SERVER_METHODS = {
   initialize: row(
     "Say hello. Has to come first, and once.",
@@ -78,6 +79,18 @@ export const SERVER_METHODS = {
         sandbox: SandboxState,
         durability: z.string(),
       }),
+  ),
+  "rules/list": row(
+    "What was allowed for always, in one project or in all of them, oldest first.",
+    "none",
+    () => open({ cwd: z.optional(absolutePath) }),
+    () => open({ data: z.array(Rule) }),
+  ),
+  "rules/remove": row(
+    "Take back what was allowed for always. It is asked about again from the next time on.",
+    "none",
+    () => open({ id: Id }),
+    () => Empty,
   ),
   "mcpServerStatus/list": row(
     "The MCP servers of the agent and how they are.",

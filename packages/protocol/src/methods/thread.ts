@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { Approval, QuestionRequest } from "../approval.ts";
 import { LoggedEvent } from "../events.ts";
+import { RestoredFiles } from "../files.ts";
 import { Id } from "../ids.ts";
 import { QueuedInput } from "../input.ts";
 import { LIMITS } from "../limits.ts";
@@ -43,6 +44,21 @@ const AttachResult = open({
   queue: z.array(QueuedInput),
   usage: TokenUsage,
   cost: z.optional(Cost),
+});
+
+/** What becomes of the files when turns are dropped. With `preview` nothing changes; the answer says what would. */
+const filesOfRevert = {
+  files: z.optional(z.enum(["keep", "restore"])),
+  preview: z.optional(z.boolean()),
+};
+
+const RevertResult = open({
+  thread: Thread,
+  turnIds: z.array(Id),
+  revertId: z.optional(Id),
+  files: z.optional(RestoredFiles.files),
+  conflicts: z.optional(RestoredFiles.conflicts),
+  notSaved: z.optional(RestoredFiles.notSaved),
 });
 
 /** Making, following, reading, changing and deleting threads. */
@@ -139,16 +155,22 @@ export const THREAD_METHODS = {
     () => Empty,
   ),
   "thread/rollback": row(
-    "Drop the last turns from the conversation. Files are not touched.",
+    "Drop the last turns from the conversation, and put their files back if `files` says so.",
     "thread",
-    () => open({ ...ofThread, numTurns: z.int().check(z.minimum(1)) }),
-    () => open({ thread: Thread, turnIds: z.array(Id) }),
+    () => open({ ...ofThread, numTurns: z.int().check(z.minimum(1)), ...filesOfRevert }),
+    () => RevertResult,
   ),
   "thread/revert": row(
-    "Go back to the moment before a turn. Files are not touched.",
+    "Go back to the moment before a turn; the files stay as they are unless `files` says otherwise.",
     "thread",
-    () => open({ ...ofThread, beforeTurnId: Id }),
-    () => open({ thread: Thread, turnIds: z.array(Id) }),
+    () => open({ ...ofThread, beforeTurnId: Id, ...filesOfRevert }),
+    () => RevertResult,
+  ),
+  "thread/revert/undo": row(
+    "Take a revert back: its files, and its turns if no turn has begun since.",
+    "thread",
+    () => open({ ...ofThread, revertId: Id }),
+    () => open({ thread: Thread, turnIds: z.array(Id), ...RestoredFiles }),
   ),
   "thread/compact/start": row(
     "Summarise the context to make room, as a turn of its own.",

@@ -1,6 +1,12 @@
-import { type ParseArgsConfig, parseArgs } from "node:util";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import type { PolicyRules } from "@flint/core/ports";
 import { ApprovalPolicy, type SandboxPolicy, SandboxShorthand, sandboxPolicyOf } from "@flint/protocol";
-import type { Durability, ServerOptions } from "../compose.ts";
+import type { ConfigValues } from "../config/config-values.ts";
+import { nearest } from "../config/nearest.ts";
+import { userConfigPath } from "../config.ts";
+import type { Durability, ServerOptions } from "../server-options.ts";
+import type { Flags, FlagValues } from "./flags.ts";
 
 /** A mistake on the command line. The message says what is wrong and what would be right; the exit code is 2. */
 export class UsageError extends Error {
@@ -10,28 +16,42 @@ export class UsageError extends Error {
   }
 }
 
-/** The options that every command with a server of its own takes. */
-export const SERVER_FLAGS = {
-  cwd: { type: "string" },
-  model: { type: "string" },
-  approval: { type: "string" },
-  sandbox: { type: "string" },
-  durability: { type: "string" },
-  "approval-timeout": { type: "string" },
-  "allow-unconfined": { type: "boolean" },
-  help: { type: "boolean", short: "h" },
-} as const satisfies ParseArgsConfig["options"];
-
-/** Reads options and positionals; unknown options are an error that names them. */
-export function readArguments<Flags extends NonNullable<ParseArgsConfig["options"]>>(
+/** Reads options and positionals; unknown options are an error that names them, and the one that was likely meant. */
+export function readArguments<const Of extends Flags>(
   args: readonly string[],
-  options: Flags,
-) {
+  options: Of,
+): { readonly values: FlagValues<Of>; readonly positionals: readonly string[] } {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    const parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    // Node derives the same from `options`, but only for a type that is written out.
+    const values = parsed.values as FlagValues<Of>;
+    return { values, positionals: parsed.positionals };
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(parseProblem(error, Object.keys(options)));
   }
+}
+
+function parseProblem(error: unknown, known: readonly string[]): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const [, name] = /^Unknown option '--?([^']+)'/.exec(message) ?? [];
+  if (name === undefined) return message;
+  const meant = nearest(name, known);
+  const hint = meant === undefined ? "" : ` Did you mean --${meant}?`;
+  return `There is no option ${name.length === 1 ? "-" : "--"}${name}.${hint}`;
+}
+
+/** Refuses what a command does not take. */
+export function noArguments(command: string, positionals: readonly string[]): void {
+  if (positionals.length === 0) return;
+  throw new UsageError(`${command} takes no argument ${JSON.stringify(positionals[0])}.`);
+}
+
+/** The one argument that a command needs. */
+export function oneArgument(command: string, positionals: readonly string[], what: string): string {
+  const [argument, ...more] = positionals;
+  if (argument === undefined) throw new UsageError(`${command} needs ${what}.`);
+  noArguments(`After ${JSON.stringify(argument)}, ${command}`, more);
+  return argument;
 }
 
 /** What `readArguments` found for the options that belong to the server. */
@@ -40,15 +60,49 @@ export interface ServerFlagValues {
   readonly model?: string | undefined;
   readonly approval?: string | undefined;
   readonly sandbox?: string | undefined;
+  readonly policy?: string | undefined;
   readonly durability?: string | undefined;
   readonly "approval-timeout"?: string | undefined;
   readonly "allow-unconfined"?: boolean | undefined;
 }
 
-/** The server that these options ask for. */
-export function serverOptions(values: ServerFlagValues): ServerOptions {
+/** Server options with the folder to work in as a whole path. */
+export type PlacedOptions = ServerOptions & { readonly cwd: string };
+
+/** The server that these options ask for, on top of the user's configuration file. */
+export async function serverOptions(values: ServerFlagValues): Promise<PlacedOptions> {
+  const chosen = chosenOptions(values);
+  const config = await userConfig();
+  const policyFile = values.policy ?? config?.get("policy_file");
   return {
-    cwd: values.cwd,
+    ...(config === undefined ? {} : await configuredServer(config)),
+    ...chosen,
+    ...(policyFile === undefined ? {} : { policyRules: await policyRules(policyFile) }),
+    cwd: resolve(values.cwd ?? "."),
+    chosen: Object.keys(chosen),
+  };
+}
+
+/** The user's configuration file; a user without one pays for nothing but the look. */
+async function userConfig(): Promise<ConfigValues | undefined> {
+  const { UserConfig } = await import("../config/user-config.ts");
+  const config = await new UserConfig(userConfigPath()).read();
+  return config.entries().length === 0 ? undefined : config;
+}
+
+async function configuredServer(config: ConfigValues): Promise<ServerOptions> {
+  const { configuredOptions } = await import("../config/server-config.ts");
+  return configuredOptions(config);
+}
+
+async function policyRules(path: string): Promise<PolicyRules> {
+  const { readPolicyFile } = await import("../policy-file.ts");
+  return readPolicyFile(resolve(path));
+}
+
+/** Only what was given: an option that is left out must not hide what is configured. */
+function chosenOptions(values: ServerFlagValues): ServerOptions {
+  const all: ServerOptions = {
     model: values.model,
     approvalPolicy: values.approval === undefined ? undefined : approvalPolicy(values.approval),
     sandboxPolicy: values.sandbox === undefined ? undefined : sandboxPolicy(values.sandbox),
@@ -56,6 +110,7 @@ export function serverOptions(values: ServerFlagValues): ServerOptions {
     approvalTimeoutMs: seconds(values["approval-timeout"]),
     allowUnconfined: values["allow-unconfined"],
   };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
 function approvalPolicy(text: string): ApprovalPolicy {

@@ -2,14 +2,16 @@ import { resolve } from "node:path";
 import { spawnServer } from "@flint/sdk";
 import { runHarnessClient } from "../harness-client.ts";
 import { visible } from "../visible.ts";
-import { readArguments, UsageError } from "./arguments.ts";
+import { UsageError } from "./arguments.ts";
 import { askLine } from "./terminal.ts";
 
-const FLAGS = { cwd: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
+interface HarnessClientArguments {
+  readonly values: { readonly cwd?: string | undefined };
+  readonly positionals: readonly string[];
+}
 
 /** `flint harness-client --cwd DIR "PROMPT"`: starts a harness server and drives one turn through it. */
-export async function harnessClient(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, FLAGS);
+export async function harnessClient({ values, positionals }: HarnessClientArguments): Promise<number> {
   const prompt = positionals.join(" ");
   if (prompt === "")
     throw new UsageError('harness-client needs a prompt: flint harness-client --cwd DIR "PROMPT"');

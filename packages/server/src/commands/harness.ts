@@ -1,20 +1,21 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { harnessDialect } from "@flint/dialects/harness";
 import { composeEngine } from "../compose.ts";
+import { stateFolder } from "../config.ts";
 import { serveStdio } from "../serve-stdio.ts";
-import { readArguments, SERVER_FLAGS, serverOptions, UsageError } from "./arguments.ts";
+import { noArguments, type ServerFlagValues, serverOptions } from "./arguments.ts";
 
 /** `flint harness --cwd DIR`: the harness protocol, with its threads under `DIR/.harness`. */
-export async function harness(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, SERVER_FLAGS);
-  if (positionals.length > 0)
-    throw new UsageError(`harness takes no argument ${JSON.stringify(positionals[0])}.`);
-  const options = serverOptions(values);
-  const cwd = resolve(options.cwd ?? ".");
-  const root = join(cwd, ".harness");
+export async function harness(given: {
+  readonly values: ServerFlagValues;
+  readonly positionals: readonly string[];
+}): Promise<number> {
+  noArguments("harness", given.positionals);
+  const options = await serverOptions(given.values);
+  const root = join(options.cwd, ".harness");
   keepOutOfGit(root);
-  await serveStdio(composeEngine({ ...options, cwd, root }), harnessDialect);
+  await serveStdio(composeEngine({ ...options, root, userRoot: stateFolder() }), harnessDialect);
   return 0;
 }
 

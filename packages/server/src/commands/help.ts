@@ -1,33 +1,86 @@
 import { VERSION } from "../version.ts";
+import type { Command, CommandGroup } from "./command.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
+import type { Flag, Flags } from "./flags.ts";
+import { COMMANDS } from "./table.ts";
 
 /** What `flint --help` says. */
-export const HELP = `flint ${VERSION}: one harness for every coding agent
+export function overview(): string {
+  const commands = Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary] as const);
+  return `flint ${VERSION}: one harness for every coding agent
 
-  flint exec "PROMPT"                 ask the agent to do something here
-  flint serve --stdio                 the Flint protocol for one client (also: flint app-server)
-  flint harness --cwd DIR             the harness protocol; threads go to DIR/.harness
-  flint harness-client --cwd DIR "PROMPT"
-                                      a small client of it, to see how it works
-  flint schema [NAME] [--out DIR] [--typescript]
-                                      the protocol as JSON Schema or TypeScript
+${listed(commands)}
 
 Try:
-  flint exec "what is in this folder?"
-  flint exec "run \`npm test\`"
-  echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}' | flint harness
+  flint exec "show me what you can do"
+  flint exec "run the tests"
+  flint doctor
 
-Options of exec, serve and harness:
-  --cwd DIR                 where to work (default: here)
-  --model MODEL             such as flint/offline
-  --approval POLICY         when to ask: never, unlessTrusted (default), always
-  --sandbox POLICY          what commands may touch: read-only, workspace-write (default),
-                            danger-full-access, external-sandbox
-  --allow-unconfined        let clients choose danger-full-access together with never
-  --approval-timeout SECS   an approval nobody answers is declined after this (default: 600)
-  --durability LEVEL        full (default): a completed turn survives a power cut;
-                            relaxed: it survives the end of Flint, a power cut may lose seconds
-  -h, --help                this text;  --version  the version
+flint COMMAND --help says more about each, with examples.
 
+Your configuration is in $FLINT_CONFIG, else ~/.config/flint/config.toml; flint config keys says what it takes.
 Threads are kept in $FLINT_HOME, else $XDG_STATE_HOME/flint, else ~/.local/state/flint.
-Exit codes: 0 done, 1 the turn failed or was interrupted, 2 wrong use.
+Exit codes:
+${listed(Object.entries(EXIT_CODES))}
 `;
+}
+
+/** What help says about commands under one name. */
+export function groupHelp(name: string, { summary, commands }: CommandGroup): string {
+  const rows = Object.entries(commands).map(
+    ([sub, row]) => [`${sub} ${row.usage}`.trim(), row.summary] as const,
+  );
+  const examples = Object.values(commands).flatMap((command) => command.examples.slice(0, 1));
+  return `flint ${name}: ${summary}\n\n${listed(rows)}\n\n${exampleLines(examples)}`;
+}
+
+/** What help says about one command. */
+export function commandHelp(name: string, { summary, usage, flags, examples, notes = [] }: Command): string {
+  const options = listed(Object.entries(flags).map(([flag, row]) => [flagText(flag, row), row.doc] as const));
+  const paragraphs = [
+    `flint ${name}: ${summary}`,
+    `Usage: flint ${name}${usage === "" ? "" : ` ${usage}`}${isBare(flags) ? "" : " [OPTIONS]"}`,
+    `Options:\n${options}`,
+    ...(notes.length === 0 ? [] : [notes.join("\n")]),
+  ];
+  return `${paragraphs.join("\n\n")}\n\n${exampleLines(examples)}`;
+}
+
+function isBare(flags: Flags): boolean {
+  return Object.keys(flags).every((flag) => flag === "help");
+}
+
+function flagText(name: string, { short, takes, multiple }: Flag): string {
+  const head = short === undefined ? `--${name}` : `-${short}, --${name}`;
+  return `${head}${takes === undefined ? "" : ` ${takes}`}${multiple === true ? " ..." : ""}`;
+}
+
+function exampleLines(examples: readonly string[]): string {
+  return `Examples:\n${examples.map((example) => `  ${example}\n`).join("")}`;
+}
+
+const WIDTH = 96;
+
+/** Two columns; what is too long for the second goes on below itself. */
+function listed(rows: readonly (readonly [string, string])[]): string {
+  const left = Math.max(...rows.map(([name]) => name.length)) + 2;
+  return rows
+    .map(([name, text]) => {
+      const [first = "", ...more] = wrapped(text, WIDTH - left - 2);
+      return [`  ${name.padEnd(left)}${first}`, ...more.map((line) => `  ${"".padEnd(left)}${line}`)].join(
+        "\n",
+      );
+    })
+    .join("\n");
+}
+
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

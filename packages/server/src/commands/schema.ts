@@ -1,17 +1,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { jsonSchemas, typeScriptDeclarations } from "@flint/protocol/schema";
-import { readArguments, UsageError } from "./arguments.ts";
+import { UsageError } from "./arguments.ts";
 
-const FLAGS = {
-  out: { type: "string" },
-  typescript: { type: "boolean" },
-  help: { type: "boolean", short: "h" },
-} as const;
+interface SchemaArguments {
+  readonly values: { readonly out?: string | undefined; readonly typescript?: boolean | undefined };
+  readonly positionals: readonly string[];
+}
 
 /** `flint schema`: the protocol as JSON Schema, or as TypeScript, for people who write clients. */
-export async function schema(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, FLAGS);
+export async function schema({ values, positionals }: SchemaArguments): Promise<number> {
   const wanted = positionals[0];
   const schemas: Readonly<Record<string, object>> = jsonSchemas();
   if (wanted !== undefined && !Object.hasOwn(schemas, wanted)) {

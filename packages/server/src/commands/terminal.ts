@@ -1,8 +1,25 @@
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 
 /** Whether somebody sits at this terminal who could answer. */
 export function someoneIsThere(): boolean {
-  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+  return process.stdin.isTTY === true && process.stderr.isTTY === true && isInForeground();
+}
+
+/**
+ * Whether the terminal belongs to this program now. One in the background would be stopped by the system when it
+ * reads keys; where there is no `/proc` it is taken to be in the foreground.
+ */
+export function isInForeground(): boolean {
+  try {
+    const stat = readFileSync("/proc/self/stat", "utf8");
+    // Behind the name in brackets, which may hold anything: state, parent, group, session, terminal, its group.
+    const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return group === foreground;
+  } catch {
+    // Another system than Linux.
+    return true;
+  }
 }
 
 /** Asks one line on the terminal; undefined when nobody is there or the question was taken back. */

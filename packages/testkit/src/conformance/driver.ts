@@ -230,6 +230,7 @@ async function open(under: DriverUnderTest, nativeId?: string): Promise<DriverSe
     settings,
     nativeId,
     history: async () => [],
+    mcpServers: [],
     sandbox,
   });
   onTestFinished(() => session.close());
@@ -295,9 +296,12 @@ function textOf(item: object): string {
 
 const NO_COMMANDS: Sandbox = {
   state: async () => ({ available: false, mechanism: "none" }),
-  launch: async () => {
-    throw new Error(
-      "This driver was tried without a sandbox; give one to describeDriver if it starts commands.",
-    );
-  },
+  launch: async () => refuseCommand(),
+  start: async () => refuseCommand(),
 };
+
+function refuseCommand(): never {
+  throw new Error(
+    "This driver was tried without a sandbox; give one to describeDriver if it starts commands.",
+  );
+}

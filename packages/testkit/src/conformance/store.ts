@@ -1,5 +1,5 @@
 import type { Store } from "@flint/core/ports";
-import type { EventBody } from "@flint/protocol";
+import type { EventBody, Turn } from "@flint/protocol";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
@@ -53,6 +53,7 @@ export function describeStore(name: string, make: Make): void {
     test("refuses every id that is not a plain name [P27]", () => checkBadIds(make));
     test("pages through the turns from the newest to the oldest", () => checkTurnPages(make));
     test("leaves out turns that were reverted, also on the pages before", () => checkReverted(make));
+    test("brings back turns whose revert was taken back", () => checkRevertUndone(make));
     test("shows the latest turn that is left when the latest one is reverted", () => checkLatestTurn(make));
     test("lists a thread from its first checkpoint on", () => checkListed(make));
     test("filters and orders the list", () => checkQueries(make));
@@ -269,6 +270,32 @@ async function checkReverted(make: Make): Promise<void> {
     const turns = await allTurns(store, thread.id, limit);
     expect(turns.map((turn) => turn.id)).toEqual(["c", "e", "g"]);
   }
+}
+
+async function checkRevertUndone(make: Make): Promise<void> {
+  const under = await arrange(make);
+  const thread = await WrittenThread.create(under.store);
+  const { id: threadId } = thread;
+  for (const turnId of ["a", "b", "c"]) thread.turn(turnId);
+  const [, ...turns] = await allTurns(under.store, threadId, 3);
+  const dropped = (revertId: string, turnIds: string[]): EventBody => ({
+    type: "thread/reverted",
+    data: { threadId, turnIds, revertId },
+  });
+  const back = (revertId: string, latest: Turn[]): EventBody => ({
+    type: "thread/revert/undone",
+    data: { threadId, revertId, turns: latest },
+  });
+  thread.append([dropped("one", ["c"]), dropped("two", ["b"]), back("two", turns.slice(0, 1))]);
+  expect((await allTurns(under.store, threadId, 1)).map((turn) => turn.id)).toEqual(["a", "b"]);
+  thread.append([back("one", turns.slice(1))]);
+  for (const limit of [1, 2, 3]) {
+    const left = await allTurns(under.store, threadId, limit);
+    expect(left.map((turn) => turn.id)).toEqual(["a", "b", "c"]);
+  }
+  await thread.close();
+  const { state } = await (await under.reopen()).peek(threadId);
+  expect(state.turns.at(-1)).toEqual(turns.at(-1));
 }
 
 async function checkLatestTurn(make: Make): Promise<void> {

@@ -1,14 +1,26 @@
 import { describe, expect, test } from "vitest";
 import type { Message, ModelPart, ModelRequest, ToolResult } from "./model.ts";
-import { intentOf } from "./offline/intent.ts";
+import { intentOf } from "./offline/understand.ts";
 import { OfflineModel } from "./offline.ts";
 
+const tool = (name: string, parameters: ModelRequest["tools"][number]["parameters"] = {}) => ({
+  name,
+  description: name,
+  parameters,
+});
+const SHELL = [tool("shell")];
+const ALL = [
+  ...["shell", "write_file", "edit_file", "read_file", "list_files", "find_files", "search_text"],
+  ...["update_plan", "ask_user"],
+].map((name) => tool(name));
+
 const REQUEST: Omit<ModelRequest, "messages"> = {
-  tools: [],
+  tools: ALL,
   purpose: "prompt",
   review: undefined,
   outputSchema: undefined,
   temperature: 0,
+  reasoningEffort: undefined,
 };
 
 async function ask(messages: readonly Message[], rest: Partial<ModelRequest> = {}): Promise<ModelPart[]> {
@@ -22,6 +34,7 @@ const user = (text: string): Message => ({ role: "user", text });
 const text = (parts: readonly ModelPart[]) =>
   parts.map((part) => (part.type === "text-delta" ? part.text : "")).join("");
 const calls = (parts: readonly ModelPart[]) => parts.filter((part) => part.type === "tool-call");
+const done = (output: string, exitCode = 0): ToolResult => ({ status: "done", exitCode, text: output });
 
 /** Plays the tools of a whole turn by a table of results in order. */
 async function play(
@@ -39,7 +52,8 @@ async function play(
     conversation.push({ role: "assistant", text: "", calls: [call] });
     conversation.push({ role: "tool", callId: call.callId, tool: call.tool, ...result });
   }
-  return { steps, last: text(steps.at(-1) ?? []) };
+  const asked = steps.flatMap(calls).map(({ tool: name, input }) => [name, input] as const);
+  return { steps, asked, last: text(steps.at(-1) ?? []) };
 }
 
 describe("what a request means", () => {
@@ -64,7 +78,63 @@ describe("what a request means", () => {
       { kind: "think", about: "what is in this folder", next: { kind: "list" } },
     ],
     ["Tell me a joke", { kind: "other", text: "Tell me a joke" }],
+    ["run the tests", { kind: "chore", chore: "test" }],
+    ["Can you run all the tests again, please?", { kind: "chore", chore: "test" }],
+    ["do the tests pass?", { kind: "chore", chore: "test" }],
+    ["run `npm test`", { kind: "run", command: "npm test" }],
+    ["build the project", { kind: "chore", chore: "build" }],
+    ["run the linter", { kind: "chore", chore: "lint" }],
+    ["type check the code", { kind: "chore", chore: "typecheck" }],
+    ["list the files in src", { kind: "list", path: "src" }],
+    ["what is in the docs folder?", { kind: "list", path: "docs" }],
+    ["find files named config", { kind: "find", name: "config" }],
+    ["find all *.ts files", { kind: "find", name: "*.ts" }],
+    ["find .md files", { kind: "find", name: "*.md" }],
+    ["where is main.rs?", { kind: "find", name: "main.rs" }],
+    ["where is startServer used?", { kind: "search", text: "startServer" }],
+    ["where is `a b` defined", { kind: "search", text: "a b" }],
+    ["search for TODO", { kind: "search", text: "TODO" }],
+    ["Find all uses of parse().", { kind: "search", text: "parse()" }],
+    ["which files mention sqlite?", { kind: "search", text: "sqlite" }],
+    ["explain src/a.ts", { kind: "explain", path: "src/a.ts" }],
+    ["What does `src/a.ts` do?", { kind: "explain", path: "src/a.ts" }],
+    ["show me package.json.", { kind: "explain", path: "package.json" }],
+    ["what does this project do?", { kind: "overview" }],
+    ["explain this repository", { kind: "overview" }],
+    ["create hello.py that prints hi", { kind: "write", path: "hello.py", content: 'print("hi")\n' }],
+    [
+      "please create a script hello.sh that says it's me",
+      { kind: "write", path: "hello.sh", content: "#!/bin/sh\nprintf '%s\\n' 'it'\\''s me'\n" },
+    ],
+    ["create an empty file x.txt", { kind: "write", path: "x.txt", content: "" }],
+    ["create notes.md about the release", { kind: "write", path: "notes.md", content: "# The release\n" }],
+    ["make a file a.txt containing two words", { kind: "write", path: "a.txt", content: "two words\n" }],
+    ["create a folder src/new", { kind: "run", command: "mkdir -p -- src/new" }],
+    ["replace `a b` with `c` in src/x.ts", { kind: "replace", path: "src/x.ts", from: "a b", to: "c" }],
+    ["change foo to bar in x.ts.", { kind: "replace", path: "x.ts", from: "foo", to: "bar" }],
+    ["in x.ts, replace foo with bar baz", { kind: "replace", path: "x.ts", from: "foo", to: "bar baz" }],
+    ["add a line `node_modules` to .gitignore", { kind: "append", path: ".gitignore", line: "node_modules" }],
+    ["append hello world to notes.txt", { kind: "append", path: "notes.txt", line: "hello world" }],
+    ["rename old.ts to new.ts", { kind: "run", command: "mv -n -- old.ts new.ts" }],
+    ["delete the file a b.txt", { kind: "other", text: "delete the file a b.txt" }],
+    ["delete `a b.txt`", { kind: "run", command: "rm -- 'a b.txt'" }],
+    ["what changed?", { kind: "run", command: "git status --short" }],
+    ["review my changes", { kind: "review" }],
+    ["show me what you can do", { kind: "demo" }],
+    ["summarise our conversation", { kind: "summarise" }],
   ])("%s", (request, intent) => expect(intentOf(request)).toEqual(intent));
+
+  test("a long request is taken word for word, and never takes long to be understood", () => {
+    const content = "write `a` ".repeat(50_000);
+    expect(intentOf(`write "${content}" to big.txt`)).toEqual({
+      kind: "write",
+      path: "big.txt",
+      content: `${content}\n`,
+    });
+    expect(intentOf(`run \`${content.replaceAll("`", "")}\``)).toMatchObject({ kind: "run" });
+    expect(intentOf("add x to ".repeat(100_000))).toMatchObject({ kind: "other" });
+    expect(intentOf("think about ".repeat(300))).toMatchObject({ kind: "think", next: { kind: "other" } });
+  });
 
   test("a plan is cut into steps that can be worked on", () => {
     expect(intentOf("plan to list files, run `date` and then write `x` to y.txt")).toMatchObject({
@@ -108,30 +178,53 @@ test("what was declined is said to be declined", async () => {
 });
 
 test("a plan is told before each step and at its end", async () => {
-  const done = { status: "done" as const, exitCode: 0, text: "a\n" };
-  const { steps, last } = await play([user("plan to list files and run `date`")], [done, done]);
-  const plans = steps.map((parts) =>
-    parts.flatMap((part) => (part.type === "plan" ? part.entries.map((entry) => entry.status) : [])),
+  const told = done("");
+  const { asked, last } = await play(
+    [user("plan to list files and run `date`")],
+    [told, done("a\n"), told, done("now\n"), told],
   );
-  expect(plans).toEqual([
-    ["inProgress", "pending"],
-    ["completed", "inProgress"],
-    ["completed", "completed"],
+  const statuses = asked.flatMap(([name, input]) => (name === "update_plan" ? [input.plan] : []));
+  const plan = (...each: string[]) => [
+    { step: "list files", status: each[0] },
+    { step: "run `date`", status: each[1] },
+  ];
+  expect(statuses).toEqual([
+    plan("inProgress", "pending"),
+    plan("completed", "inProgress"),
+    plan("completed", "completed"),
   ]);
   expect(last).toMatch(/^The plan is done\.\n\n1\. list files: .*\n\n2\. run `date`: /);
 });
 
+test("a plan uses the words that the tool has for how a step stands", async () => {
+  const status = { enum: ["pending", "in_progress", "completed"] };
+  const parameters = { properties: { plan: { items: { properties: { status } } } } };
+  const tools = [...SHELL, tool("update_plan", parameters)];
+  const failed = { status: "failed", text: "no", exitCode: 1 } as const;
+  const { asked } = await play([user("plan to run `x`")], [done(""), failed, done("")], { tools });
+  expect(asked.map(([, { plan }]) => plan)).toEqual([
+    [{ step: "run `x`", status: "in_progress" }],
+    undefined,
+    [{ step: "run `x`", status: "completed" }],
+  ]);
+});
+
+test("without a tool for plans the plan is said with the first step", async () => {
+  const { steps } = await play([user("plan to list files and run `date`")], [done("")], { tools: SHELL });
+  expect(text(steps[0] ?? [])).toBe("My plan:\n1. list files\n2. run `date`");
+});
+
 test("a question comes with its choices, and the answer is taken up", async () => {
-  const first = await ask([user("ask me which colour: red or blue")]);
-  const question = first.find((part) => part.type === "question");
-  expect(question).toMatchObject({
-    questions: [{ question: "Which colour?", options: [{ label: "red" }, { label: "blue" }] }],
-  });
-  const callId = question?.type === "question" ? question.callId : "";
-  const asked: Message = { role: "assistant", text: "", calls: [{ callId, tool: "ask_user", input: {} }] };
-  const answer: Message = { role: "tool", callId, tool: "ask_user", status: "done", text: "red" };
-  expect(text(await ask([user("ask me which colour: red or blue"), asked, answer]))).toBe(
-    "You answered: red",
+  const { asked, last } = await play([user("ask me which colour: red or blue")], [done("red")]);
+  const questions = [
+    { id: "answer", question: "Which colour?", options: [{ label: "red" }, { label: "blue" }] },
+  ];
+  expect(asked).toEqual([["ask_user", { questions }]]);
+  expect(last).toBe("You answered: red");
+  const unheard = await play([user("ask me for a number")], [{ status: "failed", text: "" }]);
+  expect(unheard.last).toBe("Nobody answered, so I leave it there.");
+  expect(text(await ask([user("ask me which colour: red or blue")], { tools: SHELL }))).toBe(
+    "Which colour? red, blue",
   );
 });
 
@@ -147,18 +240,28 @@ test("what was added while it worked is answered too", async () => {
   const call: Message = {
     role: "assistant",
     text: "",
-    calls: [{ callId: "call-0-0", tool: "shell", input: {} }],
+    calls: [{ callId: "call_0_0_0", tool: "shell", input: {} }],
   };
   const result: Message = {
     role: "tool",
-    callId: "call-0-0",
+    callId: "call_0_0_0",
     tool: "shell",
     status: "done",
     exitCode: 0,
     text: "x",
   };
   const parts = await ask([user("run `a`"), call, result, user("run `b`")]);
-  expect(calls(parts)).toMatchObject([{ callId: "call-1-0", input: { command: "b" } }]);
+  expect(calls(parts)).toMatchObject([{ callId: "call_0_1_0", input: { command: "b" } }]);
+});
+
+test("what a summary took away in the middle of the work is not done again", async () => {
+  const later: Message[] = [
+    { role: "assistant", text: "", calls: [{ callId: "call_0_0_3", tool: "shell", input: {} }] },
+    { role: "tool", callId: "call_0_0_3", tool: "shell", ...done("b\n") },
+  ];
+  const parts = await ask([user("plan to run `a` and run `b`"), ...later]);
+  const plan = [{ status: "completed" }, { status: "completed" }];
+  expect(calls(parts)).toMatchObject([{ tool: "update_plan", callId: "call_0_0_4", input: { plan } }]);
 });
 
 test("it remembers what was asked in the thread, and says when there was nothing", async () => {
@@ -248,15 +351,28 @@ test("an answer as JSON fits the schema that was given", async () => {
   });
 });
 
+test("a schema that asks for endlessly much gets a value that is bounded", async () => {
+  const self = { $ref: "#" };
+  const properties = {
+    ...Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`p${index}`, self])),
+    list: { type: "array", minItems: 1e9, items: { type: "string", maxLength: 1 } },
+    text: { type: "string", minLength: 1e9 },
+  };
+  const parts = await ask([user("hello")], { outputSchema: { type: "object", properties } });
+  expect(text(parts).length).toBeLessThan(50_000_000);
+});
+
 test("an answer as JSON without a schema is still JSON", async () => {
   expect(JSON.parse(text(await ask([user("answer as JSON: who are you?")])))).toEqual({
     answer: expect.stringContaining("offline model"),
   });
 });
 
-test("a failure is a failure, and an unknown request gets an honest answer", async () => {
+test("a failure is a failure, and an unknown request gets an honest answer with the way to a real model", async () => {
   await expect(ask([user("fail with no luck")])).rejects.toThrow("The offline model failed: no luck");
-  expect(text(await ask([user("Write me a compiler")]))).toContain("I follow fixed rules");
+  const answer = text(await ask([user("Write me a compiler")]));
+  expect(answer).toContain("I follow fixed rules");
+  expect(answer).toContain("Ollama");
 });
 
 test("words come one by one, and the same request always gets the same parts", async () => {

@@ -1,31 +1,60 @@
-import type { LaunchResult } from "@flint/core/ports";
+import type { LaunchResult, LaunchSpec } from "@flint/core/ports";
 import { asFlintError, type FlintError, type Item } from "@flint/protocol";
+import { type BackgroundCommand, type BackgroundCommands, MOST_COMMANDS } from "./background.ts";
+import { defineTool } from "./define-tool.ts";
+import { flag, integer, optional, text } from "./input.ts";
 import { KeptOutput } from "./kept-output.ts";
 import { declined, failed, INTERRUPTED, type Tool, type ToolContext, type ToolOutcome } from "./tool.ts";
 
-/** How long a command may take. */
+/** How long a command may take if the model does not say. */
 const TIMEOUT_MS = 10 * 60_000;
+
+const LONGEST_MS = 60 * 60_000;
+
+/** How long a command for the background is watched, to see whether it starts at all. */
+const FIRST_LOOK_MS = 500;
 
 type CommandItem = Item<"commandExecution">;
 
-/** Runs a command line in the sandbox, in the folder of the thread. */
-export const SHELL: Tool = {
-  name: "shell",
-  description: "Runs a command line with sh in the workspace. Input: { command: string }.",
-  async run(input, context): Promise<ToolOutcome> {
-    const { command } = input;
-    if (typeof command !== "string" || command.trim() === "") return failed("shell needs a command.");
-    return new ShellCall(command, context).run();
-  },
-};
+interface Wish {
+  readonly command: string;
+  readonly timeout_ms: number | undefined;
+  readonly background: boolean | undefined;
+  readonly firstLookMs: number;
+}
+
+/** Runs command lines in the sandbox, in the folder of the thread. */
+export function shellTool(background: BackgroundCommands, firstLookMs = FIRST_LOOK_MS): Tool {
+  return defineTool({
+    name: "shell",
+    description:
+      "Runs a command line with sh in the workspace and gives its output. With background it goes on while you do other things; look at it with shell_output and end it with shell_stop.",
+    readOnly: false,
+    input: {
+      command: text("The command line.", { maxLength: 100_000 }),
+      timeout_ms: optional(integer("When to end it; after 10 minutes if not given.", 1, LONGEST_MS)),
+      background: optional(flag("Whether it goes on in the background, for servers and watchers.")),
+    },
+    async run(wish, context) {
+      if (wish.command.trim() === "") return failed("shell: command must not be empty.");
+      if (wish.command.includes("\0")) return failed("shell: command must not hold a NUL character.");
+      return new ShellCall({ ...wish, firstLookMs }, background, context).run();
+    },
+  });
+}
 
 class ShellCall {
+  readonly #wish: Wish;
+  readonly #background: BackgroundCommands;
   readonly #context: ToolContext;
   readonly #item: CommandItem;
   readonly #output = new KeptOutput();
 
-  constructor(command: string, context: ToolContext) {
+  constructor(wish: Wish, background: BackgroundCommands, context: ToolContext) {
     const { cwd } = context.turn.settings;
+    const { command } = wish;
+    this.#wish = wish;
+    this.#background = background;
     this.#context = context;
     this.#item = { type: "commandExecution", id: context.itemId, command, cwd, status: "inProgress" };
   }
@@ -36,30 +65,62 @@ class ShellCall {
     turn.emit({ type: "item/started", item: this.#item });
     const decision = await turn.approve({ kind: "command", itemId, command, cwd });
     if (signal.aborted) return INTERRUPTED;
-    if (decision.outcome === "allow") return this.#launch();
+    if (decision.outcome === "allow") return this.#wish.background ? this.#leave() : this.#wait();
     this.#complete({ status: "declined" });
     return decision.outcome === "cancel" ? INTERRUPTED : declined(decision.message);
   }
 
-  async #launch(): Promise<ToolOutcome> {
-    const { turn, signal, sandbox } = this.#context;
-    const { command, cwd } = this.#item;
-    const policy = turn.settings.sandboxPolicy;
+  async #wait(): Promise<ToolOutcome> {
+    const timeoutMs = this.#wish.timeout_ms ?? TIMEOUT_MS;
+    const { signal } = this.#context;
     // Expected: no sandbox on this machine. Nothing ran, and nothing else would run either.
     try {
-      const result = await sandbox.launch({
-        command: ["sh", "-c", command],
-        cwd,
-        workspace: cwd,
-        policy,
-        timeoutMs: TIMEOUT_MS,
-        signal,
-        output: (text) => this.#tell(this.#output.add(text)),
-      });
-      return this.#finish(result);
+      const output = (piece: string) => this.#tell(this.#output.add(piece));
+      return this.#finish(await this.#launch({ timeoutMs, signal, output }), timeoutMs);
     } catch (thrown) {
       return this.#refused(asFlintError(thrown));
     }
+  }
+
+  /** Starts it for the background, and looks at it for a moment: most of what goes wrong goes wrong at once. */
+  async #leave(): Promise<ToolOutcome> {
+    const { turn, signal } = this.#context;
+    const { timeout_ms, firstLookMs } = this.#wish;
+    const limit = timeout_ms === undefined ? {} : { timeoutMs: timeout_ms };
+    const started = this.#background.start(this.#item.command, turn.turnId, (stop, output) =>
+      this.#launch({ ...limit, signal: stop, output }),
+    );
+    if (started === undefined) return this.#tooMany();
+    await started.end(firstLookMs, signal);
+    if (signal.aborted) {
+      await started.stop();
+      return INTERRUPTED;
+    }
+    this.#tell(this.#output.add(started.takeOutput()));
+    if (started.ending instanceof Error) return this.#refused(asFlintError(started.ending));
+    if (started.ending !== undefined) return this.#finish(started.ending, timeout_ms);
+    return this.#goesOn(started);
+  }
+
+  #launch(how: Pick<LaunchSpec, "timeoutMs" | "signal" | "output">): Promise<LaunchResult> {
+    const { turn, sandbox } = this.#context;
+    const { command, cwd } = this.#item;
+    const policy = turn.settings.sandboxPolicy;
+    return sandbox.launch({ command: ["sh", "-c", command], cwd, workspace: cwd, policy, ...how });
+  }
+
+  #goesOn({ id }: BackgroundCommand): ToolOutcome {
+    const line = `(It goes on in the background as process ${id}.)\n`;
+    const { text: said } = this.#output;
+    this.#tell(this.#output.add(said === "" || said.endsWith("\n") ? line : `\n${line}`));
+    this.#complete({ status: "completed", aggregatedOutput: this.#output.text });
+    return { result: { status: "done", text: this.#output.text } };
+  }
+
+  #tooMany(): ToolOutcome {
+    const reason = `At most ${MOST_COMMANDS} commands can run in the background. ${this.#background.describe()} Stop one with shell_stop.`;
+    this.#complete({ status: "failed", aggregatedOutput: reason });
+    return failed(reason);
   }
 
   #tell(delta: string): void {
@@ -67,19 +128,22 @@ class ShellCall {
     this.#context.turn.emit({ type: "item/commandExecution/outputDelta", itemId: this.#item.id, delta });
   }
 
-  #finish({ exitCode, durationMs, ended }: LaunchResult): ToolOutcome {
+  #finish({ exitCode, durationMs, ended }: LaunchResult, timeoutMs: number | undefined): ToolOutcome {
     const omitted = this.#output.omittedBytes;
+    const isFine = exitCode === 0 && ended === "exited";
     this.#complete({
-      status: exitCode === 0 && ended === "exited" ? "completed" : "failed",
+      status: isFine ? "completed" : "failed",
       exitCode,
       durationMs,
       aggregatedOutput: this.#output.text,
       ...(omitted === 0 ? {} : { omittedOutputBytes: omitted }),
     });
     if (ended === "aborted") return INTERRUPTED;
-    const late = ended === "timedOut" ? `\n(ended after ${TIMEOUT_MS / 60_000} minutes)` : "";
-    const status = exitCode === 0 && ended === "exited" ? "done" : "failed";
-    return { result: { status, exitCode, text: this.#output.text + late } };
+    const late =
+      ended === "timedOut"
+        ? `\n(It was ended after ${duration(timeoutMs ?? TIMEOUT_MS)}, its time limit.)`
+        : "";
+    return { result: { status: isFine ? "done" : "failed", exitCode, text: this.#output.text + late } };
   }
 
   #refused(error: FlintError): ToolOutcome {
@@ -91,4 +155,10 @@ class ShellCall {
   #complete(change: Partial<CommandItem>): void {
     this.#context.turn.emit({ type: "item/completed", item: { ...this.#item, ...change } });
   }
+}
+
+function duration(milliseconds: number): string {
+  return milliseconds >= 60_000
+    ? `${Math.round(milliseconds / 60_000)} minutes`
+    : `${milliseconds / 1000} seconds`;
 }

@@ -16,7 +16,16 @@ export type ToolOutcome = { readonly result: ToolResult } | { readonly ended: Tu
 
 /** Something the agent can do. Every call is shown as an item, asked about first, and never throws for bad input. */
 export interface Tool extends ToolDescription {
+  /** Changes nothing and needs no answer, so several such calls of one step run at the same time. */
+  readonly readOnly: boolean;
   run(input: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolOutcome>;
+}
+
+/** Tools that come from elsewhere, such as MCP servers. */
+export interface ToolSource {
+  /** The tools that are there now. Never rejects: a source that fails has none. */
+  tools(signal: AbortSignal): Promise<readonly Tool[]>;
+  close(): Promise<void>;
 }
 
 /** The turn stops here. */
@@ -30,4 +39,9 @@ export function failed(text: string): ToolOutcome {
 /** A call that the user does not want. */
 export function declined(message: string | undefined): ToolOutcome {
   return { result: { status: "declined", text: message ?? "The user declined." } };
+}
+
+/** A call that was done, and what the model is told of it. */
+export function done(text: string): ToolOutcome {
+  return { result: { status: "done", text } };
 }

@@ -3,37 +3,62 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { needs, temporaryFolder } from "@flint/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { unifiedDiff } from "./unified-diff.ts";
+import { exactDiff } from "./unified-diff.ts";
 
-test("a change shows what goes and what comes, with three lines around it", () => {
+const diff = (before: string | undefined, after: string | undefined, newPath = "a") =>
+  exactDiff({ path: "a", newPath, before, after });
+
+test("a change shows what goes and what comes, with three lines around it", async () => {
   const before = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
-  expect(unifiedDiff("a.txt", before, before.replace("5", "five"))).toBe(
-    "--- a/a.txt\n+++ b/a.txt\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n",
+  expect(await diff(before, before.replace("5", "five"))).toBe(
+    "--- a/a\n+++ b/a\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n",
   );
 });
 
-test("a new file, an emptied file and a missing line end are shown as git shows them", () => {
-  expect(unifiedDiff("a", undefined, "x\n")).toBe("--- /dev/null\n+++ b/a\n@@ -0,0 +1,1 @@\n+x\n");
-  expect(unifiedDiff("a", "x\n", "")).toBe("--- a/a\n+++ b/a\n@@ -1,1 +0,0 @@\n-x\n");
-  expect(unifiedDiff("a", "x", "x\n")).toBe(
+test("changes that lie far apart do not show what lies between them", async () => {
+  const before = Array.from({ length: 100 }, (_, index) => `${index}\n`).join("");
+  const shown = await diff(before, before.replace("0\n", "zero\n").replace("99\n", "last\n"));
+  expect(shown.match(/^@@/gm)).toHaveLength(2);
+  expect(shown).not.toContain("50");
+});
+
+test("a new file, an emptied file, a deleted file and a missing line end are shown as git shows them", async () => {
+  expect(await diff(undefined, "x\n")).toBe("--- /dev/null\n+++ b/a\n@@ -0,0 +1,1 @@\n+x\n");
+  expect(await diff("x\n", "")).toBe("--- a/a\n+++ b/a\n@@ -1,1 +0,0 @@\n-x\n");
+  expect(await diff("x\n", undefined)).toBe("--- a/a\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-x\n");
+  expect(await diff("x", "x\n")).toBe(
     "--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n-x\n\\ No newline at end of file\n+x\n",
   );
-  expect(unifiedDiff("a", "same", "same")).toBe("");
+  expect(await diff("same", "same")).toBe("");
 });
 
-needs("git")("git applies any of these diffs and gets the same file", async () => {
-  const folder = await temporaryFolder();
-  const lines = fc.array(fc.constantFrom("a\n", "b\n", "\n", " c\n", "-d\n", "end"), { maxLength: 12 });
-  const property = fc.property(lines, lines, (left, right) => {
-    const [before, after] = [left.join(""), right.join("")];
-    fc.pre(before !== after && before !== "" && after !== "");
-    writeFileSync(folder.join("file"), before);
-    const options = { cwd: folder.path, input: unifiedDiff("file", before, after) };
-    execFileSync("git", ["apply", "--whitespace=nowarn", "-"], {
-      ...options,
-      stdio: ["pipe", "pipe", "pipe"],
-    });
-    expect(readFileSync(folder.join("file"), "utf8")).toBe(after);
-  });
-  fc.assert(property, { numRuns: 60, seed: 1 });
+test("a file that only gets another name shows just that", async () => {
+  expect(await diff("x\n", "x\n", "b")).toBe("diff --git a/a b/b\nrename from a\nrename to b\n");
+  expect(await diff("x\n", "y\n", "b")).toBe(
+    "diff --git a/a b/b\nrename from a\nrename to b\n--- a/a\n+++ b/b\n@@ -1,1 +1,1 @@\n-x\n+y\n",
+  );
 });
+
+for (const [way, searchMs] of [
+  ["short", undefined],
+  ["plain, for want of time,", -1],
+] as const) {
+  needs("git")(`git applies any of the ${way} diffs and gets the same file`, async () => {
+    const folder = await temporaryFolder();
+    const lines = fc.array(fc.constantFrom("a\n", "b\n", "\n", " c\n", "-d\n", "e\r\n", "end"), {
+      maxLength: 12,
+    });
+    const property = fc.asyncProperty(lines, lines, async (left, right) => {
+      const [before, after] = [left.join(""), right.join("")];
+      fc.pre(before !== after && before !== "" && after !== "");
+      writeFileSync(folder.join("file"), before);
+      execFileSync("git", ["apply", "--whitespace=nowarn", "-"], {
+        cwd: folder.path,
+        input: await exactDiff({ path: "file", before, after }, searchMs),
+        stdio: ["pipe", "pipe", "pipe"],
+      });
+      expect(readFileSync(folder.join("file"), "utf8")).toBe(after);
+    });
+    await fc.assert(property, { numRuns: 40, seed: 1 });
+  });
+}

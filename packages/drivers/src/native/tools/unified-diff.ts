@@ -1,14 +1,45 @@
 const CONTEXT_LINES = 3;
 const NO_NEWLINE = "\\ No newline at end of file";
 
+/** How long to look for the shortest difference before a plain one will do. */
+const SEARCH_MS = 200;
+
+/** What happens to a file: its names and texts before and after; undefined where it does not exist. */
+export interface FileDifference {
+  readonly path: string;
+  readonly newPath?: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
 /**
- * The difference between two texts of one file as a unified diff with one hunk, which starts and ends where the texts
- * do. `before` is undefined for a file that does not exist. Empty if nothing changes.
+ * A change of a file as an exact unified diff: as short as can be found quickly, in any case true. A file that only
+ * gets another name has the header of git for that.
  */
-export function unifiedDiff(path: string, before: string | undefined, after: string): string {
-  if (before === after) return "";
-  const header = [before === undefined ? "--- /dev/null" : `--- a/${path}`, `+++ b/${path}`];
-  return `${[...header, ...hunk(linesOf(before ?? ""), linesOf(after))].join("\n")}\n`;
+export async function exactDiff(
+  { path, newPath = path, before, after }: FileDifference,
+  searchMs = SEARCH_MS,
+): Promise<string> {
+  const renamed =
+    newPath === path ? "" : `diff --git a/${path} b/${newPath}\nrename from ${path}\nrename to ${newPath}\n`;
+  if (before === after) return renamed;
+  const header = [
+    before === undefined ? "--- /dev/null" : `--- a/${path}`,
+    after === undefined ? "+++ /dev/null" : `+++ b/${newPath}`,
+  ];
+  const hunks = await shortHunks(before ?? "", after ?? "", searchMs);
+  return `${renamed}${[...header, ...hunks].join("\n")}\n`;
+}
+
+async function shortHunks(before: string, after: string, timeout: number): Promise<string[]> {
+  const { structuredPatch } = await import("diff");
+  const options = { context: CONTEXT_LINES, timeout };
+  const found = structuredPatch("", "", before, after, undefined, undefined, options);
+  if (found === undefined) return hunk(linesOf(before), linesOf(after));
+  return found.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+    `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`,
+    ...lines,
+  ]);
 }
 
 /** Lines with their line ends, so that a last line without one differs from the same line with one. */
@@ -16,6 +47,7 @@ function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
+/** One hunk from the first line that differs to the last. */
 function hunk(before: readonly string[], after: readonly string[]): string[] {
   if (before.length === 0 && after.length === 0) return [];
   const same = commonStart(before, after);
@@ -25,7 +57,7 @@ function hunk(before: readonly string[], after: readonly string[]): string[] {
   const oldEnd = before.length - sameEnd;
   const newEnd = after.length - sameEnd;
   return [
-    `@@ -${range(start, oldEnd + trailing)} +${range(start, newEnd + trailing)} @@`,
+    `@@ -${range(start + 1, oldEnd + trailing - start)} +${range(start + 1, newEnd + trailing - start)} @@`,
     ...marked(" ", before.slice(start, same)),
     ...marked("-", before.slice(same, oldEnd)),
     ...marked("+", after.slice(same, newEnd)),
@@ -39,9 +71,8 @@ function commonStart(left: readonly string[], right: readonly string[]): number 
 }
 
 /** Lines are counted from one; an empty range names the line before it. */
-function range(start: number, end: number): string {
-  const length = end - start;
-  return `${length === 0 ? start : start + 1},${length}`;
+function range(start: number, length: number): string {
+  return `${length === 0 ? start - 1 : start},${length}`;
 }
 
 function marked(sign: string, lines: readonly string[]): string[] {

@@ -1,41 +1,42 @@
-import { existsSync, linkSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import type { DriverEvent } from "@flint/core/ports";
-import type { Action, Decision, FileUpdateChange, SandboxPolicy } from "@flint/protocol";
-import { settled, temporaryFolder } from "@flint/testkit";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import type { Decision, FileUpdateChange, SandboxPolicy } from "@flint/protocol";
+import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import type { ToolContext } from "./tool.ts";
-import { WRITE_FILE } from "./write-file.ts";
+import { callTool } from "../testing/bench.ts";
+import { KnownFiles } from "./known-files.ts";
+import { writeFileTool } from "./write-file.ts";
 
 interface Wishes {
   readonly decide?: () => Decision["outcome"];
   readonly policy?: SandboxPolicy;
+  readonly known?: KnownFiles;
 }
 
 /** Lets the tool write in a folder; gives what came of it, what was asked and how the item ended. */
 async function write(cwd: string, path: string, content: string, wishes: Wishes = {}) {
-  const events: DriverEvent[] = [];
-  const asked: Action[] = [];
-  const { signal } = new AbortController();
-  const settings = {
-    model: "flint/offline",
-    cwd,
-    approvalPolicy: "always" as const,
-    sandboxPolicy: wishes.policy ?? { type: "workspaceWrite" as const },
-    config: {},
-  };
-  const turn: ToolContext["turn"] = {
-    ...{ turnId: "turn", kind: "prompt", input: [], review: undefined, outputSchema: undefined },
-    ...{ settings, signal, ready: settled, ask: async () => ({}) },
-    emit: (event) => void events.push(event),
-    approve: async (action) => {
-      asked.push(action);
-      return { outcome: wishes.decide?.() ?? "allow", scope: "once" };
+  const tool = writeFileTool(wishes.known ?? new KnownFiles());
+  const { policy } = wishes;
+  const { outcome, turn } = await callTool(
+    tool,
+    { path, content },
+    { path: cwd },
+    {
+      ...(wishes.decide === undefined ? {} : { decide: wishes.decide }),
+      ...(policy === undefined ? {} : { settings: { sandboxPolicy: policy } }),
     },
-  };
-  const sandbox = { state: () => Promise.reject(), launch: () => Promise.reject() };
-  const outcome = await WRITE_FILE.run({ path, content }, { turn, signal, sandbox, itemId: "item" });
-  const last = events.findLast((event) => event.type === "item/completed");
-  return { outcome, asked, item: last?.type === "item/completed" ? last.item : undefined };
+  );
+  return { outcome, asked: turn.actions, item: turn.completed("fileChange").at(-1) };
 }
 
 test("a new file and its folders are made, an existing one is changed, and the same text changes nothing", async () => {
@@ -111,7 +112,16 @@ test("files outside, behind links or under protected names are not even asked ab
       "target",
       "dangling",
     ],
-    ...[".mcp.json", ".git/hooks/x", "sub/.Claude/x", ".bashrc", ".", "", "a\0b"],
+    ...[
+      ".mcp.json",
+      ".git/hooks/x",
+      ".GIT/config",
+      "sub/.Flint/x",
+      "sub/.Claude/x",
+      ".bashrc",
+      "GIT~1/config",
+    ],
+    ...[".g\u200cit/config", ".git /x", ".", "a\0b", "a\n+++ b/x"],
   ];
   for (const path of refused) {
     const { asked, item, outcome } = await write(folder.path, path, "x\n");
@@ -151,4 +161,65 @@ test("a file that is not text is left alone", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("image"), Buffer.from([0xff, 0xfe, 0x00]));
   expect((await write(folder.path, "image", "x\n")).item).toMatchObject({ output: "image is not text." });
+});
+
+test("line ends, the byte order mark and the mode of a file stay as they are", async () => {
+  const folder = await temporaryFolder();
+  writeFileSync(folder.join("a.bat"), "\ufeffone\r\ntwo\r\n");
+  chmodSync(folder.join("a.bat"), 0o755);
+  await write(folder.path, "a.bat", "one\nthree\n");
+  expect(readFileSync(folder.join("a.bat"), "utf8")).toBe("\ufeffone\r\nthree\r\n");
+  expect(statSync(folder.join("a.bat")).mode & 0o777).toBe(0o755);
+});
+
+test("a new file may be used by whoever may use its folder, whatever the umask is", async () => {
+  const folder = await temporaryFolder();
+  mkdirSync(folder.join("open"));
+  chmodSync(folder.join("open"), 0o755);
+  const before = process.umask(0o077);
+  try {
+    await write(folder.path, "open/new/a", "x\n");
+    await write(folder.path, "b", "x\n");
+  } finally {
+    process.umask(before);
+  }
+  const modes = ["open/new", "open/new/a", "b"].map((path) => statSync(folder.join(path)).mode & 0o777);
+  expect(modes).toEqual([0o755, 0o644, 0o600]);
+});
+
+test("a folder that is swapped for a link while the user is asked leads nowhere [P32]", async () => {
+  const folder = await temporaryFolder();
+  const outside = await temporaryFolder();
+  mkdirSync(folder.join("sub"));
+  writeFileSync(folder.join("sub", "a"), "one\n");
+  writeFileSync(outside.join("a"), "one\n");
+  const decide = () => {
+    renameSync(folder.join("sub"), folder.join("moved"));
+    symlinkSync(outside.path, folder.join("sub"));
+    return "allow" as const;
+  };
+  const changed = await write(folder.path, "sub/a", "two\n", { decide });
+  expect(changed.item).toMatchObject({ status: "failed" });
+  renameSync(folder.join("sub"), folder.join("link"));
+  renameSync(folder.join("moved"), folder.join("sub"));
+  const added = await write(folder.path, "sub/deep/b", "two\n", { decide });
+  expect(added.item).toMatchObject({ status: "failed" });
+  expect([readdirSync(outside.path), readFileSync(outside.join("a"), "utf8")]).toEqual([["a"], "one\n"]);
+});
+
+test("a file that the model knows in another state has to be read again first", async () => {
+  const folder = await temporaryFolder();
+  const known = new KnownFiles();
+  await write(folder.path, "a", "mine\n", { known });
+  await write(folder.path, "a", "mine too\n", { known });
+  writeFileSync(folder.join("a"), "theirs\n");
+  const refused = await write(folder.path, "a", "mine again\n", { known });
+  expect(refused).toMatchObject({
+    asked: [],
+    item: { output: "a was changed since you last read it. Read it again before you change it." },
+  });
+  known.note(folder.join("a"), "theirs\n");
+  expect((await write(folder.path, "a", "mine again\n", { known })).item).toMatchObject({
+    status: "completed",
+  });
 });

@@ -1,6 +1,7 @@
 import type { ReviewTarget } from "@flint/protocol";
 import type { ToolResult } from "../model.ts";
 import { count, notDone } from "./reports.ts";
+import { quotedWord } from "./shell-word.ts";
 
 /** A repository can make git run programs of its choice; these switches keep it from that. */
 const GIT = "git -c core.fsmonitor=false --no-pager";
@@ -13,9 +14,9 @@ export function reviewCommands(target: ReviewTarget): readonly string[] {
     case "custom":
       return [`${GIT} diff ${PLAIN} HEAD`, `${GIT} ls-files --others --exclude-standard`];
     case "baseBranch":
-      return [`${GIT} diff ${PLAIN} --end-of-options ${word(`${target.branch}...HEAD`)}`];
+      return [`${GIT} diff ${PLAIN} --end-of-options ${quotedWord(`${target.branch}...HEAD`)}`];
     case "commit":
-      return [`${GIT} show ${PLAIN} --format= --end-of-options ${word(target.sha)}`];
+      return [`${GIT} show ${PLAIN} --format= --end-of-options ${quotedWord(target.sha)}`];
   }
 }
 
@@ -85,9 +86,4 @@ function problemsIn({ path, added }: FileChange): string[] {
       return [`- ${path}:${line} leaves something open: ${text.trim().slice(0, 100)}`];
     return [];
   });
-}
-
-/** A text as one word of a shell command. */
-function word(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

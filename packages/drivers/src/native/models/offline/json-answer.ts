@@ -2,16 +2,23 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** Deeper schemas are recursive ones; an empty object ends them. */
 const DEPTH_LIMIT = 8;
+/** However large a value the schema insists on, no more of it is made. */
+const SIZE_LIMIT = 10_000;
 
 /** An answer as JSON: the smallest value that fits the schema, with the text wherever it allows a free one. */
 export function answerAsJson(text: string, schema: Schema | undefined): string {
-  const value = schema === undefined ? { answer: text } : new Sample(text, schema).of(schema, 0);
-  return JSON.stringify(value, null, 2);
+  return JSON.stringify(schema === undefined ? { answer: text } : valueFitting(schema, text), null, 2);
+}
+
+/** The smallest value that fits the schema, with the text wherever it allows a free one. */
+export function valueFitting(schema: Schema, text: string): unknown {
+  return new Sample(text, schema).of(schema, 0);
 }
 
 class Sample {
   readonly #text: string;
   readonly #root: Schema;
+  #made = 0;
 
   constructor(text: string, root: Schema) {
     this.#text = text;
@@ -20,7 +27,8 @@ class Sample {
 
   of(given: unknown, depth: number): unknown {
     const schema = this.#resolved(given);
-    if (schema === undefined || depth > DEPTH_LIMIT) return {};
+    this.#made += 1;
+    if (schema === undefined || depth > DEPTH_LIMIT || this.#made > SIZE_LIMIT) return {};
     if ("const" in schema) return schema.const;
     const chosen = firstOf(schema.enum) ?? schema.default;
     if (chosen !== undefined) return chosen;
@@ -61,7 +69,7 @@ class Sample {
   #object(schema: Schema, depth: number): Record<string, unknown> {
     const properties = isSchema(schema.properties) ? schema.properties : {};
     return Object.fromEntries(
-      Object.entries(properties).map(([name, each]) => [name, this.of(each, depth + 1)]),
+      Object.entries(properties).map(([name, each]) => [name, this.of(each, depth + 1)] as const),
     );
   }
 
@@ -100,7 +108,7 @@ function firstOf(list: unknown): unknown {
 }
 
 function sizeOf(value: unknown, otherwise: number): number {
-  return typeof value === "number" ? value : otherwise;
+  return typeof value === "number" ? Math.min(Math.max(0, value), SIZE_LIMIT) : otherwise;
 }
 
 function isSchema(value: unknown): value is Schema {

@@ -1,4 +1,5 @@
 import { previewOf } from "@flint/protocol";
+import { SUMMARY_BEGINNING } from "../conversation.ts";
 import type { Message } from "../model.ts";
 
 const REMEMBERED = 20;
@@ -6,21 +7,16 @@ const REMEMBERED = 20;
 /** What the user asked before, in words. */
 export function recall(messages: readonly Message[]): string {
   const asked = userTexts(messages).slice(0, -1);
-  const summaries = messages.filter((message) => message.role === "system" && isSummary(message.text));
+  const summaries = summariesIn(messages);
   if (asked.length + summaries.length === 0) return "This is the first thing you ask me in this thread.";
   const listed = asked.slice(-REMEMBERED).map((text, index) => `${index + 1}. ${previewOf(text)}`);
-  const parts = [
-    ...summaries.map(({ text }) => text),
-    ...(listed.length === 0 ? [] : [`You asked me:\n${listed.join("\n")}`]),
-  ];
+  const parts = [...summaries, ...(listed.length === 0 ? [] : [`You asked me:\n${listed.join("\n")}`])];
   return parts.join("\n\n");
 }
 
-const BEGINNING = "Summary of the conversation so far.";
-
 /** A conversation in a few lines: what was asked, what was run, what was said last. */
 export function summarise(messages: readonly Message[]): string {
-  const earlier = messages.filter((message) => message.role === "system" && isSummary(message.text));
+  const earlier = summariesIn(messages);
   const asked = userTexts(messages)
     .slice(-REMEMBERED)
     .map((text) => `- ${previewOf(text)}`);
@@ -30,16 +26,20 @@ export function summarise(messages: readonly Message[]): string {
   );
   const last = messages.findLast((message) => message.role === "assistant" && message.text !== "");
   return [
-    BEGINNING,
-    ...earlier.map(({ text }) => text.slice(BEGINNING.length).trim()).filter(Boolean),
+    SUMMARY_BEGINNING,
+    ...earlier.map((text) => text.slice(SUMMARY_BEGINNING.length).trim()).filter(Boolean),
     ...(asked.length === 0 ? [] : ["The user asked:", ...asked]),
     ...(commands.length === 0 ? [] : ["Commands that were run:", ...commands.slice(-REMEMBERED)]),
     ...(last === undefined ? [] : [`The last answer began: ${previewOf(last.text)}`]),
   ].join("\n");
 }
 
-function isSummary(text: string): boolean {
-  return text.startsWith(BEGINNING);
+/** The summaries that stand for what came before, without what may have been put around them. */
+function summariesIn(messages: readonly Message[]): string[] {
+  return messages.flatMap(({ role, text }) => {
+    const start = role === "system" ? text.indexOf(SUMMARY_BEGINNING) : -1;
+    return start === -1 ? [] : [text.slice(start)];
+  });
 }
 
 function userTexts(messages: readonly Message[]): string[] {

@@ -2,7 +2,7 @@ import type { ModelPart } from "../model.ts";
 
 /** What the offline model does: a part as it is, or text that is still to be cut into parts. */
 export type Move =
-  | Exclude<ModelPart, { type: "text-delta" | "reasoning-delta" }>
+  | Extract<ModelPart, { type: "tool-call" }>
   | { readonly type: "text" | "reasoning"; readonly text: string }
   /** Counts aloud; as one text it would be too long. */
   | { readonly type: "count"; readonly to: number };
@@ -19,13 +19,13 @@ export function* partsOf(move: Move): Iterable<ModelPart> {
     case "count":
       for (const text of numbers(move.to)) yield { type: "text-delta", text };
       return;
-    default:
+    case "tool-call":
       yield move;
   }
 }
 
 /** A text in words, each with the space behind it. */
-function words(text: string): string[] {
+export function words(text: string): string[] {
   return text.match(/\s*\S+\s*/g) ?? (text === "" ? [] : [text]);
 }
 

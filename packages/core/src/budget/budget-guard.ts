@@ -1,0 +1,174 @@
+import {
+  type Budget,
+  type Cost,
+  mintId,
+  type TokenUsage,
+  type TurnError,
+  totalTokens,
+} from "@flint/protocol";
+import type { OpenRequests } from "../open-requests.ts";
+import type { Clock } from "../ports/index.ts";
+import type { ThreadLog } from "../thread-log.ts";
+import { furthest, type Limits, type Reached, reachedOf, spentByThread, type Unit } from "./limits.ts";
+import { budgetAnswer, budgetError, budgetQuestion } from "./questions.ts";
+import { WorkClock } from "./work-clock.ts";
+
+/** What a guard needs of its turn. */
+export interface BudgetGuardOptions {
+  readonly threadId: string;
+  readonly turnId: string;
+  readonly log: ThreadLog;
+  readonly requests: OpenRequests;
+  readonly clock: Clock;
+  /** Ends the turn for this reason. */
+  exceeded(error: TurnError): void;
+  /** The question could not be stored. */
+  failed(error: unknown): void;
+  /** Keeps how far the user lets the thread go on. */
+  extendThread(extended: Limits): void;
+}
+
+/** What a model call used. */
+export interface UsedByCall {
+  readonly last: TokenUsage;
+  readonly cost?: Cost;
+}
+
+/**
+ * Keeps one turn within its budget and that of its thread. When a limit is used up the turn is held at its next step
+ * and the user is asked; if there is nobody to ask, or the answer is no, the turn ends.
+ */
+export class BudgetGuard {
+  readonly #options: BudgetGuardOptions;
+  readonly #work: WorkClock;
+  readonly #spent = { tokens: 0, costUsd: 0, steps: 0 };
+  /** How far the user let this turn, and its thread during this turn, go on. */
+  readonly #extended: Record<Reached["scope"], Partial<Record<Unit, number>>> = { turn: {}, thread: {} };
+  #asking: Promise<void> | undefined;
+  #closed = false;
+  #toldCurrency = false;
+
+  constructor(options: BudgetGuardOptions) {
+    this.#options = options;
+    this.#work = new WorkClock(options.clock);
+    this.#check();
+  }
+
+  /** How long the turn waited for people so far. */
+  get waitedMs(): number {
+    return this.#work.waitedMs;
+  }
+
+  /** Counts a model call that is in the log. */
+  used({ last, cost }: UsedByCall): void {
+    this.#spent.tokens += totalTokens(last);
+    this.#spent.steps += 1;
+    if (cost?.currency === "USD") this.#spent.costUsd += cost.amount;
+    else if (cost !== undefined) this.#tellCurrency(cost.currency);
+    // The last call of a turn is followed by its end at once; then there is nothing to ask about.
+    setImmediate(() => this.#check());
+  }
+
+  /** Undefined if the turn may go on; otherwise resolves when it may, or is over. Never rejects. */
+  held(): Promise<void> | undefined {
+    this.#check();
+    return this.#asking === undefined ? undefined : this.#released();
+  }
+
+  /** Runs something that waits for a person; that time is not counted. */
+  waiting<Value>(work: () => Promise<Value>): Promise<Value> {
+    return this.#work.waiting(work);
+  }
+
+  /** The turn is over: nothing is asked or ended any more. */
+  close(): void {
+    this.#closed = true;
+    this.#work.alarm(undefined, () => {});
+  }
+
+  async #released(): Promise<void> {
+    while (this.#asking !== undefined) await this.#asking;
+  }
+
+  get #budget(): Budget {
+    return this.#options.log.state.settings.budget ?? {};
+  }
+
+  #check(): void {
+    if (this.#closed || this.#asking !== undefined) return;
+    const reached = this.#reached();
+    if (reached.length > 0) {
+      this.#asking = this.#work
+        .waiting(() => this.#ask(reached))
+        .finally(() => {
+          this.#asking = undefined;
+          this.#check();
+        });
+      return;
+    }
+    this.#work.alarm(this.#nextSecondsMs(), () => this.#check());
+  }
+
+  #reached(): Reached[] {
+    const { turn, thread } = this.#budget;
+    const seconds = this.#work.workedMs / 1_000;
+    const ofThread = spentByThread(this.#options.log.state);
+    // How many turns there may be is looked at before each of them, not during.
+    const { turns: _turns, ...all } = { ...ofThread, seconds: (ofThread.seconds ?? 0) + seconds };
+    return [
+      ...reachedOf("turn", turn, this.#extended.turn, { ...this.#spent, seconds }),
+      ...reachedOf("thread", thread, this.#threadExtension, all),
+    ];
+  }
+
+  get #threadExtension(): Limits {
+    return furthest(this.#budget.extended, this.#extended.thread);
+  }
+
+  /** The work after which the next limit of time is used up; undefined if there is none. */
+  #nextSecondsMs(): number | undefined {
+    const { turn, thread } = this.#budget;
+    const earlierMs = this.#options.log.state.workedMs;
+    const ofTurn = furthest(turn, this.#extended.turn).seconds;
+    const ofThread = furthest(thread, this.#threadExtension).seconds;
+    const ends: number[] = [];
+    if (turn?.seconds !== undefined && ofTurn !== undefined) ends.push(ofTurn * 1_000);
+    if (thread?.seconds !== undefined && ofThread !== undefined) ends.push(ofThread * 1_000 - earlierMs);
+    return ends.length === 0 ? undefined : Math.min(...ends);
+  }
+
+  async #ask(reached: readonly Reached[]): Promise<void> {
+    const { log, requests, turnId } = this.#options;
+    if (log.state.settings.approvalPolicy === "never") return this.#stop(reached, "nobody is to be asked.");
+    if (log.followers === 0) return this.#stop(reached, "nobody was there to be asked.");
+    try {
+      const answer = budgetAnswer(await requests.question(turnId, mintId(), [budgetQuestion(reached)]));
+      if (answer === "goOn") this.#extend(reached);
+      else this.#stop(reached, answer === "stop" ? "that was the answer." : "nobody answered.");
+    } catch (error) {
+      // Expected: a disk that refuses.
+      this.close();
+      this.#options.failed(error);
+    }
+  }
+
+  #extend(reached: readonly Reached[]): void {
+    for (const { scope, unit, used, amount } of reached) this.#extended[scope][unit] = used + amount;
+    if (reached.some(({ scope }) => scope === "thread")) this.#options.extendThread(this.#extended.thread);
+  }
+
+  #stop(reached: readonly Reached[], why: string): void {
+    if (this.#closed) return;
+    this.close();
+    this.#options.exceeded(budgetError(reached, why));
+  }
+
+  #tellCurrency(currency: string): void {
+    const { log, threadId } = this.#options;
+    const { turn, thread } = this.#budget;
+    if (this.#toldCurrency || (turn?.costUsd ?? thread?.costUsd) === undefined) return;
+    this.#toldCurrency = true;
+    const message = `The agent reports its cost in ${currency}; the limit in dollars does not count it.`;
+    log.announce({ type: "warning", data: { threadId, message, reason: "budgetCurrency" } });
+  }
+}

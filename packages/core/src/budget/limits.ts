@@ -1,0 +1,104 @@
+import { type Budget, FlintError, type ThreadBudget, type ThreadState, totalTokens } from "@flint/protocol";
+
+/** What a limit counts. */
+export type Unit = "tokens" | "costUsd" | "seconds" | "steps" | "turns";
+
+/** How much of each was used. */
+export type Spent = Readonly<Partial<Record<Unit, number>>>;
+
+/** How much of each is allowed. */
+export type Limits = Readonly<Partial<Record<Unit, number | undefined>>>;
+
+/** A limit that is used up. */
+export interface Reached {
+  readonly scope: "turn" | "thread";
+  readonly unit: Unit;
+  /** As it was set. */
+  readonly amount: number;
+  /** Where it stands, with what was allowed since. */
+  readonly limit: number;
+  readonly used: number;
+}
+
+const UNITS: readonly Unit[] = ["tokens", "costUsd", "seconds", "steps", "turns"];
+
+/** The limits that are used up. `extended` is how far the user has let it go on since they were set. */
+export function reachedOf(
+  scope: Reached["scope"],
+  limits: Limits | undefined,
+  extended: Limits | undefined,
+  spent: Spent,
+): Reached[] {
+  return UNITS.flatMap((unit) => {
+    const amount = limits?.[unit];
+    const used = spent[unit];
+    if (amount === undefined || used === undefined) return [];
+    const limit = Math.max(amount, extended?.[unit] ?? 0);
+    return used >= limit ? [{ scope, unit, amount, limit, used }] : [];
+  });
+}
+
+/** The further of two extensions, unit by unit. */
+export function furthest(left: Limits | undefined, right: Limits | undefined): Limits {
+  const further: Partial<Record<Unit, number>> = {};
+  for (const unit of UNITS) {
+    const limit = Math.max(left?.[unit] ?? 0, right?.[unit] ?? 0);
+    if (limit > 0) further[unit] = limit;
+  }
+  return further;
+}
+
+/** A budget with how far the user lets its thread go on. */
+export function extendedBudget(budget: Budget | undefined, by: Limits): Budget {
+  const { tokens, costUsd, seconds, turns } = furthest(budget?.extended, by);
+  const extended: ThreadBudget = {};
+  if (tokens !== undefined) extended.tokens = tokens;
+  if (costUsd !== undefined) extended.costUsd = costUsd;
+  if (seconds !== undefined) extended.seconds = seconds;
+  if (turns !== undefined) extended.turns = turns;
+  return { ...budget, extended };
+}
+
+/** What all turns of a thread have used together. Money counts only in dollars, the currency of the limit. */
+export function spentByThread(state: ThreadState): Spent {
+  const { usage, cost, workedMs, endedTurns } = state;
+  const money = cost?.currency === "USD" ? { costUsd: cost.amount } : {};
+  return { tokens: totalTokens(usage), seconds: workedMs / 1_000, turns: endedTurns, ...money };
+}
+
+/** Throws `budgetExceeded` if nothing is left for another turn of the thread. */
+export function refuseIfExhausted(state: ThreadState, budget: Budget | undefined): void {
+  const [reached] = reachedOf("thread", budget?.thread, budget?.extended, spentByThread(state));
+  if (reached === undefined) return;
+  const { unit, limit, used } = reached;
+  const message = `Thread ${state.thread.id} has used up ${inWords(reached)}. Raise ${nameOf(reached)} to go on.`;
+  throw new FlintError("budgetExceeded", message, { limit: `thread.${unit}`, amount: limit, used });
+}
+
+/** A limit as options and configuration name it. */
+export function nameOf({ scope, unit }: Reached): string {
+  return `budget.${scope}.${unit}`;
+}
+
+/** A limit with what was used of it. */
+export function inWords({ unit, limit, used }: Reached): string {
+  return `its limit of ${counted(unit, limit)} (${counted(unit, used)} used)`;
+}
+
+/** An amount with the word for what it counts. */
+export function counted(unit: Unit, amount: number): string {
+  const number = Number(amount.toFixed(unit === "costUsd" ? 4 : 1));
+  const plural = number === 1 ? "" : "s";
+  switch (unit) {
+    case "tokens":
+      return `${number} token${plural}`;
+    case "costUsd":
+      return `$${number}`;
+    case "seconds":
+      return `${number} second${plural} of work`;
+    case "steps":
+      return `${number} model call${plural}`;
+    case "turns":
+      return `${number} turn${plural}`;
+  }
+}

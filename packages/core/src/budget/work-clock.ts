@@ -1,0 +1,53 @@
+import type { Clock } from "../ports/index.ts";
+
+/** Measures how long a turn works: time in which it waits for a person does not count. */
+export class WorkClock {
+  readonly #clock: Clock;
+  readonly #startedAt: number;
+  #waitedMs = 0;
+  #waits = 0;
+  #waitingSince = 0;
+  #alarm: { readonly afterMs: number; readonly action: () => void } | undefined;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startedAt = clock.now();
+  }
+
+  get waitedMs(): number {
+    return this.#waitedMs + (this.#waits > 0 ? this.#clock.now() - this.#waitingSince : 0);
+  }
+
+  get workedMs(): number {
+    return this.#clock.now() - this.#startedAt - this.waitedMs;
+  }
+
+  /** Runs something that waits for a person. */
+  async waiting<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.#waits === 0) this.#waitingSince = this.#clock.now();
+    this.#waits += 1;
+    this.#schedule();
+    try {
+      return await work();
+    } finally {
+      if (this.#waits === 1) this.#waitedMs = this.waitedMs;
+      this.#waits -= 1;
+      this.#schedule();
+    }
+  }
+
+  /** Does something when this much work is done; replaces what was to be done before. */
+  alarm(workedMs: number | undefined, action: () => void): void {
+    this.#alarm = workedMs === undefined ? undefined : { afterMs: workedMs, action };
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    if (this.#alarm === undefined || this.#waits > 0) return;
+    const { afterMs, action } = this.#alarm;
+    this.#cancelTimer = this.#clock.after(Math.max(0, afterMs - this.workedMs), action);
+  }
+}

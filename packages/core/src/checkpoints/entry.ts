@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import type { Stats } from "node:fs";
+import type { NotSavedReason } from "@flint/protocol";
+
+/** What is at a path, so that it can be told from everything else and be made again. */
+export type Entry =
+  | { readonly kind: "file"; readonly hash: string; readonly size: number; readonly mode: number }
+  | { readonly kind: "link"; readonly target: string }
+  | { readonly kind: "folder"; readonly mode: number }
+  /** Something that is not kept. `stamp` changes when its content does; a folder has none. */
+  | { readonly kind: "unsaved"; readonly why: NotSavedReason; readonly stamp: string };
+
+/** What is at a path; undefined if nothing is. */
+export type State = Entry | undefined;
+
+/** One path that a turn changed, or a way back did. */
+export interface Change {
+  readonly path: string;
+  readonly before: State;
+  readonly after: State;
+}
+
+/** Whether two states are the same in everything that would be put back. */
+export function sameState(left: State, right: State): boolean {
+  if (left === right) return true;
+  if (left === undefined || right === undefined) return false;
+  switch (left.kind) {
+    case "file":
+      return right.kind === "file" && left.hash === right.hash && left.mode === right.mode;
+    case "link":
+      return right.kind === "link" && left.target === right.target;
+    case "folder":
+      return right.kind === "folder" && left.mode === right.mode;
+    case "unsaved":
+      return right.kind === "unsaved" && left.stamp === right.stamp;
+  }
+}
+
+/** Something that is not kept, with a stamp if it has content of its own. */
+export function unsaved(why: NotSavedReason, stats: Stats | undefined): Entry {
+  const stamp =
+    stats === undefined || stats.isDirectory() ? "" : `${stats.size}:${stats.mtimeMs}:${stats.ino}`;
+  return { kind: "unsaved", why, stamp };
+}
+
+/** The name of a content. */
+export function hashOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** The bits of a mode that are put back. */
+export function modeOf(stats: Stats): number {
+  return stats.mode & 0o7777;
+}

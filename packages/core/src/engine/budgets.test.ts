@@ -1,0 +1,390 @@
+import type { TurnContext, TurnOutcome } from "@flint/core/ports";
+import type { Budget, TokenUsage } from "@flint/protocol";
+import {
+  BareDriver,
+  Gate,
+  type Script,
+  settled,
+  type TestClient,
+  type TestEngine,
+  type TestEngineOptions,
+  testEngine,
+  UnreliableStore,
+} from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+const tokens = (count: number): TokenUsage => ({ inputTokens: count, outputTokens: 0 });
+
+/** An agent that makes this many model calls of 100 tokens, one after the other, as long as it may go on. */
+function caller(calls: number): BareDriver & { made: number } {
+  const run = async (turn: TurnContext): Promise<TurnOutcome> => {
+    for (let call = 0; call < calls; call += 1) {
+      await turn.ready();
+      if (turn.signal.aborted) return { status: "interrupted" };
+      driver.made += 1;
+      turn.emit({ type: "usage", last: tokens(100), cost: { amount: 0.01, currency: "USD" } });
+    }
+    await turn.ready();
+    return turn.signal.aborted ? { status: "interrupted" } : { status: "completed" };
+  };
+  const driver = Object.assign(new BareDriver({ run }), { made: 0 });
+  return driver;
+}
+
+async function started(options: TestEngineOptions, text = "go") {
+  const made = testEngine(options);
+  const client = made.connect();
+  const threadId = await client.startThread();
+  const turnId = await client.startTurn(threadId, text);
+  return { made, client, threadId, turnId };
+}
+
+/** The nth question that a client was asked. */
+async function question(client: TestClient, place = 0) {
+  await client.waitFor("question/requested", () => client.toldOf("question/requested").length > place);
+  const event = client.toldOf("question/requested")[place];
+  if (event === undefined) throw new Error("nobody was asked");
+  return event.data.request;
+}
+
+async function answer(client: TestClient, threadId: string, place: number, label: string): Promise<void> {
+  const { id: questionId } = await question(client, place);
+  const answers = { budget: { answers: [label] } };
+  await client.call("question/respond", { threadId, questionId, answers });
+}
+
+describe("a turn that reaches a limit", () => {
+  test("is held at its next step while the user is asked, and goes on with the same amount again", async () => {
+    const driver = caller(5);
+    const { client, threadId, turnId } = await started({ driver, budget: { turn: { tokens: 200 } } });
+    const { questions } = await question(client);
+    expect(questions).toEqual([
+      {
+        id: "budget",
+        header: "Budget",
+        question: "The turn has reached its limit of 200 tokens (200 tokens used). Go on?",
+        options: [
+          { label: "Go on", description: "Allows the same again: 200 tokens." },
+          { label: "Stop", description: "Ends the turn here." },
+        ],
+      },
+    ]);
+    await settled();
+    expect(driver.made).toBe(2);
+    await answer(client, threadId, 0, "Go on");
+    await question(client, 1);
+    await settled();
+    expect(driver.made).toBe(4);
+    await answer(client, threadId, 1, "Go on");
+    expect((await client.turnEnd(turnId)).status).toBe("completed");
+    expect(driver.made).toBe(5);
+  });
+
+  test("ends as failed with the limit, the amount and the way out when the answer is no", async () => {
+    const driver = caller(5);
+    const { client, threadId, turnId } = await started({ driver, budget: { turn: { steps: 3 } } });
+    await answer(client, threadId, 0, "Stop");
+    expect(await client.turnEnd(turnId)).toMatchObject({
+      status: "failed",
+      error: {
+        errorInfo: "BudgetExceeded",
+        message:
+          "The turn has reached its limit of 3 model calls (3 model calls used) and was stopped: that was the answer. Raise budget.turn.steps to allow more.",
+      },
+    });
+    expect(driver.made).toBe(3);
+    const next = client.runTurn(threadId, "again");
+    await answer(client, threadId, 1, "Go on");
+    expect((await next).status).toBe("completed");
+  });
+
+  test.each<[string, TestEngineOptions, string]>([
+    ["nothing is to be asked", { approvalPolicy: "never" }, "nobody is to be asked."],
+    ["nobody answers in time", { approvalTimeoutMs: 5_000 }, "nobody answered."],
+  ])("ends likewise when %s", async (_name, options, why) => {
+    const driver = caller(5);
+    const { made, client, turnId } = await started({
+      driver,
+      budget: { turn: { costUsd: 0.02 } },
+      ...options,
+    });
+    if (options.approvalTimeoutMs !== undefined) {
+      await question(client);
+      await made.clock.advance(options.approvalTimeoutMs);
+    }
+    const { status, error } = await client.turnEnd(turnId);
+    expect([status, error?.errorInfo, error?.message]).toEqual([
+      "failed",
+      "BudgetExceeded",
+      `The turn has reached its limit of $0.02 ($0.02 used) and was stopped: ${why} Raise budget.turn.costUsd to allow more.`,
+    ]);
+    expect(driver.made).toBe(2);
+  });
+
+  test("ends likewise when no client is attached", async () => {
+    const gate = new Gate();
+    const scripts: Script[] = [[{ wait: gate }, { usage: tokens(500) }, { wait: new Gate() }]];
+    const { made, client, threadId } = await started({ scripts, budget: { turn: { tokens: 100 } } });
+    await gate.reached;
+    client.session.close();
+    gate.open();
+    const late = made.connect();
+    const status = async () => (await late.call("thread/read", { threadId })).thread.status.type;
+    while ((await status()) !== "idle") await settled();
+    const { turns } = await late.call("thread/attach", { threadId });
+    expect(turns[0]?.error?.message).toContain("nobody was there to be asked");
+  });
+
+  test("is asked about all limits it has reached at once", async () => {
+    const scripts: Script[] = [[{ usage: tokens(150) }, { wait: new Gate() }]];
+    const { client } = await started({
+      scripts,
+      budget: { turn: { tokens: 100, steps: 1 }, thread: { tokens: 120 } },
+    });
+    const [asked] = (await question(client)).questions;
+    expect(asked?.question).toBe(
+      "The turn has reached its limit of 100 tokens (150 tokens used) and its limit of 1 model call (1 model call used) and its limit of 120 tokens (150 tokens used) for the whole thread. Go on?",
+    );
+  });
+
+  test("by its very last model call ends as it is", async () => {
+    const scripts: Script[] = [[{ usage: tokens(500) }, { text: "Done." }]];
+    const { client, turnId } = await started({
+      scripts,
+      approvalPolicy: "never",
+      budget: { turn: { tokens: 100 } },
+    });
+    expect((await client.turnEnd(turnId)).status).toBe("completed");
+  });
+
+  test("waits with what it wants to do until it may go on", async () => {
+    const scripts: Script[] = [
+      [{ usage: tokens(500) }, { command: "make" }, { ask: [{ id: "q", question: "?" }] }],
+    ];
+    const { client, threadId, turnId } = await started({ scripts, budget: { turn: { tokens: 100 } } });
+    await question(client);
+    await settled();
+    expect(client.toldOf("approval/requested")).toEqual([]);
+    await answer(client, threadId, 0, "Go on");
+    const { approval } = (await client.waitFor("approval/requested")).data;
+    await client.call("approval/respond", {
+      threadId,
+      approvalId: approval.id,
+      decision: { outcome: "allow" },
+    });
+    const { id: questionId } = await question(client, 1);
+    await client.call("question/respond", { threadId, questionId, answers: {} });
+    expect((await client.turnEnd(turnId)).status).toBe("completed");
+  });
+
+  test("can be interrupted while it waits for the answer", async () => {
+    const { client, threadId, turnId } = await started({
+      driver: caller(5),
+      budget: { turn: { tokens: 100 } },
+    });
+    await question(client);
+    await client.call("turn/interrupt", { threadId });
+    const { status, error } = await client.turnEnd(turnId);
+    expect([status, error]).toEqual(["interrupted", undefined]);
+    expect(client.toldOf("question/resolved")[0]?.data.by).toBe("interrupt");
+  });
+
+  test("is ended for an agent that does not stop by itself", async () => {
+    const scripts: Script[] = [[{ usage: tokens(500) }, { hang: true }]];
+    const { made, client, turnId } = await started({
+      ...{ scripts, approvalPolicy: "never", budget: { turn: { tokens: 100 } } },
+    });
+    await settled();
+    await made.clock.advance(3_000);
+    expect((await client.turnEnd(turnId)).error?.errorInfo).toBe("BudgetExceeded");
+  });
+
+  test("fails when its question cannot be stored", async () => {
+    const store = new UnreliableStore();
+    store.refuses = (bodies) => bodies.some((body) => body.type === "question/requested");
+    const { client, turnId } = await started({ store, driver: caller(3), budget: { turn: { tokens: 100 } } });
+    expect((await client.turnEnd(turnId)).error?.errorInfo).toBe("StorageFailed");
+  });
+});
+
+describe("a limit of time", () => {
+  const WORKING: Script[] = [[{ wait: new Gate() }]];
+
+  test("is reached by the clock, also by an agent that says nothing", async () => {
+    const { made, client, turnId } = await started({
+      ...{ scripts: WORKING, approvalPolicy: "never", budget: { turn: { seconds: 2.5 } } },
+    });
+    await made.clock.advance(2_499);
+    expect(client.toldOf("turn/completed")).toEqual([]);
+    await made.clock.advance(1);
+    expect((await client.turnEnd(turnId)).error?.message).toContain(
+      "its limit of 2.5 seconds of work (2.5 seconds of work used)",
+    );
+  });
+
+  test("does not count the time in which somebody is waited for", async () => {
+    const scripts: Script[] = [[{ command: "make" }, { wait: new Gate() }]];
+    const { made, client, threadId, turnId } = await started({ scripts, budget: { turn: { seconds: 10 } } });
+    const { approval } = (await client.waitFor("approval/requested")).data;
+    await made.clock.advance(60_000);
+    await client.call("approval/respond", {
+      threadId,
+      approvalId: approval.id,
+      decision: { outcome: "allow" },
+    });
+    await settled();
+    await made.clock.advance(9_000);
+    expect(client.toldOf("question/requested")).toEqual([]);
+    await made.clock.advance(1_000);
+    await question(client);
+    await made.clock.advance(30_000);
+    await answer(client, threadId, 0, "Go on");
+    await settled();
+    await made.clock.advance(9_999);
+    expect(client.toldOf("question/requested")).toHaveLength(1);
+    await made.clock.advance(1);
+    await answer(client, threadId, 1, "Stop");
+    const turn = await client.turnEnd(turnId);
+    expect([turn.durationMs, turn.waitedMs]).toEqual([110_000, 90_000]);
+  });
+
+  test("leaves no timer behind", async () => {
+    const gate = new Gate();
+    const scripts: Script[] = [[{ wait: gate }]];
+    const { made, client, turnId } = await started({ scripts, budget: { turn: { seconds: 10 } } });
+    await gate.reached;
+    const before = made.clock.pending;
+    gate.open();
+    await client.turnEnd(turnId);
+    expect(made.clock.pending).toBe(before - 1);
+  });
+});
+
+describe("a limit of a thread", () => {
+  async function thread(budget: Budget, options: TestEngineOptions = {}) {
+    const made: TestEngine = testEngine({
+      ...(options.scripts === undefined ? { driver: caller(1) } : {}),
+      ...options,
+    });
+    const client = made.connect();
+    return { made, client, threadId: await client.startThread({ budget }) };
+  }
+
+  test.each<[Budget, string]>([
+    [{ thread: { turns: 2 } }, "its limit of 2 turns (2 turns used). Raise budget.thread.turns to go on."],
+    [
+      { thread: { tokens: 150 } },
+      "its limit of 150 tokens (200 tokens used). Raise budget.thread.tokens to go on.",
+    ],
+    [{ thread: { costUsd: 0.02 } }, "its limit of $0.02 ($0.02 used). Raise budget.thread.costUsd to go on."],
+  ])("%j refuses a turn when it is used up", async (budget, words) => {
+    const { client, threadId } = await thread(budget, { approvalPolicy: "never" });
+    await client.runTurn(threadId, "one");
+    await client.runTurn(threadId, "two");
+    await expect(client.startTurn(threadId, "three")).rejects.toMatchObject({
+      kind: "budgetExceeded",
+      message: `Thread ${threadId} has used up ${words}`,
+    });
+    expect(await client.startTurn(threadId, "three", { budget: { thread: {} } })).toEqual(expect.any(String));
+  });
+
+  test("counts the work of all turns, also after the thread was loaded again", async () => {
+    const store = new UnreliableStore();
+    const gates = [new Gate(), new Gate()];
+    const scripts: Script[] = gates.map((wait) => [{ wait }]);
+    const { made, client, threadId } = await thread({ thread: { seconds: 10 } }, { store, scripts });
+    const first = client.startTurn(threadId, "one");
+    await gates[0]?.reached;
+    await made.clock.advance(6_000);
+    gates[0]?.open();
+    await client.turnEnd(await first);
+    await made.close();
+    const later = testEngine({ store, scripts: [[{ wait: new Gate() }]] });
+    const again = later.connect();
+    await again.call("thread/resume", { threadId });
+    const turnId = await again.startTurn(threadId, "two");
+    await settled();
+    await later.clock.advance(3_999);
+    expect(again.toldOf("question/requested")).toEqual([]);
+    await later.clock.advance(1);
+    await answer(again, threadId, 0, "Stop");
+    expect((await again.turnEnd(turnId)).error?.message).toContain("Raise budget.thread.seconds");
+  });
+
+  test("that the user lets go on does so in the turns to come, also after the thread was loaded again", async () => {
+    const store = new UnreliableStore();
+    const { made, client, threadId } = await thread(
+      { thread: { tokens: 250 } },
+      { store, driver: caller(3) },
+    );
+    const turnId = await client.startTurn(threadId, "one");
+    await answer(client, threadId, 0, "Go on");
+    expect((await client.turnEnd(turnId)).status).toBe("completed");
+    const { settings } = (await client.waitFor("thread/settings/updated")).data;
+    expect(settings.budget).toEqual({ thread: { tokens: 250 }, extended: { tokens: 550 } });
+    await made.close();
+    const later = testEngine({ store, driver: caller(1) }).connect();
+    await later.call("thread/resume", { threadId });
+    expect((await later.runTurn(threadId, "two")).status).toBe("completed");
+    expect(later.toldOf("question/requested")).toEqual([]);
+  });
+
+  test("leaves what waits in the queue there when it is used up", async () => {
+    const gate = new Gate();
+    const { client, threadId } = await thread({ thread: { turns: 1 } }, { scripts: [[{ wait: gate }]] });
+    const turnId = await client.startTurn(threadId, "one");
+    await gate.reached;
+    await client.call("turn/start", { threadId, input: [{ type: "text", text: "two" }], delivery: "queue" });
+    gate.open();
+    await client.turnEnd(turnId);
+    await settled();
+    const { queue } = await client.call("thread/queue/list", { threadId });
+    expect(queue).toHaveLength(1);
+    await expect(
+      client.call("thread/queue/promote", { threadId, queuedInputId: queue[0]?.id ?? "" }),
+    ).rejects.toMatchObject({ kind: "budgetExceeded" });
+  });
+});
+
+describe("a budget", () => {
+  test("comes from the server, and is changed when a thread starts, resumes, or a turn starts", async () => {
+    const made = testEngine({ budget: { turn: { tokens: 100 }, thread: { turns: 9 } } });
+    const client = made.connect();
+    const settings = () => made.driver.turns.at(-1)?.settings.budget;
+    const threadId = await client.startThread({ budget: { turn: { steps: 5 } } });
+    await client.runTurn(threadId, "one");
+    expect(settings()).toEqual({ turn: { steps: 5 }, thread: { turns: 9 } });
+    await client.call("thread/resume", { threadId, budget: { thread: { turns: 4 } } });
+    await client.runTurn(threadId, "two");
+    expect(settings()).toEqual({ turn: { steps: 5 }, thread: { turns: 4 } });
+    const turnId = await client.startTurn(threadId, "three", { budget: { turn: {}, thread: {} } });
+    await client.turnEnd(turnId);
+    expect(settings()).toBeUndefined();
+  });
+
+  test("is absent unless somebody sets one", async () => {
+    const { made, client, turnId } = await started({});
+    await client.turnEnd(turnId);
+    expect(made.driver.turns[0]?.settings).not.toHaveProperty("budget");
+  });
+
+  test("in dollars does not count another currency, and says so once", async () => {
+    const euros = { usage: tokens(1), cost: { amount: 5, currency: "EUR" } };
+    const scripts: Script[] = [[euros, euros, { deltas: 1, size: 1 }]];
+    const { client, turnId } = await started({ scripts, budget: { turn: { costUsd: 1 } } });
+    expect((await client.turnEnd(turnId)).status).toBe("completed");
+    expect(client.toldOf("warning").map(({ data }) => data)).toMatchObject([
+      {
+        reason: "budgetCurrency",
+        message: "The agent reports its cost in EUR; the limit in dollars does not count it.",
+      },
+    ]);
+  });
+});
+
+test("the cost of a thread is the sum of what its model calls cost", async () => {
+  const { client, threadId, turnId } = await started({ driver: caller(3) });
+  await client.turnEnd(turnId);
+  const { cost } = await client.call("thread/attach", { threadId });
+  expect(cost?.amount).toBeCloseTo(0.03);
+});

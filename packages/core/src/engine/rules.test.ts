@@ -1,0 +1,254 @@
+import type { Decision, Rule } from "@flint/protocol";
+import {
+  MemoryRules,
+  type Script,
+  ScriptedDriver,
+  type TestClient,
+  type TestEngineOptions,
+  testEngine,
+  UnreliableStore,
+} from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+/** The nth approval that a client was asked for. */
+async function asked(client: TestClient, place = 0) {
+  await client.waitFor("approval/requested", () => client.toldOf("approval/requested").length > place);
+  const event = client.toldOf("approval/requested")[place];
+  if (event === undefined) throw new Error("nobody was asked");
+  return event.data.approval;
+}
+
+type Answer = { readonly scope: Decision["scope"]; readonly takes?: "suggestion" };
+
+/** Which commands of a script are asked about when the first answer is this one and all others are no. */
+async function askedAfter({ scope, takes }: Answer, script: Script, options: TestEngineOptions = {}) {
+  const made = testEngine({ scripts: [script], ...options });
+  const client = made.connect();
+  const threadId = await client.startThread();
+  const ended = client.turnEnd(await client.startTurn(threadId, "go")).then(() => true);
+  const subjects: string[] = [];
+  for (let place = 0; !(await Promise.race([ended, asked(client, place).then(() => false)])); place += 1) {
+    const { id, action, suggestions } = await asked(client, place);
+    subjects.push(action.kind === "command" ? `${action.cwd}$ ${action.command}` : action.kind);
+    const rule = takes === undefined ? undefined : suggestions?.[0]?.id;
+    const yes = { outcome: "allow", scope, ...(rule === undefined ? {} : { rule }) } as const;
+    const decision = place === 0 ? yes : ({ outcome: "deny" } as const);
+    await client.call("approval/respond", { threadId, approvalId: id, decision });
+  }
+  return { subjects, client, threadId, made };
+}
+
+const COMMANDS: Script = [
+  { command: "npm test" },
+  { command: "npm test -- --watch" },
+  { command: "npm test; rm -r ." },
+  { command: "npm run test" },
+  { approve: { kind: "command", itemId: "x", command: "npm test", cwd: "/work/inner" } },
+];
+const ALL_BUT_TESTS = ["/work$ npm test; rm -r .", "/work$ npm run test", "/work/inner$ npm test"];
+
+describe("an approval of a plain command", () => {
+  test("offers the beginning of the command as a rule for this project and agent", async () => {
+    const made = testEngine({ scripts: [[{ command: "npm test -- --x" }]] });
+    const client = made.connect();
+    await client.startTurn(await client.startThread(), "go");
+    const { suggestions } = await asked(client);
+    expect(suggestions).toEqual([
+      {
+        id: expect.any(String),
+        project: "/work",
+        agent: "scripted",
+        tool: "command",
+        match: { type: "prefix", words: ["npm", "test"] },
+      },
+    ]);
+  });
+
+  test.each<Script>([
+    [{ command: "bash -c 'npm test'" }],
+    [{ command: "npm test && x" }],
+    [{ fileChange: [{ path: "/work/a", kind: "add", diff: "" }] }],
+    [{ tool: "fetch" }],
+    [{ approve: { kind: "command", itemId: "x", command: "npm test", cwd: "/elsewhere" } }],
+  ])("offers nothing else: %j", async (step) => {
+    const client = testEngine({ scripts: [[step]] }).connect();
+    await client.startTurn(await client.startThread(), "go");
+    expect(await asked(client)).not.toHaveProperty("suggestions");
+  });
+
+  test("covers with a suggestion taken for the session what begins like it, and nothing else", async () => {
+    const { subjects, made } = await askedAfter({ scope: "session", takes: "suggestion" }, COMMANDS);
+    expect(subjects).toEqual(["/work$ npm test", ...ALL_BUT_TESTS]);
+    expect(made.rules.list()).toEqual([]);
+  });
+
+  test("covers without a suggestion exactly the same command, as ever", async () => {
+    const { subjects } = await askedAfter({ scope: "session" }, COMMANDS);
+    expect(subjects).toEqual(["/work$ npm test", "/work$ npm test -- --watch", ...ALL_BUT_TESTS]);
+  });
+
+  test("covers with a suggestion taken for always also other threads, but no other project or agent", async () => {
+    const rules = new MemoryRules();
+    const always = { scope: "always", takes: "suggestion" } as const;
+    const { subjects } = await askedAfter(always, COMMANDS, { rules });
+    expect(subjects).toEqual(["/work$ npm test", ...ALL_BUT_TESTS]);
+    const once = { scope: "once" } as const;
+    expect((await askedAfter(once, COMMANDS, { rules })).subjects).toEqual(ALL_BUT_TESTS);
+    const test: Script = [{ command: "npm test" }];
+    for (const cwd of ["/other", "/work/inner", "/work/", "/"]) {
+      expect((await askedAfter(once, test, { rules, cwd })).subjects).toEqual([`${cwd}$ npm test`]);
+    }
+    const driver = new ScriptedDriver({ id: "another", scripts: [test] });
+    expect((await askedAfter(once, test, { rules, driver })).subjects).toEqual(["/work$ npm test"]);
+  });
+
+  test("taken for the session holds when the thread is loaded again, but not in another folder", async () => {
+    const store = new UnreliableStore();
+    const answer = { scope: "session", takes: "suggestion" } as const;
+    const { threadId, made } = await askedAfter(answer, [{ command: "npm test" }], { store });
+    await made.close();
+    const later = testEngine({
+      store,
+      scripts: [[{ command: "npm test -- --x" }], [{ command: "npm test" }]],
+    });
+    const client = later.connect();
+    await client.runTurn(threadId, "again");
+    expect(client.toldOf("approval/requested")).toEqual([]);
+    await client.startTurn(threadId, "elsewhere", { cwd: "/elsewhere" });
+    expect((await asked(client)).action).toMatchObject({ command: "npm test", cwd: "/elsewhere" });
+  });
+
+  test("refuses a rule that it does not offer, stays open, and takes the next answer", async () => {
+    const made = testEngine({ scripts: [[{ command: "npm test" }]] });
+    const client = made.connect();
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "go");
+    const { id: approvalId } = await asked(client);
+    const invented = { outcome: "allow", scope: "always", rule: "everything" } as const;
+    await expect(
+      client.call("approval/respond", { threadId, approvalId, decision: invented }),
+    ).rejects.toMatchObject({ kind: "invalidParams", data: { field: "decision.rule" } });
+    expect(made.rules.list()).toEqual([]);
+    await client.call("approval/respond", {
+      threadId,
+      approvalId,
+      decision: { ...invented, outcome: "deny" },
+    });
+    expect((await client.turnEnd(turnId)).items.at(-1)).toMatchObject({ status: "declined" });
+  });
+});
+
+describe("rules", () => {
+  const rule = (id: string, project: string): Rule => ({
+    ...{ id, project, agent: "scripted", tool: "command", createdAt: 5 },
+    match: { type: "exact", command: "make", cwd: project },
+  });
+
+  test("are listed, for all projects or for one, and removed", async () => {
+    const rules = new MemoryRules();
+    rules.add(rule("a", "/work"));
+    rules.add(rule("b", "/work/inner"));
+    const client = testEngine({ rules }).connect();
+    expect((await client.call("rules/list", {})).data).toEqual([
+      rule("a", "/work"),
+      rule("b", "/work/inner"),
+    ]);
+    expect((await client.call("rules/list", { cwd: "/work" })).data).toEqual([rule("a", "/work")]);
+    expect(await client.call("rules/remove", { id: "a" })).toEqual({});
+    expect((await client.call("rules/list", {})).data).toEqual([rule("b", "/work/inner")]);
+    await expect(client.call("rules/remove", { id: "a" })).rejects.toMatchObject({
+      kind: "invalidParams",
+      message: "There is no rule a; it may have been removed already. rules/list names all there are.",
+    });
+  });
+
+  test("that are made by an answer for always say what was allowed, one for each file", async () => {
+    const changes = [
+      { path: "/work/a", kind: "modify", diff: "" },
+      { path: "/work/b", kind: "modify", diff: "", movePath: "/work/c" },
+    ] as const;
+    const { made } = await askedAfter({ scope: "always" }, [{ fileChange: changes }]);
+    const made1 = made.rules
+      .list()
+      .map(({ project, agent, tool, match }) => ({ project, agent, tool, match }));
+    const ofFile = (path: string) => ({
+      ...{ project: "/work", agent: "scripted", tool: "fileChange" },
+      match: { type: "exact", path },
+    });
+    expect(made1).toEqual(["/work/a", "/work/b", "/work/c"].map(ofFile));
+    expect(made.rules.list()[0]?.createdAt).toBe(made.clock.now());
+  });
+
+  test("that were removed are asked about again, also in the thread that made them", async () => {
+    const rules = new MemoryRules();
+    const { client, threadId, made } = await askedAfter({ scope: "always" }, [{ command: "make" }], {
+      rules,
+    });
+    for (const { id } of rules.list()) await client.call("rules/remove", { id });
+    made.driver.enqueue([{ command: "make" }]);
+    await client.startTurn(threadId, "again");
+    expect((await asked(client, 1)).action).toMatchObject({ command: "make" });
+  });
+
+  test("for calls of tools cover one tool of one server with the same arguments", async () => {
+    const call = (server: string, tool: string, words: string) => ({
+      approve: { kind: "tool", itemId: "x", server, tool, arguments: { words } } as const,
+    });
+    const script: Script = [
+      call("docs", "search", "a"),
+      call("docs", "search", "a"),
+      call("docs", "search", "b"),
+      call("other", "search", "a"),
+      call("docs", "delete", "a"),
+    ];
+    expect((await askedAfter({ scope: "always" }, script)).subjects).toHaveLength(4);
+  });
+});
+
+describe("what cannot be seen", () => {
+  const hidden = "ls \u202egpj.exe";
+
+  test("is asked about with a warning beside the agent's own reason, and every time", async () => {
+    const script: Script = [{ command: hidden, reason: "To look." }, { command: hidden }];
+    const { subjects, client } = await askedAfter({ scope: "always" }, script);
+    expect(subjects).toEqual([`/work$ ${hidden}`, `/work$ ${hidden}`]);
+    const reasons = client.toldOf("approval/requested").map(({ data }) => data.approval.action.reason);
+    expect(reasons).toEqual([
+      "It contains characters that cannot be seen. To look.",
+      "It contains characters that cannot be seen.",
+    ]);
+    expect(await asked(client)).toMatchObject({ action: { command: hidden } });
+  });
+
+  test("is asked about in the name of a file too", async () => {
+    const script: Script = [{ fileChange: [{ path: "/work/a\u200b.ts", kind: "add", diff: "" }] }];
+    const { client } = await askedAfter({ scope: "once" }, script);
+    expect((await asked(client)).action.reason).toBe("It contains characters that cannot be seen.");
+  });
+});
+
+describe("an answer belongs to one approval", () => {
+  test("and a late one for an earlier approval does not land on the next", async () => {
+    const made = testEngine({ scripts: [[{ command: "make clean" }, { command: "rm -r /" }]] });
+    const client = made.connect();
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "go");
+    const first = await asked(client);
+    const allow = { outcome: "allow" } as const;
+    await client.call("approval/respond", { threadId, approvalId: first.id, decision: allow });
+    const second = await asked(client, 1);
+    expect(second.id).not.toBe(first.id);
+    await expect(
+      client.call("approval/respond", { threadId, approvalId: first.id, decision: allow }),
+    ).rejects.toMatchObject({ kind: "approvalNotFound" });
+    expect((await client.call("thread/attach", { threadId })).approvals).toEqual([second]);
+    await client.call("approval/respond", { threadId, approvalId: second.id, decision: { outcome: "deny" } });
+    const { items } = await client.turnEnd(turnId);
+    expect(items.at(-1)).toMatchObject({ command: "rm -r /", status: "declined" });
+    const resolved = client.toldOf("approval/resolved").map(({ data }) => [data.approvalId, data.itemId]);
+    expect(resolved).toEqual([
+      [first.id, first.action.itemId],
+      [second.id, second.action.itemId],
+    ]);
+  });
+});

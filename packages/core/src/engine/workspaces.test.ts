@@ -1,0 +1,68 @@
+import { testEngine } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { SILENT_WORKSPACES, type WorkspaceConfig, type Workspaces } from "../ports/index.ts";
+
+function workspaces(configs: Readonly<Record<string, Partial<WorkspaceConfig>>>): Workspaces {
+  return {
+    ...SILENT_WORKSPACES,
+    configOf: async (cwd) => ({ mcpServers: [], notices: [], ...configs[cwd] }),
+  };
+}
+
+describe("the trusted files of a folder", () => {
+  test("decide what a new thread there starts with, and nowhere else", async () => {
+    const engine = testEngine({
+      workspaces: workspaces({
+        "/strict": {
+          approvalPolicy: "always",
+          sandboxPolicy: { type: "readOnly" },
+          budget: { turn: { steps: 3 } },
+        },
+      }),
+    });
+    const client = engine.connect();
+    const strict = await client.call("thread/start", { cwd: "/strict" });
+    const other = await client.call("thread/start", { cwd: "/other" });
+    expect(await client.call("config/read", { threadId: strict.thread.id })).toMatchObject({
+      approvalPolicy: "always",
+      sandboxPolicy: { type: "readOnly" },
+    });
+    expect(await client.call("config/read", { threadId: other.thread.id })).toMatchObject({
+      approvalPolicy: "unlessTrusted",
+      sandboxPolicy: { type: "workspaceWrite" },
+    });
+  });
+
+  test("give way to what a client asks for", async () => {
+    const engine = testEngine({ workspaces: workspaces({ "/work": { approvalPolicy: "never" } }) });
+    const client = engine.connect();
+    const { thread } = await client.call("thread/start", { approvalPolicy: "always" });
+    expect((await client.call("config/read", { threadId: thread.id })).approvalPolicy).toBe("always");
+  });
+
+  test("cannot leave an agent both unasked and unconfined [P35]", async () => {
+    const both = { approvalPolicy: "never", sandboxPolicy: { type: "dangerFullAccess" } } as const;
+    const engine = testEngine({ workspaces: workspaces({ "/work": both }) });
+    const client = engine.connect();
+    await expect(client.call("thread/start", {})).rejects.toThrow("--allow-unconfined");
+  });
+
+  test("that are ignored are told to whoever starts a thread there", async () => {
+    const engine = testEngine({ workspaces: workspaces({ "/work": { notices: ["a file is ignored"] } }) });
+    const client = engine.connect();
+    await client.call("thread/start", {});
+    const warning = await client.waitFor("warning");
+    expect(warning.data).toMatchObject({ message: "a file is ignored", reason: "workspace" });
+  });
+
+  test("add MCP servers for the agent, without replacing one of the user", async () => {
+    const theirs = { type: "stdio", name: "theirs", command: "x", args: [], env: {} } as const;
+    const mine = { ...theirs, name: "mine", command: "mine" };
+    const taken = { ...theirs, name: "mine", command: "evil" };
+    const found = workspaces({ "/work": { mcpServers: [taken, theirs] } });
+    const engine = testEngine({ workspaces: found, mcpServers: [mine] });
+    const client = engine.connect();
+    await client.runTurn(await client.startThread(), "hello");
+    expect(engine.driver.sessions.at(-1)?.mcpServers).toEqual([mine, theirs]);
+  });
+});

@@ -1,0 +1,92 @@
+import { asFlintError, FlintError } from "@flint/protocol";
+import { HINT, KEY_FORMATS, KEYS, unfinishedKeyAt } from "./key-formats.ts";
+import { unfinishedPrivateKeyAt, withoutPrivateKeys } from "./private-keys.ts";
+
+/** What is shorter is too likely to be an ordinary word. */
+const SHORTEST_SECRET = 8;
+
+/** So much of a secret at the end of a text is no coincidence; less of it tells nobody anything. */
+const TELLING_PART = 4;
+
+/** Fields by which a thread finds its parts, its agent and its folder again. */
+const NAMES = /^(?:type|id|[a-z]+Ids?|cwd|model|agent|kind|status)$/;
+
+/** The text with every known format of keys, and every one of these secrets, replaced by `[redacted:kind]`. */
+export function redact(text: string, secrets: readonly string[]): string {
+  return new Redactor(secrets).text(text);
+}
+
+/** Replaces what nobody else may read, in text that goes to logs, to terminals and to clients. */
+export class Redactor {
+  /** Longest first: one may be the beginning of another. */
+  readonly #secrets: readonly string[];
+
+  constructor(secrets: readonly string[]) {
+    const known = new Set(secrets.filter((secret) => secret.length >= SHORTEST_SECRET));
+    this.#secrets = [...known].toSorted((left, right) => right.length - left.length);
+  }
+
+  /** The text as anybody may see it. */
+  text(text: string): string {
+    let shown = text;
+    for (const secret of this.#secrets) {
+      if (shown.includes(secret)) shown = shown.replaceAll(secret, "[redacted:secret]");
+    }
+    if (!HINT.test(shown)) return shown;
+    return withoutPrivateKeys(shown).replace(KEYS, replacement);
+  }
+
+  /** Where a key or secret has begun that may go on after the text; the length of the text if none has. */
+  unfinishedAt(text: string): number {
+    let earliest = Math.min(unfinishedKeyAt(text), unfinishedPrivateKeyAt(text));
+    for (const secret of this.#secrets) earliest = Math.min(earliest, partAtEnd(text, secret));
+    return earliest;
+  }
+
+  /** A JSON value with all its text as anybody may see it, however deep. The very same value if it was so already. */
+  value<Value>(value: Value): Value {
+    // The shape stays as it is; only the content of strings may change.
+    return this.#redacted(value) as Value;
+  }
+
+  /** A failure as anybody may see it. */
+  error(thrown: unknown): FlintError {
+    const error = asFlintError(thrown);
+    const message = this.text(error.message);
+    const data = this.value(error.data);
+    if (message === error.message && data === error.data) return error;
+    return new FlintError(error.kind, message, data, { cause: thrown });
+  }
+
+  #redacted(value: unknown): unknown {
+    if (typeof value === "string") return this.text(value);
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) {
+      const items = value.map((item) => this.#redacted(item));
+      return items.some((item, at) => item !== value[at]) ? items : value;
+    }
+    let changed: Record<string, unknown> | undefined;
+    for (const [key, field] of Object.entries(value)) {
+      const shown = NAMES.test(key) ? field : this.#redacted(field);
+      if (Object.is(shown, field)) continue;
+      changed ??= { ...value };
+      changed[key] = shown;
+    }
+    return changed ?? value;
+  }
+}
+
+/** What stands in the place of a key: its kind, and the word by which a header is still known as one. */
+function replacement(...found: unknown[]): string {
+  const at = KEY_FORMATS.findIndex((_, index) => found[index + 1] !== undefined);
+  const kind = KEY_FORMATS[at]?.kind ?? "key";
+  const [, scheme = ""] = /^(bearer )/i.exec(String(found[0])) ?? [];
+  return `${scheme}[redacted:${kind}]`;
+}
+
+function partAtEnd(text: string, secret: string): number {
+  const beginning = secret.slice(0, TELLING_PART);
+  let at = text.indexOf(beginning, Math.max(0, text.length - secret.length + 1));
+  while (at !== -1 && !secret.startsWith(text.slice(at))) at = text.indexOf(beginning, at + 1);
+  return at === -1 ? text.length : at;
+}

@@ -1,0 +1,86 @@
+import {
+  type Action,
+  type Approval,
+  type Decision,
+  exactKey,
+  exactMatches,
+  FlintError,
+  grantKeys,
+  mintId,
+  type Rule,
+  type RuleMatch,
+  type RuleSuggestion,
+  ruleTool,
+} from "@flint/protocol";
+import { prefixOf } from "./prefixes.ts";
+
+/** Whose action it is: the folder of its thread, and the agent. */
+export interface Actor {
+  readonly project: string;
+  readonly agent: string;
+}
+
+/** All that was allowed before: in the thread as exact things and as suggestions taken, and for always. */
+export interface Allowed {
+  readonly grants: readonly string[];
+  readonly taken: readonly RuleSuggestion[];
+  readonly rules: readonly Rule[];
+}
+
+/** Whether everything about an action was allowed before, for this agent in this project. */
+export function isGranted(action: Action, actor: Actor, allowed: Allowed): boolean {
+  const mine = (rule: RuleSuggestion) => rule.project === actor.project && rule.agent === actor.agent;
+  const rules = allowed.rules.filter(mine);
+  const exact = new Set([
+    ...allowed.grants,
+    ...rules.flatMap(({ tool, match }) => exactKey(tool, match) ?? []),
+  ]);
+  const keys = grantKeys(action);
+  // What has no key cannot have been allowed before.
+  if (keys.length > 0 && keys.every((key) => exact.has(key))) return true;
+  return [...rules, ...allowed.taken.filter(mine)].some((rule) => isInPrefix(action, actor, rule));
+}
+
+function isInPrefix(action: Action, { project }: Actor, { tool, match }: RuleSuggestion): boolean {
+  if (match.type !== "prefix" || tool !== "command") return false;
+  if (action.kind !== "command" || action.cwd !== project) return false;
+  const prefix = prefixOf(action.command);
+  return prefix?.length === match.words.length && prefix.every((word, place) => word === match.words[place]);
+}
+
+/** The rules that may be taken in place of exactly this action. Most actions have none. */
+export function suggestionsFor(action: Action, actor: Actor, now: number): RuleSuggestion[] {
+  if (action.kind !== "command" || action.cwd !== actor.project) return [];
+  const words = prefixOf(action.command);
+  if (words === undefined) return [];
+  const match: RuleMatch = { type: "prefix", words: [...words] };
+  return [{ id: mintId(now), ...actor, tool: "command", match }];
+}
+
+/** Throws `invalidParams` for an answer that takes a rule which this approval does not offer. */
+export function refuseUnknownRule(
+  { outcome, scope, rule }: Decision,
+  { id, suggestions = [] }: Pick<Approval, "id" | "suggestions">,
+): void {
+  if (rule === undefined || outcome !== "allow" || scope === "once") return;
+  if (suggestions.some((suggestion) => suggestion.id === rule)) return;
+  const offered = suggestions.map((suggestion) => suggestion.id);
+  const way =
+    offered.length === 0 ? "It offers none; answer without a rule." : `It offers ${offered.join(", ")}.`;
+  const message = `Approval ${id} offers no rule ${rule}. ${way}`;
+  throw new FlintError("invalidParams", message, { field: "decision.rule", offered });
+}
+
+/** The rules that an answer for always makes: the suggestion it takes, or one for each exact thing. */
+export function rulesMadeBy(
+  decision: Decision,
+  { action, suggestions = [] }: Pick<Approval, "action" | "suggestions">,
+  actor: Actor,
+  now: number,
+): Rule[] {
+  if (decision.outcome !== "allow" || decision.scope !== "always") return [];
+  const taken = suggestions.find((suggestion) => suggestion.id === decision.rule);
+  if (taken !== undefined) return [{ ...taken, createdAt: now }];
+  const tool = ruleTool(action);
+  return exactMatches(action).map((match) => ({ id: mintId(now), ...actor, tool, match, createdAt: now }));
+}

@@ -1,0 +1,235 @@
+import { execFile, spawnSync } from "node:child_process";
+import { createSocket } from "node:dgram";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { SandboxPolicy } from "@flint/protocol";
+import { needs } from "@flint/testkit";
+import { test as anywhere, describe, expect, onTestFinished } from "vitest";
+import { CommandSandbox } from "./command-sandbox.ts";
+import type { MechanismName } from "./mechanism.ts";
+
+const NOBODY = 65_534;
+const PARTS = { bubblewrap: "bwrap", namespaces: "namespaces" } as const;
+const SOURCE = new URL("./command-sandbox.ts", import.meta.url);
+
+/** A program for another user: launches commands as told in its arguments, and prints what came of them. */
+const LAUNCHER = `
+  const { CommandSandbox } = await import(${JSON.stringify(SOURCE.href)});
+  const { mechanism, jobs } = JSON.parse(process.argv[1]);
+  const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [mechanism] });
+  const outcomes = jobs.map(async (job) => {
+    let printed = "";
+    const { exitCode } = await sandbox.launch({ ...job, output: (text) => { printed += text; } });
+    return { exitCode, printed };
+  });
+  console.log(JSON.stringify(await Promise.all(outcomes)));
+`;
+
+interface Job {
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly workspace: string;
+  readonly policy: SandboxPolicy;
+}
+
+interface Outcome {
+  readonly exitCode: number;
+  readonly printed: string;
+}
+
+/** Launches commands at the same time. */
+type Launch = (mechanism: MechanismName, ...jobs: Job[]) => Promise<Outcome[]>;
+
+const launchHere: Launch = (mechanism, ...jobs) => {
+  const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [mechanism] });
+  const launch = async (job: Job) => {
+    let printed = "";
+    const output = (text: string) => {
+      printed += text;
+    };
+    const { exitCode } = await sandbox.launch({ ...job, output });
+    return { exitCode, printed };
+  };
+  return Promise.all(jobs.map(launch));
+};
+
+const launchAsNobody: Launch = async (mechanism, ...jobs) => {
+  const flags = ["--conditions=@flint/source", "--import", "tsx", "--input-type=module", "-e", LAUNCHER];
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [...flags, JSON.stringify({ mechanism, jobs })],
+    {
+      ...{ uid: NOBODY, gid: NOBODY, env: { ...process.env, HOME: "/nonexistent" } },
+    },
+  );
+  return JSON.parse(stdout) as Outcome[];
+};
+
+/** Another user can be had, and may read these sources. */
+const hasNobody =
+  process.getuid?.() === 0 &&
+  spawnSync("cat", [SOURCE.pathname], { uid: NOBODY, gid: NOBODY, stdio: "ignore" }).status === 0;
+
+const USERS = {
+  "the user who runs the tests": { launch: launchHere, uid: process.getuid?.() ?? 0, when: true },
+  nobody: { launch: launchAsNobody, uid: NOBODY, when: hasNobody },
+} as const;
+
+const CASES = Object.keys(PARTS).flatMap((mechanism) =>
+  Object.keys(USERS).map((user) => [mechanism, user] as [keyof typeof PARTS, keyof typeof USERS]),
+);
+
+/** A folder that the user owns, outside of every folder that a sandbox covers. */
+function folder(uid: number): string {
+  const made = mkdtempSync("/var/tmp/flint-escape-test-");
+  chownSync(made, uid, uid);
+  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+/** Listeners of every kind outside of the sandbox, and how many visitors they had. */
+async function listeners(outside: string) {
+  let visitors = 0;
+  const visit = () => {
+    visitors += 1;
+  };
+  const listen = async (where: { port: number; host: string } | { path: string }) => {
+    const server = createServer((socket) => {
+      visit();
+      socket.destroy();
+    });
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => server.listen(where, resolve));
+    return server.address();
+  };
+  const tcp = await listen({ port: 0, host: "127.0.0.1" });
+  const abstractName = `\0flint-escape-${process.pid}-${Math.random()}`;
+  await listen({ path: abstractName });
+  const path = join(outside, "socket");
+  await listen({ path });
+  chmodSync(path, 0o777);
+  const udp = createSocket("udp4", visit);
+  onTestFinished(() => void udp.close());
+  await new Promise<void>((resolve) => udp.bind(0, "127.0.0.1", resolve));
+  const port = typeof tcp === "object" && tcp !== null ? tcp.port : 0;
+  return { port, abstractName, path, udpPort: udp.address().port, visitors: () => visitors };
+}
+
+/** Tries every connection, and says which worked. */
+function connectScript({ port, abstractName, path, udpPort }: Awaited<ReturnType<typeof listeners>>): string {
+  return `
+    const net = require("node:net"), dns = require("node:dns");
+    const attempt = (name, options) => new Promise((resolve) => {
+      const socket = net.connect(options, () => { console.log("CONNECTED " + name); socket.destroy(); resolve(); });
+      socket.on("error", resolve);
+    });
+    const send = () => new Promise((resolve) => {
+      const socket = require("node:dgram").createSocket("udp4");
+      socket.on("error", resolve);
+      socket.send("x", ${udpPort}, "127.0.0.1", () => socket.close(resolve));
+    });
+    const look = (server) => new Promise((resolve) => {
+      const resolver = new dns.Resolver({ timeout: 200, tries: 1 });
+      resolver.setServers([server]);
+      resolver.resolve4("example.com", (error) => { if (!error) console.log("RESOLVED"); resolve(); });
+    });
+    Promise.all([
+      attempt("tcp", { port: ${port}, host: "127.0.0.1" }),
+      attempt("abstract", { path: ${JSON.stringify(abstractName)} }),
+      attempt("path", { path: ${JSON.stringify(path)} }),
+      attempt("far", { port: 80, host: "192.0.2.1" }),
+      send(), look("127.0.0.1:${udpPort}"), look("192.0.2.1"),
+    ]).then(() => { console.log("tried"); process.exit(0); });
+  `;
+}
+
+describe.each(CASES)("out of %s, as %s", (mechanism, user) => {
+  const { launch, uid, when } = USERS[user];
+  const test: ReturnType<typeof needs> = when
+    ? needs(PARTS[mechanism])
+    : (title, body) => anywhere.runIf(false)(title, body);
+
+  test("nothing is written outside, by whatever way [P32]", async () => {
+    const [workspace, outside] = [folder(uid), folder(uid)];
+    mkdirSync(join(workspace, "real"), { mode: 0o777 });
+    chmodSync(join(workspace, "real"), 0o777);
+    symlinkSync(outside, join(workspace, "link"));
+    copyFileSync("/bin/touch", join(outside, "touch"));
+    chmodSync(join(outside, "touch"), 0o4755);
+    const script = `
+      exec 2>/dev/null
+      echo in > inside; mkdir -p deep && echo in > deep/inside
+      echo out > ${outside}/absolute
+      echo out > ../${outside.slice("/var/tmp/".length)}/relative
+      echo out > link/linked; ln -s ${outside} fresh; echo out > fresh/linked
+      ln ${outside}/touch hard && echo HARDLINKED; mv real ${outside}/moved; cp inside ${outside}/copied
+      cd ${outside} && echo out > changed; cd ${workspace}
+      for root in /proc/1/root /proc/self/root /proc/$PPID/root /proc/[0-9]*/root /proc/self/cwd/../..; do
+        echo out > $root${outside}/through-proc
+      done
+      for fd in /proc/[0-9]*/fd/*; do echo out > $fd/${outside}/through-fd; done
+      ${outside}/touch ${outside}/setuid; unshare -Ur touch ${outside}/nested; unshare -m touch ${outside}/mounted
+      mount -o remount,rw / ; mount -o remount,bind,rw ${outside}; mount -o remount,bind,rw /
+      mount --bind ${workspace} ${outside}; mount -t tmpfs none ${outside}; umount -l ${workspace}; umount -l /
+      echo out > ${outside}/remounted; nsenter -t 1 -m touch ${outside}/entered; chroot / touch ${outside}/chrooted
+      mknod disk b 8 0 && echo DEVICE; chown 12345 inside && echo OWNED
+      for round in $(seq 50); do
+        ln -sfn real swap; (echo out > swap/raced) & ln -sfn ${outside} swap; (echo out > swap/raced) & wait
+      done
+      echo x > /etc/flint-escape; echo x > /dev/flint-escape; echo x > /sys/flint-escape
+      exec 2>&1; grep -E 'Cap(Eff|Prm|Inh|Amb)' /proc/self/status | grep -v ':.0*$'; grep -c 'NoNewPrivs:.1' /proc/self/status
+      ps -e | wc -l > processes; echo done
+    `;
+    const policy = { type: "workspaceWrite" } as const;
+    const outcomes = await launch(mechanism, {
+      ...{ workspace, cwd: workspace, policy },
+      command: ["sh", "-c", script],
+    });
+    expect(outcomes).toEqual([{ exitCode: 0, printed: "1\ndone\n" }]);
+    expect(readdirSync(outside)).toEqual(["touch"]);
+    expect(existsSync(join(workspace, "deep", "inside"))).toBe(true);
+    expect(["/etc", "/dev", "/sys"].filter((place) => existsSync(`${place}/flint-escape`))).toEqual([]);
+  });
+
+  test("without network nothing is reached: no port, no name, no socket of any kind [P32]", async () => {
+    const [workspace, outside] = [folder(uid), folder(uid)];
+    chmodSync(outside, 0o755);
+    const known = await listeners(outside);
+    const command = [process.execPath, "-e", connectScript(known)];
+    const job = { workspace, cwd: workspace, command };
+    const policies = ["workspaceWrite", "readOnly"] as const;
+    const outcomes = await launch(mechanism, ...policies.map((type) => ({ ...job, policy: { type } })));
+    expect(outcomes).toEqual(policies.map(() => ({ exitCode: 0, printed: "tried\n" })));
+    expect(known.visitors()).toBe(0);
+  });
+
+  test("readOnly writes nothing at all, and temporary files are private and bounded [P32]", async () => {
+    const workspace = folder(uid);
+    writeFileSync(join(workspace, "here"), "text\n");
+    chmodSync(join(workspace, "here"), 0o666);
+    const script = `cat here; exec 2>/dev/null
+    echo x > here; echo x > new; mkdir made; rm here; ln -s a b; touch here; chmod 600 here; mkdir .git
+    for place in /tmp /dev/shm; do
+      echo x > $place/flint-escape && cat $place/flint-escape
+      [ "$(df -k --output=size $place | tail -n 1)" -le 4194304 ] && echo bounded
+    done`;
+    const job = { workspace, cwd: workspace, command: ["sh", "-c", script] };
+    const outcomes = await launch(mechanism, { ...job, policy: { type: "readOnly" } });
+    expect(outcomes).toEqual([{ exitCode: 0, printed: "text\nx\nbounded\nx\nbounded\n" }]);
+    expect(readdirSync(workspace)).toEqual(["here"]);
+    expect([existsSync("/tmp/flint-escape"), existsSync("/dev/shm/flint-escape")]).toEqual([false, false]);
+  });
+});

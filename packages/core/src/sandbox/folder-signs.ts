@@ -1,0 +1,49 @@
+import { readFile, stat } from "node:fs/promises";
+import { createServer } from "node:net";
+import { mintId } from "@flint/protocol";
+
+/** `holds`: commands run in the folder. `clears`: placeholders are being removed from it. */
+type Meaning = "holds" | "clears";
+
+/** A sign that hangs until it is taken down or its process ends, in whatever way. */
+export interface Sign {
+  takeDown(): Promise<void>;
+}
+
+/** The signs that processes of this machine hang out about one folder: names of sockets, which the kernel keeps. */
+export class FolderSigns {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Every path of a folder leads to the same signs. */
+  static async of(folder: string): Promise<FolderSigns> {
+    const { dev, ino } = await stat(folder, { bigint: true });
+    return new FolderSigns(`${dev}-${ino}`);
+  }
+
+  /** What the names of such signs begin with in /proc/net/unix. */
+  prefix(meaning: Meaning): string {
+    return `@flint-${meaning}-${this.#folder}-`;
+  }
+
+  hangOut(meaning: Meaning): Promise<Sign> {
+    const server = createServer((caller) => caller.destroy());
+    server.unref();
+    const takeDown = () => new Promise<void>((resolve) => server.close(() => resolve()));
+    return new Promise((resolve) => {
+      // Expected: nothing more may be opened. The command then runs without the sign, as it would if it were alone.
+      server.once("error", () => resolve({ takeDown: async () => undefined }));
+      const path = this.prefix(meaning).replace("@", "\0") + mintId();
+      server.listen({ path, exclusive: true }, () => resolve({ takeDown }));
+    });
+  }
+
+  /** Whether a sign hangs, whoever hung it out. */
+  async hangs(meaning: Meaning): Promise<boolean> {
+    const listed = await readFile("/proc/net/unix", "latin1").catch(() => "");
+    return listed.includes(this.prefix(meaning));
+  }
+}

@@ -1,0 +1,76 @@
+import { execFileSync } from "node:child_process";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { parseSimpleCommand } from "./simple-command.ts";
+
+test.each<[string, readonly string[]]>([
+  ["ls", ["ls"]],
+  ["  ls   -la  ", ["ls", "-la"]],
+  ["git log --format=%H -n 5", ["git", "log", "--format=%H", "-n", "5"]],
+  ["grep -rn 'a b' \"c d\" e", ["grep", "-rn", "a b", "c d", "e"]],
+  ["rg --glob='*.ts' x", ["rg", "--glob=*.ts", "x"]],
+  ["echo '' \"\"", ["echo", "", ""]],
+  ["echo 'a\"$(b)`' \"it's\"", ["echo", 'a"$(b)`', "it's"]],
+  ["echo 'größe 漢字'", ["echo", "größe 漢字"]],
+])("%j is the words %j", (command, words) => {
+  expect(parseSimpleCommand(command)).toEqual(words);
+});
+
+const NOT_SIMPLE = [
+  ...["", " ", "ls;x", "ls; x", "ls && x", "ls || x", "ls | x", "ls & x", "ls &", "(ls)", "{ ls; }", "! ls"],
+  ...[
+    "ls $(x)",
+    "ls `x`",
+    "ls $x",
+    "ls $\u007bx}",
+    "ls $[1]",
+    "ls $'a'",
+    'ls "$x"',
+    'ls "`x`"',
+    'ls "a\\"b"',
+  ],
+  ...["ls\nx", "ls\rx", "ls\tx", "ls\0", "ls\u00a0x", "ls\u2003x", "ls\u200bx", "ls \u202ex", "ls\u2028x"],
+  ...["ls '\u202e'", "ls '\n'", "ls '\u00a0'", "ls '\u200b'", "ls '\ud800'", "ls '\u001b[0m'", 'ls "a!b"'],
+  ...["ls > f", "ls >f", "ls < f", "ls 2>&1", "cat <(x)", "cat <<x", "ls *", "ls ?", "ls [a]", "ls {a,b}"],
+  ...["ls ~", "ls ~root", "ls a\\ b", "l\\s", "ls #x", "ls ^x", "ls 'a", 'ls "a', "ls ''' x", "ls =x"],
+  ...[
+    "A=1 ls",
+    "A=1",
+    "'A=1' x",
+    "'' ls",
+    "if x",
+    "time x",
+    "while x",
+    "for x in y",
+    "function x",
+    "coproc x",
+  ],
+  ...["ｌｓ", "ls ü", "ls\u0000x", `echo ${"x".repeat(2000)}`, `echo${" x".repeat(100)}`],
+];
+
+test("a command in which a shell does more than split words has no words", () => {
+  expect(NOT_SIMPLE.filter((command) => parseSimpleCommand(command) !== undefined)).toEqual([]);
+});
+
+test("a long text is refused as quickly as a short one", () => {
+  const startedAt = performance.now();
+  for (const text of ["a", "''", " ", "a ", "'a'\"b\""]) {
+    expect(parseSimpleCommand(`${text.repeat(1900 / text.length)}$`)).toBeUndefined();
+  }
+  expect(performance.now() - startedAt).toBeLessThan(500);
+});
+
+test("a shell makes the same words of it", () => {
+  const print = (command: string) => {
+    const script = `show() { for word do printf '%s\\0' "$word"; done; }; show ${command}`;
+    return execFileSync("sh", ["-c", script], { encoding: "utf8" }).split("\0").slice(0, -1);
+  };
+  const commands = fc.stringMatching(/^[a-z'" ./=$\\~*-]{1,12}$/);
+  fc.assert(
+    fc.property(commands, (command) => {
+      const words = parseSimpleCommand(command);
+      if (words !== undefined) expect(words).toEqual(print(command));
+    }),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { boundedJson, cut, cutMiddle, fits, mendedObject, plain } from "./bounded-json.ts";
+
+test("a text is cut between characters, and the cut is shown", () => {
+  expect(cut("abc", 3)).toBe("abc");
+  expect(cut("abcd", 3)).toBe("ab…");
+  expect(cut("a😀b", 3)).toBe("a…");
+  expect(cutMiddle("x".repeat(1000), 100)).toMatch(/^x{75}\n… 905 characters left out …\nx{20}$/);
+});
+
+test("a text of a stranger loses what cannot be seen", () => {
+  expect(plain(" a\u001b[31mred\u202e\0\r\nb\tc\ud800 ", 100)).toBe("ared\nb\tc\ufffd");
+});
+
+test("a value that is too large or too deep is cut, and the cut is shown", () => {
+  expect(boundedJson({ a: ["b".repeat(100), 1, 2, 3] }, { depth: 9, characters: 20 })).toEqual({
+    a: ["bbbbbbbbbbbbbbbb…", "… left out …"],
+  });
+  expect(boundedJson([[[1]]], { depth: 2, characters: 100 })).toEqual([["… left out …"]]);
+});
+
+test("a good value stays as it is, but for half characters and the key that changes objects", () => {
+  const poisoned = JSON.parse('{"a\\ud800": [1, "b\\udc00", null, true], "__proto__": {"c": 1}}');
+  expect(mendedObject(poisoned)).toEqual({ "a\ufffd": [1, "b\ufffd", null, true] });
+});
+
+test("whatever the value, the copy is within its bounds", () => {
+  const bounds = { depth: 4, characters: 200 };
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
+      const copy = boundedJson(value, bounds);
+      expect(fits(copy, { depth: 5, characters: 2000 })).toBe(true);
+      if (fits(value, { depth: 4, characters: 20 }) && !JSON.stringify(value).includes("__proto__")) {
+        expect(JSON.stringify(copy)).toBe(JSON.stringify(value));
+      }
+    }),
+  );
+});
+
+test("a value of a hundred thousand levels is judged without falling over", () => {
+  let deep: unknown = 1;
+  for (let level = 0; level < 100_000; level += 1) deep = [deep];
+  expect(fits(deep, { depth: 64, characters: 1e6 })).toBe(false);
+  expect(boundedJson(deep, { depth: 1, characters: 100 })).toEqual(["… left out …"]);
+});

@@ -1,0 +1,113 @@
+import { stripVTControlCharacters, toUSVString } from "node:util";
+
+const LEFT_OUT = "… left out …";
+
+/** What a value without text costs, about as many characters as it takes in JSON. */
+const PLAIN_COST = 8;
+
+// Control characters but line feed and tab, and those that turn the direction of the text around them.
+const UNSEEN = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu;
+
+/** What a JSON value may be at most. */
+export interface JsonBounds {
+  readonly depth: number;
+  /** All text of it together. */
+  readonly characters: number;
+}
+
+/** The beginning of a text, well-formed, with a sign if something is missing. */
+export function cut(text: string, limit: number): string {
+  return text.length <= limit ? toUSVString(text) : `${wholeCharacters(text.slice(0, limit - 1))}…`;
+}
+
+/** The beginning and the end of a text that is too long, well-formed, with a line that says what is missing. */
+export function cutMiddle(text: string, limit: number): string {
+  if (text.length <= limit) return toUSVString(text);
+  const head = wholeCharacters(text.slice(0, Math.floor(limit * 0.75)));
+  const tail = text.slice(text.length - Math.floor(limit * 0.2)).replace(/^[\udc00-\udfff]/, "");
+  const omitted = text.length - head.length - tail.length;
+  return `${head}\n… ${omitted} characters left out …\n${toUSVString(tail)}`;
+}
+
+/** Text of a stranger for a line of our own: bounded, and without characters that cannot be seen. */
+export function plain(text: string, limit: number): string {
+  // Much of it may be unseen, but not so much that a flood of it would have to be looked through.
+  const start = stripVTControlCharacters(text.slice(0, 4 * limit));
+  return cut(start.replace(UNSEEN, ""), limit).trim();
+}
+
+/** Whether a JSON value is within the bounds as it stands. */
+export function fits(value: unknown, { depth, characters }: JsonBounds): boolean {
+  return isWithin(value, depth) && (JSON.stringify(value) ?? "").length <= characters;
+}
+
+/** A copy of a JSON value that is within the bounds, its text well-formed; what is missing is marked. */
+export function boundedJson(value: unknown, bounds: JsonBounds): unknown {
+  return new Copy(bounds.characters).of(value, bounds.depth);
+}
+
+/** A copy of an object that fits, with all its text well-formed and nothing else changed. */
+export function mendedObject(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return new Copy(Number.POSITIVE_INFINITY).members(value, Number.POSITIVE_INFINITY);
+}
+
+/** An object, and no list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+class Copy {
+  #left: number;
+
+  constructor(characters: number) {
+    this.#left = characters;
+  }
+
+  of(value: unknown, depth: number): unknown {
+    if (typeof value === "string") return this.#text(value);
+    if (Array.isArray(value)) return depth === 0 ? LEFT_OUT : this.#list(value, depth);
+    if (isObject(value)) return depth === 0 ? LEFT_OUT : this.members(value, depth);
+    this.#left -= PLAIN_COST;
+    return value;
+  }
+
+  members(value: Readonly<Record<string, unknown>>, depth: number): Record<string, unknown> {
+    const entries: [string, unknown][] = [];
+    for (const [key, member] of Object.entries(value)) {
+      if (key === "__proto__") continue;
+      if (this.#left <= 0) {
+        entries.push(["…", LEFT_OUT]);
+        break;
+      }
+      entries.push([this.#text(key), this.of(member, depth - 1)]);
+    }
+    return Object.fromEntries(entries);
+  }
+
+  #list(values: readonly unknown[], depth: number): unknown[] {
+    const copies: unknown[] = [];
+    for (const value of values) {
+      if (this.#left <= 0) {
+        copies.push(LEFT_OUT);
+        break;
+      }
+      copies.push(this.of(value, depth - 1));
+    }
+    return copies;
+  }
+
+  #text(text: string): string {
+    const kept = cut(text, Math.max(1, this.#left));
+    this.#left -= kept.length + 2;
+    return kept;
+  }
+}
+
+function isWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return depth > 0 && Object.values(value).every((inner) => isWithin(inner, depth - 1));
+}
+
+function wholeCharacters(text: string): string {
+  return toUSVString(text.replace(/[\ud800-\udbff]$/, ""));
+}

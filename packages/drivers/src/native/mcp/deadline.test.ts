@@ -1,0 +1,43 @@
+import { TestClock } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { Deadline } from "./deadline.ts";
+
+function start(clock: TestClock): { readonly deadline: Deadline; readonly expired: () => number } {
+  let count = 0;
+  const deadline = new Deadline(clock, 100, () => {
+    count += 1;
+  });
+  return { deadline, expired: () => count };
+}
+
+test("a sign of life starts the time anew", async () => {
+  const clock = new TestClock();
+  const { deadline, expired } = start(clock);
+  await clock.advance(99);
+  deadline.restart();
+  await clock.advance(99);
+  expect(expired()).toBe(0);
+  await clock.advance(1);
+  expect(expired()).toBe(1);
+});
+
+test("while the user is asked no time passes", async () => {
+  const clock = new TestClock();
+  const { deadline, expired } = start(clock);
+  await deadline.holdFor(async () => {
+    deadline.restart();
+    await clock.advance(1000);
+  });
+  expect(expired()).toBe(0);
+  await clock.advance(100);
+  expect(expired()).toBe(1);
+});
+
+test("after the end nothing expires, whatever still comes", async () => {
+  const clock = new TestClock();
+  const { deadline, expired } = start(clock);
+  await deadline.holdFor(async () => deadline.end());
+  deadline.restart();
+  await clock.advance(1000);
+  expect([expired(), clock.pending]).toEqual([0, 0]);
+});

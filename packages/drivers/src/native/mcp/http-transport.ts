@@ -1,0 +1,96 @@
+import type { Clock, McpServerConfig } from "@flint/core/ports";
+import { LIMITS } from "@flint/protocol";
+import type { JSONRPCMessage, StreamableHTTPClientTransport, Transport } from "@modelcontextprotocol/client";
+import { boundedFetch } from "./bounded-fetch.ts";
+import { Inbox, type ServerTransport, TransportEnded } from "./server-transport.ts";
+
+type HttpConfig = Extract<McpServerConfig, { type: "http" }>;
+type InnerTransport = typeof StreamableHTTPClientTransport;
+
+/** How long a server is given to take note that we leave. */
+const GOODBYE_MS = 2000;
+
+/** Talks to a server over HTTP. What the library leaves open when a stream breaks off is answered here. */
+export class HttpTransport implements ServerTransport {
+  onclose: (() => void) | undefined;
+  onerror: ((error: Error) => void) | undefined;
+  onmessage: Transport["onmessage"];
+  readonly remarks = "";
+  readonly #inner: StreamableHTTPClientTransport;
+  readonly #clock: Clock;
+  readonly #inbox = new Inbox((message) => this.onmessage?.(message));
+  #ending = "";
+  #closing: Promise<void> | undefined;
+
+  constructor({ url, headers }: HttpConfig, clock: Clock, Inner: InnerTransport) {
+    this.#inner = new Inner(httpAddress(url), {
+      requestInit: { headers: { ...headers } },
+      fetch: boundedFetch(LIMITS.line, () => this.#tooLarge()),
+    });
+    this.#clock = clock;
+  }
+
+  get ending(): string {
+    return this.#ending;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#inner.sessionId;
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#inner.setProtocolVersion(version);
+  }
+
+  start(): Promise<void> {
+    this.#inner.onerror = (error) => this.onerror?.(error);
+    this.#inner.onmessage = (message) => this.#inbox.take(message);
+    return this.#inner.start();
+  }
+
+  /** The options of the library belong to a newer protocol than the one that is spoken here. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#closing !== undefined) throw new TransportEnded("The connection was closed.");
+    this.#inbox.expect(message);
+    await this.#inner.send(message, { onRequestStreamEnd: () => this.#brokeOff(message) });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    this.#ending = "The connection was closed.";
+    await this.#sayGoodbye();
+    await this.#inner.close();
+    await this.#inbox.delivered;
+    this.onclose?.();
+  }
+
+  /** Whether the server heard it changes nothing for us. */
+  async #sayGoodbye(): Promise<void> {
+    let cancel = () => {};
+    const enough = new Promise<void>((resolve) => {
+      cancel = this.#clock.after(GOODBYE_MS, resolve);
+    });
+    await Promise.race([this.#inner.terminateSession().catch(() => undefined), enough]);
+    cancel();
+  }
+
+  #brokeOff(message: JSONRPCMessage): void {
+    if (!("id" in message) || message.id === undefined) return;
+    this.#inbox.giveUp("The connection ended before the answer came.", [message.id]);
+  }
+
+  /** To which request the answer belonged is not known, only that one of them lost it. */
+  #tooLarge(): void {
+    this.#inbox.giveUp(`It sent a message of more than ${LIMITS.line} bytes.`);
+  }
+}
+
+function httpAddress(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "http:" || url?.protocol === "https:") return url;
+  throw new Error("Its url is no http or https address. Correct it in the configuration.");
+}

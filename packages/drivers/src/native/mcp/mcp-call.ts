@@ -1,0 +1,116 @@
+import type { Clock } from "@flint/core/ports";
+import type { Action, Decision, Item } from "@flint/protocol";
+import type { Progress } from "@modelcontextprotocol/client";
+import { declined, failed, INTERRUPTED, type ToolContext, type ToolOutcome } from "../tools/tool.ts";
+import { cut, fits, mendedObject } from "./bounded-json.ts";
+import type { CallAnswer } from "./call-result.ts";
+import type { CallListener } from "./connection.ts";
+import { McpFailure } from "./failure.ts";
+import { ProgressReport } from "./progress-report.ts";
+
+/** What is called, and how. */
+export interface CallTarget {
+  readonly server: string;
+  readonly tool: string;
+  /** What the user is asked about: a tool of the server, or something that the agent itself does with servers. */
+  readonly asks: "server" | "agent";
+  perform(input: Readonly<Record<string, unknown>>, listener: CallListener): Promise<CallAnswer>;
+}
+
+type CallItem = Item<"mcpToolCall">;
+
+const INPUT_BOUNDS = { depth: 64, characters: 1024 * 1024 };
+const LONGEST_ERROR = 4000;
+
+/** One call: shown as an item, asked about first, then made, with its end always told. */
+export class McpCall {
+  readonly #target: CallTarget;
+  readonly #context: ToolContext;
+  readonly #clock: Clock;
+  readonly #item: CallItem;
+  readonly #startedAt: number;
+
+  private constructor(
+    target: CallTarget,
+    input: Record<string, unknown>,
+    context: ToolContext,
+    clock: Clock,
+  ) {
+    const { server, tool } = target;
+    this.#target = target;
+    this.#context = context;
+    this.#clock = clock;
+    this.#startedAt = clock.now();
+    this.#item = {
+      type: "mcpToolCall",
+      id: context.itemId,
+      server,
+      tool,
+      arguments: input,
+      status: "inProgress",
+    };
+  }
+
+  /** Makes the call with the input as the model gave it. */
+  static async run(
+    target: CallTarget,
+    input: Readonly<Record<string, unknown>>,
+    context: ToolContext,
+    clock: Clock,
+  ): Promise<ToolOutcome> {
+    if (!fits(input, INPUT_BOUNDS))
+      return failed("The input is too large or nested too deep. Make it smaller.");
+    // What is shown, what is asked about and what is sent is the same value.
+    return new McpCall(target, mendedObject(input), context, clock).#run();
+  }
+
+  async #run(): Promise<ToolOutcome> {
+    const { turn, signal } = this.#context;
+    turn.emit({ type: "item/started", item: this.#item });
+    const decision = await turn.approve(this.#action());
+    if (signal.aborted) return INTERRUPTED;
+    return decision.outcome === "allow" ? this.#perform() : this.#refused(decision);
+  }
+
+  #action(): Action {
+    const { id: itemId, server, tool, arguments: input } = this.#item;
+    const action = { kind: "tool" as const, itemId, tool, arguments: input };
+    return this.#target.asks === "server" ? { ...action, server } : action;
+  }
+
+  #refused({ outcome, message }: Decision): ToolOutcome {
+    this.#complete({ status: "failed", error: cut(message ?? "The user declined.", LONGEST_ERROR) });
+    return outcome === "cancel" ? INTERRUPTED : declined(message);
+  }
+
+  async #perform(): Promise<ToolOutcome> {
+    const { turn, signal } = this.#context;
+    const { id: itemId, arguments: input = {} } = this.#item;
+    const report = new ProgressReport(this.#clock, (message) => {
+      turn.emit({ type: "item/mcpToolCall/progress", itemId, message });
+    });
+    const progress = (update: Progress) => report.tell(update);
+    const ask: CallListener["ask"] = (questions) => turn.ask(itemId, questions);
+    // Expected: a server that fails. The model is told and goes on.
+    try {
+      return this.#finish(await this.#target.perform(input, { signal, progress, ask }));
+    } catch (thrown) {
+      if (!(thrown instanceof McpFailure)) throw thrown;
+      this.#complete({ status: "failed", error: thrown.message });
+      if (signal.aborted) return INTERRUPTED;
+      return failed(`The MCP server ${this.#item.server} could not do this. ${thrown.message}`);
+    }
+  }
+
+  #finish({ isError, result, text }: CallAnswer): ToolOutcome {
+    if (!isError) this.#complete({ status: "completed", result });
+    else this.#complete({ status: "failed", result, error: cut(text, LONGEST_ERROR) });
+    if (this.#context.signal.aborted) return INTERRUPTED;
+    return { result: { status: isError ? "failed" : "done", text } };
+  }
+
+  #complete(change: Partial<CallItem>): void {
+    const durationMs = this.#clock.now() - this.#startedAt;
+    this.#context.turn.emit({ type: "item/completed", item: { ...this.#item, ...change, durationMs } });
+  }
+}

@@ -1,0 +1,42 @@
+import { settled, TestClock } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { Deadline } from "./deadline.ts";
+import type { Ask } from "./elicitation.ts";
+import { OpenCalls } from "./open-calls.ts";
+
+const PARAMS = { message: "Go on?", requestedSchema: { type: "object" as const, properties: {} } };
+const yes: Ask = async () => ({ answer: { answers: ["Yes"] } });
+
+function deadline(): Deadline {
+  return new Deadline(new TestClock(), 100, () => {});
+}
+
+test("a server that asks without end is declined after some questions", async () => {
+  const calls = new OpenCalls("notes");
+  calls.enter(yes, deadline());
+  const answers = await Promise.all(Array.from({ length: 12 }, () => calls.answer(PARAMS)));
+  expect(answers.map(({ action }) => action)).toEqual([
+    ...Array.from({ length: 10 }, () => "accept"),
+    ...["decline", "decline"],
+  ]);
+});
+
+test("questions are asked one after the other, and what waits when the call ends is declined", async () => {
+  const calls = new OpenCalls("notes");
+  let asked = 0;
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const leave = calls.enter((questions) => {
+    asked += 1;
+    return answered.then(() => yes(questions));
+  }, deadline());
+  const answers = Promise.all([calls.answer(PARAMS), calls.answer(PARAMS)]);
+  await settled();
+  expect(asked).toBe(1);
+  leave();
+  answer();
+  expect((await answers).map(({ action }) => action)).toEqual(["accept", "decline"]);
+  expect(asked).toBe(1);
+});

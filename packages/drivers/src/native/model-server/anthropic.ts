@@ -1,0 +1,247 @@
+import { randomUUID } from "node:crypto";
+import type { TokenUsage } from "@flint/protocol";
+import { tokensOf } from "../models/conversation.ts";
+import type { FinishReason, ModelPart } from "../models/model.ts";
+import { Given } from "../models/offline/given.ts";
+import { CallersConversation } from "./callers-conversation.ts";
+import { wantsTitle, workingDirectory } from "./callers-text.ts";
+import { type CallersTool, CallersTools } from "./callers-tools.ts";
+import { modelRequest } from "./model-request.ts";
+import type { Answer, ModelCall, Shape, StreamEvent } from "./shape.ts";
+
+/** A call in the shape of Anthropic's Messages, with what only that shape has. */
+interface MessagesCall extends ModelCall {
+  readonly showsThinking: boolean;
+}
+
+const ERROR_TYPES: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  529: "overloaded_error",
+};
+
+const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
+  stop: "end_turn",
+  tools: "tool_use",
+  length: "max_tokens",
+  filtered: "refusal",
+};
+
+/** Anthropic's Messages. */
+export class AnthropicShape implements Shape {
+  read(body: unknown): MessagesCall {
+    const given = new Given(body, "");
+    const system = textOf(given.at("system"));
+    const messages = given.at("messages").items();
+    const directory = workingDirectory([system, ...messages.map((message) => textOf(message.at("content")))]);
+    const tools = new CallersTools(optionalItems(given.at("tools")).flatMap(readTool), directory);
+    const conversation = new CallersConversation(tools);
+    conversation.instructed(system);
+    for (const message of messages) readMessage(message, conversation);
+    const thinking = given.at("thinking");
+    return {
+      model: given.at("model").text(),
+      streaming: given.at("stream").value === true,
+      tools,
+      isTitle: wantsTitle(system, tools.count),
+      showsThinking: thinking.isObject && thinking.at("type").value !== "disabled",
+      request: modelRequest(conversation.messages, tools, schemaOf(given)),
+    };
+  }
+
+  answer(call: ModelCall): Answer {
+    return new MessagesAnswer(call, "showsThinking" in call && call.showsThinking === true);
+  }
+
+  failure(status: number, message: string): unknown {
+    const type = ERROR_TYPES[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
+    return { type: "error", error: { type, message } };
+  }
+}
+
+type Block = Record<string, unknown>;
+
+class MessagesAnswer implements Answer {
+  readonly #call: ModelCall;
+  readonly #showsThinking: boolean;
+  readonly #id = `msg_${randomUUID().replaceAll("-", "")}`;
+  readonly #blocks: Block[] = [];
+  #openType: "text" | "thinking" | undefined;
+  #ending: { readonly stopReason: string; readonly usage: object } | undefined;
+
+  constructor(call: ModelCall, showsThinking: boolean) {
+    this.#call = call;
+    this.#showsThinking = showsThinking;
+  }
+
+  begin(): StreamEvent[] {
+    return [event("message_start", { message: this.#message() }), event("ping", {})];
+  }
+
+  part(part: ModelPart): StreamEvent[] {
+    switch (part.type) {
+      case "text-delta":
+        return this.#stream("text", part.text);
+      case "reasoning-delta":
+        return this.#showsThinking ? this.#stream("thinking", part.text) : [];
+      case "tool-call":
+        return [...this.#close(), ...this.#toolUse(part)];
+      default:
+        return [];
+    }
+  }
+
+  end(reason: FinishReason, usage: TokenUsage): StreamEvent[] {
+    const closing = this.#close();
+    this.#ending = { stopReason: STOP_REASONS[reason], usage: usageOf(usage) };
+    const delta = { stop_reason: this.#ending.stopReason, stop_sequence: null };
+    return [
+      ...closing,
+      event("message_delta", { delta, usage: this.#ending.usage }),
+      event("message_stop", {}),
+    ];
+  }
+
+  fail(message: string): StreamEvent[] {
+    return [event("error", { error: { type: "api_error", message } })];
+  }
+
+  whole(): unknown {
+    return this.#message();
+  }
+
+  #message(): object {
+    const before = usageOf({ inputTokens: tokensOf(this.#call.request.messages), outputTokens: 0 });
+    return {
+      id: this.#id,
+      type: "message",
+      role: "assistant",
+      model: this.#call.model,
+      content: this.#blocks.map((block) => ({ ...block })),
+      stop_reason: this.#ending?.stopReason ?? null,
+      stop_sequence: null,
+      usage: this.#ending?.usage ?? before,
+    };
+  }
+
+  #stream(type: "text" | "thinking", text: string): StreamEvent[] {
+    const opening = this.#openType === type ? [] : [...this.#close(), ...this.#open(type)];
+    const index = this.#blocks.length - 1;
+    const block = this.#blocks[index] ?? {};
+    block[type] = `${block[type]}${text}`;
+    return [
+      ...opening,
+      event("content_block_delta", { index, delta: { type: `${type}_delta`, [type]: text } }),
+    ];
+  }
+
+  #open(type: "text" | "thinking"): StreamEvent[] {
+    const block = type === "text" ? { type, text: "" } : { type, thinking: "", signature: "" };
+    this.#openType = type;
+    this.#blocks.push({ ...block });
+    return [event("content_block_start", { index: this.#blocks.length - 1, content_block: block })];
+  }
+
+  #close(): StreamEvent[] {
+    if (this.#openType === undefined) return [];
+    const index = this.#blocks.length - 1;
+    const block = this.#blocks[index] ?? {};
+    const signing = this.#openType === "thinking" ? [this.#sign(index, block)] : [];
+    this.#openType = undefined;
+    return [...signing, event("content_block_stop", { index })];
+  }
+
+  /** Callers send thinking back only if it is signed; what the signature is does not matter here. */
+  #sign(index: number, block: Block): StreamEvent {
+    const signature = Buffer.from(`flint offline ${this.#id}`).toString("base64");
+    block.signature = signature;
+    return event("content_block_delta", { index, delta: { type: "signature_delta", signature } });
+  }
+
+  #toolUse(part: Extract<ModelPart, { type: "tool-call" }>): StreamEvent[] {
+    const { id, name, input, text } = this.#call.tools.outward(part);
+    const index = this.#blocks.length;
+    this.#blocks.push({ type: "tool_use", id, name, input });
+    const half = Math.ceil(text.length / 2);
+    const pieces = [text.slice(0, half), text.slice(half)].filter(Boolean);
+    return [
+      event("content_block_start", { index, content_block: { type: "tool_use", id, name, input: {} } }),
+      ...pieces.map((partial_json) =>
+        event("content_block_delta", { index, delta: { type: "input_json_delta", partial_json } }),
+      ),
+      event("content_block_stop", { index }),
+    ];
+  }
+}
+
+function event(type: string, fields: object): StreamEvent {
+  return { name: type, data: { type, ...fields } };
+}
+
+/** In this shape thinking counts as output. */
+function usageOf(usage: TokenUsage): object {
+  return {
+    input_tokens: usage.inputTokens,
+    cache_creation_input_tokens: usage.cacheWriteTokens ?? 0,
+    cache_read_input_tokens: usage.cacheReadTokens ?? 0,
+    output_tokens: usage.outputTokens + (usage.thinkingTokens ?? 0),
+  };
+}
+
+function readTool(given: Given): CallersTool[] {
+  const name = given.at("name").text();
+  const schema = given.at("input_schema");
+  // Tools that the provider itself works with have no schema; nobody could answer such a call here.
+  if (schema.isMissing) return [];
+  const description = given.at("description").optionalText() ?? "";
+  return [{ name, kind: "function", description, parameters: schema.fields() }];
+}
+
+function readMessage(given: Given, conversation: CallersConversation): void {
+  const role = given.at("role").oneOf(["user", "assistant", "system"]);
+  const content = given.at("content");
+  const blocks = content.isList ? content.items() : [];
+  if (role === "system") conversation.instructed(textOf(content));
+  else if (role === "assistant") readAssistant(content, blocks, conversation);
+  else {
+    for (const block of blocks.filter((each) => each.at("type").value === "tool_result")) {
+      const text = textOf(block.at("content"));
+      conversation.answered(block.at("tool_use_id").text(), text, block.at("is_error").value === true);
+    }
+    conversation.asked(textOf(content));
+  }
+}
+
+function readAssistant(content: Given, blocks: readonly Given[], conversation: CallersConversation): void {
+  conversation.said(textOf(content));
+  for (const block of blocks) {
+    if (block.at("type").value !== "tool_use") continue;
+    conversation.called(block.at("id").text(), block.at("name").text(), block.at("input").value);
+  }
+}
+
+/** The text of content that is a text or a list of blocks. */
+function textOf(given: Given): string {
+  if (given.isMissing) return "";
+  if (!given.isList) return given.text();
+  return given
+    .items()
+    .flatMap((block) => (block.at("type").value === "text" ? [block.at("text").text()] : []))
+    .join("\n");
+}
+
+function schemaOf(given: Given): Readonly<Record<string, unknown>> | undefined {
+  const format = given.at("output_config").isObject
+    ? given.at("output_config").at("format")
+    : given.at("output_format");
+  if (!format.isObject || format.at("type").value !== "json_schema") return undefined;
+  return format.at("schema").fields();
+}
+
+function optionalItems(given: Given): Given[] {
+  return given.isMissing ? [] : given.items();
+}

@@ -1,0 +1,1 @@
+export { ModelServer, type ModelServerOptions } from "./server.ts";

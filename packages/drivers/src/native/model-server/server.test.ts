@@ -1,0 +1,163 @@
+import { writeFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { temporaryFolder } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ModelServer, type ModelServerOptions } from "./server.ts";
+import { type Fields, post, stream } from "./testing/caller.ts";
+
+async function start(options: ModelServerOptions = {}): Promise<string> {
+  const server = await ModelServer.start(options);
+  onTestFinished(() => server.close());
+  return server.url;
+}
+
+async function scripted(steps: unknown): Promise<string> {
+  const folder = await temporaryFolder();
+  writeFileSync(folder.join("s.json"), JSON.stringify(steps));
+  return start({ script: folder.join("s.json") });
+}
+
+describe("failures", () => {
+  const path = { anthropic: "/v1/messages", responses: "/v1/responses", chat: "/v1/chat/completions" };
+
+  test("a body that is no JSON or lacks a field is refused in the shape of the path", async () => {
+    const url = await start();
+    const send = async (to: string, body: string) => {
+      const response = await fetch(`${url}${to}`, { method: "POST", body });
+      return { status: response.status, body: (await response.json()) as Fields };
+    };
+    expect(await send(path.anthropic, "{")).toEqual({
+      status: 400,
+      body: { type: "error", error: { type: "invalid_request_error", message: "The body is not JSON." } },
+    });
+    expect(await send(path.chat, "{}")).toMatchObject({
+      status: 400,
+      body: {
+        error: { type: "invalid_request_error", message: "messages is missing: it has to be a list." },
+      },
+    });
+    expect(await send(path.responses, '{"model":"m","input":[{"type":"message","role":"x"}]}')).toMatchObject(
+      {
+        status: 400,
+        body: {
+          error: { message: 'input[0].role has to be user or assistant or system or developer, not "x".' },
+        },
+      },
+    );
+    expect(await send("/v1/nothing", "{}")).toMatchObject({
+      status: 404,
+      body: { error: { message: expect.stringContaining("/v1/messages") } },
+    });
+    expect((await fetch(`${url}${path.chat}`)).status).toBe(405);
+  });
+
+  test("only programs of this machine are served", async () => {
+    const url = await start();
+    const status = (headers: Record<string, string>) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const asking = httpRequest(`${url}/v1/models`, { headers }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        });
+        asking.once("error", reject).end();
+      });
+    expect(await status({})).toBe(200);
+    expect(await status({ host: "localhost:80" })).toBe(200);
+    expect(await status({ host: "evil.example" })).toBe(403);
+    expect(await status({ host: "127.0.0.1.evil.example:80" })).toBe(403);
+    expect(await status({ origin: "http://localhost" })).toBe(403);
+  });
+
+  test("a body over the limit is refused without being read to its end", async () => {
+    const url = await start();
+    const { status, body } = await new Promise<{ status: number | undefined; body: string }>(
+      (resolve, reject) => {
+        const headers = { "content-length": String(33 * 1024 * 1024) };
+        const asking = httpRequest(`${url}/v1/messages`, { method: "POST", headers }, (answer) => {
+          let text = "";
+          answer.on("data", (piece) => {
+            text += piece;
+          });
+          answer.once("end", () => {
+            resolve({ status: answer.statusCode, body: text });
+            asking.destroy();
+          });
+        });
+        asking.once("error", reject);
+        asking.flushHeaders();
+      },
+    );
+    expect(status).toBe(413);
+    expect(JSON.parse(body)).toMatchObject({ error: { type: "request_too_large" } });
+  });
+
+  test("what a script fails with comes with its status and the time to wait, then the next step is played", async () => {
+    const url = await scripted([
+      [{ error: { status: 429, message: "Slow down.", retry_after: 3 } }],
+      [{ error: { status: 529, message: "Overloaded." } }],
+      [{ text: "Fine." }],
+    ]);
+    const ask = { model: "m", messages: [{ role: "user", content: "go" }] };
+    const limited = await post(url, path.anthropic, ask);
+    expect(limited.status).toBe(429);
+    expect(limited.response.headers.get("retry-after")).toBe("3");
+    expect(limited.body).toEqual({
+      type: "error",
+      error: { type: "rate_limit_error", message: "Slow down." },
+    });
+    expect((await post(url, path.anthropic, ask)).body).toMatchObject({
+      error: { type: "overloaded_error" },
+    });
+    expect((await post(url, path.anthropic, ask)).body).toMatchObject({ content: [{ text: "Fine." }] });
+  });
+
+  test("a failure in the middle of a stream is an event of it, and a cut is a broken connection", async () => {
+    const half = [{ text: "half" }, { error: { status: 500, message: "Broke." } }];
+    const url = await scripted([half, half, half, [{ text: "half" }, { cut: true }]]);
+    const ask = { model: "m", messages: [{ role: "user", content: "go" }] };
+    expect((await stream(url, path.anthropic, ask)).names.at(-1)).toBe("error");
+    expect((await stream(url, path.responses, { model: "m", input: "go" })).names.at(-1)).toBe(
+      "response.failed",
+    );
+    expect((await stream(url, path.chat, ask)).data.at(-1)).toMatchObject({ error: { message: "Broke." } });
+    const response = await fetch(`${url}${path.chat}`, {
+      method: "POST",
+      body: JSON.stringify({ ...ask, stream: true }),
+    });
+    await expect(response.text()).rejects.toThrow();
+  });
+
+  test("a mistake in the script is told at the start", async () => {
+    await expect(scripted([[{ txt: "x" }]])).rejects.toThrow(/s\.json, step 1: \[0\] has none of the fields/);
+  });
+});
+
+test("models are listed so that every caller can read it", async () => {
+  const url = await start();
+  const list = (await (await fetch(`${url}/v1/models`)).json()) as Fields;
+  expect(list).toMatchObject({
+    object: "list",
+    has_more: false,
+    data: [{ id: "flint-offline", object: "model", type: "model", display_name: "Flint offline model" }],
+  });
+  expect(await (await fetch(`${url}/v1/models/any`)).json()).toMatchObject({ id: "any" });
+  expect(await (await fetch(`${url}/api/tags`)).json()).toMatchObject({
+    models: [{ name: "flint-offline" }],
+  });
+});
+
+test("a caller that goes away ends its stream, and the server goes on", async () => {
+  const url = await start();
+  const ask = { model: "m", stream: true, messages: [{ role: "user", content: "count to 1000000" }] };
+  const gone = new AbortController();
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    body: JSON.stringify(ask),
+    signal: gone.signal,
+  });
+  const reader = response.body?.getReader();
+  await reader?.read();
+  gone.abort();
+  await expect(reader?.read()).rejects.toThrow();
+  expect((await fetch(`${url}/v1/models`)).status).toBe(200);
+});

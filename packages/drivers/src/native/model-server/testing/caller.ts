@@ -1,0 +1,45 @@
+/** A JSON object. */
+export type Fields = Record<string, unknown>;
+
+/** What came back whole. */
+export interface Whole {
+  readonly status: number;
+  readonly body: Fields;
+  readonly response: Response;
+}
+
+/** Asks for a whole answer. */
+export async function post(url: string, path: string, body: unknown): Promise<Whole> {
+  const response = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
+  const parsed: unknown = await response.json();
+  return { status: response.status, body: { ...Object(parsed) }, response };
+}
+
+/** What came back as a stream: the names of its events, the data of each, and all of it as it came. */
+export interface Streamed {
+  readonly type: string | null;
+  readonly names: readonly string[];
+  readonly data: readonly Fields[];
+  readonly raw: string;
+}
+
+/** Asks for a stream and reads it to its end. */
+export async function stream(url: string, path: string, body: object): Promise<Streamed> {
+  const response = await fetch(`${url}${path}`, {
+    method: "POST",
+    body: JSON.stringify({ ...body, stream: true }),
+  });
+  const raw = await response.text();
+  const events = raw.trimEnd().split("\n\n");
+  const names = events.flatMap((event) => /^event: (.*)$/m.exec(event)?.[1] ?? []);
+  const data = events.flatMap((event): Fields[] => {
+    const text = /^data: (.*)$/m.exec(event)?.[1] ?? "";
+    return text === "[DONE]" ? [] : [JSON.parse(text)];
+  });
+  return { type: response.headers.get("content-type"), names, data, raw };
+}
+
+/** Names in a row that repeat are told once. */
+export function order(names: readonly string[]): string[] {
+  return names.filter((name, index) => name !== names[index - 1]);
+}

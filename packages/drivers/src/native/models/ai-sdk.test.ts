@@ -1,0 +1,247 @@
+import { TestClock } from "@flint/testkit";
+import { afterEach, describe, expect, test } from "vitest";
+import type { Message, ModelPart } from "./model.ts";
+import { type Answer, FakeEndpoint, refuse, stream } from "./testing/fake-endpoint.ts";
+import { asking, bodyOf, HELLO, ModelScene, said } from "./testing/model-scene.ts";
+import { CHAT, MESSAGES, RESPONSES, type WireShape } from "./testing/wire-shapes.ts";
+
+const open: ModelScene[] = [];
+afterEach(async () => {
+  for (const scene of open.splice(0)) await scene.close();
+});
+
+type Options = Parameters<typeof ModelScene.start>[3];
+
+async function scene(shape: WireShape, answers: readonly Answer[], options: Options = {}) {
+  const started = await ModelScene.start(new TestClock(), shape, answers, options);
+  open.push(started);
+  return started;
+}
+
+/** What the assistant said in a step, as the loop keeps it. */
+function remembered(parts: readonly ModelPart[]): Message[] {
+  const calls = parts.flatMap((part) => (part.type === "tool-call" ? [part] : []));
+  const keepsake = parts.find((part) => part.type === "keepsake")?.keepsake;
+  const text = said(parts, "text-delta");
+  return [
+    { role: "assistant", text, calls, ...(keepsake === undefined ? {} : { keepsake }) },
+    ...calls.map(({ callId, tool }) => ({ role: "tool", callId, tool, status: "done", text: "ok" }) as const),
+  ];
+}
+
+const CALL = { call: "call_1", tool: "shell", args: '{"command":"ls"}' };
+
+describe("signed thinking", () => {
+  const done = { text: "Done." };
+
+  test("goes back to Claude as it came, in its place", async () => {
+    const first = MESSAGES.answer({ thought: "One." }, { text: "Look." }, { thought: "Two." }, CALL);
+    const what = await scene(MESSAGES, [stream(first), stream(MESSAGES.answer(done))]);
+    await what.all(asking([...HELLO, ...remembered(await what.all())]));
+    expect(what.endpoint.requests[1]?.body).toMatchObject({
+      messages: [
+        { role: "user" },
+        {
+          role: "assistant",
+          content: [
+            { type: "thinking", thinking: "One.", signature: "sealed" },
+            { type: "text", text: "Look." },
+            { type: "thinking", thinking: "Two.", signature: "sealed" },
+            { type: "tool_use", id: "call_1", name: "shell", input: { command: "ls" } },
+          ],
+        },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "call_1" }] },
+      ],
+    });
+  });
+
+  test("goes back to OpenAI sealed, because nothing is stored there", async () => {
+    const first = RESPONSES.answer({ thought: "One." }, CALL);
+    const what = await scene(RESPONSES, [stream(first), stream(RESPONSES.answer(done))]);
+    await what.all(asking([...HELLO, ...remembered(await what.all())]));
+    expect(what.endpoint.requests[0]?.body).toMatchObject({
+      store: false,
+      include: ["reasoning.encrypted_content"],
+    });
+    const body = what.endpoint.requests[1]?.body;
+    expect(body).toMatchObject({
+      input: [
+        { role: "developer" },
+        { role: "user" },
+        { type: "reasoning", encrypted_content: "sealed", summary: [{ text: "One." }] },
+        { type: "function_call", call_id: "call_1" },
+        { type: "function_call_output", call_id: "call_1", output: "ok" },
+      ],
+    });
+  });
+
+  test("is shown to no other model", async () => {
+    const claude = await scene(MESSAGES, [stream(MESSAGES.answer({ thought: "One." }, { text: "Hi." }))]);
+    const said = remembered(await claude.all());
+    const other = await scene(CHAT, [stream(CHAT.answer(done))]);
+    await other.all(asking([...HELLO, ...said, { role: "user", text: "Go on" }]));
+    expect(bodyOf(other.endpoint.requests[0])).toContain("Hi.");
+    expect(bodyOf(other.endpoint.requests[0])).not.toContain("One.");
+  });
+});
+
+describe("what a model is asked for", () => {
+  const outputSchema = { type: "object", properties: { name: { type: "string" } } };
+
+  test("an answer in a schema is asked for on the wire where the endpoint holds to it, else in words", async () => {
+    const request = asking(HELLO, { outputSchema });
+    const answers = (shape: WireShape) => [stream(shape.answer({ text: "{}" }))];
+    const gpt = await scene(RESPONSES, answers(RESPONSES));
+    await gpt.all(request);
+    expect(gpt.endpoint.requests[0]?.body).toMatchObject({
+      text: { format: { type: "json_schema", strict: false, schema: outputSchema } },
+    });
+    const claude = await scene(MESSAGES, answers(MESSAGES));
+    await claude.all(request);
+    expect(claude.endpoint.requests[0]?.body).toMatchObject({
+      output_config: { format: { type: "json_schema" } },
+    });
+    const local = await scene(CHAT, answers(CHAT));
+    await local.all(request);
+    expect(local.endpoint.requests[0]?.body).toMatchObject({
+      messages: [{ role: "system", content: expect.stringContaining("fits this JSON Schema") }, {}],
+    });
+  });
+
+  test("effort and temperature are sent where the model has them", async () => {
+    const request = asking(HELLO, { reasoningEffort: "low" });
+    const gpt = await scene(RESPONSES, [stream(RESPONSES.answer({ text: "Hi" }))]);
+    await gpt.all(request);
+    expect(gpt.endpoint.requests[0]?.body).toMatchObject({ reasoning: { effort: "low", summary: "auto" } });
+    expect(gpt.endpoint.requests[0]?.body).not.toHaveProperty("temperature");
+    const claude = await scene(MESSAGES, [stream(MESSAGES.answer({ text: "Hi" }))]);
+    await claude.all(request);
+    expect(claude.endpoint.requests[0]?.body).toMatchObject({
+      thinking: { type: "adaptive" },
+      output_config: { effort: "low" },
+      system: [{ text: "Be brief.", cache_control: { type: "ephemeral" } }],
+    });
+    const old = { id: "flint/anthropic/claude-haiku-4-5" };
+    const budgeted = await scene(MESSAGES, [stream(MESSAGES.answer({ text: "Hi" }))], old);
+    await budgeted.all(request);
+    expect(budgeted.endpoint.requests[0]?.body).toMatchObject({
+      thinking: { type: "enabled", budget_tokens: 4096 },
+    });
+    const local = await scene(CHAT, [stream(CHAT.answer({ text: "Hi" }))]);
+    await local.all(request);
+    expect(local.endpoint.requests[0]?.body).toMatchObject({
+      temperature: 0.3,
+      stream_options: { include_usage: true },
+    });
+    expect(local.endpoint.requests[0]?.body).not.toHaveProperty("reasoning_effort");
+  });
+
+  test("an extra that the endpoint refuses is left out from then on", async () => {
+    const refusal = {
+      error: { message: "Verify your organization", param: "reasoning.summary", code: "unsupported_value" },
+    };
+    const what = await scene(RESPONSES, [refuse(400, refusal), stream(RESPONSES.answer({ text: "Hi" }))]);
+    expect(said(await what.all(), "text-delta")).toBe("Hi");
+    await what.all();
+    const summaries = what.endpoint.requests.map((request) => bodyOf(request).includes('"summary":"auto"'));
+    expect(summaries).toEqual([true, false, false]);
+  });
+
+  test("a tool with an unusual name can be called, and no key is sent where there is none", async () => {
+    const tools = [{ name: "files.read it", description: "Reads.", parameters: { type: "object" } }];
+    const call = { call: "c", tool: "files_read_it", args: "{}" };
+    const what = await scene(CHAT, [stream(CHAT.answer(call))], { key: "" });
+    const parts = await what.all(asking(HELLO, { tools }));
+    expect(parts).toContainEqual({ type: "tool-call", callId: "c", tool: "files.read it", input: {} });
+    expect(what.endpoint.requests[0]?.headers).not.toHaveProperty("authorization");
+  });
+});
+
+describe("tries", () => {
+  test("end after the fifth, with words for people", async () => {
+    const what = await scene(CHAT, [refuse(503, "<html>down</html>")]);
+    const error = await what.failure();
+    expect(error).toMatchObject({
+      message: '"local" has a problem of its own (HTTP 503). It was tried 5 times.',
+      errorInfo: "InternalServerError",
+      httpStatusCode: 503,
+    });
+    expect(what.endpoint.requests).toHaveLength(5);
+  });
+
+  test("are not made when the endpoint wants a longer wait than anybody has", async () => {
+    const what = await scene(MESSAGES, [
+      refuse(429, MESSAGES.error("rate_limit_error", "Daily limit"), { "retry-after": "300" }),
+    ]);
+    expect(await what.failure()).toMatchObject({
+      errorInfo: "UsageLimitExceeded",
+      message: expect.stringMatching(/Daily limit\. It asks to wait 5 min/),
+    });
+    expect(what.endpoint.requests).toHaveLength(1);
+  });
+
+  test("are not made when there is no money left", async () => {
+    const what = await scene(RESPONSES, [refuse(429, RESPONSES.error("insufficient_quota", "Pay first"))]);
+    expect(await what.failure()).toMatchObject({ errorInfo: "UsageLimitExceeded" });
+    expect(what.endpoint.requests).toHaveLength(1);
+  });
+
+  test("are made when the stream itself says that the endpoint is overloaded", async () => {
+    const error = `event: error\ndata: ${JSON.stringify(MESSAGES.error("overloaded_error", "Overloaded"))}\n\n`;
+    const what = await scene(MESSAGES, [stream(error), stream(MESSAGES.answer({ text: "Hi" }))]);
+    const parts = await what.all();
+    expect(parts[0]).toMatchObject({ type: "retry", error: { httpStatusCode: 529 } });
+    expect(said(parts, "text-delta")).toBe("Hi");
+  });
+
+  test("are made when nobody is there, and end at once when the turn is stopped", async () => {
+    const { endpoint, model, clock } = await scene(CHAT, [], { id: "flint/local/m" });
+    open.splice(0);
+    await endpoint.close();
+    const again = new AbortController();
+    const iterator = model.stream(asking(HELLO), again.signal)[Symbol.asyncIterator]();
+    const { value } = await iterator.next();
+    expect(value).toMatchObject({
+      type: "retry",
+      error: { message: expect.stringMatching(/cannot be reached: .*ECONNREFUSED/) },
+    });
+    expect(clock.now()).toBe(Date.UTC(2030, 0, 1));
+    const rest = iterator.next();
+    again.abort();
+    expect(await rest).toMatchObject({ done: true });
+  });
+});
+
+test("no key is taken to another address", async () => {
+  const thief = await FakeEndpoint.start(stream(CHAT.answer({ text: "Thanks" })));
+  const what = await scene(CHAT, [refuse(307, "", { location: `${thief.url}/v1/chat/completions?x=1` })]);
+  expect(await what.failure()).toMatchObject({
+    errorInfo: "BadRequest",
+    message: expect.stringContaining(`sends requests on to ${thief.url}/v1/chat/completions.`),
+  });
+  expect(thief.requests).toEqual([]);
+  await thief.close();
+});
+
+test("the way in is told with the variable to set", async () => {
+  const locked = refuse(401, MESSAGES.error("authentication_error", "invalid x-api-key"));
+  expect(await (await scene(MESSAGES, [locked])).failure()).toMatchObject({
+    message:
+      "Anthropic lets nobody in with this key (HTTP 401): invalid x-api-key. Set ANTHROPIC_API_KEY to a valid key.",
+  });
+});
+
+test("neither address nor key is taken from the environment", async () => {
+  const thief = await FakeEndpoint.start(stream(MESSAGES.answer({ text: "Thanks" })));
+  const before = { ...process.env };
+  Object.assign(process.env, { ANTHROPIC_BASE_URL: thief.url, ANTHROPIC_API_KEY: "sk-of-the-environment" });
+  try {
+    const what = await scene(MESSAGES, [stream(MESSAGES.answer({ text: "Hi" }))], { key: "" });
+    expect(said(await what.all(), "text-delta")).toBe("Hi");
+    expect(what.endpoint.requests[0]?.headers).not.toHaveProperty("x-api-key");
+    expect(thief.requests).toEqual([]);
+  } finally {
+    process.env = before;
+    await thief.close();
+  }
+});

@@ -1,0 +1,32 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { CleanStream, cleanJson, cleanText } from "./clean-text.ts";
+
+test("half characters and NUL are replaced, everything else stays", () => {
+  expect(cleanText("a\ud83d b\udc00 c\0 d\ud83d\ude00 \u001b[31m")).toBe(
+    "a\ufffd b\ufffd c\ufffd d\ud83d\ude00 \u001b[31m",
+  );
+  expect(cleanJson({ "k\0": ["\ud83d", { deep: "\udc00" }], n: 1, z: null })).toEqual({
+    "k\ufffd": ["\ufffd", { deep: "\ufffd" }],
+    n: 1,
+    z: null,
+  });
+});
+
+const UNIT = fc.constantFrom("a", "\0", "\ud83d", "\ude00", "\ud83d\ude00");
+
+test("however a text is cut, its pieces come out like the whole", () => {
+  fc.assert(
+    fc.property(fc.array(UNIT), fc.array(fc.nat(5)), (units, cuts) => {
+      const text = units.join("");
+      const stream = new CleanStream();
+      let rest = text;
+      let out = "";
+      for (const cut of cuts) {
+        out += stream.push(rest.slice(0, cut));
+        rest = rest.slice(cut);
+      }
+      expect(out + stream.push(rest) + stream.end()).toBe(cleanText(text));
+    }),
+  );
+});

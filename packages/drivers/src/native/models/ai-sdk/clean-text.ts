@@ -1,0 +1,46 @@
+const NUL = /\0/g;
+const REPLACEMENT = "\ufffd";
+
+/** Text without half characters and without NUL, which endpoints refuse and stores choke on. */
+export function cleanText(text: string): string {
+  // The ES2023 library types do not know this method of Node 20 yet.
+  const string = text as string & { toWellFormed(): string };
+  return string.toWellFormed().replace(NUL, REPLACEMENT);
+}
+
+/** A JSON value with all its text clean, keys too, however deep. */
+export function cleanJson(value: unknown): unknown {
+  if (typeof value === "string") return cleanText(value);
+  if (Array.isArray(value)) return value.map(cleanJson);
+  return isRecord(value) ? cleanRecord(value) : value;
+}
+
+/** An object with all its text clean, keys too. */
+export function cleanRecord(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [cleanText(key), cleanJson(field)]));
+}
+
+/** Whether a value is an object with named fields. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Cleans text that comes in pieces: a character that was cut in two between pieces comes out whole. */
+export class CleanStream {
+  #half = "";
+
+  push(piece: string): string {
+    const text = this.#half + piece;
+    const last = text.charCodeAt(text.length - 1);
+    const isHalf = last >= 0xd800 && last <= 0xdbff;
+    this.#half = isHalf ? text.slice(-1) : "";
+    return cleanText(isHalf ? text.slice(0, -1) : text);
+  }
+
+  /** What is left when nothing more comes. */
+  end(): string {
+    const left = this.#half;
+    this.#half = "";
+    return cleanText(left);
+  }
+}

@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import type { Message } from "../model.ts";
+import { plainToolName, promptOf } from "./prompt.ts";
+
+const user = (text: string): Message => ({ role: "user", text });
+const call = (callId: string, tool = "shell") => ({ callId, tool, input: {} });
+const roles = (messages: readonly Message[]) => promptOf(messages, "m").map(({ role }) => role);
+
+test("only the first instructions instruct; a summary and later ones are notes in their place", () => {
+  const prompt = promptOf(
+    [
+      { role: "system", text: "Be brief." },
+      { role: "system", text: "Summary." },
+      user("Hello"),
+      { role: "system", text: "Late." },
+    ],
+    "m",
+  );
+  expect(prompt).toEqual([
+    { role: "system", content: "Be brief." },
+    { role: "user", content: [{ type: "text", text: "<note>\nSummary.\n</note>" }] },
+    { role: "user", content: [{ type: "text", text: "Hello" }] },
+    { role: "user", content: [{ type: "text", text: "<note>\nLate.\n</note>" }] },
+  ]);
+});
+
+test("the user has the first and the last word", () => {
+  expect(roles([])).toEqual(["user"]);
+  expect(roles([{ role: "assistant", text: "Hi", calls: [] }])).toEqual(["user", "assistant", "user"]);
+});
+
+test("every call has a result before anything else is said, and no result is without its call", () => {
+  const prompt = promptOf(
+    [
+      user("Do it"),
+      { role: "assistant", text: "", calls: [call("a"), call("b")] },
+      { role: "tool", callId: "b", tool: "shell", status: "declined", text: "No." },
+      { role: "tool", callId: "lost", tool: "shell", status: "done", text: "old" },
+      user("Go on"),
+    ],
+    "m",
+  );
+  expect(prompt).toMatchObject([
+    { role: "user" },
+    { role: "assistant", content: [{ toolCallId: "a" }, { toolCallId: "b" }] },
+    {
+      role: "tool",
+      content: [
+        { toolCallId: "b", output: { type: "error-text", value: "No." } },
+        { toolCallId: "a", output: { type: "error-text", value: expect.stringContaining("cut short") } },
+      ],
+    },
+    { role: "user", content: [{ text: expect.stringContaining("old") }] },
+    { role: "user", content: [{ text: "Go on" }] },
+  ]);
+});
+
+test("ids, names and empty texts that an endpoint would refuse are put into a form it takes", () => {
+  const odd = "item/1: ü";
+  const prompt = promptOf(
+    [
+      user(""),
+      { role: "assistant", text: "", calls: [] },
+      { role: "assistant", text: "", calls: [call(odd, "my tool!"), call("x".repeat(65))] },
+      { role: "tool", callId: odd, tool: "my tool!", status: "done", text: "" },
+    ],
+    "m",
+  );
+  expect(prompt).toMatchObject([
+    { role: "user", content: [{ text: "(The message is empty.)" }] },
+    { content: [{ toolCallId: "call_1", toolName: "my_tool_" }, { toolCallId: "call_2" }] },
+    {
+      content: [
+        { toolCallId: "call_1", toolName: "my_tool_", output: { value: "(no output)" } },
+        { toolCallId: "call_2" },
+      ],
+    },
+  ]);
+  expect(plainToolName("")).toBe("unnamed");
+});
+
+test("a keepsake that says nothing sensible is like none", () => {
+  const said = { role: "assistant", text: "Hi", calls: [call("a")] } as const;
+  for (const content of [undefined, 7, [{ type: "call", text: "gone" }, null]]) {
+    const prompt = promptOf([user("Hello"), { ...said, keepsake: { model: "m", content } }], "m");
+    expect(prompt[1]).toMatchObject({
+      role: "assistant",
+      content: expect.arrayContaining([expect.objectContaining({ toolCallId: "a" })]),
+    });
+  }
+});

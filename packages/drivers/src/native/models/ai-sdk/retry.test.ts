@@ -1,0 +1,39 @@
+import { TestClock } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { askedWait, pause, RETRY_POLICY, waitBefore } from "./retry.ts";
+
+const NOW = Date.UTC(2030, 0, 1);
+
+test("an endpoint can ask for a wait in milliseconds, seconds or by a date", () => {
+  const asked = (headers: Record<string, string>) => askedWait(new Headers(headers), NOW);
+  expect(asked({ "retry-after-ms": "250", "retry-after": "9" })).toBe(250);
+  expect(asked({ "retry-after": "1.5" })).toBe(1500);
+  expect(asked({ "retry-after": "Tue, 01 Jan 2030 00:00:10 GMT" })).toBe(10_000);
+  expect(asked({ "retry-after": "Mon, 31 Dec 2029 00:00:00 GMT" })).toBe(0);
+  expect([asked({}), asked({ "retry-after": "soon" }), asked({ "retry-after": "" })]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test("each wait is twice the one before, unless the endpoint says", () => {
+  expect([2, 3, 4, 5].map((next) => waitBefore(next, undefined, RETRY_POLICY))).toEqual([
+    1000, 2000, 4000, 8000,
+  ]);
+  expect(waitBefore(20, undefined, RETRY_POLICY)).toBe(60_000);
+  expect(waitBefore(5, 10, RETRY_POLICY)).toBe(10);
+});
+
+test("a wait ends with its time or with the turn, and leaves no timer behind", async () => {
+  const clock = new TestClock();
+  const stop = new AbortController();
+  const timed = pause(clock, 1000, stop.signal);
+  await clock.advance(1000);
+  await timed;
+  const stopped = pause(clock, 1000, stop.signal);
+  stop.abort();
+  await stopped;
+  await pause(clock, 1000, stop.signal);
+  expect(clock.pending).toBe(0);
+});

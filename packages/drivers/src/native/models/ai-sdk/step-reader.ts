@@ -1,0 +1,181 @@
+import type { FinishReason, ModelPart, ToolCall } from "../model.ts";
+import { CleanStream, cleanJson, cleanText, isRecord } from "./clean-text.ts";
+import { KeepsakeMaker } from "./keepsake.ts";
+import type { StepFinish, StepUsage, StreamPart } from "./language-model.ts";
+import { type Problem, ProblemError } from "./problem.ts";
+import { usageOf } from "./usage.ts";
+
+/** How much a model may say and want in one step. */
+export interface StepLimits {
+  readonly textCharacters: number;
+  readonly argumentCharacters: number;
+  readonly calls: number;
+}
+
+type CallPart = Extract<ModelPart, { type: "tool-call" }>;
+
+/**
+ * Turns the SDK's parts of one step into Flint's. Calls are given only when the step is complete, so that nothing is
+ * done on the word of half an answer.
+ */
+export class StepReader {
+  readonly #limits: StepLimits;
+  readonly #keepsake = new KeepsakeMaker();
+  readonly #clean = { text: new CleanStream(), reasoning: new CleanStream() };
+  readonly #calls: CallPart[] = [];
+  #argumentCharacters = 0;
+  #spoken = 0;
+  #hasText = false;
+  #hasThought = false;
+  #finish: { readonly reason: StepFinish; readonly usage: StepUsage } | undefined;
+
+  constructor(limits: StepLimits) {
+    this.#limits = limits;
+  }
+
+  /** What a part means. Throws a ProblemError if the step cannot go on. */
+  take(part: StreamPart): readonly ModelPart[] {
+    switch (part.type) {
+      case "text-start":
+        this.#keepsake.begin("text", part.id, part.providerMetadata);
+        return [];
+      case "reasoning-start":
+        this.#keepsake.begin("reasoning", part.id, part.providerMetadata);
+        return this.#hasThought ? this.#said("reasoning", "\n\n") : [];
+      case "text-delta":
+        this.#keepsake.extend("text", part.id, part.delta, part.providerMetadata);
+        return this.#said("text", part.delta);
+      case "reasoning-delta":
+        this.#keepsake.extend("reasoning", part.id, part.delta, part.providerMetadata);
+        return this.#said("reasoning", part.delta);
+      case "text-end":
+        this.#keepsake.extend("text", part.id, "", part.providerMetadata);
+        return [];
+      case "reasoning-end":
+        this.#keepsake.extend("reasoning", part.id, "", part.providerMetadata);
+        return [];
+      case "tool-input-delta":
+        return this.#argument(part.delta.length);
+      case "tool-call":
+        return this.#call(part);
+      case "finish":
+        this.#finish = { reason: part.finishReason, usage: part.usage };
+        return [];
+      case "error":
+        throw new ProblemError(
+          isUnfinished(part.error) ? { kind: "cut" } : { kind: "stream", thrown: part.error },
+        );
+      case "stream-start":
+      case "response-metadata":
+      case "tool-input-start":
+      case "tool-input-end":
+      case "tool-result":
+      case "tool-approval-request":
+      case "source":
+      case "file":
+      case "raw":
+        return [];
+    }
+  }
+
+  /** What is left when the stream has ended. `mayBeEmpty`: a model may have nothing to add. */
+  end(model: string, mayBeEmpty: boolean): readonly ModelPart[] {
+    const finish = this.#finish;
+    if (finish === undefined || isCut(finish.reason)) throw new ProblemError({ kind: "cut" });
+    const rest = (["reasoning", "text"] as const).flatMap((kind) =>
+      this.#piece(kind, this.#clean[kind].end()),
+    );
+    const reason = finishReason(finish.reason, this.#calls.length > 0);
+    const isEmpty = !this.#hasText && this.#calls.length === 0 && reason === "stop";
+    if (isEmpty && !mayBeEmpty) throw new ProblemError({ kind: "empty" });
+    const keepsake = this.#keepsake.made(model);
+    const usage = usageOf(finish.usage);
+    return [
+      ...rest,
+      ...this.#calls,
+      ...(keepsake === undefined ? [] : [{ type: "keepsake", keepsake } as const]),
+      ...(usage === undefined ? [] : [{ type: "usage", usage } as const]),
+      { type: "finish", reason },
+    ];
+  }
+
+  #said(kind: "text" | "reasoning", delta: string): readonly ModelPart[] {
+    this.#spoken += delta.length;
+    const { textCharacters } = this.#limits;
+    if (this.#spoken > textCharacters) throw flood(`more than ${textCharacters} characters of text`);
+    return this.#piece(kind, this.#clean[kind].push(delta));
+  }
+
+  #piece(kind: "text" | "reasoning", text: string): readonly ModelPart[] {
+    if (text === "") return [];
+    if (kind === "reasoning") this.#hasThought = true;
+    else if (text.trim() !== "") this.#hasText = true;
+    return [{ type: `${kind}-delta`, text }];
+  }
+
+  #argument(characters: number): readonly ModelPart[] {
+    this.#argumentCharacters += characters;
+    const { argumentCharacters } = this.#limits;
+    if (this.#argumentCharacters > argumentCharacters)
+      throw flood(`more than ${argumentCharacters} characters of tool arguments`);
+    return [];
+  }
+
+  #call({ toolCallId, toolName, input, providerMetadata }: Extract<StreamPart, { type: "tool-call" }>) {
+    if (this.#calls.length >= this.#limits.calls) throw flood(`more than ${this.#limits.calls} tool calls`);
+    if (input.length > this.#limits.argumentCharacters) this.#argument(input.length);
+    const callId = this.#freshId(cleanText(toolCallId));
+    this.#keepsake.call(callId, providerMetadata);
+    this.#calls.push({ type: "tool-call", callId, tool: cleanText(toolName), ...argumentsOf(input) });
+    return [];
+  }
+
+  /** Some servers give every call the same id, or none. */
+  #freshId(callId: string): string {
+    const isTaken = callId === "" || this.#calls.some((call) => call.callId === callId);
+    return isTaken ? `${callId || "call"}_${this.#calls.length + 1}` : callId;
+  }
+}
+
+/** The arguments of a call, or why there are none. */
+function argumentsOf(text: string): Pick<ToolCall, "input" | "problem"> {
+  if (text.trim() === "") return { input: {} };
+  // Expected: a model wrote something that is no JSON. It is told so and can try again.
+  try {
+    const value = cleanJson(JSON.parse(text));
+    if (isRecord(value)) return { input: value };
+  } catch {
+    return { input: {}, problem: `The arguments are not valid JSON: ${shown(text)}` };
+  }
+  return { input: {}, problem: `The arguments must be a JSON object, but were: ${shown(text)}` };
+}
+
+function shown(text: string): string {
+  const start = cleanText(text.slice(0, 200));
+  return text.length > 200 ? `${start} …` : start;
+}
+
+/** Providers of the SDK that were cut off before they knew why the model stopped say "other" without a word of it. */
+function isCut({ unified, raw }: StepFinish): boolean {
+  return unified === "error" || (unified === "other" && raw === undefined);
+}
+
+/** How the SDK's Chat Completions tell that the stream ended before the model did (@ai-sdk/openai-compatible 2.0). */
+function isUnfinished(error: unknown): boolean {
+  return error instanceof Error && error.name === "AI_InvalidResponseDataError" && !hasData(error);
+}
+
+function hasData(error: object): boolean {
+  return "data" in error && error.data !== undefined;
+}
+
+function finishReason({ unified }: StepFinish, hasCalls: boolean): FinishReason {
+  if (unified === "length") return "length";
+  if (unified === "content-filter") return "filtered";
+  return hasCalls ? "tools" : "stop";
+}
+
+function flood(what: string): ProblemError {
+  const problem: Problem = { kind: "flood", what };
+  return new ProblemError(problem);
+}

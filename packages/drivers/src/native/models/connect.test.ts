@@ -1,0 +1,211 @@
+import { TestClock } from "@flint/testkit";
+import { afterEach, describe, expect, test } from "vitest";
+import type { Limits } from "./ai-sdk.ts";
+import { type Answer, begin, breakOff, flood, refuse, SILENCE, stream } from "./testing/fake-endpoint.ts";
+import { asking, bodyOf, HELLO, KEY, ModelScene, said } from "./testing/model-scene.ts";
+import { CHAT, MESSAGES, RESPONSES, type WireShape } from "./testing/wire-shapes.ts";
+
+const NAMES = { compatible: "local-model", openai: "gpt-6.1-sol", anthropic: "claude-opus-5-5" } as const;
+
+const open: ModelScene[] = [];
+afterEach(async () => {
+  for (const scene of open.splice(0)) await scene.close();
+});
+
+async function scene(shape: WireShape, answers: readonly Answer[], limits: Partial<Limits> = {}) {
+  const started = await ModelScene.start(new TestClock(), shape, answers, limits);
+  open.push(started);
+  return started;
+}
+
+describe.each([CHAT, RESPONSES, MESSAGES])("a model that speaks the $kind wire", (shape) => {
+  test("says text and thoughts, wants tools, and tells what it used", async () => {
+    const call = { call: "call_1", tool: "shell", args: '{"command":"ls"}' };
+    const what = await scene(shape, [
+      stream(shape.answer({ thought: "Hm." }, { text: "Let me " }, { text: "look." }, call)),
+    ]);
+    const parts = await what.all();
+    expect(said(parts, "text-delta")).toBe("Let me look.");
+    expect(said(parts, "reasoning-delta")).toBe("Hm.");
+    expect(parts.filter(({ type }) => type === "tool-call")).toEqual([
+      { type: "tool-call", callId: "call_1", tool: "shell", input: { command: "ls" } },
+    ]);
+    expect(parts.find(({ type }) => type === "usage")).toEqual({
+      type: "usage",
+      usage: { inputTokens: 60, outputTokens: 15, thinkingTokens: 5, cacheReadTokens: 40 },
+    });
+    expect(parts.at(-1)).toEqual({ type: "finish", reason: "tools" });
+    const [request] = what.endpoint.requests;
+    expect(request?.body).toMatchObject({ model: NAMES[shape.kind], stream: true });
+    expect(bodyOf(request)).toContain("Be brief.");
+    const key = shape.kind === "anthropic" ? request?.headers["x-api-key"] : request?.headers.authorization;
+    expect(key).toContain(KEY);
+  });
+
+  test("sees pictures and what came of its calls", async () => {
+    const what = await scene(shape, [stream(shape.answer({ text: "A cat." }))]);
+    const parts = await what.all(
+      asking([
+        { role: "user", text: "What is this?", pictures: [{ mediaType: "image/png", base64: "aGVsbG8=" }] },
+        { role: "assistant", text: "", calls: [{ callId: "c:1", tool: "shell", input: { command: "ls" } }] },
+        { role: "tool", callId: "c:1", tool: "shell", status: "failed", text: "no such file", exitCode: 2 },
+      ]),
+    );
+    expect(parts.at(-1)).toEqual({ type: "finish", reason: "stop" });
+    const body = bodyOf(what.endpoint.requests[0]);
+    expect(body).toContain("aGVsbG8=");
+    expect(body).toContain("no such file\\n[exit code 2]");
+    expect(body).not.toContain("c:1");
+  });
+
+  test("is told of poisoned text only in a form that it can take", async () => {
+    const what = await scene(shape, [stream(shape.answer({ text: "a\ud83d\ude00\0b" }))]);
+    const parts = await what.all(asking([{ role: "user", text: "half \ud83d and nul \0" }]));
+    expect(said(parts, "text-delta")).toBe("a\ud83d\ude00\ufffdb");
+    expect(bodyOf(what.endpoint.requests[0])).toContain("half \ufffd and nul \ufffd");
+  });
+
+  test("is asked again after 429, as late as it wants", async () => {
+    const limited = refuse(429, shape.error("rate_limit_error", "Slow down"), { "retry-after": "7" });
+    const what = await scene(shape, [limited, stream(shape.answer({ text: "Now." }))]);
+    const parts = await what.all();
+    expect(parts[0]).toMatchObject({
+      type: "retry",
+      error: {
+        errorInfo: "UsageLimitExceeded",
+        httpStatusCode: 429,
+        message: expect.stringContaining("in 7 s"),
+      },
+    });
+    expect(said(parts, "text-delta")).toBe("Now.");
+  });
+
+  test.each([500, 529])("is asked again after %d", async (status) => {
+    const broken = refuse(status, shape.error("overloaded_error", "Overloaded"));
+    const what = await scene(shape, [broken, broken, stream(shape.answer({ text: "Back." }))]);
+    const parts = await what.all();
+    const retries = parts.filter(({ type }) => type === "retry");
+    expect(retries).toHaveLength(2);
+    expect(retries[0]).toMatchObject({ error: { errorInfo: "InternalServerError", httpStatusCode: status } });
+    expect(said(parts, "text-delta")).toBe("Back.");
+  });
+
+  test("fails clearly when it refuses the request, the key, or the length", async () => {
+    const bad = await scene(shape, [refuse(400, shape.error("invalid_request_error", `No ${KEY} here`))]);
+    expect(await bad.failure()).toMatchObject({
+      errorInfo: "BadRequest",
+      httpStatusCode: 400,
+      message: expect.stringContaining("No [key] here"),
+    });
+    const locked = await scene(shape, [refuse(401, shape.error("authentication_error", "bad key"))]);
+    expect(await locked.failure()).toMatchObject({ errorInfo: "Unauthorized", httpStatusCode: 401 });
+    const long = await scene(shape, [
+      refuse(400, shape.error("invalid_request_error", "prompt is too long: 9 > 8")),
+    ]);
+    expect(await long.failure()).toMatchObject({ errorInfo: "ContextWindowExceeded" });
+    expect(long.endpoint.requests).toHaveLength(1);
+  });
+
+  test("fails clearly when it sends garbage", async () => {
+    const page = await scene(shape, [stream("<html>Welcome</html>")]);
+    expect(await page.failure()).toMatchObject({ message: expect.stringContaining(page.endpoint.url) });
+    const noise = await scene(shape, [stream("data: {no json\n\ndata: 7\n\n")]);
+    expect(await noise.failure()).toMatchObject({
+      errorInfo: "InternalServerError",
+      message: expect.stringContaining("no answer of a model"),
+    });
+  });
+
+  test("fails clearly when its answer stops in the middle, however it stops", async () => {
+    const half = shape.half({ text: "Half a" });
+    for (const answer of [stream(half), breakOff(half)]) {
+      const what = await scene(shape, [answer]);
+      expect(await what.failure()).toMatchObject({ message: expect.stringContaining("broke off") });
+      // What was said is said: another try would say it twice.
+      expect(what.endpoint.requests).toHaveLength(1);
+    }
+  });
+
+  test("is asked again when the connection breaks before anything came", async () => {
+    const dead: Answer = (response) => response.socket?.destroy();
+    const what = await scene(shape, [dead, stream(""), stream(shape.answer({ text: "Here." }))]);
+    const parts = await what.all();
+    expect(parts.filter(({ type }) => type === "retry")).toHaveLength(2);
+    expect(said(parts, "text-delta")).toBe("Here.");
+  });
+
+  test("fails when it is silent for too long, before and within an answer", async () => {
+    for (const answer of [SILENCE, begin(shape.half({ text: "Well" }))]) {
+      const what = await scene(shape, [answer], { idleMs: 120_000 });
+      const iterator = what.model.stream(asking(HELLO), new AbortController().signal)[Symbol.asyncIterator]();
+      const came = what.endpoint.next();
+      let step = iterator.next();
+      const request = await came;
+      if (answer !== SILENCE) {
+        expect((await step).value).toEqual({ type: "text-delta", text: "Well" });
+        step = iterator.next();
+      }
+      const ended = expect(step).rejects.toThrow(/nothing for 120 seconds/);
+      await what.clock.advance(120_000);
+      await ended;
+      await request.gone;
+    }
+  });
+
+  test("fails when its answer is empty, but may have nothing to add to a tool's result", async () => {
+    const nothing = stream(shape.answer());
+    expect(await (await scene(shape, [nothing])).failure()).toMatchObject({
+      message: expect.stringContaining("empty"),
+    });
+    const silent = await scene(shape, [nothing]);
+    const parts = await silent.all(
+      asking([
+        { role: "user", text: "Do it" },
+        { role: "assistant", text: "", calls: [{ callId: "a", tool: "shell", input: {} }] },
+        { role: "tool", callId: "a", tool: "shell", status: "done", text: "" },
+      ]),
+    );
+    expect(parts.at(-1)).toEqual({ type: "finish", reason: "stop" });
+  });
+
+  test("is told when its arguments are no JSON object", async () => {
+    const calls = ["{not json", "[1]", ""].map((args, at) => ({ call: `c${at}`, tool: "shell", args }));
+    const parts = await (await scene(shape, [stream(shape.answer(...calls))])).all();
+    expect(
+      parts.flatMap((part) => (part.type === "tool-call" ? [[part.callId, part.input, part.problem]] : [])),
+    ).toEqual([
+      ["c0", {}, expect.stringContaining("not valid JSON")],
+      ["c1", {}, expect.stringContaining("must be a JSON object")],
+      ["c2", {}, undefined],
+    ]);
+  });
+
+  test("is stopped when it floods", async () => {
+    const text = flood(shape.half(), shape.more({ text: "x".repeat(1000) }));
+    const wordy = await scene(shape, [text], { textCharacters: 10_000 });
+    expect(await wordy.failure()).toMatchObject({
+      message: expect.stringContaining("10000 characters of text"),
+    });
+    const args = flood(shape.half(), shape.more({ call: "c", tool: "shell", args: "x".repeat(1000) }));
+    const greedy = await scene(shape, [args], { argumentCharacters: 10_000, calls: 5 });
+    expect(await greedy.failure()).toMatchObject({ message: expect.stringContaining("was stopped") });
+    const endless = await scene(shape, [flood("data: ", "x".repeat(1000))], { lineBytes: 100_000 });
+    expect(await endless.failure()).toMatchObject({
+      message: expect.stringContaining("a line of more than"),
+    });
+    const pings = await scene(shape, [flood("", ": ping\n\n")], { answerBytes: 100_000 });
+    expect(await pings.failure()).toMatchObject({ message: expect.stringContaining("more than 98 KiB") });
+    for (const { endpoint } of [wordy, greedy, endless, pings]) await endpoint.requests[0]?.gone;
+  });
+
+  test("is left at once when the turn is stopped", async () => {
+    const what = await scene(shape, [begin(shape.half({ text: "Well" }))]);
+    const stop = new AbortController();
+    const iterator = what.model.stream(asking(HELLO), stop.signal)[Symbol.asyncIterator]();
+    expect((await iterator.next()).value).toEqual({ type: "text-delta", text: "Well" });
+    const rest = iterator.next();
+    stop.abort();
+    expect(await rest).toEqual({ done: true, value: undefined });
+    await what.endpoint.requests[0]?.gone;
+  });
+});

@@ -1,0 +1,80 @@
+import type { Clock } from "@flint/core/ports";
+import { callOptions } from "./ai-sdk/call-options.ts";
+import type { LanguageModel } from "./ai-sdk/language-model.ts";
+import type { RetryPolicy } from "./ai-sdk/retry.ts";
+import type { Wire } from "./ai-sdk/wire.ts";
+import { AiSdkModel, LIMITS, type Limits } from "./ai-sdk.ts";
+import type { ModelFacts } from "./model-facts.ts";
+import type { ProvidedModel, Provider } from "./providers.ts";
+
+/** A model on this machine may have to be read from disk before it says its first word. */
+const LOCAL_IDLE_MS = 290_000;
+
+/** What can be chosen about a connection beside the model. */
+export interface ConnectOptions {
+  readonly clock: Clock;
+  readonly limits?: Partial<Limits>;
+  readonly retry?: RetryPolicy;
+}
+
+/** A provider's model, ready to be asked. Opens no connection yet. */
+export function connectModel(
+  { id, provider, name }: ProvidedModel,
+  facts: ModelFacts,
+  { clock, limits, retry }: ConnectOptions,
+): AiSdkModel {
+  const { label, baseUrl, apiKey, wayIn, wayThere } = provider;
+  const idleMs = provider.isLocal ? LOCAL_IDLE_MS : LIMITS.idleMs;
+  return new AiSdkModel({
+    id,
+    contextWindow: facts.contextWindow,
+    endpoint: { label, baseUrl, model: name, wayIn, wayThere, secrets: apiKey === undefined ? [] : [apiKey] },
+    priceName: provider.isOfficial ? `${provider.id}/${name}` : undefined,
+    connect: (fetch) => languageModel(provider, name, fetch),
+    callOptions: (request, refused) => callOptions(request, { id, kind: provider.kind, facts }, refused),
+    clock,
+    limits: { ...LIMITS, idleMs, ...limits },
+    ...(retry === undefined ? {} : { retry }),
+  });
+}
+
+/**
+ * The SDK's model for one connection. Address and key are always given: left out, the SDK would take them from the
+ * environment, which only the configuration may read.
+ */
+async function languageModel(
+  { kind, baseUrl: baseURL, apiKey }: Provider,
+  name: string,
+  fetch: Wire["fetch"],
+): Promise<LanguageModel> {
+  const settings = { baseURL, apiKey: apiKey ?? "", fetch: apiKey === undefined ? withoutKey(fetch) : fetch };
+  switch (kind) {
+    case "anthropic": {
+      const { createAnthropic } = await import("@ai-sdk/anthropic");
+      return createAnthropic(settings).languageModel(name);
+    }
+    case "openai": {
+      const { createOpenAI } = await import("@ai-sdk/openai");
+      return createOpenAI(settings).responses(name);
+    }
+    case "ollama":
+    case "compatible": {
+      const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+      return createOpenAICompatible({
+        ...settings,
+        name: "openaiCompatible",
+        includeUsage: true,
+      }).languageModel(name);
+    }
+  }
+}
+
+/** The SDK sends an empty key where there is none; servers without keys take offence at it. */
+function withoutKey(fetch: Wire["fetch"]): Wire["fetch"] {
+  return (address, init) => {
+    const headers = new Headers(init?.headers);
+    headers.delete("authorization");
+    headers.delete("x-api-key");
+    return fetch(address, { ...init, headers });
+  };
+}

@@ -1,0 +1,130 @@
+import { TestClock } from "@flint/testkit";
+import { afterEach, expect, test } from "vitest";
+import type { ModelAccess } from "../options.ts";
+import { Listing } from "./listing.ts";
+import { providedModel, providersOf } from "./providers.ts";
+import { type Answer, FakeEndpoint, refuse, SILENCE } from "./testing/fake-endpoint.ts";
+
+const open: FakeEndpoint[] = [];
+afterEach(async () => {
+  for (const endpoint of open.splice(0)) await endpoint.close();
+});
+
+async function serving(...answers: Answer[]): Promise<FakeEndpoint> {
+  const endpoint = await FakeEndpoint.start(...answers);
+  open.push(endpoint);
+  return endpoint;
+}
+
+/** An address where nobody listens. */
+const NOWHERE = "http://127.0.0.1:1";
+
+function listing(access: Partial<ModelAccess>, clock = new TestClock()): Listing {
+  const all = { ollama: { baseUrl: NOWHERE }, others: [], ...access };
+  return new Listing(providersOf(all), clock);
+}
+
+const ids = async (list: Listing) =>
+  (await list.models()).map(({ id, isDefault }) => (isDefault ? `* ${id}` : id));
+const names = (...list: string[]) => refuse(200, { object: "list", data: list.map((id) => ({ id })) });
+
+test("with nothing set up there is the offline model", async () => {
+  const list = listing({});
+  expect(await list.models()).toMatchObject([
+    { id: "flint/offline", displayName: "Flint offline model", isDefault: true },
+  ]);
+  expect(await list.defaultModel()).toBe("flint/offline");
+});
+
+test("what Ollama has is listed, and its first model is the default", async () => {
+  const ollama = await serving(refuse(200, { models: [{ name: "qwen3:8b" }, { name: "llama4" }] }));
+  const list = listing({ ollama: { baseUrl: ollama.url } });
+  expect(await ids(list)).toEqual(["* flint/ollama/qwen3:8b", "flint/ollama/llama4", "flint/offline"]);
+  expect(await list.defaultModel()).toBe("flint/ollama/qwen3:8b");
+  expect(ollama.requests.map(({ path }) => path)).toEqual(["/api/tags"]);
+});
+
+test("hosted models come first and need no answer to be offered", async () => {
+  const broken = await serving(refuse(500, "down"));
+  const access = { baseUrl: broken.url, apiKey: "key-1234" };
+  const other = { name: "mine", baseUrl: NOWHERE, models: ["a/b:c"] };
+  const list = listing({ openai: access, anthropic: access, others: [other] });
+  expect(await list.defaultModel()).toBe("flint/anthropic/claude-opus-5-5");
+  expect(broken.requests).toEqual([]);
+  const listed = await ids(list);
+  expect(listed[0]).toBe("* flint/anthropic/claude-opus-5-5");
+  expect(listed).toEqual(
+    expect.arrayContaining(["flint/openai/gpt-6.1-sol", "flint/mine/a/b:c", "flint/offline"]),
+  );
+  expect(broken.requests.map(({ headers }) => headers["x-api-key"] ?? headers.authorization).sort()).toEqual([
+    "Bearer key-1234",
+    "key-1234",
+  ]);
+});
+
+test("what a provider lists beside the well-known is offered too, without what cannot talk", async () => {
+  const openai = await serving(names("gpt-6.1-sol", "gpt-7", "whisper-1", "text-embedding-4"));
+  const list = listing({ openai: { baseUrl: openai.url, apiKey: "k" } });
+  const listed = await ids(list);
+  expect(listed.filter((id) => id.includes("gpt-6.1-sol"))).toHaveLength(1);
+  expect(listed).toContain("flint/openai/gpt-7");
+  expect(listed.join()).not.toMatch(/whisper|embedding/);
+});
+
+test("a list is believed for a minute, that there is none only for moments", async () => {
+  const clock = new TestClock();
+  const mine = await serving(names(), names("one"), names("two"));
+  const list = listing({ others: [{ name: "mine", baseUrl: mine.url }] }, clock);
+  const now = async () => (await ids(list)).join(" ");
+  expect(await now()).toBe("* flint/offline");
+  await clock.advance(5000);
+  expect(await now()).toBe("* flint/mine/one flint/offline");
+  await clock.advance(59_000);
+  expect(await now()).toBe("* flint/mine/one flint/offline");
+  await clock.advance(1000);
+  expect(await now()).toBe("* flint/mine/two flint/offline");
+});
+
+test("a server that does not answer is not waited for", async () => {
+  const clock = new TestClock();
+  const mute = await serving(SILENCE);
+  const list = listing({ ollama: { baseUrl: mute.url } }, clock);
+  const asked = mute.next();
+  const models = list.models();
+  const request = await asked;
+  await clock.advance(300);
+  expect(await models).toHaveLength(1);
+  await request.gone;
+});
+
+test("garbage in the place of a list is no list", async () => {
+  for (const answer of [
+    refuse(200, "<html>"),
+    refuse(200, { data: [7, { id: "" }, null] }),
+    refuse(200, "[]"),
+  ]) {
+    const mine = await serving(answer);
+    expect(await ids(listing({ others: [{ name: "mine", baseUrl: mine.url }] }))).toEqual([
+      "* flint/offline",
+    ]);
+  }
+});
+
+test("Ollama is asked once how much a model sees and whether it thinks", async () => {
+  const shown = {
+    parameters: "stop <eot>\nnum_ctx 16384",
+    model_info: { "qwen3.context_length": 40_960 },
+    capabilities: ["tools", "thinking"],
+  };
+  const ollama = await serving(refuse(200, shown));
+  const access = { ollama: { baseUrl: ollama.url }, others: [] };
+  const list = listing(access);
+  const model = providedModel("flint/ollama/qwen3", providersOf(access));
+  if (model === undefined) throw new Error("There is no such model.");
+  expect(list.factsNow(model)).toMatchObject({ contextWindow: undefined, efforts: [] });
+  const facts = await list.facts(model);
+  expect(facts).toMatchObject({ contextWindow: 16_384, efforts: ["none", "low", "medium", "high"] });
+  expect(await list.facts(model)).toEqual(facts);
+  expect(list.factsNow(model)).toEqual(facts);
+  expect(ollama.requests.map(({ path, body }) => [path, body])).toEqual([["/api/show", { model: "qwen3" }]]);
+});

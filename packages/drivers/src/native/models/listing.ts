@@ -1,0 +1,195 @@
+import { connect } from "node:net";
+import type { Clock } from "@flint/core/ports";
+import type { Model as ModelRow } from "@flint/protocol";
+import { isRecord } from "./ai-sdk/clean-text.ts";
+import { factsOf, KNOWN_MODELS, type ModelFacts, thinkingFacts } from "./model-facts.ts";
+import { modelId, OFFLINE_ID, type ProvidedModel, type Provider } from "./providers.ts";
+
+/** How long a list is waited for, and how long it is believed. */
+const LOCAL_LIMIT_MS = 300;
+const HOSTED_LIMIT_MS = 1500;
+const BELIEVED_MS = 60_000;
+/** A server that was not there may just be starting. */
+const NOTHING_BELIEVED_MS = 5000;
+
+const LARGEST_LIST = 4 * 1_048_576;
+const MOST_MODELS = 1000;
+
+const OFFLINE: Omit<ModelRow, "isDefault"> = {
+  id: OFFLINE_ID,
+  displayName: "Flint offline model",
+  description: "Follows fixed rules. Needs no key and no network; always answers the same way.",
+};
+
+interface RememberedNames {
+  readonly names: Promise<readonly string[]>;
+  until: number;
+}
+
+/** What all providers offer now. A provider that does not answer soon offers what is known about it anyway. */
+export class Listing {
+  readonly #providers: readonly Provider[];
+  readonly #clock: Clock;
+  readonly #names = new Map<string, RememberedNames>();
+  readonly #details = new Map<string, ModelFacts>();
+
+  constructor(providers: readonly Provider[], clock: Clock) {
+    this.#providers = providers.filter(({ isConfigured }) => isConfigured);
+    this.#clock = clock;
+  }
+
+  /** Every model; exactly one is the default. */
+  async models(): Promise<readonly ModelRow[]> {
+    const lists = await Promise.all(this.#providers.map((provider) => this.#rows(provider)));
+    const rows = [...lists.flat(), OFFLINE];
+    const unique = rows.filter((row, place) => rows.findIndex(({ id }) => id === row.id) === place);
+    return unique.map((row, place) => ({ ...row, isDefault: place === 0 }));
+  }
+
+  /** The model of a thread that names none: of the first provider that has one. Asks no more of them than it must. */
+  async defaultModel(): Promise<string> {
+    for (const provider of this.#providers) {
+      const [first] = startNames(provider) ?? (await this.#listed(provider));
+      if (first !== undefined) return modelId(provider, first);
+    }
+    return OFFLINE_ID;
+  }
+
+  /** What is known about a model; a server of the user's own is asked, but not waited for long. */
+  async facts({ id, provider, name }: ProvidedModel): Promise<ModelFacts> {
+    const known = this.factsNow({ id, provider, name });
+    if (provider.kind !== "ollama" || this.#details.has(id)) return known;
+    const body = JSON.stringify({ model: name });
+    const shown = await this.#ask(ollamaUrl(provider, "/api/show"), provider, LOCAL_LIMIT_MS, body);
+    if (!isRecord(shown)) return known;
+    const facts = { ...known, contextWindow: windowIn(shown) };
+    const canThink = Array.isArray(shown.capabilities) && shown.capabilities.includes("thinking");
+    this.#details.set(id, canThink ? thinkingFacts(facts, name) : facts);
+    return this.factsNow({ id, provider, name });
+  }
+
+  /** What is known about a model without asking anybody. */
+  factsNow({ id, provider, name }: ProvidedModel): ModelFacts {
+    return this.#details.get(id) ?? factsOf(provider.kind, name);
+  }
+
+  async #rows(provider: Provider): Promise<readonly Omit<ModelRow, "isDefault">[]> {
+    const known =
+      provider.kind === "openai" || provider.kind === "anthropic" ? KNOWN_MODELS[provider.kind] : [];
+    const listed = await this.#listed(provider);
+    const names = [...new Set([...known.map(({ name }) => name), ...listed])];
+    return names.map((name) => ({
+      id: modelId(provider, name),
+      displayName: known.find((model) => model.name === name)?.displayName ?? name,
+      description: `By ${provider.label}.`,
+    }));
+  }
+
+  /** The names a provider gives; what it gave is believed for a while. */
+  #listed(provider: Provider): Promise<readonly string[]> {
+    const remembered = this.#names.get(provider.id);
+    if (remembered !== undefined && this.#clock.now() < remembered.until) return remembered.names;
+    const names = provider.models === undefined ? this.#asked(provider) : Promise.resolve(provider.models);
+    const asked: RememberedNames = { names, until: Number.POSITIVE_INFINITY };
+    this.#names.set(provider.id, asked);
+    return names.then((found) => {
+      asked.until = this.#clock.now() + (found.length === 0 ? NOTHING_BELIEVED_MS : BELIEVED_MS);
+      return found;
+    });
+  }
+
+  async #asked(provider: Provider): Promise<readonly string[]> {
+    const limit = provider.isLocal ? LOCAL_LIMIT_MS : HOSTED_LIMIT_MS;
+    if (provider.isLocal && !(await isListening(provider.baseUrl, this.#clock))) return [];
+    const isOllama = provider.kind === "ollama";
+    const address = isOllama ? ollamaUrl(provider, "/api/tags") : `${provider.baseUrl}/models`;
+    return namesIn(await this.#ask(address, provider, limit), provider);
+  }
+
+  async #ask(address: string, provider: Provider, limit: number, body?: string): Promise<unknown> {
+    const abort = new AbortController();
+    const cancel = this.#clock.after(limit, () => abort.abort());
+    // Expected: nobody there, nobody let in, no JSON. A list is a convenience; a real request tells what is wrong.
+    try {
+      const headers = {
+        ...keyHeaders(provider),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      };
+      const post = body === undefined ? {} : { method: "POST", body };
+      const response = await fetch(address, { ...post, headers, redirect: "error", signal: abort.signal });
+      return response.ok ? JSON.parse(await readUpTo(response, LARGEST_LIST)) : undefined;
+    } catch {
+      return undefined;
+    } finally {
+      cancel();
+      abort.abort();
+    }
+  }
+}
+
+/** What a provider offers without being asked. */
+function startNames(provider: Provider): readonly string[] | undefined {
+  if (provider.kind === "openai" || provider.kind === "anthropic")
+    return KNOWN_MODELS[provider.kind].map(({ name }) => name);
+  return provider.models;
+}
+
+function keyHeaders({ kind, apiKey }: Provider): Record<string, string> {
+  if (apiKey === undefined) return {};
+  if (kind !== "anthropic") return { authorization: `Bearer ${apiKey}` };
+  return { "x-api-key": apiKey, "anthropic-version": "2023-06-01" };
+}
+
+function ollamaUrl({ baseUrl }: Provider, path: string): string {
+  return `${baseUrl.replace(/\/v\d+$/, "")}${path}`;
+}
+
+/** OpenAI's list also has models that make pictures, sounds and numbers. */
+const NOT_FOR_TALK =
+  /audio|dall-e|embedding|image|moderation|realtime|search|sora|transcribe|tts|whisper|babbage|davinci/;
+
+function namesIn(list: unknown, { kind }: Provider): readonly string[] {
+  const rows = isRecord(list) ? (list.data ?? list.models) : list;
+  const names = (Array.isArray(rows) ? rows.slice(0, MOST_MODELS) : []).flatMap((row) => {
+    const name = isRecord(row) ? (row.id ?? row.name ?? row.model) : row;
+    return typeof name === "string" && name !== "" ? [name] : [];
+  });
+  return kind === "openai" ? names.filter((name) => !NOT_FOR_TALK.test(name)) : names;
+}
+
+/** The window that a model was set up with, else the largest it was made for. */
+function windowIn(shown: Record<string, unknown>): number | undefined {
+  const [, set] =
+    typeof shown.parameters === "string" ? (/^num_ctx\s+(\d+)/m.exec(shown.parameters) ?? []) : [];
+  if (set !== undefined) return Number(set);
+  const info = isRecord(shown.model_info) ? Object.entries(shown.model_info) : [];
+  const made = info.find(([key, value]) => key.endsWith(".context_length") && typeof value === "number")?.[1];
+  return typeof made === "number" ? made : undefined;
+}
+
+/** Whether anybody listens at an address of this machine. Costs less than the first request of a process. */
+function isListening(address: string, clock: Clock): Promise<boolean> {
+  if (!URL.canParse(address)) return Promise.resolve(false);
+  const { hostname, port, protocol } = new URL(address);
+  return new Promise((resolve) => {
+    const host = hostname.replace(/^\[|\]$/g, "");
+    const socket = connect({ host, port: Number(port || (protocol === "https:" ? 443 : 80)) });
+    const done = (answer: boolean) => {
+      cancel();
+      socket.destroy();
+      resolve(answer);
+    };
+    const cancel = clock.after(LOCAL_LIMIT_MS, () => done(false));
+    socket.once("connect", () => done(true)).once("error", () => done(false));
+  });
+}
+
+async function readUpTo(response: Response, limit: number): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > limit) break;
+  }
+  return text;
+}

@@ -1,0 +1,118 @@
+/** Which wire a provider speaks. */
+export type ProviderKind = "openai" | "anthropic" | "ollama" | "compatible";
+
+/** How a model is told to think. */
+export type Thinking = "none" | "effort" | "adaptive" | "alwaysAdaptive" | "budget";
+
+/** What is known about a model by its name. */
+export interface ModelFacts {
+  readonly contextWindow: number | undefined;
+  readonly takesTemperature: boolean;
+  readonly thinking: Thinking;
+  /** How hard it can be told to think, the least first. Empty: it cannot be told. */
+  readonly efforts: readonly string[];
+  readonly presetEffort: string | undefined;
+  /** Whether its endpoint holds it to a JSON schema while it may also use tools. */
+  readonly holdsToSchema: boolean;
+}
+
+/** A model that a provider is known for. */
+export interface KnownModel {
+  readonly name: string;
+  readonly displayName: string;
+}
+
+/** The models offered before a provider was asked, the default first. As of 2026-11. */
+export const KNOWN_MODELS: Readonly<Record<"openai" | "anthropic", readonly KnownModel[]>> = {
+  anthropic: [
+    { name: "claude-opus-5-5", displayName: "Claude Opus 5.5" },
+    { name: "claude-fable-5-1", displayName: "Claude Fable 5.1" },
+    { name: "claude-sonnet-5-5", displayName: "Claude Sonnet 5.5" },
+    { name: "claude-haiku-5-5", displayName: "Claude Haiku 5.5" },
+  ],
+  openai: [
+    { name: "gpt-6.1-sol", displayName: "GPT-6.1 Sol" },
+    { name: "gpt-6-astra", displayName: "GPT-6 Astra" },
+    { name: "gpt-6.1-terra", displayName: "GPT-6.1 Terra" },
+    { name: "gpt-6-luna", displayName: "GPT-6 Luna" },
+  ],
+};
+
+const PLAIN: ModelFacts = {
+  contextWindow: undefined,
+  takesTemperature: true,
+  thinking: "none",
+  efforts: [],
+  presetEffort: undefined,
+  holdsToSchema: false,
+};
+
+/** What a model's name tells, by the conventions of its maker. */
+export function factsOf(kind: ProviderKind, name: string): ModelFacts {
+  const ownName = name.split("/").at(-1) ?? name;
+  switch (kind) {
+    case "anthropic":
+      return claudeFacts(ownName);
+    case "openai":
+      return gptFacts(ownName);
+    case "ollama":
+      return PLAIN;
+    case "compatible":
+      // Behind a gateway the model is known by its maker's name, but the gateway's abilities are not known.
+      return { ...gptFacts(ownName), contextWindow: undefined, holdsToSchema: false };
+  }
+}
+
+/** What is different about a model that its server says can think. */
+export function thinkingFacts(facts: ModelFacts, name: string): ModelFacts {
+  // The gpt-oss models cannot leave it off.
+  const efforts = name.includes("gpt-oss") ? ["low", "medium", "high"] : ["none", "low", "medium", "high"];
+  return { ...facts, thinking: "effort", efforts, presetEffort: "medium" };
+}
+
+function claudeFacts(name: string): ModelFacts {
+  const [, family, major, minor] = /^claude-([a-z]+)-(\d+)(?:-(\d{1,2})(?!\d))?/.exec(name) ?? [];
+  const version = Number(major ?? 0) + Number(minor ?? 0) / 10;
+  const isKnown = family !== undefined;
+  const facts = {
+    ...PLAIN,
+    contextWindow: version >= 4.6 ? 1_000_000 : 200_000,
+    holdsToSchema: version >= 4.5,
+  };
+  if (!isKnown || version < 4) return facts;
+  const isBudgeted = version < 4.6;
+  const isAlways = family === "fable" || (version >= 5.5 && family !== "haiku");
+  const levels = ["low", "medium", "high"];
+  return {
+    ...facts,
+    takesTemperature: version < 4.7,
+    thinking: isBudgeted ? "budget" : isAlways ? "alwaysAdaptive" : "adaptive",
+    efforts: isAlways ? levels : ["none", ...levels],
+    presetEffort: isBudgeted ? "none" : version >= 5.5 && family !== "sonnet" ? "medium" : "high",
+  };
+}
+
+function gptFacts(name: string): ModelFacts {
+  const facts = { ...PLAIN, contextWindow: windowOfGpt(name), holdsToSchema: !name.startsWith("gpt-3") };
+  const efforts = effortsOfGpt(name);
+  if (efforts.length === 0) return facts;
+  return { ...facts, takesTemperature: false, thinking: "effort", efforts, presetEffort: "medium" };
+}
+
+function effortsOfGpt(name: string): readonly string[] {
+  if (/^o\d/.test(name) || name.startsWith("gpt-oss")) return ["low", "medium", "high"];
+  const [, major, minor, variant = ""] = /^gpt-(\d+)(?:\.(\d+))?(?:-(.+))?$/.exec(name) ?? [];
+  const version = Number(major ?? 0) + Number(minor ?? 0) / 10;
+  if (version < 5 || variant.startsWith("chat")) return [];
+  const levels = ["low", "medium", "high"];
+  if (/codex|pro/.test(variant) || version >= 6) return levels;
+  return version === 5 ? ["minimal", ...levels] : ["none", ...levels];
+}
+
+function windowOfGpt(name: string): number | undefined {
+  if (/^gpt-(?:[6-9]|5\.[4-9])/.test(name)) return 1_050_000;
+  if (name.startsWith("gpt-5")) return 400_000;
+  if (name.startsWith("gpt-4.1")) return 1_047_576;
+  if (/^o\d/.test(name)) return 200_000;
+  return name.startsWith("gpt-4o") ? 128_000 : undefined;
+}

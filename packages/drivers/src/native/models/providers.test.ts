@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import type { ModelAccess } from "../options.ts";
+import { isLoopback, providedModel, providersOf, requireSetUp } from "./providers.ts";
+
+const ACCESS: ModelAccess = { ollama: { baseUrl: "http://127.0.0.1:11434" }, others: [] };
+
+const addresses = (access: Partial<ModelAccess>) =>
+  Object.fromEntries(providersOf({ ...ACCESS, ...access }).map(({ id, baseUrl }) => [id, baseUrl]));
+
+test("addresses are taken as people give them", () => {
+  expect(addresses({})).toEqual({
+    anthropic: "https://api.anthropic.com/v1",
+    openai: "https://api.openai.com/v1",
+    ollama: "http://127.0.0.1:11434/v1",
+  });
+  expect(
+    addresses({
+      anthropic: { baseUrl: "https://proxy.example/anthropic/" },
+      openai: { baseUrl: "http://127.0.0.1:8080" },
+      ollama: { baseUrl: "0.0.0.0:11434" },
+      others: [
+        { name: "one", baseUrl: "https://one.example/openai/v1/" },
+        { name: "two", baseUrl: "https://two.example/custom" },
+      ],
+    }),
+  ).toEqual({
+    anthropic: "https://proxy.example/anthropic/v1",
+    openai: "http://127.0.0.1:8080/v1",
+    ollama: "http://127.0.0.1:11434/v1",
+    one: "https://one.example/openai/v1",
+    two: "https://two.example/custom",
+  });
+});
+
+test("a model is found by provider and name, whatever is in the name", () => {
+  const others = [
+    { name: "gate", baseUrl: "https://gate.example/v1" },
+    { name: "gate/eu", baseUrl: "https://eu.gate.example/v1" },
+    { name: "openai", baseUrl: "https://thief.example/v1" },
+  ];
+  const providers = providersOf({ ...ACCESS, others });
+  const found = (id: string) => {
+    const model = providedModel(id, providers);
+    return model && [model.id, model.provider.baseUrl, model.name];
+  };
+  expect(found("flint/ollama/qwen3:8b-q4_K_M")).toEqual([
+    "flint/ollama/qwen3:8b-q4_K_M",
+    "http://127.0.0.1:11434/v1",
+    "qwen3:8b-q4_K_M",
+  ]);
+  expect(found("gate/maker/model:free")).toEqual([
+    "flint/gate/maker/model:free",
+    "https://gate.example/v1",
+    "maker/model:free",
+  ]);
+  expect(found("flint/gate/eu/model")?.[1]).toBe("https://eu.gate.example/v1");
+  expect(found("openai/gpt-6.1-sol")?.[1]).toBe("https://api.openai.com/v1");
+  expect([found("flint/openai/"), found("flint/nobody/x"), found("gpt"), found("")]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test("a provider that is not set up says which variable is missing", () => {
+  const model = providedModel("flint/openai/gpt-6.1-sol", providersOf(ACCESS));
+  expect(() => model && requireSetUp(model)).toThrow(
+    'OpenAI is not set up for the model "gpt-6.1-sol". Set OPENAI_API_KEY to a valid key.',
+  );
+});
+
+test("only addresses of this machine count as its own", () => {
+  expect(["http://localhost:1", "http://127.8.0.1", "http://[::1]:8"].every(isLoopback)).toBe(true);
+  expect(["http://127.0.0.1.example.com", "https://example.com", "nonsense"].some(isLoopback)).toBe(false);
+});

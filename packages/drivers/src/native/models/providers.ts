@@ -1,0 +1,162 @@
+import { FlintError } from "@flint/protocol";
+import type { Endpoint, ModelAccess } from "../options.ts";
+import type { ProviderKind } from "./model-facts.ts";
+
+/** The model that is always there. */
+export const OFFLINE_ID = "flint/offline";
+
+const DRIVER = "flint/";
+
+/** Someone who offers models: where, how it is spoken to, and what to tell people about it. */
+export interface Provider {
+  /** The part of a model id between `flint/` and the model's own name. */
+  readonly id: string;
+  readonly kind: ProviderKind;
+  readonly label: string;
+  /** Ends with the version where the wire has one, never with a slash. */
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  /** Its models, if it should not be asked for them. */
+  readonly models: readonly string[] | undefined;
+  /** Whether the user set it up; the others are known only by name. */
+  readonly isConfigured: boolean;
+  /** Whether it bills by its list of prices. */
+  readonly isOfficial: boolean;
+  readonly isLocal: boolean;
+  /** How to be let in. */
+  readonly wayIn: string;
+  /** What to do if nobody answers. */
+  readonly wayThere: string;
+}
+
+/** A model and who offers it. */
+export interface ProvidedModel {
+  readonly id: string;
+  readonly provider: Provider;
+  /** The model's name as its provider knows it. */
+  readonly name: string;
+}
+
+const OPENAI_URL = "https://api.openai.com/v1";
+const ANTHROPIC_URL = "https://api.anthropic.com/v1";
+const TRY_AGAIN = "Check the network and the address.";
+
+/** All providers, those that come first for a default first. Names that are built in cannot be taken by others. */
+export function providersOf({ anthropic, openai, ollama, others }: ModelAccess): readonly Provider[] {
+  const builtIn = [
+    hosted("anthropic", "Anthropic", versioned(anthropic?.baseUrl ?? ANTHROPIC_URL, true), anthropic),
+    hosted("openai", "OpenAI", versioned(openai?.baseUrl ?? OPENAI_URL, false), openai),
+    localOllama(ollama),
+  ] as const;
+  const taken = new Set<string>([...builtIn.map(({ id }) => id), "offline"]);
+  const named = others
+    .filter(({ name }) => name !== "" && !taken.has(name))
+    .map((other) => compatible(other.name, other, other.models));
+  const [first, second, last] = builtIn;
+  return [first, second, ...named, last];
+}
+
+/**
+ * The model that an id means, with or without `flint/` in front. Any model of a provider can be named, listed or not,
+ * and whether the provider is set up or not.
+ */
+export function providedModel(id: string, providers: readonly Provider[]): ProvidedModel | undefined {
+  const path = id.startsWith(DRIVER) ? id.slice(DRIVER.length) : id;
+  const fitting = providers.filter((provider) => path.startsWith(`${provider.id}/`));
+  const [provider] = fitting.toSorted((one, other) => other.id.length - one.id.length);
+  const name = provider === undefined ? "" : path.slice(provider.id.length + 1);
+  return provider === undefined || name === "" ? undefined : { id: modelId(provider, name), provider, name };
+}
+
+/** Throws a FlintError with the way out if the provider of a model is not set up. */
+export function requireSetUp({ provider, name }: ProvidedModel): void {
+  if (provider.isConfigured) return;
+  const message = `${provider.label} is not set up for the model ${JSON.stringify(name)}. ${provider.wayIn}`;
+  throw new FlintError("invalidParams", message, { field: "model" });
+}
+
+/** The full id of a provider's model. */
+export function modelId(provider: Provider, name: string): string {
+  return `${DRIVER}${provider.id}/${name}`;
+}
+
+/** Whether the models of a provider run on this machine, rather than only the way to them. */
+export function runsHere({ kind, isLocal }: Provider): boolean {
+  return kind === "ollama" || (kind === "compatible" && isLocal);
+}
+
+/** Whether an address is on this machine. */
+export function isLoopback(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { hostname } = new URL(address);
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+function hosted(
+  id: "openai" | "anthropic",
+  label: string,
+  baseUrl: string,
+  endpoint: Endpoint | undefined,
+): Provider {
+  const variable = id === "openai" ? "OPENAI_API_KEY" : "ANTHROPIC_API_KEY";
+  const isOfficial = baseUrl === (id === "openai" ? OPENAI_URL : ANTHROPIC_URL);
+  const hasKey = endpoint?.apiKey !== undefined && endpoint.apiKey !== "";
+  return {
+    id,
+    kind: id,
+    label,
+    baseUrl,
+    apiKey: hasKey ? endpoint.apiKey : undefined,
+    models: undefined,
+    isConfigured: hasKey || (endpoint !== undefined && !isOfficial),
+    isOfficial,
+    isLocal: isLoopback(baseUrl),
+    wayIn: `Set ${variable} to a valid key.`,
+    wayThere: TRY_AGAIN,
+  };
+}
+
+function localOllama(endpoint: Endpoint & { readonly baseUrl: string }): Provider {
+  const address = endpoint.baseUrl.includes("://") ? endpoint.baseUrl : `http://${endpoint.baseUrl}`;
+  // The address that Ollama listens at for every network; it is asked on this machine.
+  const reachable = address.replace("://0.0.0.0", "://127.0.0.1");
+  return {
+    ...compatible("ollama", { ...endpoint, baseUrl: versioned(reachable, true) }, undefined),
+    kind: "ollama",
+    label: "Ollama",
+    wayIn: "Set the key that this Ollama wants.",
+    wayThere: "Start it with `ollama serve`, or set OLLAMA_HOST to where it runs.",
+  };
+}
+
+function compatible(
+  name: string,
+  { baseUrl, apiKey }: Endpoint & { readonly baseUrl: string },
+  models: readonly string[] | undefined,
+): Provider {
+  return {
+    id: name,
+    kind: "compatible",
+    label: JSON.stringify(name),
+    baseUrl: versioned(baseUrl, false),
+    apiKey: apiKey === "" ? undefined : apiKey,
+    models,
+    isConfigured: true,
+    isOfficial: false,
+    isLocal: isLoopback(baseUrl),
+    wayIn: `Check the key that is set for ${JSON.stringify(name)}.`,
+    wayThere: TRY_AGAIN,
+  };
+}
+
+/**
+ * An address with the version that the wire's paths hang on. `always`: by custom such addresses are given without it,
+ * even behind a path of their own; otherwise only a bare host lacks it.
+ */
+function versioned(address: string, always: boolean): string {
+  const trimmed = address.replace(/\/+$/, "");
+  if (!URL.canParse(trimmed)) return trimmed;
+  const { pathname } = new URL(trimmed);
+  const lacks = always ? !/\/v\d+$/.test(pathname) : pathname === "/";
+  return lacks ? `${trimmed}/v1` : trimmed;
+}

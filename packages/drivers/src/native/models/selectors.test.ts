@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { factsOf, type ProviderKind, thinkingFacts } from "./model-facts.ts";
+import { selectorsOf } from "./selectors.ts";
+
+const offered = (kind: ProviderKind, name: string, isLocal = false) =>
+  Object.fromEntries(
+    selectorsOf(factsOf(kind, name), isLocal).map(({ id, values, preset }) => [
+      id,
+      `${values.join("|")} = ${preset}`,
+    ]),
+  );
+
+const UP_TO_128K = "4096|8192|16384|32768|65536|131072";
+
+test("a hosted model offers what fits its window, and thinks as hard as it can be told", () => {
+  expect(offered("anthropic", "claude-opus-5-5")).toEqual({
+    context_length: `${UP_TO_128K}|262144|524288 = 131072`,
+    reasoning_effort: "low|medium|high = medium",
+  });
+  expect(offered("anthropic", "claude-haiku-4-5-20251001")).toEqual({
+    temperature: "0.0|0.3|0.7|1.0 = 0.0",
+    context_length: `${UP_TO_128K} = 131072`,
+    reasoning_effort: "none|low|medium|high = none",
+  });
+  expect(offered("openai", "gpt-4o")).toEqual({
+    temperature: "0.0|0.3|0.7|1.0 = 0.0",
+    context_length: "4096|8192|16384|32768|65536 = 65536",
+  });
+});
+
+test.each([
+  ["gpt-6.1-sol", "low|medium|high = medium"],
+  ["gpt-5", "minimal|low|medium|high = medium"],
+  ["gpt-5.2", "none|low|medium|high = medium"],
+  ["gpt-5.3-codex", "low|medium|high = medium"],
+  ["o3-mini", "low|medium|high = medium"],
+  ["gpt-5-chat-latest", undefined],
+  ["gpt-4.1", undefined],
+])("%s has the efforts %s", (name, efforts) => {
+  expect(offered("openai", name).reasoning_effort).toBe(efforts);
+  expect("temperature" in offered("openai", name)).toBe(efforts === undefined);
+});
+
+test("a model of which little is known has modest presets", () => {
+  expect(offered("compatible", "maker/model")).toEqual({
+    temperature: "0.0|0.3|0.7|1.0 = 0.0",
+    context_length: `${UP_TO_128K} = 32768`,
+  });
+  expect(offered("ollama", "qwen3:8b", true).context_length).toBe(`${UP_TO_128K} = 8192`);
+  expect(offered("compatible", "openai/gpt-5").reasoning_effort).toBe("minimal|low|medium|high = medium");
+});
+
+test("a local model that its server says can think may be told how hard", () => {
+  const facts = thinkingFacts({ ...factsOf("ollama", "qwen3"), contextWindow: 2048 }, "qwen3");
+  expect(selectorsOf(facts, true).map(({ id, values }) => [id, values.join("|")])).toEqual([
+    ["temperature", "0.0|0.3|0.7|1.0"],
+    ["context_length", "4096"],
+    ["reasoning_effort", "none|low|medium|high"],
+  ]);
+});

@@ -1,0 +1,113 @@
+import type { Clock } from "@flint/core/ports";
+import type { Limits } from "../ai-sdk.ts";
+import { connectModel } from "../connect.ts";
+import { type Message, type Model, ModelFailure, type ModelPart, type ModelRequest } from "../model.ts";
+import { factsOf } from "../model-facts.ts";
+import { providedModel, providersOf } from "../providers.ts";
+import { type Answer, FakeEndpoint, type SeenRequest } from "./fake-endpoint.ts";
+import type { WireShape } from "./wire-shapes.ts";
+
+/** The key of every scene. */
+export const KEY = "sk-test-1234567890abcdef";
+
+const IDS = {
+  compatible: "flint/local/local-model",
+  openai: "flint/openai/gpt-6.1-sol",
+  anthropic: "flint/anthropic/claude-opus-5-5",
+} as const;
+
+/** A clock that the test moves. */
+export type MovedClock = Clock & { advance(milliseconds: number): Promise<void> };
+
+/** A short conversation that begins. */
+export const HELLO: readonly Message[] = [
+  { role: "system", text: "Be brief." },
+  { role: "user", text: "Hello" },
+];
+
+/** A model with a fake endpoint behind it. Close it when the test is over. */
+export class ModelScene {
+  readonly endpoint: FakeEndpoint;
+  readonly model: Model;
+  readonly clock: MovedClock;
+
+  private constructor(endpoint: FakeEndpoint, model: Model, clock: MovedClock) {
+    this.endpoint = endpoint;
+    this.model = model;
+    this.clock = clock;
+  }
+
+  static async start(
+    clock: MovedClock,
+    shape: Pick<WireShape, "kind">,
+    answers: readonly Answer[],
+    { id = IDS[shape.kind], key = KEY, ...limits }: Partial<Limits> & { id?: string; key?: string } = {},
+  ): Promise<ModelScene> {
+    const endpoint = await FakeEndpoint.start(...answers);
+    const there = { baseUrl: endpoint.url, apiKey: key };
+    const access = {
+      openai: there,
+      anthropic: there,
+      ollama: { baseUrl: "http://127.0.0.1:9" },
+      others: [{ name: "local", ...there }],
+    };
+    const found = providedModel(id, providersOf(access));
+    if (found === undefined) throw new Error(`There is no model ${id}.`);
+    const facts = factsOf(found.provider.kind, found.name);
+    return new ModelScene(endpoint, connectModel(found, facts, { clock, limits }), clock);
+  }
+
+  close(): Promise<void> {
+    return this.endpoint.close();
+  }
+
+  /** All parts of a step; waits between tries take no time. */
+  async all(request = asking(HELLO)): Promise<ModelPart[]> {
+    const parts: ModelPart[] = [];
+    const iterator = this.model.stream(request, new AbortController().signal)[Symbol.asyncIterator]();
+    for (let next = await iterator.next(); !next.done; ) {
+      parts.push(next.value);
+      const following = iterator.next();
+      if (next.value.type === "retry") await this.clock.advance(60_000);
+      next = await following;
+    }
+    return parts;
+  }
+
+  /** How a step fails. Throws if it does not, or if the key can be read in it. */
+  async failure(request?: ModelRequest): Promise<ModelFailure["error"]> {
+    const thrown: unknown = await this.all(request).then(
+      () => new Error("The step did not fail."),
+      (reason: unknown) => reason,
+    );
+    if (!(thrown instanceof ModelFailure)) throw thrown;
+    if (JSON.stringify(thrown.error).includes(KEY)) throw new Error("The failure shows the key.");
+    return thrown.error;
+  }
+}
+
+/** A request with these messages. */
+export function asking(messages: readonly Message[], more: Partial<ModelRequest> = {}): ModelRequest {
+  return {
+    messages,
+    tools: [
+      { name: "shell", description: "Runs a command.", parameters: { type: "object", properties: {} } },
+    ],
+    purpose: "prompt",
+    review: undefined,
+    outputSchema: undefined,
+    temperature: 0.3,
+    reasoningEffort: undefined,
+    ...more,
+  };
+}
+
+/** What was said or thought, in one piece. */
+export function said(parts: readonly ModelPart[], type: "text-delta" | "reasoning-delta"): string {
+  return parts.map((part) => (part.type === type ? part.text : "")).join("");
+}
+
+/** What was sent to the endpoint, as text. */
+export function bodyOf(request: SeenRequest | undefined): string {
+  return JSON.stringify(request?.body);
+}

@@ -1,0 +1,68 @@
+import { writeFileSync } from "node:fs";
+import { temporaryFolder } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { earlierUserMessage, userMessage } from "./pictures.ts";
+
+const PNG = Buffer.from("89504e470d0a1a0a0000", "hex");
+const PICTURE = { mediaType: "image/png", base64: PNG.toString("base64") };
+const DATA = `data:image/jpeg;base64,${PNG.toString("base64")}`;
+
+test("pictures go with the message, and their kind is told by their content", async () => {
+  const folder = await temporaryFolder();
+  writeFileSync(folder.join("a.jpg"), PNG);
+  const message = await userMessage(
+    [
+      { type: "text", text: "Look." },
+      { type: "localImage", path: "a.jpg" },
+      { type: "image", url: DATA },
+    ],
+    folder.path,
+  );
+  expect(message).toEqual({
+    role: "user",
+    text: "Look.\n[image a.jpg]\n[image]",
+    pictures: [PICTURE, PICTURE],
+  });
+});
+
+test("a picture that cannot be given is named with the reason, and nothing is fetched", async () => {
+  const folder = await temporaryFolder();
+  writeFileSync(folder.join("text.png"), "not a picture");
+  writeFileSync(folder.join("huge.png"), Buffer.concat([PNG, Buffer.alloc(4_000_000)]));
+  const told = async (piece: Parameters<typeof userMessage>[0][number]) => {
+    const message = await userMessage([piece], folder.path);
+    expect(message).not.toHaveProperty("pictures");
+    return message.text.split("\n").at(-1);
+  };
+  expect(await told({ type: "image", url: "https://x.example/a.png" })).toBe(
+    "([image https://x.example/a.png]: pictures are not fetched from the web, so give the file itself.)",
+  );
+  expect(await told({ type: "localImage", path: "text.png" })).toMatch(
+    /it is no PNG, JPEG, GIF or WebP picture/,
+  );
+  expect(await told({ type: "localImage", path: "huge.png" })).toMatch(/is too large/);
+  expect(await told({ type: "localImage", path: "missing.png" })).toMatch(/does not exist/);
+  expect(await told({ type: "localImage", path: "/dev/zero" })).toMatch(/belongs to the system/);
+  expect(await told({ type: "image", url: "data:image/png;base64,%%%" })).toMatch(/it is no PNG/);
+});
+
+test("a flood of pictures is cut, and that is said", async () => {
+  const input = Array.from({ length: 30 }, () => ({ type: "image" as const, url: DATA }));
+  const message = await userMessage(input, "/");
+  expect(message).toMatchObject({
+    pictures: { length: 10 },
+    text: expect.stringContaining("20 more pictures"),
+  });
+});
+
+test("of an earlier time only what was sent with the message itself is shown again", () => {
+  const message = earlierUserMessage([
+    { type: "image", url: DATA },
+    { type: "localImage", path: "a.png" },
+  ]);
+  expect(message).toEqual({
+    role: "user",
+    text: "[image]\n[image a.png]\n([image a.png]: it was shown earlier and is not here now.)",
+    pictures: [PICTURE],
+  });
+});

@@ -1,0 +1,100 @@
+import type { DriverEvent, TurnContext } from "@flint/core/ports";
+import {
+  type Action,
+  type Answers,
+  type Decision,
+  type Item,
+  type ItemType,
+  isKnownItem,
+  mintId,
+  type ThreadSettings,
+  type UserInput,
+  type UserQuestion,
+} from "@flint/protocol";
+
+/** How a turn of a test differs from a plain prompt in which everything is allowed. */
+export interface TurnWishes extends Partial<Pick<TurnContext, "kind" | "review" | "outputSchema">> {
+  readonly input?: readonly UserInput[];
+  readonly settings?: Partial<ThreadSettings>;
+  /** An answer, with a side effect if a test wants one; `undefined` leaves the question open until the turn stops. */
+  readonly decide?: (action: Action) => Decision["outcome"] | undefined;
+  readonly watch?: (event: DriverEvent) => void;
+  readonly answers?: Answers;
+  readonly ready?: () => Promise<void>;
+}
+
+/** A turn that keeps what it is told and asked, and answers as the test wants. */
+export class RecordedTurn implements TurnContext {
+  readonly turnId = mintId();
+  readonly kind: TurnContext["kind"];
+  readonly input: readonly UserInput[];
+  readonly settings: ThreadSettings;
+  readonly review: TurnContext["review"];
+  readonly outputSchema: TurnContext["outputSchema"];
+  readonly stop = new AbortController();
+  readonly signal = this.stop.signal;
+  readonly events: DriverEvent[] = [];
+  readonly actions: Action[] = [];
+  readonly questions: (readonly UserQuestion[])[] = [];
+  readonly #wishes: TurnWishes;
+
+  constructor(text: string, settings: ThreadSettings, wishes: TurnWishes = {}) {
+    this.input = wishes.input ?? [{ type: "text", text }];
+    this.settings = { ...settings, ...wishes.settings };
+    this.kind = wishes.kind ?? "prompt";
+    this.review = wishes.review;
+    this.outputSchema = wishes.outputSchema;
+    this.#wishes = wishes;
+  }
+
+  emit(event: DriverEvent): void {
+    this.events.push(event);
+    this.#wishes.watch?.(event);
+  }
+
+  ready(): Promise<void> {
+    return this.#wishes.ready?.() ?? new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async approve(action: Action): Promise<Decision> {
+    this.actions.push(action);
+    const { decide = () => "allow" as const } = this.#wishes;
+    const outcome = decide(action);
+    if (outcome === undefined) await this.#stopped();
+    return { outcome: outcome ?? "cancel", scope: "once" };
+  }
+
+  async ask(_itemId: string, questions: readonly UserQuestion[]): Promise<Answers> {
+    this.questions.push(questions);
+    return this.#wishes.answers ?? {};
+  }
+
+  /** The final items of one type. */
+  completed<Type extends ItemType>(type: Type): Item<Type>[] {
+    const items = this.events.flatMap((event) => (event.type === "item/completed" ? [event.item] : []));
+    return items.filter(isKnownItem).filter((item): item is Item<Type> => item.type === type);
+  }
+
+  /** All that the agent said. */
+  get said(): string {
+    return this.completed("agentMessage")
+      .map(({ text }) => text)
+      .join("\n");
+  }
+
+  #stopped(): Promise<void> {
+    if (this.signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => this.signal.addEventListener("abort", () => resolve(), { once: true }));
+  }
+}
+
+/** Settings for a thread in a folder: every action is asked about, and the workspace may be written. */
+export function settingsIn(cwd: string): ThreadSettings {
+  return {
+    model: "flint/scripted",
+    cwd,
+    approvalPolicy: "always",
+    sandboxPolicy: { type: "workspaceWrite" },
+    config: {},
+  };
+}

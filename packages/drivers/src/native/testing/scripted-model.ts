@@ -1,0 +1,44 @@
+import type { Model, ModelPart, ModelRequest, ToolCall } from "../models/model.ts";
+
+/** One step of a scripted model: its parts, or what to make of the request. What it throws the model fails with. */
+export type ScriptedStep = readonly ModelPart[] | ((request: ModelRequest) => readonly ModelPart[]);
+
+/** A model that plays steps in order and remembers what it was asked. After the last one it says "done". */
+export class ScriptedModel implements Model {
+  readonly contextWindow: number | undefined;
+  readonly requests: ModelRequest[] = [];
+  readonly #steps: ScriptedStep[];
+
+  constructor(steps: readonly ScriptedStep[], contextWindow?: number) {
+    this.#steps = [...steps];
+    this.contextWindow = contextWindow;
+  }
+
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart> {
+    this.requests.push(request);
+    const step = this.#steps.shift() ?? say("done");
+    for (const part of typeof step === "function" ? step(request) : step) {
+      if (signal.aborted) return;
+      yield part;
+    }
+  }
+}
+
+/** A step that says something and ends the work. */
+export function say(text: string): readonly ModelPart[] {
+  return [
+    { type: "text-delta", text },
+    { type: "usage", usage: { inputTokens: 10, outputTokens: 5 } },
+    { type: "finish", reason: "stop" },
+  ];
+}
+
+/** A step that wants these things done. The calls are numbered within the step. */
+export function want(...calls: readonly Pick<ToolCall, "tool" | "input">[]): readonly ModelPart[] {
+  return [
+    ...calls.map(({ tool, input }, index): ModelPart => {
+      return { type: "tool-call", callId: `${tool}-${index}`, tool, input };
+    }),
+    { type: "finish", reason: "tools" },
+  ];
+}

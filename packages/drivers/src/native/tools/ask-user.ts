@@ -1,0 +1,61 @@
+import type { Answers, Item, UserQuestion } from "@flint/protocol";
+import { defineTool } from "./define-tool.ts";
+import { flag, list, object, optional, text } from "./input.ts";
+import { failed, INTERRUPTED, type Tool, type ToolContext, type ToolOutcome } from "./tool.ts";
+
+const OPTION = object({ label: text("What can be chosen."), description: optional(text("What it means.")) });
+
+const QUESTION = object({
+  id: text("A name for the answer.", { maxLength: 100 }),
+  header: optional(text("Two or three words above the question.")),
+  question: text("The question."),
+  options: optional(list("Answers to choose from; the user may also write another.", OPTION, 20)),
+  multiple: optional(flag("Whether several can be chosen.")),
+  secret: optional(flag("Whether the answer must not be shown or kept.")),
+});
+
+/** Asks the user something that only they know. */
+export const ASK_USER: Tool = defineTool({
+  name: "ask_user",
+  description: "Asks the user. Only for what you cannot find out yourself; the turn waits for the answer.",
+  readOnly: false,
+  input: { questions: list("The questions, together.", QUESTION, 10) },
+  run({ questions }, context) {
+    if (questions.length === 0) return Promise.resolve(failed("ask_user: questions must not be empty."));
+    // Only what is given; a field that is undefined is no field on the wire.
+    return ask(JSON.parse(JSON.stringify(questions)) as UserQuestion[], context);
+  },
+});
+
+async function ask(questions: readonly UserQuestion[], context: ToolContext): Promise<ToolOutcome> {
+  const { turn, signal, itemId } = context;
+  const item: Item<"toolCall"> = {
+    ...{ type: "toolCall", id: itemId, tool: "ask_user", title: "Asks the user" },
+    arguments: { questions },
+    status: "inProgress",
+  };
+  turn.emit({ type: "item/started", item });
+  const answers = await turn.ask(itemId, questions);
+  if (signal.aborted) return INTERRUPTED;
+  const isAnswered = Object.values(answers).some((answer) => answer.answers.length > 0);
+  // A secret answer is for the model only; the item is kept and shown.
+  const isSecret = questions.some((question) => question.secret === true);
+  const result = isSecret || !isAnswered ? {} : { result: answers };
+  turn.emit({
+    type: "item/completed",
+    item: { ...item, status: isAnswered ? "completed" : "failed", ...result },
+  });
+  return isAnswered
+    ? { result: { status: "done", text: answerText(questions, answers) } }
+    : failed("Nobody answered.");
+}
+
+/** The answer alone if there is one question; else each with the name of its question. */
+function answerText(questions: readonly UserQuestion[], answers: Answers): string {
+  const given = questions.map(({ id }) => [id, answers[id]?.answers.join(", ") ?? "(no answer)"] as const);
+  if (questions.length === 1)
+    return Object.values(answers)
+      .flatMap((answer) => answer.answers)
+      .join("\n");
+  return given.map(([id, answer]) => `${id}: ${answer}`).join("\n");
+}

@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import { choice, flag, integer, list, object, optional, text } from "./input.ts";
+
+const SHAPE = object({
+  name: text("A name.", { maxLength: 5 }),
+  note: optional(text("A note.", { mayBeEmpty: true })),
+  count: optional(integer("How many.", 1, 9)),
+  sure: optional(flag("Whether.")),
+  steps: list("Steps.", object({ kind: choice("Which.", ["a", "b"]) }), 2),
+});
+
+const refusal = (value: unknown): string => {
+  try {
+    SHAPE.read(value, "");
+    return "fits";
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown.message : "?";
+  }
+};
+
+test("the schema says what the check checks", () => {
+  expect(SHAPE.schema).toEqual({
+    type: "object",
+    properties: {
+      name: { type: "string", description: "A name.", minLength: 1 },
+      note: { type: "string", description: "A note." },
+      count: { type: "integer", description: "How many.", minimum: 1, maximum: 9 },
+      sure: { type: "boolean", description: "Whether." },
+      steps: {
+        type: "array",
+        description: "Steps.",
+        maxItems: 2,
+        items: {
+          type: "object",
+          properties: { kind: { type: "string", description: "Which.", enum: ["a", "b"] } },
+          required: ["kind"],
+          additionalProperties: false,
+        },
+      },
+    },
+    required: ["name", "steps"],
+    additionalProperties: false,
+  });
+});
+
+test("what fits is read, and null counts as left out", () => {
+  const read = SHAPE.read({ name: "x", note: null, count: 3, steps: [{ kind: "b" }] }, "");
+  expect(read).toEqual({ name: "x", note: undefined, count: 3, sure: undefined, steps: [{ kind: "b" }] });
+});
+
+test("what does not fit is named in words", () => {
+  const fine = { name: "x", steps: [] };
+  expect(refusal(null)).toBe("The input has to be an object.");
+  expect(refusal([])).toBe("The input has to be an object.");
+  expect(refusal({ steps: [] })).toBe("name is missing.");
+  expect(refusal({ ...fine, name: "" })).toBe("name must not be empty.");
+  expect(refusal({ ...fine, name: "longer" })).toBe("name is longer than 5 characters.");
+  expect(refusal({ ...fine, count: 1.5 })).toBe("count has to be a whole number from 1 to 9.");
+  expect(refusal({ ...fine, count: Number.NaN })).toBe("count has to be a whole number from 1 to 9.");
+  expect(refusal({ ...fine, sure: "yes" })).toBe("sure has to be true or false.");
+  expect(refusal({ ...fine, steps: {} })).toBe("steps has to be a list.");
+  expect(refusal({ ...fine, steps: [{ kind: "a" }, { kind: "c" }] })).toBe(
+    "steps[1].kind has to be one of a, b.",
+  );
+  expect(refusal({ ...fine, steps: [1] })).toBe("steps[0] has to be an object.");
+  expect(refusal({ ...fine, steps: [{}, {}, {}] })).toBe("steps has more than 2 entries.");
+  expect(refusal({ ...fine, other: 1 })).toMatch(/^other is not known\. Known are: name,/);
+});
+
+test("keys of prototypes are nothing special", () => {
+  expect(refusal(JSON.parse('{"name":"x","steps":[],"__proto__":{"count":1}}'))).toMatch(
+    /^__proto__ is not known/,
+  );
+  expect(refusal(JSON.parse('{"constructor":{},"name":"x","steps":[]}'))).toMatch(
+    /^constructor is not known/,
+  );
+  expect(refusal(Object.create({ name: "x", steps: [] }))).toBe("name is missing.");
+});

@@ -1,0 +1,45 @@
+import * as z from "zod/mini";
+import { open } from "./open.ts";
+
+const amount = z.number().check(z.positive("must be more than 0"));
+const count = z.int().check(z.minimum(1, "must be at least 1"));
+
+/** What one turn may use. `seconds` is time at work: waiting for a person does not count. `steps` are model calls. */
+export const TurnBudget = open({
+  tokens: z.optional(count),
+  costUsd: z.optional(amount),
+  seconds: z.optional(amount),
+  steps: z.optional(count),
+});
+export type TurnBudget = z.output<typeof TurnBudget>;
+
+/** What all turns of a thread may use together. */
+export const ThreadBudget = open({
+  tokens: z.optional(count),
+  costUsd: z.optional(amount),
+  seconds: z.optional(amount),
+  turns: z.optional(count),
+});
+export type ThreadBudget = z.output<typeof ThreadBudget>;
+
+/**
+ * Limits of a thread and of each of its turns. Reaching one pauses the turn and asks; if nobody can be asked the turn
+ * ends as failed. `extended` is how far the user has let the thread go on since; Flint sets it, and a new `thread`
+ * forgets it.
+ */
+export const Budget = open({
+  turn: z.optional(TurnBudget),
+  thread: z.optional(ThreadBudget),
+  extended: z.optional(ThreadBudget),
+});
+export type Budget = z.output<typeof Budget>;
+
+/** A budget with what somebody wants different: each of its two parts is replaced whole, and an empty part lifts it. */
+export function changedBudget(current: Budget | undefined, wanted: Budget): Budget | undefined {
+  const { extended: _extended, ...unextended } = current ?? {};
+  const next: Budget = { ...(wanted.thread === undefined ? current : unextended), ...wanted };
+  for (const part of ["turn", "thread", "extended"] as const) {
+    if (Object.keys(next[part] ?? {}).length === 0) delete next[part];
+  }
+  return Object.keys(next).length === 0 ? undefined : next;
+}

@@ -1,0 +1,81 @@
+import type { UserQuestion } from "@flint/protocol";
+import type { OnQuestion } from "@flint/sdk";
+import type { Block } from "../../screen/block.ts";
+import { type Line, lineOf, linesOf, span } from "../../screen/line.ts";
+import { visible } from "../../visible.ts";
+import type { Asker } from "./asker.ts";
+
+/** Lets the user answer what the agent wants to know. Without a user there are no answers, and the agent goes on. */
+export function questionsFor(asker: Asker | undefined): OnQuestion {
+  return async (request, { signal }) => {
+    if (asker === undefined) return {};
+    return asker.exclusively(async () => {
+      const answers: Record<string, readonly string[]> = {};
+      for (const question of request.questions) {
+        const given = await ask(asker, question, signal);
+        if (given.length > 0) answers[question.id] = given;
+      }
+      return answers;
+    });
+  };
+}
+
+async function ask(asker: Asker, question: UserQuestion, signal: AbortSignal): Promise<readonly string[]> {
+  if (signal.aborted) return [];
+  asker.put(questionBlock(question));
+  const line = await asker.type(question.secret === true, signal);
+  const answers = line === undefined ? [] : answersOf(question, line);
+  asker.put({ head: [answerLine(question, answers)], indent: 2 });
+  return answers;
+}
+
+/** What a line means: numbers of options, one or several as the question allows, or else exactly what was typed. */
+export function answersOf({ options = [], multiple, secret }: UserQuestion, line: string): readonly string[] {
+  if (secret === true) return line === "" ? [] : [line];
+  const text = line.trim();
+  if (text === "") return [];
+  const numbers = text.split(/[\s,]+/).filter((word) => word !== "");
+  const chosen = numbers.map((number) =>
+    /^\d+$/.test(number) ? options[Number(number) - 1]?.label : undefined,
+  );
+  const labels = chosen.filter((label) => label !== undefined);
+  const isChoice = labels.length === numbers.length && (multiple === true || numbers.length === 1);
+  return isChoice ? [...new Set(labels)] : [text];
+}
+
+function questionBlock({ header, question, options = [], multiple, secret }: UserQuestion): Block {
+  const title: Line[] = header === undefined ? [] : [lineOf(visible(header), "cyan")];
+  const choices = options.map(({ label, description }, place): Line => {
+    const more = description === undefined ? [] : [span(`  ${flat(description)}`, "dim")];
+    return [span(`  ${place + 1}  `, "cyan"), span(flat(label)), ...more];
+  });
+  return {
+    head: [
+      ...title,
+      ...linesOf(visible(question), "bold"),
+      ...choices,
+      hintLine(options.length, multiple, secret),
+    ],
+    indent: 5,
+  };
+}
+
+function hintLine(options: number, multiple: boolean | undefined, secret: boolean | undefined): Line {
+  if (secret === true)
+    return lineOf("  What you type is not shown. Enter sends it, Esc leaves it out.", "dim");
+  if (options === 0) return lineOf("  Enter sends your answer, Esc leaves it out.", "dim");
+  const how =
+    multiple === true
+      ? "Type numbers, such as 1 3, or your own answer."
+      : "Type a number or your own answer.";
+  return lineOf(`  ${how} Esc leaves it out.`, "dim");
+}
+
+function answerLine({ secret }: UserQuestion, answers: readonly string[]): Line {
+  if (answers.length === 0) return lineOf("> (no answer)", "dim");
+  return [span("> ", "cyan"), span(secret === true ? "(hidden)" : flat(answers.join(", ")))];
+}
+
+function flat(text: string): string {
+  return visible(text).replaceAll("\n", " ");
+}

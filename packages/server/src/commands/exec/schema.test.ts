@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { checkAnswer } from "./schema.ts";
+
+const schema = {
+  type: "object",
+  required: ["name"],
+  additionalProperties: false,
+  properties: {
+    name: { type: "string" },
+    kind: { enum: ["a", "b"] },
+    version: { const: 1 },
+    count: { type: ["integer", "null"] },
+    list: { type: "array", items: { $ref: "#/$defs/entry" } },
+    either: { anyOf: [{ type: "string" }, { type: "number" }] },
+  },
+  $defs: { entry: { type: "object", required: ["id"] } },
+} as const;
+
+test.each([
+  ['{"name":"x"}', undefined],
+  ['```json\n{"name":"x"}\n```', undefined],
+  ['{"name":"x","count":null,"list":[{"id":1}],"either":2,"kind":"b","version":1}', undefined],
+  ["sure, here it is", "the answer is not JSON"],
+  ["[]", "the answer is not of type object"],
+  ["{}", 'the answer has no "name"'],
+  ['{"name":1}', "the answer.name is not of type string"],
+  ['{"name":"x","more":1}', "the answer.more is not allowed"],
+  ['{"name":"x","count":1.5}', "the answer.count is not of type integer or null"],
+  ['{"name":"x","kind":"c"}', "the answer.kind is none of the allowed values"],
+  ['{"name":"x","version":2}', "the answer.version is not 1"],
+  ['{"name":"x","list":[{"id":1},{}]}', 'the answer.list[1] has no "id"'],
+  ['{"name":"x","either":true}', "the answer.either fits none of the alternatives"],
+])("the answer %j has this problem: %s", (text, problem) => {
+  const checked = checkAnswer(text, schema);
+  expect(checked.ok ? undefined : checked.problem).toBe(problem);
+});
+
+test("a schema that refers to itself for ever ends", () => {
+  expect(checkAnswer("1", { $ref: "#" }).ok).toBe(true);
+});

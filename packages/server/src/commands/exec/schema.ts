@@ -1,0 +1,121 @@
+import type { Schema } from "./input.ts";
+
+/** An answer that is what a schema asks for, or why it is not. */
+export type CheckedAnswer =
+  | { readonly ok: true; readonly json: string }
+  | { readonly ok: false; readonly problem: string };
+
+/**
+ * Checks that an answer is JSON and has the shape that a schema asks for: types, required and forbidden properties,
+ * items, constants and choices. What else a schema can say is left to the one who uses the answer.
+ */
+export function checkAnswer(text: string, schema: Schema): CheckedAnswer {
+  const body = withoutFence(text);
+  try {
+    const value: unknown = JSON.parse(body);
+    const problem = problemIn(value, schema, schema, "the answer");
+    return problem === undefined ? { ok: true, json: body } : { ok: false, problem };
+  } catch {
+    // Models that are asked for JSON may still say something else.
+    return { ok: false, problem: "the answer is not JSON" };
+  }
+}
+
+/** Many models put JSON into a code block. */
+function withoutFence(text: string): string {
+  const [, inside] = /^```(?:json)?\n([\s\S]*?)\n```$/.exec(text.trim()) ?? [];
+  return (inside ?? text).trim();
+}
+
+function problemIn(value: unknown, given: unknown, root: Schema, where: string): string | undefined {
+  const schema = resolved(given, root);
+  if (schema === undefined) return undefined;
+  if (schema === false) return `${where} is not allowed`;
+  if (!hasType(value, schema.type)) return `${where} is not of type ${[schema.type].flat().join(" or ")}`;
+  if ("const" in schema && !isSame(value, schema.const))
+    return `${where} is not ${JSON.stringify(schema.const)}`;
+  if (Array.isArray(schema.enum) && !schema.enum.some((each) => isSame(value, each)))
+    return `${where} is none of the allowed values`;
+  const some = [schema.anyOf, schema.oneOf].find(Array.isArray);
+  if (some?.every((each) => problemIn(value, each, root, where) !== undefined))
+    return `${where} fits none of the alternatives`;
+  const all = Array.isArray(schema.allOf) ? schema.allOf : [];
+  const parts = [
+    ...all.map((each) => () => problemIn(value, each, root, where)),
+    ...partsOf(value, schema, root, where),
+  ];
+  return firstProblem(parts);
+}
+
+type Check = () => string | undefined;
+
+function partsOf(value: unknown, schema: Schema, root: Schema, where: string): Check[] {
+  if (Array.isArray(value)) {
+    if (Array.isArray(schema.items)) return [];
+    return value.map((item, place) => () => problemIn(item, schema.items, root, `${where}[${place}]`));
+  }
+  if (!isObject(value)) return [];
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  return [
+    () => {
+      const missing = required.find((name) => typeof name === "string" && !Object.hasOwn(value, name));
+      return missing === undefined ? undefined : `${where} has no ${JSON.stringify(missing)}`;
+    },
+    ...Object.entries(value).map(([name, each]) => () => {
+      const known = Object.hasOwn(properties, name);
+      if (!known && (isObject(schema.patternProperties) || schema.additionalProperties === undefined))
+        return undefined;
+      return problemIn(
+        each,
+        known ? properties[name] : schema.additionalProperties,
+        root,
+        `${where}.${name}`,
+      );
+    }),
+  ];
+}
+
+function firstProblem(checks: readonly Check[]): string | undefined {
+  for (const check of checks) {
+    const problem = check();
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** A schema behind references into the same document; undefined for what says nothing or lies elsewhere. */
+function resolved(given: unknown, root: Schema): Schema | false | undefined {
+  let schema = given;
+  for (let depth = 0; isObject(schema) && typeof schema.$ref === "string"; depth += 1) {
+    if (depth > 32 || !schema.$ref.startsWith("#")) return undefined;
+    schema = schema.$ref
+      .slice(1)
+      .split("/")
+      .slice(1)
+      .reduce<unknown>(
+        (at, name) => (isObject(at) ? at[name.replaceAll("~1", "/").replaceAll("~0", "~")] : undefined),
+        root,
+      );
+  }
+  return schema === false || isObject(schema) ? schema : undefined;
+}
+
+function hasType(value: unknown, type: unknown): boolean {
+  if (type === undefined) return true;
+  return [type].flat().some((each) => {
+    if (each === "null") return value === null;
+    if (each === "array") return Array.isArray(value);
+    if (each === "object") return isObject(value);
+    if (each === "integer") return Number.isInteger(value);
+    return typeof value === each;
+  });
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}

@@ -1,0 +1,39 @@
+import { describeRule } from "@flint/protocol";
+import { noArguments, oneArgument, UsageError } from "./arguments.ts";
+import { withServer } from "./local-server.ts";
+import { columns, say, sayJson } from "./output.ts";
+
+interface ListArguments {
+  readonly values: { readonly here?: boolean | undefined; readonly json?: boolean | undefined };
+  readonly positionals: readonly string[];
+}
+
+/** `flint rules list`. */
+export async function listRules({ values, positionals }: ListArguments): Promise<number> {
+  noArguments("rules list", positionals);
+  const { data } = await withServer((client) =>
+    client.call("rules/list", values.here === true ? { cwd: process.cwd() } : {}),
+  );
+  if (values.json === true) return sayJson(data);
+  if (data.length === 0) return say("Nothing is allowed for always; every approval is asked for.\n");
+  const rows = data.map((rule) => [rule.id, rule.agent, rule.project, describeRule(rule)]);
+  return say(columns([["ID", "AGENT", "FOLDER", "ALLOWED"], ...rows]));
+}
+
+/** `flint rules remove ID`: the whole id, or the beginning of one. */
+export async function removeRule({
+  positionals,
+}: {
+  readonly positionals: readonly string[];
+}): Promise<number> {
+  const reference = oneArgument("rules remove", positionals, "the id of a rule; flint rules list shows them");
+  return withServer(async (client) => {
+    const { data } = await client.call("rules/list", {});
+    const [found, ...others] = data.filter((rule) => rule.id.startsWith(reference));
+    if (found === undefined) throw new UsageError(`There is no rule ${JSON.stringify(reference)}.`);
+    if (others.length > 0)
+      throw new UsageError(`Several rules begin with ${reference}; give more of the id.`);
+    await client.call("rules/remove", { id: found.id });
+    return say(`removed ${describeRule(found)}\n`);
+  });
+}

@@ -1,0 +1,182 @@
+import { type Command, type CommandGroup, command } from "./command.ts";
+import { EXEC_FLAGS } from "./exec/flags.ts";
+import { HELP_FLAG, JSON_FLAG, SERVER_FLAGS } from "./flags.ts";
+import { threads } from "./threads/table.ts";
+
+const serve = command({
+  summary: "the Flint protocol for one client on stdin and stdout",
+  usage: "--stdio",
+  flags: { stdio: { type: "boolean", doc: "speak on stdin and stdout (the default)" }, ...SERVER_FLAGS },
+  examples: ["flint serve --stdio", "flint serve --stdio --sandbox read-only"],
+  run: async (given) => (await import("./serve.ts")).serve(given),
+});
+
+const config: CommandGroup = {
+  summary: "read and change the configuration",
+  commands: {
+    get: command({
+      summary: "what is configured, or one key of it",
+      usage: "[KEY]",
+      flags: { ...JSON_FLAG, ...HELP_FLAG },
+      examples: ["flint config get", "flint config get model"],
+      run: async (given) => (await import("./config.ts")).getConfig(given),
+    }),
+    set: command({
+      summary: "set a key in your own file",
+      usage: "KEY VALUE",
+      flags: HELP_FLAG,
+      examples: [
+        "flint config set model ollama/qwen3",
+        "flint config set budget.turn.cost_usd 0.5",
+        "flint config set writable_roots '[\"/srv/cache\"]'",
+      ],
+      run: async (given) => (await import("./config.ts")).setConfig(given),
+    }),
+    unset: command({
+      summary: "take a key out of your own file",
+      usage: "KEY",
+      flags: HELP_FLAG,
+      examples: ["flint config unset model"],
+      run: async (given) => (await import("./config.ts")).unsetConfig(given),
+    }),
+    path: command({
+      summary: "where the configuration files are",
+      usage: "",
+      flags: HELP_FLAG,
+      examples: ["flint config path"],
+      run: async (given) => (await import("./config.ts")).showPaths(given),
+    }),
+    keys: command({
+      summary: "every key there is, and what it takes",
+      usage: "",
+      flags: HELP_FLAG,
+      examples: ["flint config keys"],
+      run: async (given) => (await import("./config.ts")).listKeys(given),
+    }),
+  },
+};
+
+const rules: CommandGroup = {
+  summary: "what you have allowed for always",
+  commands: {
+    list: command({
+      summary: "the rules, with the ids that remove them",
+      usage: "",
+      flags: { here: { type: "boolean", doc: "only those of this folder" }, ...JSON_FLAG, ...HELP_FLAG },
+      examples: ["flint rules list", "flint rules list --here"],
+      run: async (given) => (await import("./rules.ts")).listRules(given),
+    }),
+    remove: command({
+      summary: "take a rule back",
+      usage: "ID",
+      flags: HELP_FLAG,
+      examples: ["flint rules remove 019a"],
+      run: async (given) => (await import("./rules.ts")).removeRule(given),
+    }),
+  },
+};
+
+const model: CommandGroup = {
+  summary: "the built-in offline model",
+  commands: {
+    serve: command({
+      summary: "offer the offline model to other programs on this machine",
+      usage: "",
+      flags: {
+        port: { type: "string", takes: "PORT", doc: "the port on 127.0.0.1 (default: a free one)" },
+        script: { type: "string", takes: "FILE", doc: "play this script instead of following rules" },
+        ...HELP_FLAG,
+      },
+      examples: ["flint model serve --port 8123"],
+      notes: [
+        "It speaks Anthropic Messages, OpenAI Responses and Chat Completions, so that other agents run without a key:",
+        "  ANTHROPIC_BASE_URL=http://127.0.0.1:8123 ANTHROPIC_API_KEY=none claude",
+      ],
+      run: async (given) => (await import("./model.ts")).serveModel(given),
+    }),
+  },
+};
+
+/** Every command. Each is loaded only when it is called, so that none pays for another. */
+export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
+  exec: command({
+    summary: "ask the agent to do something here",
+    usage: '"PROMPT"',
+    flags: EXEC_FLAGS,
+    examples: [
+      'flint exec "show me what you can do"',
+      'flint exec "run the tests"',
+      'flint exec --continue "now fix the first failure"',
+      'git diff | flint exec "explain this change"',
+    ],
+    run: async (given) => (await import("./exec/exec.ts")).exec(given),
+  }),
+  serve,
+  "app-server": { ...serve, summary: "the same as serve", examples: ["flint app-server"] },
+  harness: command({
+    summary: "the harness protocol; threads go to DIR/.harness",
+    usage: "--cwd DIR",
+    flags: SERVER_FLAGS,
+    examples: [`echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}' | flint harness`],
+    run: async (given) => (await import("./harness.ts")).harness(given),
+  }),
+  "harness-client": command({
+    summary: "a small client of the harness protocol, to see how it works",
+    usage: '--cwd DIR "PROMPT"',
+    flags: { cwd: SERVER_FLAGS.cwd, ...HELP_FLAG },
+    examples: ['flint harness-client --cwd . "hello"'],
+    run: async (given) => (await import("./harness-client.ts")).harnessClient(given),
+  }),
+  threads,
+  models: command({
+    summary: "the models that can be used",
+    usage: "",
+    flags: { ...JSON_FLAG, ...HELP_FLAG },
+    examples: ["flint models"],
+    run: async (given) => (await import("./models.ts")).models(given),
+  }),
+  config,
+  rules,
+  trust: command({
+    summary: "look at the files with which a folder could steer Flint, and trust them",
+    usage: "[DIR]",
+    flags: {
+      yes: { type: "boolean", short: "y", doc: "trust them as they are now, without a question" },
+      revoke: { type: "boolean", doc: "take the trust away" },
+      ...HELP_FLAG,
+    },
+    examples: ["flint trust", "flint trust --revoke"],
+    notes: ["Trust holds for the exact content. A changed file is ignored until it is trusted again."],
+    run: async (given) => (await import("./trust.ts")).trust(given),
+  }),
+  doctor: command({
+    summary: "what is there, what is missing, and how to get it",
+    usage: "",
+    flags: { ...JSON_FLAG, ...HELP_FLAG },
+    examples: ["flint doctor"],
+    run: async (given) => (await import("./doctor/doctor.ts")).doctor(given),
+  }),
+  model,
+  schema: command({
+    summary: "the protocol as JSON Schema or TypeScript",
+    usage: "[NAME]",
+    flags: {
+      out: { type: "string", takes: "DIR", doc: "write files there instead of printing one" },
+      typescript: { type: "boolean", doc: "TypeScript declarations" },
+      ...HELP_FLAG,
+    },
+    examples: ["flint schema flint", "flint schema --out schemas", "flint schema --typescript"],
+    run: async (given) => (await import("./schema.ts")).schema(given),
+  }),
+  completions: command({
+    summary: "completions for your shell",
+    usage: "[SHELL]",
+    flags: HELP_FLAG,
+    values: ["bash", "zsh", "fish"],
+    examples: [
+      "source <(flint completions bash)",
+      "flint completions fish > ~/.config/fish/completions/flint.fish",
+    ],
+    run: async (given) => (await import("./completions/completions.ts")).completions(given, COMMANDS),
+  }),
+};

@@ -1,0 +1,33 @@
+import type { Thread } from "@flint/protocol";
+import type { FlintClient } from "@flint/sdk";
+import { UsageError } from "./arguments.ts";
+
+/** How many threads are looked at for one that is meant. */
+const SEARCHED = 10_000;
+
+/** The thread that somebody means: by its id, the beginning of it, its name, or `last` for the newest of a folder. */
+export async function findThread(client: FlintClient, reference: string, cwd: string): Promise<Thread> {
+  if (reference === "last") return newestThread(client, cwd);
+  const [active, archived] = await Promise.all([
+    client.listThreads({ limit: SEARCHED }),
+    client.listThreads({ limit: SEARCHED, archived: true }),
+  ]);
+  const all = [...active.data, ...archived.data];
+  const exact = all.find((thread) => thread.id === reference);
+  if (exact !== undefined) return exact;
+  const alike = all.filter((thread) => thread.id.startsWith(reference) || thread.name === reference);
+  const [found] = alike;
+  if (found !== undefined && alike.length === 1) return found;
+  if (found === undefined) {
+    throw new UsageError(`There is no thread ${JSON.stringify(reference)}. flint threads list shows them.`);
+  }
+  const ids = alike.slice(0, 5).map((thread) => thread.id);
+  throw new UsageError(`${JSON.stringify(reference)} could be any of: ${ids.join(", ")}.`);
+}
+
+/** The newest thread of a folder. */
+export async function newestThread(client: FlintClient, cwd: string): Promise<Thread> {
+  const { data } = await client.listThreads({ limit: 1, cwd, sortKey: "updatedAt" });
+  if (data[0] !== undefined) return data[0];
+  throw new UsageError(`There is no thread of ${cwd} yet. flint threads list shows those of all folders.`);
+}

@@ -1,0 +1,115 @@
+import { homedir } from "node:os";
+import { inputText, isKnownItem, type Thread, type ThreadItem } from "@flint/protocol";
+import type { FlintClient } from "@flint/sdk";
+import { UsageError } from "../arguments.ts";
+import { withServer } from "../local-server.ts";
+import { columns, say, sayJson } from "../output.ts";
+
+interface ListArguments {
+  readonly values: {
+    readonly here?: boolean | undefined;
+    readonly archived?: boolean | undefined;
+    readonly limit?: string | undefined;
+    readonly json?: boolean | undefined;
+  };
+  readonly positionals: readonly string[];
+}
+
+/** How many of the newest threads are read through for words. */
+const READ_THROUGH = 500;
+
+/** `flint threads list`. */
+export async function listThreads({ values, positionals }: ListArguments): Promise<number> {
+  if (positionals.length > 0) throw new UsageError("threads list takes no words; threads search does.");
+  const { data, nextCursor } = await withServer((client) =>
+    client.listThreads({
+      limit: limitOf(values.limit),
+      sortKey: "updatedAt",
+      archived: values.archived === true,
+      ...(values.here === true ? { cwd: process.cwd() } : {}),
+    }),
+  );
+  if (values.json === true) return sayJson(data);
+  if (data.length === 0) return say('There is no thread yet. Try: flint exec "what is in this folder?"\n');
+  const more = nextCursor === undefined ? "" : `… and more: flint threads list --limit ${data.length * 5}\n`;
+  return say(`${threadTable(data)}${more}`);
+}
+
+/** `flint threads search WORDS`: in titles first, then in what was said in the newest threads. */
+export async function searchThreads({ values, positionals }: ListArguments): Promise<number> {
+  const words = positionals.join(" ").trim();
+  if (words === "") throw new UsageError('threads search needs words: flint threads search "login test"');
+  const limit = limitOf(values.limit);
+  const found = await withServer((client) => search(client, words, limit));
+  if (values.json === true) return sayJson(found);
+  if (found.length === 0)
+    return say(`Nobody said ${JSON.stringify(words)} in the newest ${READ_THROUGH} threads.\n`);
+  return say(threadTable(found));
+}
+
+async function search(client: FlintClient, words: string, limit: number): Promise<readonly Thread[]> {
+  const { data: titled } = await client.listThreads({ limit, searchTerm: words });
+  const found = new Map(titled.map((thread) => [thread.id, thread]));
+  const { data: newest } = await client.listThreads({ limit: READ_THROUGH, sortKey: "updatedAt" });
+  for (const thread of newest) {
+    if (found.size >= limit) break;
+    if (!found.has(thread.id) && (await says(client, thread.id, words.toLowerCase())))
+      found.set(thread.id, thread);
+  }
+  return [...found.values()].slice(0, limit);
+}
+
+async function says(client: FlintClient, threadId: string, words: string): Promise<boolean> {
+  let cursor: string | undefined;
+  do {
+    const page = await client.call("thread/read", {
+      threadId,
+      includeTurns: true,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const items = (page.turns ?? []).flatMap((turn) => turn.items);
+    if (items.some((item) => spoken(item).toLowerCase().includes(words))) return true;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return false;
+}
+
+function spoken(item: ThreadItem): string {
+  if (!isKnownItem(item)) return "";
+  if (item.type === "userMessage") return inputText(item.content);
+  if (item.type === "agentMessage") return item.text;
+  return item.type === "commandExecution" ? item.command : "";
+}
+
+function threadTable(threads: readonly Thread[]): string {
+  const rows = threads.map((thread) => [
+    thread.id,
+    ageOf(thread.updatedAt),
+    thread.cwd.replace(new RegExp(`^${homedir()}(?=/|$)`), "~"),
+    shortened(thread.name ?? thread.preview),
+  ]);
+  return columns([["ID", "CHANGED", "FOLDER", "ABOUT"], ...rows]);
+}
+
+function shortened(text: string): string {
+  const [line = ""] = text.trim().split("\n");
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+}
+
+const AGES = [
+  { seconds: 86_400, unit: "d" },
+  { seconds: 3_600, unit: "h" },
+  { seconds: 60, unit: "min" },
+] as const;
+
+function ageOf(unixSeconds: number): string {
+  const age = Math.max(0, Date.now() / 1000 - unixSeconds);
+  const found = AGES.find(({ seconds }) => age >= seconds);
+  return found === undefined ? "just now" : `${Math.floor(age / found.seconds)} ${found.unit} ago`;
+}
+
+function limitOf(text = "20"): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 10_000) return limit;
+  throw new UsageError(`--limit takes a whole number from 1 to 10000; not ${JSON.stringify(text)}.`);
+}

@@ -1,0 +1,79 @@
+import type { Thread, Turn } from "@flint/protocol";
+import { expect, test } from "vitest";
+import { markdownOf } from "./transcript.ts";
+
+const THREAD: Thread = {
+  id: "t1",
+  preview: "fix the login\nplease",
+  modelProvider: "flint",
+  model: "flint/offline",
+  cwd: "/work",
+  createdAt: 0,
+  updatedAt: 0,
+  archived: false,
+  ephemeral: false,
+  status: { type: "idle" },
+};
+
+function turn(items: Turn["items"], rest: Partial<Turn> = {}): Turn {
+  return { id: "turn", status: "completed", items, ...rest };
+}
+
+test("a thread is exported with what was asked, said, run and changed, in order", () => {
+  const text = markdownOf(THREAD, [
+    turn([
+      { type: "userMessage", id: "1", content: [{ type: "text", text: "fix the login\nplease" }] },
+      { type: "agentMessage", id: "2", text: "I look." },
+      {
+        type: "commandExecution",
+        id: "3",
+        command: "ls",
+        cwd: "/work",
+        status: "completed",
+        exitCode: 0,
+        aggregatedOutput: "a\n",
+      },
+      {
+        type: "fileChange",
+        id: "4",
+        status: "completed",
+        changes: [{ path: "/work/a", kind: "modify", diff: "-x\n+y\n" }],
+      },
+    ]),
+  ]);
+  expect(text).toBe(
+    [
+      "# fix the login",
+      "- Thread: t1\n- Folder: /work\n- Model: flint/offline\n- Begun: 1970-01-01 00:00",
+      "## fix the login\n\nfix the login\nplease",
+      "I look.",
+      "```sh\n$ ls\na\n```\n\n(exit 0)",
+      "```diff\n-x\n+y\n```\n\n(modify /work/a: completed)\n",
+    ].join("\n\n"),
+  );
+});
+
+test("output that holds a fence of its own cannot break out of its block", () => {
+  const output = "```\n# a heading\n````";
+  const text = markdownOf(THREAD, [
+    turn([
+      {
+        type: "commandExecution",
+        id: "1",
+        command: "cat x",
+        cwd: "/work",
+        status: "failed",
+        aggregatedOutput: output,
+      },
+    ]),
+  ]);
+  expect(text).toContain(`\`\`\`\`\`sh\n$ cat x\n${output}\n\`\`\`\`\``);
+});
+
+test("a turn that did not complete says why, and an item of an unknown kind is named", () => {
+  const text = markdownOf({ ...THREAD, name: "Mine" }, [
+    turn([{ type: "x-new", id: "1" }], { status: "failed", error: { message: "no model" } }),
+  ]);
+  expect(text).toMatch(/^# Mine\n/);
+  expect(text).toContain("*(x-new)*\n\n*(failed: no model)*");
+});

@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest";
+import { CONFIG_NAMES } from "./keys.ts";
+import { ConfigError, parseConfig } from "./parse.ts";
+
+const GOOD = `
+model = "flint/offline"           # a comment
+approval_policy = "unlessTrusted"
+sandbox = "workspace-write"
+network_access = true
+writable_roots = ["/srv/cache"]
+approval_timeout = 30.5
+
+[budget.turn]
+tokens = 1000
+cost_usd = 0.5
+
+[providers.local]
+base_url = "http://127.0.0.1:8080/v1"
+api_key_env = "LOCAL_KEY"
+
+[mcp_servers.files]
+command = "files-mcp"
+args = ["--root", "/srv"]
+env = { TOKEN = "{env:FILES_TOKEN}" }
+`;
+
+async function problems(text: string, level: "user" | "project" = "user"): Promise<string> {
+  const error = await parseConfig(text, "config.toml", level).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ConfigError);
+  return error instanceof Error ? error.message : "";
+}
+
+describe("a configuration file", () => {
+  test("gives every key that it sets, by its full name", async () => {
+    const config = await parseConfig(GOOD, "config.toml", "user");
+    expect(config.get("model")).toBe("flint/offline");
+    expect(config.get("budget.turn.cost_usd")).toBe(0.5);
+    expect(config.get("mcp_servers.*.args", "files")).toEqual(["--root", "/srv"]);
+    expect(config.names("mcp_servers")).toEqual(["files"]);
+    expect(config.names("providers")).toEqual(["local"]);
+    expect(config.get("durability")).toBeUndefined();
+  });
+
+  test("names the line, the key and what was likely meant", async () => {
+    expect(await problems('\nmodle = "x"\n')).toBe(
+      'config.toml line 2: unknown key "modle". Did you mean "model"?',
+    );
+    expect(await problems("[budget.turn]\ntokns = 3\n")).toContain('Did you mean "tokens"?');
+    expect(await problems("[telemetry]\non = true\n")).toContain(
+      'unknown key "telemetry". Known here: model,',
+    );
+  });
+
+  test("names what a key takes when it holds something else", async () => {
+    expect(await problems('approval_policy = "sometimes"\n')).toBe(
+      'config.toml line 1: approval_policy takes "never", "unlessTrusted", "always"; not "sometimes".',
+    );
+    expect(await problems("[budget.turn]\ntokens = -1\n")).toContain("takes a whole number above 0; not -1");
+    expect(await problems('[providers.x]\nbase_url = "ftp://x"\n')).toContain("http:// or https://");
+  });
+
+  test("tells all its faults at once", async () => {
+    expect((await problems('modle = "x"\nsandbox = "open"\n')).split("\n")).toHaveLength(2);
+  });
+
+  test("says where it stops being TOML", async () => {
+    expect(await problems('model = "x"\nsandbox = \n')).toMatch(/^config\.toml line 2: /);
+  });
+
+  test("of a project cannot set addresses, keys or what protects the user [P35]", async () => {
+    for (const line of [
+      '[providers.evil]\nbase_url = "http://evil.example"',
+      "allow_unconfined = true",
+      'policy_file = "allow-all.toml"',
+      "[web]\nfetch = true",
+      "approval_timeout = 1",
+    ]) {
+      expect(await problems(line, "project")).toContain("can only be set in your own configuration file");
+    }
+  });
+});
+
+test("every key has words for what it takes and what it is for", async () => {
+  const { CONFIG_KEYS } = await import("./keys.ts");
+  for (const name of CONFIG_NAMES) {
+    expect(CONFIG_KEYS[name].takes).not.toBe("");
+    expect(CONFIG_KEYS[name].doc).toMatch(/\.$/);
+  }
+});

@@ -1,0 +1,60 @@
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { ConfigValues } from "./config-values.ts";
+import { withoutKey, withValue } from "./edit.ts";
+import { parseConfig } from "./parse.ts";
+
+/** The user's own configuration file. One that does not exist says nothing. */
+export class UserConfig {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** What it says. Throws a ConfigError for a file with a fault in it. */
+  async read(): Promise<ConfigValues> {
+    const text = await this.#text();
+    return text === "" ? new ConfigValues() : parseConfig(text, this.path, "user");
+  }
+
+  /** Sets a key; everything else in the file stays as it was written. */
+  async set(path: readonly string[], value: unknown): Promise<void> {
+    await this.#replace(await withValue(await this.#text(), path, value, this.path));
+  }
+
+  /** Takes a key out; false if it was not in the file. */
+  async unset(path: readonly string[]): Promise<boolean> {
+    const text = await this.#text();
+    const next = await withoutKey(text, path, this.path);
+    if (next === undefined) return false;
+    await this.#replace(next);
+    return true;
+  }
+
+  async #text(): Promise<string> {
+    try {
+      return await readFile(this.path, "utf8");
+    } catch (thrown) {
+      if (thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT") return "";
+      throw thrown;
+    }
+  }
+
+  /** Whole or not at all: a crash leaves the old file. */
+  async #replace(text: string): Promise<void> {
+    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+    const next = `${this.path}.${process.pid}.new`;
+    const file = await open(next, "wx", 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+      await rename(next, this.path);
+    } catch (thrown) {
+      await rm(next, { force: true });
+      throw thrown;
+    } finally {
+      await file.close();
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import { mkdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { TrustFile } from "./trust-file.ts";
+import { WorkspaceFiles } from "./workspace-files.ts";
+
+const CONFIG = 'model = "flint/offline"\napproval_policy = "never"\n';
+const MCP = JSON.stringify({ mcpServers: { evil: { command: "/bin/evil", args: ["x"], other: 1 } } });
+
+async function workspace(files: Readonly<Record<string, string>>) {
+  const { path } = await temporaryFolder();
+  const cwd = join(path, "project");
+  const trustPath = join(path, "state", "trust.json");
+  await mkdir(join(cwd, ".flint"), { recursive: true });
+  for (const [name, text] of Object.entries(files)) await writeFile(join(cwd, name), text);
+  return { cwd, trustPath, workspaces: new WorkspaceFiles(new TrustFile(trustPath)) };
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+describe("the files of a workspace", () => {
+  test("have no effect before they are trusted, and say so [P35]", async () => {
+    const { cwd, workspaces } = await workspace({ ".flint/config.toml": CONFIG, ".mcp.json": MCP });
+    const config = await workspaces.configOf(cwd);
+    expect(config).toEqual({ mcpServers: [], notices: [expect.any(String), expect.any(String)] });
+    expect(config.notices[0]).toContain(".flint/config.toml");
+    expect(config.notices[0]).toContain("flint trust");
+  });
+
+  test("hold once their exact content is trusted, and no longer when it changes [P35]", async () => {
+    const { cwd, workspaces, trustPath } = await workspace({
+      ".flint/config.toml": CONFIG,
+      ".mcp.json": MCP,
+    });
+    await workspaces.trust(cwd, [
+      { path: ".flint/config.toml", sha256: hash(CONFIG) },
+      { path: ".mcp.json", sha256: hash(MCP) },
+    ]);
+    expect(await workspaces.configOf(cwd)).toEqual({
+      model: "flint/offline",
+      approvalPolicy: "never",
+      mcpServers: [{ type: "stdio", name: "evil", command: "/bin/evil", args: ["x"], env: {} }],
+      notices: [],
+    });
+    expect((await stat(trustPath)).mode & 0o777).toBe(0o600);
+    await writeFile(join(cwd, ".mcp.json"), MCP.replace("/bin/evil", "/bin/worse"));
+    const changed = await workspaces.configOf(cwd);
+    expect(changed.mcpServers).toEqual([]);
+    expect(changed.notices.join()).toContain(".mcp.json");
+  });
+
+  test("cannot be trusted by a hash that is not theirs [P35]", async () => {
+    const { cwd, workspaces } = await workspace({ ".mcp.json": MCP });
+    const swapped = workspaces.trust(cwd, [{ path: ".mcp.json", sha256: hash("something else") }]);
+    await expect(swapped).rejects.toThrow("not as it was shown");
+    const elsewhere = workspaces.trust(cwd, [{ path: "../other", sha256: hash(MCP) }]);
+    await expect(elsewhere).rejects.toThrow("is not there");
+    expect((await workspaces.files(cwd))[0]?.trusted).toBe(false);
+  });
+
+  test("lose the trust when it is taken away", async () => {
+    const { cwd, workspaces } = await workspace({ ".mcp.json": MCP });
+    await workspaces.trust(cwd, [{ path: ".mcp.json", sha256: hash(MCP) }]);
+    await workspaces.distrust(cwd);
+    expect((await workspaces.files(cwd)).map((file) => file.trusted)).toEqual([false]);
+  });
+
+  test("in a folder of another path are not trusted with them [P35]", async () => {
+    const first = await workspace({ ".mcp.json": MCP });
+    const second = await workspace({ ".mcp.json": MCP });
+    await first.workspaces.trust(first.cwd, [{ path: ".mcp.json", sha256: hash(MCP) }]);
+    expect((await first.workspaces.configOf(second.cwd)).mcpServers).toEqual([]);
+  });
+
+  test("with a fault are shown with it and have no effect, trusted or not", async () => {
+    const broken = 'modle = "x"\n';
+    const { cwd, workspaces } = await workspace({ ".flint/config.toml": broken, ".mcp.json": "{" });
+    await workspaces.trust(cwd, [{ path: ".flint/config.toml", sha256: hash(broken) }]);
+    const [config, mcp] = await workspaces.files(cwd);
+    expect(config?.problem).toContain('Did you mean "model"?');
+    expect(mcp?.problem).toBe(".mcp.json is not JSON.");
+    expect((await workspaces.configOf(cwd)).notices.join("\n")).toContain('unknown key "modle"');
+  });
+
+  test("that are links are not followed [P35]", async () => {
+    const { cwd, workspaces } = await workspace({});
+    await writeFile(join(cwd, "elsewhere"), MCP);
+    await symlink(join(cwd, "elsewhere"), join(cwd, ".mcp.json"));
+    expect(await workspaces.files(cwd)).toEqual([]);
+    await rm(cwd, { recursive: true });
+    expect(await workspaces.files(cwd)).toEqual([]);
+  });
+
+  test("cannot reach into the environment of the user [P35]", async () => {
+    const text = JSON.stringify({
+      mcpServers: { a: { url: "http://x.example", headers: { k: "{env:HOME}" } } },
+    });
+    const { cwd, workspaces } = await workspace({ ".mcp.json": text });
+    await workspaces.trust(cwd, [{ path: ".mcp.json", sha256: hash(text) }]);
+    const { mcpServers } = await workspaces.configOf(cwd);
+    expect(mcpServers).toEqual([
+      { type: "http", name: "a", url: "http://x.example", headers: { k: "{env:HOME}" } },
+    ]);
+  });
+});

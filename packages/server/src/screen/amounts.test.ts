@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { count, duration, money, tokens } from "./amounts.ts";
+
+test("times are as exact as they need to be", () => {
+  expect([40, 1_240, 9_949, 12_400, 59_600, 65_000, 3_725_000].map(duration)).toEqual([
+    "0.0s",
+    "1.2s",
+    "9.9s",
+    "12s",
+    "1m 00s",
+    "1m 05s",
+    "1h 02m",
+  ]);
+});
+
+test("tokens are counted in thousands and millions", () => {
+  expect([1, 999, 1_240, 120_400, 1_250_000].map(tokens)).toEqual([
+    "1 token",
+    "999 tokens",
+    "1.2k tokens",
+    "120k tokens",
+    "1.3M tokens",
+  ]);
+});
+
+test("small money is not shown as nothing", () => {
+  const usd = (amount: number) => money({ amount, currency: "USD" });
+  expect([usd(0), usd(0.00042), usd(0.0312), usd(12.5), money({ amount: 2, currency: "EUR" })]).toEqual([
+    "$0.00",
+    "$0.0004",
+    "$0.031",
+    "$12.50",
+    "2.00 EUR",
+  ]);
+});
+
+test("a noun follows its number", () => {
+  expect([count(1, "file"), count(2, "file")]).toEqual(["1 file", "2 files"]);
+});

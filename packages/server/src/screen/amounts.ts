@@ -1,0 +1,38 @@
+import type { Cost } from "@flint/protocol";
+
+/** A time for people: `0.4s`, `12s`, `3m 05s`, `1h 02m`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(0, milliseconds) / 1000;
+  if (seconds < 9.95) return `${seconds.toFixed(1)}s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole}s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)}m ${padded(whole % 60)}s`;
+  return `${Math.floor(whole / 3600)}h ${padded(Math.floor(whole / 60) % 60)}m`;
+}
+
+/** A number of tokens for people: `940 tokens`, `1.2k tokens`, `3.4M tokens`. */
+export function tokens(count: number): string {
+  return count === 1 ? "1 token" : `${short(count)} tokens`;
+}
+
+/** Money for people, with enough digits to tell it from nothing. */
+export function money({ amount, currency }: Cost): string {
+  const digits = amount === 0 || amount >= 1 ? 2 : amount >= 0.01 ? 3 : 4;
+  const text = amount.toFixed(digits);
+  return currency === "USD" ? `$${text}` : `${text} ${currency}`;
+}
+
+/** A count with its noun: `1 file`, `2 files`. */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function short(count: number): string {
+  if (count < 1000) return String(count);
+  if (count < 999_500) return `${(count / 1000).toFixed(count < 99_950 ? 1 : 0)}k`;
+  return `${(count / 1_000_000).toFixed(1)}M`;
+}
+
+function padded(number: number): string {
+  return String(number).padStart(2, "0");
+}

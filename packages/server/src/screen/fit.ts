@@ -1,0 +1,92 @@
+import { indented, type Line, type Span, type Style, span } from "./line.ts";
+import { type Cell, cellsOf } from "./width.ts";
+
+interface StyledCell extends Cell {
+  readonly style: Style | undefined;
+}
+
+const TAB_STOP = 8;
+/** A space at which no line is broken. It is written as a plain one. */
+const FIXED_SPACE = "\u00a0";
+
+/** The line as rows of at most so many columns, broken between words where it can be; further rows are indented. */
+export function wrapLine(line: Line, columns: number, indent = 0): Line[] {
+  const margin = Math.min(indent, Math.max(0, columns - 4));
+  const cells = styledCells(line);
+  const rows: Line[] = [];
+  let from = 0;
+  while (from < cells.length || rows.length === 0) {
+    const first = rows.length === 0;
+    const end = rowEnd(cells, from, first ? columns : columns - margin);
+    const row = spansOf(cells.slice(from, end));
+    rows.push(first ? row : indented(row, margin));
+    // The spaces at which the line was broken are not shown again.
+    for (from = end; cells[from]?.text === " "; ) from += 1;
+  }
+  return rows;
+}
+
+/** The line in at most so many columns, with a sign at its end if something was cut off. */
+export function cutLine(line: Line, columns: number, sign: string): Line {
+  const cells = styledCells(line);
+  if (widthOf(cells) <= columns) return spansOf(cells);
+  const signCells = cellsOf(sign);
+  const room = columns - signCells.length;
+  if (room <= 0) return [span(sign.slice(0, columns), "dim")];
+  return [...spansOf(cells.slice(0, fittingEnd(cells, 0, room))), span(sign, "dim")];
+}
+
+function styledCells(line: Line): StyledCell[] {
+  const cells: StyledCell[] = [];
+  let column = 0;
+  for (const { text, style } of line) {
+    for (const cell of cellsOf(text)) {
+      const wide = cell.text === "\t" ? TAB_STOP - (column % TAB_STOP) : 1;
+      const shown = cell.text === "\t" ? { text: " ", width: 1 } : cell;
+      for (let count = 0; count < wide; count += 1) cells.push({ ...shown, style });
+      column += wide * shown.width;
+    }
+  }
+  return cells;
+}
+
+/** Where a row ends: behind the last cell if all fit, else at its last space behind a word, else where it is full. */
+function rowEnd(cells: readonly StyledCell[], from: number, columns: number): number {
+  const end = fittingEnd(cells, from, columns);
+  if (end === cells.length || cells[end]?.text === " ") return end;
+  let space = end;
+  let hasWord = false;
+  for (let place = from; place < end; place += 1) {
+    if (cells[place]?.text !== " ") hasWord = true;
+    else if (hasWord) space = place;
+  }
+  return space;
+}
+
+/** At least one cell is taken, so that a line always comes to its end. */
+function fittingEnd(cells: readonly StyledCell[], from: number, columns: number): number {
+  let width = 0;
+  for (let place = from; place < cells.length; place += 1) {
+    width += cells[place]?.width ?? 0;
+    if (width > columns) return Math.max(from + 1, place);
+  }
+  return cells.length;
+}
+
+function widthOf(cells: readonly StyledCell[]): number {
+  return cells.reduce((sum, cell) => sum + cell.width, 0);
+}
+
+function spansOf(cells: readonly StyledCell[]): Line {
+  const spans: Span[] = [];
+  let open: { text: string; style: Style | undefined } | undefined;
+  for (const { text: cell, style } of cells) {
+    const text = cell === FIXED_SPACE ? " " : cell;
+    if (open !== undefined && open.style === style) open.text += text;
+    else {
+      open = { text, style };
+      spans.push(open);
+    }
+  }
+  return spans;
+}

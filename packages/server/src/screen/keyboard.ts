@@ -1,0 +1,75 @@
+import { StringDecoder } from "node:string_decoder";
+import { type Key, readKeys } from "./keys.ts";
+
+/** What is needed of a terminal that is typed at; `process.stdin` is one. */
+export interface KeySource {
+  setRawMode(raw: boolean): unknown;
+  resume(): unknown;
+  pause(): unknown;
+  on(event: "data", listener: (chunk: Buffer) => void): unknown;
+  off(event: "data", listener: (chunk: Buffer) => void): unknown;
+}
+
+/** Hears a key. One that did not come alone was pasted, or typed while nobody looked. */
+export type KeyListener = (key: Key, alone: boolean) => void;
+
+/**
+ * The keys of a terminal, one by one and without an echo, for as long as somebody holds it. Whoever listens last gets
+ * them; what nobody wants is dropped, so nothing that was typed before a question can answer it.
+ */
+export class Keyboard {
+  readonly #source: KeySource;
+  readonly #fallback: (key: Key) => void;
+  readonly #decoder = new StringDecoder("utf8");
+  #listener: KeyListener | undefined;
+  #holds = 0;
+
+  /** The fallback hears the keys for which nobody listens, such as an interrupt. */
+  constructor(source: KeySource, fallback: (key: Key) => void) {
+    this.#source = source;
+    this.#fallback = fallback;
+  }
+
+  /** Takes the keys of the terminal until as many releases have come. */
+  hold(): void {
+    this.#holds += 1;
+    if (this.#holds > 1) return;
+    this.#source.setRawMode(true);
+    this.#source.on("data", this.#onData);
+    this.#source.resume();
+  }
+
+  /** Gives the terminal back as it was. */
+  release(): void {
+    if (this.#holds === 0) return;
+    this.#holds -= 1;
+    if (this.#holds > 0) return;
+    this.#source.off("data", this.#onData);
+    this.#source.pause();
+    this.#source.setRawMode(false);
+  }
+
+  /** Gives the terminal back however many hold it; for the end of the program. */
+  releaseAll(): void {
+    this.#holds = Math.min(this.#holds, 1);
+    this.release();
+  }
+
+  /** Sets the mode again, after the program was stopped and goes on. */
+  refresh(): void {
+    if (this.#holds > 0) this.#source.setRawMode(true);
+  }
+
+  /** Sends every key to one listener; undefined sends them to nobody. */
+  listen(listener: KeyListener | undefined): void {
+    this.#listener = listener;
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    const keys = readKeys(this.#decoder.write(chunk));
+    for (const key of keys) {
+      if (key.type === "interrupt" || key.type === "suspend") this.#fallback(key);
+      else this.#listener?.(key, keys.length === 1);
+    }
+  };
+}

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { lineOf } from "./line.ts";
+import { LiveRegion } from "./live-region.ts";
+import { FakeTerminal } from "./testing/fake-terminal.ts";
+
+function regionOn(screen: FakeTerminal, size = { columns: 20 }) {
+  const look = () => ({ columns: size.columns, rows: 10, colour: false, unicode: true });
+  return new LiveRegion(screen.write, look);
+}
+
+const lines = (...texts: string[]) => texts.map((text) => lineOf(text));
+
+test("final rows scroll up and the changing ones stay below them", () => {
+  const screen = new FakeTerminal();
+  const region = regionOn(screen);
+  region.draw([], lines("working"));
+  region.draw(lines("one", "two"), lines("still working", "second row"));
+  region.draw(lines("three"), lines("done soon"));
+  expect(screen.rows).toEqual(["one", "two", "three", "done soon"]);
+});
+
+test.each(["short", "as wide as the row!!"])(
+  "fewer rows than before leave nothing of the others below %j",
+  (last) => {
+    const screen = new FakeTerminal();
+    const region = regionOn(screen);
+    region.draw([], lines("one", "two", "three"));
+    region.draw([], lines(last));
+    expect(screen.rows).toEqual([last]);
+  },
+);
+
+test("nothing of the changing rows is left, and the cursor is back", () => {
+  const screen = new FakeTerminal();
+  const region = regionOn(screen);
+  region.draw(lines("one"), lines("a long status", "", "日本語 below"));
+  expect(screen.cursorShown).toBe(false);
+  region.clear();
+  expect([screen.rows, screen.cursorShown]).toEqual([["one", ""], true]);
+});
+
+test("each change is one write, and no change is none", () => {
+  const screen = new FakeTerminal();
+  const region = regionOn(screen);
+  region.draw(lines("one"), lines("status"));
+  region.draw([], lines("status"));
+  expect(screen.writes).toBe(1);
+  region.clear();
+  region.clear();
+  expect(screen.writes).toBe(2);
+});
+
+test("a row as wide as the terminal keeps its last column", () => {
+  const screen = new FakeTerminal();
+  const region = regionOn(screen, { columns: 5 });
+  region.draw(lines("abcde"), lines("12345"));
+  region.draw([], lines("67890"));
+  expect(screen.rows).toEqual(["abcde", "67890"]);
+});
+
+test("a terminal that became narrower has broken the changing rows, and all of them go", () => {
+  const screen = new FakeTerminal();
+  const size = { columns: 20 };
+  const region = regionOn(screen, size);
+  region.draw(lines("final"), lines("0123456789abcde"));
+  // What the terminal itself does to a row that no longer fits: it goes on in the next, and so does the cursor.
+  size.columns = 10;
+  screen.replace(["final", "0123456789", "abcde"]);
+  region.clear();
+  expect(screen.rows).toEqual(["final", ""]);
+});

@@ -1,0 +1,257 @@
+import type { ThreadItem } from "@flint/protocol";
+import type { AgentEvent } from "@flint/sdk";
+import { expect, test } from "vitest";
+import { textOf } from "./line.ts";
+import { Timeline } from "./timeline.ts";
+
+const place = { threadId: "thread", turnId: "turn" };
+
+class Shown {
+  readonly timeline: Timeline;
+  now = 0;
+
+  constructor(columns = 60, unicode = true) {
+    const look = { columns, rows: 20, colour: false, unicode };
+    this.timeline = new Timeline({ cwd: "/work", look: () => look, now: () => this.now });
+  }
+
+  /** What is final after these events. */
+  rows(...events: readonly AgentEvent[]): string[] {
+    for (const event of events) this.timeline.show(event);
+    return this.timeline.takeRows().map(textOf);
+  }
+
+  live(most = 20): string[] {
+    return this.timeline.liveRows(most).map(textOf);
+  }
+}
+
+const started = (item: ThreadItem): AgentEvent => ({ type: "item/started", data: { ...place, item } });
+const completed = (item: ThreadItem): AgentEvent => ({ type: "item/completed", data: { ...place, item } });
+const command = { type: "commandExecution", id: "c", command: "npm test", cwd: "/work" } as const;
+
+function piece(type: "agentMessage/delta" | "commandExecution/outputDelta" | "reasoning/textDelta") {
+  return (itemId: string, delta: string, offset = 0): AgentEvent => ({
+    type: `item/${type}`,
+    data: { ...place, itemId, delta, offset },
+  });
+}
+const said = piece("agentMessage/delta");
+const printed = piece("commandExecution/outputDelta");
+const thought = piece("reasoning/textDelta");
+
+function plan(...statuses: readonly ("pending" | "inProgress" | "completed" | "failed")[]): AgentEvent {
+  const entries = statuses.map((status, number) => ({ step: `step ${number + 1}`, status }));
+  return { type: "turn/plan/updated", data: { ...place, explanation: "", plan: entries } };
+}
+
+const change = {
+  path: "/work/a.ts",
+  kind: "modify",
+  diff: "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-one\n+two\n",
+} as const;
+
+test("a command that runs is shown with the end of its output, and stays with its mark, time and last lines", () => {
+  const shown = new Shown();
+  shown.rows(started({ ...command, status: "inProgress" }));
+  shown.now = 3_000;
+  const lines = Array.from({ length: 30 }, (_, number) => `line ${number + 1}\n`).join("");
+  shown.rows(printed("c", lines));
+  expect(shown.live()).toEqual([
+    "● $ npm test  3.0s",
+    "  … 26 more lines",
+    "  line 27",
+    "  line 28",
+    "  line 29",
+    "  line 30",
+  ]);
+  const rows = shown.rows(completed({ ...command, status: "completed", exitCode: 1, durationMs: 3_400 }));
+  expect(rows.slice(0, 3)).toEqual(["✗ $ npm test  exit 1, 3.4s", "  … 20 more lines", "  line 21"]);
+  expect([rows.length, shown.live()]).toEqual([12, []]);
+});
+
+test("what the agent says appears as it is written, and once", () => {
+  const shown = new Shown(20);
+  expect(
+    shown.rows(started({ type: "agentMessage", id: "m", text: "" }), said("m", "This is a line of")),
+  ).toEqual([]);
+  expect(shown.live()).toEqual(["This is a line of"]);
+  expect(shown.rows(said("m", " text.\nNext", 17))).toEqual(["This is a line of", "text."]);
+  const whole = { type: "agentMessage", id: "m", text: "This is a line of text.\nNext one" } as const;
+  expect(shown.rows(completed(whole))).toEqual(["Next one"]);
+});
+
+test("a message that was not streamed is shown whole", () => {
+  expect(new Shown().rows(completed({ type: "agentMessage", id: "m", text: "hello" }))).toEqual(["hello"]);
+});
+
+test("blocks are parted by an empty row, single lines are not", () => {
+  const search = (id: string) => completed({ type: "webSearch", id, query: "why" });
+  expect(new Shown().rows(search("1"), search("2"), plan("pending"), search("3"))).toEqual([
+    '⌕ Searched the web for "why"',
+    '⌕ Searched the web for "why"',
+    "",
+    "Plan",
+    "  ○ step 1",
+    "",
+    '⌕ Searched the web for "why"',
+  ]);
+});
+
+test("a plan is shown whole at first, and then only the steps that changed", () => {
+  const shown = new Shown();
+  expect(shown.rows(plan("inProgress", "pending", "pending"))).toEqual([
+    "Plan",
+    "  ▸ step 1",
+    "  ○ step 2",
+    "  ○ step 3",
+  ]);
+  expect(shown.rows(plan("completed", "inProgress", "pending"))).toEqual(["", "  ✓ step 1", "  ▸ step 2"]);
+  expect(shown.rows(plan("completed", "inProgress", "pending"))).toEqual([]);
+});
+
+test("a file change is shown with its diff, and without it where the user has just allowed it", () => {
+  const item = { type: "fileChange", id: "f", status: "completed", changes: [change] } as const;
+  const head = "✓ Changed a.ts +1 −1";
+  expect(new Shown().rows(completed({ ...item, changes: [change] }))).toEqual([
+    head,
+    "  @@ -1 +1 @@",
+    "  -one",
+    "  +two",
+  ]);
+  const action = { kind: "fileChange", itemId: "f", changes: [change] } as const;
+  const approval = {
+    id: "q",
+    turnId: "turn",
+    requestedAtMs: 0,
+    expiresAtMs: 1,
+    action: { ...action, changes: [change] },
+  };
+  const resolution = { decision: { outcome: "allow", scope: "once" }, by: "client" } as const;
+  const rows = new Shown().rows(
+    { type: "approval/requested", data: { threadId: "thread", approval } },
+    { type: "approval/resolved", data: { ...place, approvalId: "q", itemId: "f", resolution } },
+    completed({ ...item, changes: [change] }),
+  );
+  expect(rows).toEqual(["→ allowed once", head]);
+});
+
+test("an approval that somebody else or nobody answered says so", () => {
+  const approval = {
+    id: "q",
+    turnId: "turn",
+    requestedAtMs: 0,
+    expiresAtMs: 1,
+    action: { kind: "command", itemId: "c", command: "make", cwd: "/" } as const,
+  };
+  const shown = new Shown();
+  shown.rows({ type: "approval/requested", data: { threadId: "thread", approval } });
+  expect(shown.timeline.activity).toBe("Waiting for an answer");
+  const resolution = { decision: { outcome: "deny", scope: "once" }, by: "timeout" } as const;
+  expect(
+    shown.rows({ type: "approval/resolved", data: { ...place, approvalId: "q", itemId: "c", resolution } }),
+  ).toEqual(["→ declined: nobody answered in time"]);
+});
+
+test("thoughts are folded to their first lines", () => {
+  const shown = new Shown();
+  shown.rows(started({ type: "reasoning", id: "r" }), thought("r", "First.\nSecond"));
+  expect([shown.live(), shown.timeline.activity]).toEqual([["✻ Second"], "Thinking"]);
+  shown.now = 1_500;
+  const content = "First.\nSecond.\nThird.\nFourth.\nFifth.";
+  expect(shown.rows(completed({ type: "reasoning", id: "r", content }))).toEqual([
+    "✻ Thought for 1.5s: First.",
+    "  Second.",
+    "  Third.",
+    "  … 2 more lines",
+  ]);
+});
+
+test("a call of a tool is one line with its progress, and its problem if it has one", () => {
+  const call = {
+    type: "mcpToolCall",
+    id: "t",
+    server: "github",
+    tool: "search",
+    arguments: { q: 1 },
+  } as const;
+  const shown = new Shown();
+  shown.rows(started({ ...call, status: "inProgress" }), {
+    type: "item/mcpToolCall/progress",
+    data: { ...place, itemId: "t", message: "page 2" },
+  });
+  expect(shown.live()).toEqual(['● github.search {"q":1}', "  page 2"]);
+  expect(shown.rows(completed({ ...call, status: "failed", error: "no\nway", durationMs: 20 }))).toEqual([
+    '✗ github.search {"q":1}  0.0s',
+    "  no",
+    "  way",
+  ]);
+});
+
+test("a retry, a warning and a change of the model are told", () => {
+  const rows = new Shown().rows(
+    { type: "error", data: { ...place, error: { message: "429" }, willRetry: true } },
+    { type: "warning", data: { threadId: "thread", message: "careful", reason: "x" } },
+    { type: "model/rerouted", data: { ...place, fromModel: "a", toModel: "b", reason: "busy" } },
+  );
+  expect(rows).toEqual(["↻ 429 (trying again)", "! careful", "→ b works instead of a: busy"]);
+});
+
+test("an item of a type that nobody knows is shown with its id and its text [S0-88, S0-89]", () => {
+  const hologram = { type: "hologram", id: "h-1", text: "a cube" };
+  expect(new Shown().rows(completed(hologram))).toEqual(["● hologram h-1 a cube"]);
+});
+
+test("the prompt is not repeated, but what is sent while the turn runs is shown", () => {
+  const message = (id: string, text: string): AgentEvent =>
+    completed({ type: "userMessage", id, content: [{ type: "text", text }] });
+  expect(new Shown().rows(message("1", "do it"), message("2", "and faster"))).toEqual(["› and faster"]);
+});
+
+test("on a narrow terminal without Unicode every row fits and only plain signs are drawn", () => {
+  const shown = new Shown(20, false);
+  const output = "a very long line of output that goes on\n";
+  const rows = [
+    ...shown.rows(started({ ...command, status: "inProgress" }), printed("c", output)),
+    ...shown.live().map((row) => row),
+    ...shown.rows(
+      completed({ ...command, command: "npm run a-very-long-name", status: "completed", exitCode: 0 }),
+    ),
+    ...shown.rows(
+      plan("completed", "inProgress", "failed"),
+      completed({ type: "contextCompaction", id: "x" }),
+    ),
+  ];
+  expect(rows.filter((row) => row.length > 20)).toEqual([]);
+  expect(rows.join("\n")).toMatch(/^[\x20-\x7e\n]*$/);
+  expect(rows).toContain("  a very long lin...");
+});
+
+test("nothing that an agent or a command writes reaches the terminal as a control [P36]", () => {
+  const evil = "\u001b]52;c;aGk=\u0007\u001b[2J\u001b]8;;http://x\u0007\r\u202e\u200b";
+  const unknown = { type: evil, id: "h", text: evil };
+  const shown = new Shown(200);
+  const rows = [
+    ...shown.rows(started({ ...command, command: evil, status: "inProgress" }), printed("c", `${evil}\n`)),
+    ...shown.live(),
+    ...shown.rows(completed({ ...command, command: evil, status: "completed", exitCode: 0 })),
+    ...shown.rows(completed({ type: "agentMessage", id: "m", text: evil })),
+    ...shown.rows(
+      completed({ type: "toolCall", id: "t", tool: evil, title: evil, status: "failed", error: evil }),
+    ),
+    ...shown.rows(
+      completed({
+        type: "fileChange",
+        id: "f",
+        status: "completed",
+        changes: [{ ...change, path: evil, diff: `@@ @@\n+${evil}` }],
+      }),
+    ),
+    ...shown.rows(completed({ type: "webSearch", id: "w", query: evil })),
+    ...shown.rows(completed(unknown)),
+    ...shown.rows({ type: "warning", data: { threadId: "thread", message: evil, reason: "x" } }),
+  ];
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there
+  expect(rows.filter((row) => /[\u0000-\u001f\u007f-\u009f\u202e\u200b]/.test(row))).toEqual([]);
+  expect(rows.join("\n")).toContain("\\u{1b}]52;c;aGk=\\u{7}");
+});

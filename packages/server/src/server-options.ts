@@ -1,0 +1,38 @@
+import type { Clock, Driver, McpServerConfig, PolicyRules } from "@flint/core/ports";
+import type { NativeOptions } from "@flint/drivers";
+import type { ApprovalPolicy, Budget, SandboxPolicy } from "@flint/protocol";
+
+/** What `turn/completed` promises: that it survives a power cut, or only the end of the process. */
+export type Durability = "full" | "relaxed";
+
+/** What can be chosen about a server; the rest is as the documentation says. */
+export interface ServerOptions {
+  /** Where threads are kept. */
+  readonly root?: string | undefined;
+  /**
+   * Where it is kept what the user allowed and trusted; the same folder unless told. Never inside a workspace, which
+   * could bring its own.
+   */
+  readonly userRoot?: string | undefined;
+  readonly cwd?: string | undefined;
+  readonly model?: string | undefined;
+  readonly approvalPolicy?: ApprovalPolicy | undefined;
+  readonly sandboxPolicy?: SandboxPolicy | undefined;
+  readonly budget?: Budget | undefined;
+  readonly durability?: Durability | undefined;
+  /** Lets clients choose to be asked nothing and to confine nothing. Starting a server like that is such a choice too. */
+  readonly allowUnconfined?: boolean | undefined;
+  readonly approvalTimeoutMs?: number | undefined;
+  readonly idleMs?: number | undefined;
+  /** Answers to approvals when nobody is there. */
+  readonly policyRules?: PolicyRules | undefined;
+  /** Which of the above the user said when starting Flint, so that no workspace changes them; all unless told. */
+  readonly chosen?: readonly string[] | undefined;
+  /** The user's MCP servers. */
+  readonly mcpServers?: readonly McpServerConfig[] | undefined;
+  /** What Flint's own agent may use; from the environment if it is not given. */
+  readonly native?: NativeOptions | undefined;
+  /** Other agents than the built-in ones. */
+  readonly drivers?: readonly Driver[] | undefined;
+  readonly clock?: Clock | undefined;
+}

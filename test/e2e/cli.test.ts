@@ -1,0 +1,207 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { commandPlace } from "./flint.ts";
+
+describe("flint threads", () => {
+  test("lists, shows, searches, exports, names, forks, archives and deletes", async () => {
+    const { flint, cwd } = await commandPlace();
+    expect((await flint(["threads", "list"])).stdout).toContain("There is no thread yet");
+    await flint(["exec", "what is in this folder?"]);
+    const listed = JSON.parse((await flint(["threads", "list", "--json"])).stdout);
+    expect(listed).toHaveLength(1);
+    const [{ id }] = listed;
+    expect((await flint(["threads", "list", "--here"])).stdout).toContain("what is in this folder?");
+
+    const shown = await flint(["threads", "show", "last"]);
+    expect(shown.stdout).toContain("README.md");
+    expect((await flint(["threads", "search", "readme.md"])).stdout).toContain(id);
+    expect((await flint(["threads", "search", "zebra"])).stdout).toContain("Nobody said");
+
+    await flint(["threads", "export", id, "--out", "talk.md"]);
+    expect(await readFile(`${cwd}/talk.md`, "utf8")).toBe(shown.stdout);
+    const exported = JSON.parse((await flint(["threads", "export", id, "--format", "json"])).stdout);
+    expect(exported.turns[0].status).toBe("completed");
+
+    expect((await flint(["threads", "name", id.slice(0, 13), "the first"])).code).toBe(0);
+    const fork = (await flint(["threads", "fork", "the first"])).stdout.trim();
+    expect(fork).not.toBe(id);
+    expect((await flint(["threads", "archive", fork])).code).toBe(0);
+    expect(JSON.parse((await flint(["threads", "list", "--json"])).stdout)).toHaveLength(1);
+    expect((await flint(["threads", "list", "--archived"])).stdout).toContain(fork);
+    expect((await flint(["threads", "unarchive", fork])).code).toBe(0);
+
+    expect(await flint(["threads", "delete", fork])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--yes"),
+    });
+    expect((await flint(["threads", "delete", fork, "--yes"])).stdout).toContain("deleted");
+    const gone = await flint(["threads", "show", fork]);
+    expect(gone).toMatchObject({ code: 2, stderr: expect.stringContaining("flint threads list") });
+  });
+
+  test("goes back before a turn with its files, and takes that back", async () => {
+    const { flint, cwd } = await commandPlace();
+    await flint(["exec", "--approval", "never", 'write "changed" to README.md']);
+    expect(await readFile(`${cwd}/README.md`, "utf8")).toBe("changed\n");
+    const preview = await flint(["threads", "revert", "last", "--files", "restore", "--preview"]);
+    expect(preview.stdout).toContain("would restore  README.md");
+    expect(await readFile(`${cwd}/README.md`, "utf8")).toBe("changed\n");
+    const reverted = await flint(["threads", "revert", "last", "--files", "restore"]);
+    expect(await readFile(`${cwd}/README.md`, "utf8")).toBe("# Sample\n");
+    const [, undo = ""] = /--undo (\S+)/.exec(reverted.stdout) ?? [];
+    expect((await flint(["threads", "revert", "last", "--undo", undo])).stdout).toContain("1 turn are back");
+    expect(await readFile(`${cwd}/README.md`, "utf8")).toBe("changed\n");
+  });
+});
+
+describe("flint config", () => {
+  test("sets, gets and takes out keys, and says what was likely meant", async () => {
+    const { flint, home } = await commandPlace();
+    expect((await flint(["config", "path"])).stdout).toContain(`${home}/.config/flint/config.toml`);
+    expect((await flint(["config", "set", "model", "flint/offline"])).code).toBe(0);
+    expect((await flint(["config", "set", "budget.turn.tokens", "5000"])).code).toBe(0);
+    expect((await flint(["config", "get", "budget.turn.tokens"])).stdout).toBe("5000\n");
+    expect((await flint(["config", "get", "sandbox"])).code).toBe(1);
+    expect(await flint(["config", "set", "modle", "x"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Did you mean "model"?'),
+    });
+    expect((await flint(["config", "unset", "model"])).code).toBe(0);
+    expect((await flint(["config", "get"])).stdout).toBe("budget.turn.tokens = 5000\n");
+    expect((await flint(["config", "keys"])).stdout).toContain("mcp_servers.*.command");
+  });
+
+  test("with a fault stops every command that would use it, naming the line", async () => {
+    const { flint, home } = await commandPlace();
+    await mkdir(`${home}/.config/flint`, { recursive: true });
+    await writeFile(`${home}/.config/flint/config.toml`, '\nsandbx = "read-only"\n');
+    const { code, stderr } = await flint(["exec", "hello"]);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('line 2: unknown key "sandbx"'),
+    });
+    expect((await flint(["doctor"])).stdout).toContain('unknown key "sandbx"');
+  });
+
+  test("decides the sandbox of a turn", async () => {
+    const { flint, cwd } = await commandPlace();
+    await flint(["config", "set", "sandbox", "read-only"]);
+    const { stdout } = await flint(["exec", "--approval", "never", "run `touch made`"]);
+    expect(stdout).toContain("Read-only file system");
+    await flint(["exec", "--approval", "never", "--sandbox", "workspace-write", "run `touch made`"]);
+    expect(execFileSync("ls", [cwd], { encoding: "utf8" })).toContain("made");
+  });
+});
+
+describe("flint trust", () => {
+  test("shows the files of a folder, and only then lets them steer [P35]", async () => {
+    const { flint, cwd } = await commandPlace();
+    await mkdir(`${cwd}/.flint`);
+    await writeFile(`${cwd}/.flint/config.toml`, 'approval_policy = "never"\n');
+    const before = await flint(["exec", "run `touch one`"]);
+    expect(before.stdout + before.stderr).toContain("flint trust");
+    expect(execFileSync("ls", [cwd], { encoding: "utf8" })).not.toContain("one");
+    expect(await flint(["trust"])).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('approval_policy = "never"'),
+    });
+    expect((await flint(["trust", "--yes"])).stdout).toContain("Trusted: .flint/config.toml");
+    await flint(["exec", "run `touch two`"]);
+    expect(execFileSync("ls", [cwd], { encoding: "utf8" })).toContain("two");
+    await writeFile(`${cwd}/.flint/config.toml`, 'approval_policy = "never" # changed\n');
+    await flint(["exec", "run `touch three`"]);
+    expect(execFileSync("ls", [cwd], { encoding: "utf8" })).not.toContain("three");
+    expect((await flint(["trust", "--revoke"])).code).toBe(0);
+  });
+
+  test("is not given by what a repository brings along for the harness door [P35]", async () => {
+    const { flint, cwd } = await commandPlace();
+    await mkdir(`${cwd}/.harness`);
+    await writeFile(`${cwd}/.mcp.json`, '{"mcpServers":{"evil":{"command":"touch","args":["evil"]}}}');
+    await flint(["trust", "--yes"]);
+    const given = await readFile(`${cwd}/../home/.local/state/flint/trust.json`, "utf8");
+    await flint(["trust", "--revoke"]);
+    await writeFile(`${cwd}/.harness/trust.json`, given);
+    const { stdout } = await flint(["harness-client", "--cwd", cwd, "hello"]);
+    expect(stdout).not.toBe("");
+    expect(execFileSync("ls", [cwd], { encoding: "utf8" })).not.toContain("evil");
+  });
+});
+
+describe("flint doctor", () => {
+  test("says what is there, what is missing, and how to get it", async () => {
+    const { flint } = await commandPlace();
+    const { code, stdout } = await flint(["doctor"], {
+      env: { OPENAI_API_KEY: "sk-not-shown-anywhere-0000" },
+    });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ok {2}sandbox {7}(bubblewrap|namespaces)$/m);
+    expect(stdout).toContain("OPENAI_API_KEY is set");
+    expect(stdout).toContain("export ANTHROPIC_API_KEY=");
+    expect(stdout).not.toContain("not-shown-anywhere");
+    const found = JSON.parse((await flint(["doctor", "--json"])).stdout);
+    expect(found.map(({ name }: { name: string }) => name)).toContain("Ollama");
+  });
+});
+
+describe("flint completions", () => {
+  test("complete commands, options and their values in bash", async () => {
+    const { flint, cwd } = await commandPlace();
+    await writeFile(`${cwd}/complete.bash`, (await flint(["completions", "bash"])).stdout);
+    const complete = (...words: readonly string[]) =>
+      execFileSync(
+        "bash",
+        [
+          "-c",
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a word of bash
+          'source ./complete.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _flint; echo "${COMPREPLY[*]}"',
+          "bash",
+          ...words,
+        ],
+        { cwd, encoding: "utf8" },
+      ).trim();
+    expect(complete("flint", "thr")).toBe("threads");
+    expect(complete("flint", "threads", "exp")).toBe("export");
+    expect(complete("flint", "threads", "export", "--fo")).toBe("--format");
+    expect(complete("flint", "threads", "export", "--format", "")).toBe("markdown json");
+    expect(complete("flint", "exec", "--sandbox", "read")).toBe("read-only");
+    expect(complete("flint", "completions", "z")).toBe("zsh");
+  });
+
+  test("exist for zsh and fish with every command", async () => {
+    const { flint } = await commandPlace();
+    for (const shell of ["zsh", "fish"]) {
+      const { stdout } = await flint(["completions", shell]);
+      for (const word of ["exec", "threads", "doctor", "unarchive", "output-schema"])
+        expect(stdout).toContain(word);
+    }
+    expect(await flint(["completions", "tcsh"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("bash, zsh and fish"),
+    });
+  });
+});
+
+describe("help", () => {
+  test("teaches each command with examples, and finds what was meant", async () => {
+    const { flint } = await commandPlace();
+    for (const args of [
+      ["exec"],
+      ["threads"],
+      ["threads", "export"],
+      ["config", "set"],
+      ["model", "serve"],
+    ]) {
+      const { code, stdout } = await flint([...args, "--help"]);
+      expect({ code, stdout }).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining(`flint ${args.join(" ")}`),
+      });
+      expect(stdout).toContain("Examples:");
+    }
+    expect((await flint(["help", "exec"])).stdout).toContain("--resume");
+    expect((await flint(["thread", "list"])).stderr).toContain("Did you mean flint threads?");
+    expect((await flint(["exec", "--modle", "x", "hi"])).stderr).toContain("Did you mean --model?");
+  });
+});

@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { temporaryFolder } from "@flint/testkit";
+import { onTestFinished } from "vitest";
+import { FakeTerminal } from "../../packages/server/src/screen/testing/fake-terminal.ts";
+import { FLINT } from "./server.ts";
+
+/** How a terminal is made. */
+export interface PtyOptions {
+  readonly columns?: number;
+  readonly env?: Readonly<Record<string, string>>;
+  /** What comes after the command, such as a pipe. */
+  readonly shell?: (command: string) => string;
+}
+
+const GUARD_MS = 20_000;
+
+/** The `flint` command on a terminal of its own, which `script` of util-linux makes. */
+export class Pty {
+  readonly workspace: string;
+  readonly columns: number;
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<number | null>;
+  #output = "";
+  #from = 0;
+  #onOutput: () => void = () => {};
+
+  private constructor(child: ChildProcess, workspace: string, columns: number) {
+    this.#child = child;
+    this.workspace = workspace;
+    this.columns = columns;
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      this.#output += text;
+      this.#onOutput();
+    });
+    this.#exited = new Promise((resolve) => {
+      child.on("close", (code) => {
+        resolve(code);
+        this.#onOutput();
+      });
+    });
+  }
+
+  /** Starts `flint` with these arguments in a small workspace. */
+  static async start(args: readonly string[], options: PtyOptions = {}): Promise<Pty> {
+    const folder = await temporaryFolder();
+    const workspace = folder.join("workspace");
+    await mkdir(workspace);
+    await writeFile(`${workspace}/notes.txt`, "one\n");
+    const { columns = 80, shell = (command: string) => command, env = {} } = options;
+    const flint = [process.execPath, FLINT, ...args].map(quoted).join(" ");
+    const command = `stty cols ${columns} rows 24; ${shell(flint)}`;
+    const child = spawn("script", ["-qefc", command, "/dev/null"], {
+      cwd: workspace,
+      env: {
+        PATH: process.env.PATH,
+        SHELL: "/bin/bash",
+        HOME: folder.path,
+        FLINT_HOME: folder.join("home"),
+        TERM: "xterm-256color",
+        LANG: "C.UTF-8",
+        ...env,
+      },
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    return new Pty(child, workspace, columns);
+  }
+
+  /** Everything that was written to the terminal so far. */
+  get output(): string {
+    return this.#output;
+  }
+
+  /** What stands on the terminal now. */
+  get screen(): FakeTerminal {
+    const terminal = new FakeTerminal(this.columns);
+    terminal.write(this.#output.replaceAll("\r\n", "\n"));
+    return terminal;
+  }
+
+  /** Presses keys. */
+  type(keys: string): void {
+    this.#child.stdin?.write(keys);
+  }
+
+  /** Resolves once this text was written, after what was waited for before. */
+  async waitFor(text: string): Promise<void> {
+    const found = () => this.#output.indexOf(text, this.#from);
+    const deadline = Date.now() + GUARD_MS;
+    while (found() === -1) {
+      if (this.#child.exitCode !== null || Date.now() > deadline) {
+        throw new Error(`${JSON.stringify(text)} was not shown, but:\n${this.#output.slice(this.#from)}`);
+      }
+      await this.#moreOutput(deadline - Date.now());
+    }
+    this.#from = found() + text.length;
+  }
+
+  /** The exit code of the command. */
+  async exitCode(): Promise<number | null> {
+    return this.#exited;
+  }
+
+  /** Resolves with the next output, or when the time is over. */
+  #moreOutput(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, withinMs);
+      this.#onOutput = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,118 @@
+import { readdir } from "node:fs/promises";
+import { descendantsOf } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { Pty } from "./exec-pty.ts";
+
+describe("flint exec on a terminal", () => {
+  test("shows what happens and ends with a summary on a clean screen", async () => {
+    const pty = await Pty.start(["exec", "--offline", "what is in this folder?"]);
+    expect(await pty.exitCode()).toBe(0);
+    const { text, cursorShown } = pty.screen;
+    expect(text).toMatch(/^✓ \$ ls .*\n(.*\n)* {2}notes\.txt\n\n/);
+    expect(text).toMatch(/\n✓ Done in [\d.]+s · \d+ tokens\n {2}Go on: flint exec --resume [\w-]+ "\.\.\."$/);
+    expect([text.includes("Ctrl-C"), cursorShown]).toEqual([false, true]);
+  });
+
+  test("asks before it runs something, and y allows it once", async () => {
+    const pty = await Pty.start(["exec", "--offline", "run `touch made.txt`"]);
+    await pty.waitFor("[y]");
+    expect(pty.screen.text).toContain("$ touch made.txt");
+    expect(await readdir(pty.workspace)).not.toContain("made.txt");
+    pty.type("y");
+    expect(await pty.exitCode()).toBe(0);
+    expect(await readdir(pty.workspace)).toContain("made.txt");
+    expect(pty.screen.text).toContain("→ allowed once\n✓ $ touch made.txt");
+  });
+
+  test("Enter alone is a no", async () => {
+    const pty = await Pty.start(["exec", "--offline", "run `touch made.txt`"]);
+    await pty.waitFor("[y]");
+    pty.type("\r");
+    expect(await pty.exitCode()).toBe(0);
+    expect(await readdir(pty.workspace)).not.toContain("made.txt");
+    expect(pty.screen.text).toContain("⊘ $ touch made.txt  declined, not run");
+  });
+
+  test("keys that are typed before the question do not answer it", async () => {
+    const pty = await Pty.start(["exec", "--offline", "run `touch made.txt`"]);
+    await pty.waitFor("Starting");
+    pty.type("y");
+    pty.type("yyyy");
+    await pty.waitFor("[y]");
+    pty.type("n");
+    await pty.exitCode();
+    expect(await readdir(pty.workspace)).not.toContain("made.txt");
+  });
+
+  test("Ctrl-C stops the turn and its processes, and the exit code says so", async () => {
+    // No other run of these tests, beside this one, sleeps as long as this.
+    const sleep = `sleep 9${process.pid}`;
+    const pty = await Pty.start(["exec", "--offline", `run \`${sleep}\``]);
+    await pty.waitFor("[y]");
+    pty.type("y");
+    await pty.waitFor("Running a command");
+    pty.type("\u0003");
+    expect(await pty.exitCode()).toBe(130);
+    expect(pty.screen.text).toMatch(/⊘ Interrupted in/);
+    expect(descendantsOf(1).filter(({ command }) => command.includes(sleep))).toEqual([]);
+  });
+
+  test("a second Ctrl-C leaves at once and gives the terminal back", async () => {
+    const pty = await Pty.start(["exec", "--offline", "run `touch made.txt`"]);
+    await pty.waitFor("[y]");
+    pty.type("\u0003\u0003");
+    expect(await pty.exitCode()).toBe(130);
+    expect(pty.screen.cursorShown).toBe(true);
+  });
+
+  test("Ctrl-C at a question interrupts and runs nothing", async () => {
+    const pty = await Pty.start(["exec", "--offline", "run `touch made.txt`"]);
+    await pty.waitFor("[y]");
+    pty.type("\u0003");
+    expect(await pty.exitCode()).toBe(130);
+    expect(await readdir(pty.workspace)).not.toContain("made.txt");
+  });
+
+  test("a question is taken back when it times out, and that is said", async () => {
+    const pty = await Pty.start(["exec", "--offline", "--approval-timeout", "0.6", "run `touch made.txt`"]);
+    await pty.waitFor("nobody answered in time");
+    expect(await pty.exitCode()).toBe(0);
+    expect(pty.screen.text).not.toContain("[y]");
+  });
+
+  test("a question of the agent is answered by a number", async () => {
+    const pty = await Pty.start(["exec", "--offline", "ask me which colour: red, green or blue"]);
+    await pty.waitFor("> ");
+    pty.type("2\r");
+    expect(await pty.exitCode()).toBe(0);
+    expect(pty.screen.text).toContain("> green");
+  });
+
+  test("on 20 columns, without colours and without Unicode, every row fits and all signs are plain", async () => {
+    const env = { LANG: "C", NO_COLOR: "1" };
+    const pty = await Pty.start(["exec", "--offline", "what is in this folder?"], { columns: 20, env });
+    expect(await pty.exitCode()).toBe(0);
+    expect(pty.screen.rows.filter((row) => row.length > 20)).toEqual([]);
+    expect(pty.screen.text).toMatch(/^[\x20-\x7e\n]*$/);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour
+    expect(pty.output).not.toMatch(/\u001b\[[\d;]*m/);
+  });
+
+  test("a terminal that cannot move its cursor gets plain lines, and can still answer", async () => {
+    const pty = await Pty.start(["exec", "--offline", "run `touch made.txt`"], { env: { TERM: "dumb" } });
+    await pty.waitFor("[y]");
+    pty.type("y");
+    expect(await pty.exitCode()).toBe(0);
+    expect(await readdir(pty.workspace)).toContain("made.txt");
+    expect(pty.output).not.toContain("\u001b");
+  });
+
+  test("with something piped in, questions are still answered at the terminal", async () => {
+    const shell = (command: string) => `echo context | ${command}`;
+    const pty = await Pty.start(["exec", "--offline", "run `touch made.txt`"], { shell });
+    await pty.waitFor("[y]");
+    pty.type("y");
+    expect(await pty.exitCode()).toBe(0);
+    expect(await readdir(pty.workspace)).toContain("made.txt");
+  });
+});

@@ -1,0 +1,181 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { temporaryFolder } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { asMessage, FLINT } from "./server.ts";
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Workspace {
+  readonly path: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+async function makeWorkspace(): Promise<Workspace> {
+  const folder = await temporaryFolder();
+  const path = folder.join("workspace");
+  await mkdir(path);
+  await writeFile(`${path}/notes.txt`, "one\n");
+  return {
+    path,
+    env: { PATH: process.env.PATH, HOME: folder.path, FLINT_HOME: folder.join("home"), LANG: "C.UTF-8" },
+  };
+}
+
+function exec({ path, env }: Workspace, args: readonly string[], input = ""): Promise<Ran> {
+  return new Promise((resolve) => {
+    const all = [FLINT, "exec", "--offline", ...args];
+    const child = execFile(process.execPath, all, { cwd: path, env }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
+    });
+    child.stdin?.end(input);
+  });
+}
+
+const events = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => asMessage(JSON.parse(line)));
+
+describe("flint exec in a pipe", () => {
+  test("prints plain lines without a spinner or colours", async () => {
+    const { code, stdout, stderr } = await exec(await makeWorkspace(), ["what is in this folder?"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^\$ ls .*\n(.*\n)*notes\.txt\n\(exit 0\)\n/);
+    expect(stdout).not.toContain("\u001b");
+  });
+
+  test("--quiet prints only the last message", async () => {
+    const { stdout, stderr } = await exec(await makeWorkspace(), ["-q", "what is in this folder?"]);
+    expect(stdout).toMatch(/^This folder [^\n]*\n$/);
+    expect(stderr).toBe("");
+  });
+
+  test("--json prints each event as one line, from the thread to the end of its turn", async () => {
+    const { stdout, stderr } = await exec(await makeWorkspace(), ["--json", "count to 3"]);
+    const told = events(stdout);
+    expect([told[0]?.type, told.at(-1)?.type, stderr]).toEqual(["thread/started", "turn/completed", ""]);
+    const threadId = asMessage(told[0]?.thread).id;
+    expect(new Set(told.map((event) => event.threadId))).toEqual(new Set([threadId]));
+    const stored = told.flatMap((event) => (typeof event.seq === "number" ? [event.seq] : []));
+    expect(stored).toEqual([...stored].sort((one, other) => one - other));
+  });
+
+  test("a thread goes on by its id, the beginning of it, its folder, and never by one that is not there", async () => {
+    const workspace = await makeWorkspace();
+    const first = events((await exec(workspace, ["--json", "count to 3"])).stdout);
+    const threadId = String(asMessage(first[0]?.thread).id);
+    for (const which of [["--resume", threadId], ["-r", threadId.slice(0, -2)], ["--continue"]]) {
+      const { stdout } = await exec(workspace, [...which, "-q", "what did I ask?"]);
+      expect(stdout).toContain("count to 3");
+    }
+    const resumed = events((await exec(workspace, ["-c", "--json", "count to 2"])).stdout);
+    expect([resumed[0]?.type, resumed[0]?.threadId, resumed[1]?.type]).toEqual([
+      "thread/started",
+      threadId,
+      "turn/started",
+    ]);
+    const wrong = await exec(workspace, ["--resume", "nope", "hello"]);
+    expect(wrong).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining('no thread "nope"') });
+  });
+
+  test("--ephemeral keeps nothing", async () => {
+    const workspace = await makeWorkspace();
+    await exec(workspace, ["--ephemeral", "count to 3"]);
+    expect((await exec(workspace, ["--continue", "hello"])).code).toBe(2);
+  });
+
+  test("what is piped in is context, or the prompt", async () => {
+    const workspace = await makeWorkspace();
+    const context = events((await exec(workspace, ["--json", "count to 2"], "a log\n")).stdout);
+    const message = context
+      .map((event) => asMessage(event.item ?? {}))
+      .find((item) => item.type === "userMessage");
+    expect(message?.content).toEqual([
+      { type: "text", text: "count to 2" },
+      { type: "text", text: "<stdin>\na log\n</stdin>" },
+    ]);
+    expect((await exec(workspace, ["-q", "-"], "count to 2\n")).stdout).toBe("1 2.\n");
+  });
+
+  test("--output-schema prints only JSON, and an answer that does not fit has an exit code of its own", async () => {
+    const workspace = await makeWorkspace();
+    await writeFile(
+      `${workspace.path}/schema.json`,
+      '{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"]}',
+    );
+    await writeFile(`${workspace.path}/never.json`, '{"type":"object","anyOf":[{"type":"string"}]}');
+    const fits = await exec(workspace, ["--output-schema", "schema.json", "count to 2"]);
+    expect([fits.code, fits.stderr, typeof JSON.parse(fits.stdout)]).toEqual([0, "", "object"]);
+    const never = await exec(workspace, ["--output-schema", "never.json", "count to 2"]);
+    expect([never.code, never.stderr]).toEqual([4, expect.stringContaining("does not fit never.json")]);
+  });
+
+  test("what nobody could be asked about is declined, and the exit code tells", async () => {
+    const workspace = await makeWorkspace();
+    const { code, stdout } = await exec(workspace, ["run `touch made.txt`"]);
+    expect([code, await readdir(workspace.path)]).toEqual([3, ["notes.txt"]]);
+    expect(stdout).toContain("(declined)");
+  });
+
+  test("a turn that fails has exit code 1 and says why", async () => {
+    const { code, stdout } = await exec(await makeWorkspace(), ["fail with boom"]);
+    expect(code).toBe(1);
+    expect(stdout).toContain("boom");
+  });
+
+  test("SIGTERM stops the turn in order", async () => {
+    const { path, env } = await makeWorkspace();
+    const args = [FLINT, "exec", "--offline", "--approval", "never", "run `echo ready; sleep 300`"];
+    const child = spawn(process.execPath, args, { cwd: path, env, stdio: ["ignore", "pipe", "ignore"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    let output = "";
+    const closed = once(child, "close");
+    for await (const chunk of child.stdout.setEncoding("utf8")) {
+      const wasReady = output.includes("\nready\n");
+      output += chunk;
+      if (!wasReady && output.includes("\nready\n")) child.kill("SIGTERM");
+    }
+    expect(await closed).toEqual([143, null]);
+    expect(output).toContain("The turn was interrupted.");
+  });
+
+  test("a reader that goes away ends it without a word", async () => {
+    const { path, env } = await makeWorkspace();
+    const args = [FLINT, "exec", "--offline", "--approval", "never", "run `while :; do echo line; done`"];
+    const child = spawn(process.execPath, args, { cwd: path, env, stdio: ["ignore", "pipe", "pipe"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+    });
+    await once(child.stdout, "data");
+    child.stdout.destroy();
+    expect([await once(child, "close"), stderr]).toEqual([[141, null], ""]);
+  });
+
+  test("pictures and schemas that cannot be sent are refused before anything starts", async () => {
+    const workspace = await makeWorkspace();
+    const wrong: readonly [readonly string[], RegExp][] = [
+      [["--image", "none.png", "look"], /none\.png cannot be read/],
+      [["--image", "notes.txt", "look"], /notes\.txt is not a picture/],
+      [["--output-schema", "notes.txt", "look"], /notes\.txt is not JSON/],
+      [["--max-tokens", "many", "look"], /--max-tokens takes a number/],
+      [["--json", "--quiet", "look"], /exclude each other/],
+    ];
+    for (const [args, message] of wrong) {
+      const { code, stdout, stderr } = await exec(workspace, args);
+      expect({ code, stdout, stderr }).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringMatching(message),
+      });
+    }
+  });
+});

@@ -1,0 +1,45 @@
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { temporaryFolder } from "@flint/testkit";
+import { FLINT } from "./server.ts";
+
+/** How a run of the command ended. */
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A folder to run the command in, with an empty home of its own. */
+export interface CommandPlace {
+  readonly cwd: string;
+  readonly home: string;
+  /** Runs the command to its end; nobody is at its terminal. */
+  flint(
+    args: readonly string[],
+    options?: { readonly stdin?: string; readonly env?: NodeJS.ProcessEnv },
+  ): Promise<Ran>;
+}
+
+/** A folder with a README and nothing of the user's environment that could change what happens. */
+export async function commandPlace(): Promise<CommandPlace> {
+  const { path } = await temporaryFolder();
+  const home = `${path}/home`;
+  const cwd = `${path}/project`;
+  await Promise.all([mkdir(home), mkdir(cwd)]);
+  await writeFile(`${cwd}/README.md`, "# Sample\n");
+  const base = { PATH: process.env.PATH, HOME: home, LANG: "C.UTF-8", OLLAMA_HOST: "127.0.0.1:9" };
+  return {
+    cwd,
+    home,
+    flint: (args, { stdin = "", env = {} } = {}) =>
+      new Promise((resolve) => {
+        const options = { cwd, env: { ...base, ...env } };
+        const child = execFile(process.execPath, [FLINT, ...args], options, (error, stdout, stderr) => {
+          resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
+        });
+        child.stdin?.on("error", () => undefined);
+        child.stdin?.end(stdin);
+      }),
+  };
+}
