@@ -13,6 +13,7 @@ const PACKAGES: Record<string, PackageFacts> = {
       "@flint/core": "packages/core/src/index.ts",
       "@flint/core/ports": "packages/core/src/ports/index.ts",
       "@flint/core/store": "packages/core/src/store/index.ts",
+      "@flint/core/globs": "packages/core/src/globs/index.ts",
     },
     dependencies: flint("protocol"),
   },
@@ -93,6 +94,7 @@ describe("the library rule", () => {
 describe("the ports rule", () => {
   test.each([
     ["drivers", 'import type { Driver } from "@flint/core/ports";'],
+    ["drivers", 'import { Glob } from "@flint/core/globs";'],
     ["dialects", 'import { follow } from "@flint/core/ports";'],
     ["dialects", 'import type { Engine } from "@flint/core";'],
     ["rpc", 'import type { Engine } from "@flint/core";'],
@@ -103,6 +105,10 @@ describe("the ports rule", () => {
   test.each([
     ["drivers", 'import type { Engine } from "@flint/core";'],
     ["drivers", 'import { open } from "@flint/core/store";'],
+    ["drivers", 'import type { Store } from "@flint/core/store";'],
+    ["drivers", 'const { open } = await import("@flint/core/store");'],
+    ["drivers", 'import { Glob } from "@flint/core/globs/glob";'],
+    ["dialects", 'import { Glob } from "@flint/core/globs";'],
     ["dialects", 'import { Engine } from "@flint/core";'],
     ["dialects", 'import type { Store } from "@flint/core/store";'],
   ])("refuses that %s has %s", (name, source) => {

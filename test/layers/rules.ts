@@ -12,6 +12,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   testkit: ["protocol", "rpc", "core", "sdk"],
 };
 
+/** What drivers may use of core: what they are made for, and patterns of paths. */
+const FOR_DRIVERS = ["@flint/core/ports", "@flint/core/globs"];
+
 /** The only places that may start a process. */
 const STARTS_PROCESSES = [
   /^packages\/core\/src\/sandbox\//,
@@ -51,13 +54,17 @@ export const externals: Rule = (graph) =>
     return declared ? undefined : "is not declared in package.json";
   });
 
-/** Drivers see the ports of core and nothing else of it; dialects see besides only the engine's types. */
+/** Drivers see the ports of core and its patterns of paths; dialects see the ports and the engine's types. */
 export const corePorts: Rule = (graph) =>
   eachEdge(graph, (module, edge) => {
     const from = packageOf(module.path);
-    if (!edge.specifier.startsWith("@flint/core") || edge.specifier === "@flint/core/ports") return undefined;
-    if (from === "drivers") return "drivers may use @flint/core/ports only";
-    if (from !== "dialects") return undefined;
+    if (!edge.specifier.startsWith("@flint/core")) return undefined;
+    if (from === "drivers") {
+      return FOR_DRIVERS.includes(edge.specifier)
+        ? undefined
+        : `drivers may use ${FOR_DRIVERS.join(" and ")} only`;
+    }
+    if (from !== "dialects" || edge.specifier === "@flint/core/ports") return undefined;
     if (edge.specifier === "@flint/core" && edge.typeOnly) return undefined;
     return "dialects may use @flint/core/ports and types of @flint/core only";
   });

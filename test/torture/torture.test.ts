@@ -17,6 +17,10 @@ import { politeStop } from "./p19-polite-stop.ts";
 import { twoServers } from "./p21-two-servers.ts";
 import { hostileIds } from "./p27-hostile-ids.ts";
 import { privateStore } from "./p30-private.ts";
+import { secrets } from "./p31-secrets.ts";
+import { sandbox } from "./p32-sandbox.ts";
+import { noSandbox } from "./p33-no-sandbox.ts";
+import { slyCommands } from "./p34-sly-commands.ts";
 import { runCase } from "./run-case.ts";
 
 /** The cases that are quick enough for every run of the tests; `npm run torture` has them all, with larger numbers. */
@@ -37,6 +41,10 @@ const QUICK = [
   twoServers,
   hostileIds,
   privateStore,
+  secrets,
+  sandbox,
+  noSandbox,
+  slyCommands,
 ];
 
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Engine, secretsIn } from "@flint/core";
-import { SYSTEM_CLOCK } from "@flint/core/ports";
+import { type McpServerConfig, SYSTEM_CLOCK } from "@flint/core/ports";
 import { builtInDrivers } from "@flint/drivers";
 import { nativeOptions } from "./config/server-config.ts";
-import { inheritedEnvironment, setting, stateFolder } from "./config.ts";
+import { inheritedEnvironment, setting, stateFolder, usersUmask } from "./config.ts";
 import {
   CheckpointsOnDemand,
   SandboxOnDemand,
@@ -42,7 +42,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     drivers: options.drivers ?? builtInDrivers(options.native ?? nativeOptions()),
     sandbox: new SandboxOnDemand(async () => {
       const { CommandSandbox } = await import("@flint/core/sandbox");
-      return new CommandSandbox({ environment: inheritedEnvironment() });
+      return new CommandSandbox({ environment: inheritedEnvironment(), umask: usersUmask() });
     }),
     checkpoints: new CheckpointsOnDemand(async () => {
       const { FileCheckpoints } = await import("@flint/core/checkpoints");
@@ -56,7 +56,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
       const { TrustFile } = await import("./config/trust-file.ts");
       return new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")));
     }, startChoices(options)),
-    secrets: secretsIn(inheritedEnvironment()),
+    secrets: [...secretsIn(inheritedEnvironment()), ...(options.mcpServers ?? []).flatMap(secretsOf)],
     clock: options.clock ?? SYSTEM_CLOCK,
     cwd: options.cwd ?? process.cwd(),
     model: options.model ?? setting("FLINT_MODEL"),
@@ -69,6 +69,12 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     durability: DURABILITY_WORDS[durability],
     isFolder,
   });
+}
+
+/** What the user gave an MCP server to identify itself with; too short a text would be found everywhere. */
+function secretsOf(server: McpServerConfig): string[] {
+  const given = Object.values(server.type === "stdio" ? server.env : server.headers);
+  return given.map((text) => text.replace(/^Bearer /i, "")).filter((text) => text.length >= 12);
 }
 
 /** What no workspace may change. */

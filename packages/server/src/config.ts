@@ -40,6 +40,19 @@ export function variable(name: string): string | undefined {
   return value === "" ? undefined : value;
 }
 
+let umaskOfUser: number | undefined;
+
+/** Makes everything that Flint writes private to its user from now on. */
+export function keepPrivate(): void {
+  const before = process.umask(0o077);
+  umaskOfUser ??= before;
+}
+
+/** The umask that the user's own commands have. */
+export function usersUmask(): number {
+  return umaskOfUser ?? process.umask();
+}
+
 /** The whole environment, for the commands that agents start. */
 export function inheritedEnvironment(): Readonly<Record<string, string | undefined>> {
   return process.env;

@@ -63,6 +63,8 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
   readonly allowUnconfined?: boolean;
   readonly approvalTimeoutMs?: number;
   readonly idleMs?: number;
+  /** Texts that must be kept out of everything. */
+  readonly secrets?: readonly string[];
   /** Which folders there are; all of them unless told. */
   readonly folders?: readonly string[];
 }
@@ -159,6 +161,7 @@ export class TestEngine<Time extends Clock = TestClock> {
       budget: options.budget,
       mcpServers: options.mcpServers ?? [],
       workspaces: options.workspaces ?? SILENT_WORKSPACES,
+      secrets: options.secrets ?? [],
       clock,
       cwd: options.cwd ?? "/work",
       model: options.model,

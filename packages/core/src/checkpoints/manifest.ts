@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import type { NotSavedReason } from "@flint/protocol";
+import type { IgnoreRules } from "../globs/ignore-rules.ts";
 import { type Change, type Entry, type State, sameState } from "./entry.ts";
-import type { IgnoreRules } from "./ignore-rules.ts";
 
 /** A path as it was found: what is there, and by what to see without reading it that it is still the same. */
 export interface Seen {

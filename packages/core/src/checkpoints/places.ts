@@ -1,9 +1,7 @@
 import { dirname } from "node:path";
 import { isInside } from "../sandbox/confinement.ts";
-import { PROTECTED_NAMES } from "../sandbox/protected-names.ts";
+import { isProtectedName as isProtectedAtTop } from "../sandbox/protected-names.ts";
 import type { Disk } from "./disk.ts";
-
-const NAMES: ReadonlySet<string> = new Set(PROTECTED_NAMES);
 
 /** The root that a path lies in, and is not itself. */
 export function rootOf(path: string, roots: readonly string[]): string | undefined {
@@ -23,8 +21,7 @@ export function isProtected(path: string, root: string): boolean {
 /** The same for one name. Only version control is protected at any depth, the others at the top of a workspace. */
 export function isProtectedName(name: string, isAtTop: boolean): boolean {
   if (!name.startsWith(".")) return false;
-  const lower = name.toLowerCase();
-  return lower === ".git" || (isAtTop && NAMES.has(lower));
+  return isAtTop ? isProtectedAtTop(name) : name.toLowerCase() === ".git";
 }
 
 /** Whether a path that was read from a file names a place below its root and nothing else. */

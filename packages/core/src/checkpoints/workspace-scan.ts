@@ -1,9 +1,9 @@
 import type { Stats } from "node:fs";
 import type { NotSavedReason } from "@flint/protocol";
+import { IgnoreRules } from "../globs/ignore-rules.ts";
 import { type CaptureTools, captureEntry } from "./capture.ts";
 import { type Named, readFile } from "./disk.ts";
 import { type Entry, modeOf, sameState, unsaved } from "./entry.ts";
-import { IgnoreRules } from "./ignore-rules.ts";
 import type { CheckpointLimits } from "./limits.ts";
 import { isUnchanged, Manifest, type Seen } from "./manifest.ts";
 import { isProtectedName } from "./places.ts";

@@ -31,6 +31,10 @@ export interface ProcessSpec {
   readonly workspace: string;
   /** Variables it gets beside what every command gets; a key that it needs belongs here. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Files and folders of its own that it may write whatever its policy says. What does not exist is left out. */
+  readonly ownPaths?: readonly string[];
+  /** Set if it may reach the network whatever its policy says, as an agent has to reach its model. */
+  readonly network?: boolean;
 }
 
 /** A program that runs. It and all it started die with this server, whatever way the server ends. */

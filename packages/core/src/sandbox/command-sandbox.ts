@@ -4,7 +4,7 @@ import type { LaunchResult, LaunchSpec, ProcessSpec, RunningProcess, Sandbox } f
 import { CommandRun } from "./command-run.ts";
 import { type ConfinedPolicy, type Confinement, confine } from "./confinement.ts";
 import { commandEnvironment, type Environment } from "./environment.ts";
-import { type MechanismName, SYSTEM_PATH } from "./mechanism.ts";
+import { type MechanismName, SYSTEM_PATH, UMASK_NAME } from "./mechanism.ts";
 import { MechanismSearch } from "./mechanism-search.ts";
 import { ProcessRun } from "./process-run.ts";
 import type { RunSpec } from "./process-tree.ts";
@@ -17,6 +17,8 @@ export interface CommandSandboxOptions {
   /** What commands inherit, minus keys and tokens. Comes from the caller; the sandbox reads none of its own. */
   readonly environment: Environment;
   readonly clock?: Clock;
+  /** The umask of commands; that of this process if not given. */
+  readonly umask?: number;
   /** The ways of confinement to try, in order; all of them if not given. */
   readonly mechanisms?: readonly MechanismName[];
   /** How unconfined commands are kept together; the surest way that works here if not given. */
@@ -43,7 +45,8 @@ export class CommandSandbox implements Sandbox {
 
   constructor(options: CommandSandboxOptions) {
     const environment = commandEnvironment(options.environment);
-    this.#environment = environment;
+    const umask = options.umask ?? process.umask();
+    this.#environment = { ...environment, [UMASK_NAME]: umask.toString(8).padStart(3, "0") };
     this.#clock = options.clock ?? SYSTEM_CLOCK;
     this.#protected = new ProtectedPaths(this.#clock);
     const searchPath = searchPathOf(environment);
@@ -116,13 +119,16 @@ export class CommandSandbox implements Sandbox {
     return { run: { argv, cwd: "/", leash: "namespace", environment, clock: this.#clock }, release };
   }
 
-  async #confine({ workspace, cwd }: Wish, policy: ConfinedPolicy) {
+  async #confine(wish: Wish, policy: ConfinedPolicy) {
+    const { workspace, cwd, ownPaths = [], network = false } = wish;
     let release: Prepared["release"] = async () => undefined;
-    const confinement: Confinement = await confine(policy, workspace, cwd, async (roots) => {
+    const guard = async (roots: readonly string[]) => {
       const hold = await this.#protected.hold(roots);
       release = hold.release;
       return hold.paths;
-    });
+    };
+    const needs = { paths: ownPaths, network };
+    const confinement: Confinement = await confine(policy, workspace, cwd, guard, needs);
     return { confinement, release };
   }
 }

@@ -35,12 +35,21 @@ const KEPT = ["/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/r
 /** What of a root must not be written, although the root may. */
 export type Guard = (roots: readonly string[]) => Promise<readonly string[]>;
 
+/** What a program may beyond its policy, for its own sake. */
+export interface OwnNeeds {
+  readonly paths: readonly string[];
+  readonly network: boolean;
+}
+
+const NO_NEEDS: OwnNeeds = { paths: [], network: false };
+
 /** Works out what a policy means on this machine. Roots that do not exist are left out. */
 export async function confine(
   policy: ConfinedPolicy,
   workspace: string,
   cwd: string,
   guard: Guard,
+  needs: OwnNeeds = NO_NEEDS,
 ): Promise<Confinement> {
   const roots = await resolvedRoots(policy, workspace);
   const readable = (await existing([workspace, ...KEPT])).filter((path) => !roots.includes(path));
@@ -50,7 +59,8 @@ export async function confine(
     .filter((root) => isOwnBind(root, roots, inRoots))
     .map((path) => ({ path, writable: true }));
   const readOnly = [...new Set([...readable, ...inRoots])].map((path): Bind => ({ path, writable: false }));
-  const binds = [...writable, ...readOnly].filter((bind) => bind.path !== sep);
+  const own = (await existing(needs.paths)).map((path): Bind => ({ path, writable: true }));
+  const binds = [...writable, ...readOnly, ...own].filter((bind) => bind.path !== sep);
   const masks = (await existing(MASKS)).filter((mask) => !roots.some((root) => isInside(mask, root)));
   const isOutside = (path: string) => ![...masks, ...roots, "/dev"].some((folder) => isInside(path, folder));
   return {
@@ -58,7 +68,7 @@ export async function confine(
     masks,
     sockets: await boundSockets(isOutside),
     binds: binds.sort((left, right) => depth(left.path) - depth(right.path)),
-    network: policy.type === "workspaceWrite" && policy.networkAccess === true,
+    network: needs.network || (policy.type === "workspaceWrite" && policy.networkAccess === true),
     cwd: await resolved(cwd).then((path) => path ?? cwd),
   };
 }

@@ -10,10 +10,11 @@ import { PROTECTED_NAMES } from "./protected-names.ts";
  */
 const SCRIPT = `trap "" HUP INT TERM
 while read -r root && read -r mounted && read -r held; do set -- "$@" "$root" "$mounted" "$held"; done <&3
+is_used() { grep -qsF -e "$2" /proc/net/unix || grep -qsF -e " $1 " /proc/[0-9]*/mountinfo; }
 while [ $# -gt 0 ]; do
   round=0
-  while grep -qsF -e " $2 " /proc/[0-9]*/mountinfo && [ $round -lt 50 ]; do sleep 0.1; round=$((round + 1)); done
-  if [ $round -lt 50 ] && ! grep -qsF -e "$3" /proc/net/unix; then
+  while is_used "$2" "$3" && [ $round -lt 50 ]; do sleep 0.1; round=$((round + 1)); done
+  if [ $round -lt 50 ]; then
     for name in ${PROTECTED_NAMES.join(" ")}; do [ -k "$1/$name" ] && rmdir "$1/$name"; done
   fi
   shift 3

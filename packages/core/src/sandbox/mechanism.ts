@@ -25,9 +25,15 @@ export function temporaryBytes(): number {
 /** Where the tools of the system are, whatever the user's search path says. */
 export const SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
+/** The variable that tells the starting shell with which umask commands run; commands do not see it. */
+export const UMASK_NAME = "FLINT_UMASK";
+
+/** Flint's own umask keeps everybody else out, which is too strict for what a command makes in the user's folders. */
+export const TAKE_UMASK = `umask "$${UMASK_NAME}" 2>/dev/null; unset ${UMASK_NAME}`;
+
 /**
  * The first process of a namespace: runs a command and ends with its exit code, upon which the kernel ends all the
  * rest. The command itself is not the first process, because that one would be deaf to ordinary signals. Its first
  * argument is the search path for the command. What the shell has to say about a killed command is not output.
  */
-export const FIRST_PROCESS = `PATH=$1; shift; exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?`;
+export const FIRST_PROCESS = `${TAKE_UMASK}; PATH=$1; shift; exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?`;

@@ -1,4 +1,4 @@
-import { FIRST_PROCESS, SYSTEM_PATH } from "./mechanism.ts";
+import { FIRST_PROCESS, SYSTEM_PATH, TAKE_UMASK } from "./mechanism.ts";
 import type { Tools } from "./namespaces.ts";
 import { MARK_NAME } from "./processes.ts";
 
@@ -47,6 +47,7 @@ for file in $(grep -lzxF "$0" /proc/[0-9]*/environ); do
 done`;
 
 const GUARDED = `(/bin/sh -c '${GUARD}' "${MARK_NAME}=$${MARK_NAME}" >/dev/null 2>&1 &)
+${TAKE_UMASK}
 exec "$@" 3<&-`;
 
 /** A session of its own, and a guard for when the server dies. */

@@ -55,6 +55,7 @@ test("what the repository says is quoted line by line and marked as not from the
 test("the files from the root of the repository down to the workspace count, the outermost first", async () => {
   const folder = await temporaryFolder();
   mkdirSync(folder.join("repo", ".git"), { recursive: true });
+  writeFileSync(folder.join("repo", ".git", "HEAD"), "ref: refs/heads/main\n");
   mkdirSync(folder.join("repo", "packages", "one"), { recursive: true });
   writeFileSync(folder.join("AGENTS.md"), "above the repository");
   writeFileSync(folder.join("repo", "AGENTS.md"), "outer");
@@ -69,6 +70,8 @@ test("the files from the root of the repository down to the workspace count, the
 test("without a repository only the workspace itself counts", async () => {
   const folder = await temporaryFolder();
   mkdirSync(folder.join("work"));
+  // What a sandbox leaves in a folder to keep a repository out is no repository.
+  mkdirSync(folder.join(".git"));
   writeFileSync(folder.join("AGENTS.md"), "above");
   expect(await projectInstructions(folder.join("work"))).toEqual([]);
 });

@@ -50,7 +50,7 @@ function sandboxWords(policy: SandboxPolicy): string {
     case "workspaceWrite": {
       const more = policy.writableRoots?.length ? ` and in ${policy.writableRoots.join(", ")}` : "";
       const network = policy.networkAccess === true ? "They have network." : "They have no network.";
-      return `Commands may change files in the workspace${more} only, and not .git or the configuration of agents and editors. ${network}`;
+      return `Commands may change files in the workspace${more} only, and not .git or the configuration of agents, editors and shells; where such a name is missing, commands see an empty folder in its place. ${network}`;
     }
     case "dangerFullAccess":
       return "Commands run without a sandbox, so be careful.";

@@ -57,7 +57,7 @@ async function foldersUpToRoot(workspace: string): Promise<string[]> {
   let folder = workspace;
   for (let level = 0; level < LEVELS; level += 1) {
     folders.push(folder);
-    if (await exists(join(folder, ".git"))) return folders;
+    if (await isRepository(join(folder, ".git"))) return folders;
     const parent = dirname(folder);
     if (parent === folder) break;
     folder = parent;
@@ -65,9 +65,9 @@ async function foldersUpToRoot(workspace: string): Promise<string[]> {
   return [workspace];
 }
 
-function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
+/** An empty folder of that name is none: sandboxes leave such folders, to keep anybody from making a real one. */
+async function isRepository(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined) return false;
+  return found.isFile() || (await lstat(join(path, "HEAD")).catch(() => undefined)) !== undefined;
 }

@@ -1,11 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { DriverEvent, DriverSession, Sandbox } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/core/sandbox";
 import { LIMITS, mintId, type ThreadSettings, type Turn } from "@flint/protocol";
 import { needs, settled, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { NativeDriver } from "./driver.ts";
-import { RecordedTurn, type TurnWishes } from "./testing/recorded-turn.ts";
+import { turnsOf } from "./testing/bench.ts";
+import { commandLines } from "./testing/command-lines.ts";
 
 const sandbox = new CommandSandbox({ environment: process.env });
 
@@ -28,15 +29,7 @@ async function open(options: { history?: readonly Turn[]; sandbox?: Sandbox } = 
     mcpServers: [],
   });
   onTestFinished(() => session.close());
-  const begin = (text: string, wishes: TurnWishes = {}) => {
-    const turn = new RecordedTurn(text, settings, wishes);
-    return { turn, ended: session.run(turn) };
-  };
-  const run = async (text: string, wishes: TurnWishes = {}) => {
-    const { turn, ended } = begin(text, wishes);
-    return { turn, outcome: await ended };
-  };
-  return { folder, session, begin, run };
+  return { folder, session, ...turnsOf(session, settings) };
 }
 
 const confined = needs("namespaces");
@@ -288,17 +281,3 @@ test("a failure of the model is a failed turn, and the session goes on", async (
     error: { message: expect.stringContaining("Choose flint/offline") },
   });
 });
-
-/** The command lines of all processes. */
-function commandLines(): string[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => {
-      // Expected: the process ended in between.
-      try {
-        return readFileSync(`/proc/${name}/cmdline`, "latin1");
-      } catch {
-        return "";
-      }
-    });
-}

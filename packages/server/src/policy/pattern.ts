@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { parseSimpleCommand } from "@flint/core";
-import { fitsGlob } from "./glob.ts";
+import { Glob } from "@flint/core/globs";
 
 /** What a rule of a policy file speaks of. */
 export type Pattern =
@@ -53,7 +53,7 @@ export function fitOf(pattern: Pattern, subject: Subject): Fit {
       return any ? "yes" : "no";
     }
     case "tool":
-      return subject.kind === "tool" && fitsGlob(pattern.name, subject.name) ? "yes" : "no";
+      return subject.kind === "tool" && Glob.plain(pattern.name).matches(subject.name) ? "yes" : "no";
   }
 }
 
@@ -80,5 +80,5 @@ function beginsWith(words: readonly string[] | undefined, prefix: readonly strin
 }
 
 function fitsPath(pattern: string | undefined, path: string): boolean {
-  return pattern === undefined || fitsGlob(pattern, path);
+  return pattern === undefined || Glob.plain(pattern).matches(path);
 }

@@ -1,10 +1,11 @@
 import type { Clock } from "@flint/core/ports";
+import type { ToolDescription } from "../models/model.ts";
 import { failed, type Tool, type ToolContext, type ToolOutcome } from "../tools/tool.ts";
 import { boundedJson, cut, cutMiddle, isObject } from "./bounded-json.ts";
 import { type CallAnswer, readResourceResult, TEXT_FOR_MODEL } from "./call-result.ts";
 import type { McpConnection } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
-import { McpCall } from "./mcp-call.ts";
+import { type CallTarget, McpCall } from "./mcp-call.ts";
 import type { McpServer } from "./mcp-server.ts";
 
 const MOST_RESOURCES = 500;
@@ -20,77 +21,80 @@ interface Source {
   readonly connection: McpConnection;
 }
 
+/** One thing that a model can do with resources. */
+interface ResourceWish extends ToolDescription {
+  /** What is to be called for an input, or what is wrong with it. */
+  target(input: Input, sources: readonly Source[]): Pick<CallTarget, "server" | "perform"> | ToolOutcome;
+}
+
 /** The tools by which a model reaches the resources of servers; none if no server has any. */
 export function resourceTools(servers: readonly McpServer[], clock: Clock): readonly Tool[] {
   return sourcesOf(servers).length === 0
     ? []
-    : [new ListResources(servers, clock), new ReadResource(servers, clock)];
+    : [new ResourceTool(LIST, servers, clock), new ResourceTool(READ, servers, clock)];
 }
 
-class ListResources implements Tool {
-  readonly name = "list_mcp_resources";
-  readonly description = "Lists the resources that MCP servers offer, of one server or of all.";
-  readonly parameters = {
-    type: "object",
-    properties: { server: { type: "string", description: "The name of the server; all if left out." } },
-  };
+class ResourceTool implements Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: ToolDescription["parameters"];
   readonly readOnly = false;
+  readonly #wish: ResourceWish;
   readonly #servers: readonly McpServer[];
   readonly #clock: Clock;
 
-  constructor(servers: readonly McpServer[], clock: Clock) {
+  constructor(wish: ResourceWish, servers: readonly McpServer[], clock: Clock) {
+    this.name = wish.name;
+    this.description = wish.description;
+    this.parameters = wish.parameters;
+    this.#wish = wish;
     this.#servers = servers;
     this.#clock = clock;
   }
 
   async run(input: Input, context: ToolContext): Promise<ToolOutcome> {
-    const { server } = input;
-    const all = sourcesOf(this.#servers);
-    const sources = server === undefined ? all : all.filter(({ name }) => name === server);
-    if (sources.length === 0) return noSuchServer(server, all);
-    const target = {
-      server: sources.map(({ name }) => name).join(", "),
-      tool: this.name,
-      asks: "agent" as const,
-      perform: (_input: Input, { signal }: { readonly signal: AbortSignal }) => listOf(sources, signal),
-    };
-    return McpCall.run(target, input, context, this.#clock);
+    const target = this.#wish.target(input, sourcesOf(this.#servers));
+    if (!("perform" in target)) return target;
+    return McpCall.run({ ...target, tool: this.name, asks: "agent" }, input, context, this.#clock);
   }
 }
 
-class ReadResource implements Tool {
-  readonly name = "read_mcp_resource";
-  readonly description = "Reads a resource of an MCP server by its URI.";
-  readonly parameters = {
+const LIST: ResourceWish = {
+  name: "list_mcp_resources",
+  description: "Lists the resources that MCP servers offer, of one server or of all.",
+  parameters: {
+    type: "object",
+    properties: { server: { type: "string", description: "The name of the server; all if left out." } },
+  },
+  target({ server }, all) {
+    const sources = server === undefined ? all : all.filter(({ name }) => name === server);
+    if (sources.length === 0) return noSuchServer(server, all);
+    return {
+      server: sources.map(({ name }) => name).join(", "),
+      perform: (_input, { signal }) => listOf(sources, signal),
+    };
+  },
+};
+
+const READ: ResourceWish = {
+  name: "read_mcp_resource",
+  description: "Reads a resource of an MCP server by its URI.",
+  parameters: {
     type: "object",
     properties: { server: { type: "string" }, uri: { type: "string" } },
     required: ["server", "uri"],
-  };
-  readonly readOnly = false;
-  readonly #servers: readonly McpServer[];
-  readonly #clock: Clock;
-
-  constructor(servers: readonly McpServer[], clock: Clock) {
-    this.#servers = servers;
-    this.#clock = clock;
-  }
-
-  async run(input: Input, context: ToolContext): Promise<ToolOutcome> {
-    const { server, uri } = input;
+  },
+  target({ server, uri }, all) {
     if (typeof uri !== "string" || uri === "") return failed("read_mcp_resource needs a uri.");
-    const all = sourcesOf(this.#servers);
     const source = all.find(({ name }) => name === server);
     if (source === undefined) return noSuchServer(server, all);
-    const target = {
+    return {
       server: source.name,
-      tool: this.name,
-      asks: "agent" as const,
-      perform: async (_input: Input, listener: Parameters<McpConnection["readResource"]>[1]) =>
+      perform: async (_input, listener) =>
         readResourceResult(await source.connection.readResource(uri, listener)),
     };
-    return McpCall.run(target, input, context, this.#clock);
-  }
-}
+  },
+};
 
 function sourcesOf(servers: readonly McpServer[]): readonly Source[] {
   return servers.flatMap(({ name, connection }) =>

@@ -6,6 +6,7 @@ import { Given } from "../models/offline/given.ts";
 import { CallersConversation } from "./callers-conversation.ts";
 import { wantsTitle, workingDirectory } from "./callers-text.ts";
 import { type CallersTool, CallersTools } from "./callers-tools.ts";
+import { contentText } from "./content-text.ts";
 import { modelRequest } from "./model-request.ts";
 import type { Answer, ModelCall, Shape, StreamEvent } from "./shape.ts";
 
@@ -35,10 +36,13 @@ const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
 export class AnthropicShape implements Shape {
   read(body: unknown): MessagesCall {
     const given = new Given(body, "");
-    const system = textOf(given.at("system"));
+    const system = contentText(given.at("system"));
     const messages = given.at("messages").items();
-    const directory = workingDirectory([system, ...messages.map((message) => textOf(message.at("content")))]);
-    const tools = new CallersTools(optionalItems(given.at("tools")).flatMap(readTool), directory);
+    const directory = workingDirectory([
+      system,
+      ...messages.map((message) => contentText(message.at("content"))),
+    ]);
+    const tools = new CallersTools(given.at("tools").optionalItems().flatMap(readTool), directory);
     const conversation = new CallersConversation(tools);
     conversation.instructed(system);
     for (const message of messages) readMessage(message, conversation);
@@ -205,33 +209,23 @@ function readMessage(given: Given, conversation: CallersConversation): void {
   const role = given.at("role").oneOf(["user", "assistant", "system"]);
   const content = given.at("content");
   const blocks = content.isList ? content.items() : [];
-  if (role === "system") conversation.instructed(textOf(content));
+  if (role === "system") conversation.instructed(contentText(content));
   else if (role === "assistant") readAssistant(content, blocks, conversation);
   else {
     for (const block of blocks.filter((each) => each.at("type").value === "tool_result")) {
-      const text = textOf(block.at("content"));
+      const text = contentText(block.at("content"));
       conversation.answered(block.at("tool_use_id").text(), text, block.at("is_error").value === true);
     }
-    conversation.asked(textOf(content));
+    conversation.asked(contentText(content));
   }
 }
 
 function readAssistant(content: Given, blocks: readonly Given[], conversation: CallersConversation): void {
-  conversation.said(textOf(content));
+  conversation.said(contentText(content));
   for (const block of blocks) {
     if (block.at("type").value !== "tool_use") continue;
     conversation.called(block.at("id").text(), block.at("name").text(), block.at("input").value);
   }
-}
-
-/** The text of content that is a text or a list of blocks. */
-function textOf(given: Given): string {
-  if (given.isMissing) return "";
-  if (!given.isList) return given.text();
-  return given
-    .items()
-    .flatMap((block) => (block.at("type").value === "text" ? [block.at("text").text()] : []))
-    .join("\n");
 }
 
 function schemaOf(given: Given): Readonly<Record<string, unknown>> | undefined {
@@ -240,8 +234,4 @@ function schemaOf(given: Given): Readonly<Record<string, unknown>> | undefined {
     : given.at("output_format");
   if (!format.isObject || format.at("type").value !== "json_schema") return undefined;
   return format.at("schema").fields();
-}
-
-function optionalItems(given: Given): Given[] {
-  return given.isMissing ? [] : given.items();
 }

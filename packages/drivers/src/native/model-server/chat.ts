@@ -5,8 +5,10 @@ import { Given } from "../models/offline/given.ts";
 import { CallersConversation } from "./callers-conversation.ts";
 import { wantsTitle, workingDirectory } from "./callers-text.ts";
 import { type CallersTool, CallersTools } from "./callers-tools.ts";
+import { contentText } from "./content-text.ts";
 import { modelRequest } from "./model-request.ts";
 import { openAiFailure } from "./open-ai-failure.ts";
+import { openAiUsage } from "./open-ai-usage.ts";
 import type { Answer, ModelCall, Shape, StreamEvent } from "./shape.ts";
 
 /** A call in the shape of Chat Completions, with what only that shape has. */
@@ -26,9 +28,9 @@ export class ChatShape implements Shape {
   read(body: unknown): ChatCall {
     const given = new Given(body, "");
     const messages = given.at("messages").items();
-    const texts = messages.map((message) => textOf(message.at("content")));
+    const texts = messages.map((message) => contentText(message.at("content")));
     const tools = new CallersTools(
-      optionalItems(given.at("tools")).flatMap(readTool),
+      given.at("tools").optionalItems().flatMap(readTool),
       workingDirectory(texts),
     );
     const conversation = new CallersConversation(tools);
@@ -140,15 +142,12 @@ class ChatAnswer implements Answer {
   }
 }
 
-/** In this shape cached input counts as input, and thinking as output. */
 function usageOf(usage: TokenUsage): object {
-  const cached = usage.cacheReadTokens ?? 0;
-  const input = usage.inputTokens + cached + (usage.cacheWriteTokens ?? 0);
-  const thinking = usage.thinkingTokens ?? 0;
+  const { input, cached, output, thinking, total } = openAiUsage(usage);
   return {
     prompt_tokens: input,
-    completion_tokens: usage.outputTokens + thinking,
-    total_tokens: input + usage.outputTokens + thinking,
+    completion_tokens: output,
+    total_tokens: total,
     prompt_tokens_details: { cached_tokens: cached },
     completion_tokens_details: { reasoning_tokens: thinking },
   };
@@ -170,7 +169,7 @@ function readTool(given: Given): CallersTool[] {
 }
 
 function readMessage(given: Given, conversation: CallersConversation): void {
-  const text = textOf(given.at("content"));
+  const text = contentText(given.at("content"));
   switch (given.at("role").oneOf(["system", "developer", "user", "assistant", "tool"])) {
     case "system":
     case "developer":
@@ -184,7 +183,7 @@ function readMessage(given: Given, conversation: CallersConversation): void {
       return;
     case "assistant":
       conversation.said(text);
-      for (const call of optionalItems(given.at("tool_calls"))) readCall(call, conversation);
+      for (const call of given.at("tool_calls").optionalItems()) readCall(call, conversation);
   }
 }
 
@@ -207,23 +206,10 @@ export function argumentsOf(text: string): unknown {
   }
 }
 
-function textOf(given: Given): string {
-  if (given.isMissing) return "";
-  if (!given.isList) return given.text();
-  return given
-    .items()
-    .flatMap((part) => (part.at("type").value === "text" ? [part.at("text").text()] : []))
-    .join("\n");
-}
-
 function schemaOf(format: Given): Readonly<Record<string, unknown>> | undefined {
   if (!format.isObject) return undefined;
   if (format.at("type").value === "json_object")
     return { type: "object", properties: { answer: { type: "string" } } };
   if (format.at("type").value !== "json_schema") return undefined;
   return format.at("json_schema").at("schema").fields();
-}
-
-function optionalItems(given: Given): Given[] {
-  return given.isMissing ? [] : given.items();
 }

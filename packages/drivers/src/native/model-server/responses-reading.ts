@@ -14,7 +14,7 @@ export function readResponsesCall(body: unknown, remembered: RememberedResponses
   const items = remembered.resolve(inputOf(given.at("input")), given.at("previous_response_id"));
   const texts = items.map((item) => (item.at("content").isMissing ? "" : textOf(item.at("content"))));
   const tools = new CallersTools(
-    [...optionalItems(given.at("tools")), ...items.flatMap(addedTools)].flatMap((tool) => readTool(tool)),
+    [...given.at("tools").optionalItems(), ...items.flatMap(addedTools)].flatMap((tool) => readTool(tool)),
     workingDirectory([instructions, ...texts]),
   );
   const conversation = new CallersConversation(tools);
@@ -124,8 +124,4 @@ function schemaOf(text: Given): Readonly<Record<string, unknown>> | undefined {
 
 function optionalFields(given: Given): Readonly<Record<string, unknown>> {
   return given.isMissing ? {} : given.fields();
-}
-
-function optionalItems(given: Given): Given[] {
-  return given.isMissing ? [] : given.items();
 }

@@ -3,6 +3,7 @@ import type { TokenUsage } from "@flint/protocol";
 import type { FinishReason, ModelPart } from "../models/model.ts";
 import type { OutwardCall } from "./callers-tools.ts";
 import { openAiFailure } from "./open-ai-failure.ts";
+import { openAiUsage } from "./open-ai-usage.ts";
 import { RememberedResponses } from "./remembered-responses.ts";
 import { readResponsesCall } from "./responses-reading.ts";
 import type { Answer, ModelCall, Shape, StreamEvent } from "./shape.ts";
@@ -227,17 +228,14 @@ function unfinished({ kind }: OutwardCall): Fields {
   return { status: "in_progress", [kind === "custom" ? "input" : "arguments"]: "" };
 }
 
-/** In this shape cached input counts as input, and thinking as output. */
 function usageOf(usage: TokenUsage): Fields {
-  const cached = usage.cacheReadTokens ?? 0;
-  const input = usage.inputTokens + cached + (usage.cacheWriteTokens ?? 0);
-  const thinking = usage.thinkingTokens ?? 0;
+  const { input, cached, output, thinking, total } = openAiUsage(usage);
   return {
     input_tokens: input,
     input_tokens_details: { cached_tokens: cached },
-    output_tokens: usage.outputTokens + thinking,
+    output_tokens: output,
     output_tokens_details: { reasoning_tokens: thinking },
-    total_tokens: input + usage.outputTokens + thinking,
+    total_tokens: total,
   };
 }
 

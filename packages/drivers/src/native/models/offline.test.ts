@@ -152,7 +152,7 @@ test("it looks into the folder with a command that is known to only read, and sa
     text: ".git/\nREADME.md\npackage.json\nsrc/\nx.txt\n",
   };
   const { steps, last } = await play([user("what is in this folder?")], [listing]);
-  expect(calls(steps[0] ?? [])).toMatchObject([{ tool: "shell", input: { command: "ls -Ap" } }]);
+  expect(calls(steps[0] ?? [])).toMatchObject([{ tool: "shell", input: { command: "ls -p" } }]);
   expect(last).toBe(
     "This folder holds 2 folders and 3 files. Worth knowing: README.md, package.json. Folders: .git/, src/. Files: README.md, package.json, x.txt.",
   );

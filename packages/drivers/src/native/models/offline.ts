@@ -11,6 +11,7 @@ import {
 import { partsOf } from "./offline/move.ts";
 import { nextMoves } from "./offline/moves.ts";
 import { ScriptPlayer } from "./offline/script-player.ts";
+import { WAITING_CLOCK } from "./waiting-clock.ts";
 
 /** How the offline model should work. */
 export interface OfflineOptions {
@@ -21,14 +22,6 @@ export interface OfflineOptions {
   /** Failures of a script that ask for another try are thrown, for a caller that tries again by itself. */
   readonly leavesRetries?: boolean;
 }
-
-/** Unlike the clock of the engine it keeps the process alive: somebody waits for the rest of the answer. */
-const WAITING_CLOCK: Pick<Clock, "after"> = {
-  after(milliseconds, action) {
-    const timer = setTimeout(action, milliseconds);
-    return () => clearTimeout(timer);
-  },
-};
 
 /**
  * A model that follows fixed rules, or a script: the same conversation always gets the same answer. It needs no key

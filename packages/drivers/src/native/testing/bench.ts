@@ -1,5 +1,5 @@
 import type { DriverSession, Sandbox } from "@flint/core/ports";
-import { FlintError, mintId, type Turn } from "@flint/protocol";
+import { FlintError, mintId, type ThreadSettings, type Turn } from "@flint/protocol";
 import type { Model } from "../models/model.ts";
 import type { WebAccess } from "../options.ts";
 import { NativeSession } from "../session.ts";
@@ -43,6 +43,11 @@ export function openBench(options: BenchOptions) {
       sources: options.sources ?? [],
     },
   );
+  return { session, model, ...turnsOf(session, settings) };
+}
+
+/** Turns of a session: begun only, or run to their end. */
+export function turnsOf(session: DriverSession, settings: ThreadSettings) {
   const begin = (text: string, wishes: TurnWishes = {}) => {
     const turn = new RecordedTurn(text, settings, wishes);
     return { turn, ended: session.run(turn) };
@@ -51,7 +56,7 @@ export function openBench(options: BenchOptions) {
     const { turn, ended } = begin(text, wishes);
     return { turn, outcome: await ended };
   };
-  return { session, model, begin, run };
+  return { begin, run };
 }
 
 /** What came of a call of a tool. */

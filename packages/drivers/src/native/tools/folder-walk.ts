@@ -1,7 +1,8 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { IgnoreRules } from "./ignore-rules.ts";
+import { IgnoreRules } from "@flint/core/globs";
+import { readPlainFile } from "./plain-file.ts";
 import { pathWithin } from "./readable-place.ts";
 
 /** Something that lies in the folder that is walked. */
@@ -21,6 +22,10 @@ export interface WalkOptions {
   readonly signal: AbortSignal;
 }
 
+/** Folders that nobody wants to look through. */
+const NEVER = new Set([".git", "node_modules"]);
+
+const IGNORE_FILE_BYTES = 65_536;
 const ENTRIES = 50_000;
 const MILLISECONDS = 10_000;
 
@@ -40,7 +45,7 @@ export class FolderWalk {
     return this.#cut;
   }
 
-  /** Everything that is not ignored, a folder before what lies in it. */
+  /** Everything but `.git`, `node_modules` and what .gitignore files name, a folder before what lies in it. */
   async *entries(): AsyncIterable<Entry> {
     const { workspace, folder, depth = 100 } = this.#options;
     const start = pathWithin(workspace, folder);
@@ -54,9 +59,10 @@ export class FolderWalk {
   /** Paths are from the base in here, because the rules of the workspace hold in all its folders. */
   async *#walk(base: string, path: string, above: IgnoreRules, depth: number): AsyncIterable<Entry> {
     const names = await namesIn(join(base, path));
-    const rules = names.some(({ name }) => name === ".gitignore") ? await above.with(base, path) : above;
+    const rules = names.some(({ name }) => name === ".gitignore") ? await withFile(above, base, path) : above;
     for (const found of names) {
       if (this.#isOver()) return;
+      if (NEVER.has(found.name)) continue;
       const entry = { path: within(path, found.name), kind: kindOf(found) };
       if (rules.ignores(entry.path, entry.kind === "folder")) continue;
       yield entry;
@@ -75,13 +81,21 @@ export class FolderWalk {
 
 /** The rules of all folders from the base down to the one that is walked, which brings its own. */
 async function rulesAbove(base: string, start: string): Promise<IgnoreRules> {
-  let rules = IgnoreRules.none();
+  let rules = IgnoreRules.none;
   let folder = "";
   for (const name of start === "" ? [] : start.split("/")) {
-    rules = await rules.with(base, folder);
+    rules = await withFile(rules, base, folder);
     folder = within(folder, name);
   }
   return rules;
+}
+
+/** The rules and those of a folder's .gitignore, if it has one that can be read. */
+async function withFile(rules: IgnoreRules, base: string, folder: string): Promise<IgnoreRules> {
+  const file = join(base, folder, ".gitignore");
+  // Expected: no such file, or one that is a device or too large to be meant.
+  const content = await readPlainFile(file, IGNORE_FILE_BYTES).catch(() => undefined);
+  return content === undefined ? rules : rules.with(folder, content.toString("utf8"));
 }
 
 function within(folder: string, name: string): string {

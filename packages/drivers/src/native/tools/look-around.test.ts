@@ -58,6 +58,12 @@ test("files are found by a pattern, and the rules of the workspace hold in its f
   expect(await find({ pattern: "*.py" })).toEqual(["(Nothing was found.)"]);
 });
 
+test("a pattern that stands for too many is refused in words", async () => {
+  const folder = await project({ file: "" });
+  const { status, text } = await callTool(FIND_FILES, { pattern: "{a,b}".repeat(30) }, folder);
+  expect([status, text]).toEqual(["failed", "The braces of a pattern stand for at most 64 patterns."]);
+});
+
 test("what is no folder, or nowhere, is said in words", async () => {
   const folder = await project({ file: "" });
   const told = async (path: string) => (await callTool(LIST_FILES, { path }, folder)).text;

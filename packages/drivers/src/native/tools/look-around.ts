@@ -1,9 +1,9 @@
 import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { Glob } from "@flint/core/globs";
 import { defineTool } from "./define-tool.ts";
 import { FileRefusal } from "./file-refusal.ts";
 import { FolderWalk } from "./folder-walk.ts";
-import { Glob } from "./glob.ts";
 import { integer, optional, text } from "./input.ts";
 import { locateReadable, type ReadablePlace } from "./readable-place.ts";
 import { shownCall } from "./shown-call.ts";
@@ -48,7 +48,7 @@ export const FIND_FILES: Tool = defineTool({
   run: (input, context) =>
     shownCall({ tool: "find_files", title: `Looks for ${input.pattern}`, input }, context, async () => {
       const place = await locateFolder(input.path ?? ".", "find_files", context);
-      const glob = Glob.of(input.pattern);
+      const glob = Glob.search(input.pattern);
       return done(
         await tell(place, undefined, (path, kind) => kind === "file" && glob.matches(path), context),
       );

@@ -1,8 +1,8 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import { Glob } from "@flint/core/globs";
 import { FileRefusal } from "./file-refusal.ts";
 import { FolderWalk } from "./folder-walk.ts";
-import { Glob } from "./glob.ts";
 import { LineMatcher } from "./line-matcher.ts";
 import { readPlainFile } from "./plain-file.ts";
 import { type Search, SearchHits } from "./search-hits.ts";
@@ -68,7 +68,7 @@ async function* candidates(
   shown: string,
   pattern: string | undefined,
 ): AsyncIterable<Candidate> {
-  const glob = pattern === undefined ? undefined : Glob.of(pattern);
+  const glob = pattern === undefined ? undefined : Glob.search(pattern);
   const found = await lstat(folder);
   if (found.isFile()) return yield { path: folder, shown };
   if (!found.isDirectory()) throw new FileRefusal(`${shown} is neither a folder nor a plain file.`);

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { CommandSandbox } from "@flint/core/sandbox";
 import { LIMITS } from "@flint/protocol";
 import { leavesNoProcess, needs, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { callTool } from "../testing/bench.ts";
+import { commandLines } from "../testing/command-lines.ts";
 import type { TurnWishes } from "../testing/recorded-turn.ts";
 import { BackgroundCommands, MOST_COMMANDS } from "./background.ts";
 import { shellOutputTool, shellStopTool } from "./background-tools.ts";
@@ -148,17 +149,3 @@ test("without a sandbox a command for the background ends the turn with the way 
   expect(outcome).toMatchObject({ ended: { status: "failed", error: { errorInfo: "SandboxError" } } });
   expect(existsSync(folder.join("made"))).toBe(false);
 });
-
-/** The command lines of all processes. */
-function commandLines(): string[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => {
-      // Expected: the process ended in between.
-      try {
-        return readFileSync(`/proc/${name}/cmdline`, "latin1");
-      } catch {
-        return "";
-      }
-    });
-}

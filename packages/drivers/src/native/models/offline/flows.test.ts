@@ -47,7 +47,7 @@ class Workspace {
       found ?? {
         status: "done",
         exitCode: 0,
-        text: command === "ls -Ap" ? [".git/", ...this.files.keys()].join("\n") : "",
+        text: command === "ls -p" ? [".git/", ...this.files.keys()].join("\n") : "",
       }
     );
   }
@@ -240,7 +240,7 @@ describe("the demonstration", () => {
     const summary = await work("show me what you can do", workspace);
     expect(workspace.calls).toEqual([
       "update_plan",
-      "shell ls -Ap",
+      "shell ls -p",
       "update_plan",
       "shell wc -l README.md",
       "update_plan",

@@ -42,6 +42,11 @@ export class Given {
     return this.value.map((item, index) => new Given(item, `${this.place}[${index}]`));
   }
 
+  /** None if it is missing. */
+  optionalItems(): Given[] {
+    return this.isMissing ? [] : this.items();
+  }
+
   text(): string {
     return typeof this.value === "string" ? this.value : this.complain("a text");
   }

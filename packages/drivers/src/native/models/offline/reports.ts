@@ -8,7 +8,7 @@ const SHOWN_NAMES = 12;
 const SHOWN_LINES = 20;
 const SHOWN_CHARACTERS = 2_000;
 
-/** The names in the output of `ls -Ap` or of a tool that lists files; folders end with a slash. */
+/** The names in the output of `ls -p` or of a tool that lists files; folders end with a slash. */
 export function namesIn(listing: string): string[] {
   return listing
     .split("\n")

@@ -26,7 +26,7 @@ export class Toolbox {
   /** Shows a folder with a command that is known to only read, so that a user sees real work. */
   show(path?: string): Wish {
     if (!this.#tools.has("shell")) return this.list(path);
-    return this.run(path === undefined ? "ls -Ap" : `ls -Ap -- ${shellWord(path)}`);
+    return this.run(path === undefined ? "ls -p" : `ls -p -- ${shellWord(path)}`);
   }
 
   list(path?: string): Wish {

@@ -1,6 +1,5 @@
-import { matchesList, matchesName, type NamePattern, namePattern } from "./glob.ts";
-
-const ANY_FOLDERS = "**";
+import { NamePattern } from "./name-pattern.ts";
+import { PathPattern } from "./path-pattern.ts";
 
 /** The file comes from the workspace: somebody may have made it to be slow. */
 const LONGEST_RULE = 512;
@@ -10,9 +9,8 @@ const MOST_RULES = 2_000;
 interface Rule {
   readonly keeps: boolean;
   readonly foldersOnly: boolean;
-  /** Names from the folder of the file on, if the rule is bound to a place; otherwise it is for a name anywhere. */
-  readonly place: readonly (NamePattern | typeof ANY_FOLDERS)[] | undefined;
-  readonly name: NamePattern;
+  /** A pattern for the path from the folder of the file on, or one for a name anywhere below it. */
+  readonly pattern: PathPattern | NamePattern;
 }
 
 /** What a folder's `.gitignore` files say, its own and those above it. Never changes. */
@@ -20,20 +18,20 @@ export class IgnoreRules {
   /** Says that nothing is ignored. */
   static readonly none = new IgnoreRules(undefined, "", "", []);
   readonly #above: IgnoreRules | undefined;
-  readonly #folder: string;
+  readonly #prefix: number;
   readonly #text: string;
   readonly #rules: readonly Rule[];
 
   private constructor(above: IgnoreRules | undefined, folder: string, text: string, rules: readonly Rule[]) {
     this.#above = above;
-    this.#folder = folder;
+    this.#prefix = folder === "" || folder.endsWith("/") ? folder.length : folder.length + 1;
     this.#text = text;
     this.#rules = rules;
   }
 
-  /** These rules and those of one more file in a folder below. */
+  /** These rules and those of one more file in a folder below. The folder is named as paths are; it may be empty. */
   with(folder: string, text: string): IgnoreRules {
-    const lines = text.split("\n", MOST_RULES);
+    const lines = text.replace(/^\uFEFF/, "").split("\n", MOST_RULES);
     const rules = lines.flatMap((line) => readRule(line.replace(/\r$/, "")) ?? []);
     return new IgnoreRules(this, folder, text, rules.reverse());
   }
@@ -45,22 +43,21 @@ export class IgnoreRules {
 
   /** Whether a path is ignored. The folders above it are not looked at: what is in an ignored one is never asked for. */
   ignores(path: string, isFolder: boolean): boolean {
-    const name = path.slice(path.lastIndexOf("/") + 1);
-    const rule = this.#rules.find((one) => this.#fits(one, path, name, isFolder));
+    const rule = this.#rules.length === 0 ? undefined : this.#ruleFor(path, isFolder);
     if (rule !== undefined) return !rule.keeps;
     return this.#above === undefined ? false : this.#above.ignores(path, isFolder);
   }
 
-  #fits({ foldersOnly, place, name: pattern }: Rule, path: string, name: string, isFolder: boolean): boolean {
-    if (foldersOnly && !isFolder) return false;
-    if (place === undefined) return matchesName(pattern, name);
-    const names = path.slice(this.#folder.length + 1).split("/");
-    return matchesList(
-      place,
-      names,
-      (part) => part === ANY_FOLDERS,
-      (part, one) => part !== ANY_FOLDERS && matchesName(part, one),
-    );
+  /** The last line that speaks of a path decides; it is the first here. */
+  #ruleFor(path: string, isFolder: boolean): Rule | undefined {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    let names: readonly string[] | undefined;
+    return this.#rules.find(({ foldersOnly, pattern }) => {
+      if (foldersOnly && !isFolder) return false;
+      if (pattern instanceof NamePattern) return pattern.fits(name);
+      names ??= path.slice(this.#prefix).split("/");
+      return pattern.fits(names);
+    });
   }
 }
 
@@ -76,9 +73,6 @@ function readRule(line: string): Rule | undefined {
   if (foldersOnly) text = text.slice(0, -1);
   if (text === "") return undefined;
   const isPlaced = text.includes("/");
-  const parts = text.replace(/^\//, "").split("/");
-  // What ends in `/**` is everything below, not the folder itself.
-  if (parts.at(-1) === ANY_FOLDERS) parts.push("*");
-  const place = parts.map((part) => (part === ANY_FOLDERS ? ANY_FOLDERS : namePattern(part)));
-  return { keeps, foldersOnly, place: isPlaced ? place : undefined, name: namePattern(text) };
+  const pattern = isPlaced ? PathPattern.of(text.replace(/^\//, "")) : NamePattern.of(text);
+  return { keeps, foldersOnly, pattern };
 }

@@ -30,6 +30,12 @@ describe("a .gitignore", () => {
     ["a backslash makes a sign mean itself", "\\*.js\n\\#x\n\\!y", ["*.js", "#x", "!y"], ["a.js"]],
     ["comments, empty lines and spaces at the end say nothing", "# build\n\nout  \n", ["out"], ["build"]],
     ["lines may end as on Windows", "out\r\nin\r\n", ["out", "in"], []],
+    ["a mark at the beginning that says how it is encoded is no part of a name", "\ufeffout\n", ["out"], []],
+    ["a space at the end stays behind a backslash", "out\\ \n", ["out "], ["out"]],
+    ["braces mean themselves", "{a,b}", ["{a,b}"], ["a", "b"]],
+    ["what begins with a space does so in its name", " out", [" out"], ["out"]],
+    ["a folder of a place is ignored as one", "/a/b/", ["a/b/"], ["a/b", "x/a/b/"]],
+    ["names that are no text are names", "*.log\n?.x", ["\udcff.log", "\udcff.x"], ["\udcff"]],
   ])("%s", (_name, text, yes, no) => {
     expect(ignored(text, ...yes, ...no)).toEqual(yes);
   });
@@ -45,6 +51,20 @@ describe("a .gitignore", () => {
     expect(rules.ignores("/repo/a/y.log", false)).toBe(true);
     expect(rules.ignores("/repo/a/only", false)).toBe(true);
     expect(rules.ignores("/repo/a/b/only", false)).toBe(false);
+  });
+
+  test.each(["", "/"])("may be in the folder %j, from which paths begin", (folder) => {
+    const rules = IgnoreRules.none.with(folder, "/top\na/b\n");
+    const paths = ["top", "a/b", "x/top", "x/a/b"].map((path) => folder + path);
+    expect(paths.filter((path) => rules.ignores(path, false))).toEqual([`${folder}top`, `${folder}a/b`]);
+  });
+
+  test("is the same as another only with the same text and the same files above it", () => {
+    const above = IgnoreRules.none.with("/repo", "x\n");
+    const rules = above.with("/repo/a", "y\n");
+    expect(rules.isMade(above, "y\n")).toBe(true);
+    expect(rules.isMade(above, "z\n")).toBe(false);
+    expect(rules.isMade(IgnoreRules.none, "y\n")).toBe(false);
   });
 
   test("that somebody made to be slow is not", () => {

@@ -1,0 +1,80 @@
+import { Gate, type Script, settled, testEngine } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+/** Put together here, so that nobody who looks for keys in this repository finds one. */
+const BODY = "aB3dE6gH9jK2mN5pQ8sT1vX4zC7fG0hJ";
+const KEY = `sk-proj-${BODY}`;
+const SECRET = `quiet words ${BODY}`;
+
+function start(...scripts: Script[]) {
+  const made = testEngine({ scripts, approvalPolicy: "never", secrets: [SECRET] });
+  return { ...made, made, client: made.connect() };
+}
+
+describe("keys and secrets", () => {
+  test("what the user, the agent and its tools say is kept and told without them [P31]", async () => {
+    const text = `the key is ${KEY} and ${SECRET}.`;
+    const { client } = start([
+      { text, pieces: 9 },
+      { reasoning: text, pieces: 30 },
+      { command: `echo ${KEY}`, output: [`got ${KEY.slice(0, 12)}`, `${KEY.slice(12)}\n`, `${SECRET}\n`] },
+      { tool: "look", arguments: { header: `Bearer ${BODY}` }, result: { token: KEY } },
+      { emit: { type: "error", error: { message: `401 for ${KEY}` }, willRetry: true } },
+    ]);
+    const threadId = await client.startThread();
+    const turn = await client.runTurn(threadId, `use ${KEY}, or ${SECRET}`);
+    const { events } = await client.call("thread/events/list", { threadId });
+    for (const seen of [turn, events, client.told])
+      expect(JSON.stringify(seen)).not.toContain(BODY.slice(4, 20));
+    const [user, said] = turn.items;
+    expect(user).toMatchObject({ content: [{ text: "use [redacted:api-key], or [redacted:secret]" }] });
+    expect(said).toMatchObject({ text: "the key is [redacted:api-key] and [redacted:secret]." });
+  });
+
+  test("the agent itself gets what the user said", async () => {
+    const { client, made } = start([{ text: "fine" }]);
+    const threadId = await client.startThread();
+    await client.runTurn(threadId, `use ${KEY}`);
+    expect(JSON.stringify(made.driver.turns)).toContain(KEY);
+  });
+
+  test("text that only looked like a key is all there when the item, or the turn, ends", async () => {
+    const gate = new Gate();
+    const item = { type: "agentMessage", id: "m", text: "" } as const;
+    const { client } = start([
+      { text: "ends with sk-", pieces: 5 },
+      { emit: { type: "item/started", item } },
+      { emit: { type: "item/agentMessage/delta", itemId: "m", delta: "cut off at ghp_abc" } },
+      { wait: gate },
+    ]);
+    const threadId = await client.startThread();
+    const turnId = await client.startTurn(threadId, "go");
+    await gate.reached;
+    await settled();
+    const pieces = () =>
+      client.told.flatMap((event) => (event.type === "item/agentMessage/delta" ? [event.data.delta] : []));
+    expect(pieces().join("")).toBe("ends with sk-cut off at ");
+    await client.call("turn/interrupt", { threadId });
+    const turn = await client.turnEnd(turnId);
+    expect(turn.items.slice(1)).toMatchObject([{ text: "ends with sk-" }, { text: "cut off at ghp_abc" }]);
+    expect(pieces().join("")).toBe("ends with sk-cut off at ghp_abc");
+  });
+
+  test("failures are told without them, and so is what a command printed [P31]", async () => {
+    const { client, made } = start([{ throws: new Error(`refused ${SECRET}`) }]);
+    const threadId = await client.startThread();
+    const turn = await client.runTurn(threadId, "go");
+    expect(turn.error?.message).toContain("refused [redacted:secret]");
+    made.sandbox.play = async ({ output }) => {
+      output(`${KEY}\n`, "stdout");
+      return { exitCode: 0, durationMs: 0, ended: "exited" };
+    };
+    expect(await client.call("command/exec", { command: ["env"] })).toMatchObject({
+      stdout: "[redacted:api-key]\n",
+    });
+    made.sandbox.play = () => Promise.reject(new Error(`no such place: ${SECRET}`));
+    await expect(client.call("command/exec", { command: ["env"] })).rejects.toMatchObject({
+      message: expect.stringContaining("no such place: [redacted:secret]"),
+    });
+  });
+});

@@ -1,0 +1,2 @@
+export { Glob } from "./glob.ts";
+export { IgnoreRules } from "./ignore-rules.ts";
