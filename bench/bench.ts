@@ -16,10 +16,13 @@ export interface Figure {
 export const PROGRAMS = [
   "bench-server",
   "checkpoint",
+  "claude-server",
   "echo-server",
+  "fake-claude",
   "fake-engine",
   "fan-out",
   "floor-adapter",
+  "floor-claude",
   "parse-lines",
   "read-file",
   "sandbox",

@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { Bench, type Figure } from "./bench.ts";
 import { endChildren } from "./child.ts";
+import { agentCpu } from "./figures/agent-cpu.ts";
 import { attach } from "./figures/attach.ts";
 import { checkpoint } from "./figures/checkpoint.ts";
 import { coldStart } from "./figures/cold-start.ts";
@@ -20,6 +21,7 @@ const FIGURES: readonly Figure[] = [
   coldStart,
   execStart,
   deltaCpu,
+  agentCpu,
   threadList,
   attach,
   concurrency,

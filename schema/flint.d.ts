@@ -6,6 +6,16 @@ export type Action =
   | { kind: "fileChange"; itemId: Id; reason?: string; changes: FileUpdateChange[]; _meta?: Meta }
   | { kind: "tool"; itemId: Id; reason?: string; tool: string; server?: string; arguments?: unknown; _meta?: Meta };
 
+/** Another agent goes on with the thread from here. */
+export interface AgentHandoffItem {
+  type: "agentHandoff";
+  id: Id;
+  fromAgent: string;
+  toAgent: string;
+  turnsTold: number;
+  _meta?: Meta;
+}
+
 /** What the agent says. */
 export interface AgentMessageItem {
   type: "agentMessage";
@@ -179,7 +189,8 @@ export type KnownItem =
   | PlanItem
   | EnteredReviewModeItem
   | ExitedReviewModeItem
-  | ContextCompactionItem;
+  | ContextCompactionItem
+  | AgentHandoffItem;
 
 export interface LoggedEvent {
   seq: number;

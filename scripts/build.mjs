@@ -3,6 +3,17 @@ import { readdir, readFile, rename, rm } from "node:fs/promises";
 import { build } from "esbuild";
 
 const root = new URL("../", import.meta.url);
+
+// zod brings its messages in fifty languages, and every start would read them all; ours are in English.
+const englishOnly = {
+  name: "english-only",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+      resolveDir: new URL("node_modules/zod/v4/locales/", root).pathname,
+    }));
+  },
+};
 const shared = {
   absWorkingDir: root.pathname,
   bundle: true,
@@ -11,6 +22,7 @@ const shared = {
   target: "node20",
   conditions: ["@flint/source"],
   sourcemap: "linked",
+  plugins: [englishOnly],
   logLevel: "error",
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",

@@ -1,3 +1,4 @@
+import { codexAcp } from "./acp.mjs";
 import { claude, codex } from "./agents.mjs";
 import { bwrap } from "./bwrap.mjs";
 import { chromium } from "./chromium.mjs";
@@ -6,7 +7,7 @@ import { node24 } from "./node24.mjs";
 import { redis } from "./redis.mjs";
 
 /** Every part that can be looked for. */
-export const PARTS = [bwrap, redis, chromium, node24, codex, claude];
+export const PARTS = [bwrap, redis, chromium, node24, codex, claude, codexAcp];
 
 /** The parts that tests use today. */
 const USUAL = ["bwrap"];
@@ -14,7 +15,7 @@ const USUAL = ["bwrap"];
 /** Reads from the environment which parts to look for, which must be there, and which large ones to fetch. */
 export function plan(environment = process.env) {
   const required = names(environment.FLINT_TEST_REQUIRE);
-  const agents = environment.FLINT_TEST_AGENTS === "1" ? ["codex", "claude"] : [];
+  const agents = environment.FLINT_TEST_AGENTS === "1" ? ["codex", "claude", "codex-acp"] : [];
   const wanted = [...new Set([...USUAL, ...names(environment.FLINT_TEST_PARTS), ...required, ...agents])];
   const unknown = wanted.filter((name) => !PARTS.some((part) => part.name === name));
   if (unknown.length > 0) {

@@ -1,6 +1,8 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { describe, expect, test } from "vitest";
+import { createServer } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { commandPlace } from "./flint.ts";
 
 describe("flint threads", () => {
@@ -49,9 +51,40 @@ describe("flint threads", () => {
     expect(await readFile(`${cwd}/README.md`, "utf8")).toBe("changed\n");
     const reverted = await flint(["threads", "revert", "last", "--files", "restore"]);
     expect(await readFile(`${cwd}/README.md`, "utf8")).toBe("# Sample\n");
-    const [, undo = ""] = /--undo (\S+)/.exec(reverted.stdout) ?? [];
-    expect((await flint(["threads", "revert", "last", "--undo", undo])).stdout).toContain("1 turn are back");
+    expect(reverted.stdout).toMatch(/Take it back: flint threads revert \S+ --undo last\n$/);
+    expect((await flint(["threads", "revert", "last", "--undo", "last"])).stdout).toContain("1 turn is back");
     expect(await readFile(`${cwd}/README.md`, "utf8")).toBe("changed\n");
+    expect(await flint(["threads", "revert", "last", "--undo", "last"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Nothing was reverted"),
+    });
+    expect((await flint(["threads", "revert", "last", "--undo", "nope"])).stderr).toContain(
+      "--undo last takes the latest one back",
+    );
+  });
+
+  test("a revert that keeps the files does not speak of changing them", async () => {
+    const { flint } = await commandPlace();
+    await flint(["exec", "--approval", "never", "run `touch made`"]);
+    const { stdout } = await flint(["threads", "revert", "last", "--preview"]);
+    expect(stdout).toBe(
+      "1 turn would be dropped\nFiles stay as they are; --files restore puts them back too.\n",
+    );
+  });
+
+  test("a beginning that several threads share names them, and the way on keeps what was asked", async () => {
+    const { flint } = await commandPlace();
+    for (let turn = 0; turn < 6; turn += 1) await flint(["exec", `count to ${turn + 2}`]);
+    const { code, stderr } = await flint(["exec", "--resume", "0", "hello"]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /"0" could be any of 6 threads:\n( {2}\S+ {2}just now {2}count to \d\n){5} {2}and 1 more/,
+    );
+    expect(stderr).toContain('Run "flint exec --help"');
+    const { stdout } = await flint(["threads", "list", "--here", "--limit", "2"]);
+    expect(stdout).toContain("and more: flint threads list --here --limit 10");
+    expect((await flint(["threads", "show"])).stderr).toContain('Run "flint threads show --help"');
+    expect((await flint(["threads", "shwo"])).stderr).toContain('Run "flint threads --help"');
   });
 });
 
@@ -67,9 +100,69 @@ describe("flint config", () => {
       code: 2,
       stderr: expect.stringContaining('Did you mean "model"?'),
     });
-    expect((await flint(["config", "unset", "model"])).code).toBe(0);
+    expect((await flint(["config", "unset", "model"])).stdout).toContain("model is taken out of");
+    expect((await flint(["config", "get", "budget"])).stdout).toBe("budget.turn.tokens = 5000\n");
     expect((await flint(["config", "get"])).stdout).toBe("budget.turn.tokens = 5000\n");
     expect((await flint(["config", "keys"])).stdout).toContain("mcp_servers.*.command");
+  });
+
+  test("refuses what a start would refuse, and leaves the file as it was", async () => {
+    const { flint, home } = await commandPlace();
+    await flint(["config", "set", "sandbox", "read-only"]);
+    const wrong: readonly [string, string, string][] = [
+      ["writable_roots", '["/srv"]', "only go with the sandbox workspace-write"],
+      ["network_access", "true", "only go with the sandbox workspace-write"],
+      ["providers.lab.api_key_env", "LAB_KEY", "needs a base_url"],
+      ["budget.turn.cost_usd", "-1", "budget.turn.cost_usd takes a number above 0; not -1"],
+    ];
+    for (const [key, value, message] of wrong) {
+      expect(await flint(["config", "set", key, value])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(message),
+      });
+    }
+    const file = `${home}/.config/flint/config.toml`;
+    expect(await readFile(file, "utf8")).toBe('sandbox = "read-only"\n');
+    await flint(["config", "set", "sandbox", "workspace-write"]);
+    const relative = await flint(["config", "set", "writable_roots", '["cache"]']);
+    expect(relative.stderr).toContain("writable_roots takes absolute folders");
+    await flint(["config", "set", "budget.turn.steps", "3"]);
+    await flint(["config", "unset", "budget.turn.steps"]);
+    expect(await readFile(file, "utf8")).toBe('sandbox = "workspace-write"\n');
+  });
+
+  test("shows what a trusted project says, and where", async () => {
+    const { flint, cwd } = await commandPlace();
+    await flint(["config", "set", "model", "flint/offline"]);
+    await mkdir(`${cwd}/.flint`);
+    await writeFile(`${cwd}/.flint/config.toml`, "[budget.turn]\nsteps = 7\n");
+    expect((await flint(["config", "get"])).stdout).toBe('model = "flint/offline"\n');
+    await flint(["trust", "--yes"]);
+    expect((await flint(["config", "get"])).stdout).toBe(
+      'model = "flint/offline"\nbudget.turn.steps = 7  # .flint/config.toml of this folder\n',
+    );
+    expect(await flint(["config", "get", "budget.turn.steps"])).toEqual({
+      code: 0,
+      stdout: "7\n",
+      stderr: "(from .flint/config.toml of this folder)\n",
+    });
+    expect((await flint(["trust", "--revoke"])).stdout).toBe("No longer trusted: .flint/config.toml.\n");
+    expect((await flint(["trust", "--revoke"])).stdout).toMatch(/^Nothing in .* was trusted\.\n$/);
+  });
+
+  test("with a fault still lets threads be looked after, and can be put right by the command", async () => {
+    const { flint, home } = await commandPlace();
+    await flint(["exec", "count to 2"]);
+    await mkdir(`${home}/.config/flint`, { recursive: true });
+    await writeFile(`${home}/.config/flint/config.toml`, 'sandbx = "read-only"\ndurability = 5\n');
+    const listed = await flint(["threads", "list"]);
+    expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining("count to 2") });
+    expect(listed.stderr).toContain("The configuration is left out here");
+    for (const args of [["--help"], ["schema"], ["config", "path"], ["threads", "show", "last"]])
+      expect((await flint(args)).code).toBe(0);
+    expect((await flint(["config", "set", "durability", "full"])).code).toBe(0);
+    expect((await flint(["config", "unset", "sandbx"])).code).toBe(0);
+    expect((await flint(["exec", "-q", "count to 2"])).stdout).toBe("1 2.\n");
   });
 
   test("with a fault stops every command that would use it, naming the line", async () => {
@@ -142,6 +235,60 @@ describe("flint doctor", () => {
     expect(stdout).not.toContain("not-shown-anywhere");
     const found = JSON.parse((await flint(["doctor", "--json"])).stdout);
     expect(found.map(({ name }: { name: string }) => name)).toContain("Ollama");
+  });
+
+  test("looks at everything that is configured, and one fault does not hide another", async () => {
+    const { flint, home } = await commandPlace();
+    await mkdir(`${home}/.config/flint`, { recursive: true });
+    await writeFile(
+      `${home}/.config/flint/config.toml`,
+      [
+        'model = "flint/zebra"',
+        '[providers.dead]\nbase_url = "http://127.0.0.1:9/v1"',
+        '[providers.keyless]\nbase_url = "http://127.0.0.1:9/v1"\napi_key_env = "KEY_THAT_IS_NOT_SET"',
+        '[mcp_servers.gone]\ncommand = "no-such-program"',
+        '[mcp_servers.web]\nurl = "https://issues.example/mcp"',
+      ].join("\n"),
+    );
+    const { code, stdout } = await flint(["doctor"]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^FIX model .*zebra/m);
+    expect(stdout).toMatch(/^FIX dead .*127\.0\.0\.1:9/m);
+    expect(stdout).toMatch(/^FIX keyless .*KEY_THAT_IS_NOT_SET, which is not set/m);
+    expect(stdout).toMatch(/^FIX MCP server +gone: there is no program "no-such-program"/m);
+    expect(stdout).toMatch(/^ok {2}MCP server +web is asked at https:\/\/issues\.example$/m);
+    expect(stdout).toMatch(/^- {3}Anthropic/m);
+    expect((await flint(["models"])).stdout).toMatch(/The model for new threads cannot be used\. .*zebra/);
+    await writeFile(`${home}/.config/flint/config.toml`, 'sandbox = "read-only"\n');
+    expect((await flint(["doctor"])).stdout).toContain("configuration 1 key in ");
+  });
+});
+
+describe("flint model serve", () => {
+  test("says in words that a port is used", async () => {
+    const { flint } = await commandPlace();
+    const server = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    expect(await flint(["model", "serve", "--port", String(port)])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`Port ${port} is used by another program.`),
+    });
+  });
+});
+
+describe("flint without a home folder", () => {
+  test("says what to set, and needs it only where nothing else says where things are", async () => {
+    const { flint, cwd } = await commandPlace();
+    const homeless = await flint(["threads", "list"], { env: { HOME: "" } });
+    expect(homeless).toMatchObject({
+      code: 1,
+      stderr: "flint: There is no home folder. Set HOME, or FLINT_HOME and FLINT_CONFIG.\n",
+    });
+    const env = { HOME: "", FLINT_HOME: `${cwd}/../state`, FLINT_CONFIG: `${cwd}/../config.toml` };
+    expect((await flint(["threads", "list"], { env })).code).toBe(0);
   });
 });
 

@@ -88,6 +88,24 @@ describe("flint exec on a terminal", () => {
     expect(pty.screen.text).toContain("> green");
   });
 
+  test("at a limit y goes on, and an answer that is none is asked for again", async () => {
+    const pty = await Pty.start(["exec", "--offline", "--max-steps", "1", "run `ls`"]);
+    await pty.waitFor("Type y or n");
+    await pty.waitFor("> ");
+    pty.type("hm\r");
+    await pty.waitFor("none of the answers");
+    await pty.waitFor("> ");
+    pty.type("y\r");
+    expect(await pty.exitCode()).toBe(0);
+    expect(pty.screen.text).toContain("> Go on");
+  });
+
+  test("an agent that is never asked for anything is announced first", async () => {
+    const pty = await Pty.start(["exec", "--offline", "--approval", "never", "what is in this folder?"]);
+    expect(await pty.exitCode()).toBe(0);
+    expect(pty.screen.text).toMatch(/^\S Nothing is asked for \(approval never\)\.\n/);
+  });
+
   test("on 20 columns, without colours and without Unicode, every row fits and all signs are plain", async () => {
     const env = { LANG: "C", NO_COLOR: "1" };
     const pty = await Pty.start(["exec", "--offline", "what is in this folder?"], { columns: 20, env });

@@ -85,6 +85,51 @@ describe("flint exec in a pipe", () => {
     expect(wrong).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining('no thread "nope"') });
   });
 
+  test("what one run was allowed by its flags is not allowed to the next one", async () => {
+    const workspace = await makeWorkspace();
+    const away = `${workspace.path}/../away`;
+    await mkdir(away);
+    const bold = await exec(workspace, ["--approval", "never", "run `touch a`"]);
+    expect([bold.code, bold.stderr]).toEqual([0, "Nothing is asked for (approval never).\n"]);
+    const shy = await exec(workspace, ["-c", "run `touch b`"]);
+    expect([shy.code, shy.stderr, await readdir(workspace.path)]).toEqual([3, "", ["a", "notes.txt"]]);
+
+    const unconfined = ["-c", "--approval", "always", "--sandbox", "danger-full-access", "--max-steps", "1"];
+    const open = await exec(workspace, [...unconfined, "count to 2"]);
+    expect(open.stderr).toBe("Commands are not confined (sandbox danger-full-access).\n");
+    const confined = await exec(workspace, ["-c", "--approval", "never", "run `touch ../away/c`"]);
+    expect([confined.code, await readdir(away)]).toEqual([0, []]);
+    expect(confined.stdout).toContain("(exit 1)");
+  });
+
+  test("limits of one run do not hold for the next, those of the configuration always do", async () => {
+    const workspace = await makeWorkspace();
+    const steps = async (args: readonly string[]) => {
+      const { stdout } = await exec(workspace, ["--json", ...args, "run `ls`"]);
+      return events(stdout).at(-1)?.turn;
+    };
+    expect(await steps(["--max-steps", "1"])).toMatchObject({ status: "failed" });
+    const plain = await exec(workspace, ["--max-steps", "1", "run `ls`"]);
+    expect(plain.stdout).toContain("You gave --max-steps 1.");
+    expect(await steps(["-c"])).toMatchObject({ status: "completed" });
+    await mkdir(`${workspace.env.HOME}/.config/flint`, { recursive: true });
+    await writeFile(`${workspace.env.HOME}/.config/flint/config.toml`, "[budget.turn]\nsteps = 1\n");
+    expect(await steps(["-c"])).toMatchObject({ status: "failed" });
+    expect(await steps(["-c", "--max-time", "100"])).toMatchObject({ status: "failed" });
+    expect(await steps(["-c", "--max-steps", "9"])).toMatchObject({ status: "completed" });
+  });
+
+  test("a thread keeps its folder, and one that works elsewhere says where", async () => {
+    const workspace = await makeWorkspace();
+    const away = `${workspace.path}/away`;
+    await mkdir(away);
+    const told = events((await exec(workspace, ["--json", "--cwd", away, "count to 2"])).stdout);
+    const threadId = String(asMessage(told[0]?.thread).id);
+    const { stdout, stderr } = await exec(workspace, ["--resume", threadId, "run `pwd`"]);
+    expect(stderr).toBe(`This thread works in ${away}.\n`);
+    expect(stdout).toContain(`\n${away}\n`);
+  });
+
   test("--ephemeral keeps nothing", async () => {
     const workspace = await makeWorkspace();
     await exec(workspace, ["--ephemeral", "count to 3"]);
@@ -157,15 +202,19 @@ describe("flint exec in a pipe", () => {
     });
     await once(child.stdout, "data");
     child.stdout.destroy();
-    expect([await once(child, "close"), stderr]).toEqual([[141, null], ""]);
+    const remark = "Nothing is asked for (approval never).\n";
+    expect([await once(child, "close"), stderr]).toEqual([[141, null], remark]);
   });
 
   test("pictures and schemas that cannot be sent are refused before anything starts", async () => {
     const workspace = await makeWorkspace();
+    await writeFile(`${workspace.path}/wrong.json`, '{"type":"text"}');
     const wrong: readonly [readonly string[], RegExp][] = [
       [["--image", "none.png", "look"], /none\.png cannot be read/],
       [["--image", "notes.txt", "look"], /notes\.txt is not a picture/],
       [["--output-schema", "notes.txt", "look"], /notes\.txt is not JSON/],
+      [["--output-schema", "wrong.json", "look"], /wrong\.json is no JSON Schema: #\/type is "text"/],
+      [["--max-cost", "-1", "look"], /--max-cost takes a number above 0; not "-1"/],
       [["--max-tokens", "many", "look"], /--max-tokens takes a number/],
       [["--json", "--quiet", "look"], /exclude each other/],
     ];

@@ -28,7 +28,9 @@ export async function commandPlace(): Promise<CommandPlace> {
   const cwd = `${path}/project`;
   await Promise.all([mkdir(home), mkdir(cwd)]);
   await writeFile(`${cwd}/README.md`, "# Sample\n");
-  const base = { PATH: process.env.PATH, HOME: home, LANG: "C.UTF-8", OLLAMA_HOST: "127.0.0.1:9" };
+  // Nobody answers at this address, so that what happens does not depend on what runs on the machine.
+  const models = { FLINT_MODEL: "flint/offline", OLLAMA_HOST: "127.0.0.1:9" };
+  const base = { PATH: process.env.PATH, HOME: home, LANG: "C.UTF-8", ...models };
   return {
     cwd,
     home,

@@ -1,4 +1,4 @@
-import { planned, type Requirement } from "./requirement.ts";
+import { done, planned, type Requirement } from "./requirement.ts";
 
 /** ACP as editors speak it, Claude's stream-json, and Codex as a bridge sees it. */
 export const S3: readonly Requirement[] = [
@@ -36,7 +36,7 @@ export const S3: readonly Requirement[] = [
   planned("S3-23", "acp door", "A tool call is pending, in_progress, completed or failed"),
   planned("S3-24", "acp door", "Every tool call has one of the known kinds"),
   planned("S3-25", "acp door", "A prompt ends with one of five stop reasons"),
-  planned("S3-26", "claude driver", "Claude's result subtypes lead to the right stop reasons"),
+  done("S3-26", "Claude's result subtypes lead to the right stop reasons"),
   planned("S3-27", "task layer", "A turn that ran out of steps goes on by itself while tasks are open"),
 
   // ACP: methods
@@ -61,44 +61,36 @@ export const S3: readonly Requirement[] = [
   planned("S3-46", "acp door", "A terminal is linked to the tool call that opened it"),
 
   // Claude stream-json
-  planned("S3-47", "claude driver", "A prompt is written as a user frame with a user message"),
-  planned("S3-48", "claude driver", "Frames written to Claude are user frames or control frames"),
-  planned("S3-49", "claude driver", "Claude is started in verbose print mode with stream-json both ways"),
-  planned("S3-50", "claude driver", "The init frame gives session id, tools and model"),
-  planned("S3-51", "claude driver", "The auth_required frame becomes a clear request to sign in"),
-  planned("S3-52", "claude driver", "The hook_response frame gives a hook's name, output and exit code"),
-  planned("S3-53", "claude driver", "Assistant frames give text and tool use"),
-  planned("S3-54", "claude driver", "A tool result inside an assistant frame is understood"),
-  planned(
-    "S3-55",
-    "claude driver",
-    "A tool result inside a user frame is understood, text or blocks, error or not",
-  ),
-  planned("S3-56", "claude driver", "The result frame gives outcome, text, duration and session id"),
-  planned("S3-57", "claude driver", "Stream events mark the start and the end of a message"),
-  planned("S3-58", "claude driver", "Text deltas stream as they come"),
-  planned("S3-59", "claude driver", "Thinking deltas stream as they come"),
+  done("S3-47", "A prompt is written as a user frame with a user message"),
+  done("S3-48", "Frames written to Claude are user frames or control frames"),
+  done("S3-49", "Claude is started in verbose print mode with stream-json both ways"),
+  done("S3-50", "The init frame gives session id, tools and model"),
+  done("S3-51", "The auth_required frame becomes a clear request to sign in"),
+  done("S3-52", "The hook_response frame gives a hook's name, output and exit code"),
+  done("S3-53", "Assistant frames give text and tool use"),
+  done("S3-54", "A tool result inside an assistant frame is understood"),
+  done("S3-55", "A tool result inside a user frame is understood, text or blocks, error or not"),
+  done("S3-56", "The result frame gives outcome, text, duration and session id"),
+  done("S3-57", "Stream events mark the start and the end of a message"),
+  done("S3-58", "Text deltas stream as they come"),
+  done("S3-59", "Thinking deltas stream as they come"),
 
   // Codex bridge
-  planned("S3-60", "codex driver", "Codex lines carry no JSON-RPC header"),
-  planned("S3-61", "codex driver", "initialize is followed by an initialized notification"),
-  planned("S3-62", "codex driver", "thread/start works with no model chosen"),
-  planned("S3-63", "codex driver", "turn/start carries thread, input and approval policy"),
-  planned("S3-64", "codex driver", "thread/started from Codex is understood"),
-  planned("S3-65", "codex driver", "turn/started from Codex is understood"),
-  planned("S3-66", "codex driver", "Message deltas from Codex are understood"),
-  planned(
-    "S3-67",
-    "codex driver",
-    "A started command from Codex is understood with its unknown fields still null",
-  ),
-  planned("S3-68", "codex driver", "A completed item from Codex is understood"),
-  planned("S3-69", "codex driver", "A completed turn without items keeps the items seen before"),
-  planned("S3-70", "codex driver", "The answer to turn/start may be relied on to precede turn/started"),
-  planned("S3-71", "codex driver", "Item events are expected only after turn/started"),
+  done("S3-60", "Codex lines carry no JSON-RPC header"),
+  done("S3-61", "initialize is followed by an initialized notification"),
+  done("S3-62", "thread/start works with no model chosen"),
+  done("S3-63", "turn/start carries thread, input and approval policy"),
+  done("S3-64", "thread/started from Codex is understood"),
+  done("S3-65", "turn/started from Codex is understood"),
+  done("S3-66", "Message deltas from Codex are understood"),
+  done("S3-67", "A started command from Codex is understood with its unknown fields still null"),
+  done("S3-68", "A completed item from Codex is understood"),
+  done("S3-69", "A completed turn without items keeps the items seen before"),
+  done("S3-70", "The answer to turn/start may be relied on to precede turn/started"),
+  done("S3-71", "Item events are expected only after turn/started"),
   planned("S3-72", "codex driver", "All five command decisions can be sent to Codex"),
-  planned("S3-73", "codex driver", "The older approval requests get the older decision words"),
-  planned("S3-74", "codex driver", "Responses echo the id they answer"),
-  planned("S3-75", "codex driver", "Codex item types are recognised in camel case"),
-  planned("S3-76", "codex driver", "An exit code is absent until the command has ended"),
+  done("S3-73", "The older approval requests get the older decision words"),
+  done("S3-74", "Responses echo the id they answer"),
+  done("S3-75", "Codex item types are recognised in camel case"),
+  done("S3-76", "An exit code is absent until the command has ended"),
 ];

@@ -3,37 +3,33 @@ import { done, planned, type Requirement } from "./requirement.ts";
 /** One interface over Claude and Codex: framing, sessions, approvals, failures, tests, operation. */
 export const S4: readonly Requirement[] = [
   // Transport and framing
-  planned("S4-1", "claude driver", "Claude runs in print mode with stream-json output and a permission mode"),
-  planned("S4-2", "claude driver", "Claude's output is read as one JSON object per line"),
-  planned("S4-3", "claude driver", "Claude's lines that are not JSON, and its stderr, do no harm"),
-  planned("S4-4", "codex driver", "Codex is a long-lived server with one message per line both ways"),
+  done("S4-1", "Claude runs in print mode with stream-json output and a permission mode"),
+  done("S4-2", "Claude's output is read as one JSON object per line"),
+  done("S4-3", "Claude's lines that are not JSON, and its stderr, do no harm"),
+  done("S4-4", "Codex is a long-lived server with one message per line both ways"),
   done("S4-5", "Every line is told apart as response, notification or request"),
 
   // Life of a conversation
-  planned("S4-6", "claude driver", "Claude is resumed by the session id it reported last"),
-  planned(
-    "S4-7",
-    "codex driver",
-    "A Codex turn goes from initialize to turn/completed and keeps the thread id",
-  ),
+  done("S4-6", "Claude is resumed by the session id it reported last"),
+  done("S4-7", "A Codex turn goes from initialize to turn/completed and keeps the thread id"),
 
   // Message shapes
-  planned("S4-8", "claude driver", "Assistant, user and result frames are understood, session id included"),
-  planned("S4-9", "codex driver", "The five core Codex requests are sent as Codex expects them"),
-  planned("S4-10", "codex driver", "Codex notifications are understood, MCP progress and errors included"),
-  planned("S4-11", "codex driver", "Codex's requests are answered, questions to the user included"),
+  done("S4-8", "Assistant, user and result frames are understood, session id included"),
+  done("S4-9", "The five core Codex requests are sent as Codex expects them"),
+  done("S4-10", "Codex notifications are understood, MCP progress and errors included"),
+  done("S4-11", "Codex's requests are answered, questions to the user included"),
 
   // Sessions
   done("S4-12", "Each conversation key is mapped to one stored session id"),
-  planned("S4-13", "claude driver", "A session is resumed in the way its agent wants"),
+  done("S4-13", "A session is resumed in the way its agent wants"),
   done("S4-14", "Resetting a conversation forgets its session, so the next turn starts fresh"),
 
   // Streaming
-  planned("S4-15", "claude driver", "Claude's text blocks add up to the answer"),
-  planned("S4-16", "claude driver", "Claude's tool use and result blocks pair up to a tool status"),
-  planned("S4-17", "claude driver", "A Claude result marked as error fails the turn"),
-  planned("S4-18", "codex driver", "Codex's message deltas add up to the answer"),
-  planned("S4-19", "codex driver", "Codex's item starts and ends give the tool events"),
+  done("S4-15", "Claude's text blocks add up to the answer"),
+  done("S4-16", "Claude's tool use and result blocks pair up to a tool status"),
+  done("S4-17", "A Claude result marked as error fails the turn"),
+  done("S4-18", "Codex's message deltas add up to the answer"),
+  done("S4-19", "Codex's item starts and ends give the tool events"),
   done("S4-20", "turn/completed, and nothing else, ends a turn"),
 
   // Approvals
@@ -45,21 +41,13 @@ export const S4: readonly Requirement[] = [
   done("S4-24", "The workspace is given both as cwd and as a line before the prompt"),
 
   // Failures
-  planned(
-    "S4-25",
-    "claude driver",
-    "Claude's exit code, signal, bad output and error result each fail the turn",
-  ),
-  planned(
-    "S4-26",
-    "codex driver",
-    "Codex's error reply, error notice, failed turn and exit each fail the turn",
-  ),
+  done("S4-25", "Claude's exit code, signal, bad output and error result each fail the turn"),
+  done("S4-26", "Codex's error reply, error notice, failed turn and exit each fail the turn"),
   done("S4-27", "Whatever goes wrong reaches the caller as one kind of failed turn"),
 
   // Sign-in
-  planned("S4-28", "claude driver", "Claude uses the login of its own command line"),
-  planned("S4-29", "codex driver", "Codex uses its account or an API key from the environment"),
+  done("S4-28", "Claude uses the login of its own command line"),
+  done("S4-29", "Codex uses its account or an API key from the environment"),
   done("S4-30", "A missing setup is reported with the way to fix it, and no login is built in"),
 
   // Adapter interface
@@ -83,11 +71,7 @@ export const S4: readonly Requirement[] = [
   done("S4-44", "That test checks the final text, the tool events and the stored session id"),
 
   // Versions
-  planned(
-    "S4-45",
-    "codex driver",
-    "Both Codex method families are understood and the newer one is preferred",
-  ),
+  done("S4-45", "Both Codex method families are understood and the newer one is preferred"),
   done("S4-46", "Protocol names and numbers are defined in one place"),
   planned(
     "S4-47",
@@ -96,7 +80,7 @@ export const S4: readonly Requirement[] = [
   ),
 
   // Operation
-  planned("S4-48", "codex driver", "One Codex process serves a conversation for as long as it lives"),
+  done("S4-48", "One Codex process serves a conversation for as long as it lives"),
   done("S4-49", "Without a human the approval defaults are the careful ones"),
   done("S4-50", "Logs of raw lines are cut at a limit"),
   done("S4-51", "Every conversation leaves its events on disk for later study"),

@@ -10,6 +10,8 @@ import { readScript } from "./script-text.ts";
 
 // A server as it is shipped, except for its agent: that one does what the script in the prompt says.
 // FLINT_HOME is its store. FLINT_TEST_SOCKET, if it is set, is a path at which it takes further clients.
+// Its agent has a model of its own.
+delete process.env.FLINT_MODEL;
 const { FLINT_HOME: root, FLINT_TEST_SOCKET: socketPath } = process.env;
 const { values } = readArguments(process.argv.slice(2), SERVER_FLAGS);
 const engine = composeEngine({

@@ -1,4 +1,5 @@
 import type { Turn } from "@flint/protocol";
+import { accountOf } from "./account.ts";
 import { waitAtMost } from "./bounded-wait.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Clock, DriverSession, McpServerConfig, Sandbox } from "./ports/index.ts";
@@ -25,6 +26,8 @@ export interface OpenSession {
   readonly session: DriverSession;
   /** Whether the agent asks before anything that may change files. */
   readonly asksFirst: boolean;
+  /** The turns that the agent's own session knows nothing of. */
+  missed(): Promise<readonly Turn[]>;
 }
 
 interface Opening {
@@ -59,6 +62,13 @@ export class AgentSession {
     await waitAtMost(this.#options.clock, CLOSE_GRACE_MS, closed);
   }
 
+  /** Lets go of an agent that can be taken up again where it was; others stay. */
+  async rest(): Promise<void> {
+    const agent = this.#opening?.agent;
+    if (agent === undefined || this.#options.catalogue.driver(agent)?.restsWhenIdle !== true) return;
+    await this.drop();
+  }
+
   #open(agent: string): Opening {
     const opening = { agent, opened: this.#start(agent) };
     // Whoever waits for it is told; the next turn tries again.
@@ -75,7 +85,24 @@ export class AgentSession {
     // An empty id stands for a session that no longer fits the conversation.
     const nativeId = nativeIds[agent] || undefined;
     const driver = catalogue.driverOf(settings.model);
-    const session = await driver.open({ threadId, settings, nativeId, history, sandbox, mcpServers });
-    return { agent, session, asksFirst: driver.asksFirst === true };
+    const missed = () => this.#missed(agent, nativeId);
+    const account = async () => accountOf(await missed());
+    const session = await driver.open({
+      threadId,
+      settings,
+      nativeId,
+      history,
+      account,
+      sandbox,
+      mcpServers,
+    });
+    return { agent, session, asksFirst: driver.asksFirst === true, missed };
+  }
+
+  async #missed(agent: string, nativeId: string | undefined): Promise<readonly Turn[]> {
+    const turns = await this.#options.history();
+    if (nativeId === undefined) return turns;
+    const last = this.#options.log.state.lastTurns[agent];
+    return turns.slice(turns.findLastIndex((turn) => turn.id === last) + 1);
   }
 }

@@ -37,6 +37,29 @@ describe("the models of all agents", () => {
     expect(await catalogue.defaultModel()).toBe("one/steady");
   });
 
+  test("an agent that is ready to work goes before the first one", async () => {
+    const ready = new (class extends ScriptedDriver {
+      async isPreferred(): Promise<boolean> {
+        return true;
+      }
+    })({ id: "ready" });
+    const broken = new (class extends ScriptedDriver {
+      async isPreferred(): Promise<boolean> {
+        throw new Error("nobody knows");
+      }
+    })({ id: "broken" });
+    const catalogue = new Catalogue([one, broken, ready]);
+    const models = await catalogue.models();
+    expect(models.filter((model) => model.isDefault).map(({ id }) => id.split("/")[0])).toEqual(["ready"]);
+    expect(await catalogue.defaultModel()).toMatch(/^ready\//);
+  });
+
+  test("an agent alone stands for its default model", async () => {
+    const { id, driver } = await new Catalogue([one, two]).choose("two");
+    expect([id, driver]).toEqual(["two/steady", two]);
+    expect((await new Catalogue([new OpenDriver({ id: "open" })]).choose("open")).id).toBe("open/maker/best");
+  });
+
   test("a server without an agent cannot be made", () => {
     expect(() => new Catalogue([])).toThrow("at least one driver");
   });

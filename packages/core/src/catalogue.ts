@@ -17,23 +17,24 @@ export class Catalogue {
   }
 
   /**
-   * The models of all drivers; the first driver's default is the default. A driver that cannot say is left out, and
-   * only if none can, its reason is the reason.
+   * The models of all drivers; the default of the preferred driver is the default. A driver that cannot say is left
+   * out, and only if none can, its reason is the reason.
    */
   async models(): Promise<readonly Model[]> {
+    const preferred = await this.#preferred();
     const lists = await Promise.allSettled(this.#drivers.map((driver) => driver.models()));
     const failed = lists.find((list) => list.status === "rejected");
     if (failed !== undefined && lists.every((list) => list.status === "rejected")) throw failed.reason;
-    return lists.flatMap((list, place) =>
-      list.status === "rejected"
-        ? []
-        : list.value.map((model) => ({ ...model, isDefault: model.isDefault && place === 0 })),
-    );
+    return lists.flatMap((list, place) => {
+      const isPreferred = this.#drivers[place] === preferred;
+      const models = list.status === "rejected" ? [] : list.value;
+      return models.map((model) => ({ ...model, isDefault: model.isDefault && isPreferred }));
+    });
   }
 
   async defaultModel(): Promise<string> {
     // A driver that cannot say is left out, as it is in the list.
-    const soon = await this.#drivers[0]?.defaultModel?.().catch(() => undefined);
+    const soon = await (await this.#preferred())?.defaultModel?.().catch(() => undefined);
     if (soon !== undefined) return soon;
     const models = await this.models();
     const chosen = models.find((model) => model.isDefault) ?? models[0];
@@ -42,8 +43,10 @@ export class Catalogue {
     return chosen.id;
   }
 
-  /** The model of this id; `model` alone is enough where only one driver has it. */
+  /** The model of this id; `model` alone is enough where only one driver has it, and an agent alone is its default. */
   async choose(id: string): Promise<ChosenModel> {
+    const agent = this.driver(id);
+    if (agent !== undefined) return { id: await defaultOf(agent), driver: agent };
     const named = this.#drivers.find((driver) => id.startsWith(`${driver.id}/`));
     const { qualified, problem } = qualify(id, named === undefined ? this.#drivers : [named]);
     if (qualified !== undefined) return { id: qualified, driver: this.driverOf(qualified) };
@@ -53,6 +56,20 @@ export class Catalogue {
     if (found !== undefined) return { id: found.id, driver: this.driverOf(found.id) };
     if (problem !== undefined && alike.length === 0) throw problem;
     throw unknownModel(id, alike, models);
+  }
+
+  /** The agent of new threads where nobody chose one. */
+  async #preferred(): Promise<Driver | undefined> {
+    for (const driver of this.#drivers) {
+      // One that cannot say is none to begin with.
+      if ((await driver.isPreferred?.().catch(() => false)) === true) return driver;
+    }
+    return this.#drivers[0];
+  }
+
+  /** The driver of this id, if this server has it. */
+  driver(id: string): Driver | undefined {
+    return this.#drivers.find((known) => known.id === id);
   }
 
   /** The driver that a model id names. */
@@ -150,4 +167,13 @@ function checkValue(options: readonly ConfigOption[], id: string, value: string)
   if (values.includes(value)) return;
   const message = `${JSON.stringify(value)} is not a value of ${id}. Known: ${values.join(", ")}.`;
   throw new FlintError("invalidParams", message, { field: id, known: values });
+}
+
+async function defaultOf(driver: Driver): Promise<string> {
+  const soon = await driver.defaultModel?.();
+  if (soon !== undefined) return soon;
+  const models = await driver.models();
+  const found = models.find((model) => model.isDefault) ?? models[0];
+  if (found !== undefined) return found.id;
+  throw new FlintError("agentFailed", `The agent ${driver.id} offers no model. Run flint doctor.`);
 }

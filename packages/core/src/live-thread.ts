@@ -155,6 +155,11 @@ export class LiveThread {
     return this.#agent.drop();
   }
 
+  /** Lets go of an agent that nobody has used for long, if it can be taken up again where it was. */
+  async rest(): Promise<void> {
+    if (this.#runner === undefined && !this.queue.busy) await this.#agent.rest();
+  }
+
   /** Stops what runs, ends the agent, stores everything. `inQueue`: asked for by a method of this very thread. */
   async close(inQueue: boolean): Promise<void> {
     this.#closed = true;

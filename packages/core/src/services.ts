@@ -59,6 +59,8 @@ export interface EngineOptions {
   readonly secrets?: readonly string[] | undefined;
   /** What a completed turn has survived, in words for `config/read`. */
   readonly durability: string;
+  /** Runs last when the server ends. */
+  atEnd?(): Promise<void>;
   /** Whether a path is a folder that can be worked in. */
   isFolder(path: string): Promise<boolean>;
 }
@@ -179,6 +181,7 @@ export class Services {
     await this.registry.close();
     await this.options.store.close();
     await this.options.ephemeralStore.close();
+    await this.options.atEnd?.();
     await this.options.checkpoints?.close();
   }
 

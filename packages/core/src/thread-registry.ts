@@ -217,7 +217,11 @@ export class ThreadRegistry {
   #sweep(): void {
     const { clock, idleMs, ephemeralStore } = this.#options;
     for (const [threadId, { thread }] of this.#loaded) {
-      if (!thread.idle || clock.now() - thread.usedAt < idleMs) continue;
+      if (clock.now() - thread.usedAt < idleMs) continue;
+      if (!thread.idle) {
+        void thread.rest().catch(() => undefined);
+        continue;
+      }
       const forgotten = thread.ephemeral ? () => this.#forget(ephemeralStore, threadId) : undefined;
       // A thread that cannot be stored now stays as it was on the disk; its next use says what is wrong.
       void this.#leave(threadId, false, forgotten).catch(() => undefined);

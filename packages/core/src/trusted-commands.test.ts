@@ -12,6 +12,8 @@ const BENIGN = [
     "cat -- -n",
     "cat src/a.ts",
     "cat /etc/hostname",
+    "cat /dev/null a.txt",
+    "cat dev/notes.txt /devices src/proc/a",
     "head -n 5 log",
     "head -20 log",
   ],
@@ -369,6 +371,22 @@ const SLY = [
     "nc x",
     "kill 1",
     "xxd -r a b",
+  ],
+  // What the kernel makes up, which may never end.
+  ...["cat /dev/zero", "cat -n -- /dev/zero", "wc -c a /dev/urandom", "grep x /dev/tty", "head /dev/fd/0"],
+  ...[
+    "cat //dev/zero",
+    "cat /./dev/zero",
+    "cat '/etc/../dev//zero'",
+    "cat /dev/null/../zero",
+    "sort /dev/full",
+  ],
+  ...["cat ../../dev/zero", "cat a/../../../dev/zero", "cat ./dev/zero", "cat /dev/stdin", "md5sum /dev/sda"],
+  ...[
+    "cat /proc/kmsg",
+    "cat /proc/self/environ",
+    "grep -r x /proc",
+    "cat /sys/kernel/debug/tracing/trace_pipe",
   ],
 ];
 

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { parseSimpleCommand } from "./simple-command.ts";
 import { isReadingCall, READING_PROGRAMS, type Reading } from "./trusted-commands/reading-programs.ts";
 
@@ -34,7 +35,22 @@ function keepsTo(reading: Reading, words: readonly string[]): boolean {
   );
 }
 
-/** A dash alone means what is typed in, for which nobody would wait. */
+/** A dash alone means what is typed in, for which nobody would wait; what the kernel makes up may never end. */
 function isHarmless({ words }: Reading, word: string): boolean {
-  return word !== "-" && (words === undefined || words.test(word));
+  return word !== "-" && !isOfKernel(word) && (words === undefined || words.test(word));
+}
+
+/** Nothing is read from there, and nothing is waited for. */
+const NOTHING = "/dev/null";
+
+/** Where the kernel shows itself, also by way of the folders above, whichever one the command runs in. */
+const OF_KERNEL = /^(?:\/|(?:\.\.\/)+)(?:dev|proc|sys)(?:\/|$)/;
+
+/** The files without an end, for a command that runs at the top. */
+const ENDLESS =
+  /^(?:dev\/(?:zero|full|u?random|tty|console|stdin|fd|kmsg|ptmx|pts)|proc\/(?:kmsg|self))(?:\/|$)/;
+
+function isOfKernel(word: string): boolean {
+  const path = posix.normalize(word).replace(/^\/+/, "/");
+  return path !== NOTHING && (OF_KERNEL.test(path) || ENDLESS.test(path));
 }

@@ -1,4 +1,11 @@
-import { asFlintError, type Decision, FlintError, type TurnError, type UserInput } from "@flint/protocol";
+import {
+  asFlintError,
+  type Decision,
+  FlintError,
+  mintId,
+  type TurnError,
+  type UserInput,
+} from "@flint/protocol";
 import type { OpenSession } from "./agent-session.ts";
 import { BudgetGuard } from "./budget/budget-guard.ts";
 import type { Limits } from "./budget/limits.ts";
@@ -156,10 +163,28 @@ export class TurnRunner {
       await Promise.race([this.#files.begin(opened.asksFirst), this.#stopped.given]);
       if (this.#isOver) return { status: "interrupted" };
     }
+    await this.#markHandoff(opened);
+    if (this.#isOver) return { status: "interrupted" };
     this.#session = opened.session;
     const running = opened.session.run(this.#context());
     this.#begun.give();
     return running;
+  }
+
+  /** Another agent than that of the latest turn goes on: everybody should see where. */
+  async #markHandoff({ agent, missed }: OpenSession): Promise<void> {
+    const { lastAgent } = this.#options.log.state;
+    if (lastAgent === undefined || lastAgent === agent) return;
+    const turnsTold = (await missed()).length;
+    const item = {
+      type: "agentHandoff",
+      id: mintId(),
+      fromAgent: lastAgent,
+      toAgent: agent,
+      turnsTold,
+    } as const;
+    this.#emit({ type: "item/started", item });
+    this.#emit({ type: "item/completed", item });
   }
 
   #stop(): void {

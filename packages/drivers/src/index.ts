@@ -1,11 +1,49 @@
 import type { Driver } from "@flint/core/ports";
 import { NativeDriver } from "./native/driver.ts";
 import type { NativeOptions } from "./native/options.ts";
+import { AgentOnDemand } from "./shared/agent-on-demand.ts";
+import type { AgentOptions } from "./shared/agent-options.ts";
 
+export { FIRST_LISTED } from "./native/models/providers.ts";
 export type { Endpoint, ModelAccess, NamedEndpoint, NativeOptions, WebAccess } from "./native/options.ts";
 export { DEFAULT_NATIVE_OPTIONS } from "./native/options.ts";
+export type { AgentOptions, AgentProgram } from "./shared/agent-options.ts";
 
-/** Every agent that comes with Flint. Makes no process and no connection. */
-export function builtInDrivers(options: Partial<NativeOptions> = {}): readonly Driver[] {
-  return [new NativeDriver(options)];
+/** An agent that may be on this machine, by the name that its models begin with. */
+export interface NamedAgent {
+  readonly id: string;
+  readonly options: AgentOptions;
+}
+
+/** Every agent that Flint can drive: its own first, then those that are named. Loads, starts and asks nothing yet. */
+export function builtInDrivers(
+  native: Partial<NativeOptions> = {},
+  agents: readonly NamedAgent[] = [],
+): readonly Driver[] {
+  return [new NativeDriver(native), ...agents.map(agentDriver)];
+}
+
+function agentDriver({ id, options }: NamedAgent): Driver {
+  switch (id) {
+    case "claude": {
+      const load = async () => new (await import("./claude/driver.ts")).ClaudeDriver(options);
+      return new AgentOnDemand({ id, options, restsWhenIdle: true, load });
+    }
+    case "codex": {
+      const load = async () => new (await import("./codex/driver.ts")).CodexDriver(options);
+      return new AgentOnDemand({ id, options, restsWhenIdle: false, load });
+    }
+    default:
+      // Whatever else there is speaks the Agent Client Protocol.
+      return new AgentOnDemand({ id, options, restsWhenIdle: true, load: () => acpDriver(id, options) });
+  }
+}
+
+async function acpDriver(id: string, options: AgentOptions): Promise<Driver> {
+  const [{ AcpDriver }, { profileFor }] = await Promise.all([
+    import("./acp/driver.ts"),
+    import("./acp/profiles.ts"),
+  ]);
+  const command = (await options.program())?.command ?? [id];
+  return new AcpDriver({ ...options, id, title: id, profile: profileFor(command) });
 }

@@ -94,6 +94,15 @@ const ContextCompaction = open({
   summary: z.optional(z.string()),
 });
 
+const AgentHandoff = open({
+  type: z.literal("agentHandoff"),
+  id: Id,
+  fromAgent: z.string(),
+  toAgent: z.string(),
+  /** How many turns the new agent was told of in words, because it had no part in them. */
+  turnsTold: z.number(),
+});
+
 /** Which text field of its item a delta event extends. */
 type DeltaFields = Readonly<Record<string, string>>;
 
@@ -122,6 +131,7 @@ export const ITEMS = {
   enteredReviewMode: row("A review begins.", EnteredReviewMode),
   exitedReviewMode: row("A review ended; `review` is its text.", ExitedReviewMode),
   contextCompaction: row("The context was summarised to make room.", ContextCompaction),
+  agentHandoff: row("Another agent goes on with the thread from here.", AgentHandoff),
 } as const;
 
 /** The name of a known item type. */
@@ -141,6 +151,7 @@ export const KnownItem = z.discriminatedUnion("type", [
   EnteredReviewMode,
   ExitedReviewMode,
   ContextCompaction,
+  AgentHandoff,
 ]);
 export type KnownItem = z.output<typeof KnownItem>;
 

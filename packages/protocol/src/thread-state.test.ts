@@ -101,6 +101,8 @@ describe("a whole turn", () => {
       endedTurns: 1,
       workedMs: 0,
       nativeIds: { flint: "n1" },
+      lastTurns: { flint: "u1" },
+      lastAgent: "flint",
     });
   });
 

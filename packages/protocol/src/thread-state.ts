@@ -32,6 +32,10 @@ export interface ThreadState {
   readonly workedMs: number;
   /** The agents' own session ids, by agent. */
   readonly nativeIds: Readonly<Record<string, string>>;
+  /** The last turn that each agent ended, by agent; what came after it the agent does not know. */
+  readonly lastTurns: Readonly<Record<string, string>>;
+  /** The agent of the latest turn that ended. */
+  readonly lastAgent: string | undefined;
 }
 
 const PREVIEW_LENGTH = 160;
@@ -75,6 +79,8 @@ export function emptyThread(threadId: string): ThreadState {
     endedTurns: 0,
     workedMs: 0,
     nativeIds: {},
+    lastTurns: {},
+    lastAgent: undefined,
   };
 }
 
@@ -156,12 +162,17 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
   }
 }
 
+/** The agent that a model id names. */
+export function agentOfModel(model: string): string {
+  return model.split("/")[0] ?? model;
+}
+
 function withThread(state: ThreadState, change: Partial<Thread>): ThreadState {
   return { ...state, thread: { ...state.thread, ...change } };
 }
 
 function withSettings(state: ThreadState, settings: ThreadSettings): ThreadState {
-  const modelProvider = settings.model.split("/")[0] ?? state.thread.modelProvider;
+  const modelProvider = agentOfModel(settings.model);
   return { ...withThread(state, { model: settings.model, cwd: settings.cwd, modelProvider }), settings };
 }
 
@@ -221,7 +232,14 @@ function withWork(state: ThreadState, turn: Turn): ThreadState {
   const known = state.turns.find(({ id }) => id === turn.id);
   if (known?.status !== "inProgress") return state;
   const worked = Math.max(0, (turn.durationMs ?? 0) - (turn.waitedMs ?? 0));
-  return { ...state, endedTurns: state.endedTurns + 1, workedMs: state.workedMs + worked };
+  const agent = agentOfModel(state.settings.model);
+  return {
+    ...state,
+    endedTurns: state.endedTurns + 1,
+    workedMs: state.workedMs + worked,
+    lastTurns: { ...state.lastTurns, [agent]: turn.id },
+    lastAgent: agent,
+  };
 }
 
 /** A completed turn may come without its items; then the ones that came one by one are its items. */

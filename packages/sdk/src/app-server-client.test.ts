@@ -219,6 +219,7 @@ describe("AppServerClient", () => {
       enteredReviewMode: { id: "i", review: "r" },
       exitedReviewMode: { id: "i", review: "r" },
       contextCompaction: { id: "i" },
+      agentHandoff: { id: "i", fromAgent: "a", toAgent: "b", turnsTold: 2 },
     };
     const unknown = { type: "hologram", id: "h", beam: { width: 3 }, _meta: { any: 1 } };
     const all = [...Object.entries(items).map(([type, item]) => ({ type, ...item })), unknown];

@@ -83,6 +83,7 @@ function startedLine(item: ThreadItem): string | undefined {
     case "plan":
     case "exitedReviewMode":
     case "contextCompaction":
+    case "agentHandoff":
       return undefined;
   }
 }
@@ -101,6 +102,8 @@ function completedLine(item: ThreadItem): string | undefined {
       return item.entries === undefined ? undefined : planLine(item.entries);
     case "contextCompaction":
       return "context summarised";
+    case "agentHandoff":
+      return `${item.toAgent} goes on in place of ${item.fromAgent}`;
     case "exitedReviewMode":
       return "review finished";
     case "userMessage":

@@ -2,9 +2,9 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Engine, secretsIn } from "@flint/core";
 import { type McpServerConfig, SYSTEM_CLOCK } from "@flint/core/ports";
-import { builtInDrivers } from "@flint/drivers";
-import { nativeOptions } from "./config/server-config.ts";
-import { inheritedEnvironment, setting, stateFolder, usersUmask } from "./config.ts";
+import { composeAgents } from "./agents.ts";
+import { USUAL_POLICIES } from "./config/policies.ts";
+import { inheritedEnvironment, setting, stateFolder, userConfigPath, usersUmask } from "./config.ts";
 import {
   CheckpointsOnDemand,
   SandboxOnDemand,
@@ -29,6 +29,12 @@ export function composeEngine(options: ServerOptions = {}): Engine {
   const root = options.root ?? stateFolder();
   const userRoot = options.userRoot ?? root;
   const durability = options.durability ?? "full";
+  const sandbox = new SandboxOnDemand(async () => {
+    const { CommandSandbox } = await import("@flint/core/sandbox");
+    const guarded = { folders: [root, userRoot], files: [userConfigPath()] };
+    return new CommandSandbox({ environment: inheritedEnvironment(), umask: usersUmask(), guarded });
+  });
+  const agents = composeAgents(options, sandbox, userRoot);
   return new Engine({
     version: VERSION,
     store: new StoreOnDemand(async () => {
@@ -39,11 +45,9 @@ export function composeEngine(options: ServerOptions = {}): Engine {
       const { MemoryStore } = await import("@flint/core/store");
       return new MemoryStore();
     }),
-    drivers: options.drivers ?? builtInDrivers(options.native ?? nativeOptions()),
-    sandbox: new SandboxOnDemand(async () => {
-      const { CommandSandbox } = await import("@flint/core/sandbox");
-      return new CommandSandbox({ environment: inheritedEnvironment(), umask: usersUmask() });
-    }),
+    drivers: options.drivers ?? agents.drivers,
+    sandbox,
+    atEnd: () => agents.close(),
     checkpoints: new CheckpointsOnDemand(async () => {
       const { FileCheckpoints } = await import("@flint/core/checkpoints");
       return new FileCheckpoints({ root: userRoot });
@@ -60,8 +64,8 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     clock: options.clock ?? SYSTEM_CLOCK,
     cwd: options.cwd ?? process.cwd(),
     model: options.model ?? setting("FLINT_MODEL"),
-    approvalPolicy: options.approvalPolicy ?? "unlessTrusted",
-    sandboxPolicy: options.sandboxPolicy ?? { type: "workspaceWrite" },
+    approvalPolicy: options.approvalPolicy ?? USUAL_POLICIES.approvalPolicy,
+    sandboxPolicy: options.sandboxPolicy ?? USUAL_POLICIES.sandboxPolicy,
     budget: options.budget,
     allowUnconfined: options.allowUnconfined ?? isUnconfined(options),
     approvalTimeoutMs: options.approvalTimeoutMs ?? TEN_MINUTES,

@@ -17,6 +17,8 @@ export const ENVIRONMENT = {
   OPENAI_API_KEY: "The key for OpenAI's models.",
   OPENAI_BASE_URL: "Where OpenAI's models are, if not at the usual address.",
   OLLAMA_HOST: "Where Ollama answers, if not at 127.0.0.1:11434.",
+  CLAUDE_CODE_EXECUTABLE: "The program of Claude Code, if it is not on PATH.",
+  CODEX_EXECUTABLE: "The program of Codex, if it is not on PATH.",
   NO_COLOR: "Set to anything: no colours.",
   TERM: "The kind of terminal; `dumb` gets plain lines.",
   LC_ALL: "The language of the terminal; without UTF-8 in it, only plain signs are drawn.",
@@ -58,16 +60,32 @@ export function inheritedEnvironment(): Readonly<Record<string, string | undefin
   return process.env;
 }
 
+/** The user's home folder; undefined where there is none, as in some containers. */
+export function homeFolder(): string | undefined {
+  try {
+    return homedir() || undefined;
+  } catch {
+    // HOME is not set and the system does not know the user.
+    return undefined;
+  }
+}
+
+function inHome(...names: readonly string[]): string {
+  const home = homeFolder();
+  if (home !== undefined) return join(home, ...names);
+  throw new Error("There is no home folder. Set HOME, or FLINT_HOME and FLINT_CONFIG.");
+}
+
 /** Where threads are kept. */
 export function stateFolder(): string {
   const home = setting("FLINT_HOME");
   if (home !== undefined) return home;
-  return join(setting("XDG_STATE_HOME") ?? join(homedir(), ".local", "state"), "flint");
+  return join(setting("XDG_STATE_HOME") ?? inHome(".local", "state"), "flint");
 }
 
 /** The user's configuration file, whether it exists or not. */
 export function userConfigPath(): string {
   const path = setting("FLINT_CONFIG");
   if (path !== undefined) return path;
-  return join(setting("XDG_CONFIG_HOME") ?? join(homedir(), ".config"), "flint", "config.toml");
+  return join(setting("XDG_CONFIG_HOME") ?? inHome(".config"), "flint", "config.toml");
 }

@@ -1,9 +1,17 @@
 import type { Clock, Driver, McpServerConfig, PolicyRules } from "@flint/core/ports";
 import type { NativeOptions } from "@flint/drivers";
 import type { ApprovalPolicy, Budget, SandboxPolicy } from "@flint/protocol";
+import type { Trace } from "@flint/rpc";
+import type { ConfiguredAgent } from "./config/agents.ts";
 
 /** What `turn/completed` promises: that it survives a power cut, or only the end of the process. */
 export type Durability = "full" | "relaxed";
+
+/** Keeps what is said to and by agents. */
+export interface AgentTraces {
+  of(agent: string): Trace;
+  close(): void;
+}
 
 /** What can be chosen about a server; the rest is as the documentation says. */
 export interface ServerOptions {
@@ -32,7 +40,13 @@ export interface ServerOptions {
   readonly mcpServers?: readonly McpServerConfig[] | undefined;
   /** What Flint's own agent may use; from the environment if it is not given. */
   readonly native?: NativeOptions | undefined;
-  /** Other agents than the built-in ones. */
+  /** The agents that may be on this machine beside Flint's own; the ones Flint knows by name unless told. */
+  readonly agents?: readonly ConfiguredAgent[] | undefined;
+  /** Lets those agents work on the offline model instead of their own. */
+  readonly offlineAgents?: boolean | undefined;
+  /** Where the lines to and from those agents are kept. */
+  readonly trace?: AgentTraces | undefined;
+  /** Drivers in place of all of these. */
   readonly drivers?: readonly Driver[] | undefined;
   readonly clock?: Clock | undefined;
 }

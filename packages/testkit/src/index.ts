@@ -4,6 +4,13 @@ export * from "./conformance/arbitraries.ts";
 export * from "./conformance/dialect.ts";
 export * from "./conformance/dialect-checks.ts";
 export * from "./conformance/driver.ts";
+export {
+  describeHostileAgent,
+  type HostileStages,
+  type HostileStart,
+  type HostileTrial,
+  type LateAsk,
+} from "./conformance/hostile-agent.ts";
 export * from "./conformance/item-lifecycle.ts";
 export * from "./conformance/recording-turn.ts";
 export * from "./conformance/store.ts";

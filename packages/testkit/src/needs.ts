@@ -20,6 +20,7 @@ const PARTS = {
   sh: ["sh", "-c", "true"],
   claude: [agentProgram("claude") ?? "claude", "--version"],
   codex: [agentProgram("codex") ?? "codex", "--version"],
+  "codex-acp": [agentProgram("codex-acp") ?? "codex-acp", "--version"],
 } as const satisfies Readonly<Record<string, readonly [string, ...string[]]>>;
 
 /** The name of a part of a machine. */

@@ -234,7 +234,15 @@ describe("a scripted driver", () => {
     const tellsId = (turn: RecordingTurn) => turn.events.some((event) => event.type === "session");
     expect([first, second, third].map(tellsId)).toEqual([true, false, false]);
     expect(driver.sessions).toMatchObject([
-      { threadId: "thread", settings: SETTINGS, nativeId: undefined, history: [], mcpServers: [], closes: 1 },
+      {
+        threadId: "thread",
+        settings: SETTINGS,
+        nativeId: undefined,
+        history: [],
+        account: "",
+        mcpServers: [],
+        closes: 1,
+      },
       { nativeId: "native", closes: 0 },
     ]);
     expect(driver.turns.map((turn) => turn.input)).toEqual([first.input, second.input, third.input]);
@@ -281,6 +289,7 @@ function open(driver: ScriptedDriver, nativeId?: string): Promise<DriverSession>
     settings: SETTINGS,
     nativeId,
     history: async () => [],
+    account: async () => "",
     sandbox,
     mcpServers: [],
   });

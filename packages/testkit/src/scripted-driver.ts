@@ -27,6 +27,7 @@ export interface SessionRecord {
   readonly settings: ThreadSettings;
   readonly nativeId: string | undefined;
   readonly history: readonly Turn[];
+  readonly account: string;
   readonly mcpServers: readonly McpServerConfig[];
   readonly turns: TurnRecord[];
   closes: number;
@@ -103,8 +104,9 @@ export class ScriptedDriver implements Driver {
     if (this.#options.openFails !== undefined) throw this.#options.openFails;
     const { threadId, settings, nativeId, mcpServers } = spec;
     const history = await spec.history();
+    const account = await spec.account();
     const turns: TurnRecord[] = [];
-    const record = { threadId, settings, nativeId, history, mcpServers, turns, closes: 0 };
+    const record = { threadId, settings, nativeId, history, account, mcpServers, turns, closes: 0 };
     this.sessions.push(record);
     return new ScriptedSession(record, this.#options, (turn) => this.#choose(turn));
   }

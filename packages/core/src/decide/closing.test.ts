@@ -95,6 +95,7 @@ test("every kind of open item is closed as what it is: cut off text, failed work
     enteredReviewMode: { type: "enteredReviewMode", id: "10", review: "" },
     exitedReviewMode: { type: "exitedReviewMode", id: "11", review: "" },
     contextCompaction: { type: "contextCompaction", id: "12" },
+    agentHandoff: { type: "agentHandoff", id: "14", fromAgent: "a", toAgent: "b", turnsTold: 0 },
   };
   const unknown: ThreadItem = { type: "x-own", id: "13" };
   const state = after(...[...Object.values(items), unknown].map(started));
@@ -112,13 +113,44 @@ test("every kind of open item is closed as what it is: cut off text, failed work
     "mcpToolCall",
     "toolCall",
   ]);
-  expect(closed).toHaveLength(13);
+  expect(closed).toHaveLength(Object.keys(items).length + 1);
 });
 
 test("what was declined before its turn ended stays declined", () => {
   const declined: ThreadItem = { type: "toolCall", id: "7", tool: "t", status: "declined" };
   const events = closeTurn(after(started(declined)), "u", { status: "failed", by: "turnEnded" }, 350);
   expect(events[0]).toEqual({ type: "item/completed", data: { ...place, item: declined } });
+});
+
+test("what still waited for its approval was declined, and what ran beside it failed", () => {
+  const command = { type: "commandExecution", command: "make", cwd: "/", status: "inProgress" } as const;
+  const state = after(
+    started({ ...command, id: "c" }),
+    { type: "approval/requested", data: { threadId: "t", approval } },
+    started({ ...command, id: "d" }),
+  );
+  const closed = closeTurn(state, "u", { status: "interrupted", by: "interrupt" }, 350).flatMap((event) =>
+    event.type === "item/completed" ? [event.data.item] : [],
+  );
+  expect(closed).toEqual([
+    { ...command, id: "c", status: "declined" },
+    { ...command, id: "d", status: "failed" },
+  ]);
+});
+
+test("what was allowed before its turn ended failed", () => {
+  const command = { type: "commandExecution", id: "c", command: "make", cwd: "/" } as const;
+  const resolution = { decision: { outcome: "allow", scope: "once" }, by: "client" } as const;
+  const state = after(
+    started({ ...command, status: "inProgress" }),
+    { type: "approval/requested", data: { threadId: "t", approval } },
+    { type: "approval/resolved", data: { ...place, approvalId: "a", itemId: "c", resolution } },
+  );
+  const [event] = closeTurn(state, "u", { status: "interrupted", by: "interrupt" }, 350);
+  expect(event).toEqual({
+    type: "item/completed",
+    data: { ...place, item: { ...command, status: "failed" } },
+  });
 });
 
 test("a turn that is not there needs no end", () => {

@@ -31,12 +31,16 @@ export function closeTurn(state: ThreadState, turnId: string, ending: Ending, at
   const turn = state.turns.findLast((known) => known.id === turnId);
   if (turn === undefined) return [];
   const threadId = state.thread.id;
+  const waiting = new Set(state.approvals.map((approval) => approval.action.itemId));
   const openItems = turn.items.filter((item) => state.openItemIds.includes(item.id));
   return [
     ...state.approvals.map((approval) => closeApproval(threadId, approval, ending)),
     ...state.questions.map((question) => closeQuestion(threadId, question, ending)),
     ...openItems.map(
-      (item): EventBody => ({ type: "item/completed", data: { threadId, turnId, item: cutOff(item) } }),
+      (item): EventBody => ({
+        type: "item/completed",
+        data: { threadId, turnId, item: cutOff(item, waiting.has(item.id) ? "declined" : "failed") },
+      }),
     ),
     ...reviewEnd(threadId, turn),
     { type: "turn/completed", data: { threadId, turn: completed(turn, ending, at) } },
@@ -96,12 +100,15 @@ function closeQuestion(threadId: string, question: QuestionRequest, ending: Endi
   };
 }
 
+/** What becomes of work that its turn ended before: nobody allowed it yet, or it was under way. */
+type Fate = "declined" | "failed";
+
 /** An item as it is when its turn ends before it does. */
-function cutOff(item: ThreadItem): ThreadItem {
-  return isKnownItem(item) ? cutOffKnown(item) : item;
+function cutOff(item: ThreadItem, fate: Fate): ThreadItem {
+  return isKnownItem(item) ? cutOffKnown(item, fate) : item;
 }
 
-function cutOffKnown(item: KnownItem): KnownItem {
+function cutOffKnown(item: KnownItem, fate: Fate): KnownItem {
   switch (item.type) {
     case "agentMessage":
     case "reasoning":
@@ -109,14 +116,17 @@ function cutOffKnown(item: KnownItem): KnownItem {
       return { ...item, partial: true };
     case "commandExecution":
     case "fileChange":
-    case "mcpToolCall":
     case "toolCall":
+      return item.status === "inProgress" ? { ...item, status: fate } : item;
+    // A call of an MCP server knows no other end than these two.
+    case "mcpToolCall":
       return item.status === "inProgress" ? { ...item, status: "failed" } : item;
     case "userMessage":
     case "webSearch":
     case "enteredReviewMode":
     case "exitedReviewMode":
     case "contextCompaction":
+    case "agentHandoff":
       return item;
   }
 }

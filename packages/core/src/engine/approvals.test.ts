@@ -267,7 +267,7 @@ describe("every approval ends", () => {
       await expect(answered).rejects.toMatchObject({ kind: "approvalNotFound" });
       const turn = await client.turnEnd(turnId);
       expect(turn.status).toBe("interrupted");
-      expect(turn.items.at(-1)).toMatchObject({ command: "make", status: "failed" });
+      expect(turn.items.at(-1)).toMatchObject({ command: "make", status: "declined" });
       const { data } = await client.waitFor("approval/resolved");
       expect(data).toMatchObject({
         approvalId: approval.id,

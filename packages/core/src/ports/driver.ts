@@ -29,6 +29,8 @@ export interface Driver {
   readonly id: string;
   /** Set if its agents ask with `approve` before anything that may change files; others find everything saved before. */
   readonly asksFirst?: boolean;
+  /** Its sessions hold a process each, which is let go while a thread rests and taken up again by its own id. */
+  readonly restsWhenIdle?: boolean;
   /** The models it offers; ids are `driver/model`. Must not start anything heavy. */
   models(): Promise<readonly Model[]>;
   /** The id of its default model, where that is known sooner than the whole list. */
@@ -38,6 +40,11 @@ export interface Driver {
    * undefined if the name says nothing to this driver. Asks nobody. Throws a FlintError that says how to set it up.
    */
   qualify?(name: string): string | undefined;
+  /**
+   * Whether it is the agent of new threads where nobody chose one: it is on this machine and has what it needs. Must not
+   * start anything. The first one that says so is it; if none does, the first of all.
+   */
+  isPreferred?(): Promise<boolean>;
   /** The selectors for a model, with `values` applied. One value may add, change or remove another selector. */
   options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]>;
   /** Starts or resumes the agent for one thread. Rejects with a FlintError that says how to set it up. */
@@ -67,6 +74,11 @@ export interface SessionSpec {
   readonly nativeId: string | undefined;
   /** The turns so far, for agents that keep no history themselves. */
   history(): Promise<readonly Turn[]>;
+  /**
+   * What the agent's own session does not know, for agents that keep their history themselves: the turns that other
+   * agents did since, or all of them if there is no session of its own. Bounded text; empty if it knows everything.
+   */
+  account(): Promise<string>;
   /** The one way to start a command. */
   readonly sandbox: Sandbox;
   /** The MCP servers that the user configured for threads in this folder. */

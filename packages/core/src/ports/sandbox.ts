@@ -44,8 +44,11 @@ export interface RunningProcess {
   readonly stderr: Readable;
   /** Settles when nothing of it is left; never rejects. */
   readonly exited: Promise<{ readonly exitCode: number }>;
-  /** Ends it and all it started: asked first, killed a moment later. Resolves when nothing of it is left. */
-  stop(): Promise<void>;
+  /**
+   * Ends it and all it started: asked first, killed a moment later, or as soon as told. Resolves when nothing of it is
+   * left.
+   */
+  stop(graceMs?: number): Promise<void>;
 }
 
 /** The one launch function for every command that Flint itself starts. */

@@ -1,9 +1,10 @@
-import { FlintError, type SandboxPolicy, type SandboxState } from "@flint/protocol";
+import { FlintError, type SandboxState } from "@flint/protocol";
 import { type Clock, SYSTEM_CLOCK } from "../ports/clock.ts";
 import type { LaunchResult, LaunchSpec, ProcessSpec, RunningProcess, Sandbox } from "../ports/sandbox.ts";
 import { CommandRun } from "./command-run.ts";
-import { type ConfinedPolicy, type Confinement, confine } from "./confinement.ts";
+import { type ConfinedPolicy, type Confinement, confine, type Guarded } from "./confinement.ts";
 import { commandEnvironment, type Environment } from "./environment.ts";
+import { GuardedPaths, type GuardedPlaces } from "./guarded-paths.ts";
 import { type MechanismName, SYSTEM_PATH, UMASK_NAME } from "./mechanism.ts";
 import { MechanismSearch } from "./mechanism-search.ts";
 import { ProcessRun } from "./process-run.ts";
@@ -19,6 +20,8 @@ export interface CommandSandboxOptions {
   readonly clock?: Clock;
   /** The umask of commands; that of this process if not given. */
   readonly umask?: number;
+  /** Flint's own state and settings: no command writes them, whatever roots and paths it is given. */
+  readonly guarded?: GuardedPlaces;
   /** The ways of confinement to try, in order; all of them if not given. */
   readonly mechanisms?: readonly MechanismName[];
   /** How unconfined commands are kept together; the surest way that works here if not given. */
@@ -42,6 +45,7 @@ export class CommandSandbox implements Sandbox {
   readonly #clock: Clock;
   readonly #search: MechanismSearch;
   readonly #protected: ProtectedPaths;
+  readonly #guarded: GuardedPaths;
 
   constructor(options: CommandSandboxOptions) {
     const environment = commandEnvironment(options.environment);
@@ -49,6 +53,7 @@ export class CommandSandbox implements Sandbox {
     this.#environment = { ...environment, [UMASK_NAME]: umask.toString(8).padStart(3, "0") };
     this.#clock = options.clock ?? SYSTEM_CLOCK;
     this.#protected = new ProtectedPaths(this.#clock);
+    this.#guarded = new GuardedPaths(options.guarded ?? {});
     const searchPath = searchPathOf(environment);
     this.#search = new MechanismSearch({ ...options, environment, searchPath, clock: this.#clock });
   }
@@ -122,14 +127,21 @@ export class CommandSandbox implements Sandbox {
   async #confine(wish: Wish, policy: ConfinedPolicy) {
     const { workspace, cwd, ownPaths = [], network = false } = wish;
     let release: Prepared["release"] = async () => undefined;
-    const guard = async (roots: readonly string[]) => {
+    const guard = async (roots: readonly string[], own: readonly string[]): Promise<Guarded> => {
       const hold = await this.#protected.hold(roots);
       release = hold.release;
-      return hold.paths;
+      const { paths: firm, pins } = await this.#guarded.within(roots, own);
+      return { names: hold.paths, firm, pins };
     };
-    const needs = { paths: ownPaths, network };
-    const confinement: Confinement = await confine(policy, workspace, cwd, guard, needs);
-    return { confinement, release };
+    // Whatever cannot be protected, what is held already is let go.
+    try {
+      const needs = { paths: ownPaths, network };
+      const confinement: Confinement = await confine(policy, workspace, cwd, guard, needs);
+      return { confinement, release };
+    } catch (thrown) {
+      await release();
+      throw thrown;
+    }
   }
 }
 
@@ -142,15 +154,28 @@ function searchPathOf(environment: Variables): string {
 }
 
 const WAY_OUT =
-  "Install bubblewrap (apt-get install bubblewrap), or choose the sandbox policy dangerFullAccess, or externalSandbox where something else confines Flint.";
+  "Install bubblewrap (apt-get install bubblewrap), or choose --sandbox danger-full-access (dangerFullAccess), or --sandbox external-sandbox (externalSandbox) where something else confines Flint.";
+
+/** What the policies are called on the command line, and in the protocol. */
+const POLICY_WORDS: Readonly<Record<ConfinedPolicy["type"], string>> = {
+  readOnly: "read-only (readOnly)",
+  workspaceWrite: "workspace-write (workspaceWrite)",
+};
 
 function unavailable(
   command: readonly string[],
-  policy: SandboxPolicy,
+  { type }: ConfinedPolicy,
   refusals: readonly string[],
 ): FlintError {
-  const shown = command.join(" ");
+  const shown = shownCommand(command);
   const reasons = refusals.length === 0 ? "" : ` (${refusals.join("; ")})`;
-  const message = `Did not run "${shown}": the sandbox policy ${policy.type} cannot be enforced here${reasons}. ${WAY_OUT}`;
-  return new FlintError("sandboxUnavailable", message, { command: shown, policy: policy.type });
+  const message = `Did not run "${shown}": --sandbox ${POLICY_WORDS[type]} cannot be enforced here${reasons}. ${WAY_OUT}`;
+  return new FlintError("sandboxUnavailable", message, { command: shown, policy: type });
+}
+
+/** What was asked for, without the shell that it is given to. */
+function shownCommand(command: readonly string[]): string {
+  const [program = "", flag = "", script, ...rest] = command;
+  const isScript = /(?:^|\/)(?:ba|da|z)?sh$/.test(program) && /^-[a-z]*c$/.test(flag) && rest.length === 0;
+  return isScript && script !== undefined ? script : command.join(" ");
 }

@@ -11,14 +11,14 @@ function folder(): string {
   return made;
 }
 
-const nothing = async () => [];
+const nothing = async () => ({ names: [], firm: [], pins: [] });
 
 test("the workspace is writable, and what steers agents and shells in it is not", async () => {
   const workspace = folder();
   const guarded = [join(workspace, ".git"), join(workspace, "deep", "er", ".git")];
   const guard = async (roots: readonly string[]) => {
     expect(roots).toEqual([workspace]);
-    return [...guarded, "/outside/.git"];
+    return { names: [...guarded, "/outside/.git"], firm: [], pins: [] };
   };
   const { binds } = await confine({ type: "workspaceWrite" }, workspace, workspace, guard);
   expect(binds.filter(({ path }) => isInside(path, workspace) || path.includes("outside"))).toEqual([
@@ -32,7 +32,7 @@ test("a folder that the user lists is writable even inside a protected one", asy
   const listed = join(workspace, ".git", "info");
   mkdirSync(listed, { recursive: true });
   const policy = { type: "workspaceWrite" as const, writableRoots: [listed] };
-  const guard = async () => [join(workspace, ".git")];
+  const guard = async () => ({ names: [join(workspace, ".git")], firm: [], pins: [] });
   const { binds } = await confine(policy, workspace, workspace, guard);
   expect(binds.filter(({ path }) => isInside(path, workspace))).toEqual([
     { path: workspace, writable: true },
@@ -62,7 +62,11 @@ test("a root in another one is bound on its own only where something around it i
   const [nested, guarded] = [join(workspace, "a", "b"), join(workspace, ".git", "info")];
   for (const path of [nested, guarded]) mkdirSync(path, { recursive: true });
   const policy = { type: "workspaceWrite" as const, writableRoots: [nested, guarded] };
-  const { binds } = await confine(policy, workspace, workspace, async () => [join(workspace, ".git")]);
+  const { binds } = await confine(policy, workspace, workspace, async () => ({
+    names: [join(workspace, ".git")],
+    firm: [],
+    pins: [],
+  }));
   expect(binds.filter(({ writable }) => writable).map(({ path }) => path)).toEqual([workspace, guarded]);
 });
 

@@ -32,8 +32,18 @@ const MASKS = ["/tmp", "/run"];
 /** What programs need of the masked folders: where /etc/resolv.conf may lead to. */
 const KEPT = ["/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf"];
 
-/** What of a root must not be written, although the root may. */
-export type Guard = (roots: readonly string[]) => Promise<readonly string[]>;
+/** What must not be written, although it lies in something that may. */
+export interface Guarded {
+  /** Unless it is a root itself. */
+  readonly names: readonly string[];
+  /** Whatever else is said about it. */
+  readonly firm: readonly string[];
+  /** What may be written, but not be moved: a mount of its own keeps it in its place. */
+  readonly pins: readonly string[];
+}
+
+/** Tells what is guarded in the roots, and what in anything else that a program may write. */
+export type Guard = (roots: readonly string[], own: readonly string[]) => Promise<Guarded>;
 
 /** What a program may beyond its policy, for its own sake. */
 export interface OwnNeeds {
@@ -53,24 +63,54 @@ export async function confine(
 ): Promise<Confinement> {
   const roots = await resolvedRoots(policy, workspace);
   const readable = (await existing([workspace, ...KEPT])).filter((path) => !roots.includes(path));
-  const guarded = (await guard(roots)).filter((path) => !roots.includes(path));
-  const inRoots = guarded.filter((path) => roots.some((root) => isInside(path, root)));
-  const writable = roots
-    .filter((root) => isOwnBind(root, roots, inRoots))
-    .map((path) => ({ path, writable: true }));
-  const readOnly = [...new Set([...readable, ...inRoots])].map((path): Bind => ({ path, writable: false }));
-  const own = (await existing(needs.paths)).map((path): Bind => ({ path, writable: true }));
-  const binds = [...writable, ...readOnly, ...own].filter((bind) => bind.path !== sep);
+  const own = await existing(needs.paths);
+  const guarded = await guard(roots, own);
   const masks = (await existing(MASKS)).filter((mask) => !roots.some((root) => isInside(mask, root)));
   const isOutside = (path: string) => ![...masks, ...roots, "/dev"].some((folder) => isInside(path, folder));
   return {
-    rootWritable: roots.includes(sep),
+    rootWritable: isRootWritable(roots, guarded),
     masks,
     sockets: await boundSockets(isOutside),
-    binds: binds.sort((left, right) => depth(left.path) - depth(right.path)),
+    binds: bindsOf({ roots, readable, own, guarded }),
     network: needs.network || (policy.type === "workspaceWrite" && policy.networkAccess === true),
     cwd: await resolved(cwd).then((path) => path ?? cwd),
   };
+}
+
+function isRootWritable(roots: readonly string[], { firm }: Guarded): boolean {
+  return roots.includes(sep) && !firm.includes(sep);
+}
+
+interface Listed {
+  readonly roots: readonly string[];
+  readonly readable: readonly string[];
+  readonly own: readonly string[];
+  readonly guarded: Guarded;
+}
+
+function bindsOf({ roots, readable, own, guarded }: Listed): Bind[] {
+  const { firm, pins } = guarded;
+  const names = guarded.names.filter(
+    (path) => !roots.includes(path) && roots.some((root) => isInside(path, root)),
+  );
+  const writableRoots = roots.filter((root) => isOwnBind(root, roots, [...names, ...firm]));
+  const isLoose = (path: string) => !firm.includes(path);
+  const binds = inOrder([
+    ...writableRoots.filter(isLoose).map((path) => ({ path, writable: true })),
+    ...[...new Set([...readable, ...names, ...firm])].map((path) => ({ path, writable: false })),
+    ...own.filter(isLoose).map((path) => ({ path, writable: true })),
+  ]);
+  const needsPin = (path: string) => {
+    const around = binds.findLast((bind) => isInside(path, bind.path));
+    return around === undefined ? isRootWritable(roots, guarded) : around.writable && around.path !== path;
+  };
+  return inOrder([...binds, ...pins.filter(needsPin).map((path) => ({ path, writable: true }))]);
+}
+
+function inOrder(binds: readonly Bind[]): Bind[] {
+  return binds
+    .filter((bind) => bind.path !== sep)
+    .sort((left, right) => depth(left.path) - depth(right.path));
 }
 
 /** Whether a path is a folder or lies somewhere in it. */

@@ -1,4 +1,5 @@
 export { CommandSandbox, type CommandSandboxOptions } from "./command-sandbox.ts";
 export { isSecretName } from "./environment.ts";
+export type { GuardedPlaces } from "./guarded-paths.ts";
 export type { MechanismName } from "./mechanism.ts";
 export { PROTECTED_NAMES } from "./protected-names.ts";

@@ -141,6 +141,6 @@ function isMarked(found: Stats): boolean {
 }
 
 function cannotKeep(path: string, reason: string): FlintError {
-  const message = `Did not run the command: ${path} cannot be protected from it, because ${reason}. Put what it leads to in its place, work in a folder below, or choose the sandbox policy readOnly.`;
+  const message = `Did not run the command: ${path} cannot be protected from it, because ${reason}. Put what it leads to in its place, work in a folder below, or choose --sandbox read-only (readOnly).`;
   return new FlintError("sandboxUnavailable", message, { path });
 }

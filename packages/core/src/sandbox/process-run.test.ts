@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { SandboxPolicy } from "@flint/protocol";
 import { needs, settled, TestClock, temporaryFolder } from "@flint/testkit";
@@ -96,6 +97,16 @@ describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("a program started wit
     expect(sleepers(sleep)).toEqual([]);
   });
 
+  test("one that was asked to end already is killed as soon as told", async () => {
+    const clock = new TestClock();
+    const running = await start(`trap '' TERM; echo up; while :; do sleep 0.05; done`, { clock });
+    await lines(running).next();
+    const stopped = running.stop(100);
+    await clock.advance(100);
+    await stopped;
+    expect(await running.exited).toEqual({ exitCode: 137 });
+  });
+
   test("what it left behind goes when it ends by itself", async () => {
     const sleep = uniqueSleep();
     const running = await start(`(setsid sleep ${sleep} >/dev/null 2>&1 &); exit 3`);
@@ -163,3 +174,23 @@ anywhere("programs of every kind die with the process that started them [P23]", 
   server.kill("SIGKILL");
   while (sleepers(sleep).length > 0) await settled();
 });
+
+needs("bwrap")(
+  "a program may write what is its own, whatever its policy says, and nothing beside it",
+  async () => {
+    const { path, join } = await temporaryFolder();
+    const own = join("own");
+    await mkdir(own);
+    const sandbox = new CommandSandbox({ environment: process.env });
+    const script = `touch "$1/kept"; touch "$2/lost"`;
+    const running = await sandbox.start({
+      command: ["sh", "-c", script, "sh", own, path],
+      ...{ cwd: path, workspace: path, policy: { type: "readOnly" }, environment: {} },
+      ownPaths: [own, join("missing")],
+    });
+    onTestFinished(() => running.stop());
+    await running.exited;
+    expect(readdirSync(path)).toEqual(["own"]);
+    expect(readdirSync(own)).toEqual(["kept"]);
+  },
+);

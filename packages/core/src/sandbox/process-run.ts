@@ -57,14 +57,14 @@ export class ProcessRun implements RunningProcess {
     }
   }
 
-  stop(): Promise<void> {
-    this.#stopping ??= this.#stop();
+  stop(graceMs: number = STOP_GRACE_MS): Promise<void> {
+    this.#stopping ??= this.#stop(graceMs);
     return this.#stopping;
   }
 
-  async #stop(): Promise<void> {
+  async #stop(graceMs: number): Promise<void> {
     this.stdin.end();
-    this.#tree.stop(STOP_GRACE_MS);
+    this.#tree.stop(graceMs);
     await this.exited;
     // What it said last can still be read; who holds the pipes after that is not part of it.
     this.#clock.after(KERNEL_MS, () => this.#tree.closePipes());

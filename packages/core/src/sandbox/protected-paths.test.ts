@@ -115,10 +115,11 @@ describe.each(["bubblewrap", "namespaces"] as const)("names that steer tools, co
   test("repositories in folders below and the folders of worktrees are protected as well", async () => {
     const workspace = folder();
     mkdirSync(join(workspace, "vendor", "library", ".git", "hooks"), { recursive: true });
+    mkdirSync(join(workspace, "a", "b", "c", ".git"), { recursive: true });
     mkdirSync(join(workspace, "stored", "worktrees", "here"), { recursive: true });
     writeFileSync(join(workspace, ".git"), `gitdir: stored/worktrees/here\n`);
     writeFileSync(join(workspace, "stored", "worktrees", "here", "commondir"), "../..\n");
-    const script = `(echo x > vendor/library/.git/hooks/a); (echo x > stored/config); mv vendor/library/.git x; echo y > vendor/library/fine`;
+    const script = `(echo x > vendor/library/.git/hooks/a); (echo x > stored/config); mv vendor/library/.git x; (echo x > a/b/c/.git/config); echo y > vendor/library/fine`;
     await run(sandbox, script, workspace);
     expect(everythingIn(workspace).filter((path) => /hooks\/a|config|^x|fine/.test(path))).toEqual([
       "vendor/library/fine",

@@ -2,7 +2,7 @@ import { lstat, readdir, readFile, realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../ports/clock.ts";
 
-/** How deep repositories inside a workspace are looked for, in how many folders, and how long that is remembered. */
+/** How far below a workspace repositories are looked for, in how many folders, and how long that is remembered. */
 const DEPTH = 3;
 const MOST_FOLDERS = 300;
 const REMEMBERED_MS = 10_000;
@@ -33,7 +33,7 @@ async function search(root: string): Promise<string[]> {
   const found = await leadsFrom(join(root, ".git"));
   let folders = [root];
   let looked = 0;
-  for (let depth = 0; depth < DEPTH && looked < MOST_FOLDERS; depth += 1) {
+  for (let depth = 0; depth <= DEPTH && looked < MOST_FOLDERS; depth += 1) {
     const next = folders.slice(0, MOST_FOLDERS - looked);
     looked += next.length;
     const inner = (await Promise.all(next.map(foldersIn))).flat();

@@ -1,13 +1,17 @@
 import { mkdir, mkdtemp, readdir, readlink, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Confinement, confine, isInside } from "./confinement.ts";
-import type { Mechanism } from "./mechanism.ts";
+import { type Mechanism, SYSTEM_PATH } from "./mechanism.ts";
 
 /** Runs a program that is already wrapped, and gives back what it printed. */
 export type TrialRun = (argv: readonly string[]) => Promise<string>;
 
-/** Tries to do what must work and what must not, the way a command would that wants out. */
+/**
+ * Tries to do what must work and what must not, the way a command would that wants out. With the tools of the system
+ * first: the user's search path may lead to folders that are covered in there.
+ */
 const SCRIPT = `
+PATH=${SYSTEM_PATH}:$PATH
 echo inside > "$1/inside"
 echo steering > "$1/.git/written"
 rmdir "$1/.git" || mv "$1/.git" "$1/moved"
@@ -37,7 +41,8 @@ export async function tryMechanism(
   try {
     const guarded = join(inside, ".git");
     await Promise.all([mkdir(guarded, { recursive: true }), mkdir(outside)]);
-    const confinement = await confine({ type: "workspaceWrite" }, inside, inside, async () => [guarded]);
+    const guard = async () => ({ names: [guarded], firm: [], pins: [] });
+    const confinement = await confine({ type: "workspaceWrite" }, inside, inside, guard);
     const argv = mechanism.wrap(["/bin/sh", "-c", SCRIPT, "sh", inside, outside], confinement);
     const printed = await run(argv);
     return await judge({
@@ -63,6 +68,8 @@ async function judge({ inside, outside, steering, printed }: Effects): Promise<s
     return `a command did not run in it: ${printed.trim() || "it said nothing"}`;
   if (outside.length > 0) return "a command in it could write outside";
   if (steering.length > 0) return "a command in it could change what is protected inside";
+  if (!/^capabilities [0-9a-f]+\nnetwork .+\nprocess .+$/m.test(printed))
+    return `it could not be tried: ${printed.trim().replace(/\s*\n\s*/g, ", ")}`;
   if (!/^capabilities 0+$/m.test(printed)) return "a command in it kept capabilities";
   for (const [word, link] of [
     ["network", "net"],
@@ -75,9 +82,11 @@ async function judge({ inside, outside, steering, printed }: Effects): Promise<s
   return undefined;
 }
 
+const NOTHING = { names: [], firm: [], pins: [] };
+
 /** A new folder that the mechanism would not cover anyway. */
 async function trialFolder(mechanism: Mechanism, folders: readonly string[]): Promise<string | undefined> {
-  const { masks }: Confinement = await confine({ type: "readOnly" }, "/", "/", async () => []);
+  const { masks }: Confinement = await confine({ type: "readOnly" }, "/", "/", async () => NOTHING);
   for (const candidate of folders) {
     const folder = await realpath(candidate).catch(() => undefined);
     if (folder === undefined || masks.some((mask) => isInside(folder, mask))) continue;

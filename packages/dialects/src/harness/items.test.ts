@@ -121,6 +121,17 @@ const ROWS: readonly Row[] = [
     item("tool_exec", { kind: "contextCompaction", tool: "compact", summary: "So far" }),
   ],
   [
+    "another agent that goes on is a tool_exec",
+    { type: "agentHandoff", id: "i1", fromAgent: "claude", toAgent: "codex", turnsTold: 2 },
+    item("tool_exec", {
+      kind: "agentHandoff",
+      tool: "handoff",
+      fromAgent: "claude",
+      toAgent: "codex",
+      turnsTold: 2,
+    }),
+  ],
+  [
     "an item that only the agent knows is a tool_exec named by its type",
     extension({ type: "imageView", id: "i1", path: "/tmp/a.png" }),
     item("tool_exec", { kind: "imageView", tool: "imageView", path: "/tmp/a.png" }),

@@ -87,6 +87,7 @@ const TOOL_NAMES: Readonly<Record<Exclude<ToolItem, { tool: string }>["type"], s
   enteredReviewMode: "review",
   exitedReviewMode: "review",
   contextCompaction: "compact",
+  agentHandoff: "handoff",
 };
 
 function mainItem(place: Place, item: ThreadItem): HarnessItem {
@@ -112,6 +113,7 @@ function mainItem(place: Place, item: ThreadItem): HarnessItem {
     case "enteredReviewMode":
     case "exitedReviewMode":
     case "contextCompaction":
+    case "agentHandoff":
       return itemOf("tool_exec", at, { ...fieldsOf(item), kind: item.type, tool: TOOL_NAMES[item.type] });
   }
 }

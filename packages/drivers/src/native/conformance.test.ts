@@ -1,14 +1,100 @@
 import { access } from "node:fs/promises";
+import type { Clock } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/core/sandbox";
-import { describeDriver, temporaryFolder } from "@flint/testkit";
+import {
+  absent,
+  checksWithout,
+  type DriverGives,
+  type DriverUnderTest,
+  describeDriver,
+  MODEL_FAILURES,
+  temporaryFolder,
+} from "@flint/testkit";
+import { onTestFinished } from "vitest";
+import { offlineModel } from "../testing/offline-model.ts";
 import { NativeDriver } from "./driver.ts";
 
-describeDriver("Flint's own agent", async () => {
+const RECALL = { ask: "what did I ask you?", says: /1\. hello/ };
+
+const GIVES = {
+  fileChange: {
+    prompt: "in notes.txt replace two with three",
+    path: "notes.txt",
+    before: "one\ntwo\nlast without an end",
+    after: "one\nthree\nlast without an end",
+  },
+  sessionApproval: { sameAgain: "asksAgain", otherTool: "run `touch other`" },
+  steering: { more: "count to 3", says: /1.*2.*3/s },
+  recall: RECALL,
+  selectors: ["context_length"],
+  processes: absent("Flint's own agent is no process of its own"),
+} as const satisfies Partial<DriverGives>;
+
+/** Waits hardly at all, so that a second try comes at once. */
+const HURRIED_CLOCK: Clock = {
+  now: () => Date.now(),
+  after(_milliseconds, action) {
+    const timer = setTimeout(action, 1);
+    return () => clearTimeout(timer);
+  },
+};
+
+const OTHER_MODEL = "uses another model from the turn on that names it";
+const KILLED = "fails the turn once when the agent is killed, and does the next one";
+
+describeDriver(
+  "Flint's own agent",
+  async () => {
+    const anew = () => new NativeDriver();
+    return {
+      ...(await settingUp("flint/offline")),
+      driver: anew(),
+      gives: {
+        ...GIVES,
+        again: anew,
+        otherModel: absent("there is one offline model; others are tried over HTTP"),
+        failing: absent("the offline model in this process has nothing to fail with; tried over HTTP"),
+      },
+    };
+  },
+  checksWithout(OTHER_MODEL, KILLED, ...MODEL_FAILURES),
+);
+
+describeDriver(
+  "Flint's own agent with a model over HTTP",
+  async () => {
+    const model = await offlineModel(onTestFinished);
+    const access = {
+      anthropic: { baseUrl: model.url, apiKey: "none" },
+      ollama: { baseUrl: "http://127.0.0.1:1" },
+      others: [],
+    };
+    const anew = () => new NativeDriver({ access }, HURRIED_CLOCK);
+    return {
+      ...(await settingUp("flint/anthropic/claude-opus-5-5")),
+      driver: anew(),
+      gives: {
+        ...GIVES,
+        again: anew,
+        otherModel: {
+          model: "flint/anthropic/claude-haiku-5-5",
+          used: () => model.latestModel === "claude-haiku-5-5",
+        },
+        failing: async (kind) => {
+          await model.fail(kind);
+          return "hello";
+        },
+      },
+    };
+  },
+  checksWithout(KILLED),
+);
+
+async function settingUp(model: string): Promise<Omit<DriverUnderTest, "driver">> {
   const { path } = await temporaryFolder();
   return {
-    driver: new NativeDriver(),
     settings: {
-      model: "flint/offline",
+      model,
       cwd: path,
       approvalPolicy: "always",
       sandboxPolicy: { type: "workspaceWrite" },
@@ -29,4 +115,4 @@ describeDriver("Flint's own agent", async () => {
         () => false,
       ),
   };
-});
+}

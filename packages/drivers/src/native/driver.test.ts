@@ -76,6 +76,7 @@ function specFor(model: string, more: Partial<SessionSpec> = {}): SessionSpec {
     settings: { ...settingsIn("/"), model },
     nativeId: undefined,
     history: async () => [],
+    account: async () => "",
     sandbox: NO_SANDBOX,
     mcpServers: [],
     ...more,
@@ -104,6 +105,49 @@ test("a turn with a model that is not set up fails with the way out", async () =
     status: "failed",
     error: { message: expect.stringContaining("Set OPENAI_API_KEY") },
   });
+  await session.close();
+});
+
+test("a turn on an endpoint that is down fails with the endpoint, the reason and the way out", async () => {
+  const others = [{ name: "custom", baseUrl: "http://127.0.0.1:1/v1" }];
+  const driver = new NativeDriver({ access: { ...ALONE, others } });
+  const spec = specFor(await driver.defaultModel());
+  const session = await driver.open(spec);
+  const turn = new RecordedTurn("run `date`", spec.settings);
+  const outcome = await session.run(turn);
+  expect(outcome).toMatchObject({
+    status: "failed",
+    error: {
+      message:
+        '"custom" at http://127.0.0.1:1/v1 lists no model (connect ECONNREFUSED 127.0.0.1:1). Check the network and the address. You can also name a model with --model custom/MODEL, or use --offline.',
+    },
+  });
+  expect(turn.events).toEqual([]);
+  await session.close();
+});
+
+test("an MCP server that cannot be started is told once in a thread", async () => {
+  const mcpServers = [{ type: "stdio", name: "files", command: "files", args: [], env: {} }] as const;
+  const spec = specFor("flint/offline", { mcpServers });
+  const session = await new NativeDriver({ access: ALONE }).open(spec);
+  const told = async () => {
+    const turn = new RecordedTurn("count to 2", spec.settings);
+    expect(await session.run(turn)).toEqual({ status: "completed" });
+    return turn.events.filter((event) => event.type === "error");
+  };
+  expect(await told()).toEqual([
+    {
+      type: "error",
+      willRetry: true,
+      error: {
+        message: expect.stringMatching(
+          /^The MCP server "files" cannot be used, and the work goes on without its tools: .*There is none/,
+        ),
+        errorInfo: "Other",
+      },
+    },
+  ]);
+  expect(await told()).toEqual([]);
   await session.close();
 });
 

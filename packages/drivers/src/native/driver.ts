@@ -133,6 +133,6 @@ export class NativeDriver implements Driver {
       this.#servers.delete(servers);
       await servers.close();
     };
-    return [{ tools: (signal) => servers.tools(signal), close }];
+    return [{ tools: (signal) => servers.tools(signal), missing: () => servers.missing(), close }];
   }
 }

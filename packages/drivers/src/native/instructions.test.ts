@@ -33,6 +33,17 @@ test("the model is told where it works, on which day, and what it may do", async
   expect(free).toContain("They have network. The user is not asked");
 });
 
+test("the model is told that it cannot commit in the sandbox, and what to do instead", async () => {
+  const folder = await temporaryFolder();
+  const told = (type: "workspaceWrite" | "readOnly" | "dangerFullAccess") =>
+    instructions(folder.path, { sandboxPolicy: { type } });
+  for (const type of ["workspaceWrite", "readOnly"] as const)
+    expect(await told(type)).toMatch(
+      /\.git is read-only there, so git add, git commit .* give the user the commands/,
+    );
+  expect(await told("dangerFullAccess")).not.toContain("git commit");
+});
+
 test("what the user's client says comes last, and a review is told to change nothing", async () => {
   const folder = await temporaryFolder();
   expect(await instructions(folder.path, { developerInstructions: "Speak French." })).toMatch(

@@ -43,14 +43,17 @@ function situation({ cwd, sandboxPolicy, approvalPolicy }: ThreadSettings, now: 
   ].join("\n");
 }
 
+const NO_COMMIT =
+  ".git is read-only there, so git add, git commit and the like cannot work: do not try them. If a commit is wanted, give the user the commands to run themselves, or tell them that they can let commands run without the sandbox.";
+
 function sandboxWords(policy: SandboxPolicy): string {
   switch (policy.type) {
     case "readOnly":
-      return "Commands may read files but not change any, and they have no network.";
+      return `Commands may read files but not change any, and they have no network. ${NO_COMMIT}`;
     case "workspaceWrite": {
       const more = policy.writableRoots?.length ? ` and in ${policy.writableRoots.join(", ")}` : "";
       const network = policy.networkAccess === true ? "They have network." : "They have no network.";
-      return `Commands may change files in the workspace${more} only, and not .git or the configuration of agents, editors and shells; where such a name is missing, commands see an empty folder in its place. ${network}`;
+      return `Commands may change files in the workspace${more} only, and not .git or the configuration of agents, editors and shells; where such a name is missing, commands see an empty folder in its place. ${NO_COMMIT} ${network}`;
     }
     case "dangerFullAccess":
       return "Commands run without a sandbox, so be careful.";

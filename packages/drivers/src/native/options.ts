@@ -19,7 +19,11 @@ export interface NamedEndpoint extends Endpoint {
 export interface ModelAccess {
   readonly openai?: Endpoint | undefined;
   readonly anthropic?: Endpoint | undefined;
-  readonly ollama: Endpoint & { readonly baseUrl: string };
+  readonly ollama: Endpoint & {
+    readonly baseUrl: string;
+    /** Set if the user named its address, so that they miss it when it is not there. */
+    readonly isConfigured?: boolean;
+  };
   readonly others: readonly NamedEndpoint[];
 }
 

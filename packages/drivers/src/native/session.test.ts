@@ -25,6 +25,7 @@ async function open(options: { history?: readonly Turn[]; sandbox?: Sandbox } = 
     settings,
     nativeId: undefined,
     history: async () => options.history ?? [],
+    account: async () => "",
     sandbox: options.sandbox ?? sandbox,
     mcpServers: [],
   });

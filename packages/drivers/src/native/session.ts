@@ -31,6 +31,8 @@ export class NativeSession implements DriverSession {
   readonly #closing = new AbortController();
   readonly #background = new BackgroundCommands();
   readonly #tools: readonly Tool[];
+  /** What the user was told to be missing; it is told again only if it was there in between. */
+  readonly #toldMissing = new Set<string>();
   #messages: readonly Message[] | undefined;
   /** The latest turn, once what was said before it is known. */
   #loop: Promise<TurnLoop> | undefined;
@@ -83,12 +85,14 @@ export class NativeSession implements DriverSession {
     return outcome;
   }
 
-  async #prepare({ settings, kind }: TurnContext, signal: AbortSignal): Promise<Preparation> {
+  async #prepare(turn: TurnContext, signal: AbortSignal): Promise<Preparation> {
+    const { settings, kind } = turn;
     const choices = this.#choices;
     const [model, offered] = await Promise.all([
       choices.modelOf(settings),
       Promise.all(choices.sources.map((source) => source.tools(signal))),
     ]);
+    if (!signal.aborted) this.#tellMissing(turn);
     const contextLength = choices.contextLengthOf(settings);
     const window = Math.min(contextLength, model.contextWindow ?? contextLength);
     return {
@@ -99,6 +103,17 @@ export class NativeSession implements DriverSession {
       temperature: choices.temperatureOf(settings),
       reasoningEffort: choices.reasoningEffortOf(settings),
     };
+  }
+
+  /** Tools that are not there would otherwise only show in what the agent cannot do. */
+  #tellMissing(turn: TurnContext): void {
+    const missing = new Map(this.#choices.sources.flatMap((source) => [...(source.missing?.() ?? [])]));
+    for (const name of this.#toldMissing) if (!missing.has(name)) this.#toldMissing.delete(name);
+    for (const [name, message] of missing) {
+      if (this.#toldMissing.has(name)) continue;
+      this.#toldMissing.add(name);
+      turn.emit({ type: "error", error: { message, errorInfo: "Other" }, willRetry: true });
+    }
   }
 
   /** The turns before this one; the running turn may be among them already. */

@@ -1,18 +1,24 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { PolicyRules } from "@flint/core/ports";
 import { ApprovalPolicy, type SandboxPolicy, SandboxShorthand, sandboxPolicyOf } from "@flint/protocol";
+import { agentId } from "../config/agent-id.ts";
 import type { ConfigValues } from "../config/config-values.ts";
 import { nearest } from "../config/nearest.ts";
-import { userConfigPath } from "../config.ts";
-import type { Durability, ServerOptions } from "../server-options.ts";
-import type { Flags, FlagValues } from "./flags.ts";
+import { inheritedEnvironment, userConfigPath } from "../config.ts";
+import type { AgentTraces, Durability, ServerOptions } from "../server-options.ts";
+import { type Flags, type FlagValues, OFFLINE_MODEL } from "./flags.ts";
 
 /** A mistake on the command line. The message says what is wrong and what would be right; the exit code is 2. */
 export class UsageError extends Error {
-  constructor(message: string) {
+  /** The command whose help says more. */
+  readonly help: string | undefined;
+
+  constructor(message: string, help?: string) {
     super(message);
     this.name = "UsageError";
+    this.help = help;
   }
 }
 
@@ -22,13 +28,30 @@ export function readArguments<const Of extends Flags>(
   options: Of,
 ): { readonly values: FlagValues<Of>; readonly positionals: readonly string[] } {
   try {
-    const parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
+    const parsed = parseArgs({ args: args.map(shielded), options, allowPositionals: true, strict: true });
+    const given = Object.entries(parsed.values).map(([name, value]) => [name, unshieldedValue(value)]);
     // Node derives the same from `options`, but only for a type that is written out.
-    const values = parsed.values as FlagValues<Of>;
-    return { values, positionals: parsed.positionals };
+    const values = Object.fromEntries(given) as FlagValues<Of>;
+    return { values, positionals: parsed.positionals.map(unshielded) };
   } catch (error) {
     throw new UsageError(parseProblem(error, Object.keys(options)));
   }
+}
+
+const SHIELD = "\0";
+
+/** A number below zero is a value and no option; Node takes it for one unless something stands before it. */
+function shielded(argument: string): string {
+  return /^-\.?\d/.test(argument) ? `${SHIELD}${argument}` : argument;
+}
+
+function unshielded(argument: string): string {
+  return argument.startsWith(SHIELD) ? argument.slice(1) : argument;
+}
+
+function unshieldedValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(unshieldedValue);
+  return typeof value === "string" ? unshielded(value) : value;
 }
 
 function parseProblem(error: unknown, known: readonly string[]): string {
@@ -58,6 +81,9 @@ export function oneArgument(command: string, positionals: readonly string[], wha
 export interface ServerFlagValues {
   readonly cwd?: string | undefined;
   readonly model?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly trace?: string | undefined;
+  readonly offline?: boolean | undefined;
   readonly approval?: string | undefined;
   readonly sandbox?: string | undefined;
   readonly policy?: string | undefined;
@@ -78,6 +104,8 @@ export async function serverOptions(values: ServerFlagValues): Promise<PlacedOpt
     ...(config === undefined ? {} : await configuredServer(config)),
     ...chosen,
     ...(policyFile === undefined ? {} : { policyRules: await policyRules(policyFile) }),
+    ...(values.trace === undefined ? {} : { trace: await traceFile(values.trace) }),
+    agents: await agentsFor(config, values.agent),
     cwd: resolve(values.cwd ?? "."),
     chosen: Object.keys(chosen),
   };
@@ -85,6 +113,7 @@ export async function serverOptions(values: ServerFlagValues): Promise<PlacedOpt
 
 /** The user's configuration file; a user without one pays for nothing but the look. */
 async function userConfig(): Promise<ConfigValues | undefined> {
+  if (!existsSync(userConfigPath())) return undefined;
   const { UserConfig } = await import("../config/user-config.ts");
   const config = await new UserConfig(userConfigPath()).read();
   return config.entries().length === 0 ? undefined : config;
@@ -95,6 +124,26 @@ async function configuredServer(config: ConfigValues): Promise<ServerOptions> {
   return configuredOptions(config);
 }
 
+/** The agents of the configuration, and one that is named by the command that starts it. */
+async function agentsFor(config: ConfigValues | undefined, agent: string | undefined) {
+  const { commandAgent, configuredAgents } = await import("../config/agents.ts");
+  const agents = configuredAgents(config);
+  return agent === undefined || !isCommandLine(agent) ? agents : [...agents, commandAgent(agent)];
+}
+
+/** A command line has a space or a path in it; a name has neither. */
+function isCommandLine(agent: string): boolean {
+  return /[\s/]/.test(agent);
+}
+
+async function traceFile(path: string): Promise<AgentTraces> {
+  const [{ TraceFile }, { secretsIn }] = await Promise.all([
+    import("../trace-file.ts"),
+    import("@flint/core"),
+  ]);
+  return TraceFile.open(resolve(path), { secrets: secretsIn(inheritedEnvironment()) });
+}
+
 async function policyRules(path: string): Promise<PolicyRules> {
   const { readPolicyFile } = await import("../policy-file.ts");
   return readPolicyFile(resolve(path));
@@ -103,7 +152,8 @@ async function policyRules(path: string): Promise<PolicyRules> {
 /** Only what was given: an option that is left out must not hide what is configured. */
 function chosenOptions(values: ServerFlagValues): ServerOptions {
   const all: ServerOptions = {
-    model: values.model,
+    model: modelOf(values),
+    offlineAgents: values.offline === true && values.agent !== undefined ? true : undefined,
     approvalPolicy: values.approval === undefined ? undefined : approvalPolicy(values.approval),
     sandboxPolicy: values.sandbox === undefined ? undefined : sandboxPolicy(values.sandbox),
     durability: values.durability === undefined ? undefined : durability(values.durability),
@@ -111,6 +161,14 @@ function chosenOptions(values: ServerFlagValues): ServerOptions {
     allowUnconfined: values["allow-unconfined"],
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+/** An agent alone means its own default model; with a model, the one of that agent. */
+function modelOf({ agent, model, offline }: ServerFlagValues): string | undefined {
+  // An agent of its own works on the offline model by itself; Flint's own has it as a model.
+  if (agent === undefined) return offline === true ? OFFLINE_MODEL : model;
+  const id = isCommandLine(agent) ? agentId(agent) : agent;
+  return model === undefined || model.startsWith(`${id}/`) ? (model ?? id) : `${id}/${model}`;
 }
 
 function approvalPolicy(text: string): ApprovalPolicy {

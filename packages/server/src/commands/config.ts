@@ -1,8 +1,11 @@
 import { join } from "node:path";
-import { CONFIG_KEYS, CONFIG_NAMES, rowNameOf } from "../config/keys.ts";
+import { CONFIG_KEYS, CONFIG_NAMES, namesBelow, rowNameOf } from "../config/keys.ts";
 import { ConfigError, unknownKey } from "../config/parse.ts";
+import { TrustFile } from "../config/trust-file.ts";
 import { UserConfig } from "../config/user-config.ts";
+import { WorkspaceFiles } from "../config/workspace-files.ts";
 import { stateFolder, userConfigPath } from "../config.ts";
+import { visible } from "../visible.ts";
 import { noArguments, oneArgument, UsageError } from "./arguments.ts";
 import { complain, say, sayJson } from "./output.ts";
 
@@ -14,22 +17,59 @@ interface GetArguments extends Positionals {
   readonly values: { readonly json?: boolean | undefined };
 }
 
-/** `flint config get [KEY]`: what the user's own file says. A key that is not set gives exit code 1. */
+/** A key that is set, and the file of the workspace that says it; none for the user's own. */
+interface Entry {
+  readonly name: string;
+  readonly value: unknown;
+  readonly path?: string;
+}
+
+/**
+ * `flint config get [KEY]`: what is configured here: the user's own file, and over it what this folder's trusted files
+ * say. A key that is not set gives exit code 1.
+ */
 export async function getConfig({ values, positionals }: GetArguments): Promise<number> {
   const [key, ...more] = positionals;
   noArguments("config get", more);
-  const entries = (await userConfig().read()).entries();
-  if (key === undefined) {
-    if (values.json === true) return sayJson(Object.fromEntries(entries));
-    return say(entries.map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`).join(""));
-  }
-  checkName(key);
-  const found = entries.find(([name]) => name === key);
-  if (found === undefined) return complain(`${key} is not set. flint config set ${key} VALUE sets it.`, 1);
-  const [, value] = found;
-  return values.json === true
-    ? sayJson(value)
-    : say(`${typeof value === "string" ? value : JSON.stringify(value)}\n`);
+  const json = values.json === true;
+  const entries = await entriesHere();
+  if (key === undefined) return sayEntries(entries, json);
+  if (rowNameOf(key.split(".")) === undefined) return sayTable(key, entries, json);
+  const found = entries.find(({ name }) => name === key);
+  if (found === undefined) return complain(notSet(key), 1);
+  if (found.path !== undefined && !json) process.stderr.write(`(from ${found.path} of this folder)\n`);
+  const { value } = found;
+  return json ? sayJson(value) : say(`${typeof value === "string" ? value : JSON.stringify(value)}\n`);
+}
+
+/** Everything that is set below a name; one that is neither a key nor a table is refused. */
+function sayTable(key: string, entries: readonly Entry[], json: boolean): number {
+  const path = key.split(".");
+  if (namesBelow(path).length === 0) throw new ConfigError(unknownKey(path));
+  const below = entries.filter(({ name }) => name.startsWith(`${key}.`));
+  if (below.length > 0) return sayEntries(below, json);
+  return complain(`Nothing in ${key} is set. flint config keys lists what there is.`, 1);
+}
+
+function sayEntries(entries: readonly Entry[], json: boolean): number {
+  if (json) return sayJson(Object.fromEntries(entries.map(({ name, value }) => [name, value])));
+  const lines = entries.map(({ name, value, path }) => {
+    const origin = path === undefined ? "" : `  # ${path} of this folder`;
+    return `${name} = ${JSON.stringify(value)}${origin}\n`;
+  });
+  return say(visible(lines.join("")));
+}
+
+function notSet(key: string): string {
+  return `${key} is not set. flint config set ${key} VALUE sets it.`;
+}
+
+async function entriesHere(): Promise<readonly Entry[]> {
+  const own = (await userConfig().read()).entries().map(([name, value]): Entry => ({ name, value }));
+  const files = new WorkspaceFiles(new TrustFile(join(stateFolder(), "trust.json")));
+  const here = await files.entries(process.cwd());
+  const all = [...own, ...here].map((entry) => [entry.name, entry] as const);
+  return [...new Map<string, Entry>(all).values()];
 }
 
 /** `flint config set KEY VALUE`: a value is JSON where the key takes no text. */
@@ -48,8 +88,10 @@ export async function setConfig({ positionals }: Positionals): Promise<number> {
 /** `flint config unset KEY`. */
 export async function unsetConfig({ positionals }: Positionals): Promise<number> {
   const key = oneArgument("config unset", positionals, "a key");
+  const config = userConfig();
+  // Whatever stands in the file can be taken out, also what should not be there.
+  if (await config.unset(key.split("."))) return say(`${key} is taken out of ${config.path}\n`);
   checkName(key);
-  if (await userConfig().unset(key.split("."))) return 0;
   return complain(`${key} is not set.`, 1);
 }
 

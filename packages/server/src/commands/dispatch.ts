@@ -24,7 +24,13 @@ async function run(name: string, command: Command, args: readonly string[]): Pro
   const end = args.indexOf("--");
   const options = end === -1 ? args : args.slice(0, end);
   if (options.includes("--help") || options.includes("-h")) return say(commandHelp(name, command));
-  return command.run(args);
+  // Expected: a wrong use. Its own help is where the way out stands.
+  try {
+    return await command.run(args);
+  } catch (thrown) {
+    if (!(thrown instanceof UsageError) || thrown.help !== undefined) throw thrown;
+    throw new UsageError(thrown.message, `flint ${name}`);
+  }
 }
 
 function lookUp<Row extends Command | CommandGroup>(
@@ -37,5 +43,5 @@ function lookUp<Row extends Command | CommandGroup>(
   const known = Object.keys(rows);
   const meant = nearest(name, known);
   const hint = meant === undefined ? `There are: ${known.join(", ")}.` : `Did you mean ${where} ${meant}?`;
-  throw new UsageError(`There is no command ${JSON.stringify(name)}. ${hint}`);
+  throw new UsageError(`There is no command ${JSON.stringify(name)}. ${hint}`, where);
 }

@@ -31,6 +31,11 @@ export const HELP_FLAG = {
 export const SERVER_FLAGS = {
   cwd: { type: "string", takes: "DIR", doc: "where to work (default: here)" },
   model: { type: "string", takes: "MODEL", doc: "such as flint/offline; flint models lists them" },
+  agent: {
+    type: "string",
+    takes: "AGENT",
+    doc: "who works: flint, claude, codex, opencode, gemini, goose, one of your configuration, or a command that speaks ACP",
+  },
   approval: {
     type: "string",
     takes: "POLICY",
@@ -43,6 +48,7 @@ export const SERVER_FLAGS = {
     values: ["read-only", "workspace-write", "danger-full-access", "external-sandbox"],
     doc: "what commands may touch: read-only, workspace-write (default), danger-full-access, external-sandbox",
   },
+  offline: { type: "boolean", doc: "use the built-in model, also with another agent: no key, no network" },
   policy: { type: "string", takes: "FILE", doc: "a policy file that answers approvals when nobody is there" },
   "allow-unconfined": {
     type: "boolean",
@@ -52,6 +58,11 @@ export const SERVER_FLAGS = {
     type: "string",
     takes: "SECONDS",
     doc: "an approval nobody answers is declined after this (default: 600)",
+  },
+  trace: {
+    type: "string",
+    takes: "FILE",
+    doc: "keep every line to and from an agent there, for a bug report",
   },
   durability: {
     type: "string",
@@ -66,3 +77,6 @@ export const SERVER_FLAGS = {
 export const JSON_FLAG = {
   json: { type: "boolean", doc: "print JSON" },
 } as const satisfies Flags;
+
+/** The model that is always there. */
+export const OFFLINE_MODEL = "flint/offline";

@@ -13,13 +13,15 @@ ${listed(commands)}
 
 Try:
   flint exec "show me what you can do"
-  flint exec "run the tests"
   flint doctor
+  flint exec "run the tests"                 # needs a real model: flint doctor says how to get one
 
 flint COMMAND --help says more about each, with examples.
 
-Your configuration is in $FLINT_CONFIG, else ~/.config/flint/config.toml; flint config keys says what it takes.
+Your configuration is in $FLINT_CONFIG, else $XDG_CONFIG_HOME/flint/config.toml, else ~/.config/flint/config.toml;
+flint config keys says what it takes. $FLINT_MODEL is the model of new threads.
 Threads are kept in $FLINT_HOME, else $XDG_STATE_HOME/flint, else ~/.local/state/flint.
+docs/protocol/environment.md has every variable.
 Exit codes:
 ${listed(Object.entries(EXIT_CODES))}
 `;

@@ -1,6 +1,6 @@
 import { describeRule } from "@flint/protocol";
 import { noArguments, oneArgument, UsageError } from "./arguments.ts";
-import { withServer } from "./local-server.ts";
+import { withStoredThings } from "./local-server.ts";
 import { columns, say, sayJson } from "./output.ts";
 
 interface ListArguments {
@@ -11,7 +11,7 @@ interface ListArguments {
 /** `flint rules list`. */
 export async function listRules({ values, positionals }: ListArguments): Promise<number> {
   noArguments("rules list", positionals);
-  const { data } = await withServer((client) =>
+  const { data } = await withStoredThings((client) =>
     client.call("rules/list", values.here === true ? { cwd: process.cwd() } : {}),
   );
   if (values.json === true) return sayJson(data);
@@ -27,7 +27,7 @@ export async function removeRule({
   readonly positionals: readonly string[];
 }): Promise<number> {
   const reference = oneArgument("rules remove", positionals, "the id of a rule; flint rules list shows them");
-  return withServer(async (client) => {
+  return withStoredThings(async (client) => {
     const { data } = await client.call("rules/list", {});
     const [found, ...others] = data.filter((rule) => rule.id.startsWith(reference));
     if (found === undefined) throw new UsageError(`There is no rule ${JSON.stringify(reference)}.`);

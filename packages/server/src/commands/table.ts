@@ -105,9 +105,14 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     flags: EXEC_FLAGS,
     examples: [
       'flint exec "show me what you can do"',
-      'flint exec "run the tests"',
-      'flint exec --continue "now fix the first failure"',
-      'git diff | flint exec "explain this change"',
+      'flint exec "what is in this folder?"',
+      'flint exec "run the tests"                             # needs a real model',
+      'flint exec --continue "now fix the first failure"      # needs a real model',
+      'git diff | flint exec "explain this change"            # needs a real model',
+    ],
+    notes: [
+      "Without a real model the built-in one answers: it lists, reads, writes and runs what it is told word by word.",
+      "What an agent may do is said anew by each run; with --continue and --resume only model and folder stay.",
     ],
     run: async (given) => (await import("./exec/exec.ts")).exec(given),
   }),
@@ -157,6 +162,19 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     run: async (given) => (await import("./doctor/doctor.ts")).doctor(given),
   }),
   model,
+  replay: command({
+    summary: "show what --trace kept",
+    usage: "FILE",
+    flags: {
+      agent: { type: "string", takes: "AGENT", doc: "only the lines of this agent" },
+      full: { type: "boolean", doc: "everything, nothing shortened" },
+      fixture: { type: "boolean", doc: "as lines that a test can play again" },
+      ...JSON_FLAG,
+      ...HELP_FLAG,
+    },
+    examples: ["flint replay agent.trace", "flint replay agent.trace --fixture > fixture.jsonl"],
+    run: async (given) => (await import("./replay.ts")).replay(given),
+  }),
   schema: command({
     summary: "the protocol as JSON Schema or TypeScript",
     usage: "[NAME]",

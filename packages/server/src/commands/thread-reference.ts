@@ -1,6 +1,8 @@
 import type { Thread } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { UsageError } from "./arguments.ts";
+import { columns } from "./output.ts";
+import { aboutOf, ageOf } from "./threads/thread-table.ts";
 
 /** How many threads are looked at for one that is meant. */
 const SEARCHED = 10_000;
@@ -8,11 +10,7 @@ const SEARCHED = 10_000;
 /** The thread that somebody means: by its id, the beginning of it, its name, or `last` for the newest of a folder. */
 export async function findThread(client: FlintClient, reference: string, cwd: string): Promise<Thread> {
   if (reference === "last") return newestThread(client, cwd);
-  const [active, archived] = await Promise.all([
-    client.listThreads({ limit: SEARCHED }),
-    client.listThreads({ limit: SEARCHED, archived: true }),
-  ]);
-  const all = [...active.data, ...archived.data];
+  const all = await allThreads(client);
   const exact = all.find((thread) => thread.id === reference);
   if (exact !== undefined) return exact;
   const alike = all.filter((thread) => thread.id.startsWith(reference) || thread.name === reference);
@@ -21,8 +19,25 @@ export async function findThread(client: FlintClient, reference: string, cwd: st
   if (found === undefined) {
     throw new UsageError(`There is no thread ${JSON.stringify(reference)}. flint threads list shows them.`);
   }
-  const ids = alike.slice(0, 5).map((thread) => thread.id);
-  throw new UsageError(`${JSON.stringify(reference)} could be any of: ${ids.join(", ")}.`);
+  throw new UsageError(ambiguous(reference, alike));
+}
+
+/** Every thread that can be meant, put away or not, the newest first. */
+export async function allThreads(client: FlintClient): Promise<readonly Thread[]> {
+  const [active, archived] = await Promise.all([
+    client.listThreads({ limit: SEARCHED, sortKey: "updatedAt" }),
+    client.listThreads({ limit: SEARCHED, sortKey: "updatedAt", archived: true }),
+  ]);
+  return [...active.data, ...archived.data];
+}
+
+const SHOWN = 5;
+
+function ambiguous(reference: string, alike: readonly Thread[]): string {
+  const rows = alike.slice(0, SHOWN).map((thread) => [`  ${thread.id}`, ageOf(thread), aboutOf(thread)]);
+  const more = alike.length > SHOWN ? `  and ${alike.length - SHOWN} more\n` : "";
+  const head = `${JSON.stringify(reference)} could be any of ${alike.length} threads:`;
+  return `${head}\n${columns(rows)}${more}Give more of the id.`;
 }
 
 /** The newest thread of a folder. */

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { WorkspaceFile } from "@flint/protocol";
 import { visible } from "../visible.ts";
 import { noArguments, UsageError } from "./arguments.ts";
-import { withServer } from "./local-server.ts";
+import { withStoredThings } from "./local-server.ts";
 import { say } from "./output.ts";
 import { askLine, someoneIsThere } from "./terminal.ts";
 
@@ -16,10 +16,12 @@ export async function trust({ values, positionals }: TrustArguments): Promise<nu
   const [folder = ".", ...more] = positionals;
   noArguments("trust", more);
   const cwd = resolve(folder);
-  return withServer(async (client) => {
+  return withStoredThings(async (client) => {
     if (values.revoke === true) {
+      const before = (await client.call("workspace/read", { cwd })).files.filter((file) => file.trusted);
       await client.call("workspace/distrust", { cwd });
-      return say(`Nothing in ${cwd} is trusted.\n`);
+      if (before.length === 0) return say(`Nothing in ${cwd} was trusted.\n`);
+      return say(`No longer trusted: ${before.map((file) => file.path).join(", ")}.\n`);
     }
     const { files } = await client.call("workspace/read", { cwd });
     if (files.length === 0) return say(`There is no .flint/config.toml and no .mcp.json in ${cwd}.\n`);

@@ -16,7 +16,7 @@ export class ConfigValues {
   }
 
   /** The names that the user chose below a family, such as those of the MCP servers. */
-  names(family: "mcp_servers" | "providers"): readonly string[] {
+  names(family: "agents" | "mcp_servers" | "providers"): readonly string[] {
     const keys = [...this.#values.keys()].filter((key) => key.startsWith(`${family}.`));
     return [...new Set(keys.map((key) => key.slice(family.length + 1, key.lastIndexOf("."))))];
   }

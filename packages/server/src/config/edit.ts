@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { ConfigError, checkValue, parseConfig } from "./parse.ts";
+import { ConfigError, checkValue, isTable, parseDocument } from "./parse.ts";
 
 /**
  * The text of a configuration file with one key set. Comments and order stay; a key that is written in a way that
@@ -32,8 +32,21 @@ export async function withoutKey(
   const lines = text.split("\n");
   const place = placeOf(lines, path.slice(0, -1).join("."), path.at(-1) ?? "");
   if (!place.found) return undefined;
-  return proved(lines.toSpliced(place.at, 1).join("\n"), text, path, undefined, file);
+  const next = withoutEmptyTable(lines.toSpliced(place.at, 1), place.at - 1);
+  return proved(next.join("\n"), text, path, undefined, file);
 }
+
+/** Takes away the head of a table with nothing behind it, and the empty lines in front of it. */
+function withoutEmptyTable(lines: readonly string[], end: number): readonly string[] {
+  const above = lines.slice(0, end + 1).findLastIndex((line) => line.trim() !== "");
+  const below = lines.slice(end + 1).find((line) => line.trim() !== "");
+  const isEmpty = TABLE_HEAD.test(lines[above] ?? "") && (below === undefined || /^\s*\[/.test(below));
+  if (!isEmpty) return lines;
+  const before = lines.slice(0, above).findLastIndex((line) => line.trim() !== "");
+  return [...lines.slice(0, before + 1), ...lines.slice(above + 1)];
+}
+
+const TABLE_HEAD = /^\s*\[([^[\]]+)\]\s*(?:#.*)?$/;
 
 /** Where a key stands; if it does not, where its table ends (-1: there is no such table). */
 interface Place {
@@ -45,7 +58,7 @@ function placeOf(lines: readonly string[], table: string, name: string): Place {
   let current = "";
   let end = table === "" ? 0 : -1;
   for (const [at, line] of lines.entries()) {
-    const [, header] = /^\s*\[([^[\]]+)\]\s*(?:#.*)?$/.exec(line) ?? [];
+    const [, header] = TABLE_HEAD.exec(line) ?? [];
     if (header !== undefined) current = header.replaceAll(/["'\s]/g, "");
     else if (/^\s*\[\[/.test(line)) current = "\0";
     if (current !== table) continue;
@@ -62,7 +75,10 @@ function inserted(lines: readonly string[], { at }: Place, table: string, line: 
   return [...lines, ...gap, `[${table}]`, line];
 }
 
-/** The new text, if reading it gives what was there before and the change, and nothing else. */
+/**
+ * The new text, if reading it gives what was there before and the change, and nothing else. What was wrong before may
+ * stay wrong: a file with a fault must not keep anybody from putting it right.
+ */
 async function proved(
   next: string,
   before: string,
@@ -70,14 +86,25 @@ async function proved(
   value: unknown,
   file: string,
 ): Promise<string> {
-  const wanted = new Map((await parseConfig(before, file, "user")).entries());
-  if (value === undefined) wanted.delete(path.join("."));
-  else wanted.set(path.join("."), value);
+  const wanted = changed(await parseDocument(before, file), path, value);
   const problem = () =>
     new ConfigError(`${path.join(".")} stands in ${file} in a way that has to be changed by hand.`);
-  const got = await parseConfig(next, file, "user").catch(() => {
+  const got = await parseDocument(next, file).catch(() => {
     throw problem();
   });
-  if (!isDeepStrictEqual(new Map(got.entries()), wanted)) throw problem();
+  if (!isDeepStrictEqual(withoutEmpty(got), withoutEmpty(wanted))) throw problem();
   return next;
+}
+
+function changed(document: unknown, [name = "", ...rest]: readonly string[], value: unknown): unknown {
+  const { [name]: inner, ...others } = isTable(document) ? document : {};
+  const next = rest.length === 0 ? value : changed(inner, rest, value);
+  return next === undefined ? others : { ...others, [name]: next };
+}
+
+/** Tables that say nothing are as good as none. */
+function withoutEmpty(document: unknown): unknown {
+  if (!isTable(document)) return document;
+  const entries = Object.entries(document).map(([name, value]) => [name, withoutEmpty(value)] as const);
+  return Object.fromEntries(entries.filter(([, value]) => !isTable(value) || Object.keys(value).length > 0));
 }

@@ -107,6 +107,20 @@ export const CONFIG_KEYS = {
   "providers.*.base_url": key(address, ADDRESS, "An endpoint that speaks Chat Completions.", "user"),
   "providers.*.api_key_env": key(text, "the name of a variable", "The variable that holds its key.", "user"),
   "providers.*.models": key(texts, "a list of names", "Its models, if it should not be asked.", "user"),
+  idle_timeout: key(
+    amount,
+    "a number of seconds",
+    "A thread nobody uses is put to rest after this, and its agent's process is ended.",
+    "user",
+  ),
+  "agents.*.command": key(
+    texts,
+    "a list: the program and its arguments",
+    "An agent: claude, codex, or any that speaks ACP.",
+    "user",
+  ),
+  "agents.*.env": key(pairs, "a table of texts", "Variables that only this agent gets.", "user"),
+  "agents.*.enabled": key(z.boolean(), "true or false", "Set to false to leave it out.", "user"),
   "mcp_servers.*.command": key(text, "a program", "The program of an MCP server.", "user or project"),
   "mcp_servers.*.args": key(texts, "a list of texts", "Its arguments.", "user or project"),
   "mcp_servers.*.env": key(

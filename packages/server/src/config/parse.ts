@@ -12,9 +12,14 @@ export type ConfigLevel = "user" | "project";
 
 /** Reads the text of a configuration file. Throws a ConfigError that names file, line, key and the way out. */
 export async function parseConfig(text: string, path: string, level: ConfigLevel): Promise<ConfigValues> {
+  return checked(await parseDocument(text, path), text, path, level);
+}
+
+/** The text as a document, with nothing checked but that it is TOML. Throws a ConfigError that names file and line. */
+export async function parseDocument(text: string, path: string): Promise<Record<string, unknown>> {
   const { parse, TomlError } = await import("smol-toml");
   try {
-    return checked(parse(text), text, path, level);
+    return parse(text);
   } catch (thrown) {
     if (!(thrown instanceof TomlError)) throw thrown;
     const [problem = "not TOML"] = thrown.message.replace(/^Invalid TOML document: /, "").split("\n");
@@ -28,9 +33,16 @@ export function checkValue(path: readonly string[], value: unknown, level: Confi
   if (problem !== undefined) throw new ConfigError(problem);
 }
 
-function checked(document: object, text: string, path: string, level: ConfigLevel): ConfigValues {
+/** What a document says that can be used, and what is wrong with the rest. */
+export interface CheckedDocument {
+  readonly values: ConfigValues;
+  readonly problems: readonly { readonly at: readonly string[]; readonly problem: string }[];
+}
+
+/** Checks every value of a document. */
+export function checkedDocument(document: object, level: ConfigLevel): CheckedDocument {
   const values = new Map<string, unknown>();
-  const problems: string[] = [];
+  const problems: { at: readonly string[]; problem: string }[] = [];
   const visit = (at: readonly string[], value: unknown) => {
     if (rowNameOf(at) === undefined && isTable(value) && namesBelow(at).length > 0) {
       for (const [name, inner] of Object.entries(value)) visit([...at, name], inner);
@@ -38,11 +50,17 @@ function checked(document: object, text: string, path: string, level: ConfigLeve
     }
     const problem = problemOf(at, value, level);
     if (problem === undefined) values.set(at.join("."), value);
-    else problems.push(`${path}${lineOf(text, at)}: ${problem}`);
+    else problems.push({ at, problem });
   };
   visit([], document);
-  if (problems.length > 0) throw new ConfigError(problems.join("\n"));
-  return new ConfigValues(values);
+  return { values: new ConfigValues(values), problems };
+}
+
+function checked(document: object, text: string, path: string, level: ConfigLevel): ConfigValues {
+  const { values, problems } = checkedDocument(document, level);
+  const lines = problems.map(({ at, problem }) => `${path}${lineOf(text, at)}: ${problem}`);
+  if (lines.length > 0) throw new ConfigError(lines.join("\n"));
+  return values;
 }
 
 function problemOf(path: readonly string[], value: unknown, level: ConfigLevel): string | undefined {
@@ -85,6 +103,7 @@ function lineOf(text: string, path: readonly string[]): string {
   return place === -1 ? "" : ` line ${place + 1}`;
 }
 
-function isTable(value: unknown): value is Record<string, unknown> {
+/** Whether a value has names of its own in it. */
+export function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }

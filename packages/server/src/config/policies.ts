@@ -16,6 +16,12 @@ export interface ConfiguredPolicies {
   readonly budget?: Budget;
 }
 
+/** What holds where nobody says anything. */
+export const USUAL_POLICIES = {
+  approvalPolicy: "unlessTrusted",
+  sandboxPolicy: { type: "workspaceWrite" },
+} as const satisfies ConfiguredPolicies;
+
 /** The model, the policies and the limits that a configuration names. Throws a ConfigError for values that do not go together. */
 export function policiesOf(config: ConfigValues): ConfiguredPolicies {
   const model = config.get("model");

@@ -9,12 +9,12 @@ import { policiesOf } from "./policies.ts";
 
 /** The server that a user's configuration asks for. Throws a ConfigError for what cannot be meant. */
 export function configuredOptions(config: ConfigValues): ServerOptions {
-  const timeout = config.get("approval_timeout");
   return {
     ...policiesOf(config),
     durability: config.get("durability"),
     allowUnconfined: config.get("allow_unconfined"),
-    approvalTimeoutMs: timeout === undefined ? undefined : timeout * 1000,
+    idleMs: secondsOf(config.get("idle_timeout")),
+    approvalTimeoutMs: secondsOf(config.get("approval_timeout")),
     mcpServers: mcpServersOf(config, fillIn),
     native: nativeOptions(config),
   };
@@ -38,7 +38,10 @@ export function nativeOptions(config?: ConfigValues): NativeOptions {
     access: {
       openai: endpoint(setting("OPENAI_API_KEY"), setting("OPENAI_BASE_URL")),
       anthropic: endpoint(setting("ANTHROPIC_API_KEY"), setting("ANTHROPIC_BASE_URL")),
-      ollama: { baseUrl: ollamaAddress(setting("OLLAMA_HOST")) },
+      ollama: {
+        baseUrl: ollamaAddress(setting("OLLAMA_HOST")),
+        isConfigured: setting("OLLAMA_HOST") !== undefined,
+      },
       others: [...custom, ...(config === undefined ? [] : providersOf(config))],
     },
     web: { fetch: config?.get("web.fetch") ?? false, searchUrl: config?.get("web.search_url") },
@@ -53,10 +56,16 @@ function endpoint(apiKey: string | undefined, baseUrl: string | undefined) {
 
 /** Ollama's own variable may leave out the scheme and the port, and may name the address that means all. */
 function ollamaAddress(host = "127.0.0.1:11434"): string {
-  const url = new URL(host.includes("://") ? host : `http://${host}`);
+  const url = URL.canParse(withScheme(host)) ? new URL(withScheme(host)) : undefined;
+  if (url === undefined)
+    throw new ConfigError(`OLLAMA_HOST is no address: ${host}. It takes HOST:PORT or a URL.`);
   if (url.port === "" && !host.includes("://")) url.port = "11434";
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
   return url.origin;
+}
+
+function withScheme(host: string): string {
+  return host.includes("://") ? host : `http://${host}`;
 }
 
 /** Providers that Flint knows itself. */
@@ -83,4 +92,8 @@ function fillIn(text: string): string {
       `The variable ${name}, which an MCP server of your configuration uses, is not set.`,
     );
   });
+}
+
+function secondsOf(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
 }

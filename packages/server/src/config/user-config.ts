@@ -2,7 +2,8 @@ import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ConfigValues } from "./config-values.ts";
 import { withoutKey, withValue } from "./edit.ts";
-import { parseConfig } from "./parse.ts";
+import { faultsIn } from "./faults.ts";
+import { ConfigError, parseConfig } from "./parse.ts";
 
 /** The user's own configuration file. One that does not exist says nothing. */
 export class UserConfig {
@@ -18,9 +19,17 @@ export class UserConfig {
     return text === "" ? new ConfigValues() : parseConfig(text, this.path, "user");
   }
 
-  /** Sets a key; everything else in the file stays as it was written. */
+  /**
+   * Sets a key; everything else in the file stays as it was written. Throws a ConfigError, and writes nothing, if the
+   * file would have a fault that it did not have before.
+   */
   async set(path: readonly string[], value: unknown): Promise<void> {
-    await this.#replace(await withValue(await this.#text(), path, value, this.path));
+    const text = await this.#text();
+    const next = await withValue(text, path, value, this.path);
+    const before = await faultsIn(text, this.path);
+    const fault = (await faultsIn(next, this.path)).find((each) => !before.includes(each));
+    if (fault !== undefined) throw new ConfigError(fault);
+    await this.#replace(next);
   }
 
   /** Takes a key out; false if it was not in the file. */

@@ -22,6 +22,13 @@ const KNOWN_FILES: readonly KnownFile[] = [
   { path: ".mcp.json", parse: parseMcpFile },
 ];
 
+/** A value of a workspace's configuration, and the file that says it. */
+export interface WorkspaceEntry {
+  readonly name: string;
+  readonly value: unknown;
+  readonly path: string;
+}
+
 /** A file that steers anything is short. */
 const SIZE_LIMIT = 256 * 1024;
 
@@ -50,6 +57,14 @@ export class WorkspaceFiles implements Workspaces {
         notices: [...notices, `The configuration of ${cwd} is ignored: ${thrown.message}`],
       };
     }
+  }
+
+  /** What the trusted files of a folder say, each with the file it stands in. */
+  async entries(cwd: string): Promise<readonly WorkspaceEntry[]> {
+    const trusted = (await this.#look(cwd)).filter(({ file }) => file.trusted);
+    return trusted.flatMap(({ file, values }) =>
+      values.entries().map(([name, value]) => ({ name, value, path: file.path })),
+    );
   }
 
   async files(cwd: string): Promise<readonly WorkspaceFile[]> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { count, duration, money, tokens } from "./amounts.ts";
+import { count, duration, money, size, tokens } from "./amounts.ts";
 
 test("times are as exact as they need to be", () => {
   expect([40, 1_240, 9_949, 12_400, 59_600, 65_000, 3_725_000].map(duration)).toEqual([
@@ -11,6 +11,10 @@ test("times are as exact as they need to be", () => {
     "1m 05s",
     "1h 02m",
   ]);
+});
+
+test("sizes are told in the unit that fits", () => {
+  expect([1, 512, 1_536, 3_355_443].map(size)).toEqual(["1 byte", "512 bytes", "1.5 KiB", "3.2 MiB"]);
 });
 
 test("tokens are counted in thousands and millions", () => {

@@ -22,6 +22,14 @@ export function money({ amount, currency }: Cost): string {
   return currency === "USD" ? `$${text}` : `${text} ${currency}`;
 }
 
+/** A size for people: `512 bytes`, `1.5 KiB`, `3.2 MiB`. */
+export function size(bytes: number): string {
+  if (bytes < 1024) return count(bytes, "byte");
+  const [amount, unit] =
+    bytes < 1024 * 1024 ? ([bytes / 1024, "KiB"] as const) : ([bytes / (1024 * 1024), "MiB"] as const);
+  return `${amount.toFixed(1)} ${unit}`;
+}
+
 /** A count with its noun: `1 file`, `2 files`. */
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;

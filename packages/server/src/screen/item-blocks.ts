@@ -1,6 +1,6 @@
 import { type Item, isKnownItem, type ThreadItem } from "@flint/protocol";
-import { visible } from "../visible.ts";
-import { duration } from "./amounts.ts";
+import { exact, visible } from "../visible.ts";
+import { duration, size } from "./amounts.ts";
 import { type Block, foldAfter, moreLines } from "./block.ts";
 import { changeBlocks } from "./change-blocks.ts";
 import { indented, type Line, lineOf, linesOf, type Span, type Style, span } from "./line.ts";
@@ -51,6 +51,10 @@ export function itemBlocks(item: ThreadItem, context: ItemContext): Block[] {
       return planBlocks(item, context);
     case "contextCompaction":
       return [oneLine(marks.again, "dim", "The conversation was summarised to make room")];
+    case "agentHandoff": {
+      const names = [item.toAgent, item.fromAgent].map(visible);
+      return [oneLine(marks.again, "dim", `${names[0]} goes on in place of ${names[1]}`)];
+    }
     case "enteredReviewMode":
       return [oneLine(marks.current, "cyan", `Review of ${visible(item.review)}`)];
     case "exitedReviewMode":
@@ -77,7 +81,7 @@ export function statusMark(status: WorkStatus, marks: Marks): Span {
 
 /** A command as it would be typed; how it went stands behind its first line. */
 export function commandLines(command: string, mark: Span, end?: Span): Line[] {
-  const [first = "", ...rest] = visible(command).split("\n");
+  const [first = "", ...rest] = exact(command).split("\n");
   const head = [mark, span(" $ ", "dim"), span(first, "bold"), ...(end === undefined ? [] : [end])];
   return [head, ...rest.map((line) => indented(lineOf(line, "bold"), 4))];
 }
@@ -89,8 +93,12 @@ function withoutColours(text: string): string {
 }
 
 /** Output, dim and with a margin, and how much of it is not shown. */
-export function outputLines({ lines, hidden }: FoldedText, look: Look): Line[] {
+export function outputLines({ lines, hidden, omittedBytes = 0 }: FoldedText, look: Look): Line[] {
   const shown = lines.map((line) => indented(lineOf(visible(withoutColours(line)), "dim"), 2));
+  if (omittedBytes > 0) {
+    const words = `${marksFor(look.unicode).more} ${size(omittedBytes)} left out`;
+    return [indented(lineOf(words, "dim"), 2), ...shown];
+  }
   return hidden === 0 ? shown : [indented(moreLines(hidden, look), 2), ...shown];
 }
 
@@ -99,9 +107,17 @@ function commandBlock(item: Item<"commandExecution">, context: ItemContext): Blo
   const marks = marksFor(look.unicode);
   const failed = item.status === "completed" && (item.exitCode ?? 0) !== 0;
   const mark = statusMark(failed ? "failed" : item.status, marks);
-  const output = context.output ?? lastLines(item.aggregatedOutput ?? "", OUTPUT_LINES);
+  const output = outputOf(item, context);
   const lines = commandLines(item.command, mark, span(`  ${commandEnd(item, context)}`, "dim"));
   return { head: foldAfter(lines, COMMAND_LINES, look), body: outputLines(output, look), indent: 4 };
+}
+
+/** Of output that was cut, its end is only in the item: what streamed is the beginning. */
+function outputOf(item: Item<"commandExecution">, { output }: ItemContext): FoldedText {
+  const omitted = item.omittedOutputBytes ?? 0;
+  if (output !== undefined && omitted === 0) return output;
+  const folded = lastLines(item.aggregatedOutput ?? "", OUTPUT_LINES);
+  return omitted === 0 ? folded : { ...folded, omittedBytes: omitted };
 }
 
 function commandEnd(item: Item<"commandExecution">, context: ItemContext): string {

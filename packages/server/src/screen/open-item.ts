@@ -58,6 +58,7 @@ export class OpenItem {
       case "enteredReviewMode":
       case "exitedReviewMode":
       case "contextCompaction":
+      case "agentHandoff":
         return [];
     }
   }
@@ -86,4 +87,5 @@ const ACTIVITIES: Readonly<Record<KnownItem["type"], string>> = {
   enteredReviewMode: "Reviewing",
   exitedReviewMode: "Reviewing",
   contextCompaction: "Making room in the conversation",
+  agentHandoff: "Handing over",
 };

@@ -2,6 +2,8 @@
 export interface FoldedText {
   readonly lines: readonly string[];
   readonly hidden: number;
+  /** How much was never kept; then nobody knows how many lines are hidden. */
+  readonly omittedBytes?: number | undefined;
 }
 
 /** Longer than this no line is kept whole; nobody reads it on a screen. */

@@ -51,6 +51,14 @@ const change = {
   diff: "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-one\n+two\n",
 } as const;
 
+test("of output that was cut its real end is shown, and how much is left out instead of a number of lines", () => {
+  const shown = new Shown();
+  shown.rows(started({ ...command, status: "inProgress" }), printed("c", "first\n".repeat(30)));
+  const cut = { aggregatedOutput: "first\n\nlast one\n", omittedOutputBytes: 2_621_440 };
+  const rows = shown.rows(completed({ ...command, ...cut, status: "completed", exitCode: 0 }));
+  expect(rows.slice(1)).toEqual(["  … 2.5 MiB left out", "  first", "", "  last one"]);
+});
+
 test("a command that runs is shown with the end of its output, and stays with its mark, time and last lines", () => {
   const shown = new Shown();
   shown.rows(started({ ...command, status: "inProgress" }));

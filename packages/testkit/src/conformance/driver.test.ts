@@ -3,9 +3,15 @@ import { describe, expect, test } from "vitest";
 import { settled } from "../clock.ts";
 import { Gate, type Script } from "../script.ts";
 import { scriptedDriver } from "../scripted-driver.ts";
+import { temporaryFolder } from "../temp.ts";
+import { appliedDiff } from "./applied-diff.ts";
 import { describeDriver } from "./driver.ts";
+import { DRIVER_CHECKS } from "./driver-checks.ts";
+import { FURTHER_DRIVER_CHECKS, NotGiven } from "./driver-further-checks.ts";
+import { absent, type DriverUnderTest } from "./driver-under-test.ts";
 import { lifecycleFaults, streamFaults } from "./item-lifecycle.ts";
 import { RecordingTurn } from "./recording-turn.ts";
+import { AFTER, agentDisk, BEFORE, type Fault, PliableDriver } from "./testing/pliable-driver.ts";
 
 const SETTINGS = {
   model: "scripted/steady",
@@ -37,18 +43,136 @@ const prompts = {
   steer: "steer",
 };
 
-describeDriver("the scripted driver", async () => {
-  const driver = scriptedDriver({ nativeId: "native-1", scripts: (text) => SCRIPTS[text]?.() ?? [] });
-  return { driver, settings: SETTINGS, prompts };
+describeDriver(
+  "the scripted driver",
+  async () => {
+    const driver = scriptedDriver({ nativeId: "native-1", scripts: (text) => SCRIPTS[text]?.() ?? [] });
+    return { driver, settings: SETTINGS, prompts };
+  },
+  DRIVER_CHECKS,
+);
+
+describeDriver(
+  "a scripted driver without steering that rejects",
+  async () => {
+    const driver = scriptedDriver({
+      steering: "absent",
+      scripts: (text) => (text === "failure" ? [{ die: true }] : (SCRIPTS[text]?.() ?? [])),
+    });
+    const { steer: _steer, ...others } = prompts;
+    return { driver, settings: SETTINGS, prompts: others };
+  },
+  DRIVER_CHECKS,
+);
+
+describeDriver("a driver that does everything right", () => pliable());
+
+const CHECKS = { ...DRIVER_CHECKS, ...FURTHER_DRIVER_CHECKS };
+
+/** For each check a fault that it has to find, and what it says then. */
+const FINDS: readonly [keyof typeof CHECKS, Fault, RegExp][] = [
+  [
+    "offers models with ids of its own, one of them the default, and valid selectors",
+    "twoDefaults",
+    /default/,
+  ],
+  [
+    "answers with text, every item whole and in order, and says what was used",
+    "noUsage",
+    /tokens that were used/,
+  ],
+  ["asks before it acts, and acts when allowed", "doesNotAsk", /things that were asked for/],
+  ["does not act when denied", "actsWhenDenied", /completed/],
+  ["stops while it streams, and is silent afterwards", "deaf", /did not stop/],
+  ["stops while it streams, and is silent afterwards", "talksOn", /reported after the end/],
+  ["stops while a tool runs, and leaves no process", "deaf", /did not stop/],
+  ["stops while it waits for an answer, and does not act", "doesNotAsk", /ended without what was waited for/],
+  ["does nothing in a turn that was stopped before it began", "startsStopped", /to deeply equal \[\]/],
+  ["tells a failure as an outcome or a rejection", "completesFailure", /to match object/],
+  ["does the next turn after one that was stopped", "talksOn", /reported after the end/],
+  [
+    "ends for good when it is closed, also in the middle of a turn and more than once",
+    "staysOpen",
+    /did not end/,
+  ],
+  ["changes a file exactly as it showed before", "wrongDiff", /what was asked for/],
+  ["leaves a file alone when the change is declined", "writesDeclined", /the file afterwards/],
+  [
+    "takes a yes for the session for that very thing and for nothing else",
+    "yesForEverything",
+    /asks for the same again/,
+  ],
+  ["answers what it is told while it runs", "ignoresSteer", /to match/],
+  ["remembers what was said when a new process takes the thread up", "forgets", /to match/],
+  ["uses another model from the turn on that names it", "oneModel", /other model is used/],
+  ["takes every value that its selectors offer", "stubbornSelector", /effort once it is chosen/],
+  ["survives a request that its model refuses", "staysBroken", /the next turn/],
+  ["survives a model that asks it to wait", "silentRetry", /says that it tries again/],
+  ["fails the turn once when the agent is killed, and does the next one", "survivesKill", /to match object/],
+];
+
+describe("the suite", () => {
+  test.each(FINDS)("%s: finds a driver with the fault %s", async (title, fault, finding) => {
+    await expect(CHECKS[title](() => pliable(fault))).rejects.toThrow(finding);
+  });
+
+  test("says why something cannot be tried, and what was not given at all", async () => {
+    const check = CHECKS["remembers what was said when a new process takes the thread up"];
+    const under = await pliable();
+    const { gives, ...bare } = under;
+    if (gives === undefined) throw new Error("a pliable driver gives everything");
+    const forgetful = { ...under, gives: { ...gives, recall: absent("it has no memory") } };
+    await expect(check(async () => forgetful)).rejects.toThrow(new NotGiven("it has no memory"));
+    await expect(check(async () => bare)).rejects.toThrow(NotGiven);
+  });
 });
 
-describeDriver("a scripted driver without steering that rejects", async () => {
-  const driver = scriptedDriver({
-    steering: "absent",
-    scripts: (text) => (text === "failure" ? [{ die: true }] : (SCRIPTS[text]?.() ?? [])),
+async function pliable(fault?: Fault): Promise<DriverUnderTest> {
+  const { path } = await temporaryFolder();
+  const disk = agentDisk();
+  const { steer, ...others } = prompts;
+  return {
+    driver: new PliableDriver(fault, disk),
+    settings: { ...SETTINGS, model: "pliable/a", cwd: path },
+    prompts: { ...others, steer },
+    toolRan: () => disk.toolRan,
+    ...(fault === "deaf" || fault === "staysOpen" ? { stopsWithinMs: 50, turnWithinMs: 400 } : {}),
+    gives: {
+      again: () => new PliableDriver(fault, disk),
+      fileChange: { prompt: "change", path: "notes.txt", before: BEFORE, after: AFTER },
+      sessionApproval: { sameAgain: "asksAgain", otherTool: "other" },
+      steering: { more: "lantern", says: /lantern/ },
+      recall: { ask: "recall", says: /text/ },
+      otherModel: { model: "pliable/b", used: () => disk.latestModel === "pliable/b" },
+      selectors: ["effort"],
+      failing: async (kind) => {
+        disk.failure = kind === "badRequest" ? "refused" : "retried";
+        return "text";
+      },
+      processes: () => [...disk.processes].flatMap(({ pid }) => pid ?? []),
+    },
+  };
+}
+
+describe("a diff that is applied", () => {
+  const diff = "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n\\ No newline at end of file\n";
+
+  test("makes the new text, in any number of places, with and without a last line end", () => {
+    expect(appliedDiff("one\ntwo\n", diff)).toBe("one\nthree");
+    expect(appliedDiff("", "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+one\n")).toBe("one\n");
+    expect(appliedDiff("a\nb\nc\nd\n", "@@ -1 +0,0 @@\n-a\n@@ -4 +3,2 @@\n-d\n+e\n+f\n")).toBe(
+      "b\nc\ne\nf\n",
+    );
   });
-  const { steer: _steer, ...others } = prompts;
-  return { driver, settings: SETTINGS, prompts: others };
+
+  test.each([
+    ["what was not there", "one\nsix\n", diff],
+    ["a place that is not there", "", diff.replaceAll("-1,2", "-7,2")],
+    ["hunks that do not count right", "one\ntwo\n", diff.replace("-1,2", "-1,3")],
+    ["no hunk at all", "one\n", "three"],
+  ])("is refused if it has %s", (_, before, bad) => {
+    expect(() => appliedDiff(before, bad)).toThrow();
+  });
 });
 
 describe("the item rules", () => {

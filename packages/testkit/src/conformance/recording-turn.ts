@@ -39,6 +39,8 @@ export class RecordingTurn implements TurnContext {
   /** What was reported after it. */
   readonly late: DriverEvent[] = [];
   readonly actions: Action[] = [];
+  /** What was asked to be allowed after the turn; it never is. */
+  readonly lateActions: Action[] = [];
   readonly questions: (readonly UserQuestion[])[] = [];
   readonly #options: RecordingTurnOptions;
   readonly #abort = new AbortController();
@@ -108,6 +110,10 @@ export class RecordingTurn implements TurnContext {
   }
 
   async approve(action: Action): Promise<Decision> {
+    if (this.#ended) {
+      this.lateActions.push(action);
+      return CANCEL;
+    }
     this.actions.push(action);
     for (const waiter of this.#actionWaiters) waiter.resolve(action);
     this.#actionWaiters.clear();

@@ -51,6 +51,17 @@ export class McpServers implements ToolSource {
     return this.#servers.map((server) => server.status);
   }
 
+  /** The servers that could not be reached, with the words for it. */
+  missing(): ReadonlyMap<string, string> {
+    const failed = this.statuses().filter(({ status }) => status === "failed");
+    return new Map(
+      failed.map(({ name, error = "It failed." }) => [
+        name,
+        `The MCP server ${JSON.stringify(name)} cannot be used, and the work goes on without its tools: ${error}`,
+      ]),
+    );
+  }
+
   /** Ends all servers. Resolves when no process of them is left. */
   async close(): Promise<void> {
     this.#isClosed = true;

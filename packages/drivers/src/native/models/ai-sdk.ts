@@ -145,7 +145,7 @@ function problemOf(thrown: unknown, wire: Wire): Problem {
 function retried(error: TurnError, wait: number, next: number, tries: number): TurnError {
   return {
     ...error,
-    message: `${error.message} Trying again in ${inWords(wait)} (try ${next} of ${tries}).`,
+    message: `${error.message} Try ${next} of ${tries} in ${inWords(wait)}.`,
   };
 }
 

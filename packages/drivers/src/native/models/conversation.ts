@@ -151,6 +151,7 @@ function itemMessages(item: KnownItem): Message[] {
     case "enteredReviewMode":
     case "exitedReviewMode":
     case "contextCompaction":
+    case "agentHandoff":
       return [];
   }
 }

@@ -76,7 +76,7 @@ test("a list is believed for a minute, that there is none only for moments", asy
   const mine = await serving(names(), names("one"), names("two"));
   const list = listing({ others: [{ name: "mine", baseUrl: mine.url }] }, clock);
   const now = async () => (await ids(list)).join(" ");
-  expect(await now()).toBe("* flint/offline");
+  expect(await now()).toBe("* flint/mine/first-listed flint/offline");
   await clock.advance(5000);
   expect(await now()).toBe("* flint/mine/one flint/offline");
   await clock.advance(59_000);
@@ -105,7 +105,8 @@ test("garbage in the place of a list is no list", async () => {
   ]) {
     const mine = await serving(answer);
     expect(await ids(listing({ others: [{ name: "mine", baseUrl: mine.url }] }))).toEqual([
-      "* flint/offline",
+      "* flint/mine/first-listed",
+      "flint/offline",
     ]);
   }
 });
@@ -127,4 +128,37 @@ test("Ollama is asked once how much a model sees and whether it thinks", async (
   expect(await list.facts(model)).toEqual(facts);
   expect(list.factsNow(model)).toEqual(facts);
   expect(ollama.requests.map(({ path, body }) => [path, body])).toEqual([["/api/show", { model: "qwen3" }]]);
+});
+
+test("an endpoint that the user set up is never replaced by another when it is not there", async () => {
+  const refused = await serving(refuse(401, "no"), refuse(401, "no"));
+  const cases = [
+    [{ others: [{ name: "custom", baseUrl: `${NOWHERE}/v1` }] }, "custom", /ECONNREFUSED/],
+    [{ ollama: { baseUrl: NOWHERE, isConfigured: true } }, "ollama", /ECONNREFUSED.*ollama serve/],
+    [
+      { others: [{ name: "gate", baseUrl: refused.url, keyVariable: "GATE_KEY" }] },
+      "gate",
+      /HTTP 401; GATE_KEY is not set/,
+    ],
+    [{ others: [{ name: "none", baseUrl: NOWHERE, models: [] }] }, "none", /lists no model\./],
+  ] as const;
+  for (const [access, name, reason] of cases) {
+    const list = listing(access);
+    const id = await list.defaultModel();
+    expect(id).toBe(`flint/${name}/first-listed`);
+    const model = providedModel(id, providersOf({ ollama: { baseUrl: NOWHERE }, others: [], ...access }));
+    if (model === undefined) throw new Error("There is no such model.");
+    const failure = list.resolved(model);
+    await expect(failure).rejects.toThrow(reason);
+    await expect(failure).rejects.toThrow(`--model ${name}/MODEL, or use --offline`);
+  }
+});
+
+test("an endpoint that comes up later is used with the first model that it lists", async () => {
+  const mine = await serving(names(), names("one", "two"));
+  const access = { ollama: { baseUrl: NOWHERE }, others: [{ name: "mine", baseUrl: mine.url }] };
+  const list = listing(access);
+  const model = providedModel(await list.defaultModel(), providersOf(access));
+  if (model === undefined) throw new Error("There is no such model.");
+  expect(await list.resolved(model)).toMatchObject({ id: "flint/mine/one", name: "one" });
 });

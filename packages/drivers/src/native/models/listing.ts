@@ -1,13 +1,17 @@
 import { connect } from "node:net";
 import type { Clock } from "@flint/core/ports";
-import type { Model as ModelRow } from "@flint/protocol";
+import { FlintError, type Model as ModelRow } from "@flint/protocol";
 import { isRecord } from "./ai-sdk/clean-text.ts";
+import { shownAddress } from "./ai-sdk/shown-address.ts";
+import { reasonOf } from "./ai-sdk/wire.ts";
 import { factsOf, KNOWN_MODELS, type ModelFacts, thinkingFacts } from "./model-facts.ts";
-import { modelId, OFFLINE_ID, type ProvidedModel, type Provider } from "./providers.ts";
+import { FIRST_LISTED, modelId, OFFLINE_ID, type ProvidedModel, type Provider } from "./providers.ts";
 
 /** How long a list is waited for, and how long it is believed. */
 const LOCAL_LIMIT_MS = 300;
 const HOSTED_LIMIT_MS = 1500;
+/** The same where nothing can be done without it. */
+const PATIENT_LIMIT_MS = 10_000;
 const BELIEVED_MS = 60_000;
 /** A server that was not there may just be starting. */
 const NOTHING_BELIEVED_MS = 5000;
@@ -21,8 +25,14 @@ const OFFLINE: Omit<ModelRow, "isDefault"> = {
   description: "Follows fixed rules. Needs no key and no network; always answers the same way.",
 };
 
-interface RememberedNames {
-  readonly names: Promise<readonly string[]>;
+/** What a provider lists; if that is nothing, also why. */
+interface Listed {
+  readonly names: readonly string[];
+  readonly problem?: string;
+}
+
+interface RememberedList {
+  readonly list: Promise<Listed>;
   until: number;
 }
 
@@ -30,7 +40,7 @@ interface RememberedNames {
 export class Listing {
   readonly #providers: readonly Provider[];
   readonly #clock: Clock;
-  readonly #names = new Map<string, RememberedNames>();
+  readonly #names = new Map<string, RememberedList>();
   readonly #details = new Map<string, ModelFacts>();
 
   constructor(providers: readonly Provider[], clock: Clock) {
@@ -46,13 +56,28 @@ export class Listing {
     return unique.map((row, place) => ({ ...row, isDefault: place === 0 }));
   }
 
-  /** The model of a thread that names none: of the first provider that has one. Asks no more of them than it must. */
+  /**
+   * The model of a thread that names none: of the first provider that has one. One that the user counts on is never
+   * passed over: if it lists nothing, its turns fail with the reason. Asks no more of them than it must.
+   */
   async defaultModel(): Promise<string> {
     for (const provider of this.#providers) {
-      const [first] = startNames(provider) ?? (await this.#listed(provider));
+      const [first] = startNames(provider) ?? (await this.#listed(provider)).names;
       if (first !== undefined) return modelId(provider, first);
+      if (provider.isExpected) return modelId(provider, FIRST_LISTED);
     }
     return OFFLINE_ID;
+  }
+
+  /** The model itself, or the one that its provider lists first if only that was meant. Rejects with the way out. */
+  async resolved(model: ProvidedModel): Promise<ProvidedModel> {
+    const { provider, name } = model;
+    if (name !== FIRST_LISTED) return model;
+    const names = startNames(provider) ?? [];
+    const asked = names.length > 0 ? { names } : await this.#asked(provider, PATIENT_LIMIT_MS);
+    const [first] = asked.names;
+    if (first === undefined) throw noModel(provider, asked);
+    return { id: modelId(provider, first), provider, name: first };
   }
 
   /** What is known about a model; a server of the user's own is asked, but not waited for long. */
@@ -61,7 +86,7 @@ export class Listing {
     if (provider.kind !== "ollama" || this.#details.has(id)) return known;
     const body = JSON.stringify({ model: name });
     const shown = await this.#ask(ollamaUrl(provider, "/api/show"), provider, LOCAL_LIMIT_MS, body);
-    if (!isRecord(shown)) return known;
+    if (shown instanceof ListProblem || !isRecord(shown)) return known;
     const facts = { ...known, contextWindow: windowIn(shown) };
     const canThink = Array.isArray(shown.capabilities) && shown.capabilities.includes("thinking");
     this.#details.set(id, canThink ? thinkingFacts(facts, name) : facts);
@@ -77,7 +102,8 @@ export class Listing {
     const known =
       provider.kind === "openai" || provider.kind === "anthropic" ? KNOWN_MODELS[provider.kind] : [];
     const listed = await this.#listed(provider);
-    const names = [...new Set([...known.map(({ name }) => name), ...listed])];
+    const names = [...new Set([...known.map(({ name }) => name), ...listed.names])];
+    if (names.length === 0 && provider.isExpected) return [missingRow(provider, listed)];
     return names.map((name) => ({
       id: modelId(provider, name),
       displayName: known.find((model) => model.name === name)?.displayName ?? name,
@@ -86,30 +112,36 @@ export class Listing {
   }
 
   /** The names a provider gives; what it gave is believed for a while. */
-  #listed(provider: Provider): Promise<readonly string[]> {
+  #listed(provider: Provider): Promise<Listed> {
     const remembered = this.#names.get(provider.id);
-    if (remembered !== undefined && this.#clock.now() < remembered.until) return remembered.names;
-    const names = provider.models === undefined ? this.#asked(provider) : Promise.resolve(provider.models);
-    const asked: RememberedNames = { names, until: Number.POSITIVE_INFINITY };
+    if (remembered !== undefined && this.#clock.now() < remembered.until) return remembered.list;
+    const list = this.#asked(provider, provider.isLocal ? LOCAL_LIMIT_MS : HOSTED_LIMIT_MS);
+    const asked: RememberedList = { list, until: Number.POSITIVE_INFINITY };
     this.#names.set(provider.id, asked);
-    return names.then((found) => {
-      asked.until = this.#clock.now() + (found.length === 0 ? NOTHING_BELIEVED_MS : BELIEVED_MS);
+    return list.then((found) => {
+      asked.until = this.#clock.now() + (found.names.length === 0 ? NOTHING_BELIEVED_MS : BELIEVED_MS);
       return found;
     });
   }
 
-  async #asked(provider: Provider): Promise<readonly string[]> {
-    const limit = provider.isLocal ? LOCAL_LIMIT_MS : HOSTED_LIMIT_MS;
-    if (provider.isLocal && !(await isListening(provider.baseUrl, this.#clock))) return [];
+  async #asked(provider: Provider, limit: number): Promise<Listed> {
+    if (provider.models !== undefined) return { names: provider.models };
+    const absence = provider.isLocal ? await absenceAt(provider.baseUrl, this.#clock, limit) : undefined;
+    if (absence !== undefined) return { names: [], problem: absence };
     const isOllama = provider.kind === "ollama";
     const address = isOllama ? ollamaUrl(provider, "/api/tags") : `${provider.baseUrl}/models`;
-    return namesIn(await this.#ask(address, provider, limit), provider);
+    const answer = await this.#ask(address, provider, limit);
+    if (answer instanceof ListProblem) return { names: [], problem: answer.message };
+    return { names: namesIn(answer, provider) };
   }
 
+  /** What an address answers, or why that cannot be told. */
   async #ask(address: string, provider: Provider, limit: number, body?: string): Promise<unknown> {
     const abort = new AbortController();
-    const cancel = this.#clock.after(limit, () => abort.abort());
-    // Expected: nobody there, nobody let in, no JSON. A list is a convenience; a real request tells what is wrong.
+    const cancel = this.#clock.after(limit, () =>
+      abort.abort(new Error(`no answer within ${limit / 1000} s`)),
+    );
+    // Expected: nobody there, nobody let in, no JSON. The models that are known anyway are offered all the same.
     try {
       const headers = {
         ...keyHeaders(provider),
@@ -117,14 +149,43 @@ export class Listing {
       };
       const post = body === undefined ? {} : { method: "POST", body };
       const response = await fetch(address, { ...post, headers, redirect: "error", signal: abort.signal });
-      return response.ok ? JSON.parse(await readUpTo(response, LARGEST_LIST)) : undefined;
-    } catch {
-      return undefined;
+      if (!response.ok) return new ListProblem(refusalOf(response.status, provider));
+      return JSON.parse(await readUpTo(response, LARGEST_LIST));
+    } catch (thrown) {
+      return new ListProblem(thrown instanceof SyntaxError ? "its answer is not JSON" : reasonOf(thrown));
     } finally {
       cancel();
       abort.abort();
     }
   }
+}
+
+/** Why a list could not be had. */
+class ListProblem extends Error {
+  override readonly name = "ListProblem";
+}
+
+function refusalOf(status: number, { wayIn }: Provider): string {
+  const isKey = status === 401 || status === 403;
+  return isKey ? `HTTP ${status}; ${wayIn.replace(/\.$/, "")}` : `HTTP ${status}`;
+}
+
+/** Stands in the list for a provider that the user counts on, so that its absence is seen. */
+function missingRow(provider: Provider, listed: Listed): Omit<ModelRow, "isDefault"> {
+  return {
+    id: modelId(provider, FIRST_LISTED),
+    displayName: `${provider.label}: no model found`,
+    description: absenceOf(provider, listed),
+  };
+}
+
+function absenceOf({ label, baseUrl }: Provider, { problem }: Listed): string {
+  return `${label} at ${shownAddress(baseUrl)} lists no model${problem === undefined ? "" : ` (${problem})`}.`;
+}
+
+function noModel(provider: Provider, listed: Listed): FlintError {
+  const ways = `${provider.wayThere} You can also name a model with --model ${provider.id}/MODEL, or use --offline.`;
+  return new FlintError("agentFailed", `${absenceOf(provider, listed)} ${ways}`);
 }
 
 /** What a provider offers without being asked. */
@@ -167,20 +228,20 @@ function windowIn(shown: Record<string, unknown>): number | undefined {
   return typeof made === "number" ? made : undefined;
 }
 
-/** Whether anybody listens at an address of this machine. Costs less than the first request of a process. */
-function isListening(address: string, clock: Clock): Promise<boolean> {
-  if (!URL.canParse(address)) return Promise.resolve(false);
+/** Why nobody listens at an address of this machine, if so. Costs less than the first request of a process. */
+function absenceAt(address: string, clock: Clock, limit: number): Promise<string | undefined> {
+  if (!URL.canParse(address)) return Promise.resolve("that is not a URL");
   const { hostname, port, protocol } = new URL(address);
   return new Promise((resolve) => {
     const host = hostname.replace(/^\[|\]$/g, "");
     const socket = connect({ host, port: Number(port || (protocol === "https:" ? 443 : 80)) });
-    const done = (answer: boolean) => {
+    const done = (answer: string | undefined) => {
       cancel();
       socket.destroy();
       resolve(answer);
     };
-    const cancel = clock.after(LOCAL_LIMIT_MS, () => done(false));
-    socket.once("connect", () => done(true)).once("error", () => done(false));
+    const cancel = clock.after(limit, () => done(`no answer within ${limit / 1000} s`));
+    socket.once("connect", () => done(undefined)).once("error", (error) => done(reasonOf(error)));
   });
 }
 

@@ -35,7 +35,7 @@ export class ModelShelf {
       const { OfflineModel } = await import("./offline.ts");
       return new OfflineModel({ script: this.#script });
     }
-    const found = usable(id, this.#providers);
+    const found = await this.#listing.resolved(usable(id, this.#providers));
     const { connectModel } = await import("./connect.ts");
     return connectModel(found, await this.#listing.facts(found), { clock: this.#clock });
   }

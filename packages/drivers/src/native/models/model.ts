@@ -14,6 +14,8 @@ export interface ToolResult {
   readonly status: "done" | "failed" | "declined";
   readonly text: string;
   readonly exitCode?: number;
+  /** All that a command printed, where the text may be only a part of it. */
+  readonly printed?: { readonly bytes: number; readonly lines: number };
 }
 
 /** A picture that goes with a message. */

@@ -1,60 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Message, ModelPart, ModelRequest, ToolResult } from "./model.ts";
+import type { Message, ModelRequest } from "./model.ts";
 import { intentOf } from "./offline/understand.ts";
 import { OfflineModel } from "./offline.ts";
-
-const tool = (name: string, parameters: ModelRequest["tools"][number]["parameters"] = {}) => ({
-  name,
-  description: name,
-  parameters,
-});
-const SHELL = [tool("shell")];
-const ALL = [
-  ...["shell", "write_file", "edit_file", "read_file", "list_files", "find_files", "search_text"],
-  ...["update_plan", "ask_user"],
-].map((name) => tool(name));
-
-const REQUEST: Omit<ModelRequest, "messages"> = {
-  tools: ALL,
-  purpose: "prompt",
-  review: undefined,
-  outputSchema: undefined,
-  temperature: 0,
-  reasoningEffort: undefined,
-};
-
-async function ask(messages: readonly Message[], rest: Partial<ModelRequest> = {}): Promise<ModelPart[]> {
-  const parts: ModelPart[] = [];
-  const request = { ...REQUEST, ...rest, messages };
-  for await (const part of new OfflineModel().stream(request, new AbortController().signal)) parts.push(part);
-  return parts;
-}
-
-const user = (text: string): Message => ({ role: "user", text });
-const text = (parts: readonly ModelPart[]) =>
-  parts.map((part) => (part.type === "text-delta" ? part.text : "")).join("");
-const calls = (parts: readonly ModelPart[]) => parts.filter((part) => part.type === "tool-call");
-const done = (output: string, exitCode = 0): ToolResult => ({ status: "done", exitCode, text: output });
-
-/** Plays the tools of a whole turn by a table of results in order. */
-async function play(
-  messages: readonly Message[],
-  results: readonly ToolResult[],
-  rest: Partial<ModelRequest> = {},
-) {
-  const conversation = [...messages];
-  const steps: ModelPart[][] = [];
-  for (const result of [...results, undefined]) {
-    const parts = await ask(conversation, rest);
-    steps.push(parts);
-    const [call] = calls(parts);
-    if (call === undefined || result === undefined) break;
-    conversation.push({ role: "assistant", text: "", calls: [call] });
-    conversation.push({ role: "tool", callId: call.callId, tool: call.tool, ...result });
-  }
-  const asked = steps.flatMap(calls).map(({ tool: name, input }) => [name, input] as const);
-  return { steps, asked, last: text(steps.at(-1) ?? []) };
-}
+import { ask, calls, done, play, REQUEST, SHELL, text, tool, user } from "./testing/offline-talk.ts";
 
 describe("what a request means", () => {
   test.each([
@@ -293,7 +241,7 @@ test("a compaction sums up what was asked and done, and keeps an earlier one", a
 test("a review reads the changes without letting the repository run anything, and names the files", async () => {
   const diff =
     "diff --git a/a.ts b/a.ts\n--- a/a.ts\n+++ b/a.ts\n@@ -1,2 +1,3 @@\n one\n-two\n+2\n+// TODO three\n";
-  const results = [diff, "new.txt\n"].map((output) => ({
+  const results = ["new.txt\n", diff].map((output) => ({
     status: "done" as const,
     exitCode: 0,
     text: output,
@@ -302,7 +250,7 @@ test("a review reads the changes without letting the repository run anything, an
     purpose: "review",
     review: { type: "uncommittedChanges" },
   });
-  expect(calls(steps[0] ?? [])).toMatchObject([
+  expect(calls(steps[1] ?? [])).toMatchObject([
     { input: { command: "git -c core.fsmonitor=false --no-pager diff --no-ext-diff --no-textconv HEAD" } },
   ]);
   expect(last).toContain("The changes touch 2 files:\n- a.ts (+2 -1)\n- new.txt (new, not yet known to git)");

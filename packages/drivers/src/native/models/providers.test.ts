@@ -70,6 +70,38 @@ test("a provider that is not set up says which variable is missing", () => {
   );
 });
 
+test("what is no address is refused at once, with the setting that holds it", () => {
+  const others = [
+    { name: "custom", baseUrl: "not a url" },
+    { name: "gate", baseUrl: "ftp://gate.example" },
+  ];
+  const providers = providersOf({ ...ACCESS, others, openai: { apiKey: "k", baseUrl: "api.example" } });
+  const check = (id: string) => () => {
+    const model = providedModel(id, providers);
+    if (model !== undefined) requireSetUp(model);
+  };
+  expect(check("custom/x")).toThrow(
+    'The address of "custom", "not a url", is not an http or https URL. Set FLINT_MODEL_URL',
+  );
+  expect(check("gate/x")).toThrow("Set base_url of [providers.gate]");
+  expect(check("openai/x")).toThrow("Set OPENAI_BASE_URL");
+});
+
+test("a key that is refused is named by its variable", () => {
+  const baseUrl = "https://x.example/v1";
+  const others = [
+    { name: "a", baseUrl, apiKey: "k", keyVariable: "A_KEY" },
+    { name: "b", baseUrl, keyVariable: "B_KEY" },
+    { name: "c", baseUrl },
+  ];
+  const ways = providersOf({ ...ACCESS, others }).map(({ id, wayIn }) => [id, wayIn]);
+  expect(Object.fromEntries(ways)).toMatchObject({
+    a: "Check the key in A_KEY.",
+    b: "B_KEY is not set: set it to a valid key.",
+    c: "Name the variable that holds its key with api_key_env of [providers.c].",
+  });
+});
+
 test("only addresses of this machine count as its own", () => {
   expect(["http://localhost:1", "http://127.8.0.1", "http://[::1]:8"].every(isLoopback)).toBe(true);
   expect(["http://127.0.0.1.example.com", "https://example.com", "nonsense"].some(isLoopback)).toBe(false);

@@ -1,9 +1,13 @@
 import { FlintError } from "@flint/protocol";
-import type { Endpoint, ModelAccess } from "../options.ts";
+import type { Endpoint, ModelAccess, NamedEndpoint } from "../options.ts";
+import { shownAddress } from "./ai-sdk/shown-address.ts";
 import type { ProviderKind } from "./model-facts.ts";
 
 /** The model that is always there. */
 export const OFFLINE_ID = "flint/offline";
+
+/** Stands for whatever model a provider lists first, where that is not known yet. */
+export const FIRST_LISTED = "first-listed";
 
 const DRIVER = "flint/";
 
@@ -20,6 +24,8 @@ export interface Provider {
   readonly models: readonly string[] | undefined;
   /** Whether the user set it up; the others are known only by name. */
   readonly isConfigured: boolean;
+  /** Whether the user counts on it, so that nobody else takes its place when it is not there. */
+  readonly isExpected: boolean;
   /** Whether it bills by its list of prices. */
   readonly isOfficial: boolean;
   readonly isLocal: boolean;
@@ -27,6 +33,8 @@ export interface Provider {
   readonly wayIn: string;
   /** What to do if nobody answers. */
   readonly wayThere: string;
+  /** What holds its address, to be told when that is none. */
+  readonly addressSetting: string;
 }
 
 /** A model and who offers it. */
@@ -51,7 +59,7 @@ export function providersOf({ anthropic, openai, ollama, others }: ModelAccess):
   const taken = new Set<string>([...builtIn.map(({ id }) => id), "offline"]);
   const named = others
     .filter(({ name }) => name !== "" && !taken.has(name))
-    .map((other) => compatible(other.name, other, other.models));
+    .map((other) => compatible(other.name, other));
   const [first, second, last] = builtIn;
   return [first, second, ...named, last];
 }
@@ -68,9 +76,13 @@ export function providedModel(id: string, providers: readonly Provider[]): Provi
   return provider === undefined || name === "" ? undefined : { id: modelId(provider, name), provider, name };
 }
 
-/** Throws a FlintError with the way out if the provider of a model is not set up. */
+/** Throws a FlintError with the way out if the provider of a model is not set up, or has no address. */
 export function requireSetUp({ provider, name }: ProvidedModel): void {
-  if (provider.isConfigured) return;
+  if (provider.isConfigured) {
+    if (isAddress(provider.baseUrl)) return;
+    const problem = `The address of ${provider.label}, ${JSON.stringify(shownAddress(provider.baseUrl))}, is not an http or https URL. Set ${provider.addressSetting} to one such as http://127.0.0.1:8080/v1, or use --offline.`;
+    throw new FlintError("invalidParams", problem, { field: "model" });
+  }
   const message = `${provider.label} is not set up for the model ${JSON.stringify(name)}. ${provider.wayIn}`;
   throw new FlintError("invalidParams", message, { field: "model" });
 }
@@ -83,6 +95,10 @@ export function modelId(provider: Provider, name: string): string {
 /** Whether the models of a provider run on this machine, rather than only the way to them. */
 export function runsHere({ kind, isLocal }: Provider): boolean {
   return kind === "ollama" || (kind === "compatible" && isLocal);
+}
+
+function isAddress(address: string): boolean {
+  return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
 }
 
 /** Whether an address is on this machine. */
@@ -109,44 +125,55 @@ function hosted(
     apiKey: hasKey ? endpoint.apiKey : undefined,
     models: undefined,
     isConfigured: hasKey || (endpoint !== undefined && !isOfficial),
+    isExpected: true,
     isOfficial,
     isLocal: isLoopback(baseUrl),
     wayIn: `Set ${variable} to a valid key.`,
     wayThere: TRY_AGAIN,
+    addressSetting: id === "openai" ? "OPENAI_BASE_URL" : "ANTHROPIC_BASE_URL",
   };
 }
 
-function localOllama(endpoint: Endpoint & { readonly baseUrl: string }): Provider {
+function localOllama(endpoint: ModelAccess["ollama"]): Provider {
   const address = endpoint.baseUrl.includes("://") ? endpoint.baseUrl : `http://${endpoint.baseUrl}`;
   // The address that Ollama listens at for every network; it is asked on this machine.
   const reachable = address.replace("://0.0.0.0", "://127.0.0.1");
   return {
-    ...compatible("ollama", { ...endpoint, baseUrl: versioned(reachable, true) }, undefined),
+    ...compatible("ollama", { ...endpoint, name: "ollama", baseUrl: versioned(reachable, true) }),
     kind: "ollama",
     label: "Ollama",
     wayIn: "Set the key that this Ollama wants.",
     wayThere: "Start it with `ollama serve`, or set OLLAMA_HOST to where it runs.",
+    isExpected: endpoint.isConfigured === true,
+    addressSetting: "OLLAMA_HOST",
   };
 }
 
-function compatible(
-  name: string,
-  { baseUrl, apiKey }: Endpoint & { readonly baseUrl: string },
-  models: readonly string[] | undefined,
-): Provider {
+function compatible(name: string, endpoint: NamedEndpoint): Provider {
+  const { baseUrl, models } = endpoint;
+  const apiKey = endpoint.apiKey === "" ? undefined : endpoint.apiKey;
   return {
     id: name,
     kind: "compatible",
     label: JSON.stringify(name),
     baseUrl: versioned(baseUrl, false),
-    apiKey: apiKey === "" ? undefined : apiKey,
+    apiKey,
     models,
     isConfigured: true,
+    isExpected: true,
     isOfficial: false,
     isLocal: isLoopback(baseUrl),
-    wayIn: `Check the key that is set for ${JSON.stringify(name)}.`,
+    wayIn: keyAdvice(name, endpoint.keyVariable, apiKey !== undefined),
     wayThere: TRY_AGAIN,
+    // The configuration gives this name to the one endpoint that a variable of its own sets.
+    addressSetting: name === "custom" ? "FLINT_MODEL_URL" : `base_url of [providers.${name}]`,
   };
+}
+
+function keyAdvice(name: string, variable: string | undefined, hasKey: boolean): string {
+  if (variable === undefined)
+    return `Name the variable that holds its key with api_key_env of [providers.${name}].`;
+  return hasKey ? `Check the key in ${variable}.` : `${variable} is not set: set it to a valid key.`;
 }
 
 /**

@@ -21,15 +21,18 @@ export function applyPatchTool(knownFiles: KnownFiles): Tool {
     readOnly: false,
     input: { patch: text("The unified diff.", { maxLength: 500_000 }) },
     async run({ patch }, context) {
-      let paths: readonly string[] = [];
+      let wanted: Parameters<typeof showRefusal>[0] = [];
       // Expected: what is no patch, or does not fit, or may not be written.
       try {
         const parts = await parse(patch);
-        paths = parts.map(({ from, to }) => (to === NOWHERE ? from : to));
+        wanted = parts.map(({ from, to }) => {
+          if (to === NOWHERE) return { path: from, kind: "delete" };
+          return { path: to, kind: from === NOWHERE ? "add" : "modify" };
+        });
         const changes = await planAll(parts, knownFiles, context);
         return await new ChangeSet(changes, knownFiles, context).propose();
       } catch (thrown) {
-        return showRefusal(paths, reasonOf(thrown), context);
+        return showRefusal(wanted, reasonOf(thrown), context);
       }
     },
   });

@@ -75,12 +75,12 @@ export class ChangeSet {
 
 /** Shows what was not even tried, so that the user sees what the agent wanted. */
 export function showRefusal(
-  paths: readonly string[],
+  wanted: readonly Pick<FileUpdateChange, "path" | "kind">[],
   reason: string,
   { turn, itemId }: ToolContext,
 ): ToolOutcome {
-  const changes = paths.map(
-    (path): FileUpdateChange => ({ path: resolve(turn.settings.cwd, path), kind: "modify", diff: "" }),
+  const changes = wanted.map(
+    ({ path, kind }): FileUpdateChange => ({ path: resolve(turn.settings.cwd, path), kind, diff: "" }),
   );
   const item: FileItem = { type: "fileChange", id: itemId, changes, status: "inProgress" };
   turn.emit({ type: "item/started", item });

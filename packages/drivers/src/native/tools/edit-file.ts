@@ -30,7 +30,7 @@ export function editFileTool(knownFiles: KnownFiles): Tool {
         const after = replaced(before.text, old_text, new_text, replace_all ?? false, file.relativePath);
         return await new ChangeSet([{ file, before, after }], knownFiles, context).propose();
       } catch (thrown) {
-        return showRefusal([path], reasonOf(thrown), context);
+        return showRefusal([{ path, kind: "modify" }], reasonOf(thrown), context);
       }
     },
   });

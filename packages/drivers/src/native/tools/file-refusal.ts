@@ -3,6 +3,15 @@ export class FileRefusal extends Error {
   override readonly name = "FileRefusal";
 }
 
+/** A failure of the system at a file as a refusal that names the file by its real path; undefined for any other. */
+export function systemRefusal(path: string, thrown: unknown): FileRefusal | undefined {
+  if (!(thrown instanceof Error && "code" in thrown && "syscall" in thrown)) return undefined;
+  const code = String(thrown.code);
+  // Node writes "EACCES: permission denied, open '/path'".
+  const [, words = "it cannot be used"] = /^[A-Z0-9]+: ([^,]+)/.exec(thrown.message) ?? [];
+  return new FileRefusal(`${path}: ${words} (${code}).`, { cause: thrown });
+}
+
 /** What went wrong with a file, in words. */
 export function reasonOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

@@ -8,10 +8,12 @@ export class KeptOutput {
   #head = "";
   #tail = "";
   #bytes = 0;
+  #newlines = 0;
+  #endsLine = true;
 
   /** Takes a piece, and gives back the part of it that belongs to the beginning and can be told at once. */
   add(piece: string): string {
-    this.#bytes += Buffer.byteLength(piece);
+    this.#count(piece);
     const told = piece.slice(0, wholeCharacters(piece, Math.max(0, HEAD - this.#head.length)));
     this.#head += told;
     this.#tail += piece.slice(told.length);
@@ -26,9 +28,26 @@ export class KeptOutput {
     return omitted === 0 ? this.#head + tail : `${this.#head}\n… ${omitted} bytes left out …\n${tail}`;
   }
 
+  /** What is kept and does not belong to the beginning, which was told piece by piece. */
+  get rest(): string {
+    return this.text.slice(this.#head.length);
+  }
+
+  /** How much came in all, kept or not. */
+  get printed(): { readonly bytes: number; readonly lines: number } {
+    return { bytes: this.#bytes, lines: this.#newlines + (this.#endsLine ? 0 : 1) };
+  }
+
   /** How many bytes are not kept. */
   get omittedBytes(): number {
     return this.#end().omitted;
+  }
+
+  #count(piece: string): void {
+    if (piece === "") return;
+    this.#bytes += Buffer.byteLength(piece);
+    for (let at = piece.indexOf("\n"); at !== -1; at = piece.indexOf("\n", at + 1)) this.#newlines += 1;
+    this.#endsLine = piece.endsWith("\n");
   }
 
   #end(): { readonly tail: string; readonly omitted: number } {

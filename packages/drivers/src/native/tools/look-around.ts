@@ -23,14 +23,10 @@ export const LIST_FILES: Tool = defineTool({
     depth: optional(integer("How many levels of folders to show; 2 if not given.", 1, 20)),
   },
   run: (input, context) =>
-    shownCall(
-      { tool: "list_files", title: `Lists ${input.path ?? "the workspace"}`, input },
-      context,
-      async () => {
-        const place = await locateFolder(input.path ?? ".", "list_files", context);
-        return done(await tell(place, input.depth ?? 2, () => true, context));
-      },
-    ),
+    shownCall({ tool: "list_files", title: listTitle(input.path, input.depth), input }, context, async () => {
+      const place = await locateFolder(input.path ?? ".", "list_files", context);
+      return done(await tell(place, input.depth ?? 2, () => true, context));
+    }),
 });
 
 /** Finds files by a pattern of their paths. */
@@ -46,14 +42,28 @@ export const FIND_FILES: Tool = defineTool({
     path: optional(text("The folder to look in; the workspace if not given.")),
   },
   run: (input, context) =>
-    shownCall({ tool: "find_files", title: `Looks for ${input.pattern}`, input }, context, async () => {
-      const place = await locateFolder(input.path ?? ".", "find_files", context);
-      const glob = Glob.search(input.pattern);
-      return done(
-        await tell(place, undefined, (path, kind) => kind === "file" && glob.matches(path), context),
-      );
-    }),
+    shownCall(
+      { tool: "find_files", title: `Looks for files like ${input.pattern}${placeWords(input.path)}`, input },
+      context,
+      async () => {
+        const place = await locateFolder(input.path ?? ".", "find_files", context);
+        const glob = Glob.search(input.pattern);
+        return done(
+          await tell(place, undefined, (path, kind) => kind === "file" && glob.matches(path), context),
+        );
+      },
+    ),
 });
+
+/** Where a tool looks, in words. */
+export function placeWords(path: string | undefined): string {
+  return path === undefined || path === "." ? "" : ` in ${path}`;
+}
+
+function listTitle(path: string | undefined, depth: number | undefined): string {
+  const place = path === undefined || path === "." ? "the workspace" : path;
+  return depth === undefined || depth <= 1 ? `Lists ${place}` : `Lists ${place}, ${depth} levels deep`;
+}
 
 /** A folder that may be looked through. Throws a FileRefusal if it is none. */
 export async function locateFolder(path: string, tool: string, context: ToolContext): Promise<ReadablePlace> {

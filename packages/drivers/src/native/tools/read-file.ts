@@ -26,13 +26,21 @@ export function readFileTool(knownFiles: KnownFiles): Tool {
       limit: optional(integer("How many lines to read.", 1, 10_000)),
     },
     run: (input, context) =>
-      shownCall({ tool: "read_file", title: `Reads ${input.path}`, input }, context, async () => {
-        const { path, shown } = await locateReadable(input.path, "read_file", context);
-        const bytes = await readPlainFile(path, LIMITS.text, shown);
-        const content = decodeLoosely(bytes, shown);
-        knownFiles.note(path, bytes);
-        return done(numbered(content, input.offset ?? 1, input.limit ?? LINES));
-      }),
+      shownCall(
+        {
+          tool: "read_file",
+          title: `Reads ${input.path}${input.offset === undefined ? "" : ` from line ${input.offset}`}`,
+          input,
+        },
+        context,
+        async () => {
+          const { path, shown } = await locateReadable(input.path, "read_file", context);
+          const bytes = await readPlainFile(path, LIMITS.text, shown);
+          const content = decodeLoosely(bytes, shown);
+          knownFiles.note(path, bytes);
+          return done(numbered(content, input.offset ?? 1, input.limit ?? LINES));
+        },
+      ),
   });
 }
 

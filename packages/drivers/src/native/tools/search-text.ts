@@ -1,6 +1,6 @@
 import { defineTool } from "./define-tool.ts";
 import { flag, optional, text } from "./input.ts";
-import { workspaceOf } from "./look-around.ts";
+import { placeWords, workspaceOf } from "./look-around.ts";
 import { locateReadable, pathWithin } from "./readable-place.ts";
 import { searchWithRipgrep } from "./ripgrep.ts";
 import { shownCall } from "./shown-call.ts";
@@ -19,18 +19,26 @@ export const SEARCH_TEXT: Tool = defineTool({
     ignore_case: optional(flag("Whether large and small letters are the same.")),
   },
   run: (input, context) =>
-    shownCall({ tool: "search_text", title: `Searches for ${input.pattern}`, input }, context, async () => {
-      const { path, shown } = await locateReadable(input.path ?? ".", "search_text", context);
-      const workspace = await workspaceOf(context);
-      const search = { pattern: input.pattern, glob: input.glob, ignoreCase: input.ignore_case ?? false };
-      const place = [search, path, shown, workspace, context] as const;
-      // In the sandbox some folders outside of the workspace look empty.
-      const isVisible = pathWithin(workspace, path) !== undefined;
-      const hits = isVisible ? await searchWithRipgrep(...place) : undefined;
-      if (context.signal.aborted) return INTERRUPTED;
-      if (hits !== undefined) return done(hits.text);
-      // Loaded only where ripgrep is missing.
-      const { searchOurselves } = await import("./own-search.ts");
-      return done((await searchOurselves(...place)).text);
-    }),
+    shownCall(
+      { tool: "search_text", title: searchTitle(input.pattern, input.path, input.glob), input },
+      context,
+      async () => {
+        const { path, shown } = await locateReadable(input.path ?? ".", "search_text", context);
+        const workspace = await workspaceOf(context);
+        const search = { pattern: input.pattern, glob: input.glob, ignoreCase: input.ignore_case ?? false };
+        const place = [search, path, shown, workspace, context] as const;
+        // In the sandbox some folders outside of the workspace look empty.
+        const isVisible = pathWithin(workspace, path) !== undefined;
+        const hits = isVisible ? await searchWithRipgrep(...place) : undefined;
+        if (context.signal.aborted) return INTERRUPTED;
+        if (hits !== undefined) return done(hits.text);
+        // Loaded only where ripgrep is missing.
+        const { searchOurselves } = await import("./own-search.ts");
+        return done((await searchOurselves(...place)).text);
+      },
+    ),
 });
+
+function searchTitle(pattern: string, path: string | undefined, glob: string | undefined): string {
+  return `Searches for ${pattern}${placeWords(path)}${glob === undefined ? "" : ` in files like ${glob}`}`;
+}

@@ -32,6 +32,9 @@ async function bench(firstLookMs?: number) {
   };
 }
 
+const deltasOf = ({ events }: { readonly events: readonly object[] }) =>
+  events.map((event) => ("delta" in event ? event.delta : "")).join("");
+
 confined("a command is asked about word for word, then runs, and its exit code is told", async () => {
   const { folder, shell } = await bench();
   const command = "echo 'a  b' > file; echo done; exit 4";
@@ -44,8 +47,9 @@ confined("a command is asked about word for word, then runs, and its exit code i
 confined("a command that takes too long is ended, and the limit is told", async () => {
   const { shell } = await bench();
   const { turn, text } = await shell({ command: "echo up; sleep 1000", timeout_ms: 300 });
-  expect(text).toBe("up\n\n(It was ended after 0.3 seconds, its time limit.)");
-  expect(turn.completed("commandExecution")).toMatchObject([{ status: "failed" }]);
+  expect(text).toBe("up\n(It was ended after 0.3 seconds, its time limit.)\n");
+  expect(turn.completed("commandExecution")).toMatchObject([{ status: "failed", aggregatedOutput: text }]);
+  expect(deltasOf(turn)).toBe(text);
 });
 
 confined("output that is no text, or too much, does no harm [P11]", async () => {
@@ -54,6 +58,13 @@ confined("output that is no text, or too much, does no harm [P11]", async () => 
   expect(odd.text).toBe("a\0b\ufffd\u001b[31m");
   const loud = await shell({ command: "head -c 3000000 /dev/zero | tr '\\0' x" });
   expect(loud.text.length).toBeLessThanOrEqual(LIMITS.output);
+  const [item] = loud.turn.completed("commandExecution");
+  expect(item?.omittedOutputBytes).toBeGreaterThan(1_900_000);
+  expect(loud.text).toMatch(
+    new RegExp(`bytes in 1 lines; ${item?.omittedOutputBytes} bytes of the middle are left out\\.\\)$`),
+  );
+  expect(loud.outcome).toMatchObject({ result: { printed: { bytes: 3_000_000, lines: 1 } } });
+  expect(deltasOf(loud.turn)).toBe(item?.aggregatedOutput);
 });
 
 test("what cannot be a command is answered in words and asked of nobody", async () => {
@@ -72,12 +83,13 @@ confined(
       command: "echo up; while :; do read x || sleep 1000; done",
       background: true,
     });
-    expect(started.text).toMatch(/^(up\n)?\(It goes on in the background as process 1\.\)\n$/);
+    expect(started.text).toMatch(
+      /^(up\n)?\(It goes on in the background as process 1 until Flint ends\.\)\n$/,
+    );
     expect(started.turn.completed("commandExecution")).toMatchObject([
       { status: "completed", aggregatedOutput: started.text },
     ]);
-    const deltas = started.turn.events.flatMap((event) => ("delta" in event ? [event.delta] : []));
-    expect(deltas.join("")).toBe(started.text);
+    expect(deltasOf(started.turn)).toBe(started.text);
     expect((await output({ process_id: "1" })).text).toBe("(It still runs.)");
     const stopped = await stop({ process_id: "1" });
     expect(stopped.text).toBe("(It was stopped.)");

@@ -11,6 +11,9 @@ const TIMEOUT_MS = 10 * 60_000;
 
 const LONGEST_MS = 60 * 60_000;
 
+/** So much of an output always reaches the model as it is. */
+const SHORT_BYTES = 1000;
+
 /** How long a command for the background is watched, to see whether it starts at all. */
 const FIRST_LOOK_MS = 500;
 
@@ -110,9 +113,8 @@ class ShellCall {
   }
 
   #goesOn({ id }: BackgroundCommand): ToolOutcome {
-    const line = `(It goes on in the background as process ${id}.)\n`;
-    const { text: said } = this.#output;
-    this.#tell(this.#output.add(said === "" || said.endsWith("\n") ? line : `\n${line}`));
+    this.#remark(`(It goes on in the background as process ${id} until Flint ends.)`);
+    this.#tell(this.#output.rest);
     this.#complete({ status: "completed", aggregatedOutput: this.#output.text });
     return { result: { status: "done", text: this.#output.text } };
   }
@@ -129,6 +131,10 @@ class ShellCall {
   }
 
   #finish({ exitCode, durationMs, ended }: LaunchResult, timeoutMs: number | undefined): ToolOutcome {
+    const { printed } = this.#output;
+    const limit = duration(timeoutMs ?? TIMEOUT_MS);
+    if (ended === "timedOut") this.#remark(`(It was ended after ${limit}, its time limit.)`);
+    this.#tell(this.#output.rest);
     const omitted = this.#output.omittedBytes;
     const isFine = exitCode === 0 && ended === "exited";
     this.#complete({
@@ -139,11 +145,23 @@ class ShellCall {
       ...(omitted === 0 ? {} : { omittedOutputBytes: omitted }),
     });
     if (ended === "aborted") return INTERRUPTED;
-    const late =
-      ended === "timedOut"
-        ? `\n(It was ended after ${duration(timeoutMs ?? TIMEOUT_MS)}, its time limit.)`
-        : "";
-    return { result: { status: isFine ? "done" : "failed", exitCode, text: this.#output.text + late } };
+    // The line in the middle that says so may be cut away when the text is made to fit the model.
+    const cut = `\n(It printed ${printed.bytes} bytes in ${printed.lines} lines; ${omitted} bytes of the middle are left out.)`;
+    const text = omitted === 0 ? this.#output.text : this.#output.text + cut;
+    return {
+      result: {
+        status: isFine ? "done" : "failed",
+        exitCode,
+        text,
+        ...(printed.bytes > SHORT_BYTES ? { printed } : {}),
+      },
+    };
+  }
+
+  /** Adds a line of our own to the output, for the user and for the model. */
+  #remark(line: string): void {
+    const { text: said } = this.#output;
+    this.#tell(this.#output.add(said === "" || said.endsWith("\n") ? `${line}\n` : `\n${line}\n`));
   }
 
   #refused(error: FlintError): ToolOutcome {

@@ -25,6 +25,8 @@ export interface Tool extends ToolDescription {
 export interface ToolSource {
   /** The tools that are there now. Never rejects: a source that fails has none. */
   tools(signal: AbortSignal): Promise<readonly Tool[]>;
+  /** What of it is missing now, by name, each with the reason. */
+  missing?(): ReadonlyMap<string, string>;
   close(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { ThreadSettings } from "@flint/protocol";
-import { FileRefusal } from "./file-refusal.ts";
+import { FileRefusal, systemRefusal } from "./file-refusal.ts";
 import { FolderChain, removeFolders } from "./folder-chain.ts";
 import { refuseProtected } from "./protected-names.ts";
 import { pathWithin } from "./readable-place.ts";
@@ -135,12 +135,13 @@ export class WorkspaceFile {
     work: (folder: FolderChain) => Promise<Result>,
   ): Promise<Result | undefined> {
     const names = this.relativePath.split("/").slice(0, -1);
-    const folder = await FolderChain.open(this.#root, names, wish);
-    if (folder === undefined) return undefined;
+    // Expected: a folder without permission, a full disk. Our way into the folder says nothing to anybody.
     try {
-      return await work(folder);
-    } finally {
-      await folder.close();
+      const folder = await FolderChain.open(this.#root, names, wish);
+      if (folder === undefined) return undefined;
+      return await work(folder).finally(() => folder.close());
+    } catch (thrown) {
+      throw systemRefusal(this.path, thrown) ?? thrown;
     }
   }
 

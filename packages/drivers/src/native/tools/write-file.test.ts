@@ -223,3 +223,22 @@ test("a file that the model knows in another state has to be read again first", 
     status: "completed",
   });
 });
+
+test("a file that the system refuses is named by its real path, and a new one is called new", async () => {
+  const folder = await temporaryFolder();
+  const name = `${"x".repeat(300)}.txt`;
+  const refused = await write(folder.path, name, "a");
+  expect(refused.item).toMatchObject({
+    status: "failed",
+    changes: [{ kind: "add" }],
+    output: `${folder.join(name)}: name too long (ENAMETOOLONG).`,
+  });
+  const policy = { type: "readOnly" } as const;
+  expect((await write(folder.path, "new.txt", "a", { policy })).item?.changes).toMatchObject([
+    { kind: "add" },
+  ]);
+  writeFileSync(folder.join("old.txt"), "a");
+  expect((await write(folder.path, "old.txt", "b", { policy })).item?.changes).toMatchObject([
+    { kind: "modify" },
+  ]);
+});

@@ -1,3 +1,5 @@
+import { lstat } from "node:fs/promises";
+import { resolve } from "node:path";
 import { ChangeSet, showRefusal } from "./change-set.ts";
 import { defineTool } from "./define-tool.ts";
 import { reasonOf } from "./file-refusal.ts";
@@ -23,10 +25,18 @@ export function writeFileTool(knownFiles: KnownFiles): Tool {
       try {
         return await write(path, content, knownFiles, context);
       } catch (thrown) {
-        return showRefusal([path], reasonOf(thrown), context);
+        const kind = (await exists(path, context)) ? "modify" : "add";
+        return showRefusal([{ path, kind }], reasonOf(thrown), context);
       }
     },
   });
+}
+
+function exists(path: string, { turn }: ToolContext): Promise<boolean> {
+  return lstat(resolve(turn.settings.cwd, path)).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function write(

@@ -1,7 +1,8 @@
 import { visible } from "../../visible.ts";
 import { noArguments } from "../arguments.ts";
 import { say, sayJson } from "../output.ts";
-import { CHECKS, type Finding } from "./checks.ts";
+import { CHECKS } from "./checks.ts";
+import type { Finding } from "./finding.ts";
 
 interface DoctorArguments {
   readonly values: { readonly json?: boolean | undefined };

@@ -1,9 +1,9 @@
 import type { ApprovalReply, ApprovalRequest, OnApproval } from "@flint/sdk";
 import { approvalBlock } from "../../screen/approval-block.ts";
-import { lineOf } from "../../screen/line.ts";
+import { lineOf, span } from "../../screen/line.ts";
 import type { Look } from "../../screen/look.ts";
 import type { Choice } from "../../screen/prompt.ts";
-import { exact } from "../../visible.ts";
+import { exact, visible } from "../../visible.ts";
 import type { Asker } from "./asker.ts";
 
 /** What decisions are made with. */
@@ -63,6 +63,7 @@ export class Approvals {
     asker.put({ head: [lineOf("What should it do instead? Enter sends it, Esc is a plain no.", "bold")] });
     const said = (await asker.type(false, signal))?.trim();
     if (said === undefined || said === "") return NO;
+    asker.put({ head: [[span("> ", "cyan"), span(visible(said).replaceAll("\n", " "))]], indent: 2 });
     return { decision: "decline", message: `The user said no: ${said}` };
   }
 }

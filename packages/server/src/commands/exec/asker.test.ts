@@ -122,6 +122,7 @@ test("a no can carry a message to the agent, and ? explains the keys", async () 
   expect(terminal.asked).toBe("> use npm ");
   await terminal.type("\r");
   expect(await decided).toEqual({ decision: "decline", message: "The user said no: use npm" });
+  expect(terminal.said.at(-1)).toBe("> use npm");
 });
 
 test("a rule that the server suggests can be taken", async () => {
@@ -172,6 +173,10 @@ test.each([
   [{}, "2", ["2"]],
   [{ options }, "", []],
   [{ secret: true }, " s3cret ", [" s3cret "]],
+  [{ options: [{ label: "Go on" }, { label: "Stop" }] }, "y", ["Go on"]],
+  [{ options: [{ label: "Go on" }, { label: "Stop" }] }, "No", ["Stop"]],
+  [{ options: [{ label: "Go on" }, { label: "Stop" }] }, "stop", ["Stop"]],
+  [{ options }, "y", ["y"]],
 ])("to %j the line %j means %j", (question, line, answers) => {
   expect(answersOf({ id: "q", question: "Which?", ...question }, line)).toEqual(answers);
 });
@@ -198,6 +203,21 @@ test("questions are answered in order, and a secret is never shown", async () =>
   expect(await answered).toEqual({ colour: ["green"], token: ["hush"] });
   expect(terminal.said.join("\n")).not.toContain("hush");
   expect(terminal.said).toContain("> (no answer)");
+});
+
+test("where only yes or no make sense, another answer is asked for again", async () => {
+  const { clock, terminal, asker, controller } = setUp();
+  const questions = [{ id: "budget", question: "Go on?", options: [{ label: "Go on" }, { label: "Stop" }] }];
+  const answered = questionsFor(asker)(
+    { threadId: "t", turnId: "u", itemId: "i", questionId: "q", questions },
+    controller,
+  );
+  await clock.advance(QUIET_MS);
+  await terminal.type("perhaps\r");
+  await clock.advance(QUIET_MS);
+  expect(terminal.said.at(-1)).toContain("none of the answers");
+  await terminal.type("y\r");
+  expect(await answered).toEqual({ budget: ["Go on"] });
 });
 
 test("without a user there are no answers", async () => {

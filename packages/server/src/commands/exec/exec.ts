@@ -9,11 +9,12 @@ import { Approvals } from "./approval.ts";
 import { ThreadFeed } from "./feed.ts";
 import type { EXEC_FLAGS } from "./flags.ts";
 import { imageInput } from "./image.ts";
-import { readSchema, type Schema, textInput } from "./input.ts";
+import { readSchema, textInput } from "./input.ts";
 import { Interruption } from "./interrupt.ts";
-import { type ExecOptions, readExecOptions } from "./options.ts";
+import { type ExecOptions, limitFlags, readExecOptions } from "./options.ts";
 import { questionsFor } from "./question.ts";
 import { type CheckedAnswer, checkAnswer } from "./schema.ts";
+import type { Schema } from "./schema-fault.ts";
 import { isPiped, readPiped } from "./stdin.ts";
 import { ExecTerminal } from "./terminal.ts";
 import { openThread } from "./thread.ts";
@@ -105,8 +106,9 @@ class ExecRun {
       this.#terminal.view.show(event);
     });
     client.follow(feed);
-    const { thread, takenUp, overrides } = await openThread(client, options, server);
+    const { thread, takenUp, overrides, remarks } = await openThread(client, options, server);
     this.#threadId = thread.id;
+    for (const remark of remarks) this.#terminal.remark(remark);
     if (takenUp !== undefined) {
       this.#tally.costBefore = thread.state.cost;
       this.#terminal.view.show(takenUp);
@@ -133,7 +135,7 @@ class ExecRun {
     this.#terminal.view.end({
       status,
       text,
-      error: result?.turn.error?.message,
+      error: this.#problemOf(result),
       tookMs,
       tokens,
       cost,
@@ -146,6 +148,14 @@ class ExecRun {
     }
     const fitsSchema = checked?.ok;
     return exitCodeOf({ status, cause: this.#cause, unasked: this.#approvals.unasked, fitsSchema });
+  }
+
+  /** Why the turn failed; a limit that came from the command line is named as it was given there. */
+  #problemOf(result: TurnResult | undefined): string | undefined {
+    const error = result?.turn.error;
+    const { limits } = this.#given.options;
+    if (error?.errorInfo !== "BudgetExceeded" || limits === undefined) return error?.message;
+    return `${error.message} You gave ${limitFlags(limits).join(" and ")}.`;
   }
 
   get #cause(): StopCause | undefined {

@@ -24,13 +24,9 @@ export const EXEC_FLAGS = {
   json: { type: "boolean", doc: "print every event as one line of JSON" },
   quiet: { type: "boolean", short: "q", doc: "print only the last message" },
   ephemeral: { type: "boolean", doc: "do not keep the thread" },
-  offline: { type: "boolean", doc: "use the built-in model: no key, no network" },
   "max-tokens": { type: "string", takes: "N", doc: "stop and ask after this many tokens" },
   "max-cost": { type: "string", takes: "USD", doc: "stop and ask after this much money" },
   "max-time": { type: "string", takes: "SECONDS", doc: "stop and ask after this much time at work" },
   "max-steps": { type: "string", takes: "N", doc: "stop and ask after this many calls of the model" },
   ...SERVER_FLAGS,
 } as const satisfies Flags;
-
-/** The model that is always there. */
-export const OFFLINE_MODEL = "flint/offline";

@@ -1,10 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { LIMITS, type UserInput } from "@flint/protocol";
 import { UsageError } from "../arguments.ts";
+import { type Schema, schemaFault } from "./schema-fault.ts";
 import { tooLong } from "./stdin.ts";
-
-/** A JSON Schema. */
-export type Schema = Readonly<Record<string, unknown>>;
 
 const NEEDS_PROMPT = 'exec needs a prompt: flint exec "what is in this folder?"';
 
@@ -33,8 +31,12 @@ export async function readSchema(path: string): Promise<Schema> {
     throw new UsageError(`--output-schema ${path} cannot be read: ${cause.message}`);
   });
   const value = parsed(text, path);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  throw new UsageError(`--output-schema ${path} must hold a JSON Schema, which is an object.`);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new UsageError(`--output-schema ${path} must hold a JSON Schema, which is an object.`);
+  }
+  const fault = schemaFault(value);
+  if (fault !== undefined) throw new UsageError(`--output-schema ${path} is no JSON Schema: ${fault}.`);
+  return { ...value };
 }
 
 function parsed(text: string, path: string): unknown {

@@ -19,7 +19,7 @@ test("options say which thread, which model, what is shown and what may be used"
     thread: { reference: "abc" },
     shownAs: "answer",
     limits: { tokens: 100, costUsd: 0.5 },
-    server: { model: "flint/offline" },
+    server: { offline: true },
   });
   const others = { continue: true, json: true, "max-time": "1.5", "max-steps": "3" };
   expect(readExecOptions(others)).toMatchObject({

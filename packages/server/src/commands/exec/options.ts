@@ -1,7 +1,7 @@
 import type { ServerFlagValues } from "../arguments.ts";
 import { UsageError } from "../arguments.ts";
 import type { FlagValues } from "../flags.ts";
-import { type EXEC_FLAGS, OFFLINE_MODEL } from "./flags.ts";
+import type { EXEC_FLAGS } from "./flags.ts";
 
 /** How the turn is shown: as a timeline or plain lines, only its last message, or as JSON. */
 export type ShownAs = "turn" | "answer" | "json";
@@ -35,7 +35,6 @@ export function readExecOptions(values: Values): ExecOptions {
   exclude(values, "offline", "model");
   exclude(values, "ephemeral", "resume");
   exclude(values, "ephemeral", "continue");
-  const model = values.offline === true ? OFFLINE_MODEL : values.model;
   return {
     thread: threadOf(values),
     shownAs: values.json === true ? "json" : values.quiet === true ? "answer" : "turn",
@@ -43,7 +42,7 @@ export function readExecOptions(values: Values): ExecOptions {
     images: values.image ?? [],
     schemaFile: values["output-schema"],
     limits: limitsOf(values),
-    server: { ...values, model },
+    server: values,
   };
 }
 
@@ -52,6 +51,17 @@ function threadOf(values: Values): ExecOptions["thread"] {
   if (values.resume === undefined) return undefined;
   if (values.resume === "") throw new UsageError("--resume needs a thread; flint threads list shows them.");
   return { reference: values.resume };
+}
+
+/** Limits as they are given on the command line. */
+export function limitFlags({ tokens, costUsd, seconds, steps }: TurnLimits): string[] {
+  const flags: readonly [LimitFlag, number | undefined][] = [
+    ["max-tokens", tokens],
+    ["max-cost", costUsd],
+    ["max-time", seconds],
+    ["max-steps", steps],
+  ];
+  return flags.flatMap(([flag, limit]) => (limit === undefined ? [] : [`--${flag} ${limit}`]));
 }
 
 function limitsOf(values: Values): TurnLimits | undefined {

@@ -1,4 +1,4 @@
-import type { Schema } from "./input.ts";
+import type { Schema } from "./schema-fault.ts";
 
 /** An answer that is what a schema asks for, or why it is not. */
 export type CheckedAnswer =

@@ -35,6 +35,13 @@ test("a command is shown as it would be typed, with its output and exit code", (
   expect(shown(events)).toBe("$ make\nbuilt\n(exit 0)\n");
 });
 
+test("a space that only looks like one is shown by its number, and output that was left out by its size", () => {
+  const command = { type: "commandExecution", id: "c", command: "rm\u00a0x", cwd: "/" } as const;
+  const end = { status: "completed", exitCode: 0, omittedOutputBytes: 3 * 1024 * 1024 } as const;
+  const events = [started({ ...command, status: "inProgress" }), completed({ ...command, ...end })];
+  expect(shown(events)).toBe("$ rm\\u{a0}x\n... 3.0 MiB left out\n(exit 0)\n");
+});
+
 test("text is shown once, streamed or not", () => {
   const message = { type: "agentMessage", id: "m", text: "hello" } as const;
   expect(shown([said("m", "hel"), said("m", "lo"), completed(message)])).toBe("hello\n");

@@ -1,5 +1,6 @@
 import { type AgentEvent, describeEvent } from "@flint/sdk";
-import { visible } from "../../visible.ts";
+import { size } from "../../screen/amounts.ts";
+import { exact, visible } from "../../visible.ts";
 import type { ExecView, ViewEnd } from "./view.ts";
 
 /** Half of a character, or of a line end: what follows decides how it is shown. */
@@ -63,7 +64,7 @@ export class ExecScreen implements ExecView {
   /** A command as it would be typed; what has no picture of its own here, known or not, as one line. */
   #started(event: Extract<AgentEvent, { type: "item/started" }>): void {
     const { item } = event.data;
-    if (item.type === "commandExecution" && "command" in item) this.#line(`$ ${item.command}`);
+    if (item.type === "commandExecution" && "command" in item) this.#line(`$ ${exact(item.command)}`);
     else if (!SHOWN_WHEN_COMPLETE.has(item.type)) this.#line(describeEvent(event) ?? "");
   }
 
@@ -72,6 +73,8 @@ export class ExecScreen implements ExecView {
       if (!this.#streamed.has(item.id)) this.#text(String(item.text));
       this.#line("");
     } else if (item.type === "commandExecution" && "command" in item) {
+      const omitted = item.omittedOutputBytes ?? 0;
+      if (omitted > 0) this.#line(`... ${size(omitted)} left out`);
       const how = item.exitCode === undefined ? item.status : `exit ${item.exitCode}`;
       this.#line(`(${how})`);
     } else if (item.type === "fileChange" && "changes" in item) {

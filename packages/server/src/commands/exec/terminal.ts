@@ -6,6 +6,7 @@ import { Keyboard } from "../../screen/keyboard.ts";
 import type { Key } from "../../screen/keys.ts";
 import { canMoveCursor, type Look, readLook } from "../../screen/look.ts";
 import type { TurnTally } from "../../screen/turn-tally.ts";
+import { visible } from "../../visible.ts";
 import { isInForeground } from "../terminal.ts";
 import { Asker } from "./asker.ts";
 import { LiveView } from "./live.ts";
@@ -54,6 +55,12 @@ export class ExecTerminal {
 
   /** What the place can show where questions are asked. */
   readonly look = (): Look => lookOf(this.#live === undefined ? process.stderr : process.stdout);
+
+  /** Says something about this run, never among what is printed for a program. JSON tells it by itself. */
+  remark(text: string): void {
+    if (this.#live !== undefined) this.#live.say(text);
+    else if (this.#options.shownAs !== "json") process.stderr.write(`${visible(text)}\n`);
+  }
 
   /** The turn is being stopped. */
   interrupting(): void {

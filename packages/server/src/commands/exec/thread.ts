@@ -1,8 +1,9 @@
-import type { ParamsInput } from "@flint/protocol";
+import type { ParamsInput, ThreadSettings } from "@flint/protocol";
 import type { AgentEvent, FlintClient, ThreadHandle } from "@flint/sdk";
 import type { PlacedOptions } from "../arguments.ts";
 import { findThread, newestThread } from "../thread-reference.ts";
 import type { ExecOptions } from "./options.ts";
+import { allowanceIn, boldness, turnBudget } from "./settings.ts";
 
 /** What a turn changes of the settings of its thread. */
 export type TurnOverrides = Pick<
@@ -16,40 +17,75 @@ export interface OpenedThread {
   /** What `thread/started` would say of a thread that is taken up: it tells its history to nobody. */
   readonly takenUp: AgentEvent | undefined;
   readonly overrides: TurnOverrides;
+  /** What to say before anything else. */
+  readonly remarks: readonly string[];
 }
 
-/** Starts a thread, or takes up the one that is meant with what was asked for on the command line. */
+/** Starts a thread, or takes up the one that is meant. */
 export async function openThread(
   client: FlintClient,
   options: ExecOptions,
   server: PlacedOptions,
 ): Promise<OpenedThread> {
-  const budget = options.limits === undefined ? {} : { budget: { turn: options.limits } };
-  const { cwd } = server;
-  if (options.thread === undefined) {
-    const thread = await client.startThread({ cwd, ...(options.ephemeral ? { ephemeral: true } : {}) });
-    return { thread, takenUp: undefined, overrides: budget };
-  }
-  const known =
-    options.thread === "newest"
-      ? await newestThread(client, cwd)
-      : await findThread(client, options.thread.reference, cwd);
-  const thread = await client.attachThread(known.id);
-  const { state } = thread;
-  const takenUp = {
-    type: "thread/started",
-    data: { thread: state.thread, settings: state.settings },
-  } as const;
-  return { thread, takenUp, overrides: { ...chosenSettings(options.server, server), ...budget } };
+  return options.thread === undefined
+    ? startThread(client, options, server)
+    : takeUpThread(client, options, options.thread, server);
 }
 
-/** Only what was given: a thread keeps the rest as it is. */
-function chosenSettings(given: ExecOptions["server"], server: PlacedOptions): TurnOverrides {
-  const { model, approvalPolicy, sandboxPolicy, cwd } = server;
+async function startThread(
+  client: FlintClient,
+  { ephemeral, limits }: ExecOptions,
+  { cwd }: PlacedOptions,
+): Promise<OpenedThread> {
+  const thread = await client.startThread({ cwd, ...(ephemeral ? { ephemeral: true } : {}) });
+  const { settings } = thread.state;
   return {
-    ...(given.model === undefined || model === undefined ? {} : { model }),
-    ...(given.approval === undefined || approvalPolicy === undefined ? {} : { approvalPolicy }),
-    ...(given.sandbox === undefined || sandboxPolicy === undefined ? {} : { sandboxPolicy }),
-    ...(given.cwd === undefined ? {} : { cwd }),
+    thread,
+    takenUp: undefined,
+    overrides: limits === undefined ? {} : { budget: turnBudget(settings.budget, limits, settings.budget) },
+    remarks: remarksOn(settings),
   };
+}
+
+/**
+ * An old thread keeps its model and its folder. What its agent may do is said anew by each run: a flag of an earlier
+ * run must not hold for one that does not have it.
+ */
+async function takeUpThread(
+  client: FlintClient,
+  options: ExecOptions,
+  wanted: NonNullable<ExecOptions["thread"]>,
+  server: PlacedOptions,
+): Promise<OpenedThread> {
+  const known =
+    wanted === "newest"
+      ? await newestThread(client, server.cwd)
+      : await findThread(client, wanted.reference, server.cwd);
+  const thread = await client.attachThread(known.id);
+  const { state } = thread;
+  const moved = options.server.cwd === undefined ? {} : { cwd: server.cwd };
+  const cwd = moved.cwd ?? state.settings.cwd;
+  const { budget, ...policies } = await allowanceIn(cwd, server);
+  const away = cwd === server.cwd ? [] : [`This thread works in ${cwd}.`];
+  return {
+    thread,
+    takenUp: { type: "thread/started", data: { thread: state.thread, settings: state.settings } },
+    overrides: {
+      ...chosenModel(server),
+      ...moved,
+      ...policies,
+      budget: turnBudget(budget, options.limits, state.settings.budget),
+    },
+    remarks: [...remarksOn(policies), ...away],
+  };
+}
+
+/** Only one that was named: a thread keeps its own. */
+function chosenModel({ model, chosen = [] }: PlacedOptions): { readonly model?: string } {
+  return model !== undefined && chosen.includes("model") ? { model } : {};
+}
+
+function remarksOn(settings: Pick<ThreadSettings, "approvalPolicy" | "sandboxPolicy">): string[] {
+  const remark = boldness(settings);
+  return remark === undefined ? [] : [remark];
 }

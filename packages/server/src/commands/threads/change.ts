@@ -1,7 +1,7 @@
 import type { FlintClient } from "@flint/sdk";
 import { visible } from "../../visible.ts";
 import { noArguments, oneArgument, UsageError } from "../arguments.ts";
-import { withServer } from "../local-server.ts";
+import { withStoredThings } from "../local-server.ts";
 import { say, sayJson } from "../output.ts";
 import { askLine, someoneIsThere } from "../terminal.ts";
 import { findThread } from "../thread-reference.ts";
@@ -22,7 +22,7 @@ interface DeleteArguments extends Positionals {
 export async function forkThread({ values, positionals }: ForkArguments): Promise<number> {
   const reference = oneArgument("threads fork", positionals, "a thread: an id, or last");
   const lastTurnId = values["last-turn"];
-  const { thread } = await withServer(async (client) => {
+  const { thread } = await withStoredThings(async (client) => {
     const { id: threadId } = await findThread(client, reference, process.cwd());
     return client.call("thread/fork", { threadId, ...(lastTurnId === undefined ? {} : { lastTurnId }) });
   });
@@ -37,22 +37,24 @@ export async function nameThread({ positionals }: Positionals): Promise<number> 
   if (reference === undefined || name === "") {
     throw new UsageError('threads name needs a thread and a name: flint threads name last "login bug"');
   }
-  await onThread(reference, (client, threadId) => client.call("thread/name/set", { threadId, name }));
-  return 0;
+  const id = await onThread(reference, (client, threadId) =>
+    client.call("thread/name/set", { threadId, name }),
+  );
+  return say(`${id} is called ${visible(name)}\n`);
 }
 
 /** `flint threads archive ID`. */
 export async function archiveThread({ positionals }: Positionals): Promise<number> {
   const reference = oneArgument("threads archive", positionals, "a thread: an id, or last");
-  await onThread(reference, (client, threadId) => client.call("thread/archive", { threadId }));
-  return 0;
+  const id = await onThread(reference, (client, threadId) => client.call("thread/archive", { threadId }));
+  return say(`archived ${id}\n`);
 }
 
 /** `flint threads unarchive ID`. */
 export async function unarchiveThread({ positionals }: Positionals): Promise<number> {
   const reference = oneArgument("threads unarchive", positionals, "a thread: an id or its name");
-  await onThread(reference, (client, threadId) => client.call("thread/unarchive", { threadId }));
-  return 0;
+  const id = await onThread(reference, (client, threadId) => client.call("thread/unarchive", { threadId }));
+  return say(`${id} is out of the archive\n`);
 }
 
 /** `flint threads delete ID`. Asks first; without anybody to ask it wants to be told by --yes. */
@@ -60,7 +62,7 @@ export async function deleteThread({ values, positionals }: DeleteArguments): Pr
   const [reference, ...more] = positionals;
   if (reference === undefined) throw new UsageError("threads delete needs a thread: an id, or last.");
   noArguments("threads delete", more);
-  return withServer(async (client) => {
+  return withStoredThings(async (client) => {
     const thread = await findThread(client, reference, process.cwd());
     if (values.yes !== true && !(await confirmed(thread.id, thread.name ?? thread.preview))) return 1;
     await client.call("thread/delete", { threadId: thread.id });
@@ -78,9 +80,10 @@ async function confirmed(id: string, about: string): Promise<boolean> {
 async function onThread(
   reference: string,
   change: (client: FlintClient, threadId: string) => Promise<unknown>,
-): Promise<void> {
-  await withServer(async (client) => {
+): Promise<string> {
+  return withStoredThings(async (client) => {
     const { id } = await findThread(client, reference, process.cwd());
     await change(client, id);
+    return id;
   });
 }

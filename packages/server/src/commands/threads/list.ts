@@ -1,9 +1,10 @@
-import { homedir } from "node:os";
 import { inputText, isKnownItem, type Thread, type ThreadItem } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { UsageError } from "../arguments.ts";
-import { withServer } from "../local-server.ts";
-import { columns, say, sayJson } from "../output.ts";
+import { withStoredThings } from "../local-server.ts";
+import { say, sayJson } from "../output.ts";
+import { allThreads } from "../thread-reference.ts";
+import { threadTable } from "./thread-table.ts";
 
 interface ListArguments {
   readonly values: {
@@ -21,18 +22,34 @@ const READ_THROUGH = 500;
 /** `flint threads list`. */
 export async function listThreads({ values, positionals }: ListArguments): Promise<number> {
   if (positionals.length > 0) throw new UsageError("threads list takes no words; threads search does.");
-  const { data, nextCursor } = await withServer((client) =>
-    client.listThreads({
+  const { data, nextCursor, ids } = await withStoredThings(async (client) => {
+    const page = await client.listThreads({
       limit: limitOf(values.limit),
       sortKey: "updatedAt",
       archived: values.archived === true,
       ...(values.here === true ? { cwd: process.cwd() } : {}),
-    }),
-  );
+    });
+    return { ...page, ids: await idsToTellFrom(client) };
+  });
   if (values.json === true) return sayJson(data);
   if (data.length === 0) return say('There is no thread yet. Try: flint exec "what is in this folder?"\n');
-  const more = nextCursor === undefined ? "" : `… and more: flint threads list --limit ${data.length * 5}\n`;
-  return say(`${threadTable(data)}${more}`);
+  const more = nextCursor === undefined ? "" : `… and more: ${longerList(values, data.length * 5)}\n`;
+  return say(`${threadTable(data, { columns: terminalWidth(), ids })}${more}`);
+}
+
+/** The same list again, only longer. */
+function longerList({ here, archived }: ListArguments["values"], limit: number): string {
+  const flags = [...(here === true ? ["--here"] : []), ...(archived === true ? ["--archived"] : [])];
+  return ["flint threads list", ...flags, `--limit ${limit}`].join(" ");
+}
+
+function terminalWidth(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns || 80 : undefined;
+}
+
+/** Only where ids are shortened, which nobody does for a program. */
+async function idsToTellFrom(client: FlintClient): Promise<readonly string[]> {
+  return terminalWidth() === undefined ? [] : (await allThreads(client)).map(({ id }) => id);
 }
 
 /** `flint threads search WORDS`: in titles first, then in what was said in the newest threads. */
@@ -40,11 +57,13 @@ export async function searchThreads({ values, positionals }: ListArguments): Pro
   const words = positionals.join(" ").trim();
   if (words === "") throw new UsageError('threads search needs words: flint threads search "login test"');
   const limit = limitOf(values.limit);
-  const found = await withServer((client) => search(client, words, limit));
+  const { found, ids } = await withStoredThings(async (client) => {
+    return { found: await search(client, words, limit), ids: await idsToTellFrom(client) };
+  });
   if (values.json === true) return sayJson(found);
   if (found.length === 0)
     return say(`Nobody said ${JSON.stringify(words)} in the newest ${READ_THROUGH} threads.\n`);
-  return say(threadTable(found));
+  return say(threadTable(found, { columns: terminalWidth(), ids }));
 }
 
 async function search(client: FlintClient, words: string, limit: number): Promise<readonly Thread[]> {
@@ -79,33 +98,6 @@ function spoken(item: ThreadItem): string {
   if (item.type === "userMessage") return inputText(item.content);
   if (item.type === "agentMessage") return item.text;
   return item.type === "commandExecution" ? item.command : "";
-}
-
-function threadTable(threads: readonly Thread[]): string {
-  const rows = threads.map((thread) => [
-    thread.id,
-    ageOf(thread.updatedAt),
-    thread.cwd.replace(new RegExp(`^${homedir()}(?=/|$)`), "~"),
-    shortened(thread.name ?? thread.preview),
-  ]);
-  return columns([["ID", "CHANGED", "FOLDER", "ABOUT"], ...rows]);
-}
-
-function shortened(text: string): string {
-  const [line = ""] = text.trim().split("\n");
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
-}
-
-const AGES = [
-  { seconds: 86_400, unit: "d" },
-  { seconds: 3_600, unit: "h" },
-  { seconds: 60, unit: "min" },
-] as const;
-
-function ageOf(unixSeconds: number): string {
-  const age = Math.max(0, Date.now() / 1000 - unixSeconds);
-  const found = AGES.find(({ seconds }) => age >= seconds);
-  return found === undefined ? "just now" : `${Math.floor(age / found.seconds)} ${found.unit} ago`;
 }
 
 function limitOf(text = "20"): number {

@@ -1,7 +1,8 @@
-import type { Result } from "@flint/protocol";
+import { EVENTS, type NotSaved, type Result } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
+import { count } from "../../screen/amounts.ts";
 import { oneArgument, UsageError } from "../arguments.ts";
-import { withServer } from "../local-server.ts";
+import { withStoredThings } from "../local-server.ts";
 import { columns, say, sayJson } from "../output.ts";
 import { findThread } from "../thread-reference.ts";
 
@@ -18,6 +19,13 @@ interface RevertArguments {
 
 type Reverted = Result<"thread/revert"> | Result<"thread/revert/undo">;
 
+/** What was asked for, as far as the report depends on it. */
+export interface RevertWish {
+  readonly files: "keep" | "restore";
+  readonly preview: boolean;
+  readonly undo: boolean;
+}
+
 /** `flint threads revert ID`: goes back before a turn, shows what that would do, or takes it back. */
 export async function revertThread({ values, positionals }: RevertArguments): Promise<number> {
   const reference = oneArgument("threads revert", positionals, "a thread: an id, or last");
@@ -25,13 +33,18 @@ export async function revertThread({ values, positionals }: RevertArguments): Pr
   if (files !== "keep" && files !== "restore") {
     throw new UsageError(`--files takes keep or restore; not ${JSON.stringify(files)}.`);
   }
-  const result = await withServer(async (client): Promise<Reverted> => {
+  const result = await withStoredThings(async (client): Promise<Reverted> => {
     const { id: threadId } = await findThread(client, reference, process.cwd());
-    if (undo !== undefined) return client.call("thread/revert/undo", { threadId, revertId: undo });
+    if (undo !== undefined)
+      return client.call("thread/revert/undo", {
+        threadId,
+        revertId: await revertOf(client, threadId, undo),
+      });
     const beforeTurnId = values.before ?? (await latestTurn(client, threadId));
     return client.call("thread/revert", { threadId, beforeTurnId, files, preview });
   });
-  return values.json === true ? sayJson(result) : say(report(result, preview, undo !== undefined));
+  if (values.json === true) return sayJson(result);
+  return say(revertReport(result, { files, preview, undo: undo !== undefined }));
 }
 
 async function latestTurn(client: FlintClient, threadId: string): Promise<string> {
@@ -41,19 +54,64 @@ async function latestTurn(client: FlintClient, threadId: string): Promise<string
   return latest.id;
 }
 
-function report(result: Reverted, preview: boolean, undone: boolean): string {
+/** The revert that is meant: by its id, or `last` for the latest that was not taken back. */
+async function revertOf(client: FlintClient, threadId: string, wanted: string): Promise<string> {
+  const reverts: string[] = [];
+  const open = new Set<string>();
+  const { events } = await client.call("thread/events/list", { threadId });
+  for (const { type, data } of events) {
+    if (type === "thread/reverted") {
+      const { revertId } = EVENTS[type].data.parse(data);
+      if (revertId === undefined) continue;
+      reverts.push(revertId);
+      open.add(revertId);
+    } else if (type === "thread/revert/undone") open.delete(EVENTS[type].data.parse(data).revertId);
+  }
+  const found = wanted === "last" ? [...open].at(-1) : reverts.find((revert) => revert === wanted);
+  if (found !== undefined) return found;
+  const message =
+    wanted === "last"
+      ? "Nothing was reverted in this thread that could be taken back."
+      : `The thread has no revert ${JSON.stringify(wanted)}; --undo last takes the latest one back.`;
+  throw new UsageError(message);
+}
+
+/** What a revert did or would do, for people. */
+export function revertReport(result: Reverted, wish: RevertWish): string {
   const { turnIds, files = [], conflicts = [], notSaved = [] } = result;
-  const turns = `${turnIds.length} turn${turnIds.length === 1 ? "" : "s"}`;
-  const verb = preview ? "would be dropped" : undone ? "are back" : "dropped";
+  const withFiles = wish.undo || wish.files === "restore";
   const rows = [
-    ...files.map(({ path, action }) => [preview ? `would ${action}` : action, path]),
+    ...files.map(({ path, action }) => [wish.preview ? `would ${action}` : action, path]),
     ...conflicts.map(({ path, message }) => ["left alone", `${path}: ${message}`]),
-    ...notSaved.map(({ path = "", message }) => ["not saved", `${path} ${message}`.trim()]),
+    ...notSavedRows(notSaved),
   ];
-  const revertId = "revertId" in result ? result.revertId : undefined;
-  const way =
-    revertId === undefined || preview
-      ? ""
-      : `Take it back: flint threads revert ${result.thread.id} --undo ${revertId}\n`;
-  return `${turns} ${verb}\n${columns(rows)}${way}`;
+  const kept = "Files stay as they are; --files restore puts them back too.\n";
+  const about = withFiles ? columns(rows) : kept;
+  const isDone = "revertId" in result && result.revertId !== undefined && !wish.preview;
+  const way = isDone ? `Take it back: flint threads revert ${result.thread.id} --undo last\n` : "";
+  return `${headline(turnIds.length, wish)}\n${about}${way}`;
+}
+
+function headline(turns: number, { preview, undo }: RevertWish): string {
+  const many = count(turns, "turn");
+  if (undo && turns === 0) return "The conversation has gone on since, so only files were put back";
+  if (undo) return `${many} ${turns === 1 ? "is" : "are"} back`;
+  return `${many} ${preview ? "would be dropped" : "dropped"}`;
+}
+
+const NAMES_SHOWN = 3;
+
+/** One row for each reason, with a few of the names. */
+function notSavedRows(notSaved: readonly NotSaved[]): string[][] {
+  const groups = new Map<string, NotSaved[]>();
+  for (const each of notSaved) groups.set(each.reason, [...(groups.get(each.reason) ?? []), each]);
+  return [...groups.values()].map((group) => {
+    const [first] = group;
+    if (group.length === 1) return ["not saved", `${first?.path ?? ""} ${first?.message ?? ""}`.trim()];
+    const names = group.flatMap(({ path }) => path ?? []);
+    const more = names.length - NAMES_SHOWN;
+    const shown = names.slice(0, NAMES_SHOWN).join(", ");
+    const listed = shown === "" ? "" : ` (${shown}${more > 0 ? ` and ${more} more` : ""})`;
+    return ["not saved", `${group.length} times${listed}: ${first?.message ?? ""}`];
+  });
 }

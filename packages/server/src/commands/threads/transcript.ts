@@ -57,6 +57,8 @@ function knownItemText(item: KnownItem): string {
     case "enteredReviewMode":
     case "exitedReviewMode":
       return `*Review: ${item.review}*`;
+    case "agentHandoff":
+      return `*${item.toAgent} goes on in place of ${item.fromAgent}*`;
     case "contextCompaction":
       return "*The conversation so far was summarised.*";
   }

@@ -4,6 +4,7 @@ import type { Problem } from "./problem.ts";
 import { redact } from "./redact.ts";
 import { askedWait } from "./retry.ts";
 import { type Said, saidBy, saidIn } from "./said.ts";
+import { shownAddress } from "./shown-address.ts";
 
 /** Whom a request goes to, in the words that people are told. */
 export interface EndpointName {
@@ -124,8 +125,7 @@ function refusal(
     details: said.message === "" ? body : undefined,
   });
   if (known === "context" || status === 413) return words("ContextWindowExceeded", TOO_LONG);
-  if (status === 401 || status === 403)
-    return words("Unauthorized", "lets nobody in with this key", endpoint.wayIn);
+  if (status === 401 || status === 403) return words("Unauthorized", noEntry(endpoint), endpoint.wayIn);
   if (known === "quota" || status === 402)
     return words("UsageLimitExceeded", "says that the account has nothing left to spend");
   if (status === 404)
@@ -139,6 +139,10 @@ function refusal(
   return words("BadRequest", "refused the request");
 }
 
+function noEntry({ secrets }: EndpointName): string {
+  return secrets.length === 0 ? "lets nobody in without a key" : "lets nobody in with this key";
+}
+
 const TOO_LONG = "says that the conversation is too long for the model";
 
 function streamError(said: Said, endpoint: EndpointName, name: string, excerpt: string): Words {
@@ -150,7 +154,7 @@ function streamError(said: Said, endpoint: EndpointName, name: string, excerpt: 
     case "quota":
       return { info: "UsageLimitExceeded", text: text("says that the account has nothing left to spend") };
     case "key":
-      return { info: "Unauthorized", text: text("lets nobody in with this key", endpoint.wayIn) };
+      return { info: "Unauthorized", text: text(noEntry(endpoint), endpoint.wayIn) };
     case "rate":
       return {
         info: "UsageLimitExceeded",
@@ -213,11 +217,4 @@ function causeOf({ codes, message }: Said): Cause | undefined {
 function reason({ message }: Said): string {
   if (message === "") return ".";
   return /[.!?]$/.test(message) ? `: ${message}` : `: ${message}.`;
-}
-
-/** An address without what may be secret in it. */
-export function shownAddress(address: string): string {
-  if (!URL.canParse(address)) return address.split(/[?#]/)[0] ?? "";
-  const { origin, pathname } = new URL(address);
-  return `${origin}${pathname}`.replace(/\/$/, "");
 }

@@ -156,7 +156,7 @@ function megabytes(bytes: number): string {
 }
 
 /** The innermost message: "fetch failed" says nothing, its cause does. */
-function reasonOf(thrown: unknown): string {
+export function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   if (thrown.cause instanceof Error) return reasonOf(thrown.cause);
   // An AggregateError of several addresses has no message of its own.

@@ -1,18 +1,19 @@
 import type { ReviewTarget } from "@flint/protocol";
 import type { ToolResult } from "../model.ts";
-import { count, notDone } from "./reports.ts";
+import { count, listed, notDone } from "./reports.ts";
 import { quotedWord } from "./shell-word.ts";
 
 /** A repository can make git run programs of its choice; these switches keep it from that. */
 const GIT = "git -c core.fsmonitor=false --no-pager";
 const PLAIN = "--no-ext-diff --no-textconv";
 
-/** The commands that show what a review is about. */
+/** The commands that show what a review is about; the last one shows the differences, one before it the new files. */
 export function reviewCommands(target: ReviewTarget): readonly string[] {
   switch (target.type) {
     case "uncommittedChanges":
     case "custom":
-      return [`${GIT} diff ${PLAIN} HEAD`, `${GIT} ls-files --others --exclude-standard`];
+      // In this order: outside of a repository the first one says so in a line, the second in a page of usage.
+      return [`${GIT} ls-files --others --exclude-standard`, `${GIT} diff ${PLAIN} HEAD`];
     case "baseBranch":
       return [`${GIT} diff ${PLAIN} --end-of-options ${quotedWord(`${target.branch}...HEAD`)}`];
     case "commit":
@@ -21,18 +22,20 @@ export function reviewCommands(target: ReviewTarget): readonly string[] {
 }
 
 /** What changed in one file. */
-interface FileChange {
+export interface FileChange {
   readonly path: string;
+  readonly kind: "new" | "deleted" | "renamed" | "changed";
   readonly added: readonly { readonly line: number; readonly text: string }[];
   readonly removed: number;
+  readonly places: readonly string[];
 }
 
 /** What the changes touch and what plainly should not be in them, from the output of the commands above. */
 export function describeChanges(results: readonly ToolResult[]): string {
-  const [diff, untracked] = results;
+  const [diff, untracked] = results.toReversed();
   const failed = results.find(({ status }) => status !== "done");
   if (diff === undefined || failed !== undefined) {
-    return notDone("see the changes", failed ?? { status: "failed", text: "" });
+    return notSeen(failed ?? { status: "failed", text: "" });
   }
   const files = parseDiff(diff.text);
   const fresh = (untracked?.text ?? "").split("\n").filter(Boolean);
@@ -48,23 +51,70 @@ export function describeChanges(results: readonly ToolResult[]): string {
   ].join("\n");
 }
 
-/** Reads a unified diff as git prints it. */
-function parseDiff(text: string): FileChange[] {
-  return text
-    .split(/^(?=diff --git )/m)
-    .filter((part) => part.startsWith("diff --git "))
+/** What git cannot do without is told in plain words; it prints a page of its own usage instead. */
+function notSeen(failed: ToolResult): string {
+  if (/not a git repository/i.test(failed.text))
+    return 'This folder is not in a git repository, so I cannot see what changed. Make one with `git init`, or give me a diff: diff -u OLD NEW | flint exec "review this".';
+  if (/(?:ambiguous argument|bad revision) 'HEAD'/i.test(failed.text))
+    return "This git repository has no commit yet, so there is nothing to compare the files with.";
+  return notDone("see the changes", failed);
+}
+
+/** What a diff does, file by file. */
+export function describeDiff(text: string): string {
+  const files = parseDiff(text);
+  const added = files.reduce((sum, file) => sum + file.added.length, 0);
+  const removed = files.reduce((sum, file) => sum + file.removed, 0);
+  const problems = files.flatMap(problemsIn);
+  return [
+    `This is a diff of ${count(files.length, "file")} (+${added} -${removed}):`,
+    ...files.map(describeFileChange),
+    ...(problems.length === 0 ? [] : ["", "Worth a look:", ...problems]),
+    "",
+    "I only follow rules, so I cannot judge whether the changes are right.",
+  ].join("\n");
+}
+
+function describeFileChange({ path, kind, added, removed, places }: FileChange): string {
+  const first = added.find(({ text }) => /\w/.test(text))?.text.trim();
+  const where = places.length === 0 ? "" : `, in ${listed(places.map((place) => `\`${place}\``))}`;
+  const what =
+    first === undefined ? "" : `; adds \`${first.slice(0, 80)}\`${added.length > 1 ? " and more" : ""}`;
+  return `- ${path} (${kind}, +${added.length} -${removed})${where}${what}`;
+}
+
+/** Reads a unified diff as git or diff print it. What is none has no files. */
+export function parseDiff(text: string): FileChange[] {
+  const isGit = /^diff --git /m.test(text);
+  const parts = isGit ? text.split(/^(?=diff --git )/m) : text.split(/^(?=--- \S.*\n\+\+\+ \S)/m);
+  return parts
+    .filter((part) => part.startsWith("diff --git ") || /^--- .*\n\+\+\+ .*\n@@ /.test(part))
     .map(parseFile);
+}
+
+function kindOf(header: string): FileChange["kind"] {
+  if (/^(?:new file mode|--- \/dev\/null)/m.test(header)) return "new";
+  if (/^(?:deleted file mode|\+\+\+ \/dev\/null)/m.test(header)) return "deleted";
+  return /^rename to /m.test(header) ? "renamed" : "changed";
+}
+
+/** Git names the function or section that a hunk lies in. */
+function placesIn(hunks: readonly string[]): string[] {
+  const names = hunks.flatMap((hunk) => /^@@ [^@]*@@ (.+)/.exec(hunk)?.[1]?.trim().slice(0, 60) ?? []);
+  return [...new Set(names)];
 }
 
 function parseFile(part: string): FileChange {
   const [before = "", ...hunks] = part.split(/^(?=@@ )/m);
   const added = hunks.flatMap(addedLines);
   const removed = hunks.join("").match(/^-/gm)?.length ?? 0;
-  return { path: pathOf(before), added, removed };
+  return { path: pathOf(before), kind: kindOf(before), added, removed, places: placesIn(hunks) };
 }
 
 function pathOf(header: string): string {
-  const named = /^\+\+\+ b\/(.*)$/m.exec(header) ?? /^--- a\/(.*)$/m.exec(header);
+  const named =
+    /^\+\+\+ (?!\/dev\/null)(?:b\/)?([^\t\n]*)/m.exec(header) ??
+    /^--- (?!\/dev\/null)(?:a\/)?([^\t\n]*)/m.exec(header);
   return named?.[1] ?? /^diff --git a\/(.*) b\/.*$/m.exec(header)?.[1] ?? "a file";
 }
 

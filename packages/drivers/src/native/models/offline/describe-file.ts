@@ -50,7 +50,8 @@ export function describeFile(path: string, text: string): string {
   return [first, ...(ending === "md" ? [] : beginning(lines)), ...parts, REMARK].join("\n\n");
 }
 
-const REMARK = "I follow fixed rules: I can tell what is there, but not judge it.";
+/** What is said with every description. */
+export const REMARK = "I follow fixed rules: I can tell what is there, but not judge it.";
 
 /** The words at the top that people write to say what a file is for. */
 function beginning(lines: readonly string[]): string[] {
@@ -73,7 +74,8 @@ function beginning(lines: readonly string[]): string[] {
   return said === "" ? [] : [`It begins: ${said.slice(0, SHOWN_TEXT)}`];
 }
 
-function definitions(lines: readonly string[]): string[] {
+/** What the lines of a source define and how much they import. */
+export function definitions(lines: readonly string[]): string[] {
   const names = [...new Set(lines.flatMap((line) => DEFINITION.exec(line)?.[1] ?? []))];
   const imports = lines.filter((line) => IMPORT.test(line)).length;
   return [
@@ -91,7 +93,8 @@ function headings(lines: readonly string[]): string[] {
   ];
 }
 
-function jsonNames(text: string): string[] {
+/** The fields of a JSON text, or how long its list is. */
+export function jsonNames(text: string): string[] {
   // Expected: a file that is cut off or no JSON; then its names cannot be told.
   try {
     const value: unknown = JSON.parse(text);

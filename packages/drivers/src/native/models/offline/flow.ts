@@ -17,6 +17,8 @@ export interface Step {
 export interface Answer {
   readonly think?: string;
   readonly text: string;
+  /** Set if the text is JSON already. */
+  readonly isJson?: boolean;
   /** Counts aloud after the text; as one text it would be too long. */
   readonly countTo?: number;
 }

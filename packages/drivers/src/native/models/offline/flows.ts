@@ -1,5 +1,7 @@
+import { previewOf } from "@flint/protocol";
 import { ModelFailure, type ModelRequest } from "../model.ts";
 import { describeChanges, reviewCommands } from "./changes.ts";
+import { describeInput } from "./describe-input.ts";
 import { type Answer, type Flow, thinkFirst, use } from "./flow.ts";
 import { append, replace, write } from "./flows-changing.ts";
 import { doChore } from "./flows-chores.ts";
@@ -7,16 +9,20 @@ import { demo } from "./flows-demo.ts";
 import { explain, find, look, overview, search } from "./flows-looking.ts";
 import { workThrough } from "./flows-plan.ts";
 import type { Intent, PlanStep, Work } from "./intent.ts";
-import { recall, summarise } from "./memory.ts";
+import { describeLastFailure } from "./last-failure.ts";
+import { recall, summariseForUser } from "./memory.ts";
 import { describeRun } from "./reports.ts";
 import { Toolbox } from "./toolbox.ts";
+
+const REAL_MODEL =
+  "choose a real model: start Ollama, or set OPENAI_API_KEY, ANTHROPIC_API_KEY or FLINT_MODEL_URL, then see `flint models`.";
 
 const ABILITIES = [
   "I am Flint's offline model: I follow fixed rules and understand only everyday requests.",
   'Try "show me what you can do", "what is in this folder?", "what does this project do?", "run the tests", "run `date`",',
   '"find files named config", "where is main used?", "explain README.md", "create hello.py that prints hi",',
   '"replace `a` with `b` in notes.txt", "plan to list files and run `date`" or "ask me which colour: red or blue".',
-  "For anything else choose a real model: start Ollama, or set OPENAI_API_KEY, ANTHROPIC_API_KEY or FLINT_MODEL_URL, then see `flint models`.",
+  `For anything else ${REAL_MODEL}`,
 ].join(" ");
 
 /** The work that a request means. */
@@ -32,18 +38,24 @@ export function flowOf(intent: Intent, request: ModelRequest): Flow {
     case "ask":
       return ask(intent, tools);
     case "think":
-      return thinkFirst(thoughtAbout(intent.about, intent.next), flowOf(intent.next, request));
+      return thinkFirst(thoughtAbout(intent.about, intent.next), afterThought(intent, request));
     case "count":
       return say({ text: "", countTo: intent.to });
     case "recall":
       return say({ text: recall(request.messages) });
     case "summarise":
-      return say({ text: summarise(request.messages.slice(0, -1)) });
+      return say({ text: summariseForUser(request.messages.slice(0, -1)) });
     case "fail":
       throw new ModelFailure({
         message: `The offline model failed: ${intent.message}`,
         errorInfo: "AgentFailed",
       });
+    case "input":
+      return say({ text: describeInput(intent.text) });
+    case "fix":
+      return say({ text: whatToFix(request) });
+    case "json":
+      return say({ text: intent.text, isJson: true });
     case "other":
       return say({ text: ABILITIES });
     default:
@@ -60,6 +72,19 @@ export function* review({ review: target }: ModelRequest, tools: Toolbox): Flow 
     if (result.status !== "done") break;
   }
   return { text: describeChanges(results) };
+}
+
+/** A thought that leads to nothing is said to be one, in place of all that could be asked. */
+function afterThought({ about, next }: Extract<Intent, { kind: "think" }>, request: ModelRequest): Flow {
+  if (next.kind !== "other") return flowOf(next, request);
+  const subject = about === "" ? "it" : `"${previewOf(about)}"`;
+  const text = `I thought about ${subject}. I am Flint's offline model and follow fixed rules, so no more comes of it than this; for real thoughts ${REAL_MODEL}`;
+  return say({ text });
+}
+
+function whatToFix({ messages }: ModelRequest): string {
+  const failure = describeLastFailure(messages);
+  return failure === undefined ? ABILITIES : `${failure}\n\nI follow fixed rules, so to fix it ${REAL_MODEL}`;
 }
 
 function workOn(work: Work, tools: Toolbox): Flow {
@@ -136,7 +161,10 @@ const COURSES: Readonly<Record<Intent["kind"], string>> = {
   recall: "The conversation so far holds the answer.",
   summarise: "The conversation so far holds the answer.",
   fail: "This will not go well.",
-  other: "No rule of mine fits, so I will say what I can do.",
+  input: "What was given along will tell.",
+  fix: "What failed last will tell.",
+  json: "The answer is given already.",
+  other: "No rule of mine fits, so I will say so.",
 };
 
 function thoughtAbout(about: string, following: Intent): string {

@@ -10,6 +10,12 @@ export type Intent =
   | { readonly kind: "recall" }
   | { readonly kind: "summarise" }
   | { readonly kind: "fail"; readonly message: string }
+  /** Say what was piped in. */
+  | { readonly kind: "input"; readonly text: string }
+  /** Mend what failed last. */
+  | { readonly kind: "fix" }
+  /** Answer with exactly this JSON. */
+  | { readonly kind: "json"; readonly text: string }
   | { readonly kind: "other"; readonly text: string };
 
 /** What is done with tools, and can be a step of a plan. */

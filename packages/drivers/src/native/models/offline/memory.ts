@@ -34,6 +34,12 @@ export function summarise(messages: readonly Message[]): string {
   ].join("\n");
 }
 
+/** The same for the user who asks for it, who may ask before anything was said. */
+export function summariseForUser(messages: readonly Message[]): string {
+  const isNew = userTexts(messages).length + summariesIn(messages).length === 0;
+  return isNew ? "This thread has just begun, so there is nothing to sum up yet." : summarise(messages);
+}
+
 /** The summaries that stand for what came before, without what may have been put around them. */
 function summariesIn(messages: readonly Message[]): string[] {
   return messages.flatMap(({ role, text }) => {

@@ -4,6 +4,7 @@ import { flowOf, review } from "./flows.ts";
 import { answerAsJson } from "./json-answer.ts";
 import { summarise } from "./memory.ts";
 import type { Move } from "./move.ts";
+import { splitRequest } from "./piped-input.ts";
 import { NoToolError, Toolbox } from "./toolbox.ts";
 import { intentOf } from "./understand.ts";
 
@@ -81,9 +82,12 @@ function finalMoves(answers: readonly Answer[], request: ModelRequest): Move[] {
 }
 
 function spoken(answers: readonly Answer[], request: ModelRequest): Move[] {
-  const asked = request.messages.findLast((message) => message.role === "user")?.text ?? "";
+  const asked = splitRequest(
+    request.messages.findLast((message) => message.role === "user")?.text ?? "",
+  ).words;
   const wantsJson = request.outputSchema !== undefined || /\b(?:as|in) json\b/i.test(asked);
-  if (wantsJson) {
+  const isJson = answers.length === 1 && answers[0]?.isJson === true && request.outputSchema === undefined;
+  if (wantsJson && !isJson) {
     const text = answers.map((answer) => answer.text).join("\n\n");
     return [{ type: "text", text: answerAsJson(text, request.outputSchema) }];
   }

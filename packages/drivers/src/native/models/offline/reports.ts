@@ -44,7 +44,7 @@ export function describeRun(command: string, result: ToolResult): string {
   const ending = `\`${command}\` ${ended(result)}`;
   const output = result.text.trimEnd();
   if (output === "") return `${ending} and printed nothing.`;
-  return `${ending} and printed:\n\n${fenced(output)}`;
+  return `${ending} and printed:\n\n${fenced(output, result.printed)}`;
 }
 
 function ended({ exitCode, status }: ToolResult): string {
@@ -101,13 +101,19 @@ export function listed(names: readonly string[]): string {
   return names.length <= SHOWN_NAMES ? shown : `${shown} and ${names.length - SHOWN_NAMES} more`;
 }
 
-function fenced(output: string): string {
+/** An output as it was printed; only the beginning of a long one. */
+export function fenced(output: string, printed?: ToolResult["printed"]): string {
   const fence = output.includes("```") ? "````" : "```";
-  return `${fence}\n${excerpt(output)}\n${fence}`;
+  return `${fence}\n${excerpt(output, printed)}\n${fence}`;
 }
 
-function excerpt(output: string): string {
+function excerpt(output: string, printed: ToolResult["printed"]): string {
   const lines = output.split("\n");
   const shown = lines.slice(0, SHOWN_LINES).join("\n").slice(0, SHOWN_CHARACTERS);
-  return shown.length === output.length ? shown : `${shown}\n… (${count(lines.length, "line")} in all)`;
+  if (shown.length === output.length) return shown;
+  if (printed !== undefined)
+    return `${shown}\n… (${count(printed.lines, "line")}, ${count(printed.bytes, "byte")} in all)`;
+  // A tool that left something out has not told how many lines there were.
+  const isCut = /left out|truncated|omitted/i.test(output.slice(shown.length));
+  return `${shown}\n… (${isCut ? "and much more" : `${count(lines.length, "line")} in all`})`;
 }

@@ -1,4 +1,6 @@
+import { isDiff } from "./describe-input.ts";
 import { type Intent, LONG_REQUEST, type PlanStep, type Rule, unquoted, type Work } from "./intent.ts";
+import { splitRequest } from "./piped-input.ts";
 import { append, create, explain, list, remove, rename, replace, write } from "./understand-files.ts";
 import { chore, find, knownCommand, overview, run, search } from "./understand-work.ts";
 
@@ -17,6 +19,14 @@ const PLAN = /^(?:please )?(?:make a )?plan\b:?(?: (?:to|how to|for))?\s*([\s\S]
 const ASK = /^(?:please )?ask me\b:?\s*([\s\S]*)$/i;
 const THINK =
   /^(?:please )?think\b(?: (?:hard|carefully|well))?(?: about)?,?(?: and)?(?: then)?:?\s*([\s\S]*)$/i;
+const AS_JSON =
+  /^(?:please )?(?:answer|reply|respond)(?: only| just)? (?:as|in|with) json\b[:,]?\s*([\s\S]+)$/i;
+const FIX =
+  /^(?:(?:please|now|ok|okay|then|and|can you|could you)[, ]+)*(?:fix|repair|debug|solve|correct)\b[^`]*$/i;
+const ABOUT_INPUT =
+  /^(?:(?:please|now|can you|could you)[, ]+)*(?:explain|describe|summari[sz]e|review|check|analy[sz]e|look at|read|what(?:'s|’s| is| are| does| do)?)(?: to me| me)?(?: what)?(?: wrong (?:with|in))? (?:this|that|these|those|it|the|my)\b(?! (?:folder|directory|project|repo(?:sitory)?|code ?base|package|app|workspace|thread|conversation|tests?|types?|file|time|date|day)\b)(?! \S*[./]\w)[^`]*$/i;
+const ABOUT_DIFF =
+  /^(?:(?:please|now|can you|could you)[, ]+)*(?:explain|describe|summari[sz]e|review|what)\b[^`]*\b(?:chang(?:e|es|ed)|diff|patch|commit)\b/i;
 const FAIL = /^(?:please )?fail\b(?: (?:with|because))?:?\s*([\s\S]*)$/i;
 
 /** What can be a step of a plan. A command in quotes is one even in a sentence that sounds like something else. */
@@ -41,7 +51,20 @@ const WORK: readonly Rule<Work>[] = [
 const MOST_STEPS = 20;
 
 /** In order: the first that fits decides. What begins a request decides before what is somewhere in it. */
-const RULES: readonly Rule[] = [fail, demo, plan, ask, think, summarise, recall, review, ...WORK, count];
+const RULES: readonly Rule[] = [
+  fail,
+  demo,
+  asJson,
+  plan,
+  ask,
+  think,
+  summarise,
+  recall,
+  review,
+  ...WORK,
+  count,
+  fix,
+];
 
 const RULES_FOR_LONG: readonly Rule[] = [
   fail,
@@ -50,9 +73,22 @@ const RULES_FOR_LONG: readonly Rule[] = [
   run,
 ];
 
-/** What a request means. */
+/** What a request means. What was piped in is no part of it: it can only be what the request is about. */
 export function intentOf(text: string): Intent {
-  const request = text.trim();
+  const { words, input } = splitRequest(text);
+  if (input === undefined) return meaningOf(words);
+  const isAbout = words === "" || (isDiff(input) ? ABOUT_DIFF : ABOUT_INPUT).test(words);
+  if (isAbout || ABOUT_INPUT.test(words)) return { kind: "input", text: input };
+  return withInput(meaningOf(words), input);
+}
+
+/** What no rule fits is most likely about what was piped in. */
+function withInput(intent: Intent, input: string): Intent {
+  if (intent.kind === "other") return { kind: "input", text: input };
+  return intent.kind === "think" ? { ...intent, next: withInput(intent.next, input) } : intent;
+}
+
+function meaningOf(request: string): Intent {
   const rules = request.length > LONG_REQUEST ? RULES_FOR_LONG : RULES;
   return firstOf(rules, request) ?? { kind: "other", text: request };
 }
@@ -68,6 +104,28 @@ function firstOf<Meant extends Intent>(rules: readonly Rule<Meant>[], request: s
 function fail(text: string): Intent | undefined {
   const [, message] = FAIL.exec(text) ?? [];
   return message === undefined ? undefined : { kind: "fail", message: unquoted(message) || "as you asked" };
+}
+
+/** JSON that is given is the answer itself; anything else is a request of its own. */
+function asJson(text: string): Intent | undefined {
+  const [, rest] = AS_JSON.exec(text) ?? [];
+  if (rest === undefined) return undefined;
+  const given = unquoted(rest);
+  return isJson(given) ? { kind: "json", text: given } : firstOf(RULES, rest.trim());
+}
+
+function isJson(text: string): boolean {
+  // Expected: words.
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function fix(text: string): Intent | undefined {
+  return FIX.test(text) ? { kind: "fix" } : undefined;
 }
 
 function demo(text: string): Intent | undefined {
@@ -115,7 +173,7 @@ function think(text: string): Intent | undefined {
 
 /** A thought about a thought is no request. */
 function thoughtOf(about: string): Intent {
-  return THINK.test(about) ? { kind: "other", text: about } : intentOf(about);
+  return THINK.test(about) ? { kind: "other", text: about } : meaningOf(about);
 }
 
 function summarise(text: string): Intent | undefined {

@@ -1,0 +1,46 @@
+import { ScriptedDriver, testEngine } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+function twoAgents(other: Partial<ConstructorParameters<typeof ScriptedDriver>[0]> = {}) {
+  const driver = new ScriptedDriver({ id: "first", nativeId: "first-session" });
+  const second = new ScriptedDriver({ id: "second", nativeId: "second-session", ...other });
+  const made = testEngine({ driver, otherDrivers: [second] });
+  return { made, first: driver, second, client: made.connect() };
+}
+
+describe("another agent that goes on with a thread", () => {
+  test("is told what happened so far, and everybody sees where it began", async () => {
+    const { client, second } = twoAgents();
+    const threadId = await client.startThread();
+    await client.runTurn(threadId, "find the bug");
+    const model = (await second.models())[0]?.id ?? "";
+    const turn = await client.turnEnd(await client.startTurn(threadId, "now fix it", { model }));
+    expect(second.sessions[0]?.account).toBe("User: find the bug\nAgent: You said: find the bug");
+    expect(turn.items.find((item) => item.type === "agentHandoff")).toMatchObject({
+      fromAgent: "first",
+      toAgent: "second",
+      turnsTold: 1,
+    });
+  });
+
+  test("gives way to the first one, which is taken up by its own id and told only what it missed", async () => {
+    const { client, first, second } = twoAgents();
+    const threadId = await client.startThread();
+    await client.runTurn(threadId, "one");
+    const there = (await second.models())[0]?.id ?? "";
+    const back = (await first.models())[0]?.id ?? "";
+    await client.turnEnd(await client.startTurn(threadId, "two", { model: there }));
+    await client.turnEnd(await client.startTurn(threadId, "three", { model: back }));
+    expect(first.sessions.map(({ nativeId }) => nativeId)).toEqual([undefined, "first-session"]);
+    expect(first.sessions[1]?.account).toBe("User: two\nAgent: You said: two");
+  });
+
+  test("is not announced when the same agent goes on", async () => {
+    const { client, first } = twoAgents();
+    const threadId = await client.startThread();
+    await client.runTurn(threadId, "one");
+    const turn = await client.runTurn(threadId, "two");
+    expect(turn.items.map((item) => item.type)).toEqual(["userMessage", "agentMessage"]);
+    expect(first.sessions).toHaveLength(1);
+  });
+});

@@ -1,0 +1,94 @@
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { isInside } from "./confinement.ts";
+import { type Way, wayTo } from "./way-to.ts";
+
+/** Where Flint keeps what decides about commands. */
+export interface GuardedPlaces {
+  /** Folders of which nothing may be written. */
+  readonly folders?: readonly string[];
+  /** Files likewise, with all that lies beside them; if commands work in that very folder, with nothing beside them. */
+  readonly files?: readonly string[];
+}
+
+/** What keeps the guarded places as they are. */
+export interface Firm {
+  /** What must not be written, whoever lists it. */
+  readonly paths: readonly string[];
+  /** What may be written but must stay where it is, because a guarded place lies in it. */
+  readonly pins: readonly string[];
+}
+
+/** Flint's own files, which no command may write: it would decide itself what it may. */
+export class GuardedPaths {
+  readonly #places: GuardedPlaces;
+
+  constructor(places: GuardedPlaces) {
+    this.#places = places;
+  }
+
+  /**
+   * What has to be protected in the folders that a command works in, and in what is a program's own; both come without
+   * links. Makes the guarded folders that are missing there. Rejects with `sandboxUnavailable` if something cannot be
+   * protected.
+   */
+  async within(roots: readonly string[], own: readonly string[] = []): Promise<Firm> {
+    const { folders = [], files = [] } = this.#places;
+    const search = new Search(roots, own);
+    if (roots.length + own.length === 0) return search.found();
+    for (const folder of folders) await search.addFolder(folder);
+    for (const file of files) await search.addFile(file);
+    return search.found();
+  }
+}
+
+class Search {
+  readonly #roots: readonly string[];
+  readonly #writable: readonly string[];
+  readonly #paths = new Set<string>();
+  readonly #pins = new Set<string>();
+
+  constructor(roots: readonly string[], own: readonly string[]) {
+    this.#roots = roots;
+    this.#writable = [...roots, ...own];
+  }
+
+  found(): Firm {
+    return { paths: [...this.#paths], pins: [...this.#pins].filter((path) => !this.#paths.has(path)) };
+  }
+
+  async addFolder(folder: string): Promise<void> {
+    const way = await wayTo(folder, this.#isOpen, "make");
+    if (way !== undefined) await this.#guardFolder(way);
+  }
+
+  async addFile(file: string): Promise<void> {
+    const way = await wayTo(dirname(file), this.#isOpen, "make");
+    if (way === undefined) return;
+    if (!this.#roots.includes(way.path)) return this.#guardFolder(way);
+    this.#guard(await wayTo(join(way.path, basename(file)), this.#isOpen, "refuse"));
+  }
+
+  /** A link in a guarded folder cannot be replaced, but what it leads to may lie where commands write. */
+  async #guardFolder(way: Way): Promise<void> {
+    this.#guard(way);
+    const entries = await readdir(way.path, { withFileTypes: true }).catch(() => []);
+    for (const link of entries.filter((entry) => entry.isSymbolicLink())) {
+      this.#guard(await wayTo(join(way.path, link.name), this.#isOpen, "refuse"));
+    }
+  }
+
+  #guard(way: Way | undefined): void {
+    if (way === undefined) return;
+    if (this.#writable.some((folder) => isInside(way.path, folder))) this.#paths.add(way.path);
+    for (const step of way.steps) this.#pins.add(step);
+  }
+
+  /** A writable folder counts also inside of a guarded one: whoever listed it meant it. */
+  readonly #isOpen = (folder: string): boolean =>
+    this.#writable.some(
+      (open) =>
+        isInside(folder, open) &&
+        ![...this.#paths].some((path) => isInside(folder, path) && isInside(path, open)),
+    );
+}

@@ -1,0 +1,33 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { needs } from "@flint/testkit";
+import { test as anywhere, expect } from "vitest";
+import { CommandSandbox } from "./command-sandbox.ts";
+import { type TrialRun, tryMechanism } from "./trial.ts";
+
+const mechanism = { name: "bubblewrap", wrap: (command: readonly string[]) => command } as const;
+
+/** A trial whose command writes where it may, and prints this. */
+function printing(text: string): TrialRun {
+  return async (argv) => {
+    writeFileSync(join(argv.at(-2) ?? "", "inside"), "");
+    return text;
+  };
+}
+
+anywhere("a trial whose tools are missing says that it could not be made, and with what", async () => {
+  const run = printing("sh: 1: sed: not found\ncapabilities \nnetwork net:[1]\nprocess pid:[1]\n");
+  expect(await tryMechanism(mechanism, run, ["/var/tmp"])).toMatch(
+    /^it could not be tried: .*sed: not found/,
+  );
+});
+
+anywhere("capabilities that are kept are told", async () => {
+  const run = printing("capabilities 0000000000000400\nnetwork net:[1]\nprocess pid:[1]\n");
+  expect(await tryMechanism(mechanism, run, ["/var/tmp"])).toBe("a command in it kept capabilities");
+});
+
+needs("namespaces")("a search path that is covered in the sandbox does not spoil the trial", async () => {
+  const sandbox = new CommandSandbox({ environment: { PATH: "/tmp/nothing" }, mechanisms: ["namespaces"] });
+  expect(await sandbox.state()).toEqual({ available: true, mechanism: "namespaces" });
+});

@@ -1,0 +1,70 @@
+import { access, readFile } from "node:fs/promises";
+import { CommandSandbox } from "@flint/core/sandbox";
+import {
+  absent,
+  checksWithout,
+  descendantsOf,
+  describeDriver,
+  MODEL_FAILURES,
+  temporaryFolder,
+} from "@flint/testkit";
+import { AGENT, fixtureDriver } from "./testing/fixture.ts";
+
+describeDriver(
+  "An agent of the Agent Client Protocol",
+  async () => {
+    const { path, join } = await temporaryFolder();
+    const modes = [
+      { id: "ask", name: "Ask" },
+      { id: "free", name: "Free" },
+    ];
+    const anew = () => fixtureDriver(["--steering", "--log"], { modes });
+    return {
+      driver: anew(),
+      settings: {
+        model: "fixture/default",
+        cwd: path,
+        approvalPolicy: "always",
+        sandboxPolicy: { type: "workspaceWrite" },
+        config: {},
+      },
+      sandbox: new CommandSandbox({ environment: process.env }),
+      prompts: {
+        text: "text",
+        tool: "run touch made",
+        stream: "stream",
+        longTool: "run sleep 1000",
+        failure: "fail",
+        steer: "steer",
+      },
+      toolRan: () =>
+        access(join("made")).then(
+          () => true,
+          () => false,
+        ),
+      gives: {
+        again: anew,
+        fileChange: {
+          prompt: "edit notes.txt",
+          path: "notes.txt",
+          before: "one\ntwo\nlast without an end",
+          after: "one\n2\nlast without an end",
+        },
+        sessionApproval: { sameAgain: "asksAgain", otherTool: "run touch other" },
+        steering: { more: "and one thing more", says: /Heard: and one thing more/ },
+        recall: { ask: "text", says: /loaded world/ },
+        otherModel: {
+          model: "fixture/large",
+          used: async () => (await readFile(join("models"), "utf8")).trim().split("\n").at(-1) === "large",
+        },
+        selectors: ["mode"],
+        failing: absent("the fixture has no model"),
+        processes: () =>
+          descendantsOf(process.pid)
+            .filter(({ command }) => command.includes(AGENT))
+            .map(({ pid }) => pid),
+      },
+    };
+  },
+  checksWithout(...MODEL_FAILURES),
+);

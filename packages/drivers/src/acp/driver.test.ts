@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { AcpDriver } from "./driver.ts";
+import { ACP_PROFILES } from "./profiles.ts";
+import { fixtureDriver } from "./testing/fixture.ts";
+
+const missing = (hasAccess?: boolean) =>
+  new AcpDriver({
+    id: "opencode",
+    title: "OpenCode",
+    profile: ACP_PROFILES.opencode,
+    program: async () => undefined,
+    ...(hasAccess === undefined ? {} : { hasAccess: async () => hasAccess }),
+    version: "0.0.0",
+  });
+
+test("before it ran it offers the agent's own choice and the modes that are known", async () => {
+  const driver = missing();
+  expect(await driver.models()).toMatchObject([{ id: "opencode/default", isDefault: true }]);
+  expect(await driver.defaultModel()).toBe("opencode/default");
+  expect(await driver.options("opencode/default", {})).toMatchObject([{ id: "mode", value: "build" }]);
+});
+
+test("every model with its own name in front is taken, and its name alone is its default", () => {
+  const driver = missing();
+  expect(driver.qualify("opencode")).toBe("opencode/default");
+  expect(driver.qualify("opencode/anthropic/claude")).toBe("opencode/anthropic/claude");
+  expect(driver.qualify("opencode/")).toBeUndefined();
+  expect(driver.qualify("other/model")).toBeUndefined();
+});
+
+test("it is nobody's first choice unless it is there and let in", async () => {
+  expect(await missing(true).isPreferred()).toBe(false);
+  expect(await fixtureDriver().isPreferred()).toBe(false);
+});
+
+test("an agent that is not on this machine says how to get it", async () => {
+  const opening = missing().open({
+    threadId: "t",
+    settings: {
+      model: "opencode/default",
+      cwd: "/",
+      approvalPolicy: "always",
+      sandboxPolicy: { type: "readOnly" },
+      config: {},
+    },
+    nativeId: undefined,
+    history: async () => [],
+    account: async () => "",
+    mcpServers: [],
+    sandbox: {
+      state: async () => ({ available: false, mechanism: "none" }),
+      launch: () => Promise.reject(new Error("nothing is started")),
+      start: () => Promise.reject(new Error("nothing is started")),
+    },
+  });
+  await expect(opening).rejects.toThrow(
+    "OpenCode was not found on this machine. Install it so that opencode is on PATH",
+  );
+});

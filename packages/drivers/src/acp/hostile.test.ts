@@ -1,0 +1,66 @@
+import { CommandSandbox } from "@flint/core/sandbox";
+import { describeHostileAgent, type FakeStep } from "@flint/testkit";
+import { driverOf } from "./testing/fixture.ts";
+
+const GREETING: readonly FakeStep[] = [
+  { expect: { id: "$hello", method: "initialize", params: { protocolVersion: 1 } } },
+  { send: { jsonrpc: "2.0", id: "$hello", result: { protocolVersion: 1, agentCapabilities: {} } } },
+  { expect: { id: "$new", method: "session/new" } },
+  { send: { jsonrpc: "2.0", id: "$new", result: { sessionId: "s1" } } },
+];
+
+const MID_TURN: readonly FakeStep[] = [
+  ...GREETING,
+  { expect: { id: "$prompt", method: "session/prompt" } },
+  {
+    send: {
+      jsonrpc: "2.0",
+      method: "session/update",
+      params: {
+        sessionId: "s1",
+        update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "Well, " } },
+      },
+    },
+  },
+];
+
+const WHOLE_TURN: readonly FakeStep[] = [
+  { forget: "prompt" },
+  { expect: { id: "$prompt", method: "session/prompt" } },
+  { send: { jsonrpc: "2.0", id: "$prompt", result: { stopReason: "end_turn" } } },
+];
+
+const LATE_ASK: readonly FakeStep[] = [
+  {
+    send: {
+      jsonrpc: "2.0",
+      id: 77,
+      method: "session/request_permission",
+      params: {
+        sessionId: "s1",
+        toolCall: { toolCallId: "t", title: "rm -rf /", kind: "execute", rawInput: { command: "rm -rf /" } },
+        options: [{ optionId: "yes", name: "Yes", kind: "allow_once" }],
+      },
+    },
+  },
+  { expect: { id: 77, result: { outcome: { outcome: "cancelled" } } } },
+];
+
+describeHostileAgent(
+  "An agent of the Agent Client Protocol [P25]",
+  async ({ command, clock, folder }) => ({
+    driver: driverOf(command, { clock }),
+    settings: {
+      model: "fixture/default",
+      cwd: folder,
+      approvalPolicy: "always",
+      sandboxPolicy: { type: "dangerFullAccess" },
+      config: {},
+    },
+    sandbox: new CommandSandbox({ environment: process.env }),
+  }),
+  {
+    midTurn: MID_TURN,
+    asksLate: { refused: [...GREETING, ...WHOLE_TURN, ...LATE_ASK], next: WHOLE_TURN },
+  },
+);

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { ACP_PROFILES, profileFor } from "./profiles.ts";
+
+test("an agent is known by the name of its program, wherever it lies and whatever starts it", () => {
+  expect(profileFor(["/usr/local/bin/opencode", "acp"]).name).toBe("opencode");
+  expect(profileFor(["node", "/opt/claude-agent-acp.js"]).name).toBe("claude-agent-acp");
+  expect(profileFor(["npx", "gemini", "--acp"]).name).toBe("gemini");
+  expect(profileFor(["my-agent", "--acp"])).toBe(ACP_PROFILES.generic);
+  expect(profileFor([])).toBe(ACP_PROFILES.generic);
+});
+
+test("no agent is told that it may use files or commands through Flint unless that is known to be safe", () => {
+  const told = Object.values(ACP_PROFILES).filter(({ fs, terminal }) => fs || terminal);
+  expect(told).toEqual([]);
+});
+
+test("every agent that can work offline does so at the given address, with its state in the given folder", () => {
+  const offline = Object.values(ACP_PROFILES).flatMap(({ name, offline: variables }) =>
+    variables === undefined
+      ? []
+      : [[name, JSON.stringify(variables("http://127.0.0.1:1", "/folder"))] as const],
+  );
+  expect(offline.map(([name]) => name)).toEqual(["opencode", "claude-agent-acp", "codex-acp", "goose"]);
+  for (const [name, variables] of offline) expect(variables, name).toContain("http://127.0.0.1:1");
+});
+
+test("modes that are known beforehand are modes that can be refused", () => {
+  for (const { name, modes, modesWithoutAsking } of Object.values(ACP_PROFILES)) {
+    const known = modes.map(({ id }) => id);
+    if (known.length > 0)
+      expect(known, name).toEqual(expect.arrayContaining(modesWithoutAsking.filter((id) => id !== "auto")));
+  }
+});

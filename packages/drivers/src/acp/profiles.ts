@@ -1,0 +1,246 @@
+/** The name of an agent whose ways are known. */
+export type AcpProfileName = "opencode" | "gemini" | "claude-agent-acp" | "codex-acp" | "goose" | "generic";
+
+/** A mode that an agent is known to have, for as long as it has not said so itself. */
+export interface KnownMode {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** What is particular to one agent, as data. */
+export interface AcpProfile {
+  readonly name: string;
+  /** Its program, where none is configured, and the arguments that make it speak the protocol. */
+  readonly command: readonly string[];
+  /** How a person logs in. */
+  readonly login: string;
+  /** Folders in the user's home that it must be able to write under every sandbox policy. */
+  readonly stateFolders: readonly string[];
+  /** Variables that name another place for them. */
+  readonly stateVariables: readonly string[];
+  /** How long it may take until its session is there. */
+  readonly startMs: number;
+  /** How long it may take to stop a turn before its process is ended. */
+  readonly cancelMs: number;
+  /** How long it may say nothing while it neither runs a tool nor waits for an answer. */
+  readonly silenceMs: number;
+  /** Whether it is told that it may read and write files through Flint. It is answered in any case. */
+  readonly fs: boolean;
+  /** Whether it may run commands through Flint. */
+  readonly terminal: boolean;
+  /** Whether its session can be taken up by another process of it. */
+  readonly resumes: boolean;
+  /** Whether declining a call may end the whole turn, which the agent then calls cancelled. */
+  readonly rejectionEndsTurn: boolean;
+  /** Modes in which it acts without asking; refused where the user wants to be asked about everything. */
+  readonly modesWithoutAsking: readonly string[];
+  readonly modes: readonly KnownMode[];
+  /** Variables that it always gets, unless the user set them. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Variables that make it ask. */
+  readonly asking: Readonly<Record<string, string>>;
+  /** Variables instead of those, for a user who never wants to be asked. */
+  readonly unasked: Readonly<Record<string, string>>;
+  /** How it is logged in without a person: this method, if the agent was given that variable. */
+  readonly keyLogin: { readonly methodId: string; readonly variable: string } | undefined;
+  /** Variables that make it work on the offline model at an address, with its state in a folder; absent if it cannot. */
+  readonly offline: ((address: string, folder: string) => Readonly<Record<string, string>>) | undefined;
+}
+
+const GENERIC: AcpProfile = {
+  name: "generic",
+  command: [],
+  login: "",
+  stateFolders: [],
+  stateVariables: [],
+  startMs: 60_000,
+  cancelMs: 750,
+  silenceMs: 15 * 60_000,
+  fs: false,
+  terminal: false,
+  resumes: false,
+  rejectionEndsTurn: true,
+  modesWithoutAsking: [],
+  modes: [],
+  environment: {},
+  asking: {},
+  unasked: {},
+  keyLogin: undefined,
+  offline: undefined,
+};
+
+/** OpenCode 1.18: starts in 4 to 14 s, writes files through the client unasked-for, and by itself allows everything. */
+const OPENCODE: AcpProfile = {
+  ...GENERIC,
+  name: "opencode",
+  command: ["opencode", "acp"],
+  login: "opencode auth login",
+  stateFolders: [".config/opencode", ".cache/opencode", ".local/share/opencode", ".local/state/opencode"],
+  stateVariables: ["XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"],
+  startMs: 90_000,
+  resumes: true,
+  rejectionEndsTurn: false,
+  modes: [
+    { id: "build", name: "build" },
+    { id: "plan", name: "plan" },
+  ],
+  asking: {
+    OPENCODE_PERMISSION: JSON.stringify({
+      edit: "ask",
+      bash: "ask",
+      webfetch: "ask",
+      external_directory: "ask",
+    }),
+  },
+  offline: (address, folder) => ({
+    XDG_CONFIG_HOME: `${folder}/config`,
+    XDG_CACHE_HOME: `${folder}/cache`,
+    XDG_DATA_HOME: `${folder}/data`,
+    XDG_STATE_HOME: `${folder}/state`,
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+    OPENCODE_CONFIG_CONTENT: JSON.stringify({
+      model: "flint/offline",
+      small_model: "flint/offline",
+      enabled_providers: ["flint"],
+      autoupdate: false,
+      share: "disabled",
+      provider: {
+        flint: {
+          npm: "@ai-sdk/openai-compatible",
+          name: "Flint",
+          options: { baseURL: `${address}/v1`, apiKey: "offline" },
+          models: { offline: { name: "offline" } },
+        },
+      },
+    }),
+  }),
+};
+
+/**
+ * Gemini 0.61: announces a call that needs a permission only in the request for it, cannot create files through a
+ * client, cancels a turn when a second one comes, and cannot load a session of another process.
+ */
+const GEMINI: AcpProfile = {
+  ...GENERIC,
+  name: "gemini",
+  command: ["gemini", "--acp"],
+  login: "gemini (and choose a way to log in), or set GEMINI_API_KEY",
+  stateFolders: [".gemini"],
+  stateVariables: ["GEMINI_CLI_HOME"],
+  modesWithoutAsking: ["autoEdit", "yolo"],
+  modes: [
+    { id: "default", name: "Default" },
+    { id: "autoEdit", name: "Auto Edit" },
+    { id: "yolo", name: "YOLO" },
+    { id: "plan", name: "Plan" },
+  ],
+  keyLogin: { methodId: "gemini-api-key", variable: "GEMINI_API_KEY" },
+};
+
+/** claude-agent-acp 0.99: answers protocol version 2 when it is offered more than 1. */
+const CLAUDE: AcpProfile = {
+  ...GENERIC,
+  name: "claude-agent-acp",
+  command: ["claude-agent-acp"],
+  login: "claude /login, or set ANTHROPIC_API_KEY",
+  stateFolders: [".claude", ".claude.json"],
+  stateVariables: ["CLAUDE_CONFIG_DIR"],
+  resumes: true,
+  rejectionEndsTurn: false,
+  modesWithoutAsking: ["acceptEdits", "auto", "bypassPermissions"],
+  modes: [
+    { id: "default", name: "Manual" },
+    { id: "acceptEdits", name: "Accept edits" },
+    { id: "plan", name: "Plan" },
+    { id: "bypassPermissions", name: "Bypass permissions" },
+  ],
+  offline: (address, folder) => ({
+    CLAUDE_CONFIG_DIR: folder,
+    ANTHROPIC_BASE_URL: address,
+    ANTHROPIC_API_KEY: "offline",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  }),
+};
+
+/** Codex makes a sandbox for each command; inside of Flint's only the way without namespaces works. */
+const CODEX_CONFIG = { features: { use_legacy_landlock: true } };
+
+/**
+ * codex-acp 2.6: answers protocol version 2 when it is offered more than 1, begins in a mode in which a model approves
+ * instead of the user, and takes a rejection for the end of the turn, as if it had been cancelled.
+ */
+const CODEX: AcpProfile = {
+  ...GENERIC,
+  name: "codex-acp",
+  command: ["codex-acp"],
+  login: "codex login, or set OPENAI_API_KEY",
+  stateFolders: [".codex"],
+  stateVariables: ["CODEX_HOME"],
+  resumes: true,
+  modesWithoutAsking: ["agent", "agent-full-access"],
+  modes: [
+    { id: "read-only", name: "Read-only" },
+    { id: "workspace-write", name: "Workspace access" },
+    { id: "agent", name: "Auto review" },
+    { id: "agent-full-access", name: "Full access" },
+  ],
+  environment: { CODEX_CONFIG: JSON.stringify(CODEX_CONFIG) },
+  asking: { INITIAL_AGENT_MODE: "read-only" },
+  unasked: { INITIAL_AGENT_MODE: "agent-full-access" },
+  keyLogin: { methodId: "api-key", variable: "OPENAI_API_KEY" },
+  offline: (address, folder) => ({
+    CODEX_HOME: folder,
+    MODEL_PROVIDER: "flint",
+    CODEX_CONFIG: JSON.stringify({
+      ...CODEX_CONFIG,
+      model: "offline",
+      model_provider: "flint",
+      model_providers: {
+        flint: {
+          name: "Flint",
+          base_url: `${address}/v1`,
+          wire_api: "responses",
+          requires_openai_auth: false,
+        },
+      },
+    }),
+  }),
+};
+
+const GOOSE: AcpProfile = {
+  ...GENERIC,
+  name: "goose",
+  command: ["goose", "acp"],
+  login: "goose configure",
+  stateFolders: [".config/goose", ".local/share/goose", ".local/state/goose"],
+  resumes: true,
+  modesWithoutAsking: ["auto", "smart_approve"],
+  asking: { GOOSE_MODE: "approve" },
+  offline: (address) => ({
+    GOOSE_PROVIDER: "openai",
+    GOOSE_MODEL: "offline",
+    OPENAI_HOST: address,
+    OPENAI_API_KEY: "offline",
+  }),
+};
+
+/** What is known about agents, by name; `generic` for all others. */
+export const ACP_PROFILES: Readonly<Record<AcpProfileName, AcpProfile>> = {
+  opencode: OPENCODE,
+  gemini: GEMINI,
+  "claude-agent-acp": CLAUDE,
+  "codex-acp": CODEX,
+  goose: GOOSE,
+  generic: GENERIC,
+};
+
+/** The profile that fits a program by its name, as `gemini` for `/usr/bin/gemini`. */
+export function profileFor(command: readonly string[]): AcpProfile {
+  const names = command.map((word) =>
+    word.slice(word.lastIndexOf("/") + 1).replace(/\.(exe|cmd|[cm]?js)$/, ""),
+  );
+  const known = Object.values(ACP_PROFILES).find(
+    ({ command: [program] }) => program !== undefined && names.includes(program),
+  );
+  return known ?? ACP_PROFILES.generic;
+}

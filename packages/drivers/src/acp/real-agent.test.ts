@@ -1,0 +1,142 @@
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { CommandSandbox } from "@flint/core/sandbox";
+import { type Decision, mintId, type ThreadSettings } from "@flint/protocol";
+import { agentProgram, leavesNoProcess, needs, RecordingTurn } from "@flint/testkit";
+import { expect, onTestFinished } from "vitest";
+import { type OfflineScript, offlineModel } from "../testing/offline-model.ts";
+import { AcpDriver } from "./driver.ts";
+import { ACP_PROFILES } from "./profiles.ts";
+
+/** Codex runs nothing for which its home lies below the system's temporary folder. */
+const PLACES = fileURLToPath(new URL("../../../../node_modules/.cache/flint/codex-acp/", import.meta.url));
+const [CODEX_ACP, CODEX] = [agentProgram("codex-acp"), agentProgram("codex")];
+const withAgent = needs(CODEX === undefined ? "codex" : "codex-acp");
+const LONG = 90_000;
+const ESCALATED = {
+  cmd: "echo done > made",
+  sandbox_permissions: "require_escalated",
+  justification: "May I?",
+};
+const PATCH = "*** Begin Patch\n*** Add File: notes.txt\n+one\n*** End Patch";
+// Codex asks its model for a title on the side, which must not use up a step.
+const SCRIPT: OfflineScript = [
+  { when: "^hello$", parts: [{ text: "Good day." }] },
+  { when: "^make it$", parts: [{ call: "exec_command", input: ESCALATED }] },
+  { when: "^make it$", parts: [{ text: "Made." }] },
+  {
+    when: "^write it$",
+    parts: [{ call: "exec_command", input: { cmd: `apply_patch <<'END'\n${PATCH}\nEND\n` } }],
+  },
+  { when: "^write it$", parts: [{ text: "Written." }] },
+];
+const ALLOW: Decision = { outcome: "allow", scope: "once" };
+
+withAgent(
+  "a real agent answers, and asks with the exact command or difference before it acts",
+  async () => {
+    const { open, settings, read } = await codexAcp(SCRIPT);
+    const session = await open();
+    const first = turnOf(settings, "hello");
+    expect(await session.run(first)).toEqual({ status: "completed" });
+    expect(said(first)).toBe("Good day.");
+    expect(first.events.some((event) => event.type === "usage")).toBe(true);
+
+    const second = turnOf(settings, "make it");
+    expect(await session.run(second)).toEqual({ status: "completed" });
+    const asked = { kind: "command", command: "echo done > made", cwd: settings.cwd };
+    expect(second.actions).toMatchObject([asked]);
+    expect(second.completedItems[0]).toMatchObject({
+      type: "commandExecution",
+      status: "completed",
+      exitCode: 0,
+    });
+    expect(await read("made")).toBe("done\n");
+
+    const third = turnOf(settings, "write it");
+    expect(await session.run(third)).toEqual({ status: "completed" });
+    const path = join(settings.cwd, "notes.txt");
+    const change = { path, kind: "add", diff: "--- /dev/null\n+++ b/notes.txt\n@@ -0,0 +1,1 @@\n+one\n" };
+    expect(third.actions).toMatchObject([{ kind: "fileChange", changes: [change] }]);
+    expect(third.completedItems[0]).toMatchObject({
+      type: "fileChange",
+      status: "completed",
+      changes: [change],
+    });
+    expect(await read("notes.txt")).toBe("one\n");
+  },
+  LONG,
+);
+
+withAgent(
+  "a real agent is stopped while it talks, is taken up again in a new process, and does not act when denied",
+  async () => {
+    const { open, settings, read } = await codexAcp([
+      { when: "^talk$", parts: [{ text: "On and on. ", times: 1_000_000 }] },
+      { when: "^make it$", parts: [{ call: "exec_command", input: ESCALATED }] },
+    ]);
+    const session = await open();
+    const turn = turnOf(settings, "talk");
+    const ended = session.run(turn);
+    await turn.waitFor((event) => event.type === "item/agentMessage/delta");
+    turn.stop();
+    expect(await ended).toEqual({ status: "interrupted" });
+    await session.close();
+
+    const nativeId = turn.events.findLast((event) => event.type === "session")?.nativeId;
+    const again = await open(nativeId);
+    const next = turnOf(settings, "make it", { outcome: "deny", scope: "once" });
+    expect(await again.run(next)).toEqual({ status: "completed" });
+    expect(next.events.filter((event) => event.type === "session")).toEqual([]);
+    expect(next.completedItems).toMatchObject([{ type: "commandExecution", status: "declined" }]);
+    expect(await read("made")).toBeUndefined();
+  },
+  LONG,
+);
+
+async function codexAcp(script: OfflineScript) {
+  leavesNoProcess();
+  await mkdir(PLACES, { recursive: true });
+  const place = await mkdtemp(PLACES);
+  const cwd = join(place, "work");
+  await mkdir(cwd);
+  onTestFinished(() => rm(place, { recursive: true, force: true, maxRetries: 5 }));
+  const model = await offlineModel(onTestFinished, script);
+  const sandbox = new CommandSandbox({ environment: process.env });
+  const driver = new AcpDriver({
+    id: "codex-acp",
+    title: "Codex over ACP",
+    profile: ACP_PROFILES["codex-acp"],
+    program: async () => ({
+      command: [CODEX_ACP ?? "codex-acp"],
+      environment: { CODEX_PATH: CODEX ?? "codex" },
+    }),
+    offlineModel: async () => model.url,
+    stateFolder: join(place, "state"),
+    version: "0.0.0",
+  });
+  const settings: ThreadSettings = {
+    model: "codex-acp/default",
+    cwd,
+    approvalPolicy: "always",
+    sandboxPolicy: { type: "workspaceWrite" },
+    config: {},
+  };
+  const common = { settings, sandbox, mcpServers: [], history: async () => [], account: async () => "" };
+  const open = async (nativeId?: string) => {
+    const session = await driver.open({ threadId: mintId(), nativeId, ...common });
+    onTestFinished(() => session.close());
+    return session;
+  };
+  const read = (name: string) => readFile(join(cwd, name), "utf8").catch(() => undefined);
+  return { open, settings, read };
+}
+
+function turnOf(settings: ThreadSettings, text: string, decision: Decision = ALLOW): RecordingTurn {
+  return new RecordingTurn({ text, settings, decide: () => decision });
+}
+
+function said({ completedItems }: RecordingTurn): string {
+  return completedItems.flatMap((item) => ("text" in item ? [String(item.text)] : [])).join("");
+}

@@ -1,0 +1,304 @@
+import type { DriverEvent } from "@flint/core/ports";
+import { lifecycleFaults, streamFaults } from "@flint/testkit";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type FileDiff, loadFileDiff } from "./file-diff.ts";
+import { actionOf } from "./tool-item.ts";
+import { type AcpState, beginTurn, declineToolCall, endTurn, showToolCall, step } from "./translate.ts";
+import type { JsonObject } from "./wire.ts";
+
+let diff: FileDiff;
+beforeAll(async () => {
+  diff = await loadFileDiff();
+});
+
+/** The updates of a turn that ends by itself, as events; every item has to be whole. */
+function translate(updates: readonly JsonObject[]): DriverEvent[] {
+  let state = beginTurn("turn", { cwd: "/work", diff });
+  const events: DriverEvent[] = [];
+  for (const update of updates) {
+    const [next, told] = step(state, update);
+    state = next;
+    events.push(...told);
+  }
+  events.push(...endTurn(state)[1]);
+  expect(lifecycleFaults(events, true)).toEqual([]);
+  expect(streamFaults(events)).toEqual([]);
+  return events;
+}
+
+const chunk = (kind: string, text: string, messageId?: string): JsonObject => ({
+  sessionUpdate: `agent_${kind}_chunk`,
+  content: { type: "text", text },
+  ...(messageId === undefined ? {} : { messageId }),
+});
+const call = (fields: JsonObject): JsonObject => ({
+  sessionUpdate: "tool_call",
+  toolCallId: "c/1",
+  ...fields,
+});
+const update = (fields: JsonObject): JsonObject => ({ ...call(fields), sessionUpdate: "tool_call_update" });
+const completed = (events: readonly DriverEvent[]) =>
+  events.flatMap((event) => (event.type === "item/completed" ? [event.item] : []));
+
+describe("text", () => {
+  test("thoughts and messages are items of their own, each whole", () => {
+    const events = translate([chunk("thought", "Hm."), chunk("message", "Good "), chunk("message", "day.")]);
+    expect(events).toEqual([
+      { type: "item/started", item: { type: "reasoning", id: "turn-1", content: "" } },
+      { type: "item/reasoning/textDelta", itemId: "turn-1", delta: "Hm." },
+      { type: "item/completed", item: { type: "reasoning", id: "turn-1", content: "Hm." } },
+      { type: "item/started", item: { type: "agentMessage", id: "turn-2", text: "" } },
+      { type: "item/agentMessage/delta", itemId: "turn-2", delta: "Good " },
+      { type: "item/agentMessage/delta", itemId: "turn-2", delta: "day." },
+      { type: "item/completed", item: { type: "agentMessage", id: "turn-2", text: "Good day." } },
+    ]);
+  });
+
+  test("another message id is another message", () => {
+    const events = translate([chunk("message", "one", "a"), chunk("message", "two", "b")]);
+    expect(completed(events)).toMatchObject([{ text: "one" }, { text: "two" }]);
+  });
+});
+
+describe("a command", () => {
+  test("is shown once it is known, and its output as it grows, as OpenCode tells it", () => {
+    const events = translate([
+      call({ title: "bash", kind: "execute", status: "pending", rawInput: { cwd: "/work/sub" } }),
+      update({ status: "in_progress", rawInput: { command: "make", cwd: "/work/sub" } }),
+      update({ content: [{ type: "content", content: { type: "text", text: "one\n" } }] }),
+      update({ status: "completed", rawOutput: { output: "one\ntwo\n", metadata: { exit: 0 } } }),
+    ]);
+    const item = { type: "commandExecution", id: "turn-1", command: "make", cwd: "/work/sub" };
+    expect(events).toEqual([
+      { type: "item/started", item: { ...item, status: "inProgress" } },
+      { type: "item/commandExecution/outputDelta", itemId: "turn-1", delta: "one\n" },
+      { type: "item/commandExecution/outputDelta", itemId: "turn-1", delta: "two\n" },
+      {
+        type: "item/completed",
+        item: { ...item, status: "completed", exitCode: 0, aggregatedOutput: "one\ntwo\n" },
+      },
+    ]);
+  });
+
+  test("has the output that Codex tells beside the protocol", () => {
+    const events = translate([
+      call({ title: "ls", kind: "execute", status: "in_progress", rawInput: { command: ["ls", "-l"] } }),
+      update({ _meta: { terminal_output_delta: { data: "a.ts\n" } } }),
+      update({ status: "failed", _meta: { terminal_exit: { exit_code: 2 } } }),
+    ]);
+    const end = { command: "ls -l", status: "failed", exitCode: 2, aggregatedOutput: "a.ts\n" };
+    expect(completed(events)).toMatchObject([end]);
+  });
+
+  test("does not take Claude's description for its output, nor the fence around it", () => {
+    const described = [{ type: "content", content: { type: "text", text: "Lists files" } }];
+    const fenced = [{ type: "content", content: { type: "text", text: "```console\na.ts\n```" } }];
+    const events = translate([
+      call({ title: "Terminal", kind: "execute", status: "pending", rawInput: {} }),
+      update({ rawInput: { command: "ls" }, content: described }),
+      update({ status: "completed", content: fenced }),
+    ]);
+    expect(completed(events)).toMatchObject([{ command: "ls", aggregatedOutput: "a.ts" }]);
+  });
+});
+
+describe("a change of files", () => {
+  test("is shown with the exact differences of all its files", () => {
+    const content = [
+      { type: "diff", path: "/work/a.txt", oldText: "one\ntwo\n", newText: "one\n2\n" },
+      { type: "diff", path: "/work/b.txt", oldText: null, newText: "new\n" },
+      { type: "diff", path: "c.txt", oldText: "old\n", newText: "", _meta: { kind: "delete" } },
+    ];
+    const events = translate([call({ title: "Edit", kind: "edit", status: "completed", content })]);
+    const changes = [
+      {
+        path: "/work/a.txt",
+        kind: "modify",
+        diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n",
+      },
+      { path: "/work/b.txt", kind: "add", diff: "--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1,1 @@\n+new\n" },
+      { path: "/work/c.txt", kind: "delete", diff: "--- a/c.txt\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-old\n" },
+    ];
+    expect(completed(events)).toEqual([{ type: "fileChange", id: "turn-1", changes, status: "completed" }]);
+  });
+
+  test("keeps its differences when the agent says only a sentence at the end, as OpenCode does", () => {
+    const content = [{ type: "diff", path: "/work/a.txt", oldText: "", newText: "new\n" }];
+    const done = [{ type: "content", content: { type: "text", text: "Wrote it." } }];
+    const events = translate([
+      call({ title: "write", kind: "edit", status: "pending", content }),
+      update({ status: "completed", content: done }),
+    ]);
+    const change = { path: "/work/a.txt", kind: "add", diff: expect.stringContaining("+new") };
+    expect(completed(events)).toMatchObject([{ changes: [change], output: "Wrote it." }]);
+  });
+
+  test("may come as a unified diff in the input, or as nothing but the place of a deletion", () => {
+    const input = { filepath: "/work/a.txt", diff: "--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n" };
+    expect(
+      completed(translate([call({ title: "write", kind: "edit", status: "completed", rawInput: input })])),
+    ).toMatchObject([{ type: "fileChange", changes: [{ path: "/work/a.txt", diff: input.diff }] }]);
+    const locations = [{ path: "/work/gone.txt" }];
+    expect(
+      completed(translate([call({ title: "rm", kind: "delete", status: "completed", locations })])),
+    ).toMatchObject([{ type: "fileChange", changes: [{ path: "/work/gone.txt", kind: "delete" }] }]);
+  });
+});
+
+describe("other tools", () => {
+  test("reading and thinking are tool calls with what they were given and what came of it", () => {
+    const content = [{ type: "content", content: { type: "text", text: "the text" } }];
+    const rawInput = { path: "a.txt" };
+    const events = translate([
+      call({ title: "Read a.txt", name: "Read", kind: "read", status: "in_progress", rawInput }),
+      update({ status: "completed", content }),
+    ]);
+    const item = { type: "toolCall", id: "turn-1", tool: "Read", title: "Read a.txt", arguments: rawInput };
+    expect(completed(events)).toEqual([{ ...item, status: "completed", result: "the text" }]);
+  });
+
+  test("a search of the web and a tool of an MCP server have items of their own", () => {
+    const events = translate([
+      call({ title: "Web search", kind: "fetch", status: "completed", rawInput: { query: "flint" } }),
+      { ...call({ name: "mcp__docs__find", kind: "other", rawInput: { q: 1 } }), toolCallId: "2" },
+      { ...update({ status: "failed", rawOutput: "no such page" }), toolCallId: "2" },
+    ]);
+    expect(completed(events)).toEqual([
+      { type: "webSearch", id: "turn-1", query: "flint" },
+      {
+        ...{ type: "mcpToolCall", id: "turn-2", server: "docs", tool: "find", arguments: { q: 1 } },
+        ...{ status: "failed", error: "no such page" },
+      },
+    ]);
+  });
+
+  test("what is told after the end of a call is ignored, and an id may be anything", () => {
+    const events = translate([
+      call({ title: "x", kind: "think", status: "completed" }),
+      update({ status: "in_progress" }),
+      update({ status: "completed" }),
+    ]);
+    expect(events.map((event) => event.type)).toEqual(["item/started", "item/completed"]);
+  });
+});
+
+describe("a call that has to be allowed", () => {
+  function ask(...updates: readonly JsonObject[]): { state: AcpState; events: readonly DriverEvent[] } {
+    const [asked, ...rest] = updates.toReversed();
+    let state = beginTurn("turn", { cwd: "/work", diff });
+    for (const each of rest.toReversed()) [state] = step(state, each);
+    const [shown, events] = showToolCall(state, asked ?? {});
+    return { state: shown, events };
+  }
+  const action = ({ state }: { state: AcpState }) => {
+    const track = [...state.tools.values()].at(-1);
+    return track === undefined ? undefined : actionOf(track.itemId, track.call, state.place);
+  };
+
+  test("is shown from the request if it was not announced before, as Gemini does", () => {
+    const told = { toolCallId: "g", title: "touch a", kind: "execute", status: "pending", content: [] };
+    const asked = ask(told);
+    expect(asked.events).toMatchObject([{ type: "item/started", item: { type: "commandExecution" } }]);
+    expect(action(asked)).toEqual({ kind: "command", itemId: "turn-1", command: "touch a", cwd: "/work" });
+  });
+
+  test("keeps the difference that was told before the request, as Codex does", () => {
+    const content = [{ type: "diff", path: "/work/a", newText: "x\n" }];
+    const asked = ask(call({ kind: "edit", status: "in_progress", content }), {
+      toolCallId: "c/1",
+      kind: "edit",
+      locations: [{ path: "/work/a" }],
+    });
+    expect(action(asked)).toMatchObject({
+      kind: "fileChange",
+      changes: [{ path: "/work/a", kind: "add", diff: expect.stringContaining("+x") }],
+    });
+  });
+
+  test("without any difference is asked about with its whole input instead", () => {
+    const rawInput = { file_path: "/work/a", content: "x" };
+    const asked = ask({ toolCallId: "w", title: "Write a", name: "Write", kind: "edit", rawInput });
+    expect(action(asked)).toEqual({
+      kind: "tool",
+      itemId: "turn-1",
+      tool: "Write",
+      arguments: rawInput,
+    });
+  });
+
+  test("ends as declined if it was, whatever the agent calls it", () => {
+    const { state } = ask({ toolCallId: "d", title: "rm", kind: "execute", rawInput: { command: "rm a" } });
+    const declined = declineToolCall(state, "d");
+    const [, told] = step(declined, { sessionUpdate: "tool_call_update", toolCallId: "d", status: "failed" });
+    expect(completed(told)).toMatchObject([{ command: "rm a", status: "declined" }]);
+    expect(completed(endTurn(declined)[1])).toMatchObject([{ status: "declined" }]);
+  });
+});
+
+describe("everything else", () => {
+  test("a plan is one item for the turn, updated whole", () => {
+    const entries = [{ content: "look", priority: "high", status: "in_progress" }];
+    const done = [{ content: "look", priority: "high", status: "completed" }];
+    const events = translate([
+      { sessionUpdate: "plan", entries },
+      { sessionUpdate: "plan", entries: done },
+    ]);
+    const after = [{ step: "look", status: "completed" }];
+    expect(events).toEqual([
+      { type: "item/started", item: { type: "plan", id: "turn-1", text: "" } },
+      { type: "item/plan/delta", itemId: "turn-1", delta: "1. look" },
+      { type: "turn/plan/updated", explanation: "", plan: [{ step: "look", status: "inProgress" }] },
+      { type: "turn/plan/updated", explanation: "", plan: after },
+      { type: "item/completed", item: { type: "plan", id: "turn-1", text: "1. look", entries: after } },
+    ]);
+  });
+
+  test("a compaction is an item with its summary, a failed one is told as well", () => {
+    const of = (fields: JsonObject) => ({ sessionUpdate: "compaction_update", compactionId: "k", ...fields });
+    const events = translate([
+      of({ status: "in_progress" }),
+      { ...of({ content: { type: "text", text: "We " } }), sessionUpdate: "compaction_summary_chunk" },
+      of({ status: "completed", summary: [{ type: "text", text: "We looked." }] }),
+      { ...of({ status: "failed", error: "full" }), compactionId: "l" },
+    ]);
+    expect(completed(events)).toEqual([
+      { type: "contextCompaction", id: "turn-1", summary: "We looked." },
+      { type: "contextCompaction", id: "turn-2" },
+    ]);
+    expect(events.at(-1)).toMatchObject({ type: "extension", method: "acp/compaction_update" });
+  });
+
+  test("what only this protocol knows, and what nobody knows, is kept as it is", () => {
+    const events = translate([
+      { sessionUpdate: "notice", severity: "warning", title: "Careful" },
+      { sessionUpdate: "hologram", depth: 3 },
+      { depth: 4 },
+      { sessionUpdate: "usage_update", used: 1, size: 2 },
+      { sessionUpdate: "user_message_chunk", content: { type: "text", text: "what you said" } },
+    ]);
+    expect(events).toEqual([
+      { type: "extension", method: "acp/notice", params: { severity: "warning", title: "Careful" } },
+      { type: "extension", method: "acp/hologram", params: { depth: 3 } },
+      { type: "extension", method: "acp/unknown_update", params: { depth: 4 } },
+    ]);
+  });
+
+  test("updates whose fields are not what they should be do no harm", () => {
+    const odd = [null, 5, "x", [], { a: 1 }];
+    const kinds = ["agent_message_chunk", "tool_call", "tool_call_update", "plan", "compaction_update"];
+    const fields = [
+      "content",
+      "toolCallId",
+      "entries",
+      "status",
+      "kind",
+      "locations",
+      "compactionId",
+      "_meta",
+    ];
+    const updates = kinds.flatMap((sessionUpdate) =>
+      fields.flatMap((field) => odd.map((value) => ({ sessionUpdate, toolCallId: "t", [field]: value }))),
+    );
+    expect(() => translate(updates)).not.toThrow();
+  });
+});

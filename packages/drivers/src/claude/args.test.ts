@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { claudeArguments } from "./args.ts";
+import { claudeEnvironment, configFolder } from "./home.ts";
+
+const SESSION = { id: "11111111-1111-4111-8111-111111111111", isKnown: false };
+const START = { session: SESSION, model: undefined, instructions: "" };
+
+test("[S3-49] [S4-1] Claude is started in verbose print mode, with stream-json both ways and a permission mode", () => {
+  expect(claudeArguments({ ...START, policy: { type: "dangerFullAccess" } })).toEqual([
+    ...["-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json"],
+    ...["--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio"],
+    ...["--permission-mode", "default", "--setting-sources", "user", "--strict-mcp-config"],
+    ...["--session-id", SESSION.id],
+  ]);
+});
+
+test("a known session is resumed, and a model and instructions are given if there are any", () => {
+  const session = { ...SESSION, isKnown: true };
+  const start = { session, model: "opus", instructions: "Be brief.", policy: { type: "readOnly" } as const };
+  expect(claudeArguments(start).slice(-8)).toEqual([
+    ...["--resume", SESSION.id, "--model", "opus", "--append-system-prompt", "Be brief."],
+    ...["--settings", '{"sandbox":{"enabled":false}}'],
+  ]);
+});
+
+test("on the offline model Claude gets no key and a folder of its own", () => {
+  const program = { command: ["claude"], environment: { ANTHROPIC_API_KEY: "secret" } };
+  const offline = { url: "http://127.0.0.1:1", folder: "/elsewhere" };
+  const environment = claudeEnvironment(program, offline);
+  expect(environment).toMatchObject({ ANTHROPIC_BASE_URL: offline.url, ANTHROPIC_API_KEY: "none" });
+  expect(configFolder(environment, "/home/ada")).toBe("/elsewhere");
+  expect(configFolder(claudeEnvironment(program, undefined), "/home/ada")).toBe("/home/ada/.claude");
+});

@@ -1,0 +1,58 @@
+import type { DriverEvent } from "@flint/core/ports";
+import { isRecord, textField } from "./fields.ts";
+import type { TurnFrame } from "./turn.ts";
+
+/** How much is told of what Claude said when nobody had asked. */
+const MOST_CHARACTERS = 4_096;
+
+/** What a process of Claude does beside the turns that it is asked for. */
+export class BackgroundWork {
+  readonly #tasks = new Set<string>();
+  #turns = 0;
+  #text = "";
+
+  /** Whether something that was put into the background may still run. */
+  get isRunning(): boolean {
+    return this.#tasks.size > 0;
+  }
+
+  /** Looks at every frame for what begins and ends in the background. */
+  see(frame: TurnFrame): void {
+    if (frame.type === "user") {
+      const task = textField(frame.tool_use_result, "backgroundTaskId");
+      if (task !== undefined) this.#tasks.add(task);
+    }
+    if (frame.type !== "system") return;
+    const task = textField(frame, "task_id");
+    if (frame.subtype === "task_started" && task !== undefined && frame.is_backgrounded === true) {
+      this.#tasks.add(task);
+    }
+    const isEnd = frame.subtype === "task_notification" || isEnded(frame.patch);
+    if (isEnd && task !== undefined) this.#tasks.delete(task);
+  }
+
+  /** A frame while no turn runs: Claude began to work by itself, for example because a background task ended. */
+  unasked(frame: TurnFrame): void {
+    if (frame.type !== "result") return;
+    this.#turns += 1;
+    this.#text = (frame.result ?? "").slice(0, MOST_CHARACTERS);
+  }
+
+  /** What happened between the turns, told once. */
+  report(): readonly DriverEvent[] {
+    if (this.#turns === 0) return [];
+    const params = { turns: this.#turns, lastText: this.#text };
+    this.#turns = 0;
+    return [{ type: "extension", method: "claude/unaskedTurns", params }];
+  }
+
+  /** The process is gone, and with it everything that it started. */
+  forget(): void {
+    this.#tasks.clear();
+  }
+}
+
+function isEnded(patch: unknown): boolean {
+  const status = textField(isRecord(patch) ? patch : undefined, "status");
+  return status !== undefined && status !== "running" && status !== "pending";
+}

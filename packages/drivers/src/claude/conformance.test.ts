@@ -1,0 +1,83 @@
+import { access, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { CommandSandbox } from "@flint/core/sandbox";
+import {
+  absent,
+  agentProgram,
+  checksWithout,
+  type DriverUnderTest,
+  descendantsOf,
+  describeDriver,
+  needs,
+  temporaryFolder,
+} from "@flint/testkit";
+import { onTestFinished } from "vitest";
+import { offlineModel } from "../testing/offline-model.ts";
+import { ClaudeDriver } from "./driver.ts";
+
+const PROGRAM = agentProgram("claude");
+
+if (PROGRAM === undefined) needs("claude")("Claude, as any driver", () => undefined);
+else
+  describeDriver("Claude", () => settingUp(PROGRAM), checksWithout("answers what it is told while it runs"));
+
+async function settingUp(program: string): Promise<DriverUnderTest> {
+  const { path } = await temporaryFolder();
+  const [workspace, config] = [join(path, "workspace"), join(path, "config")];
+  await Promise.all([mkdir(workspace), mkdir(config)]);
+  const model = await offlineModel(onTestFinished);
+  const anew = () =>
+    new ClaudeDriver({
+      program: async () => ({ command: [program], environment: { CLAUDE_CONFIG_DIR: config } }),
+      offlineModel: async () => model.url,
+      version: "0.0.0",
+    });
+  return {
+    driver: anew(),
+    settings: {
+      model: "claude/default",
+      cwd: workspace,
+      approvalPolicy: "always",
+      sandboxPolicy: { type: "workspaceWrite" },
+      config: {},
+    },
+    sandbox: new CommandSandbox({ environment: process.env }),
+    prompts: {
+      text: "hello",
+      tool: "run `touch made`",
+      stream: "count to 1000000",
+      longTool: "run `touch begun && tail -f /dev/null`",
+      failure: "fail",
+      steer: "run `sleep 1.5; echo done`",
+    },
+    toolRan: () =>
+      access(join(workspace, "made")).then(
+        () => true,
+        () => false,
+      ),
+    stopsWithinMs: 4_000,
+    turnWithinMs: 40_000,
+    gives: {
+      again: anew,
+      fileChange: {
+        prompt: "in notes.txt replace two with three",
+        path: "notes.txt",
+        before: "one\ntwo\nlast without an end",
+        after: "one\nthree\nlast without an end",
+      },
+      sessionApproval: { sameAgain: "asksAgain", otherTool: "run `touch other`" },
+      steering: absent("Claude wraps it in words of its own, which the offline model does not follow"),
+      recall: { ask: "what did I ask you?", says: /1\. hello/ },
+      otherModel: { model: "claude/haiku", used: () => /haiku/.test(String(model.latestModel)) },
+      selectors: ["reasoning_effort", "max_thinking_tokens", "mode"],
+      failing: async (kind) => {
+        await model.fail(kind);
+        return "hello";
+      },
+      processes: () =>
+        descendantsOf(process.pid)
+          .filter(({ command }) => command.startsWith(program))
+          .map(({ pid }) => pid),
+    },
+  };
+}

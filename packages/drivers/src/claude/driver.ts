@@ -1,0 +1,91 @@
+import { access, mkdtemp } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type Account,
+  type Clock,
+  type Driver,
+  type DriverSession,
+  type SessionSpec,
+  SYSTEM_CLOCK,
+} from "@flint/core/ports";
+import { type ConfigOption, type ConfigValues, FlintError, type Model } from "@flint/protocol";
+import type { ClaudeModelInfo } from "@flint/protocol/claude";
+import type { AgentOptions } from "../shared/agent-options.ts";
+import { configFolder, LOGIN_FILE } from "./home.ts";
+import { modelRows, qualifiedModel, selectors } from "./models.ts";
+
+const NOT_FOUND =
+  "Claude Code was not found. Install it with `npm install -g @anthropic-ai/claude-code`, or set CLAUDE_CODE_EXECUTABLE to its program.";
+
+/** Claude Code: the real program, one long-lived process for each live thread. */
+export class ClaudeDriver implements Driver {
+  readonly id = "claude";
+  readonly restsWhenIdle = true;
+  readonly #options: AgentOptions;
+  readonly #clock: Clock;
+  readonly #home: string;
+  /** What Claude said about its models, once it was asked. */
+  #models: readonly ClaudeModelInfo[] = [];
+  #offlineFolder: Promise<string> | undefined;
+
+  constructor(options: AgentOptions, clock: Clock = SYSTEM_CLOCK, home: string = homedir()) {
+    this.#options = options;
+    this.#clock = clock;
+    this.#home = home;
+  }
+
+  async models(): Promise<readonly Model[]> {
+    return modelRows(this.#models);
+  }
+
+  async defaultModel(): Promise<string> {
+    return "claude/default";
+  }
+
+  qualify(name: string): string | undefined {
+    return qualifiedModel(name);
+  }
+
+  async options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]> {
+    return selectors(model, values, this.#models);
+  }
+
+  /** The process is started by the first turn. */
+  async open(spec: SessionSpec): Promise<DriverSession> {
+    const program = await this.#options.program();
+    if (program === undefined) throw new FlintError("agentFailed", NOT_FOUND);
+    const { ClaudeSession } = await import("./session.ts");
+    return new ClaudeSession(spec, {
+      ...{ agent: this.#options, program, clock: this.#clock, home: this.#home },
+      offlineFolder: () => this.#folderForOffline(program.environment),
+      welcomed: ({ models = [] }) => {
+        this.#models = models;
+      },
+    });
+  }
+
+  /** Whether there is a login of Claude's own, or a key; never what it is. */
+  async account(): Promise<Account> {
+    if (this.#options.offlineModel !== undefined) return { account: null, requiresLogin: false };
+    const { environment = {} } = (await this.#options.program()) ?? {};
+    if (environment.ANTHROPIC_API_KEY !== undefined || environment.ANTHROPIC_AUTH_TOKEN !== undefined) {
+      return { account: { type: "apiKey", label: "Anthropic" }, requiresLogin: false };
+    }
+    const login = join(configFolder(environment, this.#home), LOGIN_FILE);
+    const isSignedIn =
+      environment.CLAUDE_CODE_OAUTH_TOKEN !== undefined ||
+      (await access(login).then(
+        () => true,
+        () => false,
+      ));
+    return { account: isSignedIn ? { type: "claude", label: "Claude" } : null, requiresLogin: !isSignedIn };
+  }
+
+  /** What Claude does on the offline model has nothing to do with the user's own sessions of it. */
+  #folderForOffline({ CLAUDE_CONFIG_DIR: given }: Readonly<Record<string, string>>): Promise<string> {
+    this.#offlineFolder ??=
+      given === undefined ? mkdtemp(join(tmpdir(), "flint-claude-")) : Promise.resolve(given);
+    return this.#offlineFolder;
+  }
+}

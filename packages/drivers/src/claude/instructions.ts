@@ -1,0 +1,58 @@
+import { lstat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { ThreadSettings } from "@flint/protocol";
+import { plainText } from "./plain-text.ts";
+
+/** The names of such files; the first one that a folder has counts. */
+const NAMES = ["CLAUDE.md", "AGENTS.md"];
+
+const MOST_BYTES = 32 * 1024;
+
+/** No folder lies deeper than this. */
+const LEVELS = 64;
+
+/**
+ * What Claude is told beside its own instructions: what the thread wants, and what the repository says. Claude itself
+ * does not read files of the workspace when it starts, because settings and hooks are among those.
+ */
+export async function claudeInstructions({ cwd, developerInstructions }: ThreadSettings): Promise<string> {
+  const folders = await foldersUpToRoot(cwd);
+  const found = await Promise.all(folders.map(instructionsIn));
+  const project = found.toReversed().filter((text) => text !== undefined);
+  return [...project, ...(developerInstructions === undefined ? [] : [developerInstructions])].join("\n\n");
+}
+
+async function instructionsIn(folder: string): Promise<string | undefined> {
+  for (const name of NAMES) {
+    const path = join(folder, name);
+    // A link could lead to something that is none of the model's business.
+    const text = (await isLink(path)) ? undefined : await plainText(path, MOST_BYTES);
+    if (typeof text === "string") return `What ${path} says about work in this project:\n\n${text}`;
+  }
+  return undefined;
+}
+
+/** The workspace and the folders above it up to the one with `.git`; the workspace alone if there is none. */
+async function foldersUpToRoot(cwd: string): Promise<string[]> {
+  const folders: string[] = [];
+  for (let folder = cwd; folders.length < LEVELS; folder = dirname(folder)) {
+    folders.push(folder);
+    if (await exists(join(folder, ".git"))) return folders;
+    if (dirname(folder) === folder) break;
+  }
+  return [cwd];
+}
+
+function isLink(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  );
+}
+
+function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,98 @@
+import type { ConfigOption, ConfigSelectOption, ConfigValues, Model } from "@flint/protocol";
+import type { ClaudeModelInfo } from "@flint/protocol/claude";
+
+const PREFIX = "claude/";
+const DEFAULT = "default";
+
+/** The names that every Claude understands, whatever else it offers. */
+const ALIASES: readonly ClaudeModelInfo[] = [
+  { value: DEFAULT, displayName: "Claude's default", description: "The model that Claude itself chooses." },
+  { value: "opus", displayName: "Claude Opus", description: "For the hardest work." },
+  { value: "sonnet", displayName: "Claude Sonnet", description: "For everyday work." },
+  { value: "haiku", displayName: "Claude Haiku", description: "For quick answers." },
+];
+
+/** The models that are known without asking, and what Claude said about those that it offers. */
+export function modelRows(known: readonly ClaudeModelInfo[]): Model[] {
+  const byName = new Map([...ALIASES, ...known].map((info) => [info.value, info]));
+  return [...byName.values()].map((info) => {
+    const { value, displayName = value, description, ...meta } = info;
+    return {
+      id: PREFIX + value,
+      displayName,
+      isDefault: value === DEFAULT,
+      ...(description === undefined ? {} : { description }),
+      ...(Object.keys(meta).length === 0 ? {} : { meta }),
+    };
+  });
+}
+
+/** Claude's name for a model; undefined where the choice is left to it. */
+export function claudeModel(id: string): string | undefined {
+  const name = id.startsWith(PREFIX) ? id.slice(PREFIX.length) : id;
+  return name === DEFAULT || name === "" ? undefined : name;
+}
+
+/** The full id for a name that says something to Claude; undefined for all others. */
+export function qualifiedModel(name: string): string | undefined {
+  if (name.startsWith(PREFIX)) return name.length > PREFIX.length ? name : undefined;
+  const isAlias = ALIASES.some(({ value }) => value === name && value !== DEFAULT);
+  return isAlias || /^claude-[\w.[\]-]+$/.test(name) ? PREFIX + name : undefined;
+}
+
+/** What a thread chose; undefined where it left the choice to Claude. */
+export interface Choices {
+  readonly effort: string | undefined;
+  readonly thinkingTokens: number | undefined;
+  readonly mode: string;
+}
+
+const EFFORT = "reasoning_effort";
+const THINKING = "max_thinking_tokens";
+const MODE = "mode";
+const EFFORT_LEVELS = ["low", "medium", "high"];
+const THINKING_TOKENS = ["8000", "16000", "32000"];
+
+/** The selectors of a model, with the values of a thread; efforts are those that the model says it has. */
+export function selectors(
+  id: string,
+  values: ConfigValues,
+  known: readonly ClaudeModelInfo[],
+): ConfigOption[] {
+  const info = known.find(({ value }) => value === (claudeModel(id) ?? DEFAULT));
+  const levels = info?.supportedEffortLevels ?? EFFORT_LEVELS;
+  const own = { id: DEFAULT, name: "Claude's own choice" };
+  return [
+    select(EFFORT, "Reasoning effort", [own, ...levels.map(named)], values),
+    select(THINKING, "Thinking tokens", [own, ...THINKING_TOKENS.map(named)], values),
+    select(
+      MODE,
+      "Mode",
+      [
+        { id: DEFAULT, name: "Work" },
+        { id: "plan", name: "Plan first" },
+      ],
+      values,
+    ),
+  ];
+}
+
+/** What the values of a thread mean. */
+export function choicesOf(config: ConfigValues): Choices {
+  const { [EFFORT]: effort, [THINKING]: thinking, [MODE]: mode = DEFAULT } = config;
+  return {
+    effort: effort === DEFAULT ? undefined : effort,
+    thinkingTokens: thinking === undefined || thinking === DEFAULT ? undefined : Number(thinking),
+    mode,
+  };
+}
+
+function select(id: string, name: string, options: ConfigSelectOption[], values: ConfigValues): ConfigOption {
+  const wanted = values[id];
+  const value = options.some((option) => option.id === wanted) ? (wanted ?? DEFAULT) : DEFAULT;
+  return { type: "select", id, name, options, value };
+}
+
+function named(id: string): ConfigSelectOption {
+  return { id, name: id };
+}

@@ -1,0 +1,86 @@
+import type { ClaudeToolAsk } from "@flint/protocol/claude";
+import { expect, test } from "vitest";
+import { answerAlone } from "./asks.ts";
+import { actionOf, hookAnswer, permissionOf } from "./permissions.ts";
+
+const ASK = { hookSpecificOutput: expect.objectContaining({ permissionDecision: "ask" }) };
+const NOTHING = { continue: true };
+
+test.each([
+  ["Bash", ASK, ASK],
+  ["Write", ASK, ASK],
+  ["mcp__library__find", ASK, ASK],
+  ["SomethingNew", ASK, ASK],
+  ["Read", ASK, NOTHING],
+  ["Task", ASK, NOTHING],
+  ["AskUserQuestion", ASK, NOTHING],
+  ["TaskCreate", NOTHING, NOTHING],
+])(
+  "whether %s is asked about is left to Flint wherever it may change something",
+  (tool, always, otherwise) => {
+    expect(hookAnswer(tool, "always")).toEqual(always);
+    expect(hookAnswer(tool, "unlessTrusted")).toEqual(otherwise);
+    expect(hookAnswer(tool, "never")).toEqual(otherwise);
+  },
+);
+
+function ask(
+  tool_name: string,
+  input: Record<string, unknown>,
+  more: Partial<ClaudeToolAsk> = {},
+): ClaudeToolAsk {
+  return { subtype: "can_use_tool", tool_use_id: "t", tool_name, input, ...more };
+}
+
+test("an action says exactly what is to be done, and why if there is more to say", () => {
+  const command = ask("Bash", { command: "make" }, { description: "Builds it" });
+  const common = { itemId: "i", reason: "Builds it" };
+  expect(actionOf(command, "i", "/w", undefined)).toEqual({
+    kind: "command",
+    ...common,
+    command: "make",
+    cwd: "/w",
+  });
+  const told = ask(
+    "Bash",
+    { command: "make" },
+    { description: "make", decision_reason_type: "hook", decision_reason: "policy" },
+  );
+  expect(actionOf(told, "i", "/w", undefined)).toEqual({
+    kind: "command",
+    itemId: "i",
+    command: "make",
+    cwd: "/w",
+  });
+  const changes = [{ path: "a", kind: "add" as const, diff: "+x" }];
+  const write = ask("Write", { file_path: "/w/a", content: "x" });
+  expect(actionOf(write, "i", "/w", changes)).toEqual({ kind: "fileChange", itemId: "i", changes });
+  // What cannot be shown as a difference is shown as it is.
+  expect(actionOf(write, "i", "/w", undefined)).toMatchObject({
+    kind: "tool",
+    tool: "Write",
+    arguments: write.input,
+  });
+});
+
+test("an answer allows what was asked and nothing more, however long it holds", () => {
+  const input = { command: "make" };
+  const allow = { behavior: "allow", updatedInput: input };
+  for (const scope of ["once", "session", "always"] as const) {
+    expect(permissionOf({ outcome: "allow", scope }, input)).toEqual(allow);
+  }
+  const no = { behavior: "deny", message: "No.", interrupt: false };
+  expect(permissionOf({ outcome: "deny", scope: "once", message: "No." }, input)).toEqual(no);
+  expect(permissionOf({ outcome: "cancel", scope: "once" }, input)).toMatchObject({
+    behavior: "deny",
+    interrupt: true,
+  });
+});
+
+test("a question that is not understood is refused, and one outside of a turn is denied", () => {
+  expect(answerAlone({ subtype: "can_use_tool" })).toEqual({
+    refusal: expect.stringContaining("can_use_tool"),
+  });
+  expect(answerAlone({ subtype: "request_user_dialog" })).toHaveProperty("refusal");
+  expect(answerAlone(ask("Bash", { command: "id" }))).toMatchObject({ response: { behavior: "deny" } });
+});

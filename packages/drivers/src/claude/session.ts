@@ -1,0 +1,203 @@
+import type { Clock, DriverSession, SessionSpec, TurnContext, TurnOutcome } from "@flint/core/ports";
+import { FlintError, type ThreadSettings, type UserInput } from "@flint/protocol";
+import type { ClaudeWelcome } from "@flint/protocol/claude";
+import type { AgentOptions, AgentProgram } from "../shared/agent-options.ts";
+import type { NativeSession } from "./args.ts";
+import { answerAlone } from "./asks.ts";
+import { BackgroundWork } from "./background.ts";
+import { claudeEnvironment, configFolder, ownPaths } from "./home.ts";
+import { inputBlocks, inputMeta, turnBlocks } from "./input.ts";
+import { claudeInstructions } from "./instructions.ts";
+import { LiveClaude, SessionLost } from "./live.ts";
+import { ClaudeTurn, type TurnFrame } from "./turn.ts";
+
+/** What a session is made of. */
+export interface ClaudeSessionOptions {
+  readonly agent: AgentOptions;
+  readonly program: AgentProgram;
+  readonly clock: Clock;
+  /** The user's home folder. */
+  readonly home: string;
+  /** Claude's own folder while it works on the offline model. */
+  offlineFolder(): Promise<string>;
+  /** Told what Claude says about its models and its account. */
+  welcomed(welcome: ClaudeWelcome): void;
+}
+
+/** A turn that runs, and where. */
+interface Begun {
+  readonly live: LiveClaude;
+  readonly running: ClaudeTurn;
+}
+
+const CLOSED = new FlintError(
+  "agentFailed",
+  "Claude was ended before the turn was done. Send the prompt again.",
+);
+
+/** The Claude of one thread: one process that stays, and a new one on the same conversation when it is gone. */
+export class ClaudeSession implements DriverSession {
+  readonly #spec: SessionSpec;
+  readonly #options: ClaudeSessionOptions;
+  readonly #background = new BackgroundWork();
+  #session: NativeSession;
+  /** The id that the core was told last. */
+  #toldId: string | undefined;
+  #isAccountGiven = false;
+  #live: Promise<LiveClaude> | undefined;
+  #turn: ClaudeTurn | undefined;
+  #processes = 0;
+  #begun: Promise<Begun | undefined> = Promise.resolve(undefined);
+  readonly #closing = new AbortController();
+
+  constructor(spec: SessionSpec, options: ClaudeSessionOptions) {
+    this.#spec = spec;
+    this.#options = options;
+    this.#toldId = spec.nativeId;
+    const { nativeId } = spec;
+    this.#session =
+      nativeId === undefined ? { id: crypto.randomUUID(), isKnown: false } : { id: nativeId, isKnown: true };
+  }
+
+  run(turn: TurnContext): Promise<TurnOutcome> {
+    const begun = this.#begin(turn);
+    this.#begun = begun.catch(() => undefined);
+    return this.#finish(turn, begun);
+  }
+
+  async steer(input: readonly UserInput[]): Promise<boolean> {
+    const [begun, blocks] = await Promise.all([this.#begun, inputBlocks(input, this.#spec.settings.cwd)]);
+    return begun?.running.say(blocks, inputMeta(input)) ?? false;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    const live = await this.#live?.catch(() => undefined);
+    await live?.connection.stop();
+    this.#turn?.died(CLOSED);
+  }
+
+  /** Undefined if the turn was stopped before anything was said. */
+  async #begin(turn: TurnContext): Promise<Begun | undefined> {
+    const live = await untilStopped(this.#prepared(turn), turn.signal);
+    if (live === undefined || this.#closing.signal.aborted) return undefined;
+    const account = this.#isAccountGiven ? "" : await this.#spec.account();
+    const blocks = await turnBlocks(turn, account);
+    const { connection, memory } = live;
+    const running = new ClaudeTurn({
+      ...{ turn, connection, memory, clock: this.#options.clock },
+      session: (nativeId) => this.#tellSession(turn, nativeId),
+    });
+    if (turn.signal.aborted) return undefined;
+    if (!running.say(blocks, inputMeta(turn.input))) throw CLOSED;
+    this.#isAccountGiven = true;
+    this.#turn = running;
+    for (const event of this.#background.report()) turn.emit(event);
+    return { live, running };
+  }
+
+  async #finish(turn: TurnContext, beginning: Promise<Begun | undefined>): Promise<TurnOutcome> {
+    const begun = await beginning;
+    if (begun === undefined) return { status: "interrupted" };
+    const { live, running } = begun;
+    const outcome = await running.ended;
+    this.#turn = undefined;
+    live.memory = running.memory;
+    const lines = live.connection.takeBadLines();
+    if (lines > 0) turn.emit({ type: "extension", method: "claude/badLines", params: { lines } });
+    if (outcome.status !== "completed" && this.#background.isRunning) await live.connection.stop();
+    return outcome;
+  }
+
+  #tellSession(turn: TurnContext, nativeId: string): void {
+    this.#session = { id: nativeId, isKnown: true };
+    if (this.#toldId === nativeId) return;
+    this.#toldId = nativeId;
+    turn.emit({ type: "session", nativeId });
+  }
+
+  /** A process that is set to what the turn wants. */
+  async #prepared(turn: TurnContext): Promise<LiveClaude> {
+    // Expected: Claude no longer knows the conversation. It is told of it anew in the next session.
+    try {
+      const live = await this.#process(turn.settings);
+      await live.adjust(turn.settings);
+      return live;
+    } catch (thrown) {
+      if (!(thrown instanceof SessionLost)) throw thrown;
+      turn.emit({ type: "session", nativeId: "" });
+      const message = `Claude no longer has its session ${this.#session.id}. Send the prompt again: a new session begins with an account of the thread so far.`;
+      throw new FlintError("agentFailed", message, {}, { cause: thrown });
+    }
+  }
+
+  async #process(settings: ThreadSettings): Promise<LiveClaude> {
+    const live = await this.#live?.catch(() => undefined);
+    if (live?.fits(settings) === true) return live;
+    await live?.connection.stop();
+    if (this.#closing.signal.aborted) throw CLOSED;
+    this.#background.forget();
+    const starting = this.#start(settings);
+    this.#live = starting;
+    const next = await starting;
+    // The tasks belong to the conversation, not to the process.
+    if (live !== undefined) next.memory = { ...next.memory, tasks: live.memory.tasks };
+    return next;
+  }
+
+  async #start(settings: ThreadSettings): Promise<LiveClaude> {
+    const { agent, program, clock, home } = this.#options;
+    const url = await agent.offlineModel?.();
+    const offline = url === undefined ? undefined : { url, folder: await this.#options.offlineFolder() };
+    const environment = claudeEnvironment(program, offline);
+    this.#processes += 1;
+    const own = this.#processes;
+    // What an earlier process still says, or its end, has nothing to do with the turn that runs now.
+    const isCurrent = () => own === this.#processes;
+    const live = await LiveClaude.start({
+      process: {
+        environment,
+        sandbox: this.#spec.sandbox,
+        ownPaths: await ownPaths(configFolder(environment, home)),
+      },
+      program: program.command,
+      ...{ session: this.#session, settings, clock, trace: agent.trace },
+      servers: this.#spec.mcpServers,
+      instructions: await claudeInstructions(settings),
+      stopped: this.#closing.signal,
+      frame: (frame) => isCurrent() && this.#frame(frame),
+      died: (error) => isCurrent() && this.#turn?.died(error),
+    });
+    this.#options.welcomed(live.welcome);
+    return live;
+  }
+
+  #frame(frame: TurnFrame): void {
+    this.#background.see(frame);
+    if (this.#turn?.isOver === false) this.#turn.take(frame);
+    else if (frame.type === "control_request") void this.#answerAlone(frame);
+    else this.#background.unasked(frame);
+  }
+
+  async #answerAlone({ request_id: requestId, request }: Extract<TurnFrame, { type: "control_request" }>) {
+    const live = await this.#live?.catch(() => undefined);
+    const answer = answerAlone(request);
+    if ("refusal" in answer) live?.connection.refuse(requestId, answer.refusal);
+    else live?.connection.answer(requestId, answer.response);
+  }
+}
+
+/** What the work gives, or undefined as soon as the turn is to stop; the work goes on then, for the next turn. */
+async function untilStopped<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
+  if (signal.aborted) {
+    work.catch(() => undefined);
+    return undefined;
+  }
+  let stop: () => void = () => undefined;
+  const stopped = new Promise<undefined>((resolve) => {
+    stop = () => resolve(undefined);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  work.catch(() => undefined);
+  return Promise.race([work, stopped]).finally(() => signal.removeEventListener("abort", stop));
+}

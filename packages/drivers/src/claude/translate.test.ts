@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { DriverEvent } from "@flint/core/ports";
+import { CommandSandbox } from "@flint/core/sandbox";
+import { blocksOf, type ClaudeFrame, decodeClaudeFrame } from "@flint/protocol/claude";
+import {
+  agentProgram,
+  expectGolden,
+  leavesNoProcess,
+  lifecycleFaults,
+  needs,
+  RecordingTurn,
+  streamFaults,
+  temporaryFolder,
+} from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { concernsFiles } from "./file-changes.ts";
+import { beginTurn, type FileChanges, type TranslateState } from "./state.ts";
+import { ClaudeBench, type Place } from "./testing/claude-bench.ts";
+import { recordedFrames } from "./testing/recorded-frames.ts";
+import { step } from "./translate.ts";
+
+const FIXTURES = new URL("./fixtures/", import.meta.url);
+const CHANGES = [{ path: "notes.txt", kind: "modify" as const, diff: "--- a/notes.txt\n+++ b/notes.txt\n" }];
+
+const call = (name: string, input: object) => ({ call: name, input });
+const DONE = [{ text: "Done." }];
+const notes = ({ workspace }: Place) => join(workspace, "notes.txt");
+
+/** What the model did when the frames were recorded. */
+const SCRIPTS: Readonly<Record<string, (place: Place) => readonly unknown[]>> = {
+  text: () => [[{ reasoning: "It is a greeting." }, { text: "Good morning to you." }]],
+  commands: () => [
+    [call("Bash", { command: "echo out; echo err >&2; exit 3" })],
+    [call("Bash", { command: "echo fine" }), call("Read", { file_path: "/etc/hostname-that-is-not-there" })],
+    DONE,
+  ],
+  files: (place) => [
+    [call("Write", { file_path: notes(place), content: "one\ntwo\n" })],
+    [call("Edit", { file_path: notes(place), old_string: "two", new_string: "three" })],
+    [call("Edit", { file_path: notes(place), old_string: "not there", new_string: "x" })],
+    DONE,
+  ],
+  tasks: () => [
+    [call("TaskCreate", { subject: "Look", description: "around" })],
+    [call("TaskUpdate", { taskId: "1", status: "in_progress" })],
+    DONE,
+  ],
+  "sub-agent": () => [
+    {
+      when: "go",
+      parts: [call("Task", { description: "sub", prompt: "greet it", subagent_type: "claude" })],
+    },
+    { when: "greet it", parts: [call("Bash", { command: "echo greeted" })] },
+    [{ text: "It is greeted." }],
+    DONE,
+  ],
+  refused: () => [[{ error: { status: 400, message: "The lamp does not fit." } }]],
+  overloaded: () => [[{ error: { status: 529, message: "Too many lamps." } }], DONE],
+  "broken-off": () => [[{ text: "Half of a" }, { cut: true }], DONE],
+  interrupted: () => [[{ text: "Once upon a time " }, { delay: 20_000 }, { text: "there was." }]],
+};
+
+describe("recorded from Claude 2.1.197", () => {
+  const names = readdirSync(FIXTURES).flatMap((file) => /^(.*)\.frames\.jsonl$/.exec(file)?.[1] ?? []);
+  test.each(names)(
+    "[S3-50] [S3-53] [S3-55] [S3-57] [S3-58] [S3-59] [S4-8] [S4-15] [S4-16] %s means the same events as ever",
+    (name) => {
+      const events = translate(framesOf(name));
+      expectGolden(new URL(`${name}.events.jsonl`, FIXTURES), events);
+      expect(lifecycleFaults(events, name !== "interrupted")).toEqual([]);
+      expect(streamFaults(events)).toEqual([]);
+    },
+  );
+});
+
+// `FLINT_RECORD=1` lets the real Claude write the frames anew.
+if (process.env.FLINT_RECORD === "1") {
+  for (const [name, script] of Object.entries(SCRIPTS))
+    needs("claude")(`record ${name}`, () => record(name, script));
+}
+
+async function record(name: string, script: (place: Place) => readonly unknown[]): Promise<void> {
+  leavesNoProcess();
+  const { path: folder } = await temporaryFolder();
+  const sandbox = new CommandSandbox({ environment: process.env });
+  const command = [agentProgram("claude") ?? "claude"];
+  const bench = await ClaudeBench.make({ folder, command, sandbox, atEnd: onTestFinished }, { script });
+  const turn = new RecordingTurn({ text: "go", settings: bench.settings });
+  const ended = (await bench.open()).run(turn);
+  if (name === "interrupted") {
+    await turn.waitFor((event) => event.type === "item/agentMessage/delta");
+    turn.stop();
+  }
+  await ended;
+  const frames = recordedFrames(bench.lines, bench.workspace);
+  const file = new URL(`${name}.frames.jsonl`, FIXTURES);
+  writeFileSync(file, frames.map((frame) => `${JSON.stringify(frame)}\n`).join(""));
+}
+
+function framesOf(name: string): ClaudeFrame[] {
+  const lines = readFileSync(new URL(`${name}.frames.jsonl`, FIXTURES), "utf8")
+    .trim()
+    .split("\n");
+  return lines.map((line) => {
+    const decoded = decodeClaudeFrame(line);
+    if (!decoded.ok) throw new Error(`${name}: ${decoded.reason}`);
+    return decoded.frame;
+  });
+}
+
+function translate(frames: readonly ClaudeFrame[]): DriverEvent[] {
+  let state = beginTurn("turn", "/workspace");
+  return frames.flatMap((frame) => {
+    const [next, events] = step(state, frame, changesIn(frame, state));
+    state = next;
+    return [...events];
+  });
+}
+
+/** The same changes for every use of a file tool; how they are found has tests of its own. */
+function changesIn(frame: ClaudeFrame, state: TranslateState): FileChanges {
+  if ((frame.type !== "assistant" && frame.type !== "user") || !concernsFiles(frame, state.tools))
+    return new Map();
+  const ids = blocksOf(frame.message).flatMap((block) => block.id ?? block.tool_use_id ?? []);
+  return new Map(ids.map((id) => [id, CHANGES]));
+}

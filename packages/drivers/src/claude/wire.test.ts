@@ -1,0 +1,268 @@
+import type { DriverSession } from "@flint/core/ports";
+import { CommandSandbox } from "@flint/core/sandbox";
+import type { ThreadSettings } from "@flint/protocol";
+import {
+  type FakeStep,
+  leavesNoProcess,
+  RecordingTurn,
+  TestClock,
+  temporaryFolder,
+  writeFakeAgent,
+} from "@flint/testkit";
+import { expect, onTestFinished, test } from "vitest";
+import { ClaudeBench } from "./testing/claude-bench.ts";
+
+const WELCOME: readonly FakeStep[] = [
+  { expect: { type: "control_request", request_id: "$hello", request: { subtype: "initialize" } } },
+  {
+    send: {
+      type: "control_response",
+      response: {
+        subtype: "success",
+        request_id: "$hello",
+        response: {
+          models: [
+            { value: "default", resolvedModel: "claude-opus-9", supportedEffortLevels: ["low", "max"] },
+            { value: "claude-fable-9", displayName: "Fable 9", description: "Tells stories." },
+          ],
+        },
+      },
+    },
+  },
+];
+const INIT: FakeStep = {
+  send: {
+    type: "system",
+    subtype: "init",
+    session_id: "session-of-claude",
+    tools: ["Bash"],
+    model: "claude-opus-9",
+  },
+};
+const BEGIN: readonly FakeStep[] = [
+  { expect: { type: "user", uuid: "$prompt" } },
+  INIT,
+  { send: { type: "user", message: { content: "go" }, uuid: "$prompt", isReplay: true } },
+];
+const said = (text: string): FakeStep => ({
+  send: { type: "assistant", message: { id: `message-${text}`, content: [{ type: "text", text }] } },
+});
+const RESULT: FakeStep = { send: { type: "result", subtype: "success", is_error: false, result: "x" } };
+const TURN: readonly FakeStep[] = [...BEGIN, said("Good."), RESULT, { forget: "prompt" }];
+const END: readonly FakeStep[] = [{ expect: { never: true } }];
+
+test("[S0-97] the models that Claude reports are listed with their details, and their efforts are offered", async () => {
+  const bench = await make([...WELCOME, ...TURN, ...END]);
+  await run(bench);
+  const models = await bench.driver.models();
+  const ids = ["default", "opus", "sonnet", "haiku", "claude-fable-9"].map((name) => `claude/${name}`);
+  expect(models.map(({ id }) => id)).toEqual(ids);
+  const meta = { resolvedModel: "claude-opus-9", supportedEffortLevels: ["low", "max"] };
+  expect(models[0]).toMatchObject({ isDefault: true, meta });
+  const fable = { id: "claude/claude-fable-9", displayName: "Fable 9", description: "Tells stories." };
+  expect(models.at(-1)).toEqual({ ...fable, isDefault: false });
+  const [effort] = await bench.driver.options("claude/default", {});
+  expect(effort?.options.map(({ id }) => id)).toEqual(["default", "low", "max"]);
+});
+
+test("[S0-94] [S0-95] [S0-96] the model and the selectors of a thread are told to Claude, and so is each change of them", async () => {
+  const ok = { subtype: "success", request_id: "$id" };
+  const granted = (request: object): FakeStep[] => [
+    { expect: { type: "control_request", request_id: "$id", request } },
+    { send: { type: "control_response", response: ok } },
+    { forget: "id" },
+  ];
+  const bench = await make([
+    ...WELCOME,
+    ...granted({ subtype: "apply_flag_settings", settings: { effortLevel: "low" } }),
+    ...granted({ subtype: "set_max_thinking_tokens", max_thinking_tokens: 8000 }),
+    ...TURN,
+    ...granted({ subtype: "set_model", model: "opus" }),
+    ...granted({ subtype: "apply_flag_settings", settings: { effortLevel: null } }),
+    ...granted({ subtype: "set_max_thinking_tokens", max_thinking_tokens: null }),
+    ...granted({ subtype: "set_permission_mode", mode: "plan" }),
+    ...[...TURN, ...END],
+  ]);
+  const session = await bench.open();
+  const config = { reasoning_effort: "low", max_thinking_tokens: "8000" };
+  const first = await run(bench, session, { model: "claude/haiku", config });
+  const second = await run(bench, session, { model: "claude/opus", config: { mode: "plan" } });
+  expect([first.outcome, second.outcome]).toEqual([{ status: "completed" }, { status: "completed" }]);
+  expect(await argumentsSeen(bench)).toEqual([expect.arrayContaining(["--model", "haiku"])]);
+});
+
+test("[S0-98] what _meta holds goes along with a prompt, and comes back with what a tool did", async () => {
+  const bench = await make([
+    ...WELCOME,
+    { expect: { type: "user", uuid: "$prompt", _meta: { traceId: "t-1" } } },
+    INIT,
+    { send: { type: "user", message: { content: "go" }, uuid: "$prompt", isReplay: true } },
+    {
+      send: {
+        type: "assistant",
+        message: { content: [{ type: "tool_use", id: "t", name: "Read", input: {} }] },
+      },
+    },
+    {
+      send: {
+        type: "user",
+        message: { content: [{ type: "tool_result", tool_use_id: "t", content: "one" }] },
+        _meta: { cached: true },
+      },
+    },
+    ...[RESULT, ...END],
+  ]);
+  const turn = turnOf(bench);
+  Object.assign(turn, { input: [{ type: "text", text: "go", _meta: { traceId: "t-1" } }] });
+  expect(await (await bench.open()).run(turn)).toEqual({ status: "completed" });
+  expect(turn.completedItems).toMatchObject([{ type: "toolCall", result: "one", _meta: { cached: true } }]);
+});
+
+test("[S4-2] [S4-3] [S4-41] lines that are no frames and words on stderr do no harm, and unknown frames are passed on", async () => {
+  const noise: readonly FakeStep[] = [
+    { raw: "Warning: something of no interest" },
+    { stderr: "and something on stderr\n" },
+    { raw: '{"type":"assistant","message":"of another shape"}' },
+    { send: { type: "ui_invalidate", what: "everything", _meta: { kept: true } } },
+    { send: { type: "system", subtype: "brand_new", value: 1 } },
+    { send: { type: "rate_limit_event", rate_limit_info: { status: "allowed_warning" } } },
+  ];
+  const bench = await make([...WELCOME, ...BEGIN, ...noise, said("Good."), RESULT, ...END]);
+  const { turn, outcome } = await run(bench);
+  expect(outcome).toEqual({ status: "completed" });
+  expect(turn.events.filter(({ type }) => type === "extension")).toEqual([
+    {
+      type: "extension",
+      method: "claude/ui_invalidate",
+      params: { what: "everything", _meta: { kept: true } },
+    },
+    { type: "extension", method: "claude/brand_new", params: { subtype: "brand_new", value: 1 } },
+    {
+      type: "extension",
+      method: "claude/rate_limit_event",
+      params: { rate_limit_info: { status: "allowed_warning" } },
+    },
+    { type: "extension", method: "claude/badLines", params: { lines: 2 } },
+  ]);
+  expect(turn.completedItems).toMatchObject([{ type: "agentMessage", text: "Good." }]);
+});
+
+test("[S3-51] [S3-52] [S4-28] a missing login and what a hook did are told as such, and a compaction is an item", async () => {
+  const hook = { hook_name: "PostToolUse:Bash", stdout: "fine", stderr: "", exit_code: 0 };
+  const bench = await make([
+    ...[...WELCOME, ...BEGIN],
+    { send: { type: "system", subtype: "hook_response", ...hook } },
+    { send: { type: "system", subtype: "compact_boundary", compact_metadata: { trigger: "auto" } } },
+    { send: { type: "system", subtype: "auth_required", message: "Please sign in" } },
+    { send: { type: "assistant", error: "authentication_failed", message: { content: "Not logged in" } } },
+    { send: { type: "result", subtype: "success", is_error: true, result: "Not logged in" } },
+    ...END,
+  ]);
+  const { turn, outcome } = await run(bench);
+  const params = { hookName: "PostToolUse:Bash", stdout: "fine", stderr: "", exitCode: 0 };
+  expect(turn.events).toContainEqual({ type: "extension", method: "claude/hookResponse", params });
+  const error = { errorInfo: "Unauthorized", message: expect.stringContaining("claude auth login") };
+  expect(turn.events).toContainEqual({
+    ...{ type: "error", willRetry: false },
+    error: { ...error, additionalDetails: "Please sign in" },
+  });
+  expect(turn.completedItems).toMatchObject([{ type: "contextCompaction" }]);
+  expect(outcome).toMatchObject({ status: "failed", error });
+});
+
+test("[S3-54] the result of a tool is understood also where the model's own message carries it", async () => {
+  const block = (fields: object): FakeStep => ({
+    send: { type: "assistant", message: { id: "m", content: [fields] } },
+  });
+  const bench = await make([
+    ...[...WELCOME, ...BEGIN],
+    block({ type: "server_tool_use", id: "s1", name: "WebSearch", input: { query: "lamps" } }),
+    block({ type: "web_search_tool_result", tool_use_id: "s1", content: [] }),
+    block({ type: "tool_use", id: "t1", name: "Read", input: { file_path: "a" } }),
+    block({ type: "tool_result", tool_use_id: "t1", content: "one", is_error: false }),
+    ...[RESULT, ...END],
+  ]);
+  const { turn } = await run(bench);
+  expect(turn.completedItems).toMatchObject([
+    { type: "webSearch", query: "lamps" },
+    { type: "toolCall", tool: "Read", status: "completed", result: "one" },
+  ]);
+});
+
+test("work that Claude begins by itself between two turns is no part of either, and is told once", async () => {
+  const unasked = [INIT, said("The background task ended."), RESULT];
+  const bench = await make([...WELCOME, ...TURN, ...unasked, ...TURN, ...TURN, ...END]);
+  const session = await bench.open();
+  const first = await run(bench, session);
+  await expect.poll(() => bench.lines.filter((line) => line.includes('"result"')).length).toBe(2);
+  const second = await run(bench, session);
+  const third = await run(bench, session);
+  for (const { turn } of [first, second, third]) {
+    expect(turn.completedItems).toMatchObject([{ type: "agentMessage", text: "Good." }]);
+    expect(turn.late).toEqual([]);
+  }
+  const told = [first, second, third].map(({ turn }) =>
+    turn.events.filter(({ type }) => type === "extension"),
+  );
+  const params = { turns: 1, lastText: "x" };
+  expect(told).toEqual([[], [{ type: "extension", method: "claude/unaskedTurns", params }], []]);
+});
+
+test("a turn goes on until what was said during it is answered, also where that takes a second round", async () => {
+  const bench = await make([
+    ...[...WELCOME, ...BEGIN, said("First.")],
+    { expect: { type: "user", uuid: "$late" } },
+    ...[RESULT, INIT],
+    { send: { type: "user", message: { content: "more" }, uuid: "$late", isReplay: true } },
+    ...[said("Second."), RESULT, ...END],
+  ]);
+  const session = await bench.open();
+  const turn = turnOf(bench);
+  const ended = session.run(turn);
+  await turn.waitFor((event) => event.type === "item/completed");
+  expect(await session.steer?.([{ type: "text", text: "more" }])).toBe(true);
+  expect(await ended).toEqual({ status: "completed" });
+  expect(turn.completedItems).toMatchObject([{ text: "First." }, { text: "Second." }]);
+});
+
+test("[P24] [S4-6] [S4-13] [S4-25] a process that ends in a turn fails it with its last words, and the next one resumes its session", async () => {
+  const bench = await make([...[...WELCOME, ...BEGIN], { stderr: "out of oil\n" }, { exit: 7 }]);
+  const session = await bench.open();
+  const first = await run(bench, session);
+  const message = expect.stringMatching(/exit code 7.*out of oil/s);
+  expect(first.outcome).toEqual({ status: "failed", error: { message, errorInfo: "AgentFailed" } });
+  expect(first.turn.events).toContainEqual({ type: "session", nativeId: "session-of-claude" });
+  const second = await run(bench, session);
+  expect(second.outcome).toMatchObject({ status: "failed" });
+  expect(await argumentsSeen(bench)).toEqual([
+    expect.arrayContaining(["--session-id"]),
+    expect.arrayContaining(["--resume", "session-of-claude"]),
+  ]);
+});
+
+/** A bench on a fake Claude that tells its arguments first and then plays the steps. */
+async function make(steps: readonly FakeStep[]): Promise<ClaudeBench> {
+  leavesNoProcess();
+  const { path: folder } = await temporaryFolder();
+  const told: FakeStep = { send: { type: "started", with: "$argv" } };
+  const command = await writeFakeAgent(folder, [told, ...steps]);
+  const sandbox = new CommandSandbox({ environment: process.env });
+  const kit = { folder, command, sandbox, clock: new TestClock(), atEnd: onTestFinished };
+  return ClaudeBench.make(kit, { settings: { sandboxPolicy: { type: "dangerFullAccess" } } });
+}
+
+async function argumentsSeen(bench: ClaudeBench): Promise<unknown[]> {
+  const lines = bench.lines.filter((line) => line.startsWith('<- {"type":"started"'));
+  return lines.map((line) => JSON.parse(line.slice(3)).with);
+}
+
+function turnOf(bench: ClaudeBench, settings: Partial<ThreadSettings> = {}): RecordingTurn {
+  return new RecordingTurn({ text: "go", settings: { ...bench.settings, ...settings } });
+}
+
+async function run(bench: ClaudeBench, given?: DriverSession, settings: Partial<ThreadSettings> = {}) {
+  const session = given ?? (await bench.open());
+  const turn = turnOf(bench, settings);
+  const outcome = await session.run(turn).finally(() => turn.end());
+  return { turn, outcome };
+}

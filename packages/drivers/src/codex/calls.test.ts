@@ -1,0 +1,183 @@
+import type { Decision, ThreadSettings } from "@flint/protocol";
+import { CodexCommandDecision } from "@flint/protocol/codex";
+import { RecordingTurn } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { FakeCodex, type WireMessage } from "./testing/fake-codex.ts";
+import { fakeSession, PLACE, SETTINGS } from "./testing/fake-session.ts";
+
+/** A turn that has begun. */
+async function running(fake: FakeCodex, decide?: () => Decision, settings: ThreadSettings = SETTINGS) {
+  const { opened, driver } = await fakeSession(fake, onTestFinished);
+  const turn = new RecordingTurn({ text: "go", settings, ...(decide === undefined ? {} : { decide }) });
+  const outcome = opened.run(turn);
+  outcome.catch(() => undefined);
+  await fake.told(({ method }) => method === "turn/start");
+  return { opened, driver, turn, outcome };
+}
+
+/** What the fake program is answered when it asks this. */
+async function answerTo(method: string, params: object, decide?: () => Decision): Promise<WireMessage> {
+  const fake = new FakeCodex();
+  const { turn } = await running(fake, decide);
+  fake.say({ id: "ask-7", method, params: { ...PLACE, ...params } });
+  const answer = await fake.told(({ id }) => id === "ask-7");
+  turn.stop();
+  fake.endTurn("interrupted");
+  return answer;
+}
+
+describe("what Codex asks", () => {
+  const command = { itemId: "c", command: "/bin/bash -lc 'make all'", cwd: "/workspace" };
+
+  test.each([
+    ["allow", "once", "accept"],
+    ["allow", "session", "acceptForSession"],
+    ["allow", "always", "accept"],
+    ["deny", "once", "decline"],
+    ["cancel", "once", "cancel"],
+  ] as const)("[S3-74] [S4-11] a command: %s, %s is answered with %s", async (outcome, scope, decision) => {
+    const answer = await answerTo("item/commandExecution/requestApproval", command, () => ({
+      outcome,
+      scope,
+    }));
+    expect(answer).toEqual({ id: "ask-7", result: { decision } });
+    expect(CodexCommandDecision.safeParse(decision).success).toBe(true);
+  });
+
+  test.each([
+    ["allow", "once", "approved"],
+    ["allow", "session", "approved_for_session"],
+    ["deny", "once", { denied: { rejection: "The user declined." } }],
+    ["cancel", "once", "abort"],
+  ] as const)(
+    "[S3-73] [S4-45] the older request: %s, %s is answered in the older words",
+    async (outcome, scope, decision) => {
+      const old = {
+        conversationId: "thread-1",
+        callId: "c",
+        command: ["bash", "-lc", "make"],
+        cwd: "/",
+        parsedCmd: [],
+      };
+      const answer = await answerTo("execCommandApproval", old, () => ({ outcome, scope }));
+      expect(answer).toEqual({ id: "ask-7", result: { decision } });
+    },
+  );
+
+  test("[S3-73] the older request for a patch is asked with whole diffs", async () => {
+    const fake = new FakeCodex();
+    const { turn } = await running(fake);
+    const fileChanges = { "/workspace/a": { type: "add", content: "x\n" } };
+    const params = { conversationId: "thread-1", callId: "p", fileChanges, reason: null, grantRoot: null };
+    fake.say({ id: 3, method: "applyPatchApproval", params });
+    expect(await fake.told(({ id, method }) => id === 3 && method === undefined)).toEqual({
+      id: 3,
+      result: { decision: "approved" },
+    });
+    const changes = [{ path: "a", kind: "add", diff: "--- /dev/null\n+++ b/a\n@@ -0,0 +1,1 @@\n+x\n" }];
+    expect(turn.actions).toEqual([{ kind: "fileChange", itemId: "p", changes }]);
+    fake.endTurn();
+  });
+
+  test("a command is asked about as the user would type it", async () => {
+    const fake = new FakeCodex();
+    const { turn } = await running(fake);
+    fake.say({ id: 3, method: "item/commandExecution/requestApproval", params: { ...PLACE, ...command } });
+    expect(await turn.firstAction()).toEqual({
+      kind: "command",
+      itemId: "c",
+      command: "make all",
+      cwd: "/workspace",
+    });
+    fake.endTurn();
+  });
+
+  test("a command that is to leave the sandbox is declined without asking where the policy confines it", async () => {
+    const fake = new FakeCodex();
+    const confined: ThreadSettings = { ...SETTINGS, sandboxPolicy: { type: "workspaceWrite" } };
+    const { turn } = await running(fake, undefined, confined);
+    const params = { ...PLACE, ...command, reason: "I need the network." };
+    fake.say({ id: 3, method: "item/commandExecution/requestApproval", params });
+    const answer = await fake.told(({ id, method }) => id === 3 && method === undefined);
+    expect(answer).toEqual({ id: 3, result: { decision: "decline" } });
+    expect(turn.actions).toEqual([]);
+    expect(turn.events).toContainEqual({
+      type: "extension",
+      method: "codex/warning",
+      params: { message: expect.stringContaining('"make all" outside of the sandbox') },
+    });
+    fake.endTurn();
+  });
+
+  test("[S2-79] [S4-11] what Flint cannot do is answered with an error", async () => {
+    const unknown = await answerTo("account/chatgptAuthTokens/refresh", {});
+    expect(unknown).toMatchObject({
+      id: "ask-7",
+      error: { message: "Flint does not support account/chatgptAuthTokens/refresh." },
+    });
+    const tool = await answerTo("item/tool/call", { callId: "t", tool: "lamp", arguments: {} });
+    expect(tool).toMatchObject({ id: "ask-7", error: { message: "Flint offers no tool lamp." } });
+  });
+
+  test("[S4-11] a question to the user is asked and answered by the ids of its parts", async () => {
+    const fake = new FakeCodex();
+    const { opened } = await fakeSession(fake, onTestFinished);
+    const turn = new RecordingTurn({ text: "go", settings: SETTINGS, answers: { q: { answers: ["blue"] } } });
+    const outcome = opened.run(turn);
+    await fake.told(({ method }) => method === "turn/start");
+    const options = [{ label: "red", description: "Warm." }];
+    const question = {
+      id: "q",
+      header: "Colour",
+      question: "Which?",
+      isOther: true,
+      isSecret: true,
+      options,
+    };
+    const params = { ...PLACE, itemId: "ask", questions: [question], isBlocking: true };
+    fake.say({ id: 3, method: "item/tool/requestUserInput", params });
+    const answer = await fake.told(({ id, method }) => id === 3 && method === undefined);
+    expect(answer.result).toEqual({ answers: { q: { answers: ["blue"] } } });
+    expect(turn.questions).toEqual([
+      [{ id: "q", header: "Colour", question: "Which?", options, secret: true }],
+    ]);
+    fake.endTurn();
+    await outcome;
+  });
+
+  test("a form of an MCP server is asked as questions, and filled in with the answers", async () => {
+    const fake = new FakeCodex();
+    const { opened } = await fakeSession(fake, onTestFinished);
+    const answers = { colour: { answers: ["Red"] }, count: { answers: ["3"] } };
+    const turn = new RecordingTurn({ text: "go", settings: SETTINGS, answers });
+    const outcome = opened.run(turn);
+    await fake.told(({ method }) => method === "turn/start");
+    const requestedSchema = {
+      type: "object",
+      properties: {
+        colour: { type: "string", title: "Colour", oneOf: [{ const: "red", title: "Red" }] },
+        count: { type: "integer", description: "How many?" },
+        note: { type: "string" },
+      },
+      required: ["colour", "count"],
+    };
+    const params = {
+      ...PLACE,
+      serverName: "lamps",
+      mode: "form",
+      message: "Which lamp?",
+      requestedSchema,
+      _meta: null,
+    };
+    fake.say({ id: 3, method: "mcpServer/elicitation/request", params });
+    const answer = await fake.told(({ id, method }) => id === 3 && method === undefined);
+    expect(answer.result).toEqual({ action: "accept", content: { colour: "red", count: 3 }, _meta: null });
+    expect(turn.questions[0]).toMatchObject([
+      { id: "colour", header: "Colour", options: [{ label: "Red" }] },
+      { id: "count", question: "How many?" },
+      { id: "note", question: "note (may be left out)" },
+    ]);
+    fake.endTurn();
+    await outcome;
+  });
+});

@@ -1,0 +1,94 @@
+import { access } from "node:fs/promises";
+import { CommandSandbox } from "@flint/core/sandbox";
+import {
+  agentProgram,
+  type DriverUnderTest,
+  descendantsOf,
+  describeDriver,
+  type ModelFailureKind,
+  needs,
+} from "@flint/testkit";
+import { onTestFinished } from "vitest";
+import { type OfflineScript, offlineModel } from "../testing/offline-model.ts";
+import { CodexDriver } from "./driver.ts";
+import { folder, HURRIED, realCodex } from "./testing/real-codex.ts";
+
+/** What the model does first; Codex tries again by itself where that makes sense. */
+const FAILURES: Readonly<Record<ModelFailureKind, OfflineScript>> = {
+  badRequest: [[{ error: { status: 400, message: "The lamp does not fit." } }]],
+  rateLimit: [[{ error: { status: 429, message: "One lamp at a time.", retry_after: 0.05 } }]],
+  overloaded: [[{ error: { status: 529, message: "Too many lamps." } }]],
+  cutStream: [[{ text: "Half of a" }, { cut: true }]],
+};
+
+/** Not the script that starts it, nor what keeps it on a leash: they end with it. */
+const PROGRAM_ITSELF = /^\S*\/bin\/codex app-server/;
+
+const PROGRAM = agentProgram("codex");
+
+if (PROGRAM === undefined) needs("codex")("Codex, as any driver", () => undefined);
+else describeDriver("Codex", () => settingUp(PROGRAM));
+
+async function settingUp(program: string): Promise<DriverUnderTest> {
+  const model = await offlineModel(onTestFinished);
+  const sandbox = new CommandSandbox({ environment: process.env });
+  const [cwd, stateFolder] = await Promise.all([
+    folder("work", onTestFinished),
+    folder("state", onTestFinished),
+  ]);
+  let { url } = model;
+  const options = realCodex({ program, sandbox, stateFolder, url: () => url });
+  const anew = () => {
+    const driver = new CodexDriver(options, HURRIED);
+    // Before its home is removed, so that it writes nothing there any more.
+    onTestFinished(() => driver.close());
+    return driver;
+  };
+  return {
+    driver: anew(),
+    settings: {
+      model: "codex/default",
+      cwd,
+      approvalPolicy: "always",
+      sandboxPolicy: { type: "workspaceWrite" },
+      config: {},
+    },
+    sandbox,
+    prompts: {
+      text: "hello",
+      tool: "run `touch made`",
+      stream: "count to 6000",
+      longTool: "run `sleep 1000`",
+      failure: "fail",
+      steer: "run `sleep 1`",
+    },
+    toolRan: () =>
+      access(`${cwd}/made`).then(
+        () => true,
+        () => false,
+      ),
+    gives: {
+      again: anew,
+      fileChange: {
+        prompt: "in notes.txt replace two with three",
+        path: "notes.txt",
+        before: "one\ntwo\nlast\n",
+        after: "one\nthree\nlast\n",
+      },
+      sessionApproval: { sameAgain: "keepsIt", otherTool: "run `touch other`" },
+      steering: { more: "count to 3", says: /1.*2.*3/s },
+      recall: { ask: "what did I ask you?", says: /hello/ },
+      otherModel: { model: "codex/other", used: () => model.requests.at(-1)?.body.model === "other" },
+      selectors: ["reasoning_effort", "collaboration_mode"],
+      failing: async (kind) => {
+        const failing = await offlineModel(onTestFinished, FAILURES[kind]);
+        url = failing.url;
+        return "hello";
+      },
+      processes: () => {
+        const running = descendantsOf(process.pid).filter(({ command }) => PROGRAM_ITSELF.test(command));
+        return running.map(({ pid }) => pid);
+      },
+    },
+  };
+}

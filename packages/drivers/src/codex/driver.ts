@@ -1,0 +1,174 @@
+import {
+  type Account,
+  type Clock,
+  type Driver,
+  type DriverSession,
+  type McpServerStatus,
+  type Sandbox,
+  type SessionSpec,
+  SYSTEM_CLOCK,
+} from "@flint/core/ports";
+import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
+import { CODEX_VERSION, type CodexModel } from "@flint/protocol/codex";
+import type { AgentOptions } from "../shared/agent-options.ts";
+import { isReady } from "../shared/ready.ts";
+import { codexLaunch } from "./launch.ts";
+import { mcpServerStatus } from "./mcp-status.ts";
+import { CODEX_ID, DEFAULT_MODEL, modelRows, selectorsOf } from "./selectors.ts";
+import type { CodexServer } from "./server.ts";
+import { CodexSession } from "./session.ts";
+import { SharedServer } from "./shared-server.ts";
+import { CODEX_TIMING, type CodexTiming } from "./timing.ts";
+
+/** The models as one process of Codex told them. */
+interface Listed {
+  readonly server: CodexServer;
+  readonly models: readonly CodexModel[];
+}
+
+/** Codex: one `codex app-server` for all threads. Starts nothing before it is needed. */
+export class CodexDriver implements Driver {
+  readonly id = CODEX_ID;
+  readonly #options: AgentOptions;
+  readonly #timing: CodexTiming;
+  readonly #clock: Clock;
+  readonly #shared: SharedServer;
+  readonly #sessions = new Set<CodexSession>();
+  #sandbox: Sandbox | undefined;
+  #listed: Listed | undefined;
+  #listing: Promise<readonly CodexModel[]> | undefined;
+  #comparedVersion: string = CODEX_VERSION;
+
+  constructor(options: AgentOptions, timing: Partial<CodexTiming> = {}, clock: Clock = SYSTEM_CLOCK) {
+    this.#options = options;
+    this.#timing = { ...CODEX_TIMING, ...timing };
+    this.#clock = clock;
+    this.#sandbox = options.sandbox;
+    this.#shared = new SharedServer((sandbox) => this.#spec(sandbox), clock, this.#timing.linger);
+  }
+
+  async models(): Promise<readonly Model[]> {
+    if ((await this.#options.program()) === undefined) return [];
+    return modelRows(await this.#models());
+  }
+
+  async defaultModel(): Promise<string> {
+    return DEFAULT_MODEL;
+  }
+
+  isPreferred(): Promise<boolean> {
+    return isReady(this.#options);
+  }
+
+  /** Codex takes any name of a model; it says itself if there is none. */
+  qualify(name: string): string | undefined {
+    if (name === CODEX_ID) return DEFAULT_MODEL;
+    return name.startsWith(`${CODEX_ID}/`) && name.length > CODEX_ID.length + 1 ? name : undefined;
+  }
+
+  async options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]> {
+    return selectorsOf(model, await this.#models(), values);
+  }
+
+  async open(spec: SessionSpec): Promise<DriverSession> {
+    this.#sandbox ??= spec.sandbox;
+    // Without the program there is no thread; that is said now, not in the middle of a turn.
+    await codexLaunch(this.#options);
+    const session = new CodexSession(spec, {
+      ...{ shared: this.#shared, clock: this.#clock, timing: this.#timing },
+      drift: (server) => this.#drift(server),
+      closed: (closing) => this.#sessions.delete(closing),
+    });
+    this.#sessions.add(session);
+    return session;
+  }
+
+  async account(): Promise<Account> {
+    const nobody: Account = { account: null, requiresLogin: false };
+    return this.#ask(async (server) => {
+      const told = await server.request("account/read", {}, this.#timing.list);
+      if (told.account === undefined || told.account === null) {
+        return { account: null, requiresLogin: told.requiresOpenaiAuth };
+      }
+      const { type, email } = told.account;
+      return { account: typeof email === "string" ? { type, label: email } : { type }, requiresLogin: false };
+    }, nobody);
+  }
+
+  /** Those of the open threads and of Codex itself; of one name the latest counts. Starts nothing. */
+  async mcpServers(): Promise<readonly McpServerStatus[]> {
+    const running = await this.#shared.running();
+    if (running === undefined) return [];
+    const none: readonly McpServerStatus[] = [];
+    const own = await this.#ask(async (server) => {
+      const params = { detail: "toolsAndAuthOnly" };
+      const { data } = await server.request("mcpServerStatus/list", params, this.#timing.list);
+      return data.map(({ name, runtimeStatus, toolsError }) =>
+        mcpServerStatus(name, runtimeStatus, toolsError),
+      );
+    }, none);
+    const all = [...own, ...[...this.#sessions].flatMap((session) => session.mcpServers)];
+    return [...new Map(all.map((status) => [status.name, status])).values()];
+  }
+
+  /** Ends the process. Threads that go on start another. */
+  close(): Promise<void> {
+    return this.#shared.close();
+  }
+
+  async #spec(sandbox: Sandbox) {
+    const { version, trace } = this.#options;
+    return { launch: await codexLaunch(this.#options), sandbox, version, trace, timing: this.#timing };
+  }
+
+  /** As the running process lists them; as the last one did if none runs, and none at all if Codex cannot say. */
+  async #models(): Promise<readonly CodexModel[]> {
+    const running = await this.#shared.running();
+    if (this.#listed !== undefined && (running === undefined || running === this.#listed.server)) {
+      return this.#listed.models;
+    }
+    this.#listing ??= this.#list().finally(() => {
+      this.#listing = undefined;
+    });
+    return this.#listing;
+  }
+
+  #list(): Promise<readonly CodexModel[]> {
+    return this.#ask(async (server) => {
+      const { data } = await server.request("model/list", {}, this.#timing.list);
+      this.#listed = { server, models: data };
+      return data;
+    }, this.#listed?.models ?? []);
+  }
+
+  /** Asks the process, started if need be; what cannot be asked, or is not answered in time, has another answer. */
+  async #ask<Answer>(ask: (server: CodexServer) => Promise<Answer>, otherwise: Answer): Promise<Answer> {
+    const sandbox = this.#sandbox;
+    if (sandbox === undefined) return otherwise;
+    const letGo = this.#shared.hold();
+    const late = new Promise<Answer>((resolve) =>
+      this.#clock.after(this.#timing.list, () => resolve(otherwise)),
+    );
+    // Whoever starts a turn is told what is wrong; a list is only empty.
+    const answer = this.#shared
+      .server(sandbox)
+      .then(ask)
+      .catch(() => otherwise);
+    return Promise.race([answer, late]).finally(letGo);
+  }
+
+  /** What changed in a Codex of another version, told once. */
+  async #drift({ version }: CodexServer): Promise<readonly string[]> {
+    const sandbox = this.#sandbox;
+    const program = await this.#options.program();
+    if (version === this.#comparedVersion || sandbox === undefined || program === undefined) return [];
+    this.#comparedVersion = version;
+    const { codexDrift } = await import("./drift.ts");
+    // A Codex that cannot print its words is used as it is.
+    const changes = await codexDrift(program, sandbox).catch(() => []);
+    return [
+      `Codex is ${version || "of an unknown version"}; Flint was made for ${CODEX_VERSION}.`,
+      ...changes,
+    ];
+  }
+}

@@ -1,0 +1,271 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import type { McpServerConfig, SessionSpec, TurnContext } from "@flint/core/ports";
+import { CommandSandbox } from "@flint/core/sandbox";
+import type { ThreadSettings } from "@flint/protocol";
+import {
+  agentProgram,
+  descendantsOf,
+  leavesNoProcess,
+  lifecycleFaults,
+  needs,
+  RecordingTurn,
+  type RecordingTurnOptions,
+  temporaryFolder,
+  waitForExit,
+} from "@flint/testkit";
+import { describe, expect, onTestFinished } from "vitest";
+import { type OfflineScript, offlineModel } from "../testing/offline-model.ts";
+import { CodexDriver } from "./driver.ts";
+import { folder, HURRIED, realCodex } from "./testing/real-codex.ts";
+
+const real = needs("codex");
+
+/** The real program with the offline model, and a folder to work in. */
+async function settingUp(script?: OfflineScript) {
+  leavesNoProcess();
+  const model = await offlineModel(onTestFinished, script);
+  const sandbox = new CommandSandbox({ environment: process.env });
+  const [outside, stateFolder] = await Promise.all([
+    folder("work", onTestFinished),
+    folder("state", onTestFinished),
+  ]);
+  const cwd = `${outside}/workspace`;
+  await mkdir(cwd);
+  const options = realCodex({
+    ...{ program: agentProgram("codex"), sandbox, stateFolder, url: () => model.url },
+  });
+  const driver = new CodexDriver(options, HURRIED);
+  // Before its home is removed, so that it writes nothing there any more.
+  onTestFinished(() => driver.close());
+  const settings: ThreadSettings = {
+    ...{ model: "codex/default", cwd, config: {} },
+    ...{ approvalPolicy: "unlessTrusted", sandboxPolicy: { type: "workspaceWrite" } },
+  };
+  const open = async (spec: Partial<SessionSpec> = {}, by: CodexDriver = driver) => {
+    const session = await by.open({
+      ...{ threadId: "t", settings, nativeId: undefined, sandbox, mcpServers: [] },
+      ...{ history: async () => [], account: async () => "" },
+      ...spec,
+    });
+    onTestFinished(() => session.close());
+    return session;
+  };
+  return { model, driver, settings, open, cwd, outside, stateFolder, sandbox };
+}
+
+type Opened = Awaited<ReturnType<Awaited<ReturnType<typeof settingUp>>["open"]>>;
+
+async function run(session: Opened, options: RecordingTurnOptions, more: Partial<TurnContext> = {}) {
+  const turn = new RecordingTurn(options);
+  const context: TurnContext = { ...contextOf(turn), ...more };
+  const outcome = await session.run(context);
+  turn.end();
+  return { turn, outcome };
+}
+
+/** The turn as a plain object, so that a test can say what it is for. */
+function contextOf(turn: RecordingTurn): TurnContext {
+  return {
+    ...{ turnId: turn.turnId, kind: turn.kind, input: turn.input, settings: turn.settings },
+    ...{ review: turn.review, outputSchema: turn.outputSchema, signal: turn.signal },
+    emit: (event) => turn.emit(event),
+    ready: () => turn.ready(),
+    approve: (action) => turn.approve(action),
+    ask: (itemId, questions) => turn.ask(itemId, questions),
+  };
+}
+
+/** A call of a tool from the code that the newest models write. */
+function code(text: string): OfflineScript {
+  return [[{ call: "exec", raw: `text(JSON.stringify(await ${text}))` }], [{ text: "Done." }]];
+}
+
+function codexProcesses() {
+  return descendantsOf(process.pid).filter(({ command }) => /^\S*\/bin\/codex app-server/.test(command));
+}
+
+describe("[S0-103, S4-7, S4-48] the process", () => {
+  real("one serves all threads and ends a while after the last one", async () => {
+    const { open, settings } = await settingUp();
+    const [first, second] = [await open(), await open()];
+    const [left, right] = await Promise.all([
+      run(first, { text: "hello", settings }),
+      run(second, { text: "hello", settings }),
+    ]);
+    expect([left.outcome, right.outcome]).toEqual([{ status: "completed" }, { status: "completed" }]);
+    const ids = [left, right].map(
+      ({ turn }) => turn.events.find((event) => event.type === "session")?.nativeId,
+    );
+    expect(new Set(ids).size).toBe(2);
+    const again = await run(first, { text: "what did I ask before?", settings });
+    expect(again.turn.events.filter((event) => event.type === "session")).toEqual([]);
+    expect(JSON.stringify(again.turn.completedItems)).toContain("hello");
+    const running = codexProcesses();
+    expect(running).toHaveLength(1);
+    await Promise.all([first.close(), second.close()]);
+    await waitForExit(running);
+  });
+});
+
+describe("the sandbox, seen by what happens", () => {
+  real("a thread that may only read writes nothing, by no tool", async () => {
+    const { open, settings, cwd } = await settingUp();
+    const session = await open();
+    const readOnly: ThreadSettings = {
+      ...settings,
+      approvalPolicy: "never",
+      sandboxPolicy: { type: "readOnly" },
+    };
+    await run(session, { text: "run `touch made`", settings: readOnly });
+    await run(session, { text: "create made.py that prints hi", settings: readOnly });
+    expect([existsSync(`${cwd}/made`), existsSync(`${cwd}/made.py`)]).toEqual([false, false]);
+  });
+
+  real("a thread that may write its workspace writes there and for itself, and nowhere else", async () => {
+    const { open, settings, cwd, outside } = await settingUp();
+    const session = await open();
+    const never: ThreadSettings = { ...settings, approvalPolicy: "never" };
+    const commands = [
+      "touch made",
+      `touch ${outside}/made`,
+      "touch /tmp/flint-codex-test-made",
+      "touch $TMPDIR/made",
+    ];
+    const { turn } = await run(session, {
+      text: `run \`${commands.join("; echo $?; ")}; echo $?\``,
+      settings: never,
+    });
+    const [command] = turn.completedItems.filter(({ type }) => type === "commandExecution");
+    const output = String(Reflect.get(command ?? {}, "aggregatedOutput"));
+    expect(output.split("\n").filter((line) => /^\d$/.test(line))).toEqual(["0", "1", "1", "0"]);
+    expect([existsSync(`${cwd}/made`), existsSync(`${outside}/made`)]).toEqual([true, false]);
+    expect(existsSync("/tmp/flint-codex-test-made")).toBe(false);
+  });
+
+  real("a command that asks to leave it is declined, whoever would say yes", async () => {
+    const { open, settings, outside } = await settingUp(
+      code(
+        `tools.exec_command({cmd: "touch ../made", sandbox_permissions: "require_escalated", justification: "I want to."})`,
+      ),
+    );
+    const { turn, outcome } = await run(await open(), { text: "go", settings });
+    expect(outcome).toEqual({ status: "completed" });
+    expect(turn.actions).toEqual([]);
+    expect(existsSync(`${outside}/made`)).toBe(false);
+  });
+
+  real("where Codex has no sandbox, commands are refused and not run without one", async () => {
+    const { open, settings, cwd, sandbox, model } = await settingUp();
+    // Codex does not put what its sandbox needs below the system's temporary folder.
+    const { path: stateFolder } = await temporaryFolder();
+    const options = realCodex({ program: agentProgram("codex"), sandbox, stateFolder, url: () => model.url });
+    const homeless = new CodexDriver(options, HURRIED);
+    onTestFinished(() => homeless.close());
+    const session = await open({}, homeless);
+    await run(session, { text: "run `touch made`", settings: { ...settings, approvalPolicy: "never" } });
+    expect(existsSync(`${cwd}/made`)).toBe(false);
+  });
+
+  real("a workspace has no say over Codex, and is not written down as trusted", async () => {
+    const { open, settings, cwd, stateFolder } = await settingUp();
+    await mkdir(`${cwd}/.codex`);
+    await mkdir(`${cwd}/.git`);
+    const server = `[mcp_servers.evil]\ncommand = "touch"\nargs = ["${cwd}/started"]\n`;
+    await writeFile(`${cwd}/.codex/config.toml`, server);
+    await run(await open(), { text: "hello", settings });
+    expect(existsSync(`${cwd}/started`)).toBe(false);
+    expect(await readFile(`${stateFolder}/codex/config.toml`, "utf8").catch(() => "")).not.toContain(
+      "trusted",
+    );
+  });
+});
+
+describe("what Codex asks", () => {
+  const LAMPS: McpServerConfig = {
+    ...{ type: "stdio", name: "lamps", command: process.execPath, env: {} },
+    args: [fileURLToPath(new URL("./testing/lamp-server.mjs", import.meta.url))],
+  };
+
+  real("a tool of an MCP server that the user configured is asked about, called and told", async () => {
+    const { open, settings, driver } = await settingUp(code(`tools.mcp__lamps__light({room: "hall"})`));
+    const session = await open({ mcpServers: [LAMPS] });
+    const { turn } = await run(session, { text: "go", settings });
+    const call = { tool: "light", server: "lamps", arguments: { room: "hall" } };
+    expect(turn.actions).toMatchObject([{ kind: "tool", ...call }]);
+    expect(turn.completedItems).toContainEqual(
+      expect.objectContaining({ type: "mcpToolCall", status: "completed", ...call }),
+    );
+    expect(lifecycleFaults(turn.events, true)).toEqual([]);
+    expect(await driver.mcpServers()).toEqual([{ name: "lamps", status: "ready" }]);
+  });
+
+  real("a question to the user has its answer", async () => {
+    const { open, settings } = await settingUp();
+    const plan: ThreadSettings = { ...settings, config: { collaboration_mode: "plan" } };
+    const answers = { answer: { answers: ["blue"] } };
+    const { turn } = await run(await open(), {
+      text: "ask me which colour: red or blue",
+      settings: plan,
+      answers,
+    });
+    expect(turn.questions).toMatchObject([
+      [{ question: "Which colour?", options: [{ label: "red" }, { label: "blue" }] }],
+    ]);
+    expect(JSON.stringify(turn.completedItems)).toContain("blue");
+  });
+});
+
+describe("other turns", () => {
+  real("a review can be stopped", async () => {
+    const { open, settings } = await settingUp([[{ repeat: "word ", times: 100_000 }], [{ text: "Hello." }]]);
+    const session = await open();
+    const turn = new RecordingTurn({ text: "", settings });
+    const review = { kind: "review", review: { type: "custom", instructions: "Look at it." } } as const;
+    const outcome = session.run({ ...contextOf(turn), ...review });
+    await turn.waitFor(({ type }) => type === "item/started");
+    const [running] = codexProcesses();
+    turn.stop();
+    expect(await outcome).toEqual({ status: "interrupted" });
+    expect(codexProcesses().map(({ pid }) => pid)).toEqual([running?.pid]);
+    expect((await run(session, { text: "hello", settings })).outcome).toEqual({ status: "completed" });
+  });
+
+  real("a review tells what it found, and a compaction that it happened", async () => {
+    const { open, settings } = await settingUp([
+      [{ text: "Hello." }],
+      [
+        {
+          text: '{"findings":[],"overall_correctness":"patch is correct","overall_explanation":"All is well.","overall_confidence_score":1}',
+        },
+      ],
+      [{ text: "A summary." }],
+      [{ text: "Still here." }],
+    ]);
+    const session = await open();
+    await run(session, { text: "hello", settings });
+    const review = { kind: "review", review: { type: "custom", instructions: "Look at it." } } as const;
+    const reviewed = await run(session, { text: "", settings }, review);
+    expect(reviewed.outcome).toEqual({ status: "completed" });
+    expect(JSON.stringify(reviewed.turn.completedItems)).toContain("All is well.");
+    const compacted = await run(session, { text: "", settings }, { kind: "compact" });
+    expect(compacted.outcome).toEqual({ status: "completed" });
+    expect(compacted.turn.completedItems.map(({ type }) => type)).toContain("contextCompaction");
+    expect((await run(session, { text: "hello", settings })).outcome).toEqual({ status: "completed" });
+  });
+});
+
+real("models, their efforts and the account are told by Codex itself, once", async () => {
+  const { driver, open } = await settingUp();
+  await open();
+  const models = await driver.models();
+  expect(models[0]).toMatchObject({ id: "codex/default", isDefault: true });
+  expect(models.length).toBeGreaterThan(1);
+  const options = await driver.options(models[1]?.id ?? "", { collaboration_mode: "plan" });
+  expect(options.map(({ id }) => id)).toEqual(["reasoning_effort", "collaboration_mode"]);
+  expect(options[0]?.options.map(({ id }) => id)).toContain("high");
+  expect(options[1]).toMatchObject({ value: "plan" });
+  expect(await driver.account()).toEqual({ account: null, requiresLogin: false });
+  expect(codexProcesses()).toHaveLength(1);
+});

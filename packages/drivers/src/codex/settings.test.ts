@@ -1,0 +1,115 @@
+import type { ThreadSettings } from "@flint/protocol";
+import type { CodexModel } from "@flint/protocol/codex";
+import { expect, test } from "vitest";
+import { modelRows, selectorsOf } from "./selectors.ts";
+import { approvalPolicyOf, inputOf, openingOf, sandboxPolicyOf, workingOf } from "./settings.ts";
+
+const SETTINGS: ThreadSettings = {
+  ...{ model: "codex/default", cwd: "/a/b", config: {} },
+  ...{ approvalPolicy: "unlessTrusted", sandboxPolicy: { type: "workspaceWrite" } },
+};
+
+const MODEL: CodexModel = {
+  ...{ id: "m", model: "m", displayName: "M", description: "A model.", hidden: false, isDefault: true },
+  supportedReasoningEfforts: [
+    { reasoningEffort: "low", description: "Fast." },
+    { reasoningEffort: "ultra", description: "Slow." },
+  ],
+  ...{ defaultReasoningEffort: "low", supportsPersonality: true },
+};
+
+test("each policy means one sandbox of Codex, and never a wider one", () => {
+  expect(sandboxPolicyOf({ type: "readOnly" }, "/t")).toEqual({ type: "readOnly", networkAccess: false });
+  expect(sandboxPolicyOf({ type: "workspaceWrite", writableRoots: ["/x"] }, "/t")).toEqual({
+    ...{ type: "workspaceWrite", writableRoots: ["/x", "/t"], networkAccess: false },
+    ...{ excludeTmpdirEnvVar: true, excludeSlashTmp: true },
+  });
+  expect(sandboxPolicyOf({ type: "externalSandbox" }, "/t")).toEqual({
+    type: "externalSandbox",
+    networkAccess: "restricted",
+  });
+  expect(sandboxPolicyOf({ type: "dangerFullAccess" }, "/t")).toEqual({ type: "dangerFullAccess" });
+});
+
+test("Codex asks about everything unless nothing is ever asked", () => {
+  const asked = (["always", "unlessTrusted", "never"] as const).map((approvalPolicy) =>
+    approvalPolicyOf({ ...SETTINGS, approvalPolicy }),
+  );
+  expect(asked).toEqual(["untrusted", "untrusted", "never"]);
+});
+
+test("a thread begins read-only, with no folder trusted, and with the user's MCP servers", () => {
+  const servers = [
+    { type: "stdio", name: "s", command: "c", args: ["1"], env: { K: "v" } },
+    { type: "http", name: "h", url: "http://x", headers: { A: "b" } },
+  ] as const;
+  const opening = openingOf(SETTINGS, servers, "/t");
+  const untrusted = { trust_level: "untrusted" };
+  expect(opening).toMatchObject({ model: null, sandbox: "read-only", approvalsReviewer: "user" });
+  expect(opening.config).toEqual({
+    projects: { "/a/b": untrusted, "/a": untrusted, "/": untrusted },
+    "shell_environment_policy.set": { TMPDIR: "/t" },
+    mcp_servers: {
+      s: { command: "c", args: ["1"], env: { K: "v" } },
+      h: { url: "http://x", http_headers: { A: "b" } },
+    },
+  });
+});
+
+test("a turn has the selectors that were chosen, and the model of the thread if none was", () => {
+  const config = { reasoning_effort: "ultra", personality: "default", collaboration_mode: "plan" };
+  expect(workingOf({ ...SETTINGS, config }, "/t", "m")).toMatchObject({
+    model: "m",
+    effort: "ultra",
+    personality: "none",
+    collaborationMode: { mode: "plan", settings: { model: "m", reasoning_effort: "ultra" } },
+  });
+  const plain = workingOf({ ...SETTINGS, model: "codex/other" }, "/t", "m");
+  expect(plain).toMatchObject({ model: "other" });
+  expect(plain).not.toHaveProperty("effort");
+  expect(plain).not.toHaveProperty("collaborationMode");
+});
+
+test("pictures, skills and files are told with whole paths", () => {
+  const input = inputOf(
+    [
+      { type: "localImage", path: "x.png" },
+      { type: "image", url: "data:," },
+      { type: "mention", name: "n", path: "/n" },
+      { type: "skill", name: "s" },
+      { type: "skill", name: "s", path: "s.md" },
+    ],
+    "/a",
+  );
+  expect(input).toEqual([
+    { type: "localImage", path: "/a/x.png" },
+    { type: "image", url: "data:," },
+    { type: "mention", name: "n", path: "/n" },
+    { type: "text", text: "$s", text_elements: [] },
+    { type: "skill", name: "s", path: "/a/s.md" },
+  ]);
+});
+
+test("[S0-76] the efforts are the model's own; a personality is offered by models that know it", () => {
+  const options = selectorsOf("codex/m", [MODEL], { reasoning_effort: "ultra", personality: "no such" });
+  const shown = options.map(({ id, value, options: choices }) => [
+    id,
+    value,
+    choices.map((choice) => choice.id),
+  ]);
+  expect(shown).toEqual([
+    ["reasoning_effort", "ultra", ["low", "ultra"]],
+    ["personality", "default", ["default", "pragmatic", "friendly"]],
+    ["collaboration_mode", "default", ["default", "review", "plan"]],
+  ]);
+  expect(selectorsOf("codex/unknown", [MODEL], {}).map(({ id }) => id)).toEqual(["collaboration_mode"]);
+  expect(selectorsOf("codex/default", [MODEL], {})[0]?.value).toBe("low");
+});
+
+test("[S2-27] the list begins with what Codex would choose itself, and leaves out hidden models", () => {
+  const models = modelRows([MODEL, { ...MODEL, model: "h", hidden: true }]);
+  expect(models.map(({ id, isDefault }) => [id, isDefault])).toEqual([
+    ["codex/default", true],
+    ["codex/m", false],
+  ]);
+});

@@ -1,0 +1,41 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import type { Sandbox } from "@flint/core/ports";
+import type { AgentOptions } from "../../shared/agent-options.ts";
+import type { CodexTiming } from "../timing.ts";
+
+/** A home of Codex below the system's temporary folder would have no sandbox. */
+const HOMES = fileURLToPath(
+  new URL("../../../../../node_modules/.cache/flint/codex-tests/", import.meta.url),
+);
+
+/** Ends the shared process soon after the last thread, so that a test leaves nothing. */
+export const HURRIED: Partial<CodexTiming> = { linger: 50 };
+
+/** What a driver of the real Codex is given in a test. */
+export interface RealCodex {
+  readonly program: string | undefined;
+  readonly sandbox: Sandbox;
+  /** Where the offline model is, asked when Codex is started. */
+  url(): string;
+  readonly stateFolder: string;
+}
+
+/** Options for the real Codex on the offline model, with a home of its own. */
+export function realCodex({ program, sandbox, url, stateFolder }: RealCodex): AgentOptions {
+  return {
+    program: async () => ({ command: [program ?? "codex"], environment: {} }),
+    offlineModel: async () => url(),
+    stateFolder,
+    sandbox,
+    version: "0.0.0",
+  };
+}
+
+/** A folder for the running test, apart from the system's temporary one: `folder("work", onTestFinished)`. */
+export async function folder(name: string, atEnd: (cleanUp: () => Promise<void>) => void): Promise<string> {
+  await mkdir(HOMES, { recursive: true });
+  const path = await mkdtemp(`${HOMES}${name}-`);
+  atEnd(() => rm(path, { recursive: true, force: true, maxRetries: 5 }));
+  return path;
+}

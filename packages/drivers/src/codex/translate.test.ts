@@ -1,0 +1,232 @@
+import { readFileSync } from "node:fs";
+import type { DriverEvent, TurnOutcome } from "@flint/core/ports";
+import type { TurnKind } from "@flint/protocol";
+import { type CodexNotification, readCodexNotification } from "@flint/protocol/codex";
+import { expectGolden, lifecycleFaults, streamFaults } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { adoptTurn, beginTurn, changesOf, step, type TranslateState } from "./translate.ts";
+
+interface Translated {
+  readonly events: DriverEvent[];
+  readonly outcome: TurnOutcome | undefined;
+  readonly state: TranslateState;
+}
+
+function translate(notifications: readonly CodexNotification[], begin: TranslateState): Translated {
+  let state = begin;
+  const events: DriverEvent[] = [];
+  for (const notification of notifications) {
+    const [next, told] = step(state, notification);
+    state = next;
+    events.push(...told);
+  }
+  return { events, outcome: state.outcome, state };
+}
+
+/** What the real program sent in a turn. */
+function recorded(name: string): CodexNotification[] {
+  const lines = readFileSync(new URL(`./fixtures/${name}.frames.jsonl`, import.meta.url), "utf8").trim();
+  return lines.split("\n").map((line) => {
+    const { method, params } = JSON.parse(line);
+    const read = readCodexNotification(method, params);
+    if (read === undefined) throw new Error(`${method} is not understood`);
+    return read;
+  });
+}
+
+/** The id that the answer to the start of the turn has. */
+function turnIdIn(frames: readonly CodexNotification[]): string {
+  const last = frames.at(-1);
+  if (last?.method !== "turn/completed") throw new Error("A recorded turn ends with its end.");
+  return last.params.turn.id;
+}
+
+function kindOf(name: string): TurnKind {
+  return name === "review" || name === "compact" ? name : "prompt";
+}
+
+describe("what Codex 0.166.0 sent is told in Flint's words", () => {
+  test.each([
+    ["text", "[S3-65] [S3-66] [S3-68] [S4-18] thinking and an answer, in pieces and whole"],
+    ["command", "[S3-67] [S3-75] [S3-76] [S4-19] a command, its output and its exit code"],
+    ["declined", "a command that was declined"],
+    ["files", "[S4-10] files that are added, changed, deleted and renamed, with whole diffs"],
+    ["mcp", "a call of an MCP tool"],
+    ["retries", "a model that is busy, then breaks off, then answers"],
+    ["refused", "a model that refuses"],
+    ["interrupted", "a turn that is stopped"],
+    ["review", "a review"],
+    ["compact", "a compaction of the context"],
+  ])("%s: %s", (name) => {
+    const frames = recorded(name);
+    const begin = adoptTurn(beginTurn("/workspace", kindOf(name), 0), turnIdIn(frames));
+    const { events, outcome } = translate(frames, begin);
+    expectGolden(new URL(`./fixtures/${name}.events.jsonl`, import.meta.url), [...events, { outcome }]);
+    expect(lifecycleFaults(events, outcome?.status === "completed")).toEqual([]);
+    expect(streamFaults(events)).toEqual([]);
+  });
+});
+
+const place = { threadId: "thread", turnId: "turn" };
+
+/** What single notifications mean in the turn `turn`. */
+function told(...notifications: readonly (readonly [string, object])[]): Translated {
+  const read = notifications.map(([method, params]) => {
+    const notification = readCodexNotification(method, { ...place, ...params });
+    if (notification === undefined) throw new Error(`${method} is not understood`);
+    return notification;
+  });
+  return translate(read, adoptTurn(beginTurn("/workspace", "prompt", 0), "turn"));
+}
+
+test("[S2-45] a model that is replaced is told with both names and the reason", () => {
+  const rerouted = { fromModel: "a", toModel: "b", reason: "highRiskCyberActivity" };
+  expect(told(["model/rerouted", rerouted]).events).toEqual([
+    { type: "model/rerouted", fromModel: "codex/a", toModel: "codex/b", reason: "highRiskCyberActivity" },
+  ]);
+});
+
+test("[S2-46] [S2-47] notices about what is deprecated or has no effect are passed on", () => {
+  const notice = { summary: "Old key.", details: null };
+  const extension = (method: string) => ({
+    type: "extension",
+    method,
+    params: { ...place, ...notice },
+  });
+  expect(told(["deprecationNotice", notice], ["configWarning", notice]).events).toEqual([
+    extension("codex/deprecationNotice"),
+    extension("codex/configWarning"),
+  ]);
+});
+
+test("[S3-64] that a thread began is understood and changes nothing", () => {
+  const thread = { id: "thread", preview: "", cwd: "/workspace", turns: [] };
+  expect(told(["thread/started", { thread }]).events).toEqual([]);
+});
+
+test("a plan and the progress of an MCP tool are told", () => {
+  const plan = [
+    { step: "look", status: "completed" },
+    { step: "do", status: "inProgress" },
+    { step: "rest", status: "someday" },
+  ];
+  const { events } = told(
+    ["turn/plan/updated", { explanation: null, plan }],
+    ["item/mcpToolCall/progress", { itemId: "call", message: "half" }],
+  );
+  expect(events).toEqual([
+    {
+      type: "turn/plan/updated",
+      explanation: "",
+      plan: [...plan.slice(0, 2), { step: "rest", status: "pending" }],
+    },
+    { type: "item/mcpToolCall/progress", itemId: "call", message: "half" },
+  ]);
+});
+
+test("an item of an unknown type is kept as it is, under the name of its agent", () => {
+  const item = { type: "imageView", id: "an id/with odd letters", path: "/x.png" };
+  const { events } = told(["item/started", { item }], ["item/completed", { item }]);
+  expect(events).toHaveLength(2);
+  expect(events[1]).toMatchObject({
+    type: "item/completed",
+    item: { type: "codex/imageView", path: "/x.png" },
+  });
+  expect(lifecycleFaults(events, true)).toEqual([]);
+});
+
+test("[S3-69] a turn that ends without items keeps those that were told before", () => {
+  const item = { type: "agentMessage", id: "m", text: "Yes." };
+  const turn = { id: "turn", status: "completed", items: [] };
+  const { events, outcome } = told(
+    ["item/started", { item: { ...item, text: "" } }],
+    ["item/completed", { item }],
+    ["turn/completed", { turn }],
+  );
+  expect(events.map(({ type }) => type)).toEqual(["item/started", "item/completed"]);
+  expect(outcome).toEqual({ status: "completed" });
+});
+
+test("[S3-71] what belongs to another turn, or comes before the turn began, is not told", () => {
+  const item = { type: "agentMessage", id: "m", text: "late" };
+  expect(told(["item/completed", { turnId: "earlier", item }]).events).toEqual([]);
+  const read = readCodexNotification("item/completed", { ...place, item });
+  if (read === undefined) throw new Error("not understood");
+  expect(step(beginTurn("/", "prompt", 0), read)[1]).toEqual([]);
+});
+
+test("a compaction is known by what it says when it begins", () => {
+  const turn = { id: "c", status: "inProgress", items: [] };
+  const read = readCodexNotification("turn/started", { threadId: "thread", turn });
+  if (read === undefined) throw new Error("not understood");
+  expect(step(beginTurn("/", "compact", 0), read)[0].turnId).toBe("c");
+  expect(step(beginTurn("/", "prompt", 0), read)[0].turnId).toBeUndefined();
+});
+
+test("the same sum of tokens told twice is counted once, in buckets that do not overlap", () => {
+  const tokens = {
+    totalTokens: 130,
+    inputTokens: 100,
+    cachedInputTokens: 60,
+    cacheWriteInputTokens: 10,
+    outputTokens: 30,
+    reasoningOutputTokens: 20,
+  };
+  const tokenUsage = { total: tokens, last: tokens, modelContextWindow: 1000 };
+  const usage = ["thread/tokenUsage/updated", { tokenUsage }] as const;
+  const last = {
+    inputTokens: 30,
+    cacheReadTokens: 60,
+    cacheWriteTokens: 10,
+    outputTokens: 10,
+    thinkingTokens: 20,
+  };
+  expect(told(usage, usage).events).toEqual([{ type: "usage", last, modelContextWindow: 1000 }]);
+});
+
+test("[S4-26] a failed turn says why in words, and with the status of the answer", () => {
+  const message = JSON.stringify({ error: { message: "No such model." } });
+  const error = { message, codexErrorInfo: { httpConnectionFailed: { httpStatusCode: 503 } } };
+  const turn = { id: "turn", status: "failed", items: [], error };
+  expect(told(["turn/completed", { turn }]).outcome).toEqual({
+    status: "failed",
+    error: { message: "No such model.", errorInfo: "InternalServerError", httpStatusCode: 503 },
+  });
+});
+
+test("an error told before the end is the reason if the end has none", () => {
+  const error = { message: "Too long.", codexErrorInfo: "contextWindowExceeded" };
+  const turn = { id: "turn", status: "failed", items: [], error: null };
+  const { outcome, events } = told(["error", { error, willRetry: false }], ["turn/completed", { turn }]);
+  expect(events).toEqual([]);
+  expect(outcome).toEqual({
+    status: "failed",
+    error: { message: "Too long.", errorInfo: "ContextWindowExceeded" },
+  });
+});
+
+test("output that the end does not repeat is kept", () => {
+  const item = { type: "commandExecution", id: "c", command: "ls", cwd: "/workspace", status: "inProgress" };
+  const { events } = told(
+    ["item/started", { item }],
+    ["item/commandExecution/outputDelta", { itemId: "c", delta: "a\n" }],
+    ["item/completed", { item: { ...item, status: "completed", exitCode: 0, aggregatedOutput: null } }],
+  );
+  expect(events.at(-1)).toMatchObject({ item: { aggregatedOutput: "a\n", exitCode: 0 } });
+});
+
+test("a patch that is still being written can be asked about as it is by then", () => {
+  const item = { type: "fileChange", id: "f", status: "inProgress", changes: [] };
+  const changes = [{ path: "/workspace/a.txt", kind: { type: "add" }, diff: "a" }];
+  const { state } = told(
+    ["item/started", { item }],
+    ["item/fileChange/patchUpdated", { itemId: "f", changes }],
+  );
+  expect(changesOf(state, "f")).toEqual([
+    {
+      path: "a.txt",
+      kind: "add",
+      diff: "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,1 @@\n+a\n\\ No newline at end of file\n",
+    },
+  ]);
+});

@@ -1,0 +1,78 @@
+import * as z from "zod/mini";
+
+const record = z.record(z.string(), z.unknown());
+const text = z.optional(z.nullable(z.string()));
+
+/** What Claude may ask of Flint: whether it may use a tool, what a hook says about one, what a server wants to know. */
+export const ClaudeAsk = z.discriminatedUnion("subtype", [
+  z.looseObject({
+    subtype: z.literal("can_use_tool"),
+    tool_name: z.string(),
+    tool_use_id: z.string(),
+    input: z._default(record, {}),
+    description: text,
+    decision_reason: text,
+    decision_reason_type: text,
+  }),
+  z.looseObject({
+    subtype: z.literal("hook_callback"),
+    callback_id: z.string(),
+    input: z.looseObject({ tool_name: text, tool_use_id: text }),
+  }),
+  z.looseObject({
+    subtype: z.literal("elicitation"),
+    mcp_server_name: z.string(),
+    message: text,
+    mode: text,
+    requested_schema: z.optional(z.unknown()),
+    url: text,
+  }),
+]);
+export type ClaudeAsk = z.output<typeof ClaudeAsk>;
+export type ClaudeToolAsk = Extract<ClaudeAsk, { subtype: "can_use_tool" }>;
+export type ClaudeElicitation = Extract<ClaudeAsk, { subtype: "elicitation" }>;
+
+/** What Flint may ask of Claude. */
+export type ClaudeRequest =
+  | {
+      readonly subtype: "initialize";
+      readonly hooks?: Readonly<Record<string, readonly ClaudeHookMatcher[]>>;
+    }
+  | { readonly subtype: "interrupt" }
+  | { readonly subtype: "set_model"; readonly model: string }
+  | { readonly subtype: "set_permission_mode"; readonly mode: string }
+  | { readonly subtype: "set_max_thinking_tokens"; readonly max_thinking_tokens: number | null }
+  | { readonly subtype: "apply_flag_settings"; readonly settings: Readonly<Record<string, unknown>> }
+  | { readonly subtype: "mcp_set_servers"; readonly servers: Readonly<Record<string, unknown>> }
+  | { readonly subtype: "stop_task"; readonly task_id: string };
+
+/** Which tools a hook is told of, and by which name it is called back. */
+export interface ClaudeHookMatcher {
+  /** Null is all tools. */
+  readonly matcher: string | null;
+  readonly hookCallbackIds: readonly string[];
+}
+
+/** The answer to `can_use_tool`. */
+export type ClaudePermission =
+  | { readonly behavior: "allow"; readonly updatedInput: Readonly<Record<string, unknown>> }
+  | { readonly behavior: "deny"; readonly message: string; readonly interrupt: boolean };
+
+/** What Claude says about a model that it offers. */
+export const ClaudeModelInfo = z.looseObject({
+  value: z.string(),
+  displayName: z.optional(z.string()),
+  description: z.optional(z.string()),
+  resolvedModel: z.optional(z.string()),
+  supportedEffortLevels: z.optional(z.array(z.string())),
+});
+export type ClaudeModelInfo = z.output<typeof ClaudeModelInfo>;
+
+/** The answer to `initialize`. */
+export const ClaudeWelcome = z.looseObject({
+  models: z.optional(z.array(ClaudeModelInfo)),
+  account: z.optional(
+    z.nullable(z.looseObject({ email: text, subscriptionType: text, tokenSource: text, apiKeySource: text })),
+  ),
+});
+export type ClaudeWelcome = z.output<typeof ClaudeWelcome>;

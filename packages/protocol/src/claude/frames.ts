@@ -1,0 +1,152 @@
+import * as z from "zod/mini";
+import { ClaudeBlock, ClaudeMessage, ClaudeUsage } from "./blocks.ts";
+import { ClaudeAsk } from "./control.ts";
+
+const text = z.optional(z.nullable(z.string()));
+/** Which use of a tool made the sub-agent that this is about; null or absent for the agent itself. */
+const ofSubAgent = { parent_tool_use_id: text };
+const session_id = z.optional(z.string());
+
+const System = z.looseObject({
+  type: z.literal("system"),
+  subtype: z.string(),
+  session_id,
+  model: text,
+  tools: z.optional(z.array(z.string())),
+  permissionMode: text,
+});
+const StreamEvent = z.looseObject({
+  type: z.literal("stream_event"),
+  event: z.looseObject({
+    type: z.string(),
+    index: z.optional(z.number()),
+    message: z.optional(z.looseObject({ id: z.optional(z.string()) })),
+    content_block: z.optional(ClaudeBlock),
+    delta: z.optional(
+      z.looseObject({
+        type: z.optional(z.string()),
+        text: z.optional(z.string()),
+        thinking: z.optional(z.string()),
+      }),
+    ),
+    usage: z.optional(z.nullable(ClaudeUsage)),
+  }),
+  ...ofSubAgent,
+});
+const Assistant = z.looseObject({
+  type: z.literal("assistant"),
+  message: ClaudeMessage,
+  ...ofSubAgent,
+  /** What kind of failure the message reports, if it reports one. */
+  error: text,
+  /** The message was cut off by an interrupt. */
+  aborted: z.optional(z.boolean()),
+});
+const User = z.looseObject({
+  type: z.literal("user"),
+  message: ClaudeMessage,
+  ...ofSubAgent,
+  uuid: z.optional(z.string()),
+  /** What was written to Claude, told back at the moment it was taken up. */
+  isReplay: z.optional(z.boolean()),
+  /** More than the model is told: a tool's own result, of whatever shape. */
+  tool_use_result: z.optional(z.unknown()),
+});
+const ModelUsage = z.looseObject({
+  inputTokens: z.optional(z.number()),
+  outputTokens: z.optional(z.number()),
+  cacheReadInputTokens: z.optional(z.number()),
+  cacheCreationInputTokens: z.optional(z.number()),
+  contextWindow: z.optional(z.number()),
+});
+const Result = z.looseObject({
+  type: z.literal("result"),
+  subtype: z.string(),
+  is_error: z._default(z.boolean(), false),
+  result: text,
+  errors: z.optional(z.array(z.string())),
+  terminal_reason: text,
+  api_error_status: z.optional(z.nullable(z.number())),
+  duration_ms: z.optional(z.number()),
+  /** How often the model was called. */
+  num_turns: z.optional(z.number()),
+  session_id,
+  /** Since the process was started. */
+  total_cost_usd: z.optional(z.number()),
+  /** By model, since the process was started. */
+  modelUsage: z.optional(z.record(z.string(), ModelUsage)),
+});
+const ControlRequest = z.looseObject({
+  type: z.literal("control_request"),
+  request_id: z.string(),
+  request: z.union([ClaudeAsk, z.looseObject({ subtype: z.string() })]),
+});
+const ControlResponse = z.looseObject({
+  type: z.literal("control_response"),
+  response: z.looseObject({
+    subtype: z.string(),
+    request_id: z.string(),
+    response: z.optional(z.unknown()),
+    error: text,
+  }),
+});
+const ControlCancel = z.looseObject({ type: z.literal("control_cancel_request"), request_id: z.string() });
+
+/** Every kind of frame that Claude writes and Flint reads. */
+const FRAMES = {
+  system: System,
+  stream_event: StreamEvent,
+  assistant: Assistant,
+  user: User,
+  result: Result,
+  control_request: ControlRequest,
+  control_response: ControlResponse,
+  control_cancel_request: ControlCancel,
+} as const;
+
+type Frames = { [Type in keyof typeof FRAMES]: z.output<(typeof FRAMES)[Type]> };
+
+/** The name of a kind of frame that is known. */
+export type ClaudeFrameType = keyof Frames;
+/** One kind of frame that Claude writes. */
+export type ClaudeFrameOf<Type extends ClaudeFrameType> = Frames[Type];
+/** A frame of a kind that Flint does not know; a newer Claude has them. */
+export interface UnknownClaudeFrame {
+  readonly type: "unknown";
+  /** What it calls itself. */
+  readonly name: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+/** Anything that Claude writes. */
+export type ClaudeFrame = Frames[ClaudeFrameType] | UnknownClaudeFrame;
+
+/** What a line of Claude turned out to be. */
+export type DecodedFrame =
+  | { readonly ok: true; readonly frame: ClaudeFrame }
+  | { readonly ok: false; readonly reason: string };
+
+/** Reads one line of Claude. Never throws; what is no frame is told with the reason. */
+export function decodeClaudeFrame(line: string): DecodedFrame {
+  const fields = parsedObject(line);
+  if (fields === undefined) return { ok: false, reason: "not a JSON object" };
+  const { type: name } = fields;
+  if (typeof name !== "string") return { ok: false, reason: "without a type" };
+  if (!isKnownType(name)) return { ok: true, frame: { type: "unknown", name, fields } };
+  const parsed = FRAMES[name].safeParse(fields);
+  if (parsed.success) return { ok: true, frame: parsed.data };
+  return { ok: false, reason: `a ${name} frame of another shape: ${parsed.error.issues[0]?.path.join(".")}` };
+}
+
+function isKnownType(name: string): name is ClaudeFrameType {
+  return Object.hasOwn(FRAMES, name);
+}
+
+function parsedObject(line: string): Record<string, unknown> | undefined {
+  // Expected: an agent's diagnostics, or half a line.
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

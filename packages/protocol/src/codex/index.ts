@@ -1,0 +1,39 @@
+import type { ErrorKind } from "../errors.ts";
+import { ERROR_KINDS } from "../errors.ts";
+import { defineVocabulary, STANDARD_CODES } from "../vocabulary.ts";
+import { CODEX_NOTIFICATIONS } from "./notifications.ts";
+import { CODEX_REQUESTS } from "./requests.ts";
+import { CODEX_SERVER_REQUESTS } from "./server-requests.ts";
+import { loose, notification } from "./shape.ts";
+
+export * from "./fields.ts";
+export * from "./items.ts";
+export * from "./notifications.ts";
+export * from "./requests.ts";
+export * from "./server-requests.ts";
+export * from "./values.ts";
+export * from "./version.ts";
+
+/** Codex has one number for whatever is wrong with a request, and one for having too much to do. */
+const OVERLOADED = -32001;
+
+// Object.fromEntries forgets the names it was given.
+const errorCodes = Object.fromEntries(
+  Object.keys(ERROR_KINDS).map((kind) => [kind, STANDARD_CODES.invalidRequest]),
+) as Record<ErrorKind, number>;
+
+/** The words of the Codex app-server that Flint speaks. */
+export const CODEX = defineVocabulary({
+  name: "codex",
+  header: false,
+  requests: CODEX_REQUESTS,
+  notifications: { initialized: notification("The client is ready.", () => loose({})) },
+  serverRequests: CODEX_SERVER_REQUESTS,
+  serverNotifications: CODEX_NOTIFICATIONS,
+  errorCodes: {
+    ...errorCodes,
+    parseError: STANDARD_CODES.parseError,
+    internalError: STANDARD_CODES.internalError,
+    overloaded: OVERLOADED,
+  },
+});

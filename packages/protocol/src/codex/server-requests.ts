@@ -1,0 +1,154 @@
+import * as z from "zod/mini";
+import { loose, maybe, request } from "./shape.ts";
+
+const ofTurn = { threadId: z.string(), turnId: z.string() };
+const ofItem = { ...ofTurn, itemId: z.string() };
+
+/** How a command may be answered. Both objects change the rules of Codex itself, for all its threads. */
+export const CodexCommandDecision = z.union([
+  z.enum(["accept", "acceptForSession", "decline", "cancel"]),
+  loose({ acceptWithExecpolicyAmendment: loose({ execpolicy_amendment: z.array(z.string()) }) }),
+  loose({ applyNetworkPolicyAmendment: loose({ network_policy_amendment: z.unknown() }) }),
+]);
+export type CodexCommandDecision = z.output<typeof CodexCommandDecision>;
+
+/** How a change of files may be answered. */
+export const CodexFileDecision = z.enum(["accept", "acceptForSession", "decline", "cancel"]);
+export type CodexFileDecision = z.output<typeof CodexFileDecision>;
+
+/** How the older requests are answered. Older versions write a plain `denied`. */
+export const CodexReviewDecision = z.union([
+  z.enum(["approved", "approved_for_session", "denied", "timed_out", "abort"]),
+  loose({
+    approved_execpolicy_amendment: loose({ proposed_execpolicy_amendment: z.array(z.string()) }),
+  }),
+  loose({ denied: loose({ rejection: z.string() }) }),
+]);
+export type CodexReviewDecision = z.output<typeof CodexReviewDecision>;
+
+/** One question to the user. */
+export const CodexQuestion = loose({
+  id: z.string(),
+  header: z.string(),
+  question: z.string(),
+  isSecret: z.optional(z.boolean()),
+  options: maybe(z.array(loose({ label: z.string(), description: z.string() }))),
+});
+
+const LegacyFileChange = loose({
+  type: z.string(),
+  content: z.optional(z.string()),
+  unified_diff: z.optional(z.string()),
+  move_path: maybe(z.string()),
+});
+
+/** Every request of Codex that Flint understands; any other one is answered with an error. */
+export const CODEX_SERVER_REQUESTS = {
+  "item/commandExecution/requestApproval": request(
+    "May this command run? Without a command it is about reaching a host.",
+    () =>
+      loose({
+        ...ofItem,
+        kind: z.optional(z.string()),
+        reason: maybe(z.string()),
+        command: maybe(z.string()),
+        cwd: maybe(z.string()),
+        networkApprovalContext: maybe(loose({ host: z.string(), protocol: z.string() })),
+        additionalPermissions: z.optional(z.unknown()),
+        proposedExecpolicyAmendment: maybe(z.array(z.string())),
+      }),
+    () => loose({ decision: CodexCommandDecision }),
+  ),
+  "item/fileChange/requestApproval": request(
+    "May the files of this item be changed? What changes stands in the item.",
+    () => loose({ ...ofItem, reason: maybe(z.string()), grantRoot: maybe(z.string()) }),
+    () => loose({ decision: CodexFileDecision }),
+  ),
+  "item/permissions/requestApproval": request(
+    "May the agent reach more than its sandbox allows? Answered with what is granted, not with a decision.",
+    () => loose({ ...ofItem, cwd: z.string(), reason: maybe(z.string()), permissions: z.unknown() }),
+    () => loose({ permissions: z.unknown(), scope: z.enum(["turn", "session"]) }),
+  ),
+  "item/tool/requestUserInput": request(
+    "Asks the user something.",
+    () => loose({ ...ofItem, questions: z.array(CodexQuestion) }),
+    () => loose({ answers: z.record(z.string(), loose({ answers: z.array(z.string()) })) }),
+  ),
+  "mcpServer/elicitation/request": request(
+    "An MCP server wants something from the user, or Codex wants to know whether its tool may be called.",
+    () =>
+      loose({
+        threadId: z.string(),
+        turnId: maybe(z.string()),
+        serverName: z.string(),
+        mode: z.string(),
+        message: z.optional(z.string()),
+        requestedSchema: z.optional(z.unknown()),
+        url: z.optional(z.string()),
+        _meta: z.optional(z.unknown()),
+      }),
+    () =>
+      loose({
+        action: z.enum(["accept", "decline", "cancel"]),
+        content: z.optional(z.unknown()),
+        _meta: z.optional(z.unknown()),
+      }),
+  ),
+  "item/tool/call": request(
+    "Calls a tool that the client offered.",
+    () => loose({ ...ofTurn, callId: z.string(), tool: z.string(), arguments: z.optional(z.unknown()) }),
+    () => loose({ contentItems: z.array(z.unknown()), success: z.boolean() }),
+  ),
+  execCommandApproval: request(
+    "The older way to ask whether a command may run.",
+    () =>
+      loose({
+        conversationId: z.string(),
+        callId: z.string(),
+        command: z.array(z.string()),
+        cwd: z.string(),
+        reason: maybe(z.string()),
+      }),
+    () => loose({ decision: CodexReviewDecision }),
+  ),
+  applyPatchApproval: request(
+    "The older way to ask whether files may be changed.",
+    () =>
+      loose({
+        conversationId: z.string(),
+        callId: z.string(),
+        fileChanges: z.record(z.string(), LegacyFileChange),
+        reason: maybe(z.string()),
+        grantRoot: maybe(z.string()),
+      }),
+    () => loose({ decision: CodexReviewDecision }),
+  ),
+} as const;
+
+/** The name of a request of Codex. */
+export type CodexServerRequest = keyof typeof CODEX_SERVER_REQUESTS;
+/** What a request of Codex carries. */
+export type CodexServerParams<Name extends CodexServerRequest> = z.output<
+  (typeof CODEX_SERVER_REQUESTS)[Name]["params"]
+>;
+/** What a request of Codex is answered with. */
+export type CodexServerResult<Name extends CodexServerRequest> = z.input<
+  (typeof CODEX_SERVER_REQUESTS)[Name]["result"]
+>;
+
+/** A request of Codex, read. */
+export type CodexServerCall = {
+  [Name in CodexServerRequest]: { readonly method: Name; readonly params: CodexServerParams<Name> };
+}[CodexServerRequest];
+
+/** Reads a request of Codex; undefined if it is unknown, or its shape is not the one we know. */
+export function readCodexServerCall(method: string, params: unknown): CodexServerCall | undefined {
+  if (!Object.hasOwn(CODEX_SERVER_REQUESTS, method)) return undefined;
+  // The table was just found to have this name.
+  const known = method as CodexServerRequest;
+  const read = CODEX_SERVER_REQUESTS[known].params.safeParse(params);
+  if (!read.success) return undefined;
+  const call: unknown = { method: known, params: read.data };
+  // Name and params come from the same row of the table.
+  return call as CodexServerCall;
+}

@@ -1,0 +1,64 @@
+import type { Driver, Sandbox } from "@flint/core/ports";
+import { type AgentOptions, builtInDrivers } from "@flint/drivers";
+import type { Trace } from "@flint/rpc";
+import { type ConfiguredAgent, configuredAgents } from "./config/agents.ts";
+import { nativeOptions } from "./config/server-config.ts";
+import type { ServerOptions } from "./server-options.ts";
+import { VERSION } from "./version.ts";
+
+/** The agents of a server, and what has to be ended with it. */
+export interface Agents {
+  readonly drivers: readonly Driver[];
+  close(): Promise<void>;
+}
+
+/** Puts the agents together: Flint's own, and whatever else may be on this machine. Starts and looks for nothing yet. */
+export function composeAgents(options: ServerOptions, sandbox: Sandbox, stateFolder: string): Agents {
+  const offline = options.offlineAgents === true ? new OfflineModel() : undefined;
+  const agents = options.agents ?? configuredAgents(undefined);
+  const named = agents.map((agent) => ({
+    id: agent.id,
+    options: optionsOf(agent, { offline, trace: options.trace?.of(agent.id), sandbox, stateFolder }),
+  }));
+  return {
+    drivers: builtInDrivers(options.native ?? nativeOptions(), named),
+    async close() {
+      await offline?.close();
+      options.trace?.close();
+    },
+  };
+}
+
+interface Surroundings {
+  readonly offline: OfflineModel | undefined;
+  readonly trace: Trace | undefined;
+  readonly sandbox: Sandbox;
+  readonly stateFolder: string;
+}
+
+function optionsOf(agent: ConfiguredAgent, surroundings: Surroundings): AgentOptions {
+  const { offline, trace, sandbox, stateFolder } = surroundings;
+  return {
+    program: () => agent.program(),
+    hasAccess: () => agent.hasAccess(),
+    ...(offline === undefined ? {} : { offlineModel: () => offline.address() }),
+    trace,
+    sandbox,
+    stateFolder,
+    version: VERSION,
+  };
+}
+
+/** The offline model over HTTP, from the moment an agent needs it. */
+class OfflineModel {
+  #server: Promise<{ readonly url: string; close(): Promise<void> }> | undefined;
+
+  async address(): Promise<string> {
+    this.#server ??= import("@flint/drivers/model-server").then(({ ModelServer }) => ModelServer.start({}));
+    return (await this.#server).url;
+  }
+
+  async close(): Promise<void> {
+    if (this.#server !== undefined) await (await this.#server).close();
+  }
+}

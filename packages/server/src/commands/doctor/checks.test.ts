@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { isNodeNewEnough } from "./checks.ts";
+
+test.each([
+  ["18.20.0", false],
+  ["20.18.3", false],
+  ["20.19.0", true],
+  ["22.1.0", true],
+])("Node %s is new enough: %s", (version, enough) => {
+  expect(isNodeNewEnough(version)).toBe(enough);
+});

@@ -1,0 +1,49 @@
+import type { Thread } from "@flint/protocol";
+import { expect, test } from "vitest";
+import { textWidth } from "../../screen/width.ts";
+import { threadTable } from "./thread-table.ts";
+
+function thread(id: string, preview: string): Thread {
+  const now = Math.floor(Date.now() / 1000);
+  return {
+    id,
+    preview,
+    modelProvider: "flint",
+    model: "flint/offline",
+    createdAt: now,
+    updatedAt: now - 7200,
+    cwd: "/a/folder/with/a/long/path/to/it",
+    status: { type: "idle" },
+    archived: false,
+    ephemeral: false,
+  };
+}
+
+const threads = [
+  thread("019a8d00-aaaa-7000", "explain to me why the login test fails since yesterday, in detail"),
+  thread("019a8d00-abbb-7000", "日本語のとても長い題名がここにあります、そしてまだ続きます"),
+];
+const ids = threads.map(({ id }) => id);
+
+test.each([40, 71, 100])("on %i columns no line is too long, and ids are as short as can be", (columns) => {
+  const lines = threadTable(threads, { columns, ids }).trimEnd().split("\n");
+  expect(lines).toHaveLength(3);
+  expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(columns);
+  expect(lines.map((line) => line.split(" ")[0])).toEqual(["ID", "019a8d00-aa", "019a8d00-ab"]);
+  expect(lines[1]).toContain("2 h ago");
+  expect(lines[1]).toContain("explain");
+});
+
+test("a short id is told from those that are not shown, and has at least eight characters", () => {
+  const [one] = threads.slice(0, 1);
+  const shown = one === undefined ? [] : [one];
+  const firstId = (all: readonly string[]) =>
+    threadTable(shown, { columns: 80, ids: all }).split("\n")[1]?.split(" ")[0];
+  expect(firstId([])).toBe("019a8d00");
+  expect(firstId(["019a8d00-aaab-7000"])).toBe("019a8d00-aaaa");
+});
+
+test("a program gets whole ids and folders", () => {
+  const table = threadTable(threads, { ids: [] });
+  expect(table).toContain("019a8d00-aaaa-7000  2 h ago  /a/folder/with/a/long/path/to/it  explain");
+});

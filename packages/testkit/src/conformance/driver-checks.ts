@@ -1,0 +1,184 @@
+import { Action, ConfigOption, Model, TokenUsage } from "@flint/protocol";
+import { expect } from "vitest";
+import {
+  arrange,
+  begin,
+  beginIn,
+  COMPLETED,
+  expectFailure,
+  expectStop,
+  isText,
+  type MakeDriver,
+  nativeIdOf,
+  open,
+  run,
+  saidIn,
+  statusesOfAsked,
+  turnOf,
+} from "./driver-trial.ts";
+import { lifecycleFaults, streamFaults } from "./item-lifecycle.ts";
+
+/** One thing that is checked of a driver: rejects if it does not hold. */
+export type DriverCheck = (make: MakeDriver) => Promise<void>;
+
+/** What the core relies on, whatever the agent is. */
+export const DRIVER_CHECKS = {
+  "offers models with ids of its own, one of them the default, and valid selectors": checkCatalogue,
+  "answers with text, every item whole and in order, and says what was used": checkText,
+  "asks before it acts, and acts when allowed": checkAllowed,
+  "does not act when denied": checkDenied,
+  "stops while it streams, and is silent afterwards": checkStopWhileStreaming,
+  "stops while a tool runs, and leaves no process": checkStopWhileToolRuns,
+  "stops while it waits for an answer, and does not act": checkStopWhileAsking,
+  "does nothing in a turn that was stopped before it began": checkStoppedBefore,
+  "takes further input while it runs, and none afterwards, if it can be steered": checkSteering,
+  "tells a failure as an outcome or a rejection": checkFailure,
+  "does the next turn after one that was stopped": checkNextTurn,
+  "is taken up again by its own session id": checkResume,
+  "ends for good when it is closed, also in the middle of a turn and more than once": checkClose,
+} as const satisfies Readonly<Record<string, DriverCheck>>;
+
+async function checkCatalogue(make: MakeDriver): Promise<void> {
+  const { driver } = await arrange(make);
+  const models = await driver.models();
+  for (const model of models) {
+    expect(Model.safeParse(model).error, model.id).toBeUndefined();
+    expect(model.id.startsWith(`${driver.id}/`), `${model.id} belongs to ${driver.id}`).toBe(true);
+    for (const option of await driver.options(model.id, {})) checkOption(option);
+  }
+  expect(new Set(models.map((model) => model.id)).size, "ids are unique").toBe(models.length);
+  expect(models.filter((model) => model.isDefault).length, "models that are the default").toBe(1);
+}
+
+function checkOption(option: ConfigOption): void {
+  expect(ConfigOption.safeParse(option).error, option.id).toBeUndefined();
+  expect(option.options.map((choice) => choice.id)).toContain(option.value);
+}
+
+async function checkText(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const { turn, ended } = await begin(under, under.prompts.text);
+  expect(await ended).toEqual(COMPLETED);
+  expect(lifecycleFaults(turn.events, true)).toEqual([]);
+  expect(streamFaults(turn.events)).toEqual([]);
+  expect(saidIn(turn).trim()).not.toBe("");
+  const usages = turn.events.flatMap((event) => (event.type === "usage" ? [event.last] : []));
+  for (const usage of usages) expect(TokenUsage.safeParse(usage).error).toBeUndefined();
+  const used = usages.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
+  expect(used, "tokens that were used").toBeGreaterThan(0);
+}
+
+async function checkAllowed(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const { turn, ended } = await begin(under, under.prompts.tool);
+  expect(await ended).toEqual(COMPLETED);
+  expect(turn.actions.length, "things that were asked for").toBeGreaterThan(0);
+  for (const action of turn.actions) expect(Action.safeParse(action).error).toBeUndefined();
+  expect(lifecycleFaults(turn.events, true)).toEqual([]);
+  expect(statusesOfAsked(turn)).toEqual(turn.actions.map(() => "completed"));
+  if (under.toolRan !== undefined) expect(await under.toolRan(), "the tool ran").toBe(true);
+}
+
+async function checkDenied(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const decide = () => ({ outcome: "deny", scope: "once", message: "Not now." }) as const;
+  const { turn, ended } = await begin(under, under.prompts.tool, { decide });
+  await ended;
+  expect(turn.actions.length, "things that were asked for").toBeGreaterThan(0);
+  expect(statusesOfAsked(turn)).not.toContain("completed");
+  expect(lifecycleFaults(turn.events, false)).toEqual([]);
+  if (under.toolRan !== undefined) expect(await under.toolRan(), "the tool ran").toBe(false);
+}
+
+async function checkStopWhileStreaming(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const { session, turn, ended } = await begin(under, under.prompts.stream);
+  await turn.waitFor(isText);
+  await expectStop(under, turn, ended);
+  expect(lifecycleFaults(turn.events, false)).toEqual([]);
+  await session.close();
+  expect(turn.late, "what was reported after the end").toEqual([]);
+}
+
+async function checkStopWhileToolRuns(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const { session, turn, ended } = await begin(under, under.prompts.longTool);
+  const { itemId } = await turn.firstAction();
+  await turn.waitFor((event) => event.type === "item/started" && event.item.id === itemId);
+  await expectStop(under, turn, ended);
+  expect(statusesOfAsked(turn)).not.toContain("completed");
+  await session.close();
+  expect(turn.late, "what was reported after the end").toEqual([]);
+}
+
+async function checkStopWhileAsking(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const { turn, ended } = await begin(under, under.prompts.tool, { decide: () => undefined });
+  await turn.firstAction();
+  await expectStop(under, turn, ended);
+  expect(statusesOfAsked(turn)).not.toContain("completed");
+  if (under.toolRan !== undefined) expect(await under.toolRan(), "the tool ran").toBe(false);
+}
+
+async function checkStoppedBefore(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const session = await open(under);
+  const turn = turnOf(under, under.prompts.tool);
+  turn.stop();
+  await expectStop(under, turn, run(under, session, turn));
+  expect(turn.actions).toEqual([]);
+}
+
+async function checkSteering(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const session = await open(under);
+  const canSteer = session.steer !== undefined;
+  expect(under.prompts.steer !== undefined, "there is a prompt for steering exactly if it can be").toBe(
+    canSteer,
+  );
+  if (session.steer === undefined || under.prompts.steer === undefined) return;
+  const { turn, ended } = beginIn(under, session, under.prompts.steer);
+  await turn.waitFor(() => true);
+  expect(await session.steer([{ type: "text", text: "and one thing more" }])).toBe(true);
+  expect(await ended).toEqual(COMPLETED);
+  expect(lifecycleFaults(turn.events, true)).toEqual([]);
+  expect(await session.steer([{ type: "text", text: "too late" }])).toBe(false);
+}
+
+async function checkFailure(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const { turn, ended } = await begin(under, under.prompts.failure);
+  expectFailure(await ended);
+  expect(lifecycleFaults(turn.events, false)).toEqual([]);
+}
+
+async function checkNextTurn(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const { session, turn, ended } = await begin(under, under.prompts.stream);
+  await turn.waitFor(isText);
+  await expectStop(under, turn, ended);
+  const next = turnOf(under, under.prompts.text);
+  expect(await run(under, session, next)).toEqual(COMPLETED);
+  expect(lifecycleFaults([...turn.events, ...next.events], false)).toEqual([]);
+  expect(turn.late, "what was reported after the end").toEqual([]);
+}
+
+async function checkResume(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const first = await begin(under, under.prompts.text);
+  await first.ended;
+  await first.session.close();
+  const session = await open(under, { nativeId: nativeIdOf(first.turn) });
+  expect(await run(under, session, turnOf(under, under.prompts.text))).toEqual(COMPLETED);
+}
+
+async function checkClose(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const { session, turn, ended } = await begin(under, under.prompts.stream);
+  await turn.waitFor(isText);
+  await session.close();
+  const result = await ended;
+  if ("outcome" in result) expect(result.outcome.status).not.toBe("completed");
+  await session.close();
+  expect(turn.late, "what was reported after the end").toEqual([]);
+}

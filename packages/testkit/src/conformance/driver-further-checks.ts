@@ -1,0 +1,270 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { DriverEvent } from "@flint/core/ports";
+import {
+  type Action,
+  type ConfigOption,
+  type Decision,
+  type FileUpdateChange,
+  isKnownItem,
+  mintId,
+  type Turn,
+} from "@flint/protocol";
+import { expect } from "vitest";
+import { appliedDiff } from "./applied-diff.ts";
+import type { DriverCheck } from "./driver-checks.ts";
+import {
+  arrange,
+  begin,
+  beginIn,
+  COMPLETED,
+  expectFailure,
+  isText,
+  type MakeDriver,
+  nativeIdOf,
+  open,
+  run,
+  saidIn,
+  sessionAfter,
+  statusesOfAsked,
+  turnOf,
+} from "./driver-trial.ts";
+import type {
+  Absent,
+  DriverGives,
+  DriverUnderTest,
+  FileChangeTrial,
+  ModelFailureKind,
+} from "./driver-under-test.ts";
+import { lifecycleFaults, streamFaults } from "./item-lifecycle.ts";
+import type { RecordingTurn } from "./recording-turn.ts";
+
+/** A check that cannot be made; the message says why. */
+export class NotGiven extends Error {}
+
+/** What users of every agent are promised beyond the least that the core relies on. */
+export const FURTHER_DRIVER_CHECKS = {
+  "changes a file exactly as it showed before": checkFileChange,
+  "leaves a file alone when the change is declined": checkDeclinedChange,
+  "takes a yes for the session for that very thing and for nothing else": checkSessionApproval,
+  "answers what it is told while it runs": checkSteered,
+  "remembers what was said when a new process takes the thread up": checkRecall,
+  "uses another model from the turn on that names it": checkOtherModel,
+  "takes every value that its selectors offer": checkSelectors,
+  "survives a request that its model refuses": (make) => checkFailing(make, "badRequest"),
+  "survives a model that asks it to wait": (make) => checkFailing(make, "rateLimit"),
+  "survives a model that is overloaded": (make) => checkFailing(make, "overloaded"),
+  "survives an answer of its model that breaks off": (make) => checkFailing(make, "cutStream"),
+  "fails the turn once when the agent is killed, and does the next one": checkKilled,
+} as const satisfies Readonly<Record<string, DriverCheck>>;
+
+const DENY: Decision = { outcome: "deny", scope: "once", message: "Not now." };
+const FOR_SESSION: Decision = { outcome: "allow", scope: "session" };
+
+async function checkFileChange(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const trial = given(under, "fileChange");
+  const path = await prepare(under, trial);
+  const { turn, ended } = await begin(under, trial.prompt);
+  expect(await ended).toEqual(COMPLETED);
+  expect(await textAt(path), "the file afterwards").toBe(trial.after);
+  const asked = turn.actions.flatMap((action) => (action.kind === "fileChange" ? [action.changes] : []));
+  expect(asked.length, "changes that were asked for").toBeGreaterThan(0);
+  expect(resultOf(asked, path, under, trial), "what was asked for").toBe(trial.after);
+  const done = turn.completedItems.filter(isKnownItem).flatMap((item) => {
+    return item.type === "fileChange" && item.status === "completed" ? [item.changes] : [];
+  });
+  expect(resultOf(done, path, under, trial), "what was told as done").toBe(trial.after);
+}
+
+async function checkDeclinedChange(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const trial = given(under, "fileChange");
+  const path = await prepare(under, trial);
+  const { turn, ended } = await begin(under, trial.prompt, { decide: () => DENY });
+  await ended;
+  expect(turn.actions.length, "changes that were asked for").toBeGreaterThan(0);
+  expect(statusesOfAsked(turn)).not.toContain("completed");
+  expect(await textAt(path), "the file afterwards").toBe(trial.before);
+}
+
+async function checkSessionApproval(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const { sameAgain, otherTool } = given(under, "sessionApproval");
+  const session = await open(under);
+  const decide = () => FOR_SESSION;
+  const asked = async (prompt: string, wishes: { decide(action: Action): Decision }) => {
+    const { turn, ended } = beginIn(under, session, prompt, wishes);
+    await ended;
+    return { turn, count: turn.actions.length, statuses: statusesOfAsked(turn) };
+  };
+  const first = await asked(under.prompts.tool, { decide });
+  expect(first.count, "the first time it asks").toBeGreaterThan(0);
+  expect(first.statuses).toEqual(first.turn.actions.map(() => "completed"));
+  const second = await asked(under.prompts.tool, { decide });
+  expect(second.count, "how often it asks for the same again").toBe(
+    sameAgain === "asksAgain" ? first.count : 0,
+  );
+  const other = await asked(otherTool, { decide: () => DENY });
+  expect(other.count, "how often it asks for something else").toBeGreaterThan(0);
+  expect(other.statuses).not.toContain("completed");
+}
+
+async function checkSteered(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const { more, says } = given(under, "steering");
+  const { session, turn, ended } = await begin(under, under.prompts.steer ?? "");
+  await turn.waitFor(() => true);
+  expect(await session.steer?.([{ type: "text", text: more }])).toBe(true);
+  expect(await ended).toEqual(COMPLETED);
+  expect(saidIn(turn)).toMatch(says);
+}
+
+async function checkRecall(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const { ask, says } = given(under, "recall");
+  const first = await begin(under, under.prompts.text);
+  expect(await first.ended).toEqual(COMPLETED);
+  await first.session.close();
+  const nativeId = nativeIdOf(first.turn);
+  // Whoever has a session of its own to go on with has to know from there what was said.
+  const history = nativeId === undefined ? [asStored(first.turn)] : [];
+  const driver = await gives(under).again();
+  const session = await open(under, { driver, nativeId, history });
+  const { turn, ended } = beginIn(under, session, ask);
+  expect(await ended).toEqual(COMPLETED);
+  expect(saidIn(turn)).toMatch(says);
+}
+
+async function checkOtherModel(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const { model, used } = given(under, "otherModel");
+  const session = await open(under);
+  const usedBy = async (settings: DriverUnderTest["settings"]) => {
+    const { ended } = beginIn(under, session, under.prompts.text, { settings });
+    expect(await ended).toEqual(COMPLETED);
+    return used();
+  };
+  expect(await usedBy(under.settings), "the other model is used before it is named").toBe(false);
+  expect(await usedBy({ ...under.settings, model }), "the other model is used").toBe(true);
+  expect(await usedBy(under.settings), "the other model is used afterwards").toBe(false);
+}
+
+async function checkSelectors(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const expected = given(under, "selectors");
+  const { driver, settings } = under;
+  const offered = await driver.options(settings.model, {});
+  expect(offered.map(({ id }) => id)).toEqual(expect.arrayContaining([...expected]));
+  for (const { id, options } of offered) {
+    for (const choice of options) {
+      const shown = await driver.options(settings.model, { [id]: choice.id });
+      expect(shown.find((option) => option.id === id)?.value, `${id} once it is chosen`).toBe(choice.id);
+    }
+  }
+  const config = Object.fromEntries(offered.map((option) => [option.id, otherThanNow(option)]));
+  const { ended } = await begin(under, under.prompts.text, { settings: { ...settings, config } });
+  expect(await ended, `a turn with ${JSON.stringify(config)}`).toEqual(COMPLETED);
+}
+
+async function checkFailing(make: MakeDriver, kind: ModelFailureKind): Promise<void> {
+  const under = await arrange(make);
+  const prompt = await given(under, "failing")(kind);
+  if (typeof prompt !== "string") throw new NotGiven(prompt.absent);
+  const { session, turn, ended } = await begin(under, prompt);
+  const result = await ended;
+  const hasGoneOn = "outcome" in result && result.outcome.status === "completed";
+  if (hasGoneOn) {
+    expect(kind, "a refused request cannot be completed").not.toBe("badRequest");
+    // An agent may ask for the rest of an answer by itself, without a word.
+    const isTold = kind === "cutStream" || turn.events.some(isRetry);
+    expect(isTold, "it says that it tries again").toBe(true);
+    expect(streamFaults(turn.events)).toEqual([]);
+  } else expectFailure(result);
+  const last = turn.events.filter((event) => event.type === "error" && !event.willRetry);
+  expect(last.length, "failures that are told as final").toBeLessThanOrEqual(hasGoneOn ? 0 : 1);
+  expect(lifecycleFaults(turn.events, hasGoneOn)).toEqual([]);
+  await expectNextTurn(under, { session, turn }, result);
+}
+
+async function checkKilled(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const processes = given(under, "processes");
+  const { session, turn, ended } = await begin(under, under.prompts.stream);
+  await turn.waitFor(isText);
+  const running = processes();
+  expect(running.length, "processes of the agent").toBeGreaterThan(0);
+  for (const pid of running) process.kill(pid, "SIGKILL");
+  const result = await ended;
+  expectFailure(result);
+  expect(lifecycleFaults(turn.events, false)).toEqual([]);
+  await expectNextTurn(under, { session, turn }, result);
+  expect(turn.late, "what was reported after the end").toEqual([]);
+}
+
+async function expectNextTurn(
+  under: DriverUnderTest,
+  before: Parameters<typeof sessionAfter>[1],
+  result: Parameters<typeof sessionAfter>[2],
+): Promise<void> {
+  const session = await sessionAfter(under, before, result);
+  const next = await run(under, session, turnOf(under, under.prompts.text));
+  expect(next, "the next turn").toEqual(COMPLETED);
+}
+
+function gives({ gives: entries }: DriverUnderTest): DriverGives {
+  if (entries === undefined) throw new NotGiven("describeDriver was given no `gives` for this driver");
+  return entries;
+}
+
+/** What a check needs; throws the reason if the driver lacks it. */
+function given<Name extends keyof DriverGives>(
+  under: DriverUnderTest,
+  name: Name,
+): Exclude<DriverGives[Name], Absent> {
+  const entry: DriverGives[Name] = gives(under)[name];
+  if (isAbsent(entry)) throw new NotGiven(entry.absent);
+  // What is not absent is what is left of the union; the compiler cannot follow it through a name.
+  return entry as Exclude<DriverGives[Name], Absent>;
+}
+
+function isAbsent(entry: object): entry is Absent {
+  return "absent" in entry;
+}
+
+async function prepare(under: DriverUnderTest, { path, before }: FileChangeTrial): Promise<string> {
+  const whole = resolve(under.settings.cwd, path);
+  await mkdir(dirname(whole), { recursive: true });
+  if (before !== undefined) await writeFile(whole, before);
+  return whole;
+}
+
+async function textAt(path: string): Promise<string | undefined> {
+  // Expected: no such file.
+  return readFile(path, "utf8").catch(() => undefined);
+}
+
+/** What the diffs for a file make of its text, one after the other. */
+function resultOf(
+  changes: readonly (readonly FileUpdateChange[])[],
+  path: string,
+  { settings }: DriverUnderTest,
+  { before = "" }: FileChangeTrial,
+): string {
+  const own = changes.flat().filter((change) => resolve(settings.cwd, change.path) === path);
+  return own.reduce((text, { diff }) => appliedDiff(text, diff), before);
+}
+
+/** A turn as the core would have stored it. */
+function asStored(turn: RecordingTurn): Turn {
+  const asked = { type: "userMessage" as const, id: mintId(), content: [...turn.input] };
+  return { id: turn.turnId, status: "completed", items: [asked, ...turn.completedItems] };
+}
+
+function otherThanNow({ options, value }: ConfigOption): string {
+  return options.findLast((choice) => choice.id !== value)?.id ?? String(value);
+}
+
+function isRetry(event: DriverEvent): boolean {
+  return event.type === "error" && event.willRetry;
+}

@@ -1,0 +1,168 @@
+import type { Driver, DriverEvent, DriverSession, Sandbox, TurnOutcome } from "@flint/core/ports";
+import { mintId, type Turn } from "@flint/protocol";
+import { expect, onTestFinished } from "vitest";
+import { settled } from "../clock.ts";
+import { leavesNoProcess } from "../processes.ts";
+import type { DriverUnderTest } from "./driver-under-test.ts";
+import { RecordingTurn, type RecordingTurnOptions } from "./recording-turn.ts";
+
+/** Makes a driver to try, anew for each check. */
+export type MakeDriver = () => Promise<DriverUnderTest>;
+
+/** How a turn ended. */
+export type Settled = { readonly outcome: TurnOutcome } | { readonly rejection: unknown };
+
+/** How a turn of a check differs from a plain prompt in which everything is allowed. */
+export type TurnWishes = Partial<Omit<RecordingTurnOptions, "text">>;
+
+/** What a session is opened with, where that is not a first one of the driver under test. */
+export interface SessionWishes {
+  readonly driver?: Driver;
+  readonly nativeId?: string | undefined;
+  readonly history?: readonly Turn[];
+}
+
+export const COMPLETED: Settled = { outcome: { status: "completed" } };
+
+const STOPS_WITHIN_MS = 2_000;
+const TURN_WITHIN_MS = 20_000;
+
+/** The driver of one check; nothing that is started from here on may be left at its end. */
+export async function arrange(make: MakeDriver): Promise<DriverUnderTest> {
+  leavesNoProcess();
+  return make();
+}
+
+/** Opens a session that is closed with the test at the latest. */
+export async function open(under: DriverUnderTest, wishes: SessionWishes = {}): Promise<DriverSession> {
+  const { settings, sandbox = NO_COMMANDS } = under;
+  const { driver = under.driver, nativeId, history = [] } = wishes;
+  const session = await driver.open({
+    threadId: mintId(),
+    settings,
+    nativeId,
+    history: async () => history,
+    account: async () => "",
+    mcpServers: [],
+    sandbox,
+  });
+  onTestFinished(() => session.close());
+  return session;
+}
+
+/** A turn that keeps what it is told and asked. */
+export function turnOf(under: DriverUnderTest, text: string, wishes: TurnWishes = {}): RecordingTurn {
+  return new RecordingTurn({ text, settings: under.settings, ...wishes });
+}
+
+/** Begins a turn in a session of its own. */
+export async function begin(under: DriverUnderTest, text: string, wishes: TurnWishes = {}) {
+  const session = await open(under);
+  return beginIn(under, session, text, wishes);
+}
+
+/** Begins a turn in a session. */
+export function beginIn(
+  under: DriverUnderTest,
+  session: DriverSession,
+  text: string,
+  wishes: TurnWishes = {},
+) {
+  const turn = turnOf(under, text, wishes);
+  return { session, turn, ended: run(under, session, turn) };
+}
+
+/** Runs a turn to its end, which has to come in time. */
+export function run(under: DriverUnderTest, session: DriverSession, turn: RecordingTurn): Promise<Settled> {
+  const running = session.run(turn).then(
+    (outcome): Settled => ({ outcome }),
+    (rejection: unknown): Settled => ({ rejection }),
+  );
+  const limit = under.turnWithinMs ?? TURN_WITHIN_MS;
+  const ended = within(limit, running, "the turn did not end").finally(() => turn.end());
+  // A test that waits for an event first is told by the event that it waits in vain.
+  ended.catch(() => {});
+  return ended;
+}
+
+/** Stops a turn, which has to end in time and as interrupted. */
+export async function expectStop(
+  under: DriverUnderTest,
+  turn: RecordingTurn,
+  ended: Promise<Settled>,
+): Promise<void> {
+  turn.stop();
+  const result = await within(under.stopsWithinMs ?? STOPS_WITHIN_MS, ended, "the turn did not stop");
+  expect(result).toEqual({ outcome: { status: "interrupted" } });
+  await settled();
+}
+
+/** Checks that a turn failed in words, whichever way. */
+export function expectFailure(result: Settled): void {
+  if ("rejection" in result) expect(result.rejection).toBeInstanceOf(Error);
+  else
+    expect(result.outcome).toMatchObject({
+      status: "failed",
+      error: { message: expect.stringMatching(/\S/) },
+    });
+}
+
+/** The session for the turn after one that ended like this: as the core does, a rejection costs the session. */
+export async function sessionAfter(
+  under: DriverUnderTest,
+  { session, turn }: { readonly session: DriverSession; readonly turn: RecordingTurn },
+  result: Settled,
+): Promise<DriverSession> {
+  if ("outcome" in result) return session;
+  await session.close();
+  return open(under, { nativeId: nativeIdOf(turn) });
+}
+
+/** The agent's own id of the session that a turn ran in, if it told one. */
+export function nativeIdOf(turn: RecordingTurn): string | undefined {
+  return turn.events.findLast((event) => event.type === "session")?.nativeId;
+}
+
+/** Rejects with this failure if the work takes longer. */
+export async function within<Value>(
+  milliseconds: number,
+  work: Promise<Value>,
+  failure: string,
+): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${failure} within ${milliseconds} ms`)), milliseconds);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** The states in which the things that were asked for ended. */
+export function statusesOfAsked(turn: RecordingTurn): unknown[] {
+  const asked = new Set(turn.actions.map((action) => action.itemId));
+  return turn.completedItems
+    .filter((item) => asked.has(item.id))
+    .map((item): unknown => Reflect.get(item, "status"));
+}
+
+/** All that the agent said in a turn. */
+export function saidIn(turn: RecordingTurn): string {
+  const texts = turn.completedItems.filter((item) => item.type === "agentMessage");
+  return texts.map((item) => String(Reflect.get(item, "text"))).join("\n");
+}
+
+/** Whether this is a piece of what the agent says. */
+export function isText(event: DriverEvent): boolean {
+  return event.type === "item/agentMessage/delta";
+}
+
+const NO_COMMANDS: Sandbox = {
+  state: async () => ({ available: false, mechanism: "none" }),
+  launch: async () => refuseCommand(),
+  start: async () => refuseCommand(),
+};
+
+function refuseCommand(): never {
+  throw new Error(
+    "This driver was tried without a sandbox; give one to describeDriver if it starts commands.",
+  );
+}

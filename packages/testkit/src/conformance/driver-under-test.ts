@@ -1,0 +1,103 @@
+import type { Driver, Sandbox } from "@flint/core/ports";
+import type { ThreadSettings } from "@flint/protocol";
+
+/** What to say to an agent so that it behaves in a certain way. */
+export interface DriverPrompts {
+  /** It answers with some text and ends. */
+  readonly text: string;
+  /** It does one thing that it asks to be allowed, then ends. */
+  readonly tool: string;
+  /** It streams text until it is stopped. */
+  readonly stream: string;
+  /** It does something that it asks to be allowed and that lasts until it is stopped. */
+  readonly longTool: string;
+  /** The turn fails. */
+  readonly failure: string;
+  /** It waits for further input, then ends. Needed exactly if its sessions can be steered. */
+  readonly steer?: string;
+}
+
+/** A driver with what the suite needs to try it. */
+export interface DriverUnderTest {
+  readonly driver: Driver;
+  readonly settings: ThreadSettings;
+  readonly prompts: DriverPrompts;
+  /** Given to its sessions; one that refuses every command unless told. */
+  readonly sandbox?: Sandbox;
+  /** Whether the thing of the `tool` prompt was done, seen by its effect. */
+  readonly toolRan?: () => boolean | Promise<boolean>;
+  /** How long it may take to stop. */
+  readonly stopsWithinMs?: number;
+  /** How long any of the turns may take. */
+  readonly turnWithinMs?: number;
+  /** What else it gives; without it the checks of that are shown as skipped. */
+  readonly gives?: DriverGives;
+}
+
+/** Why a driver cannot be tried in one respect; shown where its check is skipped. */
+export interface Absent {
+  readonly absent: string;
+}
+
+/** Says that a driver gives no such thing, and why. */
+export function absent(why: string): Absent {
+  return { absent: why };
+}
+
+/** How a model can fail its agent. */
+export const MODEL_FAILURES = ["badRequest", "rateLimit", "overloaded", "cutStream"] as const;
+export type ModelFailureKind = (typeof MODEL_FAILURES)[number];
+
+/** What every driver gives, each with what is needed to try it. What an agent lacks has to be said with a reason. */
+export interface DriverGives {
+  /** The same agent as a new process of Flint finds it. */
+  again(): Driver | Promise<Driver>;
+  readonly fileChange: FileChangeTrial | Absent;
+  readonly sessionApproval: SessionApprovalTrial | Absent;
+  readonly steering: SteeringTrial | Absent;
+  readonly recall: RecallTrial | Absent;
+  readonly otherModel: OtherModelTrial | Absent;
+  /** The ids of the selectors that the model of the settings has at least. */
+  readonly selectors: readonly string[] | Absent;
+  /** Makes the model fail in this way, and gives the prompt that meets the failure. */
+  readonly failing: ((kind: ModelFailureKind) => Promise<string | Absent>) | Absent;
+  /** The processes of the agent in which a turn runs now. */
+  readonly processes: (() => readonly number[]) | Absent;
+}
+
+/** A prompt that makes the agent ask to change one file, and then change it. */
+export interface FileChangeTrial {
+  readonly prompt: string;
+  /** From the folder of the settings. */
+  readonly path: string;
+  /** The text before, put there by the suite; undefined if there is no such file. */
+  readonly before: string | undefined;
+  readonly after: string;
+}
+
+/** What becomes of a yes for the whole session. */
+export interface SessionApprovalTrial {
+  /** Whether the same thing is asked again, for the core to answer by what was granted, or the agent itself keeps the yes. */
+  readonly sameAgain: "asksAgain" | "keepsIt";
+  /** It does one other thing that it asks to be allowed, then ends. */
+  readonly otherTool: string;
+}
+
+/** What is said while the `steer` prompt runs, and how its answer is known. */
+export interface SteeringTrial {
+  readonly more: string;
+  readonly says: RegExp;
+}
+
+/** What is asked to find out whether the `text` prompt is remembered, and how that is known by the answer. */
+export interface RecallTrial {
+  readonly ask: string;
+  readonly says: RegExp;
+}
+
+/** Another model for one turn. */
+export interface OtherModelTrial {
+  readonly model: string;
+  /** Whether the latest turn was done with it. */
+  used(): boolean | Promise<boolean>;
+}
