@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import {
   agentProgram,
   descendantsOf,
@@ -16,7 +15,7 @@ import { expect, onTestFinished, vi } from "vitest";
 import { plainEnvironment } from "../server/plain-environment.ts";
 import { asMessage, completedItems, FLINT, initialize, paramsOf, runTurn, startThread } from "./server.ts";
 
-const FOLDERS = fileURLToPath(new URL("../../node_modules/.cache/flint/agent-tests/", import.meta.url));
+const FOLDERS = "/var/tmp/flint-agents-";
 
 /** How long after its server anything may still be there. */
 const WITHIN_MS = 5_000;
@@ -130,7 +129,6 @@ async function startServer(agent: Agent): Promise<{ wire: WireClient; workspace:
 
 /** Not in the system's temporary folder, of which confined programs see little. */
 async function newFolder(): Promise<string> {
-  await mkdir(FOLDERS, { recursive: true });
   const folder = await realpath(await mkdtemp(FOLDERS));
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;

@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { FlintError, type SandboxState } from "@flint/protocol";
 import { type Clock, SYSTEM_CLOCK } from "../ports/clock.ts";
 import type { LaunchResult, LaunchSpec, ProcessSpec, RunningProcess, Sandbox } from "../ports/sandbox.ts";
@@ -135,7 +136,9 @@ export class CommandSandbox implements Sandbox {
     };
     // Whatever cannot be protected, what is held already is let go.
     try {
-      const needs = { paths: ownPaths, network };
+      // The words of a program that stays come from the user; those of a command may come from a model.
+      const words = wish.environment === undefined ? wish.command.slice(0, 1) : wish.command;
+      const needs = { paths: ownPaths, network, programs: words.filter((word) => isAbsolute(word)) };
       const confinement: Confinement = await confine(policy, workspace, cwd, guard, needs);
       return { confinement, release };
     } catch (thrown) {

@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { resolve, sep } from "node:path";
+import { join, resolve, sep } from "node:path";
 import { FlintError, type SandboxPolicy } from "@flint/protocol";
 import { boundSockets } from "./sockets.ts";
 
@@ -49,9 +49,11 @@ export type Guard = (roots: readonly string[], own: readonly string[]) => Promis
 export interface OwnNeeds {
   readonly paths: readonly string[];
   readonly network: boolean;
+  /** Programs and files that it is started with; where they lie in a masked folder they are shown all the same. */
+  readonly programs: readonly string[];
 }
 
-const NO_NEEDS: OwnNeeds = { paths: [], network: false };
+const NO_NEEDS: OwnNeeds = { paths: [], network: false, programs: [] };
 
 /** Works out what a policy means on this machine. Roots that do not exist are left out. */
 export async function confine(
@@ -62,7 +64,9 @@ export async function confine(
   needs: OwnNeeds = NO_NEEDS,
 ): Promise<Confinement> {
   const roots = await resolvedRoots(policy, workspace);
-  const readable = (await existing([workspace, ...KEPT])).filter((path) => !roots.includes(path));
+  const programs = (await existing(needs.programs)).flatMap(shownFolder);
+  const shown = await existing([workspace, ...KEPT, ...programs]);
+  const readable = shown.filter((path) => !roots.includes(path));
   const own = await existing(needs.paths);
   const guarded = await guard(roots, own);
   const masks = (await existing(MASKS)).filter((mask) => !roots.some((root) => isInside(mask, root)));
@@ -75,6 +79,14 @@ export async function confine(
     network: needs.network || (policy.type === "workspaceWrite" && policy.networkAccess === true),
     cwd: await resolved(cwd).then((path) => path ?? cwd),
   };
+}
+
+/** The folder at the top of a mask that a program lies in: with it comes what the program loads from beside it. */
+function shownFolder(program: string): string[] {
+  const mask = MASKS.find((folder) => isInside(program, folder) && program !== folder);
+  if (mask === undefined) return [];
+  const [top = ""] = program.slice(mask.length + 1).split(sep);
+  return [join(mask, top)];
 }
 
 function isRootWritable(roots: readonly string[], { firm }: Guarded): boolean {

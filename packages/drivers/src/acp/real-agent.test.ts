@@ -1,6 +1,5 @@
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { CommandSandbox } from "@flint/core/sandbox";
 import { type Decision, mintId, type ThreadSettings } from "@flint/protocol";
 import { agentProgram, leavesNoProcess, needs, RecordingTurn } from "@flint/testkit";
@@ -10,7 +9,7 @@ import { AcpDriver } from "./driver.ts";
 import { ACP_PROFILES } from "./profiles.ts";
 
 /** Codex runs nothing for which its home lies below the system's temporary folder. */
-const PLACES = fileURLToPath(new URL("../../../../node_modules/.cache/flint/codex-acp/", import.meta.url));
+const PLACES = "/var/tmp/flint-codex-acp-";
 const [CODEX_ACP, CODEX] = [agentProgram("codex-acp"), agentProgram("codex")];
 const withAgent = needs(CODEX === undefined ? "codex" : "codex-acp");
 const LONG = 90_000;
@@ -97,7 +96,6 @@ withAgent(
 
 async function codexAcp(script: OfflineScript) {
   leavesNoProcess();
-  await mkdir(PLACES, { recursive: true });
   const place = await mkdtemp(PLACES);
   const cwd = join(place, "work");
   await mkdir(cwd);

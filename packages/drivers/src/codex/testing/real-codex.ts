@@ -1,13 +1,10 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
+import { mkdtemp, rm } from "node:fs/promises";
 import type { Sandbox } from "@flint/core/ports";
 import type { AgentOptions } from "../../shared/agent-options.ts";
 import type { CodexTiming } from "../timing.ts";
 
 /** A home of Codex below the system's temporary folder would have no sandbox. */
-const HOMES = fileURLToPath(
-  new URL("../../../../../node_modules/.cache/flint/codex-tests/", import.meta.url),
-);
+const HOMES = "/var/tmp/flint-codex-";
 
 /** Ends the shared process soon after the last thread, so that a test leaves nothing. */
 export const HURRIED: Partial<CodexTiming> = { linger: 50 };
@@ -34,7 +31,6 @@ export function realCodex({ program, sandbox, url, stateFolder }: RealCodex): Ag
 
 /** A folder for the running test, apart from the system's temporary one: `folder("work", onTestFinished)`. */
 export async function folder(name: string, atEnd: (cleanUp: () => Promise<void>) => void): Promise<string> {
-  await mkdir(HOMES, { recursive: true });
   const path = await mkdtemp(`${HOMES}${name}-`);
   atEnd(() => rm(path, { recursive: true, force: true, maxRetries: 5 }));
   return path;
