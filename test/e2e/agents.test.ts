@@ -38,12 +38,6 @@ const PROCESSES: Readonly<Record<Agent, RegExp>> = {
   codex: /^\S*codex\S* .*app-server/,
 };
 
-/** The variables that name another program. */
-const VARIABLES: Readonly<Record<Agent, string>> = {
-  claude: "CLAUDE_CODE_EXECUTABLE",
-  codex: "CODEX_EXECUTABLE",
-};
-
 /** Put together here, so that nobody who looks for keys in this repository finds one. */
 const KEY = `sk-ant-${"aB3dE6gH9jK2mN5pQ8sT1vX4zC7".slice(0, 20)}`;
 
@@ -111,17 +105,19 @@ async function startServer(agent: Agent): Promise<{ wire: WireClient; workspace:
   const folder = await newFolder();
   // Looks before the folder goes, which an agent that is just ending may still write to.
   leavesNoProcess(WITHIN_MS);
-  const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];
-  await Promise.all([mkdir(workspace), mkdir(home)]);
+  const [workspace, home, state] = [join(folder, "workspace"), join(folder, "home"), join(folder, "state")];
+  await Promise.all([workspace, home, state].map((path) => mkdir(path)));
   const wrapper = join(workspace, agent);
   const words = `echo 'the lamp oil is low, the key is ${KEY}' >&2`;
-  await writeFile(wrapper, `#!/bin/sh\n${words}\nexec '${agentProgram(agent) ?? agent}' "$@"\n`);
+  await writeFile(wrapper, `#!/bin/sh\n${words}\nexec "$@"\n`);
   await chmod(wrapper, 0o755);
+  const command = JSON.stringify([wrapper, agentProgram(agent) ?? agent]);
+  await writeFile(join(state, "config.toml"), `[agents.${agent}]\ncommand = ${command}\n`);
   const flags = ["serve", "--stdio", "--agent", agent, "--offline", "--allow-unconfined"];
   const wire = WireClient.spawn([process.execPath, FLINT, ...flags], {
     cwd: workspace,
     // What the shells of the user of this machine begin with would be run by the agents too.
-    env: { ...plainEnvironment(join(folder, "state")), HOME: home, [VARIABLES[agent]]: wrapper },
+    env: { ...plainEnvironment(state), HOME: home },
   });
   await initialize(wire);
   return { wire, workspace };
