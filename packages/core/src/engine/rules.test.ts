@@ -22,7 +22,7 @@ type Answer = { readonly scope: Decision["scope"]; readonly takes?: "suggestion"
 
 /** Which commands of a script are asked about when the first answer is this one and all others are no. */
 async function askedAfter({ scope, takes }: Answer, script: Script, options: TestEngineOptions = {}) {
-  const made = testEngine({ scripts: [script], ...options });
+  const made = testEngine({ cwd: "/repo", scripts: [script], ...options });
   const client = made.connect();
   const threadId = await client.startThread();
   const ended = client.turnEnd(await client.startTurn(threadId, "go")).then(() => true);
@@ -43,20 +43,20 @@ const COMMANDS: Script = [
   { command: "npm test -- --watch" },
   { command: "npm test; rm -r ." },
   { command: "npm run test" },
-  { approve: { kind: "command", itemId: "x", command: "npm test", cwd: "/work/inner" } },
+  { approve: { kind: "command", itemId: "x", command: "npm test", cwd: "/repo/inner" } },
 ];
-const ALL_BUT_TESTS = ["/work$ npm test; rm -r .", "/work$ npm run test", "/work/inner$ npm test"];
+const ALL_BUT_TESTS = ["/repo$ npm test; rm -r .", "/repo$ npm run test", "/repo/inner$ npm test"];
 
 describe("an approval of a plain command", () => {
   test("offers the beginning of the command as a rule for this project and agent", async () => {
-    const made = testEngine({ scripts: [[{ command: "npm test -- --x" }]] });
+    const made = testEngine({ cwd: "/repo", scripts: [[{ command: "npm test -- --x" }]] });
     const client = made.connect();
     await client.startTurn(await client.startThread(), "go");
     const { suggestions } = await asked(client);
     expect(suggestions).toEqual([
       {
         id: expect.any(String),
-        project: "/work",
+        project: "/repo",
         agent: "scripted",
         tool: "command",
         match: { type: "prefix", words: ["npm", "test"] },
@@ -67,39 +67,39 @@ describe("an approval of a plain command", () => {
   test.each<Script>([
     [{ command: "bash -c 'npm test'" }],
     [{ command: "npm test && x" }],
-    [{ fileChange: [{ path: "/work/a", kind: "add", diff: "" }] }],
+    [{ fileChange: [{ path: "/repo/a", kind: "add", diff: "" }] }],
     [{ tool: "fetch" }],
     [{ approve: { kind: "command", itemId: "x", command: "npm test", cwd: "/elsewhere" } }],
   ])("offers nothing else: %j", async (step) => {
-    const client = testEngine({ scripts: [[step]] }).connect();
+    const client = testEngine({ cwd: "/repo", scripts: [[step]] }).connect();
     await client.startTurn(await client.startThread(), "go");
     expect(await asked(client)).not.toHaveProperty("suggestions");
   });
 
   test("covers with a suggestion taken for the session what begins like it, and nothing else", async () => {
     const { subjects, made } = await askedAfter({ scope: "session", takes: "suggestion" }, COMMANDS);
-    expect(subjects).toEqual(["/work$ npm test", ...ALL_BUT_TESTS]);
+    expect(subjects).toEqual(["/repo$ npm test", ...ALL_BUT_TESTS]);
     expect(made.rules.list()).toEqual([]);
   });
 
   test("covers without a suggestion exactly the same command, as ever", async () => {
     const { subjects } = await askedAfter({ scope: "session" }, COMMANDS);
-    expect(subjects).toEqual(["/work$ npm test", "/work$ npm test -- --watch", ...ALL_BUT_TESTS]);
+    expect(subjects).toEqual(["/repo$ npm test", "/repo$ npm test -- --watch", ...ALL_BUT_TESTS]);
   });
 
   test("covers with a suggestion taken for always also other threads, but no other project or agent", async () => {
     const rules = new MemoryRules();
     const always = { scope: "always", takes: "suggestion" } as const;
     const { subjects } = await askedAfter(always, COMMANDS, { rules });
-    expect(subjects).toEqual(["/work$ npm test", ...ALL_BUT_TESTS]);
+    expect(subjects).toEqual(["/repo$ npm test", ...ALL_BUT_TESTS]);
     const once = { scope: "once" } as const;
     expect((await askedAfter(once, COMMANDS, { rules })).subjects).toEqual(ALL_BUT_TESTS);
     const test: Script = [{ command: "npm test" }];
-    for (const cwd of ["/other", "/work/inner", "/work/", "/"]) {
+    for (const cwd of ["/other", "/repo/inner", "/repo/", "/"]) {
       expect((await askedAfter(once, test, { rules, cwd })).subjects).toEqual([`${cwd}$ npm test`]);
     }
     const driver = new ScriptedDriver({ id: "another", scripts: [test] });
-    expect((await askedAfter(once, test, { rules, driver })).subjects).toEqual(["/work$ npm test"]);
+    expect((await askedAfter(once, test, { rules, driver })).subjects).toEqual(["/repo$ npm test"]);
   });
 
   test("taken for the session holds when the thread is loaded again, but not in another folder", async () => {
@@ -108,6 +108,7 @@ describe("an approval of a plain command", () => {
     const { threadId, made } = await askedAfter(answer, [{ command: "npm test" }], { store });
     await made.close();
     const later = testEngine({
+      cwd: "/repo",
       store,
       scripts: [[{ command: "npm test -- --x" }], [{ command: "npm test" }]],
     });
@@ -119,7 +120,7 @@ describe("an approval of a plain command", () => {
   });
 
   test("refuses a rule that it does not offer, stays open, and takes the next answer", async () => {
-    const made = testEngine({ scripts: [[{ command: "npm test" }]] });
+    const made = testEngine({ cwd: "/repo", scripts: [[{ command: "npm test" }]] });
     const client = made.connect();
     const threadId = await client.startThread();
     const turnId = await client.startTurn(threadId, "go");
@@ -146,16 +147,16 @@ describe("rules", () => {
 
   test("are listed, for all projects or for one, and removed", async () => {
     const rules = new MemoryRules();
-    rules.add(rule("a", "/work"));
-    rules.add(rule("b", "/work/inner"));
-    const client = testEngine({ rules }).connect();
+    rules.add(rule("a", "/repo"));
+    rules.add(rule("b", "/repo/inner"));
+    const client = testEngine({ cwd: "/repo", rules }).connect();
     expect((await client.call("rules/list", {})).data).toEqual([
-      rule("a", "/work"),
-      rule("b", "/work/inner"),
+      rule("a", "/repo"),
+      rule("b", "/repo/inner"),
     ]);
-    expect((await client.call("rules/list", { cwd: "/work" })).data).toEqual([rule("a", "/work")]);
+    expect((await client.call("rules/list", { cwd: "/repo" })).data).toEqual([rule("a", "/repo")]);
     expect(await client.call("rules/remove", { id: "a" })).toEqual({});
-    expect((await client.call("rules/list", {})).data).toEqual([rule("b", "/work/inner")]);
+    expect((await client.call("rules/list", {})).data).toEqual([rule("b", "/repo/inner")]);
     await expect(client.call("rules/remove", { id: "a" })).rejects.toMatchObject({
       kind: "invalidParams",
       message: "There is no rule a; it may have been removed already. rules/list names all there are.",
@@ -164,18 +165,18 @@ describe("rules", () => {
 
   test("that are made by an answer for always say what was allowed, one for each file", async () => {
     const changes = [
-      { path: "/work/a", kind: "modify", diff: "" },
-      { path: "/work/b", kind: "modify", diff: "", movePath: "/work/c" },
+      { path: "/repo/a", kind: "modify", diff: "" },
+      { path: "/repo/b", kind: "modify", diff: "", movePath: "/repo/c" },
     ] as const;
     const { made } = await askedAfter({ scope: "always" }, [{ fileChange: changes }]);
     const made1 = made.rules
       .list()
       .map(({ project, agent, tool, match }) => ({ project, agent, tool, match }));
     const ofFile = (path: string) => ({
-      ...{ project: "/work", agent: "scripted", tool: "fileChange" },
+      ...{ project: "/repo", agent: "scripted", tool: "fileChange" },
       match: { type: "exact", path },
     });
-    expect(made1).toEqual(["/work/a", "/work/b", "/work/c"].map(ofFile));
+    expect(made1).toEqual(["/repo/a", "/repo/b", "/repo/c"].map(ofFile));
     expect(made.rules.list()[0]?.createdAt).toBe(made.clock.now());
   });
 
@@ -211,7 +212,7 @@ describe("what cannot be seen", () => {
   test("is asked about with a warning beside the agent's own reason, and every time", async () => {
     const script: Script = [{ command: hidden, reason: "To look." }, { command: hidden }];
     const { subjects, client } = await askedAfter({ scope: "always" }, script);
-    expect(subjects).toEqual([`/work$ ${hidden}`, `/work$ ${hidden}`]);
+    expect(subjects).toEqual([`/repo$ ${hidden}`, `/repo$ ${hidden}`]);
     const reasons = client.toldOf("approval/requested").map(({ data }) => data.approval.action.reason);
     expect(reasons).toEqual([
       "It contains characters that cannot be seen. To look.",
@@ -221,7 +222,7 @@ describe("what cannot be seen", () => {
   });
 
   test("is asked about in the name of a file too", async () => {
-    const script: Script = [{ fileChange: [{ path: "/work/a\u200b.ts", kind: "add", diff: "" }] }];
+    const script: Script = [{ fileChange: [{ path: "/repo/a\u200b.ts", kind: "add", diff: "" }] }];
     const { client } = await askedAfter({ scope: "once" }, script);
     expect((await asked(client)).action.reason).toBe("It contains characters that cannot be seen.");
   });
@@ -229,7 +230,7 @@ describe("what cannot be seen", () => {
 
 describe("an answer belongs to one approval", () => {
   test("and a late one for an earlier approval does not land on the next", async () => {
-    const made = testEngine({ scripts: [[{ command: "make clean" }, { command: "rm -r /" }]] });
+    const made = testEngine({ cwd: "/repo", scripts: [[{ command: "make clean" }, { command: "rm -r /" }]] });
     const client = made.connect();
     const threadId = await client.startThread();
     const turnId = await client.startTurn(threadId, "go");

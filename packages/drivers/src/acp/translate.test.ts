@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 /** The updates of a turn that ends by itself, as events; every item has to be whole. */
 function translate(updates: readonly JsonObject[]): DriverEvent[] {
-  let state = beginTurn("turn", { cwd: "/work", diff });
+  let state = beginTurn("turn", { cwd: "/repo", diff });
   const events: DriverEvent[] = [];
   for (const update of updates) {
     const [next, told] = step(state, update);
@@ -63,12 +63,12 @@ describe("text", () => {
 describe("a command", () => {
   test("is shown once it is known, and its output as it grows, as OpenCode tells it", () => {
     const events = translate([
-      call({ title: "bash", kind: "execute", status: "pending", rawInput: { cwd: "/work/sub" } }),
-      update({ status: "in_progress", rawInput: { command: "make", cwd: "/work/sub" } }),
+      call({ title: "bash", kind: "execute", status: "pending", rawInput: { cwd: "/repo/sub" } }),
+      update({ status: "in_progress", rawInput: { command: "make", cwd: "/repo/sub" } }),
       update({ content: [{ type: "content", content: { type: "text", text: "one\n" } }] }),
       update({ status: "completed", rawOutput: { output: "one\ntwo\n", metadata: { exit: 0 } } }),
     ]);
-    const item = { type: "commandExecution", id: "turn-1", command: "make", cwd: "/work/sub" };
+    const item = { type: "commandExecution", id: "turn-1", command: "make", cwd: "/repo/sub" };
     expect(events).toEqual([
       { type: "item/started", item: { ...item, status: "inProgress" } },
       { type: "item/commandExecution/outputDelta", itemId: "turn-1", delta: "one\n" },
@@ -105,43 +105,43 @@ describe("a command", () => {
 describe("a change of files", () => {
   test("is shown with the exact differences of all its files", () => {
     const content = [
-      { type: "diff", path: "/work/a.txt", oldText: "one\ntwo\n", newText: "one\n2\n" },
-      { type: "diff", path: "/work/b.txt", oldText: null, newText: "new\n" },
+      { type: "diff", path: "/repo/a.txt", oldText: "one\ntwo\n", newText: "one\n2\n" },
+      { type: "diff", path: "/repo/b.txt", oldText: null, newText: "new\n" },
       { type: "diff", path: "c.txt", oldText: "old\n", newText: "", _meta: { kind: "delete" } },
     ];
     const events = translate([call({ title: "Edit", kind: "edit", status: "completed", content })]);
     const changes = [
       {
-        path: "/work/a.txt",
+        path: "/repo/a.txt",
         kind: "modify",
         diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n",
       },
-      { path: "/work/b.txt", kind: "add", diff: "--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1,1 @@\n+new\n" },
-      { path: "/work/c.txt", kind: "delete", diff: "--- a/c.txt\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-old\n" },
+      { path: "/repo/b.txt", kind: "add", diff: "--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1,1 @@\n+new\n" },
+      { path: "/repo/c.txt", kind: "delete", diff: "--- a/c.txt\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-old\n" },
     ];
     expect(completed(events)).toEqual([{ type: "fileChange", id: "turn-1", changes, status: "completed" }]);
   });
 
   test("keeps its differences when the agent says only a sentence at the end, as OpenCode does", () => {
-    const content = [{ type: "diff", path: "/work/a.txt", oldText: "", newText: "new\n" }];
+    const content = [{ type: "diff", path: "/repo/a.txt", oldText: "", newText: "new\n" }];
     const done = [{ type: "content", content: { type: "text", text: "Wrote it." } }];
     const events = translate([
       call({ title: "write", kind: "edit", status: "pending", content }),
       update({ status: "completed", content: done }),
     ]);
-    const change = { path: "/work/a.txt", kind: "add", diff: expect.stringContaining("+new") };
+    const change = { path: "/repo/a.txt", kind: "add", diff: expect.stringContaining("+new") };
     expect(completed(events)).toMatchObject([{ changes: [change], output: "Wrote it." }]);
   });
 
   test("may come as a unified diff in the input, or as nothing but the place of a deletion", () => {
-    const input = { filepath: "/work/a.txt", diff: "--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n" };
+    const input = { filepath: "/repo/a.txt", diff: "--- a\n+++ b\n@@ -1 +1 @@\n-a\n+b\n" };
     expect(
       completed(translate([call({ title: "write", kind: "edit", status: "completed", rawInput: input })])),
-    ).toMatchObject([{ type: "fileChange", changes: [{ path: "/work/a.txt", diff: input.diff }] }]);
-    const locations = [{ path: "/work/gone.txt" }];
+    ).toMatchObject([{ type: "fileChange", changes: [{ path: "/repo/a.txt", diff: input.diff }] }]);
+    const locations = [{ path: "/repo/gone.txt" }];
     expect(
       completed(translate([call({ title: "rm", kind: "delete", status: "completed", locations })])),
-    ).toMatchObject([{ type: "fileChange", changes: [{ path: "/work/gone.txt", kind: "delete" }] }]);
+    ).toMatchObject([{ type: "fileChange", changes: [{ path: "/repo/gone.txt", kind: "delete" }] }]);
   });
 });
 
@@ -185,7 +185,7 @@ describe("other tools", () => {
 describe("a call that has to be allowed", () => {
   function ask(...updates: readonly JsonObject[]): { state: AcpState; events: readonly DriverEvent[] } {
     const [asked, ...rest] = updates.toReversed();
-    let state = beginTurn("turn", { cwd: "/work", diff });
+    let state = beginTurn("turn", { cwd: "/repo", diff });
     for (const each of rest.toReversed()) [state] = step(state, each);
     const [shown, events] = showToolCall(state, asked ?? {});
     return { state: shown, events };
@@ -199,24 +199,24 @@ describe("a call that has to be allowed", () => {
     const told = { toolCallId: "g", title: "touch a", kind: "execute", status: "pending", content: [] };
     const asked = ask(told);
     expect(asked.events).toMatchObject([{ type: "item/started", item: { type: "commandExecution" } }]);
-    expect(action(asked)).toEqual({ kind: "command", itemId: "turn-1", command: "touch a", cwd: "/work" });
+    expect(action(asked)).toEqual({ kind: "command", itemId: "turn-1", command: "touch a", cwd: "/repo" });
   });
 
   test("keeps the difference that was told before the request, as Codex does", () => {
-    const content = [{ type: "diff", path: "/work/a", newText: "x\n" }];
+    const content = [{ type: "diff", path: "/repo/a", newText: "x\n" }];
     const asked = ask(call({ kind: "edit", status: "in_progress", content }), {
       toolCallId: "c/1",
       kind: "edit",
-      locations: [{ path: "/work/a" }],
+      locations: [{ path: "/repo/a" }],
     });
     expect(action(asked)).toMatchObject({
       kind: "fileChange",
-      changes: [{ path: "/work/a", kind: "add", diff: expect.stringContaining("+x") }],
+      changes: [{ path: "/repo/a", kind: "add", diff: expect.stringContaining("+x") }],
     });
   });
 
   test("without any difference is asked about with its whole input instead", () => {
-    const rawInput = { file_path: "/work/a", content: "x" };
+    const rawInput = { file_path: "/repo/a", content: "x" };
     const asked = ask({ toolCallId: "w", title: "Write a", name: "Write", kind: "edit", rawInput });
     expect(action(asked)).toEqual({
       kind: "tool",

@@ -58,9 +58,9 @@ describe("a change of a file", () => {
   test("has the caller's own fields, and a whole path where the caller works with those", () => {
     const Edit = tool("Edit", { file_path: text, old_string: text, new_string: text });
     const Write = tool("Write", { file_path: text, content: text });
-    expect(outward([Edit, Write], edit, "/work")).toEqual([
+    expect(outward([Edit, Write], edit, "/repo")).toEqual([
       "Edit",
-      { file_path: "/work/a.txt", old_string: "x", new_string: "y" },
+      { file_path: "/repo/a.txt", old_string: "x", new_string: "y" },
     ]);
     expect(outward([Edit, Write], write)).toEqual(["Write", { file_path: "a.txt", content: "one\n\ntwo\n" }]);
   });
