@@ -1,41 +1,19 @@
-// Makes what runs: the `flint` command as one bundle with lazy chunks, and each package as one module.
+// Makes what runs: the `flint` command as a few files with lazy chunks, and each package as one module.
 import { readdir, readFile, rename, rm } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { rolldown } from "rolldown";
+import { Chunks } from "./build/chunks.mjs";
+import { ownZod } from "./build/own-zod.mjs";
 
-const root = new URL("../", import.meta.url);
-
-// zod brings its messages in fifty languages, and every start would read them all; ours are in English.
-const englishOnly = {
-  name: "english-only",
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
-      contents: 'export { default as en } from "./en.js";',
-      resolveDir: new URL("node_modules/zod/v4/locales/", root).pathname,
-    }));
-  },
-};
-const shared = {
-  absWorkingDir: root.pathname,
-  bundle: true,
-  platform: "node",
-  format: "esm",
-  target: "node20",
-  conditions: ["@flint/source"],
-  sourcemap: "linked",
-  plugins: [englishOnly],
-  logLevel: "error",
-  splitting: true,
-  chunkNames: "chunks/[name]-[hash]",
-  // Names stay whole and lines stay short, so that a stack trace in a bug report can be read.
-  minifySyntax: true,
-};
+const root = fileURLToPath(new URL("../", import.meta.url));
 
 // A build that fails, or runs while the command is in use, leaves the last good one in place.
-async function replaceDist(name, options) {
-  const dist = new URL(`packages/${name}/dist`, root);
-  const next = new URL(`packages/${name}/dist.${process.pid}`, root);
+async function replaceDist(name, make) {
+  const dist = `${root}packages/${name}/dist`;
+  const next = `${dist}.${process.pid}`;
   try {
-    await build({ ...shared, ...options, outdir: `packages/${name}/dist.${process.pid}` });
+    await make(next);
     await rm(dist, { recursive: true, force: true });
     await rename(next, dist);
   } finally {
@@ -43,18 +21,59 @@ async function replaceDist(name, options) {
   }
 }
 
-function buildCommand() {
-  const entryPoints = { flint: "packages/server/src/bin/flint.ts", index: "packages/server/src/index.ts" };
-  return replaceDist("server", { entryPoints });
+async function buildCommand(dir) {
+  const chunks = new Chunks(root);
+  const bundle = await rolldown({
+    cwd: root,
+    input: { flint: "packages/server/src/bin/flint.ts", index: "packages/server/src/index.ts" },
+    platform: "node",
+    resolve: { conditionNames: ["@flint/source", "import", "node", "default"] },
+    plugins: [chunks.plugin, ownZod],
+    preserveEntrySignatures: "allow-extension",
+    // A module that is loaded lazily in one place and at once in another is meant to be.
+    checks: { ineffectiveDynamicImport: false },
+  });
+  // Names and lines stay as they are, so that a stack trace in a bug report can be read.
+  await bundle.write({
+    dir,
+    format: "esm",
+    sourcemap: true,
+    comments: { legal: true, annotation: true, jsdoc: false },
+    chunkFileNames: "chunks/[name]-[hash].js",
+    codeSplitting: { includeDependenciesRecursively: false, groups: chunks.groups },
+  });
+  await bundle.close();
 }
 
-async function buildLibrary(name) {
-  const manifest = JSON.parse(await readFile(new URL(`packages/${name}/package.json`, root), "utf8"));
+async function buildLibrary(name, outdir) {
+  const manifest = JSON.parse(await readFile(`${root}packages/${name}/package.json`, "utf8"));
   const sources = Object.values(manifest.exports).map((entry) => entry["@flint/source"]);
-  const entryPoints = sources.map((source) => `packages/${name}/${source}`);
-  await replaceDist(name, { entryPoints, outbase: `packages/${name}/src`, packages: "external" });
+  await build({
+    absWorkingDir: root,
+    entryPoints: sources.map((source) => `packages/${name}/${source}`),
+    outbase: `packages/${name}/src`,
+    outdir,
+    bundle: true,
+    packages: "external",
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    conditions: ["@flint/source"],
+    sourcemap: "linked",
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+    logLevel: "error",
+  });
 }
 
-const packages = await readdir(new URL("packages/", root));
+const packages = await readdir(`${root}packages/`);
 const libraries = packages.filter((name) => name !== "server" && name !== "testkit");
-await Promise.all([buildCommand(), ...libraries.map(buildLibrary)]);
+const built = await Promise.allSettled([
+  replaceDist("server", buildCommand),
+  ...libraries.map((name) => replaceDist(name, (outdir) => buildLibrary(name, outdir))),
+]);
+for (const { reason } of built) {
+  if (reason === undefined) continue;
+  process.stderr.write(`${reason.message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,68 @@
+// Which modules lie in one file, because they are loaded together anyway. Every file of its own costs a start a
+// millisecond; a bundler that cuts wherever two commands share something makes dozens of them.
+const START = [
+  "packages/server/src/bin/flint.ts",
+  "packages/server/src/commands/dispatch.ts",
+  "packages/server/src/commands/serve.ts",
+  "packages/server/src/config/agents.ts",
+  "packages/server/src/config/server-config.ts",
+  "packages/server/src/config/user-config.ts",
+];
+const FIRST_TURN = [
+  "packages/server/src/commands/exec/exec.ts",
+  "packages/server/src/embed.ts",
+  "packages/server/src/config/trust-file.ts",
+  "packages/server/src/config/workspace-files.ts",
+  "packages/core/src/checkpoints/index.ts",
+  "packages/core/src/store/index.ts",
+  "packages/drivers/src/native/models/listing.ts",
+  "packages/drivers/src/native/models/model-shelf.ts",
+  "packages/drivers/src/native/models/offline.ts",
+  "packages/drivers/src/native/session.ts",
+];
+
+/** Puts together what a start needs, and what the first turn of Flint's own agent needs besides. */
+export class Chunks {
+  #root;
+  #imports = new Map();
+  #closures = new Map();
+
+  constructor(root) {
+    this.#root = root;
+  }
+
+  /** Learns who imports what. */
+  get plugin() {
+    return {
+      name: "chunks",
+      moduleParsed: ({ id, importedIds }) => {
+        this.#imports.set(id, importedIds);
+      },
+    };
+  }
+
+  get groups() {
+    return [
+      { name: "start", priority: 2, test: (id) => this.#closure(START).has(id) },
+      { name: "first-turn", priority: 1, test: (id) => this.#closure(FIRST_TURN).has(id) },
+    ];
+  }
+
+  /** All that is loaded with these modules; what they load later is not. */
+  #closure(names) {
+    const known = this.#closures.get(names);
+    if (known !== undefined) return known;
+    const found = new Set();
+    const open = names.map((name) => this.#root + name);
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+      if (found.has(id)) continue;
+      if (!this.#imports.has(id) && id.startsWith(this.#root) && names.some((name) => id.endsWith(name))) {
+        throw new Error(`scripts/build/chunks.mjs names ${id}, which the command does not load`);
+      }
+      found.add(id);
+      open.push(...(this.#imports.get(id) ?? []));
+    }
+    this.#closures.set(names, found);
+    return found;
+  }
+}
