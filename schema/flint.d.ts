@@ -175,6 +175,19 @@ export interface FileUpdateChange {
   _meta?: Meta;
 }
 
+export interface Goal {
+  objective: string;
+  status: GoalStatus;
+  tokenBudget?: number;
+  tokensUsed: number;
+  timeUsedSeconds: number;
+  createdAt: number;
+  updatedAt: number;
+  _meta?: Meta;
+}
+
+export type GoalStatus = "active" | "paused" | "blocked" | "usageLimited" | "budgetLimited" | "complete";
+
 export type Id = string;
 
 export type KnownItem =
@@ -438,7 +451,7 @@ export interface TurnError {
   _meta?: Meta;
 }
 
-export type TurnKind = "prompt" | "review" | "compact";
+export type TurnKind = "prompt" | "review" | "compact" | "shell";
 
 export type TurnStatus = "inProgress" | "completed" | "interrupted" | "failed";
 
@@ -696,6 +709,20 @@ export interface Methods {
       ephemeral?: boolean;
       name?: string;
       developerInstructions?: string;
+      mcpServers?: ({
+        type: "stdio";
+        name: string;
+        command: string;
+        args: string[];
+        env: Record<string, string>;
+        _meta?: Meta;
+      } | {
+        type: "http";
+        name: string;
+        url: string;
+        headers: Record<string, string>;
+        _meta?: Meta;
+      })[];
       _meta?: Meta;
     };
     result: {
@@ -717,6 +744,20 @@ export interface Methods {
       developerInstructions?: string;
       afterSeq?: number;
       epoch?: string;
+      mcpServers?: ({
+        type: "stdio";
+        name: string;
+        command: string;
+        args: string[];
+        env: Record<string, string>;
+        _meta?: Meta;
+      } | {
+        type: "http";
+        name: string;
+        url: string;
+        headers: Record<string, string>;
+        _meta?: Meta;
+      })[];
       _meta?: Meta;
     };
     result: {
@@ -732,6 +773,20 @@ export interface Methods {
       threadId: Id;
       afterSeq?: number;
       epoch?: string;
+      mcpServers?: ({
+        type: "stdio";
+        name: string;
+        command: string;
+        args: string[];
+        env: Record<string, string>;
+        _meta?: Meta;
+      } | {
+        type: "http";
+        name: string;
+        url: string;
+        headers: Record<string, string>;
+        _meta?: Meta;
+      })[];
       turns?: number;
       _meta?: Meta;
     };
@@ -806,6 +861,34 @@ export interface Methods {
       epoch: string;
       events: LoggedEvent[];
       more: boolean;
+      _meta?: Meta;
+    };
+  };
+  /** The threads that this server has in memory: those that run, are followed, or were used a moment ago. */
+  "thread/loaded/list": {
+    params: {
+      _meta?: Meta;
+    };
+    result: {
+      data: Id[];
+      _meta?: Meta;
+    };
+  };
+  /** Change what a thread works with from its next turn on. */
+  "thread/settings/update": {
+    params: {
+      threadId: Id;
+      model?: string;
+      cwd?: string;
+      approvalPolicy?: ApprovalPolicy;
+      config?: ConfigValues;
+      budget?: Budget;
+      sandbox?: SandboxPolicyInput;
+      developerInstructions?: string;
+      _meta?: Meta;
+    };
+    result: {
+      settings: ThreadSettings;
       _meta?: Meta;
     };
   };
@@ -1014,6 +1097,19 @@ export interface Methods {
       _meta?: Meta;
     };
   };
+  /** Run a command of the user's own in the thread, as a turn of its own. It is confined like those of the agent, which hears of it with the next turn. */
+  "thread/shellCommand": {
+    params: {
+      threadId: Id;
+      command: string;
+      timeoutMs?: number;
+      _meta?: Meta;
+    };
+    result: {
+      turn: Turn;
+      _meta?: Meta;
+    };
+  };
   /** Add input to the running turn. */
   "turn/steer": {
     params: {
@@ -1071,6 +1167,42 @@ export interface Methods {
     };
     result: Empty;
   };
+  /** The goal of a thread; null if it has none. */
+  "thread/goal/get": {
+    params: {
+      threadId: Id;
+      _meta?: Meta;
+    };
+    result: {
+      goal: Goal | null;
+      _meta?: Meta;
+    };
+  };
+  /** Give a thread a goal, or change the one it has. Its agent hears of it with the next turn. */
+  "thread/goal/set": {
+    params: {
+      threadId: Id;
+      objective?: string;
+      status?: GoalStatus;
+      tokenBudget?: number | null;
+      _meta?: Meta;
+    };
+    result: {
+      goal: Goal;
+      _meta?: Meta;
+    };
+  };
+  /** Take the goal of a thread away. */
+  "thread/goal/clear": {
+    params: {
+      threadId: Id;
+      _meta?: Meta;
+    };
+    result: {
+      cleared: boolean;
+      _meta?: Meta;
+    };
+  };
 }
 
 /** What a client can tell. */
@@ -1101,6 +1233,21 @@ export interface Notifications {
   "thread/name/updated": {
     threadId: Id;
     name: string;
+    _meta?: Meta;
+    seq?: number;
+    at?: number;
+  };
+  /** The thread has a goal, or another one. */
+  "thread/goal/updated": {
+    threadId: Id;
+    goal: Goal;
+    _meta?: Meta;
+    seq?: number;
+    at?: number;
+  };
+  /** The thread has no goal any more. */
+  "thread/goal/cleared": {
+    threadId: Id;
     _meta?: Meta;
     seq?: number;
     at?: number;

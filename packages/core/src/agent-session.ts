@@ -1,8 +1,16 @@
-import type { Turn } from "@flint/protocol";
+import type { ThreadState, Turn } from "@flint/protocol";
 import { accountOf } from "./account.ts";
 import { waitAtMost } from "./bounded-wait.ts";
 import type { Catalogue } from "./catalogue.ts";
-import type { Clock, DriverSession, McpServerConfig, Sandbox } from "./ports/index.ts";
+import { type ForkSource, forkSource } from "./native-fork.ts";
+import type {
+  Clock,
+  DriverSession,
+  McpServerConfig,
+  NativeFork,
+  Sandbox,
+  UnaskedWork,
+} from "./ports/index.ts";
 import type { ThreadLog } from "./thread-log.ts";
 
 /** How long an agent may take to end before nobody waits for it any more. */
@@ -18,6 +26,10 @@ export interface AgentSessionOptions {
   mcpServers(cwd: string): Promise<readonly McpServerConfig[]>;
   /** The turns so far, oldest first. */
   history(): Promise<readonly Turn[]>;
+  /** The state of another thread; undefined if it is gone. */
+  stateOf(threadId: string): Promise<ThreadState | undefined>;
+  /** Told when an agent works by itself and needs a turn for that. */
+  startTurn(agent: string, work: UnaskedWork): void;
 }
 
 /** A session together with the agent it belongs to. */
@@ -62,11 +74,12 @@ export class AgentSession {
     await waitAtMost(this.#options.clock, CLOSE_GRACE_MS, closed);
   }
 
-  /** Lets go of an agent that can be taken up again where it was; others stay. */
+  /** Lets go of an agent that can be taken up again where it was; others stay, and so does one that is busy. */
   async rest(): Promise<void> {
-    const agent = this.#opening?.agent;
+    const { agent, opened } = this.#opening ?? {};
     if (agent === undefined || this.#options.catalogue.driver(agent)?.restsWhenIdle !== true) return;
-    await this.drop();
+    const session = (await opened?.catch(() => undefined))?.session;
+    if (session?.isBusy?.() !== true) await this.drop();
   }
 
   #open(agent: string): Opening {
@@ -85,24 +98,43 @@ export class AgentSession {
     // An empty id stands for a session that no longer fits the conversation.
     const nativeId = nativeIds[agent] || undefined;
     const driver = catalogue.driverOf(settings.model);
-    const missed = () => this.#missed(agent, nativeId);
-    const account = async () => accountOf(await missed());
+    const source = await this.#forkSource(agent);
+    const untold = () => this.#missed(agent, nativeId);
+    const missed = source === undefined ? untold : () => this.#after(source.lastTurnId);
+    const account = async () => accountOf(await untold());
+    const forkOf: NativeFork | undefined =
+      source === undefined
+        ? undefined
+        : { nativeId: source.nativeId, account: async () => accountOf(await missed()) };
     const session = await driver.open({
       threadId,
       settings,
       nativeId,
       history,
       account,
+      forkOf,
+      startTurn: (work) => this.#options.startTurn(agent, work),
       sandbox,
       mcpServers,
     });
     return { agent, session, asksFirst: driver.asksFirst === true, missed };
   }
 
+  /** Only for an agent that never had a session in this thread: one that it lost is told everything anew. */
+  async #forkSource(agent: string): Promise<ForkSource | undefined> {
+    const { log, history, stateOf } = this.#options;
+    const { state } = log;
+    if (state.nativeIds[agent] !== undefined || state.thread.forkedFromId === undefined) return undefined;
+    return forkSource({ agent, state, turns: await history(), stateOf });
+  }
+
   async #missed(agent: string, nativeId: string | undefined): Promise<readonly Turn[]> {
+    if (nativeId === undefined) return this.#options.history();
+    return this.#after(this.#options.log.state.lastTurns[agent]);
+  }
+
+  async #after(turnId: string | undefined): Promise<readonly Turn[]> {
     const turns = await this.#options.history();
-    if (nativeId === undefined) return turns;
-    const last = this.#options.log.state.lastTurns[agent];
-    return turns.slice(turns.findLastIndex((turn) => turn.id === last) + 1);
+    return turns.slice(turns.findLastIndex((turn) => turn.id === turnId) + 1);
   }
 }

@@ -1,4 +1,5 @@
-import type { EventBody, Method, Params, Result } from "@flint/protocol";
+import type { EventBody, Method, Params, Result, ThreadEvent } from "@flint/protocol";
+import type { Announcements } from "./announcements.ts";
 import type { LiveThread } from "./live-thread.ts";
 import type { Follower, Subscription } from "./subscription.ts";
 
@@ -27,13 +28,16 @@ export class ClientSession {
   readonly id: string;
   readonly #engine: MethodCaller;
   readonly #follower: Follower;
+  readonly #announcements: Announcements;
   readonly #subscriptions = new Map<string, { thread: LiveThread; subscription: Subscription }>();
   #closed = false;
 
-  constructor(engine: MethodCaller, id: string, follower: Follower) {
+  constructor(engine: MethodCaller, id: string, follower: Follower, announcements: Announcements) {
     this.#engine = engine;
     this.id = id;
     this.#follower = follower;
+    this.#announcements = announcements;
+    if (follower.announced !== undefined) announcements.add(this);
   }
 
   /**
@@ -81,9 +85,16 @@ export class ClientSession {
     this.#subscriptions.delete(threadId);
   }
 
+  /** Passes on what happens in threads that this client does not follow; of the others it hears anyway. */
+  announced(event: ThreadEvent): void {
+    const { threadId } = threadOf(event);
+    if (!this.follows(threadId)) this.#follower.announced?.(event);
+  }
+
   /** The client is gone; what it started goes on. */
   close(): void {
     this.#closed = true;
+    this.#announcements.remove(this);
     for (const threadId of [...this.#subscriptions.keys()]) this.unfollow(threadId);
   }
 
@@ -93,4 +104,8 @@ export class ClientSession {
       if (subscription.closed) this.#subscriptions.delete(threadId);
     }
   }
+}
+
+function threadOf({ type, data }: ThreadEvent): { readonly threadId: string } {
+  return type === "thread/started" ? { threadId: data.thread.id } : { threadId: data.threadId ?? "" };
 }

@@ -1,4 +1,5 @@
 import type { DeltaBody, DeltaType } from "@flint/protocol";
+import { Places } from "./places.ts";
 import { RedactedStream, type Redactor } from "./redact.ts";
 import { toWellFormed } from "./well-formed.ts";
 
@@ -26,8 +27,6 @@ interface Flow {
   end: number | undefined;
 }
 
-const HIGH_SURROGATE_END = /[\uD800-\uDBFF]$/;
-
 /**
  * Streamed text between the driver and the log. Pieces of one item that come together are told as one, and what
  * was told is stored as one. Also knows where in its item each piece starts, never cuts a character in two, and
@@ -37,8 +36,8 @@ export class DeltaBuffer {
   /** Not told yet, in the order it came. */
   #fresh: Run[] = [];
   /** Told, not stored yet, by item. */
-  readonly #told = new Map<string, Run>();
-  readonly #flows = new Map<string, Flow>();
+  readonly #told = new Places<Run>();
+  readonly #flows = new Places<Flow>();
   readonly #redactor: Redactor;
   #freshSize = 0;
   #toldSize = 0;
@@ -67,12 +66,12 @@ export class DeltaBuffer {
 
   /** Takes a piece. `known` is the length of the item's text before its first piece. */
   push(place: DeltaPlace, piece: string, known: () => number): void {
-    const key = `${place.itemId} ${place.type}`;
-    let flow = this.#flows.get(key);
-    if (flow === undefined) {
-      flow = { place, stream: new RedactedStream(this.#redactor), half: "", end: undefined };
-      this.#flows.set(key, flow);
-    }
+    const { type, itemId } = place;
+    const flow =
+      this.#flows.find(type, itemId) ??
+      this.#flows.set(type, itemId, {
+        ...{ place, stream: new RedactedStream(this.#redactor), half: "", end: undefined },
+      });
     this.#add(flow, flow.stream.push(wellFormed(flow, piece)), known);
   }
 
@@ -121,9 +120,9 @@ export class DeltaBuffer {
   }
 
   #remember(run: Run): void {
-    const key = `${run.place.itemId} ${run.place.type}`;
-    const known = this.#told.get(key);
-    if (known === undefined) this.#told.set(key, { ...run });
+    const { type, itemId } = run.place;
+    const known = this.#told.find(type, itemId);
+    if (known === undefined) this.#told.set(type, itemId, { ...run });
     else known.text += run.text;
     this.#toldSize += Buffer.byteLength(run.text);
   }
@@ -133,11 +132,15 @@ export class DeltaBuffer {
 function wellFormed(flow: Flow, piece: string): string {
   let text = flow.half === "" ? piece : flow.half + piece;
   flow.half = "";
-  if (HIGH_SURROGATE_END.test(text)) {
+  if (isHighSurrogate(text.charCodeAt(text.length - 1))) {
     flow.half = text.slice(-1);
     text = text.slice(0, -1);
   }
   return toWellFormed(text);
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
 }
 
 function bodyOf({ place, offset, text }: Run): DeltaBody {

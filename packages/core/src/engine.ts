@@ -12,6 +12,7 @@ import { approvalHandlers } from "./handlers/approval.ts";
 import { branchHandlers } from "./handlers/branch.ts";
 import { commandHandlers } from "./handlers/command.ts";
 import { configHandlers } from "./handlers/config.ts";
+import { goalHandlers } from "./handlers/goal.ts";
 import type { FreeHandler, FreeHandlers, ThreadHandler, ThreadHandlers } from "./handlers/handler.ts";
 import { historyHandlers } from "./handlers/history.ts";
 import { queueHandlers } from "./handlers/queue.ts";
@@ -30,6 +31,7 @@ const HANDLERS: FreeHandlers & ThreadHandlers = {
   ...threadHandlers,
   ...historyHandlers,
   ...turnHandlers,
+  ...goalHandlers,
   ...queueHandlers,
   ...reviewHandlers,
   ...branchHandlers,
@@ -56,7 +58,7 @@ export class Engine implements MethodCaller {
 
   /** A new client. It hears of threads once it starts, resumes or attaches to them. */
   connect(follower: Follower): ClientSession {
-    return new ClientSession(this, mintId(), follower);
+    return new ClientSession(this, mintId(), follower, this.#services.announcements);
   }
 
   /** Runs a method in the queue its row names. Half characters do not get in, and no failure tells a secret. */

@@ -12,11 +12,13 @@ export interface TellAfter {
 export class Followers {
   readonly #subscriptions = new Set<Subscription>();
   readonly #tells = new TellQueue();
+  readonly #onTold: ((event: ThreadEvent) => void) | undefined;
   #toldSeq: number;
 
-  /** Everything up to `toldSeq` counts as told. */
-  constructor(toldSeq: number) {
+  /** Everything up to `toldSeq` counts as told. `onTold` hears everything, after the followers. */
+  constructor(toldSeq: number, onTold?: (event: ThreadEvent) => void) {
     this.#toldSeq = toldSeq;
+    this.#onTold = onTold;
   }
 
   get count(): number {
@@ -50,6 +52,7 @@ export class Followers {
   tellNow(event: ThreadEvent): void {
     this.#each((subscription) => subscription.receive(event));
     this.#toldUpTo(event.seq ?? 0);
+    this.#onTold?.(event);
   }
 
   /** Notes that what was told so far is in the log now, up to this number. */
@@ -64,6 +67,7 @@ export class Followers {
   farewell(event: ThreadEvent): void {
     this.#each((subscription) => subscription.farewell(event));
     this.#subscriptions.clear();
+    this.#onTold?.(event);
   }
 
   /** Nobody is told anything any more, except by `farewell`. */

@@ -1,5 +1,5 @@
-import type { QueuedInput, Turn, UserInput } from "@flint/protocol";
-import { AgentSession } from "./agent-session.ts";
+import { agentOfModel, type QueuedInput, type ThreadState, type Turn, type UserInput } from "@flint/protocol";
+import { AgentSession, type OpenSession } from "./agent-session.ts";
 import { waitAtMost } from "./bounded-wait.ts";
 import { extendedBudget, type Limits } from "./budget/limits.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -14,8 +14,17 @@ import {
   settingsEvents,
 } from "./decide/turn.ts";
 import { OpenRequests } from "./open-requests.ts";
-import type { Checkpoints, Clock, McpServerConfig, PolicyRules, Rules, Sandbox } from "./ports/index.ts";
+import type {
+  Checkpoints,
+  Clock,
+  McpServerConfig,
+  PolicyRules,
+  Rules,
+  Sandbox,
+  UnaskedWork,
+} from "./ports/index.ts";
 import { SerialQueue } from "./serial-queue.ts";
+import { ShellTurn } from "./shell-turn.ts";
 import type { ThreadLog } from "./thread-log.ts";
 import { TurnRunner } from "./turn-runner.ts";
 
@@ -37,6 +46,8 @@ export interface LiveThreadOptions {
   mcpServers(cwd: string): Promise<readonly McpServerConfig[]>;
   /** The turns so far, oldest first. */
   history(): Promise<readonly Turn[]>;
+  /** The state of another thread; undefined if it is gone. */
+  stateOf(threadId: string): Promise<ThreadState | undefined>;
 }
 
 /** A loaded thread: its log, its agent's session, its running turn and its open questions. */
@@ -49,22 +60,28 @@ export class LiveThread {
   readonly queue = new SerialQueue();
   readonly #clock: Clock;
   readonly #checkpoints: Checkpoints | undefined;
+  readonly #sandbox: Sandbox;
   readonly #agent: AgentSession;
   #runner: TurnRunner | undefined;
   #running: Promise<void> = Promise.resolve();
   /** A turn that was interrupted before it was started. */
   #interrupted: string | undefined;
   #closed = false;
+  /** What the agent does by itself, until it has a turn. */
+  #unasked: { readonly agent: string; readonly work: UnaskedWork } | undefined;
+  /** Whether what waits in the queue may follow: not after a turn that did not complete, until a person asks for another. */
+  #goesOn = false;
   /** When somebody last used it, in unix milliseconds. */
   usedAt: number;
 
   constructor(options: LiveThreadOptions) {
-    const { id, log, clock, rules, catalogue, sandbox, history, mcpServers } = options;
+    const { id, log, clock, rules, catalogue, sandbox, history, stateOf, mcpServers } = options;
     this.id = id;
     this.ephemeral = options.ephemeral;
     this.log = log;
     this.#clock = clock;
     this.#checkpoints = options.checkpoints;
+    this.#sandbox = sandbox;
     this.requests = new OpenRequests({
       threadId: id,
       log,
@@ -80,7 +97,9 @@ export class LiveThread {
       sandbox,
       clock,
       history,
+      stateOf,
       mcpServers,
+      startTurn: (agent, work) => this.#wants(agent, work),
     });
     this.usedAt = clock.now();
   }
@@ -110,8 +129,16 @@ export class LiveThread {
     refuseIfActive(this.log.state);
   }
 
+  /** Runs a command of the user's own as a turn that was committed. */
+  startShell(turn: StartedTurn, timeoutMs: number | undefined): void {
+    const session = new ShellTurn(this.#sandbox, timeoutMs);
+    const { lastAgent, settings } = this.log.state;
+    const agent = lastAgent ?? agentOfModel(settings.model);
+    this.start(turn, async () => ({ agent, session, asksFirst: false, missed: async () => [] }));
+  }
+
   /** Runs a turn that was committed, and after it what waits in the queue. */
-  start(turn: StartedTurn): void {
+  start(turn: StartedTurn, session: () => Promise<OpenSession> = () => this.#agent.get()): void {
     const runner = new TurnRunner({
       threadId: this.id,
       turn,
@@ -120,14 +147,14 @@ export class LiveThread {
       clock: this.#clock,
       checkpoints: this.#checkpoints,
       ephemeral: this.ephemeral,
-      session: () => this.#agent.get(),
+      session,
       dropSession: () => this.#agent.drop(),
       extendBudget: (extended) => void this.queue.run(() => this.#extendBudget(extended)),
     });
     this.#runner = runner;
     if (this.#closed) runner.interrupt("serverStopped");
     if (this.#interrupted === turn.turnId) runner.interrupt("interrupt");
-    this.#running = this.#runToEnd(runner);
+    this.#running = this.#runToEnd(runner, turn.unasked !== undefined);
   }
 
   /** Stops the running turn, also one that is only about to start. Throws `notRunning` if there is none. */
@@ -176,27 +203,54 @@ export class LiveThread {
     await this.log.close();
   }
 
-  async #runToEnd(runner: TurnRunner): Promise<void> {
+  async #runToEnd(runner: TurnRunner, isUnasked: boolean): Promise<void> {
     const status = await runner.run();
     // The next turn may have begun as soon as the end of this one was told.
     if (this.#runner === runner) this.#runner = undefined;
     this.usedAt = this.#clock.now();
     // After an interruption or a failure a person should look before the queue goes on.
-    if (status === "completed") void this.queue.run(() => this.#startNext());
+    this.#goesOn = status === "completed" && (!isUnasked || this.#goesOn);
+    if (this.#goesOn || this.#unasked !== undefined) void this.queue.run(() => this.#startNext());
+  }
+
+  /** An agent that works by itself: that is a turn too, before what waits in the queue. */
+  #wants(agent: string, work: UnaskedWork): void {
+    this.#unasked = { agent, work };
+    void this.queue.run(() => this.#startNext());
   }
 
   async #startNext(): Promise<void> {
-    const { queue, activeTurnId } = this.log.state;
-    const next = queue[0];
-    if (next === undefined || activeTurnId !== undefined || this.#closed) return;
+    if (this.log.state.activeTurnId !== undefined || this.#closed) return;
+    const work = this.#takeUnasked();
     try {
-      const decided = this.decideQueued(next);
+      const decided = work === undefined ? this.#decideNext() : this.#decideUnasked(work);
+      if (decided === undefined) return;
       await this.log.commit(decided.events);
       this.start(decided.started);
     } catch {
       // The log cannot be written, or the budget is used up: the input stays in the queue, and the next request says
       // what is wrong.
+      work?.refuse();
     }
+  }
+
+  #decideNext(): DecidedTurn | undefined {
+    const [next] = this.#goesOn ? this.log.state.queue : [];
+    return next === undefined ? undefined : this.decideQueued(next);
+  }
+
+  #decideUnasked({ reason }: UnaskedWork): DecidedTurn {
+    return this.decideTurn({ kind: "prompt", input: [], unasked: reason });
+  }
+
+  /** What still waits for a turn, if its agent is still that of the thread. */
+  #takeUnasked(): UnaskedWork | undefined {
+    const { agent, work } = this.#unasked ?? {};
+    this.#unasked = undefined;
+    if (work?.isWaiting() !== true) return undefined;
+    if (agent === agentOfModel(this.log.state.settings.model)) return work;
+    work.refuse();
+    return undefined;
   }
 
   /** In the queue, because a setting that is worked out from older ones would undo what came in between. */

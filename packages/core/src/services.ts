@@ -10,7 +10,9 @@ import {
   sandboxPolicyOf,
   type ThreadSettings,
 } from "@flint/protocol";
+import { Announcements } from "./announcements.ts";
 import { Catalogue } from "./catalogue.ts";
+import type { LiveThread } from "./live-thread.ts";
 import type {
   Checkpoints,
   Clock,
@@ -27,6 +29,9 @@ import type {
 import { Redactor } from "./redact.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { ThreadRegistry } from "./thread-registry.ts";
+
+/** The shortest value of a variable or a header that is taken for a key. */
+const SHORTEST_KEY = 12;
 
 /** All that an engine is made of. */
 export interface EngineOptions {
@@ -88,6 +93,7 @@ export class Services {
   readonly catalogue: Catalogue;
   readonly registry: ThreadRegistry;
   readonly redactor: Redactor;
+  readonly announcements = new Announcements();
   readonly #stopping = new AbortController();
   readonly #launches = new Set<Promise<unknown>>();
   /** One default is set after the other, or the later one would undo the earlier. */
@@ -99,8 +105,8 @@ export class Services {
     this.options = options;
     this.catalogue = new Catalogue(options.drivers);
     this.redactor = new Redactor(options.secrets ?? []);
-    const { catalogue, redactor } = this;
-    this.registry = new ThreadRegistry({ ...options, catalogue, redactor });
+    const { catalogue, redactor, announcements } = this;
+    this.registry = new ThreadRegistry({ ...options, catalogue, redactor, announcements });
   }
 
   /** What a new thread starts with. */
@@ -163,6 +169,17 @@ export class Services {
     });
   }
 
+  /**
+   * Gives a thread the MCP servers that a client brings along. An agent that is there already knows them when it starts
+   * anew: at once if it rests, else when it is next let go. What they are given as keys is told to nobody.
+   */
+  async bringMcpServers(thread: LiveThread, servers: readonly McpServerConfig[] | undefined): Promise<void> {
+    if (servers === undefined) return;
+    this.redactor.learn(servers.flatMap(keysOf));
+    const isChange = this.registry.bringMcpServers(thread.id, servers);
+    if (isChange && thread.log.state.activeTurnId === undefined) await thread.dropSession();
+  }
+
   /** Runs a command outside of any thread; it is stopped when the server stops. */
   async launch(spec: Omit<LaunchSpec, "signal">): Promise<LaunchResult> {
     const launched = this.options.sandbox.launch({ ...spec, signal: this.#stopping.signal });
@@ -191,6 +208,12 @@ export class Services {
       field: "cwd",
     });
   }
+}
+
+/** What is short is hardly a key, and too likely an ordinary word. */
+function keysOf(server: McpServerConfig): string[] {
+  const given = Object.values(server.type === "stdio" ? server.env : server.headers);
+  return given.map((text) => text.replace(/^Bearer /i, "")).filter((text) => text.length >= SHORTEST_KEY);
 }
 
 function setBudget(settings: ThreadSettings, wanted: Budget): void {

@@ -13,6 +13,8 @@ export interface Follower {
   tell(event: ThreadEvent): void;
   /** True while it cannot take more; it then follows the log at its own speed. */
   full(): boolean;
+  /** Set by those who also want to hear what changes the list of threads, of threads that they do not follow. */
+  announced?(event: ThreadEvent): void;
 }
 
 /** What a subscription needs of the log it follows. */

@@ -16,6 +16,12 @@ import { Redactor } from "./redact.ts";
 import { type Follower, Subscription } from "./subscription.ts";
 import { isListedAlike, isSameStatus, keepLatestTurn, textLength, withAllItems } from "./turn-view.ts";
 
+/** What follows it runs before the next event, and costs less than `queueMicrotask`, which makes a resource of its own. */
+const THIS_TICK = Promise.resolve();
+
+/** From when on streamed text is stored at the next occasion, without waiting for its time to be over. */
+const EARLY_FLUSH_MS = LIMITS.deltaMilliseconds * 0.8;
+
 /** What a log needs to work. */
 export interface ThreadLogOptions {
   readonly writer: ThreadWriter;
@@ -23,6 +29,8 @@ export interface ThreadLogOptions {
   readonly clock: Clock;
   /** What makes text fit to be kept and shown. */
   readonly redactor?: Redactor | undefined;
+  /** Hears everything that is told, after those who follow. */
+  readonly onTold?: ((event: ThreadEvent) => void) | undefined;
   read(afterSeq: number): AsyncIterable<StoredEvent>;
 }
 
@@ -39,9 +47,16 @@ export class ThreadLog {
   #unsaved: readonly EventBody[] = [];
   #releaseScheduled = false;
   #cancelFlush: (() => void) | undefined;
+  /** When the oldest piece was told that is not stored yet. */
+  #unstoredSince = 0;
   #checkpointed: ThreadState["thread"];
   #onFailure: ((error: FlintError) => void) | undefined;
   #closed = false;
+  readonly #releaseInTick = (): void => {
+    this.#releaseScheduled = false;
+    this.#release();
+  };
+  readonly #flushInTick = (): void => this.#flush();
 
   constructor(options: ThreadLogOptions) {
     this.#writer = options.writer;
@@ -49,7 +64,7 @@ export class ThreadLog {
     this.#redactor = options.redactor ?? new Redactor([]);
     this.#deltas = new DeltaBuffer(this.#redactor);
     this.#state = options.state;
-    this.#followers = new Followers(options.state.seq);
+    this.#followers = new Followers(options.state.seq, options.onTold);
     this.#checkpointed = options.state.thread;
     this.#read = options.read;
   }
@@ -129,10 +144,7 @@ export class ThreadLog {
     if (this.#deltas.freshSize >= LIMITS.deltaBytes) this.#release();
     if (this.#releaseScheduled) return;
     this.#releaseScheduled = true;
-    queueMicrotask(() => {
-      this.#releaseScheduled = false;
-      this.#release();
-    });
+    void THIS_TICK.then(this.#releaseInTick);
   }
 
   /** No more text comes for an item, or for any: the last of it need not wait for what it might have become. */
@@ -214,7 +226,18 @@ export class ThreadLog {
     const at = this.#clock.now();
     void this.#followers.tell(this.#deltas.takeFresh().map((body) => ({ ...body, at })));
     if (this.#deltas.toldSize >= LIMITS.deltaBytes) this.#flush();
-    else this.#cancelFlush ??= this.#clock.after(LIMITS.deltaMilliseconds, () => this.#flush());
+    else this.#flushLater(at);
+  }
+
+  /** In time, and best right behind a piece that was just told: then the next one seldom has to wait for the disk. */
+  #flushLater(now: number): void {
+    if (this.#cancelFlush === undefined) {
+      this.#unstoredSince = now;
+      this.#cancelFlush = this.#clock.after(LIMITS.deltaMilliseconds, this.#flushInTick);
+    } else if (now - this.#unstoredSince >= EARLY_FLUSH_MS) {
+      // Whoever follows sends in this tick, and was asked before.
+      void THIS_TICK.then(this.#flushInTick);
+    }
   }
 
   #flush(): void {

@@ -1,4 +1,12 @@
-import { FlintError, mintId, type StoredEvent, type ThreadState, type Turn } from "@flint/protocol";
+import {
+  FlintError,
+  mintId,
+  type StoredEvent,
+  type ThreadEvent,
+  type ThreadState,
+  type Turn,
+} from "@flint/protocol";
+import type { Announcements } from "./announcements.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { closeTurn } from "./decide/closing.ts";
 import { LiveThread } from "./live-thread.ts";
@@ -35,6 +43,7 @@ export interface ThreadRegistryOptions {
   readonly mcpServers: readonly McpServerConfig[];
   readonly workspaces: Workspaces;
   readonly redactor: Redactor;
+  readonly announcements: Announcements;
 }
 
 /** A loaded thread, and what could not be read when it was loaded. */
@@ -52,6 +61,8 @@ export class ThreadRegistry {
   readonly #loaded = new Map<string, Loaded>();
   /** Threads on their way out; nobody may load them before they are there. None of these rejects. */
   readonly #leaving = new Map<string, Promise<void>>();
+  /** What clients brought along for single threads. Only here: their keys must not get into any file. */
+  readonly #broughtServers = new Map<string, readonly McpServerConfig[]>();
   #cancelSweep: (() => void) | undefined;
   #closed = false;
 
@@ -63,6 +74,11 @@ export class ThreadRegistry {
   /** The thread if it is loaded. */
   loaded(threadId: string): LiveThread | undefined {
     return this.#loaded.get(threadId)?.thread;
+  }
+
+  /** The threads in memory. */
+  loadedIds(): Iterable<string> {
+    return this.#loaded.keys();
   }
 
   /** The store that holds a thread. */
@@ -121,6 +137,13 @@ export class ThreadRegistry {
     await this.#leave(threadId, inQueue, () => this.#forget(store, threadId));
   }
 
+  /** Notes the MCP servers that a client brings along for a thread. False if they are what they were. */
+  bringMcpServers(threadId: string, servers: readonly McpServerConfig[]): boolean {
+    const before = JSON.stringify(this.#broughtServers.get(threadId) ?? []);
+    this.#broughtServers.set(threadId, servers);
+    return before !== JSON.stringify(servers);
+  }
+
   /** Stops everything. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -144,6 +167,7 @@ export class ThreadRegistry {
   /** Deletes a thread and what was saved of its files. What is left of those, nobody can come to any more. */
   async #forget(store: Store, threadId: string): Promise<void> {
     await store.remove(threadId);
+    this.#broughtServers.delete(threadId);
     await this.#options.checkpoints?.remove(threadId).catch(() => undefined);
   }
 
@@ -180,7 +204,9 @@ export class ThreadRegistry {
   #build(id: string, writer: ThreadWriter, state: ThreadState, store: Store, ephemeral: boolean): LiveThread {
     const { clock, rules, policyRules, sandbox, catalogue, approvalTimeoutMs, checkpoints } = this.#options;
     const read = (afterSeq: number): AsyncIterable<StoredEvent> => store.read(id, afterSeq);
-    const log = new ThreadLog({ writer, state, clock, redactor: this.#options.redactor, read });
+    const { redactor, announcements } = this.#options;
+    const onTold = (event: ThreadEvent): void => announcements.told(event);
+    const log = new ThreadLog({ writer, state, clock, redactor, onTold, read });
     const history = async () => (await allTurns(store, id)).filter((turn) => turn.status !== "inProgress");
     return new LiveThread({
       id,
@@ -194,16 +220,28 @@ export class ThreadRegistry {
       catalogue,
       approvalTimeoutMs,
       history,
-      mcpServers: (cwd) => this.#mcpServers(cwd),
+      stateOf: (threadId) => this.#stateOf(threadId),
+      mcpServers: (cwd) => this.#mcpServers(id, cwd),
     });
   }
 
-  /** The user's own, and what the workspace adds. One of the user's is never replaced by one of the same name. */
-  async #mcpServers(cwd: string): Promise<readonly McpServerConfig[]> {
+  /** Expected: a thread that was deleted, or that cannot be read. */
+  #stateOf(threadId: string): Promise<ThreadState | undefined> {
+    return this.load(threadId).then(
+      ({ thread }) => thread.log.state,
+      () => undefined,
+    );
+  }
+
+  /** The user's own, what a client brought along, and what the workspace adds. The first one of a name is the one. */
+  async #mcpServers(threadId: string, cwd: string): Promise<readonly McpServerConfig[]> {
     const { mcpServers, workspaces } = this.#options;
-    const names = new Set(mcpServers.map((server) => server.name));
-    const added = (await workspaces.configOf(cwd)).mcpServers.filter((server) => !names.has(server.name));
-    return [...mcpServers, ...added];
+    const brought = this.#broughtServers.get(threadId) ?? [];
+    const named = new Map<string, McpServerConfig>();
+    for (const server of [...mcpServers, ...brought, ...(await workspaces.configOf(cwd)).mcpServers]) {
+      if (!named.has(server.name)) named.set(server.name, server);
+    }
+    return [...named.values()];
   }
 
   #scheduleSweep(): void {

@@ -1,24 +1,31 @@
 import { type DeltaType, isKnownItem, LIMITS, type ThreadItem } from "@flint/protocol";
 import { cutMiddle, headOf } from "./bounded-text.ts";
+import { Places } from "./places.ts";
+
+/** How much of a text was let in. */
+interface Taken {
+  bytes: number;
+}
+
+const nothingTaken = (): Taken => ({ bytes: 0 });
 
 /** Bounds what one turn streams, whatever its agent does: text beyond the limit of an item is counted, not kept. */
 export class TurnCaps {
-  readonly #taken = new Map<string, number>();
+  readonly #taken = new Places<Taken>();
   readonly #omitted = new Map<string, number>();
 
   /** The part of a piece that still fits. */
   admit(type: DeltaType, itemId: string, piece: string): string {
-    const key = `${itemId} ${type}`;
     const limit = type === "item/commandExecution/outputDelta" ? LIMITS.output : LIMITS.text;
-    const taken = this.#taken.get(key) ?? 0;
+    const taken = this.#taken.at(type, itemId, nothingTaken);
     const size = Buffer.byteLength(piece);
-    if (taken + size <= limit) {
-      this.#taken.set(key, taken + size);
+    if (taken.bytes + size <= limit) {
+      taken.bytes += size;
       return piece;
     }
-    const admitted = headOf(piece, limit - taken);
+    const admitted = headOf(piece, limit - taken.bytes);
     // From the first missing byte on nothing is let in any more: a hole must not look like text.
-    this.#taken.set(key, limit);
+    taken.bytes = limit;
     const missing = size - Buffer.byteLength(admitted);
     this.#omitted.set(itemId, (this.#omitted.get(itemId) ?? 0) + missing);
     return admitted;

@@ -232,9 +232,9 @@ export class TurnRunner {
 
   #context(): TurnContext {
     const { turn, log, requests } = this.#options;
-    const { turnId, kind, input, review, outputSchema } = turn;
+    const { turnId, kind, input, review, outputSchema, unasked } = turn;
     return {
-      ...{ turnId, kind, input, review, outputSchema },
+      ...{ turnId, kind, input, review, outputSchema, unasked },
       settings: log.state.settings,
       signal: this.#abort.signal,
       emit: (event) => this.#emit(event),

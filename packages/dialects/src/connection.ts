@@ -1,60 +1,58 @@
 import type { ClientSession, Engine } from "@flint/core";
+import { asFlintError, FlintError, LIMITS, type Method, type Params, type Result } from "@flint/protocol";
 import {
-  asFlintError,
-  FlintError,
-  LIMITS,
-  type Params,
-  type RequestRow,
-  type Result,
-  type ThreadEvent,
-} from "@flint/protocol";
-import { type Id, Peer, type PeerFault, RemoteError, type Trace, type Transport } from "@flint/rpc";
-import type { CoreCall, Dialect, Outbound } from "./dialect.ts";
-import type { Encoded } from "./encoded.ts";
-import { problemsOf } from "./problems.ts";
+  type Id,
+  Peer,
+  type PeerFault,
+  type Reading,
+  type RequestOptions,
+  type Trace,
+  type Transport,
+} from "@flint/rpc";
+import type { Desk, DeskClient, DoorService } from "./desk.ts";
 
-/** What a connection needs of its door. */
-export interface ConnectionDoor {
-  readonly dialect: Dialect;
-  encode(event: ThreadEvent): readonly Encoded[];
+/** How a connection is made. */
+export interface ConnectionOptions {
+  /** Whether every message carries the `jsonrpc` member. */
+  readonly header: boolean;
+  readonly trace?: Trace | undefined;
+  readonly reading?: Reading | undefined;
 }
 
-type AskMessage = Extract<Outbound, { kind: "ask" }>;
-
-/** The only loop between a wire and the core: requests in, answers and events out. */
-export class Connection {
+/** The only loop between a wire and the core: requests in, answers and events out, through the desk of the door. */
+export class Connection implements DeskClient {
   /** Resolves when the client is gone. */
   readonly closed: Promise<Error | undefined>;
-  readonly #door: ConnectionDoor;
   readonly #peer: Peer;
   readonly #session: ClientSession;
-  readonly #asks = new Map<string, AbortController>();
-  #initialized = false;
+  readonly #desk: Desk;
   #running = 0;
   #onIdle: (() => void)[] = [];
 
-  constructor(door: ConnectionDoor, engine: Engine, transport: Transport, trace?: Trace) {
-    this.#door = door;
-    const handlers = {
-      request: (id: Id, method: string, params: unknown) => this.#onRequest(id, method, params),
-      notification: () => undefined,
-      bad: (fault: PeerFault) => this.#onBad(fault),
-    };
-    const { header } = door.dialect.vocabulary;
-    const limits = { lineLimit: LIMITS.line, queueLimit: LIMITS.clientQueue };
+  constructor(service: DoorService, engine: Engine, transport: Transport, options: ConnectionOptions) {
+    const { header, trace, reading } = options;
     this.#peer = new Peer(transport, {
       header,
-      ...limits,
-      handlers,
+      lineLimit: LIMITS.line,
+      queueLimit: LIMITS.clientQueue,
+      handlers: {
+        request: (id, method, params) => this.#onRequest(id, method, params),
+        notification: (method, params) => this.#desk.notification(method, params),
+        bad: (fault) => this.#onBad(fault),
+      },
       ...(trace === undefined ? {} : { trace }),
+      ...(reading === undefined ? {} : { reading }),
     });
+    const desk = service.open(this);
+    this.#desk = desk;
     this.#session = engine.connect({
-      tell: (event) => this.#tell(event),
+      tell: (event) => desk.tell(event),
       full: () => this.#peer.outbox.full,
+      ...(desk.announced === undefined ? {} : { announced: (event) => desk.announced?.(event) }),
     });
     this.#peer.outbox.onRelief(() => this.#session.relieved());
     this.closed = this.#peer.closed;
-    void this.closed.then(() => this.#session.close());
+    void this.closed.then(() => this.#onClosed());
     this.#peer.start();
   }
 
@@ -69,11 +67,47 @@ export class Connection {
     this.#peer.close();
   }
 
+  leave(): Promise<void> {
+    return this.close();
+  }
+
+  call<Name extends Method>(
+    method: Name,
+    params: Params<Name>,
+    respond: (result: Result<Name>) => void,
+  ): Promise<void> {
+    return this.#session.call(method, params, respond);
+  }
+
+  notify(method: string, params: object): void {
+    this.#peer.notify(method, params);
+  }
+
+  sendLine(line: string): void {
+    this.#peer.sendLine(line);
+  }
+
+  ask(method: string, params: object, options: RequestOptions = {}): Promise<unknown> {
+    return this.#peer.request(method, params, options);
+  }
+
+  follows(threadId: string): boolean {
+    return this.#session.follows(threadId);
+  }
+
+  alone(threadId: string): boolean {
+    return this.#session.alone(threadId);
+  }
+
+  #onClosed(): void {
+    this.#session.close();
+    this.#desk.closed?.();
+  }
+
   async #onRequest(id: Id, method: string, params: unknown): Promise<void> {
     this.#running += 1;
     try {
-      const call = this.#understand(method, params);
-      await this.#call(call, (result) => this.#peer.reply(id, result));
+      await this.#desk.request(method, params, (answer) => this.#peer.reply(id, answer), id);
     } catch (error) {
       // Every failure of a request leaves here, under the number that this door has for it.
       this.#refuse(id, asFlintError(error));
@@ -83,95 +117,16 @@ export class Connection {
     }
   }
 
-  #understand(method: string, params: unknown): CoreCall {
-    const { vocabulary, initializeFirst, inbound } = this.#door.dialect;
-    const isInitialize = method === "initialize";
-    if (initializeFirst && !isInitialize && !this.#initialized) {
-      throw new FlintError("notInitialized", `Send "initialize" before ${JSON.stringify(shorten(method))}.`);
-    }
-    if (initializeFirst && isInitialize && this.#initialized) {
-      throw new FlintError("alreadyInitialized", "This connection is initialized already; open another one.");
-    }
-    const row = Object.hasOwn(vocabulary.requests, method) ? vocabulary.requests[method] : undefined;
-    const toCall = Object.hasOwn(inbound, method) ? inbound[method] : undefined;
-    if (row === undefined || toCall === undefined) {
-      const message = `Unknown method ${JSON.stringify(shorten(method))}. The ${vocabulary.name} door knows: ${Object.keys(vocabulary.requests).join(", ")}.`;
-      throw new FlintError("methodNotFound", message);
-    }
-    const call = toCall(parseParams(row, method, params));
-    // From here on, not from the answer on: a client may send what follows in the same breath.
-    if (isInitialize) this.#initialized = true;
-    return call;
-  }
-
-  #call(call: CoreCall, respond: (answer: unknown) => void): Promise<void> {
-    const { method, params, answer } = call;
-    // A core call holds a method with its own params and result; the union has lost which belongs to which.
-    const mapped = answer as (result: Result<typeof method>) => unknown;
-    return this.#session.call(method, params as Params<typeof method>, (result) => respond(mapped(result)));
-  }
-
   #refuse(id: Id, error: FlintError): void {
-    const code = this.#door.dialect.vocabulary.errorCodes[error.kind];
-    this.#peer.replyError(id, { code, message: error.message, data: { ...error.data, reason: error.kind } });
+    this.#peer.replyError(id, this.#desk.refusal(error));
   }
 
   #onBad({ id, fault, message, bytes, limit }: PeerFault): void {
     const kind = fault === "invalid" ? "invalidRequest" : "parseError";
     const size = limit === undefined ? {} : { bytes, limit, promptLimit: LIMITS.prompt };
-    this.#refuse(id, new FlintError(kind, `Not a message: ${message}.`, size));
+    const error = new FlintError(kind, `Not a message: ${message}.`, size);
+    const desk = this.#desk;
+    const refusal = desk.nonsense === undefined ? desk.refusal(error) : desk.nonsense(error);
+    if (refusal !== undefined) this.#peer.replyError(id, refusal);
   }
-
-  #tell(event: ThreadEvent): void {
-    for (const message of this.#door.encode(event)) {
-      if (message.kind === "line") this.#peer.sendLine(message.line);
-      else if (message.kind === "ask") void this.#ask(message);
-      else this.#settle(message.key);
-    }
-  }
-
-  /** Asks the client once for each open question; whoever answers first, here or elsewhere, has answered. */
-  async #ask(ask: AskMessage): Promise<void> {
-    if (this.#asks.has(ask.key)) return;
-    const settled = new AbortController();
-    this.#asks.set(ask.key, settled);
-    try {
-      const answer = await this.#peer.request(ask.method, ask.params, { signal: settled.signal });
-      if (this.#asks.delete(ask.key)) await this.#call(ask.answered(answer), () => undefined);
-    } catch (error) {
-      await this.#notAnswered(ask, error);
-    }
-  }
-
-  /** A client that cannot answer leaves it to the others; if there are none, nobody says yes. */
-  async #notAnswered(ask: AskMessage, error: unknown): Promise<void> {
-    const waiting = this.#asks.delete(ask.key);
-    if (!waiting || !(error instanceof RemoteError) || !this.#session.alone(ask.threadId)) return;
-    try {
-      await this.#call(ask.refused(`The client cannot answer: ${error.message}`), () => undefined);
-    } catch {
-      // It was answered or ended in the meantime; then this answer is not needed.
-    }
-  }
-
-  #settle(key: string): void {
-    const asked = this.#asks.get(key);
-    this.#asks.delete(key);
-    asked?.abort(new Error("answered elsewhere"));
-  }
-}
-
-function parseParams(row: RequestRow, method: string, params: unknown): never {
-  const parsed = row.params.safeParse(params ?? {});
-  // What comes out fits the row, and the row belongs to the handler that gets it.
-  if (parsed.success) return parsed.data as never;
-  const problems = problemsOf(parsed.error.issues).slice(0, 5);
-  const texts = problems.map(({ field, text }) => (field === "" ? text : `${field}: ${text}`));
-  throw new FlintError("invalidParams", `Wrong params for ${method}: ${texts.join("; ")}`, {
-    field: problems[0]?.field,
-  });
-}
-
-function shorten(text: string): string {
-  return text.length <= 100 ? text : `${text.slice(0, 100)}…`;
 }

@@ -6,6 +6,8 @@ export type CoreCall = {
     readonly method: Name;
     readonly params: Params<Name>;
     answer(result: Result<Name>): unknown;
+    /** From where the client follows a thread when it has the answer, if it does not follow it already. */
+    follow?(result: Result<Name>): Params<"thread/attach">;
   };
 }[Method];
 

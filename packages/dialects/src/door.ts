@@ -1,36 +1,27 @@
 import type { Engine } from "@flint/core";
-import type { ThreadEvent } from "@flint/protocol";
-import { encodeNotification, type Trace, type Transport } from "@flint/rpc";
+import type { Trace, Transport } from "@flint/rpc";
 import { Connection } from "./connection.ts";
-import type { Dialect, Outbound } from "./dialect.ts";
-import type { Encoded } from "./encoded.ts";
+import type { DoorService, ServedDialect } from "./desk.ts";
+import type { Dialect } from "./dialect.ts";
+import { TableService } from "./table-desk.ts";
+
+/** Any front door: one that is all tables, or one that serves its clients at desks of its own making. */
+export type AnyDialect = Dialect | ServedDialect;
 
 /** A dialect in service: connects clients to an engine, and encodes each event once for all of them. */
 export class Door {
-  readonly dialect: Dialect;
-  #event: ThreadEvent | undefined;
-  #encoded: readonly Encoded[] = [];
+  readonly dialect: AnyDialect;
+  readonly #service: DoorService;
 
-  constructor(dialect: Dialect) {
+  constructor(dialect: AnyDialect) {
     this.dialect = dialect;
+    this.#service = "serve" in dialect ? dialect.serve() : new TableService(dialect);
   }
 
   /** Serves one client until it leaves. */
   connect(engine: Engine, transport: Transport, trace?: Trace): Connection {
-    return new Connection(this, engine, transport, trace);
-  }
-
-  /** What an event becomes. All clients of the door are told one after another, so remembering one event is enough. */
-  encode(event: ThreadEvent): readonly Encoded[] {
-    if (this.#event === event) return this.#encoded;
-    this.#encoded = this.dialect.outbound(event).map((message) => this.#encodeOne(message));
-    this.#event = event;
-    return this.#encoded;
-  }
-
-  #encodeOne(message: Outbound): Encoded {
-    if (message.kind !== "tell") return message;
     const { header } = this.dialect.vocabulary;
-    return { kind: "line", line: encodeNotification(message.method, message.params, { header }) };
+    const reading = "serve" in this.dialect ? this.dialect.reading : undefined;
+    return new Connection(this.#service, engine, transport, { header, trace, reading });
   }
 }

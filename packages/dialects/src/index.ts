@@ -1,3 +1,4 @@
 export { Connection } from "./connection.ts";
+export type { Desk, DeskClient, DoorService, ServedDialect } from "./desk.ts";
 export type { CoreCall, Dialect, Inbound, Outbound } from "./dialect.ts";
-export { Door } from "./door.ts";
+export { type AnyDialect, Door } from "./door.ts";

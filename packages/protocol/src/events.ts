@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { Answers, Approval, QuestionRequest, Resolution, ResolvedBy } from "./approval.ts";
 import { ConfigOption } from "./config.ts";
+import { Goal } from "./goal.ts";
 import { Id } from "./ids.ts";
 import { QueuedInput } from "./input.ts";
 import { PlanEntry, ThreadItem } from "./items.ts";
@@ -45,6 +46,10 @@ export const EVENTS = {
   "thread/name/updated": row("stored", "The thread has a new name.", () =>
     open({ ...ofThread, name: z.string() }),
   ),
+  "thread/goal/updated": row("stored", "The thread has a goal, or another one.", () =>
+    open({ ...ofThread, goal: Goal }),
+  ),
+  "thread/goal/cleared": row("stored", "The thread has no goal any more.", () => open(ofThread)),
   "thread/archived": row("stored", "The thread was archived.", () => open(ofThread)),
   "thread/unarchived": row("stored", "The thread was taken out of the archive.", () => open(ofThread)),
   "thread/deleted": row("live", "The thread and its log are gone.", () => open(ofThread)),

@@ -6,6 +6,7 @@ export * from "./errors.ts";
 export * from "./events.ts";
 export * from "./files.ts";
 export * from "./flint.ts";
+export * from "./goal.ts";
 export * from "./harness.ts";
 export * from "./ids.ts";
 export * from "./input.ts";

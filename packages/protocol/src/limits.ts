@@ -21,4 +21,18 @@ export const LIMITS = {
   /** Streamed text may be this old, or this large, before it is in the log. */
   deltaMilliseconds: 100,
   deltaBytes: 64 * 1024,
+  /** Clients that one listener serves at a time. When it is full, one that never said `initialize` gives way. */
+  connections: 256,
+  /** Sockets of one TCP listener, those included that have not shown yet that they may connect. */
+  sockets: 1024,
+  /** The head of an HTTP request. */
+  httpHead: 16 * 1024,
+  /** How long a socket may take to become a connection: the head of a request, or the first line at the meeting socket. */
+  handshakeMilliseconds: 10_000,
+  /** How long a connection may take to say `initialize`. */
+  greetingMilliseconds: 30_000,
+  /** How long a client may take nothing of what waits for it before it is cut off; it can attach again. */
+  stalledMilliseconds: 30_000,
+  /** How often a WebSocket client is asked whether it is still there; it has as long to answer. */
+  pingMilliseconds: 30_000,
 } as const;

@@ -1,4 +1,5 @@
 import type * as z from "zod/mini";
+import { GOAL_METHODS } from "./methods/goal.ts";
 import { SERVER_METHODS } from "./methods/server.ts";
 import { THREAD_METHODS } from "./methods/thread.ts";
 import { TURN_METHODS } from "./methods/turn.ts";
@@ -13,6 +14,7 @@ export const METHODS = {
   ...WORKSPACE_METHODS,
   ...THREAD_METHODS,
   ...TURN_METHODS,
+  ...GOAL_METHODS,
 } as const;
 
 /** The name of a method. */

@@ -103,6 +103,8 @@ describe("a whole turn", () => {
       nativeIds: { flint: "n1" },
       lastTurns: { flint: "u1" },
       lastAgent: "flint",
+      goal: undefined,
+      unheard: [],
     });
   });
 

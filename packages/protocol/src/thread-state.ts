@@ -1,10 +1,12 @@
 import { type Approval, grantKeys, type QuestionRequest, type Resolution } from "./approval.ts";
 import { type DeltaBody, type EventBody, isDelta, type ThreadEvent } from "./events.ts";
+import type { Goal } from "./goal.ts";
 import { inputText, type QueuedInput } from "./input.ts";
 import { DELTA_FIELDS, type ThreadItem } from "./items.ts";
 import type { RuleSuggestion } from "./rules.ts";
 import type { Thread, ThreadSettings, Turn } from "./thread.ts";
-import { type Cost, NO_USAGE, type TokenUsage } from "./usage.ts";
+import { commandNote, goalNote, withNote } from "./unheard.ts";
+import { type Cost, NO_USAGE, type TokenUsage, totalTokens } from "./usage.ts";
 
 /** What a thread looks like after its events: the one picture that server, SDK and screens share. */
 export interface ThreadState {
@@ -36,6 +38,9 @@ export interface ThreadState {
   readonly lastTurns: Readonly<Record<string, string>>;
   /** The agent of the latest turn that ended. */
   readonly lastAgent: string | undefined;
+  readonly goal: Goal | undefined;
+  /** What happened since the latest turn of an agent, and what the next one is told of it. */
+  readonly unheard: readonly string[];
 }
 
 const PREVIEW_LENGTH = 160;
@@ -81,6 +86,8 @@ export function emptyThread(threadId: string): ThreadState {
     nativeIds: {},
     lastTurns: {},
     lastAgent: undefined,
+    goal: undefined,
+    unheard: [],
   };
 }
 
@@ -101,6 +108,10 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
       return withSettings(state, event.data.settings);
     case "thread/name/updated":
       return withThread(state, { name: event.data.name });
+    case "thread/goal/updated":
+      return onGoal(state, event.data.goal);
+    case "thread/goal/cleared":
+      return { ...state, goal: undefined };
     case "thread/archived":
       return withThread(state, { archived: true });
     case "thread/unarchived":
@@ -122,6 +133,7 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
         lastUsage: event.data.last,
         modelContextWindow: event.data.modelContextWindow ?? state.modelContextWindow,
         cost: event.data.cost ?? state.cost,
+        goal: withSpent(state.goal, { tokensUsed: totalTokens(event.data.last) }),
       };
     case "turn/started":
       return onTurnStarted(state, event.data.turn, at);
@@ -210,7 +222,9 @@ function onApprovalResolved(state: ThreadState, approvalId: string, resolution: 
 
 function onTurnStarted(state: ThreadState, turn: Turn, at: number): ThreadState {
   const known = state.turns.filter((other) => other.id !== turn.id);
-  const started = { ...state, turns: [...known, turn], activeTurnId: turn.id, openItemIds: [] };
+  const isTold = turn.kind !== "shell" && turn._meta?.startedBy !== "agent";
+  const unheard = isTold ? [] : state.unheard;
+  const started = { ...state, turns: [...known, turn], activeTurnId: turn.id, openItemIds: [], unheard };
   return withStatus(withThread(started, { updatedAt: Math.floor(at / 1000) }));
 }
 
@@ -233,12 +247,34 @@ function withWork(state: ThreadState, turn: Turn): ThreadState {
   if (known?.status !== "inProgress") return state;
   const worked = Math.max(0, (turn.durationMs ?? 0) - (turn.waitedMs ?? 0));
   const agent = agentOfModel(state.settings.model);
+  const note = turn.kind === "shell" ? commandNote(completedTurn(known, turn)) : "";
   return {
     ...state,
     endedTurns: state.endedTurns + 1,
     workedMs: state.workedMs + worked,
     lastTurns: { ...state.lastTurns, [agent]: turn.id },
     lastAgent: agent,
+    goal: withSpent(state.goal, { timeUsedSeconds: worked / 1000 }),
+    unheard: withNote(state.unheard, note),
+  };
+}
+
+/** An agent hears of a goal that is new or reads otherwise than before. */
+function onGoal(state: ThreadState, goal: Goal): ThreadState {
+  const isNew = goal.objective !== state.goal?.objective || goal.status !== state.goal.status;
+  return { ...state, goal, unheard: withNote(state.unheard, isNew ? goalNote(goal) : "") };
+}
+
+/** A goal with what more went into it; one that is not being worked on takes nothing. */
+function withSpent(
+  goal: Goal | undefined,
+  { tokensUsed = 0, timeUsedSeconds = 0 }: { tokensUsed?: number; timeUsedSeconds?: number },
+): Goal | undefined {
+  if (goal?.status !== "active") return goal;
+  return {
+    ...goal,
+    tokensUsed: goal.tokensUsed + tokensUsed,
+    timeUsedSeconds: goal.timeUsedSeconds + timeUsedSeconds,
   };
 }
 

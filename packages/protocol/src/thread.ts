@@ -18,6 +18,8 @@ export const TURN_ERROR_INFO = [
   "StorageFailed",
   "ServerStopped",
   "BudgetExceeded",
+  "TurnLimitReached",
+  "Refused",
   "Other",
 ] as const;
 export type TurnErrorInfo = (typeof TURN_ERROR_INFO)[number];
@@ -35,8 +37,8 @@ export type TurnError = z.output<typeof TurnError>;
 export const TurnStatus = z.enum(["inProgress", "completed", "interrupted", "failed"]);
 export type TurnStatus = z.output<typeof TurnStatus>;
 
-/** What a turn is for: an ordinary prompt, a review, or a compaction of the context. */
-export const TurnKind = z.enum(["prompt", "review", "compact"]);
+/** What a turn is for: an ordinary prompt, a review, a compaction of the context, or a command of the user's own. */
+export const TurnKind = z.enum(["prompt", "review", "compact", "shell"]);
 export type TurnKind = z.output<typeof TurnKind>;
 
 /**

@@ -30,6 +30,14 @@ export type Incoming =
 /** Whether messages carry the `jsonrpc` member. Both kinds are always read. */
 export type Envelope = { header: boolean };
 
+/**
+ * How strictly calls are read. `params`: objects and lists only, as JSON-RPC says, or whatever came, for an owner that
+ * has its own words for it. `ids`: whatever came, or texts and whole numbers only.
+ */
+export type Reading = { readonly params: "structured" | "any"; readonly ids: "any" | "plain" };
+
+const USUAL: Reading = { params: "structured", ids: "any" };
+
 /** The JSON-RPC code for a message that cannot be a request or an answer. */
 export const INVALID_REQUEST = -32600;
 
@@ -44,7 +52,7 @@ const quotedMethods = new Map<string, string>();
  * Reads one line. Never throws: what is not a message comes back as `bad` with the id to answer, if it shows one.
  * Own `__proto__` keys are dropped, escaped lone surrogates become U+FFFD, `params: null` reads as no params.
  */
-export function decode(text: string): Incoming {
+export function decode(text: string, reading: Reading = USUAL): Incoming {
   const excess = findExcess(text);
   if (excess !== undefined) return overLimit(text, excess);
   let value: unknown;
@@ -55,7 +63,7 @@ export function decode(text: string): Incoming {
     return { kind: "bad", id: null, fault: "parse", message: "the line is not valid JSON" };
   }
   if (!isMembers(value)) return invalid(null, describe(value));
-  return value.method === undefined ? decodeAnswer(value, text) : decodeCall(value, text);
+  return value.method === undefined ? decodeAnswer(value, text) : decodeCall(value, text, reading);
 }
 
 function parse(text: string): unknown {
@@ -71,17 +79,24 @@ function isMembers(value: unknown): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function decodeCall(members: Members, text: string): Incoming {
+function decodeCall(members: Members, text: string, reading: Reading): Incoming {
   const { method, params } = members;
   const id = idOf(members, text);
   if (typeof method !== "string") return invalid(id ?? null, "the method is not a string");
   if (id === null) return invalid(null, "a request must not have the id null");
-  if (typeof params !== "object" && params !== undefined) {
+  if (reading.ids === "plain" && id !== undefined && !isPlain(id)) {
+    return invalid(null, "the id is neither a text nor a whole number");
+  }
+  if (reading.params === "structured" && typeof params !== "object" && params !== undefined) {
     return invalid(id ?? null, "params is neither an object nor an array");
   }
   const given = params ?? undefined;
   if (id === undefined) return { kind: "notification", method, params: given };
   return { kind: "request", id, method, params: given };
+}
+
+function isPlain(id: Id): boolean {
+  return typeof id === "string" || Number.isSafeInteger(id);
 }
 
 function decodeAnswer(members: Members, text: string): Incoming {

@@ -8,6 +8,7 @@ export {
   encodeRequest,
   encodeResult,
   type Incoming,
+  type Reading,
   type RpcError,
 } from "./codec.ts";
 export { ExactNumber, type Id, idText, type Json } from "./id.ts";

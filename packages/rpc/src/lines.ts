@@ -89,23 +89,25 @@ export class LineReader {
       this.#finishPartial();
       start = first + 1;
     }
-    const last = bytes.lastIndexOf(LF);
-    if (start < last) this.#wholeLines(bytes.subarray(start, last));
+    const last = bytes[bytes.length - 1] === LF ? bytes.length - 1 : bytes.lastIndexOf(LF);
+    if (start < last) this.#wholeLines(bytes, start, last);
     if (last + 1 < bytes.length) this.#partial.append(bytes.subarray(last + 1));
   }
 
   /** No character crosses a LF in UTF-8, so many lines are checked and decoded as one; only a bad batch goes line by line. */
-  #wholeLines(bytes: Buffer): void {
-    if (bytes.length <= this.#options.limit && isUtf8(bytes)) {
-      this.#textLines(bytes.toString("utf8"));
+  #wholeLines(chunk: Buffer, from: number, to: number): void {
+    // A view of a chunk costs as much as reading a short line, and most chunks are nothing but whole lines.
+    const bytes = from === 0 && to === chunk.length - 1 ? chunk : chunk.subarray(from, to);
+    if (to - from <= this.#options.limit && isUtf8(bytes)) {
+      this.#textLines(chunk.toString("utf8", from, to));
       return;
     }
-    let start = 0;
-    for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
-      this.#byteLine(bytes.subarray(start, end));
+    let start = from;
+    for (let end = chunk.indexOf(LF, start); end !== -1 && end < to; end = chunk.indexOf(LF, start)) {
+      this.#byteLine(chunk.subarray(start, end));
       start = end + 1;
     }
-    this.#byteLine(bytes.subarray(start));
+    this.#byteLine(chunk.subarray(start, to));
   }
 
   #textLines(text: string): void {

@@ -8,6 +8,7 @@ import {
   encodeResult,
   INVALID_REQUEST,
   type Incoming,
+  type Reading,
   type RpcError,
 } from "./codec.ts";
 import { type Id, idText } from "./id.ts";
@@ -49,6 +50,7 @@ export type PeerOptions = {
   queueLimit: number;
   handlers: PeerHandlers;
   trace?: Trace;
+  reading?: Reading;
 };
 
 /**
@@ -62,6 +64,7 @@ export class Peer {
   readonly #handlers: PeerHandlers;
   readonly #envelope: Envelope;
   readonly #trace: Trace | undefined;
+  readonly #reading: Reading | undefined;
   readonly #outbox: Outbox;
   readonly #reader: LineReader;
   readonly #pending = new PendingRequests();
@@ -74,6 +77,7 @@ export class Peer {
     this.#handlers = options.handlers;
     this.#envelope = { header: options.header };
     this.#trace = options.trace;
+    this.#reading = options.reading;
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
@@ -108,9 +112,9 @@ export class Peer {
   async request(method: string, params?: unknown, options: RequestOptions = {}): Promise<unknown> {
     if (this.#ended !== undefined) throw new PeerClosedError(method, this.#ended.reason);
     options.signal?.throwIfAborted();
-    const id = this.#nextId;
+    const id = options.id ?? this.#nextId;
     const line = encodeRequest(id, method, params, this.#envelope);
-    this.#nextId += 1;
+    this.#nextId = Math.max(this.#nextId, id + 1);
     const answer = this.#pending.add(id, method, options);
     this.sendLine(line);
     return answer;
@@ -161,7 +165,7 @@ export class Peer {
   #onLine(text: string): void {
     if (this.#ended !== undefined) return;
     this.#trace?.("in", "raw", text);
-    const incoming = decode(text);
+    const incoming = decode(text, this.#reading);
     this.#trace?.("in", incoming.kind === "bad" ? "failed" : "decoded", summarize(incoming));
     this.#route(incoming);
   }

@@ -2,8 +2,8 @@ import type { RpcError } from "./codec.ts";
 import type { Id } from "./id.ts";
 import { PeerClosedError, PeerTimeoutError, RemoteError } from "./peer-errors.ts";
 
-/** How long a request may wait, and who may give it up early. */
-export type RequestOptions = { signal?: AbortSignal; timeoutMs?: number };
+/** How long a request may wait, who may give it up early, and its number where the owner counts them himself. */
+export type RequestOptions = { signal?: AbortSignal; timeoutMs?: number; id?: number };
 
 type Waiting = {
   method: string;

@@ -145,10 +145,14 @@ describe("AppServerClient", () => {
   };
   const question = { id: "q", turnId: "u", itemId: "i", questions: [], requestedAtMs: 1, expiresAtMs: 2 };
   const usage = { inputTokens: 1, outputTokens: 2 };
+  const spent = { tokensUsed: 0, timeUsedSeconds: 0, createdAt: 1, updatedAt: 1 };
+  const goal = { objective: "o", status: "active", ...spent };
   const samples: Record<keyof typeof EVENTS, object> = {
     "thread/started": { thread: aThread("t"), settings: SETTINGS },
     "thread/settings/updated": { threadId: "t", settings: SETTINGS },
     "thread/name/updated": { threadId: "t", name: "n" },
+    "thread/goal/updated": { threadId: "t", goal },
+    "thread/goal/cleared": { threadId: "t" },
     "thread/archived": { threadId: "t" },
     "thread/unarchived": { threadId: "t" },
     "thread/deleted": { threadId: "t" },

@@ -30,8 +30,10 @@ export { BUFFER_LIMITS, type BufferLimits, EventStream } from "./event-stream.ts
 export { FlintClient } from "./flint-client.ts";
 export type { MethodArguments, MethodSurface } from "./method-surface.ts";
 export type { ApprovalRequest, UserInputRequest } from "./read-ask.ts";
+export { socketTransport } from "./socket-transport.ts";
 export { type SpawnOptions, spawnServer } from "./spawn.ts";
 export { type RunOptions, type ThreadCursor, ThreadHandle } from "./thread-handle.ts";
 export type { Input, TurnOptions, TurnResult } from "./turn-run.ts";
 export { TurnStream } from "./turn-stream.ts";
 export type { OnWarning, Warning } from "./warning.ts";
+export { type WebSocketLike, webSocketTransport } from "./web-socket-transport.ts";

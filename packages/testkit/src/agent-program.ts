@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
-/** A real agent's program that tests can be run against. */
-export type RealAgent = "claude" | "codex" | "codex-acp";
+/** A real agent's program, or the module of a real client, that tests can be run against. */
+export type RealAgent = "claude" | "codex" | "codex-acp" | "claude-agent-acp" | "codex-sdk";
 
 /** What the setup of the tests found, by the name of the part. */
 const FOUND = new URL("../../../node_modules/.cache/flint/found.json", import.meta.url);

@@ -18,9 +18,12 @@ const PARTS = {
   root: ["sh", "-c", 'test "$(id -u)" = 0'],
   git: ["git", "--version"],
   sh: ["sh", "-c", "true"],
+  tmux: ["tmux", "-V"],
   claude: [agentProgram("claude") ?? "claude", "--version"],
   codex: [agentProgram("codex") ?? "codex", "--version"],
   "codex-acp": [agentProgram("codex-acp") ?? "codex-acp", "--version"],
+  "claude-agent-acp": [agentProgram("claude-agent-acp") ?? "claude-agent-acp", "--version"],
+  "codex-sdk": [process.execPath, agentProgram("codex-sdk") ?? "codex-sdk"],
 } as const satisfies Readonly<Record<string, readonly [string, ...string[]]>>;
 
 /** The name of a part of a machine. */

@@ -49,9 +49,10 @@ describe("the guard against processes that are left", () => {
   test("finds one that lost its parent, names it and ends it", async () => {
     const guard = new ProcessGuard();
     const child = start("sh", "-c", "sleep 999 >/dev/null 2>&1 & echo $!");
+    const exited = once(child, "exit");
     const [text] = await once(streamOf(child), "data");
     const orphan = Number(String(text));
-    await once(child, "exit");
+    await exited;
     expect(isAlive(orphan)).toBe(true);
     await expect(guard.release(100)).rejects.toThrow(/^Still running after 100 ms: \d+ .*sleep 999/);
     await waitForExit([orphan]);

@@ -28,6 +28,8 @@ export interface SessionRecord {
   readonly nativeId: string | undefined;
   readonly history: readonly Turn[];
   readonly account: string;
+  /** The session that it could have been copied from, and what it would have been told then. */
+  readonly forkOf: { readonly nativeId: string; readonly account: string } | undefined;
   readonly mcpServers: readonly McpServerConfig[];
   readonly turns: TurnRecord[];
   closes: number;
@@ -105,8 +107,9 @@ export class ScriptedDriver implements Driver {
     const { threadId, settings, nativeId, mcpServers } = spec;
     const history = await spec.history();
     const account = await spec.account();
+    const forkOf = spec.forkOf && { nativeId: spec.forkOf.nativeId, account: await spec.forkOf.account() };
     const turns: TurnRecord[] = [];
-    const record = { threadId, settings, nativeId, history, account, mcpServers, turns, closes: 0 };
+    const record = { threadId, settings, nativeId, history, account, forkOf, mcpServers, turns, closes: 0 };
     this.sessions.push(record);
     return new ScriptedSession(record, this.#options, (turn) => this.#choose(turn));
   }

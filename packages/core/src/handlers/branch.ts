@@ -3,7 +3,7 @@ import type { LiveThread } from "../live-thread.ts";
 import { allTurns } from "../thread-registry.ts";
 import type { ThreadContext, ThreadHandlers } from "./handler.ts";
 import { revertTurns, undoRevert } from "./revert.ts";
-import { createThread, startedEvent } from "./thread.ts";
+import { announceNew, createThread, startedEvent } from "./thread.ts";
 
 /** Going back in a conversation, and going on from it in another thread. */
 export const branchHandlers: Pick<
@@ -27,6 +27,7 @@ export const branchHandlers: Pick<
       after: () => {
         const follow = { afterSeq: fork.log.state.seq, first: [startedEvent(fork.log.state)] };
         client.follow(fork, follow, services.options.clock.now());
+        announceNew(services, fork.log.state);
       },
     };
   },

@@ -1,5 +1,5 @@
-import { LIMITS, sandboxPolicyOf } from "@flint/protocol";
-import { headOf } from "../bounded-text.ts";
+import { sandboxPolicyOf } from "@flint/protocol";
+import { KeptOutput } from "../kept-output.ts";
 import type { FreeHandlers } from "./handler.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -25,18 +25,3 @@ export const commandHandlers: Pick<FreeHandlers, "command/exec"> = {
     return { result: omittedOutputBytes === 0 ? result : { ...result, omittedOutputBytes } };
   },
 };
-
-/** The beginning of what a command prints on one stream; the rest is counted. */
-class KeptOutput {
-  text = "";
-  omitted = 0;
-  #room: number = LIMITS.output;
-
-  add(text: string): void {
-    const admitted = this.omitted > 0 ? "" : headOf(text, this.#room);
-    const size = Buffer.byteLength(admitted);
-    this.text += admitted;
-    this.#room -= size;
-    this.omitted += Buffer.byteLength(text) - size;
-  }
-}

@@ -26,6 +26,7 @@ export const historyHandlers: Pick<
 > = {
   async "thread/resume"(params, { thread, services, damage }) {
     const settings = await services.withOverrides(thread.log.state.settings, params);
+    await services.bringMcpServers(thread, params.mcpServers);
     const before = thread.log.current();
     const events = settingsEvents(before, settings);
     const at = services.options.clock.now();
@@ -43,6 +44,7 @@ export const historyHandlers: Pick<
   },
 
   async "thread/attach"(params, { thread, services, damage }) {
+    await services.bringMcpServers(thread, params.mcpServers);
     const store = services.registry.storeOf(thread.id);
     const truncated = isTruncated(params, thread.log.epoch, thread.log.current());
     const cursor = truncated ? undefined : params.afterSeq;

@@ -5,6 +5,7 @@ import {
   type ThreadSettings,
   type ThreadState,
 } from "@flint/protocol";
+import { settingsEvents } from "../decide/turn.ts";
 import type { LiveThread } from "../live-thread.ts";
 import type { Services } from "../services.ts";
 import type { FreeHandlers, ThreadHandlers } from "./handler.ts";
@@ -61,6 +62,11 @@ export function startedEvent({ thread, settings }: ThreadState): EventBody {
   return { type: "thread/started", data: { thread, settings } };
 }
 
+/** Tells those who keep a list of threads of a new one; whoever made it follows it by now and knows. */
+export function announceNew({ announcements, options }: Services, state: ThreadState): void {
+  announcements.tell({ ...startedEvent(state), at: options.clock.now() });
+}
+
 /** Something about the folder that whoever starts a thread in it should know. */
 function noticeOf(threadId: string, message: string): EventBody {
   return { type: "warning", data: { threadId, message, reason: "workspace" } };
@@ -71,6 +77,8 @@ export const threadHandlers: Pick<
   FreeHandlers & ThreadHandlers,
   | "thread/start"
   | "thread/unsubscribe"
+  | "thread/loaded/list"
+  | "thread/settings/update"
   | "thread/archive"
   | "thread/unarchive"
   | "thread/delete"
@@ -80,6 +88,7 @@ export const threadHandlers: Pick<
     const { settings, notices } = await services.newSettings(params);
     const { ephemeral = false, name } = params;
     const { thread } = await createThread(services, { settings, ephemeral, name }, async () => undefined);
+    await services.bringMcpServers(thread, params.mcpServers);
     const { state } = thread.log;
     // Told from memory: a client that goes on at once must not get the next answer before this event.
     const first = [
@@ -88,12 +97,25 @@ export const threadHandlers: Pick<
     ];
     return {
       result: { thread: state.thread, modelProvider: state.thread.modelProvider },
-      after: () => client.follow(thread, { afterSeq: state.seq, first }, services.options.clock.now()),
+      after: () => {
+        client.follow(thread, { afterSeq: state.seq, first }, services.options.clock.now());
+        announceNew(services, state);
+      },
     };
   },
 
   async "thread/unsubscribe"({ threadId }, { client }) {
     return { result: {}, after: () => client.unfollow(threadId) };
+  },
+
+  async "thread/loaded/list"(_params, { services }) {
+    return { result: { data: [...services.registry.loadedIds()] } };
+  },
+
+  async "thread/settings/update"(params, { thread, services }) {
+    const { state } = thread.log;
+    const settings = await services.withOverrides(state.settings, params);
+    return { result: { settings }, events: settingsEvents(state, settings) };
   },
 
   async "thread/archive"({ threadId }, { thread }) {

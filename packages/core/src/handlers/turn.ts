@@ -15,7 +15,7 @@ import type { FreeHandlers, ThreadContext, ThreadHandlers, ThreadOutcome } from 
 /** Starting, steering and stopping turns. */
 export const turnHandlers: Pick<
   FreeHandlers & ThreadHandlers,
-  "turn/start" | "turn/steer" | "turn/interrupt" | "thread/compact/start"
+  "turn/start" | "turn/steer" | "turn/interrupt" | "thread/compact/start" | "thread/shellCommand"
 > = {
   async "turn/start"(params, context) {
     const { thread, services } = context;
@@ -49,6 +49,17 @@ export const turnHandlers: Pick<
     const { thread } = await services.registry.load(threadId);
     const running = thread.runningTurnId(turnId);
     return { result: {}, after: () => interruptIfRunning(thread, running) };
+  },
+
+  async "thread/shellCommand"({ command, timeoutMs }, context) {
+    const { thread } = context;
+    const decided = thread.decideTurn({ kind: "shell", input: [{ type: "text", text: command }] });
+    return {
+      result: { turn: decided.turn },
+      events: decided.events,
+      ...followIfNew(context),
+      after: () => thread.startShell(decided.started, timeoutMs),
+    };
   },
 
   async "thread/compact/start"(_params, { thread }) {

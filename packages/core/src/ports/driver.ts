@@ -51,6 +51,8 @@ export interface Driver {
   open(spec: SessionSpec): Promise<DriverSession>;
   account?(): Promise<Account>;
   mcpServers?(): Promise<readonly McpServerStatus[]>;
+  /** Ends and removes what outlives its sessions. Called when the server ends, after the sessions were closed. */
+  close?(): Promise<void>;
 }
 
 /** Who an agent works as. */
@@ -79,10 +81,35 @@ export interface SessionSpec {
    * agents did since, or all of them if there is no session of its own. Bounded text; empty if it knows everything.
    */
   account(): Promise<string>;
+  /** Where the thread was forked from, if the agent's session there can be copied. Only where there is no `nativeId`. */
+  readonly forkOf?: NativeFork | undefined;
+  /** Asks for a turn for what the agent does by itself. It gets one as soon as no other turn runs, or is refused. */
+  startTurn?(work: UnaskedWork): void;
   /** The one way to start a command. */
   readonly sandbox: Sandbox;
   /** The MCP servers that the user configured for threads in this folder. */
   readonly mcpServers: readonly McpServerConfig[];
+}
+
+/**
+ * An agent's own session in another thread, which knows this thread's turns. A driver that can make a copy of it does, and
+ * goes on in the copy under an id of its own; the session itself stays as it is. One that cannot, or whose agent refuses,
+ * goes on from `SessionSpec.account`.
+ */
+export interface NativeFork {
+  readonly nativeId: string;
+  /** What the copy does not know of this thread: as `SessionSpec.account`, but shorter. */
+  account(): Promise<string>;
+}
+
+/** Work that an agent began by itself, as when something that it had left in the background came to its end. */
+export interface UnaskedWork {
+  /** Why, in words for the user. */
+  readonly reason: string;
+  /** Whether it needs a turn still: it may be gone with its agent, or have become a part of another turn. */
+  isWaiting(): boolean;
+  /** There is no turn for it, so it must come to an end. */
+  refuse(): void;
 }
 
 /** An MCP server to connect to. Comes from the user, or from a workspace file whose content the user trusted. */
@@ -111,6 +138,8 @@ export interface DriverSession {
   run(turn: TurnContext): Promise<TurnOutcome>;
   /** Adds input to the running turn. False: the turn took no more input. Absent: the agent cannot. */
   steer?(input: readonly UserInput[]): Promise<boolean>;
+  /** Whether something that it was asked to keep in the background goes on between turns. Absent: never. */
+  isBusy?(): boolean;
   /** Ends the agent and everything it started. */
   close(): Promise<void>;
 }
@@ -123,6 +152,8 @@ export interface TurnContext {
   readonly settings: ThreadSettings;
   readonly review: ReviewTarget | undefined;
   readonly outputSchema: Readonly<Record<string, unknown>> | undefined;
+  /** Set for work that the agent has begun by itself: the turn is to go on with it, and there is no input. */
+  readonly unasked?: string | undefined;
   /** Aborted when the turn is to stop. */
   readonly signal: AbortSignal;
   /** Reports what happens. After the turn ended it does nothing. */

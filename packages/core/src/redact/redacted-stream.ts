@@ -31,13 +31,14 @@ export class RedactedStream {
     }
     const context = this.#before + text;
     const start = this.#redactor.unfinishedAt(context);
+    if (start === context.length) return this.#show(text, "", context);
     const at = Math.max(0, start - this.#before.length);
     const isPrivateKey = context.startsWith("-----BEGIN", start);
     if (text.length - at > (isPrivateKey ? LONGEST_PRIVATE_KEY : LONGEST_KEY)) {
       this.#dropping = isPrivateKey ? PRIVATE_KEY_CHARACTERS : KEY_CHARACTERS;
       return this.#show(text, "");
     }
-    return at === text.length ? this.#show(text, "") : this.#show(text.slice(0, at), text.slice(at));
+    return this.#show(text.slice(0, at), text.slice(at));
   }
 
   /** What is left when nothing more comes. */
@@ -45,10 +46,9 @@ export class RedactedStream {
     return this.#show(this.#held, "");
   }
 
-  #show(text: string, held: string): string {
+  #show(text: string, held: string, context = this.#before + text): string {
     this.#held = held;
     if (text === "") return "";
-    const context = this.#before + text;
     const shown = this.#redactor.text(context);
     const known = shown.startsWith(this.#before) ? this.#before.length : sameLength(shown, this.#before);
     // What is cut off may have been a word; a key must not seem to begin where it was cut.

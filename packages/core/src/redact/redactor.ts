@@ -19,10 +19,15 @@ export function redact(text: string, secrets: readonly string[]): string {
 /** Replaces what nobody else may read, in text that goes to logs, to terminals and to clients. */
 export class Redactor {
   /** Longest first: one may be the beginning of another. */
-  readonly #secrets: readonly string[];
+  #secrets: readonly string[] = [];
 
   constructor(secrets: readonly string[]) {
-    const known = new Set(secrets.filter((secret) => secret.length >= SHORTEST_SECRET));
+    this.learn(secrets);
+  }
+
+  /** Further texts that nobody else may read from now on. */
+  learn(secrets: readonly string[]): void {
+    const known = new Set([...this.#secrets, ...secrets.filter(({ length }) => length >= SHORTEST_SECRET)]);
     this.#secrets = [...known].toSorted((left, right) => right.length - left.length);
   }
 

@@ -28,6 +28,7 @@ export class Bubblewrap implements Mechanism {
       ...["/dev/shm", ...confinement.masks].flatMap((mask) => temporaryArguments(mask)),
       ...confinement.binds.flatMap(bindArguments),
       ...confinement.sockets.flatMap((socket) => ["--ro-bind", "/dev/null", socket]),
+      ...confinement.hidden.flatMap((folder) => ["--tmpfs", folder, "--remount-ro", folder]),
       // Root may set kernel parameters by owning their files, without any capability. /dev has no bound of its own.
       ...["--remount-ro", "/proc", "--remount-ro", "/dev"],
       ...["--chdir", confinement.cwd],

@@ -132,7 +132,7 @@ export class CommandSandbox implements Sandbox {
       const hold = await this.#protected.hold(roots);
       release = hold.release;
       const { paths: firm, pins } = await this.#guarded.within(roots, own);
-      return { names: hold.paths, firm, pins };
+      return { names: hold.paths, firm, pins, hidden: await this.#guarded.hidden() };
     };
     // Whatever cannot be protected, what is held already is let go.
     try {

@@ -113,13 +113,14 @@ test("bubblewrap gets the binds after the masks, and gives no capability to anyb
       { path: "/tmp/work/.git", writable: false },
     ],
     sockets: ["/var/agent.sock"],
+    hidden: ["/var/secrets"],
     network: false,
     cwd: "/tmp/work",
   };
   const line = new Bubblewrap("/usr/bin/bwrap", "/bin").wrap(["ls", "--", "-x"], confinement).join(" ");
   expect(line).toMatch(/--ro-bind \/ \/ --dev \/dev --proc \/proc .*--size \d+ --tmpfs \/tmp /);
   expect(line).toContain(
-    "--tmpfs /tmp --bind /tmp/work /tmp/work --ro-bind /tmp/work/.git /tmp/work/.git --ro-bind /dev/null /var/agent.sock",
+    "--tmpfs /tmp --bind /tmp/work /tmp/work --ro-bind /tmp/work/.git /tmp/work/.git --ro-bind /dev/null /var/agent.sock --tmpfs /var/secrets --remount-ro /var/secrets",
   );
   expect(line).toContain("--unshare-net");
   expect(line).toContain("--cap-drop ALL --disable-userns --die-with-parent --new-session");

@@ -19,6 +19,8 @@ export interface Confinement {
   readonly binds: readonly Bind[];
   /** Sockets that are covered, because nothing else keeps a command from connecting to them. */
   readonly sockets: readonly string[];
+  /** Folders that are shown empty, whatever shows what lies around them. */
+  readonly hidden: readonly string[];
   readonly network: boolean;
   readonly cwd: string;
 }
@@ -40,6 +42,8 @@ export interface Guarded {
   readonly firm: readonly string[];
   /** What may be written, but not be moved: a mount of its own keeps it in its place. */
   readonly pins: readonly string[];
+  /** Folders that are not seen into; they exist. */
+  readonly hidden?: readonly string[];
 }
 
 /** Tells what is guarded in the roots, and what in anything else that a program may write. */
@@ -71,11 +75,16 @@ export async function confine(
   const guarded = await guard(roots, own);
   const masks = (await existing(MASKS)).filter((mask) => !roots.some((root) => isInside(mask, root)));
   const isOutside = (path: string) => ![...masks, ...roots, "/dev"].some((folder) => isInside(path, folder));
+  const binds = bindsOf({ roots, readable, own, guarded });
+  // In a masked folder there is nothing to be seen, unless something around it is shown again.
+  const isSeen = (path: string) =>
+    !masks.some((mask) => isInside(path, mask)) || binds.some((bind) => isInside(path, bind.path));
   return {
     rootWritable: isRootWritable(roots, guarded),
     masks,
     sockets: await boundSockets(isOutside),
-    binds: bindsOf({ roots, readable, own, guarded }),
+    hidden: (guarded.hidden ?? []).filter(isSeen),
+    binds,
     network: needs.network || (policy.type === "workspaceWrite" && policy.networkAccess === true),
     cwd: await resolved(cwd).then((path) => path ?? cwd),
   };

@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { chmod, mkdir, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isInside } from "./confinement.ts";
 import { type Way, wayTo } from "./way-to.ts";
@@ -9,6 +9,8 @@ export interface GuardedPlaces {
   readonly folders?: readonly string[];
   /** Files likewise, with all that lies beside them; if commands work in that very folder, with nothing beside them. */
   readonly files?: readonly string[];
+  /** Folders that commands do not see into, because what lies there lets whoever reads it act as the user. */
+  readonly hidden?: readonly string[];
 }
 
 /** What keeps the guarded places as they are. */
@@ -39,6 +41,19 @@ export class GuardedPaths {
     for (const folder of folders) await search.addFolder(folder);
     for (const file of files) await search.addFile(file);
     return search.found();
+  }
+
+  /**
+   * The folders to be hidden, free of links. They are made here: one that came to be later would be seen by programs
+   * that run by then. Where that cannot be done, nobody else can put a secret there either.
+   */
+  async hidden(): Promise<readonly string[]> {
+    const found = (this.#places.hidden ?? []).map(async (folder) => {
+      await mkdir(folder, { recursive: true, mode: 0o700 }).catch(() => undefined);
+      await chmod(folder, 0o700).catch(() => undefined);
+      return realpath(folder).catch(() => undefined);
+    });
+    return (await Promise.all(found)).filter((folder) => folder !== undefined);
   }
 }
 

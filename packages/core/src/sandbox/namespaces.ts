@@ -45,7 +45,7 @@ export class Namespaces implements Mechanism {
 }
 
 function script(confinement: Confinement, identity: Identity): string {
-  const { binds, masks, sockets } = confinement;
+  const { binds, masks, sockets, hidden } = confinement;
   const covered = [...masks, "/dev"];
   const isCovered = (bind: Bind) => covered.some((folder) => isInside(bind.path, folder));
   const isWithin = (bind: Bind) => binds.some(({ path }) => path !== bind.path && isInside(bind.path, path));
@@ -66,6 +66,7 @@ function script(confinement: Confinement, identity: Identity): string {
     ...masks.map((mask) => `mount -n -t tmpfs -o mode=1777,${size} tmpfs ${quoted(mask)}`),
     ...staged.map((bind, at) => `place /dev/${STAGE}/${at} ${quoted(bind.path)}`),
     table([...binds.filter((bind) => !staged.includes(bind)).map(bindLine), ...sockets.map(coverLine)]),
+    ...hidden.map((folder) => `mount -n -t tmpfs -o ro,mode=0755,size=4k tmpfs ${quoted(folder)}`),
     protection(confinement),
     `rm -r /dev/${STAGE}`,
     "mount -n -o remount,bind,ro /dev",

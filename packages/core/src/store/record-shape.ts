@@ -63,6 +63,7 @@ const SHAPES: Readonly<Partial<Record<EventType, Check>>> = {
   "thread/started": fields({ thread: hasThreadFields, settings: isThreadSettings }),
   "thread/settings/updated": fields({ settings: isThreadSettings }),
   "thread/name/updated": fields({ name: isText }),
+  "thread/goal/updated": fields({ goal: fields({ objective: isText, status: isText }) }),
   "thread/session/updated": fields({ agent: isText, nativeId: isText }),
   "thread/reverted": fields({ turnIds: listOf(isText) }),
   "thread/revert/undone": fields({ revertId: isText, turns: listOf(isTurn) }),

@@ -49,6 +49,8 @@ export const inbound: Inbound<Harness> = {
     method: "thread/events/list",
     params: { threadId },
     answer: ({ thread, events }) => ({ thread: threadOf(thread), events: historyOf(events) }),
+    // This wire has no other word for it: whoever asks for the past of a thread hears what comes after it.
+    follow: ({ events, epoch }) => ({ threadId, epoch, afterSeq: events.at(-1)?.seq ?? 0, turns: 0 }),
   }),
   "turn.start": startTurn,
   "turn.cancel": ({ threadId }) => ({

@@ -60,6 +60,8 @@ export function outbound(event: ThreadEvent): readonly Tell[] {
     case "thread/deleted":
     case "thread/closed":
     case "thread/status/changed":
+    case "thread/goal/updated":
+    case "thread/goal/cleared":
     case "thread/session/updated":
     case "thread/reverted":
     case "thread/revert/undone":

@@ -37,6 +37,8 @@ export type ClaudeRequest =
   | {
       readonly subtype: "initialize";
       readonly hooks?: Readonly<Record<string, readonly ClaudeHookMatcher[]>>;
+      /** What the answer of every turn of this process has to fit. */
+      readonly jsonSchema?: Readonly<Record<string, unknown>>;
     }
   | { readonly subtype: "interrupt" }
   | { readonly subtype: "set_model"; readonly model: string }

@@ -64,6 +64,8 @@ const Result = z.looseObject({
   subtype: z.string(),
   is_error: z._default(z.boolean(), false),
   result: text,
+  /** The answer that fits the schema, where one was asked for. */
+  structured_output: z.optional(z.unknown()),
   errors: z.optional(z.array(z.string())),
   terminal_reason: text,
   api_error_status: z.optional(z.nullable(z.number())),

@@ -1,12 +1,16 @@
 import type { ErrorKind } from "../errors.ts";
 import { ERROR_KINDS } from "../errors.ts";
 import { defineVocabulary, STANDARD_CODES } from "../vocabulary.ts";
-import { CODEX_NOTIFICATIONS } from "./notifications.ts";
-import { CODEX_REQUESTS } from "./requests.ts";
+import { CODEX_DOOR_NOTIFICATIONS } from "./door-notifications.ts";
+import { CODEX_DOOR_REQUESTS } from "./door-requests.ts";
 import { CODEX_SERVER_REQUESTS } from "./server-requests.ts";
 import { loose, notification } from "./shape.ts";
 
+export * from "./door-notifications.ts";
+export * from "./door-requests.ts";
+export * from "./experimental.ts";
 export * from "./fields.ts";
+export * from "./host-requests.ts";
 export * from "./items.ts";
 export * from "./notifications.ts";
 export * from "./requests.ts";
@@ -26,10 +30,10 @@ const errorCodes = Object.fromEntries(
 export const CODEX = defineVocabulary({
   name: "codex",
   header: false,
-  requests: CODEX_REQUESTS,
+  requests: CODEX_DOOR_REQUESTS,
   notifications: { initialized: notification("The client is ready.", () => loose({})) },
   serverRequests: CODEX_SERVER_REQUESTS,
-  serverNotifications: CODEX_NOTIFICATIONS,
+  serverNotifications: CODEX_DOOR_NOTIFICATIONS,
   errorCodes: {
     ...errorCodes,
     parseError: STANDARD_CODES.parseError,

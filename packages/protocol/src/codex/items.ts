@@ -10,13 +10,29 @@ export const CodexFileChange = loose({
 });
 export type CodexFileChange = z.output<typeof CodexFileChange>;
 
+/** What a part of a command does, as far as Codex can tell. */
+export const CodexCommandAction = loose({ type: z.string(), command: z.string() });
+
 const id = z.string();
 const durationMs = maybe(z.number());
 
 /** Every item type of Codex that means something to Flint; any other one is kept as it is. */
 export const CODEX_ITEMS = {
-  userMessage: loose({ type: z.literal("userMessage"), id, content: z.array(CodexUserInput) }),
-  agentMessage: loose({ type: z.literal("agentMessage"), id, text: z.string() }),
+  userMessage: loose({
+    type: z.literal("userMessage"),
+    id,
+    clientId: maybe(z.string()),
+    content: z.array(CodexUserInput),
+  }),
+  agentMessage: loose({
+    type: z.literal("agentMessage"),
+    id,
+    text: z.string(),
+    phase: maybe(z.string()),
+    memoryCitation: z.optional(z.unknown()),
+    delivery: z.optional(z.unknown()),
+    questions: z.optional(z.unknown()),
+  }),
   reasoning: loose({
     type: z.literal("reasoning"),
     id,
@@ -30,7 +46,11 @@ export const CODEX_ITEMS = {
     command: z.string(),
     cwd: z.string(),
     status: z.string(),
+    pluginId: maybe(z.string()),
+    scriptPath: maybe(z.string()),
     processId: maybe(z.string()),
+    source: z.optional(z.string()),
+    commandActions: z.optional(z.array(CodexCommandAction)),
     aggregatedOutput: maybe(z.string()),
     exitCode: maybe(z.number()),
     durationMs,
@@ -48,6 +68,10 @@ export const CODEX_ITEMS = {
     tool: z.string(),
     status: z.string(),
     arguments: z.optional(z.unknown()),
+    appContext: z.optional(z.unknown()),
+    mcpAppUi: z.optional(z.unknown()),
+    pluginId: maybe(z.string()),
+    readOnlyHint: maybe(z.boolean()),
     result: z.optional(z.unknown()),
     error: maybe(loose({ message: z.string() })),
     durationMs,
@@ -58,7 +82,9 @@ export const CODEX_ITEMS = {
     tool: z.string(),
     status: z.string(),
     arguments: z.optional(z.unknown()),
+    namespace: maybe(z.string()),
     contentItems: z.optional(z.unknown()),
+    success: maybe(z.boolean()),
     durationMs,
   }),
   collabAgentToolCall: loose({
@@ -69,7 +95,12 @@ export const CODEX_ITEMS = {
     prompt: maybe(z.string()),
     receiverThreadIds: z.array(z.string()),
   }),
-  webSearch: loose({ type: z.literal("webSearch"), id, query: z.string() }),
+  webSearch: loose({
+    type: z.literal("webSearch"),
+    id,
+    query: z.string(),
+    action: z.optional(z.unknown()),
+  }),
   enteredReviewMode: loose({ type: z.literal("enteredReviewMode"), id, review: z.string() }),
   exitedReviewMode: loose({ type: z.literal("exitedReviewMode"), id, review: z.string() }),
   contextCompaction: loose({ type: z.literal("contextCompaction"), id }),
@@ -81,6 +112,10 @@ export type CodexItemType = keyof typeof CODEX_ITEMS;
 export type CodexItem<Type extends CodexItemType = CodexItemType> = {
   [Name in Type]: z.output<(typeof CODEX_ITEMS)[Name]>;
 }[Type];
+
+/** When an item began and ended, in unix milliseconds. */
+export const CodexItemTimes = loose({ startedAtMs: maybe(z.number()), completedAtMs: maybe(z.number()) });
+export type CodexItemTimes = z.output<typeof CodexItemTimes>;
 
 /** An item of any type, known or not. */
 export const CodexAnyItem = loose({ type: z.string(), id });

@@ -1,13 +1,14 @@
 import * as z from "zod/mini";
 import { CodexAnyItem, CodexFileChange } from "./items.ts";
 import { loose, maybe, notification } from "./shape.ts";
-import { CodexThread, CodexTokens, CodexTurn, CodexTurnError } from "./values.ts";
+import { CodexThread, CodexThreadStatus, CodexTokens, CodexTurn, CodexTurnError } from "./values.ts";
 
 const ofThread = { threadId: z.string() };
 const ofTurn = { ...ofThread, turnId: z.string() };
 const ofItem = { ...ofTurn, itemId: z.string() };
 const delta = () => loose({ ...ofItem, delta: z.string() });
-const ofThatItem = () => loose({ ...ofTurn, item: CodexAnyItem });
+const ofThatItem = <Time extends z.core.$ZodShape>(time: Time) =>
+  loose({ ...ofTurn, item: CodexAnyItem, ...time });
 const ofThatTurn = () => loose({ ...ofThread, turn: CodexTurn });
 const notice = () => loose({ summary: z.string(), details: maybe(z.string()) });
 
@@ -15,7 +16,7 @@ const notice = () => loose({ summary: z.string(), details: maybe(z.string()) });
 export const CODEX_NOTIFICATIONS = {
   "thread/started": notification("A thread is there.", () => loose({ thread: CodexThread })),
   "thread/status/changed": notification("A thread became idle or active, or waits for somebody.", () =>
-    loose({ ...ofThread, status: loose({ type: z.string() }) }),
+    loose({ ...ofThread, status: CodexThreadStatus }),
   ),
   "thread/closed": notification("A thread was put to rest.", () => loose(ofThread)),
   "thread/tokenUsage/updated": notification("What the thread used: in all, and by its latest call.", () =>
@@ -40,12 +41,18 @@ export const CODEX_NOTIFICATIONS = {
   "turn/diff/updated": notification("All file changes of the turn so far.", () =>
     loose({ ...ofTurn, diff: z.string() }),
   ),
-  "item/started": notification("Work on an item began.", ofThatItem),
-  "item/completed": notification("An item is final.", ofThatItem),
+  "item/started": notification("Work on an item began.", () =>
+    ofThatItem({ startedAtMs: maybe(z.number()) }),
+  ),
+  "item/completed": notification("An item is final.", () => ofThatItem({ completedAtMs: maybe(z.number()) })),
   "item/agentMessage/delta": notification("Text of the agent.", delta),
   "item/plan/delta": notification("Text of a plan; it may differ from the plan in the end.", delta),
-  "item/reasoning/textDelta": notification("Text of the reasoning.", delta),
-  "item/reasoning/summaryTextDelta": notification("Text of the summary of the reasoning.", delta),
+  "item/reasoning/textDelta": notification("Text of the reasoning.", () =>
+    loose({ ...ofItem, delta: z.string(), contentIndex: z.optional(z.number()) }),
+  ),
+  "item/reasoning/summaryTextDelta": notification("Text of the summary of the reasoning.", () =>
+    loose({ ...ofItem, delta: z.string(), summaryIndex: z.optional(z.number()) }),
+  ),
   "item/reasoning/summaryPartAdded": notification("A further part of the summary begins.", () =>
     loose({ ...ofItem, summaryIndex: z.number() }),
   ),

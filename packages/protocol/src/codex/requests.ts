@@ -12,9 +12,12 @@ import {
   CodexUserInput,
 } from "./values.ts";
 
-const ofThread = { threadId: z.string() };
-const page = { cursor: maybe(z.string()), limit: maybe(z.number()) };
-const nothing = () => loose({});
+/** What every request of a thread takes. */
+export const ofThread = { threadId: z.string() };
+/** Which part of a list is wanted. */
+export const page = { cursor: maybe(z.string()), limit: maybe(z.int().check(z.minimum(0))) };
+/** An answer that says only that it was done. */
+export const nothing = () => loose({});
 
 /** What a thread begins or goes on with. */
 const opening = {
@@ -23,6 +26,7 @@ const opening = {
   approvalPolicy: maybe(CodexApprovalPolicy),
   approvalsReviewer: maybe(z.string()),
   sandbox: maybe(CodexSandboxMode),
+  permissions: maybe(z.string()),
   config: maybe(z.record(z.string(), z.unknown())),
   developerInstructions: maybe(z.string()),
 };
@@ -33,6 +37,7 @@ const working = {
   approvalPolicy: maybe(CodexApprovalPolicy),
   approvalsReviewer: maybe(z.string()),
   sandboxPolicy: maybe(CodexSandboxPolicy),
+  permissions: maybe(z.string()),
   model: maybe(z.string()),
   effort: maybe(z.string()),
   summary: maybe(z.enum(["auto", "concise", "detailed", "none"])),
@@ -40,7 +45,28 @@ const working = {
   collaborationMode: maybe(CodexCollaborationMode),
 };
 
-const OpenedThread = () => loose({ thread: CodexThread, model: z.string() });
+/** A thread with all that it works with. */
+const OpenedThread = () =>
+  loose({
+    thread: CodexThread,
+    model: z.string(),
+    modelProvider: z.optional(z.string()),
+    serviceTier: maybe(z.string()),
+    disabledPluginIds: z.optional(z.array(z.string())),
+    cwd: z.optional(z.string()),
+    runtimeWorkspaceRoots: z.optional(z.array(z.string())),
+    instructionSources: z.optional(z.array(z.string())),
+    approvalPolicy: z.optional(CodexApprovalPolicy),
+    approvalsReviewer: z.optional(z.string()),
+    sandbox: z.optional(CodexSandboxPolicy),
+    activePermissionProfile: z.optional(z.unknown()),
+    reasoningEffort: maybe(z.string()),
+    multiAgentMode: z.optional(z.string()),
+    collaborationMode: maybe(CodexCollaborationMode),
+    initialTurnsPage: z.optional(z.unknown()),
+    turnsBackwardsCursor: maybe(z.string()),
+    itemsBackwardsCursor: maybe(z.string()),
+  });
 
 /** Every request to Codex that Flint speaks. */
 export const CODEX_REQUESTS = {
@@ -57,7 +83,13 @@ export const CODEX_REQUESTS = {
           }),
         ),
       }),
-    () => loose({ userAgent: z.string() }),
+    () =>
+      loose({
+        userAgent: z.string(),
+        codexHome: z.optional(z.string()),
+        platformFamily: z.optional(z.string()),
+        platformOs: z.optional(z.string()),
+      }),
   ),
   "thread/start": request(
     "Begins a thread.",
@@ -71,7 +103,13 @@ export const CODEX_REQUESTS = {
   ),
   "thread/fork": request(
     "Begins a thread with the history of another one.",
-    () => loose({ ...ofThread, ...opening, lastTurnId: maybe(z.string()), beforeTurnId: maybe(z.string()) }),
+    () =>
+      loose({
+        ...ofThread,
+        ...opening,
+        lastTurnId: maybe(z.string()),
+        beforeTurnId: maybe(z.string()),
+      }),
     OpenedThread,
   ),
   "thread/settings/update": request(
@@ -84,7 +122,11 @@ export const CODEX_REQUESTS = {
     () => loose(ofThread),
     nothing,
   ),
-  "thread/unsubscribe": request("Lets go of a thread.", () => loose(ofThread), nothing),
+  "thread/unsubscribe": request(
+    "Lets go of a thread.",
+    () => loose(ofThread),
+    () => loose({ status: z.optional(z.string()) }),
+  ),
   "thread/backgroundTerminals/clean": request(
     "Ends the commands that a thread left running.",
     () => loose(ofThread),
@@ -103,7 +145,12 @@ export const CODEX_REQUESTS = {
   ),
   "turn/steer": request(
     "Adds input to the running turn.",
-    () => loose({ ...ofThread, input: z.array(CodexUserInput), expectedTurnId: z.string() }),
+    () =>
+      loose({
+        ...ofThread,
+        input: z.array(CodexUserInput),
+        expectedTurnId: z.string(),
+      }),
     () => loose({ turnId: z.string() }),
   ),
   "turn/interrupt": request(
@@ -128,6 +175,7 @@ export const CODEX_REQUESTS = {
       loose({
         account: maybe(loose({ type: z.string(), email: maybe(z.string()) })),
         requiresOpenaiAuth: z.boolean(),
+        workspaceRouting: z.optional(z.unknown()),
       }),
   ),
   "mcpServerStatus/list": request(

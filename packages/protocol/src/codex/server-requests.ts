@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { CodexCommandAction } from "./items.ts";
 import { loose, maybe, request } from "./shape.ts";
 
 const ofTurn = { threadId: z.string(), turnId: z.string() };
@@ -31,6 +32,7 @@ export const CodexQuestion = loose({
   id: z.string(),
   header: z.string(),
   question: z.string(),
+  isOther: z.optional(z.boolean()),
   isSecret: z.optional(z.boolean()),
   options: maybe(z.array(loose({ label: z.string(), description: z.string() }))),
 });
@@ -50,18 +52,29 @@ export const CODEX_SERVER_REQUESTS = {
       loose({
         ...ofItem,
         kind: z.optional(z.string()),
+        startedAtMs: z.optional(z.number()),
+        approvalId: maybe(z.string()),
+        environmentId: maybe(z.string()),
         reason: maybe(z.string()),
         command: maybe(z.string()),
         cwd: maybe(z.string()),
         networkApprovalContext: maybe(loose({ host: z.string(), protocol: z.string() })),
+        commandActions: maybe(z.array(CodexCommandAction)),
         additionalPermissions: z.optional(z.unknown()),
         proposedExecpolicyAmendment: maybe(z.array(z.string())),
+        availableDecisions: maybe(z.array(CodexCommandDecision)),
       }),
     () => loose({ decision: CodexCommandDecision }),
   ),
   "item/fileChange/requestApproval": request(
     "May the files of this item be changed? What changes stands in the item.",
-    () => loose({ ...ofItem, reason: maybe(z.string()), grantRoot: maybe(z.string()) }),
+    () =>
+      loose({
+        ...ofItem,
+        startedAtMs: z.optional(z.number()),
+        reason: maybe(z.string()),
+        grantRoot: maybe(z.string()),
+      }),
     () => loose({ decision: CodexFileDecision }),
   ),
   "item/permissions/requestApproval": request(
@@ -71,7 +84,13 @@ export const CODEX_SERVER_REQUESTS = {
   ),
   "item/tool/requestUserInput": request(
     "Asks the user something.",
-    () => loose({ ...ofItem, questions: z.array(CodexQuestion) }),
+    () =>
+      loose({
+        ...ofItem,
+        questions: z.array(CodexQuestion),
+        isBlocking: z.optional(z.boolean()),
+        autoResolutionMs: maybe(z.number()),
+      }),
     () => loose({ answers: z.record(z.string(), loose({ answers: z.array(z.string()) })) }),
   ),
   "mcpServer/elicitation/request": request(

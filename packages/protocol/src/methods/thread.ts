@@ -9,6 +9,7 @@ import { Empty, open } from "../open.ts";
 import { SandboxPolicyInput } from "../policy.ts";
 import { Thread, ThreadSettings, Turn } from "../thread.ts";
 import { Cost, TokenUsage } from "../usage.ts";
+import { withMcpServers } from "./mcp-server.ts";
 import { limit, ofThread, overrides, row } from "./row.ts";
 
 const ThreadResult = open({ thread: Thread });
@@ -19,6 +20,7 @@ const ThreadStartParams = open({
   ephemeral: z.optional(z.boolean()),
   name: z.optional(z.string().check(z.maxLength(500))),
   developerInstructions: z.optional(z.string()),
+  ...withMcpServers,
 });
 
 const ThreadOverrides = {
@@ -72,7 +74,7 @@ export const THREAD_METHODS = {
   "thread/resume": row(
     "Take up a stored thread: answers, says `thread/started`, replays its history, and follows it.",
     "thread",
-    () => open({ ...ThreadOverrides, ...Cursor }),
+    () => open({ ...ThreadOverrides, ...Cursor, ...withMcpServers }),
     () => open({ thread: Thread, epoch: z.string(), truncated: z.boolean() }),
   ),
   "thread/attach": row(
@@ -82,6 +84,7 @@ export const THREAD_METHODS = {
       open({
         ...ofThread,
         ...Cursor,
+        ...withMcpServers,
         turns: z.optional(z.int().check(z.minimum(0), z.maximum(LIMITS.page))),
       }),
     () => AttachResult,
@@ -123,6 +126,18 @@ export const THREAD_METHODS = {
         limit: z.optional(z.int().check(z.minimum(1))),
       }),
     () => open({ thread: Thread, epoch: z.string(), events: z.array(LoggedEvent), more: z.boolean() }),
+  ),
+  "thread/loaded/list": row(
+    "The threads that this server has in memory: those that run, are followed, or were used a moment ago.",
+    "none",
+    () => open({}),
+    () => open({ data: z.array(Id) }),
+  ),
+  "thread/settings/update": row(
+    "Change what a thread works with from its next turn on.",
+    "thread",
+    () => open(ThreadOverrides),
+    () => open({ settings: ThreadSettings }),
   ),
   "thread/fork": row(
     "Start a new thread with the history of another, up to a turn.",

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { Answers } from "../approval.ts";
 import { Id } from "../ids.ts";
 import { QueuedInput, UserInput } from "../input.ts";
+import { LIMITS } from "../limits.ts";
 import { Empty, open } from "../open.ts";
 import { Decision, SandboxPolicyInput } from "../policy.ts";
 import { Turn } from "../thread.ts";
@@ -66,6 +67,17 @@ export const TURN_METHODS = {
     "thread",
     () => TurnStartParams,
     () => open({ turn: z.optional(Turn), queuedInput: z.optional(QueuedInput) }),
+  ),
+  "thread/shellCommand": row(
+    "Run a command of the user's own in the thread, as a turn of its own. It is confined like those of the agent, which hears of it with the next turn.",
+    "thread",
+    () =>
+      open({
+        ...ofThread,
+        command: z.string().check(z.minLength(1), z.maxLength(LIMITS.prompt)),
+        timeoutMs: z.optional(z.int().check(z.minimum(1), z.maximum(3_600_000))),
+      }),
+    () => open({ turn: Turn }),
   ),
   "turn/steer": row(
     "Add input to the running turn.",

@@ -49,6 +49,8 @@ export const FURTHER_DRIVER_CHECKS = {
   "takes a yes for the session for that very thing and for nothing else": checkSessionApproval,
   "answers what it is told while it runs": checkSteered,
   "remembers what was said when a new process takes the thread up": checkRecall,
+  "goes on in a fork with what was said before, and what it was forked from hears nothing of it": checkFork,
+  "goes on in a fork where there is no session to copy": checkForkOfNothing,
   "uses another model from the turn on that names it": checkOtherModel,
   "takes every value that its selectors offer": checkSelectors,
   "survives a request that its model refuses": (make) => checkFailing(make, "badRequest"),
@@ -134,6 +136,46 @@ async function checkRecall(make: MakeDriver): Promise<void> {
   const { turn, ended } = beginIn(under, session, ask);
   expect(await ended).toEqual(COMPLETED);
   expect(saidIn(turn)).toMatch(says);
+}
+
+async function checkFork(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  const { told, ask, knowsBefore, knowsTold } = given(under, "fork");
+  const first = await begin(under, under.prompts.text);
+  expect(await first.ended).toEqual(COMPLETED);
+  const nativeId = nativeIdOf(first.turn);
+  const history = nativeId === undefined ? [asStored(first.turn)] : [];
+  const fork = await open(under, { forkOf: nativeId, history });
+  const telling = beginIn(under, fork, told);
+  expect(await telling.ended).toEqual(COMPLETED);
+  const forkId = nativeIdOf(telling.turn);
+  expect(forkId === undefined, "the fork has an id of its own exactly if the original has one").toBe(
+    nativeId === undefined,
+  );
+  if (nativeId !== undefined) expect(forkId, "the id of the fork").not.toBe(nativeId);
+  const answer = async (session: Parameters<typeof beginIn>[1]) => {
+    const { turn, ended } = beginIn(under, session, ask);
+    expect(await ended).toEqual(COMPLETED);
+    return saidIn(turn);
+  };
+  const ofFork = await answer(fork);
+  expect(ofFork, "what the fork knows").toMatch(knowsBefore);
+  expect(ofFork, "what the fork knows").toMatch(knowsTold);
+  await first.session.close();
+  const original = await open(under, { driver: await gives(under).again(), nativeId, history });
+  const ofOriginal = await answer(original);
+  expect(ofOriginal, "what the original knows").toMatch(knowsBefore);
+  expect(ofOriginal, "what the original knows").not.toMatch(knowsTold);
+}
+
+async function checkForkOfNothing(make: MakeDriver): Promise<void> {
+  const under = await arrange(make);
+  given(under, "fork");
+  const forkOf = "00000000-0000-4000-8000-000000000000";
+  const session = await open(under, { forkOf });
+  const { turn, ended } = beginIn(under, session, under.prompts.text);
+  expect(await ended).toEqual(COMPLETED);
+  expect(nativeIdOf(turn), "the id of the session").not.toBe(forkOf);
 }
 
 async function checkOtherModel(make: MakeDriver): Promise<void> {

@@ -20,6 +20,8 @@ export interface SessionWishes {
   readonly driver?: Driver;
   readonly nativeId?: string | undefined;
   readonly history?: readonly Turn[];
+  /** The id of the session that it is a fork of. */
+  readonly forkOf?: string | undefined;
 }
 
 export const COMPLETED: Settled = { outcome: { status: "completed" } };
@@ -36,13 +38,14 @@ export async function arrange(make: MakeDriver): Promise<DriverUnderTest> {
 /** Opens a session that is closed with the test at the latest. */
 export async function open(under: DriverUnderTest, wishes: SessionWishes = {}): Promise<DriverSession> {
   const { settings, sandbox = NO_COMMANDS } = under;
-  const { driver = under.driver, nativeId, history = [] } = wishes;
+  const { driver = under.driver, nativeId, history = [], forkOf } = wishes;
   const session = await driver.open({
     threadId: mintId(),
     settings,
     nativeId,
     history: async () => history,
     account: async () => "",
+    forkOf: forkOf === undefined ? undefined : { nativeId: forkOf, account: async () => "" },
     mcpServers: [],
     sandbox,
   });

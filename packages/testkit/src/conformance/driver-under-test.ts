@@ -56,6 +56,7 @@ export interface DriverGives {
   readonly sessionApproval: SessionApprovalTrial | Absent;
   readonly steering: SteeringTrial | Absent;
   readonly recall: RecallTrial | Absent;
+  readonly fork: ForkTrial | Absent;
   readonly otherModel: OtherModelTrial | Absent;
   /** The ids of the selectors that the model of the settings has at least. */
   readonly selectors: readonly string[] | Absent;
@@ -93,6 +94,17 @@ export interface SteeringTrial {
 export interface RecallTrial {
   readonly ask: string;
   readonly says: RegExp;
+}
+
+/** What a fork is told, and what is asked of both sides to find out who knows what. */
+export interface ForkTrial {
+  /** Said in the fork alone. */
+  readonly told: string;
+  readonly ask: string;
+  /** In the answer of whoever knows the `text` prompt. */
+  readonly knowsBefore: RegExp;
+  /** In the answer of whoever knows what the fork was told. */
+  readonly knowsTold: RegExp;
 }
 
 /** Another model for one turn. */

@@ -104,6 +104,22 @@ const FINDS: readonly [keyof typeof CHECKS, Fault, RegExp][] = [
   ],
   ["answers what it is told while it runs", "ignoresSteer", /to match/],
   ["remembers what was said when a new process takes the thread up", "forgets", /to match/],
+  [
+    "goes on in a fork with what was said before, and what it was forked from hears nothing of it",
+    "sharesFork",
+    /the id of the fork/,
+  ],
+  [
+    "goes on in a fork with what was said before, and what it was forked from hears nothing of it",
+    "emptyFork",
+    /what the fork knows/,
+  ],
+  [
+    "goes on in a fork with what was said before, and what it was forked from hears nothing of it",
+    "leaksFork",
+    /what the original knows/,
+  ],
+  ["goes on in a fork where there is no session to copy", "needsFork", /to deeply equal/],
   ["uses another model from the turn on that names it", "oneModel", /other model is used/],
   ["takes every value that its selectors offer", "stubbornSelector", /effort once it is chosen/],
   ["survives a request that its model refuses", "staysBroken", /the next turn/],
@@ -143,6 +159,7 @@ async function pliable(fault?: Fault): Promise<DriverUnderTest> {
       sessionApproval: { sameAgain: "asksAgain", otherTool: "other" },
       steering: { more: "lantern", says: /lantern/ },
       recall: { ask: "recall", says: /text/ },
+      fork: { told: "lantern", ask: "recall", knowsBefore: /text/, knowsTold: /lantern/ },
       otherModel: { model: "pliable/b", used: () => disk.latestModel === "pliable/b" },
       selectors: ["effort"],
       failing: async (kind) => {

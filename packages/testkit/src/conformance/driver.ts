@@ -10,6 +10,7 @@ export {
   type DriverPrompts,
   type DriverUnderTest,
   type FileChangeTrial,
+  type ForkTrial,
   type ModelFailureKind,
   type OtherModelTrial,
   type RecallTrial,

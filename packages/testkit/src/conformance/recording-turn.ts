@@ -18,6 +18,8 @@ export interface RecordingTurnOptions {
   /** Answers an approval; `undefined` leaves it open until the turn is stopped, as a user who is away does. */
   readonly decide?: (action: Action) => Decision | undefined;
   readonly answers?: Answers;
+  readonly outputSchema?: TurnContext["outputSchema"];
+  readonly unasked?: TurnContext["unasked"];
 }
 
 type Waiter<Value> = { resolve(value: Value): void; reject(error: Error): void };
@@ -31,7 +33,8 @@ export class RecordingTurn implements TurnContext {
   readonly turnId: string = mintId();
   readonly kind = "prompt";
   readonly review = undefined;
-  readonly outputSchema = undefined;
+  readonly outputSchema: TurnContext["outputSchema"];
+  readonly unasked: TurnContext["unasked"];
   readonly input: readonly UserInput[];
   readonly settings: ThreadSettings;
   /** What was reported while the turn ran, in order. */
@@ -50,7 +53,10 @@ export class RecordingTurn implements TurnContext {
 
   constructor(options: RecordingTurnOptions) {
     this.#options = options;
-    this.input = [{ type: "text", text: options.text }];
+    const { text, outputSchema, unasked } = options;
+    this.input = unasked === undefined ? [{ type: "text", text }] : [];
+    this.outputSchema = outputSchema;
+    this.unasked = unasked;
     this.settings = options.settings;
   }
 

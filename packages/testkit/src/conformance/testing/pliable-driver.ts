@@ -17,6 +17,10 @@ export type Fault =
   | "ignoresSteer"
   | "completesFailure"
   | "forgets"
+  | "sharesFork"
+  | "emptyFork"
+  | "leaksFork"
+  | "needsFork"
   | "staysOpen"
   | "wrongDiff"
   | "writesDeclined"
@@ -88,12 +92,26 @@ class PliableSession implements DriverSession {
   #allowsAll = false;
   #isBroken = false;
   #wasClosed = false;
+  /** The session that hears, against all rules, what is said in this one. */
+  #leakId: string | undefined;
 
   constructor(spec: SessionSpec, fault: Fault | undefined, disk: AgentDisk) {
     this.#spec = spec;
     this.#fault = fault;
     this.#disk = disk;
-    this.#nativeId = spec.nativeId ?? mintId();
+    this.#nativeId = spec.nativeId ?? this.#forked() ?? mintId();
+  }
+
+  /** The id of a copy of the session that it is a fork of. */
+  #forked(): string | undefined {
+    const { forkOf } = this.#spec;
+    const said = forkOf === undefined ? undefined : this.#disk.said.get(forkOf.nativeId);
+    if (forkOf === undefined || said === undefined) return undefined;
+    if (this.#fault === "sharesFork") return forkOf.nativeId;
+    const id = mintId();
+    if (this.#fault === "leaksFork") this.#leakId = forkOf.nativeId;
+    this.#disk.said.set(id, this.#fault === "emptyFork" ? [] : said);
+    return id;
   }
 
   async run(turn: TurnContext): Promise<TurnOutcome> {
@@ -101,10 +119,14 @@ class PliableSession implements DriverSession {
     turn.emit({ type: "session", nativeId: this.#nativeId });
     if (this.#fault !== "oneModel") this.#disk.latestModel = turn.settings.model;
     if (this.#isBroken && this.#fault === "staysBroken") return failed("still broken");
+    const { forkOf } = this.#spec;
+    const isMissing = forkOf !== undefined && !this.#disk.said.has(forkOf.nativeId);
+    if (isMissing && this.#fault === "needsFork") return failed("nothing to copy");
     const text = inputText(turn.input);
     const said = this.#disk.said.get(this.#nativeId) ?? [];
     const outcome = await this.#act(turn, text, said);
     this.#disk.said.set(this.#nativeId, [...said, text]);
+    if (this.#leakId !== undefined) this.#disk.said.set(this.#leakId, [...said, text]);
     if (this.#fault !== "noUsage") turn.emit({ type: "usage", last: { inputTokens: 3, outputTokens: 2 } });
     return outcome;
   }

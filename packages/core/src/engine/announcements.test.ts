@@ -1,0 +1,81 @@
+import type { Engine } from "@flint/core";
+import type { ThreadEvent } from "@flint/protocol";
+import { testEngine } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+/** Somebody who only keeps a list of threads. */
+function listener(engine: Engine) {
+  const announced: ThreadEvent[] = [];
+  const told: ThreadEvent[] = [];
+  const session = engine.connect({
+    tell: (event) => told.push(event),
+    full: () => false,
+    announced: (event) => announced.push(event),
+  });
+  return { session, announced, told, names: () => announced.map(({ type }) => type) };
+}
+
+describe("somebody who keeps a list of threads", () => {
+  test("hears of new threads, their names, their work and their end, and of nothing they say", async () => {
+    const made = testEngine({ scripts: [[{ text: "Hello." }]] });
+    const list = listener(made.engine);
+    const client = made.connect();
+    const threadId = await client.startThread();
+    await client.call("thread/name/set", { threadId, name: "first" });
+    await client.runTurn(threadId, "hi");
+    await client.call("thread/archive", { threadId });
+    await client.call("thread/delete", { threadId });
+    expect(list.names()).toEqual([
+      "thread/started",
+      "thread/name/updated",
+      "thread/status/changed",
+      "thread/status/changed",
+      "thread/archived",
+      "thread/closed",
+      "thread/deleted",
+    ]);
+    expect(list.told).toEqual([]);
+  });
+
+  test("hears nothing twice of a thread that it follows", async () => {
+    const made = testEngine({ scripts: [[{ text: "Hello." }]] });
+    const list = listener(made.engine);
+    await list.session.call("thread/start", {}, () => undefined);
+    const [thread] = (await made.connect().call("thread/list", {})).data;
+    await made.connect().runTurn(thread?.id ?? "", "hi");
+    expect(list.announced).toEqual([]);
+    expect(list.told.map(({ type }) => type)).toContain("turn/completed");
+  });
+
+  test("hears of forks and of reviews in threads of their own", async () => {
+    const made = testEngine({ scripts: [[{ text: "Hello." }], [{ text: "Fine." }]] });
+    const client = made.connect();
+    const threadId = await client.startThread();
+    await client.runTurn(threadId, "hi");
+    const list = listener(made.engine);
+    const { thread } = await client.call("thread/fork", { threadId });
+    const review = { threadId, target: { type: "uncommittedChanges" }, delivery: "detached" } as const;
+    const { reviewThreadId } = await client.call("review/start", review);
+    const born = list.announced.flatMap((event) =>
+      event.type === "thread/started" ? [event.data.thread.id] : [],
+    );
+    expect(born).toEqual([thread.id, reviewThreadId]);
+  });
+
+  test("hears nothing any more once it has left, and disturbs nobody by failing", async () => {
+    const made = testEngine();
+    const gone = listener(made.engine);
+    gone.session.close();
+    made.engine.connect({
+      tell: () => undefined,
+      full: () => false,
+      announced: () => {
+        throw new Error("broken");
+      },
+    });
+    const list = listener(made.engine);
+    await made.connect().startThread();
+    await made.connect().startThread();
+    expect([gone.names(), list.names()]).toEqual([[], ["thread/started", "thread/started"]]);
+  });
+});

@@ -1,0 +1,94 @@
+import { Gate, ScriptedDriver, testEngine, UnreliableStore } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+/** A thread with two turns of an agent that keeps its own sessions. */
+async function twoTurns() {
+  const store = new UnreliableStore();
+  const driver = new ScriptedDriver({ id: "first", nativeId: "original" });
+  const second = new ScriptedDriver({ id: "second" });
+  const made = testEngine({ store, driver, otherDrivers: [second] });
+  const client = made.connect();
+  const threadId = await client.startThread();
+  const one = await client.runTurn(threadId, "one");
+  await client.runTurn(threadId, "two");
+  const fork = async (params = {}) => (await client.call("thread/fork", { threadId, ...params })).thread.id;
+  return { made, store, driver, client, threadId, first: one.id, fork };
+}
+
+const WHOLE = "User: one\nAgent: You said: one\n\nUser: two\nAgent: You said: two";
+
+describe("the agent of a fork", () => {
+  test("may begin with a copy of its session in the original, and is told everything only if it cannot", async () => {
+    const { driver, client, fork } = await twoTurns();
+    await client.runTurn(await fork(), "three");
+    expect(driver.sessions[1]).toMatchObject({
+      nativeId: undefined,
+      forkOf: { nativeId: "original", account: "" },
+      account: WHOLE,
+    });
+  });
+
+  test("may do so after a restart, and in a fork of a fork in which nothing was said", async () => {
+    const { made, store, client, fork } = await twoTurns();
+    const { thread } = await client.call("thread/fork", { threadId: await fork() });
+    await made.engine.close();
+    const driver = new ScriptedDriver({ id: "first" });
+    await testEngine({ store, driver }).connect().runTurn(thread.id, "three");
+    expect(driver.sessions[0]?.forkOf).toEqual({ nativeId: "original", account: "" });
+  });
+
+  test("goes on in its own session afterwards", async () => {
+    const { made, store, client, fork, threadId } = await twoTurns();
+    const forkId = await fork();
+    await client.runTurn(forkId, "three");
+    await made.engine.close();
+    const driver = new ScriptedDriver({ id: "first" });
+    const later = testEngine({ store, driver }).connect();
+    await later.runTurn(forkId, "four");
+    await later.runTurn(threadId, "three");
+    expect(driver.sessions.map(({ nativeId, forkOf }) => [nativeId, forkOf])).toEqual([
+      ["original", undefined],
+      ["original", undefined],
+    ]);
+  });
+
+  test("is told what other agents did since, and nothing else", async () => {
+    const { driver, client, fork, threadId } = await twoTurns();
+    const turnId = await client.startTurn(threadId, "three", { model: "second/steady" });
+    await client.turnEnd(turnId);
+    const [model] = await driver.models();
+    const forkId = await fork({ model: model?.id });
+    await client.runTurn(forkId, "four");
+    expect(driver.sessions[1]?.forkOf).toEqual({
+      nativeId: "original",
+      account: "User: three\nAgent: You said: three",
+    });
+  });
+
+  test("gets no session that knows more than the fork", async () => {
+    const { driver, client, fork, first, threadId } = await twoTurns();
+    await client.runTurn(await fork({ lastTurnId: first }), "in a fork of the first turn");
+    const before = await fork();
+    driver.enqueue([{ text: "Three." }]);
+    await client.runTurn(threadId, "three");
+    await client.runTurn(before, "in a fork of what was there before");
+    const gate = new Gate();
+    driver.enqueue([{ wait: gate }], [{ text: "Well." }]);
+    const running = await client.startTurn(threadId, "four");
+    await client.runTurn(await fork(), "in a fork while a turn runs");
+    gate.open();
+    await client.turnEnd(running);
+    expect(driver.sessions.slice(1).map(({ forkOf }) => forkOf)).toEqual([undefined, undefined, undefined]);
+    expect(driver.sessions[2]?.account).toBe(WHOLE);
+  });
+
+  test("gets none whose turns were dropped, and none of a thread that is gone", async () => {
+    const { driver, client, fork, threadId } = await twoTurns();
+    const [reverted, deleted] = [await fork(), await fork()];
+    await client.call("thread/rollback", { threadId, numTurns: 1 });
+    await client.runTurn(reverted, "three");
+    await client.call("thread/delete", { threadId });
+    await client.runTurn(deleted, "three");
+    expect(driver.sessions.slice(1).map(({ forkOf }) => forkOf)).toEqual([undefined, undefined]);
+  });
+});

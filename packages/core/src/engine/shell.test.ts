@@ -1,0 +1,77 @@
+import { testEngine } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+const EXITED = { exitCode: 3, durationMs: 5, ended: "exited" } as const;
+
+describe("a command of the user's own", () => {
+  test("is a turn without an agent, confined like any other, and the agent hears of it afterwards", async () => {
+    const made = testEngine({ scripts: [[{ text: "I see." }]] });
+    const client = made.connect();
+    const threadId = await client.startThread();
+    made.sandbox.play = async ({ output }) => {
+      output("two failures\n", "stdout");
+      return EXITED;
+    };
+    const { turn } = await client.call("thread/shellCommand", { threadId, command: "npm test" });
+    const ended = await client.turnEnd(turn.id);
+    expect(ended).toMatchObject({ kind: "shell", status: "completed" });
+    expect(ended.items).toMatchObject([
+      { type: "commandExecution", command: "npm test", exitCode: 3, status: "failed", source: "userShell" },
+    ]);
+    const policy = { type: "workspaceWrite" };
+    expect(made.sandbox.launches).toMatchObject([
+      { command: ["sh", "-c", "npm test"], cwd: "/work", policy },
+    ]);
+    expect(made.driver.turns).toEqual([]);
+    await client.runTurn(threadId, "fix it");
+    const [told, asked] = made.driver.turns[0]?.input ?? [];
+    expect(told).toMatchObject({ text: expect.stringMatching(/npm test.*exit code 3.*two failures/s) });
+    expect(asked).toEqual({ type: "text", text: "fix it" });
+    const shown = (await client.call("thread/read", { threadId, includeTurns: true })).turns?.at(-1);
+    expect(shown?.items[0]).toMatchObject({ content: [{ text: "fix it" }] });
+  });
+
+  test("can be interrupted, and nothing of it is left when the turn has ended", async () => {
+    const made = testEngine();
+    const client = made.connect();
+    const threadId = await client.startThread();
+    made.sandbox.play = ({ signal }) =>
+      new Promise((resolve) => {
+        signal?.addEventListener("abort", () => resolve({ ...EXITED, ended: "aborted" }));
+      });
+    const { turn } = await client.call("thread/shellCommand", { threadId, command: "sleep 99" });
+    await client.waitFor("item/started", () => true);
+    await client.call("turn/interrupt", { threadId });
+    expect(await client.turnEnd(turn.id)).toMatchObject({ status: "interrupted" });
+  });
+
+  test("waits for no running turn: it is refused with the turn's id", async () => {
+    const made = testEngine();
+    const client = made.connect();
+    const threadId = await client.startThread();
+    made.sandbox.play = () => new Promise(() => undefined);
+    const { turn } = await client.call("thread/shellCommand", { threadId, command: "sleep 99" });
+    const second = client.call("thread/shellCommand", { threadId, command: "ls" });
+    await expect(second).rejects.toMatchObject({ kind: "turnInProgress", data: { activeTurnId: turn.id } });
+  });
+});
+
+describe("what a thread works with", () => {
+  test("changes without a turn, and everybody is told", async () => {
+    const client = testEngine().connect();
+    const threadId = await client.startThread();
+    const wanted = { threadId, approvalPolicy: "always", cwd: "/there" } as const;
+    const { settings } = await client.call("thread/settings/update", wanted);
+    expect(settings).toMatchObject({ approvalPolicy: "always", cwd: "/there" });
+    expect(client.toldOf("thread/settings/updated").at(-1)?.data).toEqual({ threadId, settings });
+    await client.call("thread/settings/update", wanted);
+    expect(client.toldOf("thread/settings/updated")).toHaveLength(1);
+  });
+
+  test("is not changed to something that does not exist", async () => {
+    const client = testEngine().connect();
+    const threadId = await client.startThread();
+    const refused = client.call("thread/settings/update", { threadId, model: "nobody/nothing" });
+    await expect(refused).rejects.toMatchObject({ kind: "invalidParams" });
+  });
+});

@@ -1,0 +1,90 @@
+import type { DriverSession, SessionSpec, UnaskedWork } from "@flint/core/ports";
+import { inputText } from "@flint/protocol";
+import { Gate, ScriptedDriver, settled, testEngine } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+/** An agent that can begin to work by itself. */
+class EagerDriver extends ScriptedDriver {
+  begin: (work: UnaskedWork) => void = () => undefined;
+
+  override async open(spec: SessionSpec): Promise<DriverSession> {
+    this.begin = (work) => spec.startTurn?.(work);
+    return super.open(spec);
+  }
+}
+
+/** A thread whose agent answers at once, except for the input "wait", for which it waits for the gate. */
+async function eager() {
+  const gate = new Gate();
+  const driver = new EagerDriver({
+    scripts: (text) => (text === "wait" ? [{ wait: gate }] : [{ text: `Said: ${text}` }]),
+  });
+  const client = testEngine({ driver, otherDrivers: [new ScriptedDriver({ id: "other" })] }).connect();
+  const threadId = await client.startThread();
+  const queue = (text: string) =>
+    client.call("turn/start", { threadId, input: [{ type: "text", text }], delivery: "queue" });
+  const turns = async () => {
+    const { turns: all } = await client.call("thread/read", { threadId, includeTurns: true });
+    const reasons = all?.map(({ _meta }) => _meta?.reason);
+    return { reasons, items: all?.map(({ items }) => items.map(({ type }) => type)) };
+  };
+  return { gate, driver, client, threadId, queue, turns };
+}
+
+function work(more: Partial<UnaskedWork> = {}) {
+  const refusals: string[] = [];
+  const wish: UnaskedWork = {
+    ...{ reason: "The kettle boils.", isWaiting: () => true, refuse: () => refusals.push("refused") },
+    ...more,
+  };
+  return { wish, refusals };
+}
+
+describe("an agent that begins to work by itself", () => {
+  test("gets a turn without input when the running one has ended, and before what waits in the queue", async () => {
+    const { gate, driver, client, threadId, queue, turns } = await eager();
+    const turnId = await client.startTurn(threadId, "wait");
+    await queue("later");
+    await settled();
+    driver.begin(work().wish);
+    await settled();
+    expect(driver.turns).toHaveLength(1);
+    gate.open();
+    await client.turnEnd(turnId);
+    await settled();
+    expect(await turns()).toEqual({
+      reasons: [undefined, "The kettle boils.", undefined],
+      items: [["userMessage"], ["agentMessage"], ["userMessage", "agentMessage"]],
+    });
+    expect(driver.turns.map(({ input }) => inputText(input))).toEqual(["wait", "", "later"]);
+  });
+
+  test("does not make the queue go on that a person stopped", async () => {
+    const { driver, client, threadId, queue, turns } = await eager();
+    const turnId = await client.startTurn(threadId, "wait");
+    await queue("later");
+    await client.call("turn/interrupt", { threadId });
+    expect((await client.turnEnd(turnId)).status).toBe("interrupted");
+    driver.begin(work().wish);
+    await settled();
+    expect((await turns()).reasons).toEqual([undefined, "The kettle boils."]);
+    expect((await client.call("thread/queue/list", { threadId })).queue).toHaveLength(1);
+  });
+
+  test("gets none if another turn took its work along, or another agent has the thread", async () => {
+    const { gate, driver, client, threadId, turns } = await eager();
+    const turnId = await client.startTurn(threadId, "wait");
+    await settled();
+    const taken = work({ isWaiting: () => false });
+    driver.begin(taken.wish);
+    gate.open();
+    await client.turnEnd(turnId);
+    await settled();
+    await client.turnEnd(await client.startTurn(threadId, "there", { model: "other/steady" }));
+    const late = work();
+    driver.begin(late.wish);
+    await settled();
+    expect((await turns()).reasons).toEqual([undefined, undefined]);
+    expect([taken.refusals, late.refusals]).toEqual([[], ["refused"]]);
+  });
+});

@@ -1,0 +1,57 @@
+/** The requests that need the capability `experimentalApi`, as far as the door takes them. */
+export const CODEX_EXPERIMENTAL_REQUESTS: ReadonlySet<string> = new Set([
+  "thread/settings/update",
+  "thread/backgroundTerminals/list",
+  "thread/backgroundTerminals/clean",
+  "thread/queue/add",
+  "thread/queue/list",
+  "thread/queue/update",
+  "thread/queue/delete",
+  "thread/queue/reorder",
+  "thread/queue/start",
+  "collaborationMode/list",
+  "account/bedrock/checkGovCloudRequirements",
+]);
+
+/** The fields of other requests that need it too. */
+export const CODEX_EXPERIMENTAL_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  "thread/start": [
+    "allowProviderModelFallback",
+    "daybreakEnabled",
+    "dynamicTools",
+    "environments",
+    "experimentalRawEvents",
+    "historyMode",
+    "mockExperimentalField",
+    "multiAgentMode",
+    "permissions",
+    "projectId",
+    "runtimeWorkspaceRoots",
+    "selectedCapabilityRoots",
+  ],
+  "thread/resume": ["history", "initialTurnsPage", "path", "permissions", "runtimeWorkspaceRoots"],
+  "thread/fork": [
+    "attachToSource",
+    "beforeTurnId",
+    "deferGoalContinuation",
+    "experimentalDisablePredictionMcp",
+    "experimentalPredictionMode",
+    "path",
+    "permissions",
+    "runtimeWorkspaceRoots",
+  ],
+  "thread/list": ["ancestorThreadId", "attachedToThreadId", "parentThreadId", "projectId"],
+  "turn/start": [
+    "additionalContext",
+    "collaborationMode",
+    "cyberAccessProgram",
+    "environments",
+    "multiAgentMode",
+    "permissions",
+    "responsesapiClientMetadata",
+    "responsesapiClientMetadataPatch",
+    "runtimeWorkspaceRoots",
+  ],
+  "turn/steer": ["additionalContext", "responsesapiClientMetadata", "responsesapiClientMetadataPatch"],
+  "command/exec": ["permissionProfile"],
+};
