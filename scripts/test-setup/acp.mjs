@@ -1,9 +1,6 @@
 import { join } from "node:path";
 import { CACHE, isExecutable, must, onPath } from "./machine.mjs";
 
-const PACKAGE = "@agentclientprotocol/codex-acp@2.6.0";
-const FOLDER = join(CACHE, "agents/codex-acp");
-const COPY = join(FOLDER, "node_modules/.bin/codex-acp");
 const QUIET = [
   "--no-save",
   "--ignore-scripts",
@@ -13,18 +10,31 @@ const QUIET = [
   "--loglevel=error",
 ];
 
-/** A real agent of the Agent Client Protocol. It drives the Codex of another part, so it comes without one. */
-export const codexAcp = {
-  name: "codex-acp",
-  large: true,
-  hint: "put codex-acp on PATH, or set FLINT_TEST_AGENTS=1",
-  find() {
-    const path = onPath("codex-acp");
-    if (path !== undefined) return { path, how: "on PATH" };
-    return isExecutable(COPY) ? { path: COPY, how: "private copy" } : undefined;
-  },
-  fetch() {
-    const install = ["install", "--prefix", FOLDER, ...QUIET, "--omit=optional", PACKAGE];
-    must(`npm install ${PACKAGE}`, "npm", install, { seconds: 300 });
-  },
-};
+/**
+ * A real agent of the Agent Client Protocol. It drives the Codex or the Claude of another part, so it comes without
+ * one. Nothing of it is shipped: it is fetched for tests only.
+ */
+function acpAgent(name, specifier) {
+  const folder = join(CACHE, "agents", name);
+  const copy = join(folder, "node_modules/.bin", name);
+  return {
+    name,
+    large: true,
+    hint: `put ${name} on PATH, or set FLINT_TEST_AGENTS=1`,
+    find() {
+      const path = onPath(name);
+      if (path !== undefined) return { path, how: "on PATH" };
+      return isExecutable(copy) ? { path: copy, how: "private copy" } : undefined;
+    },
+    fetch() {
+      const install = ["install", "--prefix", folder, ...QUIET, "--omit=optional", specifier];
+      must(`npm install ${specifier}`, "npm", install, { seconds: 300 });
+    },
+  };
+}
+
+/** Codex over ACP. */
+export const codexAcp = acpAgent("codex-acp", "@agentclientprotocol/codex-acp@2.6.0");
+
+/** Claude over ACP. */
+export const claudeAgentAcp = acpAgent("claude-agent-acp", "@agentclientprotocol/claude-agent-acp@0.99.1");

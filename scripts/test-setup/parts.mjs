@@ -1,13 +1,26 @@
-import { codexAcp } from "./acp.mjs";
+import { claudeAgentAcp, codexAcp } from "./acp.mjs";
 import { claude, codex } from "./agents.mjs";
 import { bwrap } from "./bwrap.mjs";
 import { chromium } from "./chromium.mjs";
+import { codexSdk } from "./codex-sdk.mjs";
 import { installDebian, mayInstall } from "./machine.mjs";
 import { node24 } from "./node24.mjs";
 import { redis } from "./redis.mjs";
+import { tmux } from "./tmux.mjs";
 
 /** Every part that can be looked for. */
-export const PARTS = [bwrap, redis, chromium, node24, codex, claude, codexAcp];
+export const PARTS = [
+  bwrap,
+  redis,
+  chromium,
+  node24,
+  codex,
+  claude,
+  codexAcp,
+  claudeAgentAcp,
+  codexSdk,
+  tmux,
+];
 
 /** The parts that tests use today. */
 const USUAL = ["bwrap"];
@@ -15,7 +28,10 @@ const USUAL = ["bwrap"];
 /** Reads from the environment which parts to look for, which must be there, and which large ones to fetch. */
 export function plan(environment = process.env) {
   const required = names(environment.FLINT_TEST_REQUIRE);
-  const agents = environment.FLINT_TEST_AGENTS === "1" ? ["codex", "claude", "codex-acp"] : [];
+  const agents =
+    environment.FLINT_TEST_AGENTS === "1"
+      ? ["codex", "claude", "codex-acp", "claude-agent-acp", "codex-sdk", "tmux"]
+      : [];
   const wanted = [...new Set([...USUAL, ...names(environment.FLINT_TEST_PARTS), ...required, ...agents])];
   const unknown = wanted.filter((name) => !PARTS.some((part) => part.name === name));
   if (unknown.length > 0) {

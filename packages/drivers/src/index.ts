@@ -1,13 +1,16 @@
 import type { Driver } from "@flint/core/ports";
+import type { Print } from "./codex/drift.ts";
 import { NativeDriver } from "./native/driver.ts";
 import type { NativeOptions } from "./native/options.ts";
 import { AgentOnDemand } from "./shared/agent-on-demand.ts";
 import type { AgentOptions } from "./shared/agent-options.ts";
 
+export { type AcpProfile, KNOWN_ACP_AGENTS } from "./acp/profiles.ts";
+export type { Print } from "./codex/drift.ts";
 export { FIRST_LISTED } from "./native/models/providers.ts";
 export type { Endpoint, ModelAccess, NamedEndpoint, NativeOptions, WebAccess } from "./native/options.ts";
 export { DEFAULT_NATIVE_OPTIONS } from "./native/options.ts";
-export type { AgentOptions, AgentProgram } from "./shared/agent-options.ts";
+export type { AgentOptions, AgentProgram, ProcessSpan } from "./shared/agent-options.ts";
 
 /** An agent that may be on this machine, by the name that its models begin with. */
 export interface NamedAgent {
@@ -21,6 +24,11 @@ export function builtInDrivers(
   agents: readonly NamedAgent[] = [],
 ): readonly Driver[] {
   return [new NativeDriver(native), ...agents.map(agentDriver)];
+}
+
+/** What of the words that Flint speaks is gone or has changed in a Codex. Rejects if it cannot print its own. */
+export async function codexDrift(program: readonly string[], print: Print): Promise<readonly string[]> {
+  return (await import("./codex/drift.ts")).codexDrift(program, print);
 }
 
 function agentDriver({ id, options }: NamedAgent): Driver {

@@ -12,6 +12,8 @@ export class AcpAgent {
   readonly sessionId: string;
   /** Whether the session knows nothing of what was said before. */
   readonly isFresh: boolean;
+  /** Whether the session began as a copy of one that knows what was said in another thread. */
+  readonly isCopy: boolean;
   readonly abilities: PromptAbilities;
   readonly canSteer: boolean;
   /** What the user should know about how it was set up. */
@@ -32,7 +34,8 @@ export class AcpAgent {
     this.#connection = connection;
     this.sessionId = session.sessionId;
     this.isFresh = session.isFresh;
-    this.notes = notes;
+    this.isCopy = session.isCopy === true;
+    this.notes = [...notes, ...session.notes];
     this.initial = selectorsOf(session.answer);
     this.#selectors = this.initial;
     const prompts = objectOf(objectOf(hello.agentCapabilities).promptCapabilities);

@@ -1,8 +1,8 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import type { SessionSpec, TurnContext } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
+import { historyText } from "../shared/history-text.ts";
 import type { AcpAgent } from "./agent.ts";
-import { historyText } from "./history-text.ts";
 import { promptBlocks, textBlock } from "./prompt.ts";
 
 /** What agents call the command that sums up their context. */
@@ -11,7 +11,7 @@ const COMPACTING = ["compact", "compress", "summarize"];
 /** What an agent is told at the beginning of a turn: what it does not know yet, and what the user wants. */
 export class Briefing {
   readonly #spec: SessionSpec;
-  #untold: "account" | "history" | undefined;
+  #untold: "account" | "copied" | "history" | undefined;
   #isNew = false;
 
   constructor(spec: SessionSpec) {
@@ -19,8 +19,9 @@ export class Briefing {
   }
 
   /** Notes that a process is there, and whether it was expected to remember something. */
-  meet({ isFresh }: AcpAgent, hadSession: boolean): void {
+  meet({ isFresh, isCopy }: AcpAgent, hadSession: boolean): void {
     this.#isNew = isFresh;
+    if (isCopy) this.#untold = "copied";
     // Who was to go on with a session and could not knows nothing at all.
     this.#untold = isFresh && hadSession ? "history" : (this.#untold ?? "account");
   }
@@ -44,11 +45,19 @@ export class Briefing {
 
   async #before({ turnId }: TurnContext): Promise<ContentBlock[]> {
     if (this.#untold === undefined) return [];
-    const text =
-      this.#untold === "account"
-        ? await this.#spec.account()
-        : historyText((await this.#spec.history()).filter(({ id }) => id !== turnId));
+    const text = await this.#textBefore(this.#untold, turnId);
     return text === "" ? [] : [textBlock(text)];
+  }
+
+  async #textBefore(untold: "account" | "copied" | "history", turnId: string): Promise<string> {
+    switch (untold) {
+      case "account":
+        return this.#spec.account();
+      case "copied":
+        return (await this.#spec.forkOf?.account()) ?? "";
+      case "history":
+        return historyText((await this.#spec.history()).filter(({ id }) => id !== turnId));
+    }
   }
 }
 

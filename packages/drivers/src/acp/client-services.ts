@@ -1,6 +1,6 @@
 import type { Sandbox } from "@flint/core/ports";
+import type { FileDiff } from "../shared/file-diff.ts";
 import type { Desk } from "./desk.ts";
-import type { FileDiff } from "./file-diff.ts";
 import { FileService } from "./file-service.ts";
 import type { AcpProfile } from "./profiles.ts";
 import { RequestRefusal } from "./request-refusal.ts";

@@ -18,7 +18,7 @@ describeDriver(
       { id: "ask", name: "Ask" },
       { id: "free", name: "Free" },
     ];
-    const anew = () => fixtureDriver(["--steering", "--log"], { modes });
+    const anew = () => fixtureDriver(["--steering", "--log", "--fork"], { modes });
     return {
       driver: anew(),
       settings: {
@@ -53,6 +53,7 @@ describeDriver(
         sessionApproval: { sameAgain: "asksAgain", otherTool: "run touch other" },
         steering: { more: "and one thing more", says: /Heard: and one thing more/ },
         recall: { ask: "text", says: /loaded world/ },
+        fork: { told: "text lantern", ask: "recall", knowsBefore: /^text$/m, knowsTold: /lantern/ },
         otherModel: {
           model: "fixture/large",
           used: async () => (await readFile(join("models"), "utf8")).trim().split("\n").at(-1) === "large",

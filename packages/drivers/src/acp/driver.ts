@@ -63,16 +63,19 @@ export class AcpDriver implements Driver {
   }
 
   async open(spec: SessionSpec): Promise<DriverSession> {
-    const [{ AcpSession }, { loadFileDiff }] = await Promise.all([
+    const [{ AcpSession }, { loadFileDiff }, { ofWholeFiles }] = await Promise.all([
       import("./session.ts"),
-      import("./file-diff.ts"),
+      import("../shared/file-diff.ts"),
+      import("./fragments.ts"),
     ]);
     const learned = (selectors: Selectors) => {
       this.#selectors = selectors;
     };
     const offlineFolder = () => this.#folderForOffline();
     const options = { ...this.#options, clock: this.#clock, offlineFolder };
-    return AcpSession.open({ spec, options, diff: await loadFileDiff(), learned });
+    const told = await loadFileDiff();
+    const diff = options.profile.tellsFragments ? ofWholeFiles(told, spec.settings.cwd) : told;
+    return AcpSession.open({ spec, options, diff, learned });
   }
 
   /** What the agent keeps while it works offline must not mix with what it keeps otherwise. */

@@ -15,7 +15,11 @@ const PROTOCOL_VERSION = 1;
 export interface OpenedSession {
   readonly sessionId: string;
   readonly isFresh: boolean;
+  /** Whether it is a copy of the session of another thread. */
+  readonly isCopy?: boolean;
   readonly answer: JsonObject;
+  /** What the user should know about how it came to be. */
+  readonly notes: readonly string[];
 }
 
 /** The first words with an agent. */
@@ -56,10 +60,13 @@ export class Handshake {
     const place = { cwd: settings.cwd, mcpServers: servers };
     const taken = nativeId === undefined ? undefined : await this.#takeUp(hello, nativeId, place);
     if (taken !== undefined && nativeId !== undefined)
-      return { sessionId: nativeId, isFresh: false, answer: taken };
+      return { sessionId: nativeId, isFresh: false, answer: taken, notes: [] };
+    const notes: string[] = [];
+    const copy = await this.#copy(hello, place, notes);
+    if (copy !== undefined) return copy;
     const answer = await this.#begin(hello, place);
     const sessionId = textOf(answer.sessionId);
-    if (sessionId !== undefined) return { sessionId, isFresh: true, answer };
+    if (sessionId !== undefined) return { sessionId, isFresh: true, answer, notes };
     throw new FlintError("agentFailed", `${this.#wish.options.title} opened a session without an id.`);
   }
 
@@ -76,6 +83,27 @@ export class Handshake {
       if (thrown instanceof RemoteError && thrown.code !== ACP_CODES.authRequired) return undefined;
       throw this.#orLogin(hello, thrown);
     }
+  }
+
+  /** A copy of another thread's session, if there is one and the agent can; if it says so and cannot, that is noted. */
+  async #copy(hello: JsonObject, place: object, notes: string[]): Promise<OpenedSession | undefined> {
+    const { nativeId, forkOf, options } = this.#wish;
+    const canFork = objectOf(objectOf(hello.agentCapabilities).sessionCapabilities).fork;
+    const isOffered = canFork !== undefined && canFork !== null && canFork !== false;
+    if (nativeId !== undefined || forkOf === undefined || !isOffered) return undefined;
+    // Expected: a session that is gone, or one that this process cannot find. It is told in words what happened.
+    try {
+      const answer = await this.#ask("session/fork", { sessionId: forkOf, ...place });
+      const sessionId = textOf(answer.sessionId);
+      if (sessionId !== undefined && sessionId !== forkOf)
+        return { sessionId, isFresh: false, isCopy: true, answer, notes };
+    } catch (thrown) {
+      if (!(thrown instanceof RemoteError)) throw thrown;
+    }
+    notes.push(
+      `${options.title} could not go on from a copy of its session, so it is told what happened in words.`,
+    );
+    return undefined;
   }
 
   async #begin(hello: JsonObject, place: object): Promise<JsonObject> {

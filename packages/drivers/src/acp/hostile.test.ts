@@ -1,5 +1,6 @@
 import { CommandSandbox } from "@flint/core/sandbox";
 import { describeHostileAgent, type FakeStep } from "@flint/testkit";
+import { describe } from "vitest";
 import { driverOf } from "./testing/fixture.ts";
 
 const GREETING: readonly FakeStep[] = [
@@ -46,21 +47,23 @@ const LATE_ASK: readonly FakeStep[] = [
   { expect: { id: 77, result: { outcome: { outcome: "cancelled" } } } },
 ];
 
-describeHostileAgent(
-  "An agent of the Agent Client Protocol [P25]",
-  async ({ command, clock, folder }) => ({
-    driver: driverOf(command, { clock }),
-    settings: {
-      model: "fixture/default",
-      cwd: folder,
-      approvalPolicy: "always",
-      sandboxPolicy: { type: "dangerFullAccess" },
-      config: {},
+describe("[P25] a hostile agent harms nobody", () => {
+  describeHostileAgent(
+    "An agent of the Agent Client Protocol",
+    async ({ command, clock, folder }) => ({
+      driver: driverOf(command, { clock }),
+      settings: {
+        model: "fixture/default",
+        cwd: folder,
+        approvalPolicy: "always",
+        sandboxPolicy: { type: "dangerFullAccess" },
+        config: {},
+      },
+      sandbox: new CommandSandbox({ environment: process.env }),
+    }),
+    {
+      midTurn: MID_TURN,
+      asksLate: { refused: [...GREETING, ...WHOLE_TURN, ...LATE_ASK], next: WHOLE_TURN },
     },
-    sandbox: new CommandSandbox({ environment: process.env }),
-  }),
-  {
-    midTurn: MID_TURN,
-    asksLate: { refused: [...GREETING, ...WHOLE_TURN, ...LATE_ASK], next: WHOLE_TURN },
-  },
-);
+  );
+});

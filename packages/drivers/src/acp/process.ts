@@ -24,6 +24,8 @@ export interface AgentWish {
   readonly spec: Pick<SessionSpec, "sandbox" | "mcpServers">;
   readonly settings: ThreadSettings;
   readonly nativeId: string | undefined;
+  /** The session to begin with a copy of, where there is no other. */
+  readonly forkOf?: string | undefined;
   readonly services: AgentServices;
   /** Aborted if it is no longer wanted before it is there. */
   readonly signal: AbortSignal;

@@ -12,8 +12,12 @@ export interface AcpProfile {
   readonly name: string;
   /** Its program, where none is configured, and the arguments that make it speak the protocol. */
   readonly command: readonly string[];
+  /** How it is got, where one line does it. */
+  readonly install: string | undefined;
   /** How a person logs in. */
   readonly login: string;
+  /** Its own variables of the user's; it gets these and no other agent's. */
+  readonly variables: RegExp;
   /** Folders in the user's home that it must be able to write under every sandbox policy. */
   readonly stateFolders: readonly string[];
   /** Variables that name another place for them. */
@@ -32,6 +36,10 @@ export interface AcpProfile {
   readonly resumes: boolean;
   /** Whether declining a call may end the whole turn, which the agent then calls cancelled. */
   readonly rejectionEndsTurn: boolean;
+  /** Whether a process of it in which a turn was stopped takes no further one; the session goes on in another. */
+  readonly stopsForGood: boolean;
+  /** Whether its differences have only the lines that change, not the whole file. */
+  readonly tellsFragments: boolean;
   /** Modes in which it acts without asking; refused where the user wants to be asked about everything. */
   readonly modesWithoutAsking: readonly string[];
   readonly modes: readonly KnownMode[];
@@ -50,7 +58,9 @@ export interface AcpProfile {
 const GENERIC: AcpProfile = {
   name: "generic",
   command: [],
+  install: undefined,
   login: "",
+  variables: /^$/,
   stateFolders: [],
   stateVariables: [],
   startMs: 60_000,
@@ -60,6 +70,8 @@ const GENERIC: AcpProfile = {
   terminal: false,
   resumes: false,
   rejectionEndsTurn: true,
+  stopsForGood: false,
+  tellsFragments: false,
   modesWithoutAsking: [],
   modes: [],
   environment: {},
@@ -74,7 +86,9 @@ const OPENCODE: AcpProfile = {
   ...GENERIC,
   name: "opencode",
   command: ["opencode", "acp"],
+  install: "npm install -g opencode-ai",
   login: "opencode auth login",
+  variables: /^OPENCODE_/,
   stateFolders: [".config/opencode", ".cache/opencode", ".local/share/opencode", ".local/state/opencode"],
   stateVariables: ["XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"],
   startMs: 90_000,
@@ -124,7 +138,9 @@ const GEMINI: AcpProfile = {
   ...GENERIC,
   name: "gemini",
   command: ["gemini", "--acp"],
+  install: "npm install -g @google/gemini-cli",
   login: "gemini (and choose a way to log in), or set GEMINI_API_KEY",
+  variables: /^(?:GEMINI_|GOOGLE_)/,
   stateFolders: [".gemini"],
   stateVariables: ["GEMINI_CLI_HOME"],
   modesWithoutAsking: ["autoEdit", "yolo"],
@@ -137,16 +153,22 @@ const GEMINI: AcpProfile = {
   keyLogin: { methodId: "gemini-api-key", variable: "GEMINI_API_KEY" },
 };
 
-/** claude-agent-acp 0.99: answers protocol version 2 when it is offered more than 1. */
+/**
+ * claude-agent-acp 0.99: answers protocol version 2 when it is offered more than 1, does not answer a prompt after one
+ * that was cancelled, shows of an edit only what it replaces, and tells a failure of its model as if it had said it.
+ */
 const CLAUDE: AcpProfile = {
   ...GENERIC,
   name: "claude-agent-acp",
   command: ["claude-agent-acp"],
   login: "claude /login, or set ANTHROPIC_API_KEY",
+  variables: /^(?:ANTHROPIC_|CLAUDE_)/,
   stateFolders: [".claude", ".claude.json"],
   stateVariables: ["CLAUDE_CONFIG_DIR"],
   resumes: true,
   rejectionEndsTurn: false,
+  stopsForGood: true,
+  tellsFragments: true,
   modesWithoutAsking: ["acceptEdits", "auto", "bypassPermissions"],
   modes: [
     { id: "default", name: "Manual" },
@@ -174,6 +196,7 @@ const CODEX: AcpProfile = {
   name: "codex-acp",
   command: ["codex-acp"],
   login: "codex login, or set OPENAI_API_KEY",
+  variables: /^(?:OPENAI_|CODEX_)/,
   stateFolders: [".codex"],
   stateVariables: ["CODEX_HOME"],
   resumes: true,
@@ -212,6 +235,7 @@ const GOOSE: AcpProfile = {
   name: "goose",
   command: ["goose", "acp"],
   login: "goose configure",
+  variables: /^GOOSE_/,
   stateFolders: [".config/goose", ".local/share/goose", ".local/state/goose"],
   resumes: true,
   modesWithoutAsking: ["auto", "smart_approve"],
@@ -234,12 +258,15 @@ export const ACP_PROFILES: Readonly<Record<AcpProfileName, AcpProfile>> = {
   generic: GENERIC,
 };
 
+/** The agents that are known by name. */
+export const KNOWN_ACP_AGENTS: readonly AcpProfile[] = [OPENCODE, GEMINI, CLAUDE, CODEX, GOOSE];
+
 /** The profile that fits a program by its name, as `gemini` for `/usr/bin/gemini`. */
 export function profileFor(command: readonly string[]): AcpProfile {
   const names = command.map((word) =>
     word.slice(word.lastIndexOf("/") + 1).replace(/\.(exe|cmd|[cm]?js)$/, ""),
   );
-  const known = Object.values(ACP_PROFILES).find(
+  const known = KNOWN_ACP_AGENTS.find(
     ({ command: [program] }) => program !== undefined && names.includes(program),
   );
   return known ?? ACP_PROFILES.generic;

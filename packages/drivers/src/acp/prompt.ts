@@ -1,11 +1,8 @@
-import { lstat, readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { inputText, type UserInput } from "@flint/protocol";
-
-/** What one picture may weigh, before it is written as text. */
-const PICTURE_BYTES = 3_750_000;
+import { type ImageInput, readPicture } from "../shared/picture.ts";
 
 /** What an agent takes beside text. */
 export interface PromptAbilities {
@@ -39,43 +36,16 @@ async function block(piece: UserInput, cwd: string, { image }: PromptAbilities):
     case "image":
     case "localImage":
       if (!image) return problem(piece, "this agent takes no pictures");
-      return piece.type === "image" ? addressed(piece) : stored(piece, resolve(cwd, piece.path));
+      return picture(piece, cwd);
   }
 }
 
-function addressed(piece: Extract<UserInput, { type: "image" }>): ContentBlock {
-  const data = /^data:(image\/[a-z.+-]+);base64,/i.exec(piece.url);
-  if (data?.[1] === undefined)
-    return problem(piece, "pictures are not fetched from the web, give the file itself");
-  const encoded = piece.url.slice(data[0].length);
-  if (encoded.length > (PICTURE_BYTES / 3) * 4 + 4) return problem(piece, "it is too large");
-  return { type: "image", mimeType: data[1].toLowerCase(), data: encoded };
-}
-
-async function stored(piece: UserInput, path: string): Promise<ContentBlock> {
-  // Expected: a file that is not there or may not be read.
-  try {
-    const found = await lstat(path);
-    if (!found.isFile()) return problem(piece, "it is no plain file");
-    if (found.size > PICTURE_BYTES) return problem(piece, "it is too large");
-    const bytes = await readFile(path);
-    const mimeType = mediaTypeOf(bytes);
-    if (mimeType === undefined) return problem(piece, "it is no PNG, JPEG, GIF or WebP picture");
-    return { type: "image", mimeType, data: bytes.toString("base64") };
-  } catch (thrown) {
-    return problem(piece, thrown instanceof Error ? thrown.message : String(thrown));
-  }
+async function picture(image: ImageInput, cwd: string): Promise<ContentBlock> {
+  const read = await readPicture(image, cwd);
+  if ("problem" in read) return problem(image, read.problem);
+  return { type: "image", mimeType: read.mediaType, data: read.base64 };
 }
 
 function problem(piece: UserInput, reason: string): ContentBlock {
   return textBlock(`(${inputText([piece])}: ${reason}.)`);
-}
-
-/** The kind is told by the content; a name may be wrong. */
-function mediaTypeOf(bytes: Buffer): string | undefined {
-  const start = bytes.toString("latin1", 0, 12);
-  if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
-  if (start.startsWith("\xff\xd8\xff")) return "image/jpeg";
-  if (/^GIF8[79]a/.test(start)) return "image/gif";
-  return /^RIFF.{4}WEBP/s.test(start) ? "image/webp" : undefined;
 }

@@ -1,23 +1,18 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { basename } from "node:path";
-import type { DriverEvent, DriverSession, McpServerConfig } from "@flint/core/ports";
+import type { DriverEvent } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/core/sandbox";
-import { type Decision, mintId, type SandboxPolicy, type ThreadSettings, type Turn } from "@flint/protocol";
+import { mintId } from "@flint/protocol";
 import {
   leavesNoProcess,
   lifecycleFaults,
-  needs,
   RecordingTurn,
   type RecordingTurnOptions,
   streamFaults,
   temporaryFolder,
 } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { AcpProfile } from "./profiles.ts";
-import { fixtureDriver } from "./testing/fixture.ts";
+import { acpBench, type BenchOptions } from "./testing/acp-bench.ts";
 
 const COMPLETED = { status: "completed" };
-const DENY: Decision = { outcome: "deny", scope: "once" };
 const extensions = (events: readonly DriverEvent[]) =>
   events.flatMap((event) => (event.type === "extension" ? [event.method] : []));
 const echoed = (said: string): Record<string, unknown> => JSON.parse(said);
@@ -190,261 +185,27 @@ describe("what it is given", () => {
   });
 });
 
-describe("permissions and questions", () => {
-  test("a call that is announced only in its request is shown, asked once, and written", async () => {
-    const { run, folder } = await openBench();
-    const path = folder.join("sudden.txt");
-    const { turn, said } = await run(`sudden ${path}`);
-    expect(said).toBe("yes");
-    expect(turn.actions).toMatchObject([{ kind: "fileChange", changes: [{ path, kind: "add" }] }]);
-    expect(turn.completedItems).toContainEqual(
-      expect.objectContaining({ type: "fileChange", status: "completed" }),
-    );
-    expect(await readFile(path, "utf8")).toBe("sudden\n");
-  });
-
-  test("a no is told to the agent, which does nothing, and the item is declined", async () => {
-    const { run, folder } = await openBench();
-    const { turn, said } = await run(`sudden ${folder.join("no.txt")}`, { decide: () => DENY });
-    expect(said).toBe("no");
-    expect(turn.completedItems).toContainEqual(
-      expect.objectContaining({ type: "fileChange", status: "declined" }),
-    );
-  });
-
-  test("a yes for the session is a yes to the one call, so that Flint and not the agent remembers it", async () => {
-    const { run } = await openBench();
-    const { said } = await run("run true", { decide: () => ({ outcome: "allow", scope: "session" }) });
-    expect(said).toBe("Done.");
-  });
-
-  test("a form of the agent is asked field by field, and asked again where an answer does not fit", async () => {
-    const { run } = await openBench();
-    const answers = {
-      name: { answers: ["Ada"] },
-      age: { answers: ["36"] },
-      colour: { answers: ["Green"] },
-    };
-    const { turn, said } = await run("elicit", { answers });
-    expect(JSON.parse(said)).toEqual({ action: "accept", content: { name: "Ada", age: 36, colour: "g" } });
-    expect(turn.questions).toMatchObject([
-      [{ id: "name" }, { id: "age" }, { id: "colour", options: [{}, {}] }],
-    ]);
-    const unfit = { ...answers, age: { answers: ["old"] } };
-    const again = await run("elicit", { answers: unfit });
-    expect(JSON.parse(again.said)).toEqual({ action: "decline" });
-    expect(again.turn.questions).toHaveLength(3);
-    expect(again.turn.questions.at(-1)).toMatchObject([{ id: "age", question: /has to be a number/ }]);
-  });
-});
-
-describe("files through Flint", () => {
-  test("a file of the workspace is read, one outside is not", async () => {
-    const { run, folder } = await openBench();
-    await writeFile(folder.join("a.txt"), "the text\n");
-    expect((await run(`read ${folder.join("a.txt")}`)).said).toBe("the text\n");
-    expect((await run(`read ${folder.join("none.txt")}`)).said).toContain("error -32002");
-    expect((await run("read /etc/passwd")).said).toContain("outside of the workspace");
-  });
-
-  test("a write is asked about with its exact difference, and done only if allowed", async () => {
-    const { run, folder } = await openBench();
-    const path = folder.join("new/b.txt");
-    const denied = await run(`write ${path}`, { decide: () => DENY });
-    expect(denied.said).toContain("error");
-    expect(denied.turn.completedItems).toContainEqual(expect.objectContaining({ status: "declined" }));
-    const { turn, said } = await run(`write ${path}`);
-    const diff = "--- /dev/null\n+++ b/new/b.txt\n@@ -0,0 +1,1 @@\n+written\n";
-    expect(turn.actions).toMatchObject([{ kind: "fileChange", changes: [{ path, kind: "add", diff }] }]);
-    expect(said).toBe("written");
-    expect(await readFile(path, "utf8")).toBe("written\n");
-  });
-
-  test("what steers agents and what lies outside is not written, whatever the user would say", async () => {
-    const { run, folder } = await openBench();
-    for (const path of [folder.join(".git/hooks/pre-commit"), "/etc/flint-was-here"]) {
-      const { turn, said } = await run(`write ${path}`);
-      expect(said).toContain("error");
-      expect(turn.actions).toEqual([]);
-    }
-  });
-
-  needs("bwrap")("the sandbox of the thread holds for these writes too", async () => {
-    const { run, folder } = await openBench({ policy: { type: "workspaceWrite" } });
-    expect((await run(`write ${folder.join("fine.txt")}`)).said).toBe("written");
-    expect((await run(`write ${folder.join(".git/config")}`)).said).toContain("could not be written");
-    const closed = await openBench({ policy: { type: "readOnly" } });
-    const { said, turn } = await closed.run(`write ${closed.folder.join("no.txt")}`);
-    expect(said).toContain("readOnly");
-    expect(turn.actions).toEqual([]);
-  });
-});
-
-describe("commands through Flint", () => {
-  test("run where the profile allows it, asked about, with their output in the call", async () => {
-    const { run } = await openBench({ profile: { terminal: true } });
-    const { turn, said } = await run("terminal echo one; echo two");
-    expect(said).toBe("0 one\ntwo\n");
-    expect(turn.actions).toMatchObject([{ kind: "command", command: "echo one; echo two" }]);
-    expect(turn.completedItems).toContainEqual(
-      expect.objectContaining({ type: "commandExecution", aggregatedOutput: "one\ntwo\n", exitCode: 0 }),
-    );
-  });
-
-  test("do not run if the user says no, or if the profile does not allow it", async () => {
-    const { run } = await openBench({ profile: { terminal: true } });
-    expect((await run("terminal true", { decide: () => DENY })).said).toContain("error");
-    const plain = await openBench();
-    const { turn, said } = await plain.run("terminal true");
-    expect(said).toContain("error -32601");
-    expect(turn.actions).toEqual([]);
-  });
-
-  test("end with the turn", async () => {
-    const { begin } = await openBench({ profile: { terminal: true } });
-    const { turn, ended } = begin("terminal sleep 1000");
-    await turn.waitFor((event) => event.type === "item/started");
-    turn.stop();
-    expect(await ended).toEqual({ status: "interrupted" });
-  });
-});
-
-describe("an agent that fails", () => {
-  test("and dies in a turn fails it once with its last words, and its session is taken up by the next [P24]", async () => {
-    const { run } = await openBench();
-    const { turn, outcome } = await run("crash");
-    expect(outcome).toMatchObject({
-      status: "failed",
-      error: { message: expect.stringContaining("segmentation fault") },
-    });
-    const next = await run("text");
-    expect(next.outcome).toEqual(COMPLETED);
-    expect(next.said).toBe("Hello, loaded world.");
-    const sessions = [turn, next.turn].map(({ events }) => events.filter(({ type }) => type === "session"));
-    expect(sessions).toEqual([[{ type: "session", nativeId: expect.any(String) }], []]);
-  });
-
-  test("and says nothing is stopped after a while", async () => {
-    const { run } = await openBench({ profile: { silenceMs: 100 } });
-    expect((await run("silence")).outcome).toMatchObject({
-      status: "failed",
-      error: { message: expect.stringContaining("said nothing") },
-    });
-    expect((await run("text")).said).toBe("Hello, loaded world.");
-  });
-
-  test("and does not stop when asked is ended, and the next turn works", async () => {
-    const { begin, run } = await openBench({ flags: ["--deaf"], profile: { cancelMs: 50 } });
-    const { turn, ended } = begin("stream");
-    await turn.waitFor((event) => event.type === "item/agentMessage/delta");
-    turn.stop();
-    expect(await ended).toEqual({ status: "interrupted" });
-    expect((await run("text")).outcome).toEqual(COMPLETED);
-    expect(turn.late).toEqual([]);
-  });
-
-  test("and prints lines that are no messages is given up at some time", async () => {
-    const { run } = await openBench();
-    expect((await run("garbage")).outcome).toMatchObject({
-      status: "failed",
-      error: { message: expect.stringContaining("lines that are no messages") },
-    });
-  });
-
-  test("cannot be opened, and says why", async () => {
-    const opening = (flag: string, profile = {}) => openBench({ flags: [flag], profile });
-    await expect(opening("--exit")).rejects.toThrow(/exit code 3.*no configuration found/s);
-    await expect(opening("--mute", { startMs: 100 })).rejects.toThrow(/"initialize" was not answered/);
-    await expect(opening("--version-2")).rejects.toThrow(/speaks version 2/);
-    await expect(opening("--login", { login: "fixture login" })).rejects.toThrow(
-      "Fixture is not logged in. Run: fixture login. It offers: Set FIXTURE_KEY.",
-    );
-  });
-
-  test("is logged in by the key that it was given", async () => {
-    const keyLogin = { methodId: "fixture-key", variable: "FIXTURE_KEY" };
-    const wish = { flags: ["--key-login"], profile: { keyLogin } };
-    await expect(openBench({ ...wish, environment: { FIXTURE_KEY: "wrong" } })).rejects.toThrow(
-      "not logged in",
-    );
-    const { run } = await openBench({ ...wish, environment: { FIXTURE_KEY: "right" } });
-    expect((await run("text")).outcome).toEqual(COMPLETED);
-  });
-});
-
-needs("bwrap")("the whole agent is held by the policy of the turn, also when that changes", async () => {
-  const { run, folder, settings } = await openBench({ policy: { type: "readOnly" } });
-  const outside = `/var/tmp/${basename(folder.path)}`;
-  const tries = `run touch ${folder.join("in")}; touch ${outside}; ls ${folder.path} ${outside} 2>&1`;
-  const printed = async (sandboxPolicy: typeof settings.sandboxPolicy) => {
-    const { turn } = await run(tries, { settings: { ...settings, sandboxPolicy } });
-    return turn.completedItems.flatMap((item) =>
-      "aggregatedOutput" in item ? [item.aggregatedOutput] : [],
-    )[0];
-  };
-  expect(await printed({ type: "readOnly" })).not.toMatch(/^in$/m);
-  const writable = await printed({ type: "workspaceWrite" });
-  expect(writable).toMatch(/^in$/m);
-  expect(writable).toMatch(/No such file/);
-});
-
-/** How a scene of a test differs from the usual one. */
-interface BenchOptions {
-  readonly flags?: readonly string[];
-  readonly profile?: Partial<AcpProfile>;
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly settings?: Partial<ThreadSettings>;
-  readonly policy?: SandboxPolicy;
-  readonly nativeId?: string;
-  readonly history?: readonly Turn[];
-  readonly account?: string;
-  readonly mcpServers?: readonly McpServerConfig[];
-}
-
-type TurnWishes = Partial<Omit<RecordingTurnOptions, "text">> & {
+type Wishes = Partial<Omit<RecordingTurnOptions, "text">>;
+type TurnWishes = Wishes & {
   /** Other fields that the turn has. */
   readonly other?: object;
 };
 
-/** The fixture agent in a folder of its own, with a session that ends with the test. */
 async function openBench(options: BenchOptions = {}) {
   leavesNoProcess();
   const folder = await temporaryFolder();
-  const driver = fixtureDriver(options.flags, options.profile, options.environment);
-  const settings: ThreadSettings = {
-    model: "fixture/default",
-    cwd: folder.path,
-    approvalPolicy: "unlessTrusted",
-    sandboxPolicy: options.policy ?? { type: "dangerFullAccess" },
-    config: {},
-    ...options.settings,
+  const bench = await acpBench<Wishes, RecordingTurn>(
+    {
+      folder: folder.path,
+      sandbox: new CommandSandbox({ environment: process.env }),
+      turnOf: (wishes) => new RecordingTurn(wishes),
+      atEnd: onTestFinished,
+    },
+    options,
+  );
+  return {
+    ...{ driver: bench.driver, session: bench.session, settings: bench.settings, folder },
+    begin: (text: string, { other, ...wishes }: TurnWishes = {}) => bench.begin(text, wishes, other),
+    run: (text: string, { other, ...wishes }: TurnWishes = {}) => bench.run(text, wishes, other),
   };
-  const session: DriverSession = await driver.open({
-    threadId: mintId(),
-    settings,
-    nativeId: options.nativeId,
-    history: async () => options.history ?? [],
-    account: async () => options.account ?? "",
-    sandbox: new CommandSandbox({ environment: process.env }),
-    mcpServers: options.mcpServers ?? [],
-  });
-  onTestFinished(() => session.close());
-  const begin = (text: string, { other, ...wishes }: TurnWishes = {}) => {
-    const turn = new RecordingTurn({ text, settings, ...wishes });
-    Object.assign(turn, other);
-    return { turn, ended: session.run(turn).finally(() => turn.end()) };
-  };
-  const run = async (text: string, wishes: TurnWishes = {}) => {
-    const { turn, ended } = begin(text, wishes);
-    const outcome = await ended;
-    return { turn, outcome, said: saidIn(turn) };
-  };
-  return { driver, session, settings, folder, begin, run };
-}
-
-/** All that an agent said in a turn. */
-function saidIn({ completedItems }: RecordingTurn): string {
-  return completedItems
-    .flatMap((item) => (item.type === "agentMessage" ? [String(Reflect.get(item, "text"))] : []))
-    .join("");
 }

@@ -1,10 +1,10 @@
 import type { DriverSession, SessionSpec, TurnContext, TurnOutcome } from "@flint/core/ports";
 import type { ThreadSettings, UserInput } from "@flint/protocol";
+import type { FileDiff } from "../shared/file-diff.ts";
 import { AcpAgent } from "./agent.ts";
 import { Briefing } from "./briefing.ts";
 import { ClientServices } from "./client-services.ts";
 import type { AgentServices } from "./connection.ts";
-import type { FileDiff } from "./file-diff.ts";
 import { CANCELLED } from "./permission.ts";
 import type { AcpAgentOptions } from "./process.ts";
 import { promptBlocks } from "./prompt.ts";
@@ -111,7 +111,8 @@ export class AcpSession implements DriverSession {
     this.#turn = new AcpTurn({ turn, signal, agent, options, diff, services: this.#services });
     const prompt = () => this.#briefing.prompt(turn, agent, this.#news.commands);
     const { outcome, answer, isUsable } = await this.#turn.run(prompt);
-    if (!isUsable) await this.#drop(agent);
+    const isStopped = outcome.status === "interrupted" && options.profile.stopsForGood;
+    if (!isUsable || isStopped) await this.#drop(agent);
     const usage = usageEvent(answer, before, this.#news.use, agent.isFresh);
     if (usage !== undefined && (outcome.status === "completed" || isObject(answer.usage))) turn.emit(usage);
     return outcome;
@@ -142,7 +143,8 @@ export class AcpSession implements DriverSession {
     const { signal } = this.#closing;
     let own: AcpAgent | undefined;
     const services = this.#servicesFor(() => own);
-    const wish = { options, spec, settings, nativeId: this.#nativeId, services, signal };
+    const forkOf = spec.forkOf?.nativeId;
+    const wish = { options, spec, settings, nativeId: this.#nativeId, forkOf, services, signal };
     const agent = AcpAgent.start(wish).then((ready) => {
       own = ready;
       this.#briefing.meet(ready, this.#nativeId !== undefined);

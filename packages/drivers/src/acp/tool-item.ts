@@ -1,6 +1,6 @@
 import { isAbsolute, relative, resolve } from "node:path";
 import { type Action, type FileUpdateChange, LIMITS, type ThreadItem } from "@flint/protocol";
-import type { FileDiff } from "./file-diff.ts";
+import type { FileDiff } from "../shared/file-diff.ts";
 import { commandOf, diffsOf, type ToolCall } from "./tool-call.ts";
 import { blockText, firstText, type JsonObject, listOf, objectOf, textOf } from "./wire.ts";
 

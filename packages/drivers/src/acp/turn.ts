@@ -2,13 +2,13 @@ import type { ContentBlock } from "@agentclientprotocol/sdk";
 import type { DriverEvent, TurnContext, TurnOutcome } from "@flint/core/ports";
 import { asFlintError, type Decision, FlintError, type Item, type TurnError } from "@flint/protocol";
 import { RemoteError } from "@flint/rpc";
+import { answerElicitation } from "../shared/elicitation.ts";
+import type { FileDiff } from "../shared/file-diff.ts";
 import type { AcpAgent } from "./agent.ts";
 import { AllowedWork } from "./allowed.ts";
 import { chooseAll } from "./choices.ts";
 import type { ClientServices } from "./client-services.ts";
 import type { Desk } from "./desk.ts";
-import { answerElicitation } from "./elicitation.ts";
-import type { FileDiff } from "./file-diff.ts";
 import { answerOf, CANCELLED, type PermissionAnswer } from "./permission.ts";
 import type { AcpAgentOptions } from "./process.ts";
 import { ACP_CODES, RequestRefusal } from "./request-refusal.ts";
@@ -216,14 +216,18 @@ export class AcpTurn implements Desk {
         return isByRejection ? this.#completed(answer) : { outcome: INTERRUPTED, answer, isUsable: true };
       }
       case "refusal":
-        return failure({ message: `${title} refused to go on with this.`, errorInfo: "Other" }, true, answer);
+        return failure(
+          { message: `${title} refused to go on with this.`, errorInfo: "Refused" },
+          true,
+          answer,
+        );
       case "max_tokens": {
         const message = `${title} stopped because an answer became too long. Ask it to go on.`;
         return failure({ message, errorInfo: "ContextWindowExceeded" }, true, answer);
       }
       case "max_turn_requests": {
         const message = `${title} stopped because the turn took too many steps. Ask it to go on.`;
-        return failure({ message, errorInfo: "Other" }, true, answer);
+        return failure({ message, errorInfo: "TurnLimitReached" }, true, answer);
       }
       default:
         return this.#completed(answer);

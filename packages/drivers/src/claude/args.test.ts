@@ -23,6 +23,16 @@ test("a known session is resumed, and a model and instructions are given if ther
   ]);
 });
 
+test("a fork is resumed from the session that it copies, under an id of its own, until Claude knows that one", () => {
+  const policy = { type: "dangerFullAccess" } as const;
+  const session = { ...SESSION, forkOf: "22222222-2222-4222-8222-222222222222" };
+  expect(claudeArguments({ ...START, session, policy }).slice(-5)).toEqual([
+    ...["--resume", session.forkOf, "--fork-session", "--session-id", SESSION.id],
+  ]);
+  const known = { ...session, isKnown: true };
+  expect(claudeArguments({ ...START, session: known, policy }).slice(-2)).toEqual(["--resume", SESSION.id]);
+});
+
 test("on the offline model Claude gets no key and a folder of its own", () => {
   const program = { command: ["claude"], environment: { ANTHROPIC_API_KEY: "secret" } };
   const offline = { url: "http://127.0.0.1:1", folder: "/elsewhere" };

@@ -5,6 +5,8 @@ export interface NativeSession {
   readonly id: string;
   /** Whether Claude knows it from an earlier time. */
   readonly isKnown: boolean;
+  /** Another session that it begins as a copy of. */
+  readonly forkOf?: string | undefined;
 }
 
 /** What a process of Claude is started with. */
@@ -30,12 +32,18 @@ const ALWAYS = [
 export function claudeArguments({ session, model, policy, instructions }: ClaudeStart): string[] {
   return [
     ...ALWAYS,
-    session.isKnown ? "--resume" : "--session-id",
-    session.id,
+    ...sessionArguments(session),
     ...(model === undefined ? [] : ["--model", model]),
     ...(instructions === "" ? [] : ["--append-system-prompt", instructions]),
     ...(isConfined(policy) ? ["--settings", JSON.stringify({ sandbox: { enabled: false } })] : []),
   ];
+}
+
+/** A copy is told the id it gets, so that it can be named before Claude says a word. */
+function sessionArguments({ id, isKnown, forkOf }: NativeSession): string[] {
+  if (isKnown) return ["--resume", id];
+  const copied = forkOf === undefined ? [] : ["--resume", forkOf, "--fork-session"];
+  return [...copied, "--session-id", id];
 }
 
 /** A sandbox in a sandbox does not work; the outer one holds for everything that Claude does. */

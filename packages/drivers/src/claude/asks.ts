@@ -60,6 +60,7 @@ export function answerAlone(request: Request): AskAnswer {
 
 async function approve(ask: ClaudeToolAsk, turn: TurnContext, tools: AskedTools): Promise<ClaudePermission> {
   const { tool_name: name, tool_use_id: id, input } = ask;
+  if (toolKind(name) === "answer") return { behavior: "allow", updatedInput: input };
   const { cwd } = turn.settings;
   // Looked at now, and not when Claude first wrote of it: this is what will be allowed.
   const changes = toolKind(name) === "file" ? await plannedChanges(name, input, cwd) : undefined;

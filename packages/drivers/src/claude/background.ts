@@ -4,12 +4,14 @@ import type { TurnFrame } from "./turn.ts";
 
 /** How much is told of what Claude said when nobody had asked. */
 const MOST_CHARACTERS = 4_096;
+const MOST_REASON = 500;
 
 /** What a process of Claude does beside the turns that it is asked for. */
 export class BackgroundWork {
   readonly #tasks = new Set<string>();
   #turns = 0;
   #text = "";
+  #latestEnd: string | undefined;
 
   /** Whether something that was put into the background may still run. */
   get isRunning(): boolean {
@@ -29,9 +31,18 @@ export class BackgroundWork {
     }
     const isEnd = frame.subtype === "task_notification" || isEnded(frame.patch);
     if (isEnd && task !== undefined) this.#tasks.delete(task);
+    if (frame.subtype === "task_notification") this.#latestEnd = textField(frame, "summary") ?? "";
   }
 
-  /** A frame while no turn runs: Claude began to work by itself, for example because a background task ended. */
+  /** Why Claude begins to work now, when nobody asked it to; told once. */
+  takeReason(): string {
+    const ended = this.#latestEnd;
+    this.#latestEnd = undefined;
+    if (ended === undefined) return "Claude goes on by itself.";
+    return `A task in the background of Claude has ended. ${ended.slice(0, MOST_REASON)}`.trim();
+  }
+
+  /** A frame of work that Claude began by itself, and for which there is no turn. */
   unasked(frame: TurnFrame): void {
     if (frame.type !== "result") return;
     this.#turns += 1;

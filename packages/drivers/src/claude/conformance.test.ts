@@ -2,9 +2,7 @@ import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { CommandSandbox } from "@flint/core/sandbox";
 import {
-  absent,
   agentProgram,
-  checksWithout,
   type DriverUnderTest,
   descendantsOf,
   describeDriver,
@@ -18,8 +16,7 @@ import { ClaudeDriver } from "./driver.ts";
 const PROGRAM = agentProgram("claude");
 
 if (PROGRAM === undefined) needs("claude")("Claude, as any driver", () => undefined);
-else
-  describeDriver("Claude", () => settingUp(PROGRAM), checksWithout("answers what it is told while it runs"));
+else describeDriver("Claude", () => settingUp(PROGRAM));
 
 async function settingUp(program: string): Promise<DriverUnderTest> {
   const { path } = await temporaryFolder();
@@ -66,8 +63,14 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
         after: "one\nthree\nlast without an end",
       },
       sessionApproval: { sameAgain: "asksAgain", otherTool: "run `touch other`" },
-      steering: absent("Claude wraps it in words of its own, which the offline model does not follow"),
+      steering: { more: "count to 3", says: /1.*2.*3/s },
       recall: { ask: "what did I ask you?", says: /1\. hello/ },
+      fork: {
+        told: "hello, lantern",
+        ask: "what did I ask you?",
+        knowsBefore: /1\. hello/,
+        knowsTold: /lantern/,
+      },
       otherModel: { model: "claude/haiku", used: () => /haiku/.test(String(model.latestModel)) },
       selectors: ["reasoning_effort", "max_thinking_tokens", "mode"],
       failing: async (kind) => {

@@ -14,6 +14,7 @@ import {
 } from "@flint/protocol/claude";
 import type { Trace } from "@flint/rpc";
 import { AgentLines, AgentProcess, type AgentProcessSpec } from "../shared/agent-process.ts";
+import { streamedTextIn } from "./streamed-text.ts";
 
 /** How long Claude may take to answer a request for which it needs no model. */
 const ANSWER_MS = 10_000;
@@ -129,6 +130,12 @@ export class ClaudeConnection {
   }
 
   #line(text: string): void {
+    const streamed = streamedTextIn(text);
+    if (streamed === undefined) this.#otherLine(text);
+    else this.#options.handlers.frame(streamed);
+  }
+
+  #otherLine(text: string): void {
     if (text.trim() === "") return;
     const decoded = decodeClaudeFrame(text);
     if (!decoded.ok) this.#bad();

@@ -1,4 +1,4 @@
-import { access, mkdtemp } from "node:fs/promises";
+import { access, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -27,7 +27,8 @@ export class ClaudeDriver implements Driver {
   readonly #home: string;
   /** What Claude said about its models, once it was asked. */
   #models: readonly ClaudeModelInfo[] = [];
-  #offlineFolder: Promise<string> | undefined;
+  /** The folder for what Claude keeps while it works on the offline model, where there is no place for it to stay. */
+  #temporary: Promise<string> | undefined;
 
   constructor(options: AgentOptions, clock: Clock = SYSTEM_CLOCK, home: string = homedir()) {
     this.#options = options;
@@ -82,10 +83,22 @@ export class ClaudeDriver implements Driver {
     return { account: isSignedIn ? { type: "claude", label: "Claude" } : null, requiresLogin: !isSignedIn };
   }
 
+  /** Removes the folder that nobody keeps. */
+  async close(): Promise<void> {
+    const folder = await this.#temporary?.catch(() => undefined);
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+
   /** What Claude does on the offline model has nothing to do with the user's own sessions of it. */
-  #folderForOffline({ CLAUDE_CONFIG_DIR: given }: Readonly<Record<string, string>>): Promise<string> {
-    this.#offlineFolder ??=
-      given === undefined ? mkdtemp(join(tmpdir(), "flint-claude-")) : Promise.resolve(given);
-    return this.#offlineFolder;
+  async #folderForOffline({ CLAUDE_CONFIG_DIR: given }: Readonly<Record<string, string>>): Promise<string> {
+    if (given !== undefined) return given;
+    const { stateFolder } = this.#options;
+    if (stateFolder === undefined) {
+      this.#temporary ??= mkdtemp(join(tmpdir(), "flint-claude-"));
+      return this.#temporary;
+    }
+    const folder = join(stateFolder, "claude-offline");
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return folder;
   }
 }

@@ -1,9 +1,9 @@
 import { isAbsolute, relative, resolve } from "node:path";
 import type { FileUpdateChange } from "@flint/protocol";
 import { blocksOf, type ClaudeFrame } from "@flint/protocol/claude";
-import { exactDiff } from "./exact-diff.ts";
+import { loadFileDiff } from "../shared/file-diff.ts";
+import { plainText, UNREADABLE } from "../shared/plain-file.ts";
 import { isRecord, textField } from "./fields.ts";
-import { plainText, UNREADABLE } from "./plain-text.ts";
 import type { FileChanges, ToolUse } from "./state.ts";
 import { toolKind } from "./tool-names.ts";
 
@@ -107,7 +107,7 @@ async function changeOf(
   after: string,
 ): Promise<FileUpdateChange> {
   const shown = shownPath(path, cwd);
-  const diff = await exactDiff(shown, before, after);
+  const diff = (await loadFileDiff())({ path: shown, before, after });
   return { path: shown, kind: before === undefined ? "add" : "modify", diff };
 }
 

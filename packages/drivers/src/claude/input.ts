@@ -24,8 +24,5 @@ export async function turnBlocks(turn: TurnContext, account: string): Promise<Cl
   if (turn.kind === "compact") return [{ type: "text", text: "/compact" }];
   const blocks = await inputBlocks(turn.input, turn.settings.cwd);
   const before: ClaudeInputBlock[] = account === "" ? [] : [{ type: "text", text: account }];
-  const { outputSchema } = turn;
-  if (outputSchema === undefined) return [...before, ...blocks];
-  const wanted = `Answer with JSON alone, without any other text, that fits this JSON Schema:\n${JSON.stringify(outputSchema)}`;
-  return [...before, ...blocks, { type: "text", text: wanted }];
+  return [...before, ...blocks];
 }

@@ -1,4 +1,4 @@
-import type { Clock, McpServerConfig } from "@flint/core/ports";
+import type { Clock, McpServerConfig, TurnContext } from "@flint/core/ports";
 import type { FlintError, ThreadSettings } from "@flint/protocol";
 import { type ClaudeFrameOf, ClaudeWelcome } from "@flint/protocol/claude";
 import type { Trace } from "@flint/rpc";
@@ -21,6 +21,8 @@ export class SessionLost extends Error {
   override readonly name = "SessionLost";
 }
 
+type OutputSchema = TurnContext["outputSchema"];
+
 /** What a process is started with. */
 export interface LiveOptions {
   readonly process: Omit<AgentProcessSpec, "command" | "name" | "cwd" | "policy">;
@@ -28,6 +30,8 @@ export interface LiveOptions {
   readonly program: readonly string[];
   readonly session: NativeSession;
   readonly settings: ThreadSettings;
+  /** What the answers of this process have to fit. */
+  readonly outputSchema: OutputSchema;
   readonly instructions: string;
   readonly servers: readonly McpServerConfig[];
   readonly clock: Clock;
@@ -42,21 +46,22 @@ export interface LiveOptions {
 export class LiveClaude {
   readonly connection: ClaudeConnection;
   readonly welcome: ClaudeWelcome;
-  readonly #startedWith: ThreadSettings;
+  readonly #fixedPart: string;
   #model: string | undefined;
   #choices: Choices = choicesOf({});
   memory: Memory = FRESH_MEMORY;
 
-  private constructor(connection: ClaudeConnection, welcome: ClaudeWelcome, settings: ThreadSettings) {
+  private constructor(connection: ClaudeConnection, welcome: ClaudeWelcome, options: LiveOptions) {
+    const { settings, outputSchema } = options;
     this.connection = connection;
     this.welcome = welcome;
-    this.#startedWith = settings;
+    this.#fixedPart = fixedPart(settings, outputSchema);
     this.#model = claudeModel(settings.model);
   }
 
   /** Resolves when it can be talked to. Rejects with a FlintError, or SessionLost; then nothing of it is left. */
   static async start(options: LiveOptions): Promise<LiveClaude> {
-    const { settings, servers } = options;
+    const { servers, outputSchema: jsonSchema } = options;
     let refusal: ClaudeFrameOf<"result"> | undefined;
     let isReady = false;
     const frame = (told: TurnFrame) => {
@@ -73,24 +78,27 @@ export class LiveClaude {
     if (options.stopped.aborted) stop();
     // Whatever goes wrong, the process does not stay.
     try {
-      const answer = await connection.request({ subtype: "initialize", hooks: HOOKS }, START_MS);
+      const schema = jsonSchema === undefined ? {} : { jsonSchema };
+      const answer = await connection.request({ subtype: "initialize", hooks: HOOKS, ...schema }, START_MS);
       isReady = true;
       if (servers.length > 0) {
         await connection.request({ subtype: "mcp_set_servers", servers: claudeServers(servers) }, START_MS);
       }
-      return new LiveClaude(connection, ClaudeWelcome.safeParse(answer).data ?? {}, settings);
+      return new LiveClaude(connection, ClaudeWelcome.safeParse(answer).data ?? {}, options);
     } catch (thrown) {
       await connection.stop();
-      if (refusal !== undefined && options.session.isKnown) throw new SessionLost(refusal.errors?.join("\n"));
+      const { isKnown, forkOf } = options.session;
+      const isTakenUp = isKnown || forkOf !== undefined;
+      if (refusal !== undefined && isTakenUp) throw new SessionLost(refusal.errors?.join("\n"));
       throw thrown;
     } finally {
       options.stopped.removeEventListener("abort", stop);
     }
   }
 
-  /** Whether a turn with these settings can be done by this process; what cannot be changed later has to be the same. */
-  fits(settings: ThreadSettings): boolean {
-    return !this.connection.isOver && fixedPart(settings) === fixedPart(this.#startedWith);
+  /** Whether such a turn can be done by this process; what cannot be changed later has to be the same. */
+  fits(settings: ThreadSettings, outputSchema: OutputSchema): boolean {
+    return !this.connection.isOver && fixedPart(settings, outputSchema) === this.#fixedPart;
   }
 
   /** Sets it to what a turn wants. Rejects with a FlintError if Claude refuses. */
@@ -125,6 +133,7 @@ function processSpec(options: LiveOptions): AgentProcessSpec {
   return { ...options.process, name: "Claude", command, cwd, policy };
 }
 
-function fixedPart({ cwd, sandboxPolicy, developerInstructions }: ThreadSettings): string {
-  return JSON.stringify([cwd, sandboxPolicy, developerInstructions]);
+function fixedPart(settings: ThreadSettings, outputSchema: OutputSchema): string {
+  const { cwd, sandboxPolicy, developerInstructions } = settings;
+  return JSON.stringify([cwd, sandboxPolicy, developerInstructions, outputSchema]);
 }

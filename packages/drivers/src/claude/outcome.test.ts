@@ -50,3 +50,13 @@ test("the kind of failure that Claude named before counts more than the number o
   const frame = result({ is_error: true, result: "Credit balance is too low", api_error_status: 400 });
   expect(outcomeOf(frame, { error: "billing_error" })).toEqual(failed({ errorInfo: "UsageLimitExceeded" }));
 });
+
+test("an answer that had to fit a schema is there, or the turn failed", () => {
+  const wanted = { error: undefined, isStructured: true };
+  expect(outcomeOf(result({ structured_output: { answer: 1 } }), wanted)).toEqual({ status: "completed" });
+  const unfit = failed({ message: expect.stringContaining("outputSchema") });
+  expect(outcomeOf(result({ result: "In words." }), wanted)).toEqual(unfit);
+  const given = result({ subtype: "error_max_structured_output_retries", is_error: true });
+  expect(outcomeOf(given, wanted)).toEqual(unfit);
+  expect(outcomeOf(result({ result: "In words." }), { error: undefined })).toEqual({ status: "completed" });
+});

@@ -20,13 +20,26 @@ const INFO: ReadonlyMap<string, TurnErrorInfo> = new Map([
 export interface Complaint {
   /** Its word for the kind of failure. */
   readonly error: string | undefined;
+  /** Whether the answer had to fit a schema. */
+  readonly isStructured?: boolean;
 }
+
+const UNFIT: TurnOutcome = {
+  status: "failed",
+  error: {
+    message:
+      "Claude gave no answer that fits the outputSchema, though it was asked again. Say in the prompt what each field is for, or send a simpler schema.",
+    errorInfo: "Other",
+  },
+};
 
 /** How a turn ended, judged by what its last frame says and not by what it calls itself. */
 export function outcomeOf(frame: ClaudeFrameOf<"result">, complaint: Complaint): TurnOutcome {
   const reason = frame.terminal_reason ?? "";
   if (reason.startsWith("aborted_")) return { status: "interrupted" };
+  if (frame.subtype === "error_max_structured_output_retries") return UNFIT;
   const isFailed = frame.is_error || frame.subtype.startsWith("error_");
+  if (!isFailed && complaint.isStructured === true && frame.structured_output === undefined) return UNFIT;
   return isFailed ? { status: "failed", error: errorOf(frame, complaint) } : { status: "completed" };
 }
 
@@ -54,6 +67,7 @@ const LIMITS_MET: ReadonlyMap<string, string> = new Map([
 
 function infoOf(frame: ClaudeFrameOf<"result">, status: number | undefined, error = ""): TurnErrorInfo {
   if (frame.subtype === "error_max_budget_usd") return "BudgetExceeded";
+  if (frame.subtype === "error_max_turns") return "TurnLimitReached";
   const said = INFO.get(error);
   if (said !== undefined) return said;
   if (status === undefined) return "Other";

@@ -15,6 +15,7 @@ test.each([
   ["Task", ASK, NOTHING],
   ["AskUserQuestion", ASK, NOTHING],
   ["TaskCreate", NOTHING, NOTHING],
+  ["StructuredOutput", NOTHING, NOTHING],
 ])(
   "whether %s is asked about is left to Flint wherever it may change something",
   (tool, always, otherwise) => {

@@ -1,7 +1,7 @@
 import type { Action, ApprovalPolicy, Decision, FileUpdateChange } from "@flint/protocol";
 import type { ClaudePermission, ClaudeToolAsk } from "@flint/protocol/claude";
 import { textField } from "./fields.ts";
-import { isHarmless, mcpNames, toolKind } from "./tool-names.ts";
+import { isBookkeeping, isHarmless, mcpNames, toolKind } from "./tool-names.ts";
 
 /** What is told to Claude when nobody says why not. */
 const DECLINED = "The user declined this. Do not try it again in another way; ask what to do instead.";
@@ -17,8 +17,7 @@ const ASK = {
 
 /** What the hook before each tool says. What may change something always comes before Flint's own policy. */
 export function hookAnswer(toolName: string, policy: ApprovalPolicy): Readonly<Record<string, unknown>> {
-  const isBookkeeping = toolKind(toolName) === "plan";
-  const isAsked = policy === "always" ? !isBookkeeping : !isHarmless(toolName);
+  const isAsked = policy === "always" ? !isBookkeeping(toolName) : !isHarmless(toolName);
   return isAsked ? ASK : { continue: true };
 }
 
@@ -41,6 +40,7 @@ export function actionOf(
       return { kind: "tool", ...common, ...mcpNames(name), arguments: input };
     case "search":
     case "plan":
+    case "answer":
     case "other":
       return { kind: "tool", ...common, tool: name, arguments: input };
   }

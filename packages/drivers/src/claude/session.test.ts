@@ -208,7 +208,7 @@ test("an interrupt ends the turn and not the process, while it streams and while
   const working = turnOf(bench, "work");
   const second = session.run(working).finally(() => working.end());
   await working.firstAction();
-  await expect.poll(() => existsSync(join(bench.workspace, "begun"))).toBe(true);
+  await expect.poll(() => existsSync(join(bench.workspace, "begun")), { timeout: 15_000 }).toBe(true);
   working.stop();
   expect(await second).toEqual({ status: "interrupted" });
   const { outcome } = await run(bench, "go on", {}, session);
@@ -237,6 +237,77 @@ test("a conversation that Claude lost is told anew from the next session on", as
   const session = await bench.open({ account: async () => "Before this, a lamp was mended." });
   expect((await run(bench, "hello", {}, session)).outcome).toEqual({ status: "completed" });
   expect(JSON.stringify(bench.model.requests.at(-1)?.body.messages)).toContain("a lamp was mended");
+});
+
+test("an answer that has to fit a schema does, without a question, and only in the turn that wants it", async () => {
+  const bench = await make({ settings: { approvalPolicy: "always" } });
+  const outputSchema = {
+    type: "object",
+    properties: { answer: { type: "string" }, count: { type: "integer" } },
+    required: ["answer", "count"],
+  };
+  const session = await bench.open();
+  const turn = turnOf(bench, "hello", { outputSchema });
+  expect(await session.run(turn).finally(() => turn.end())).toEqual({ status: "completed" });
+  expect(turn.actions).toEqual([]);
+  expect(turn.completedItems.map(({ type }) => type)).toEqual(["agentMessage"]);
+  const said = JSON.parse(String(Reflect.get(turn.completedItems[0] ?? {}, "text")));
+  expect(said).toEqual({ answer: expect.any(String), count: expect.any(Number) });
+  const next = await run(bench, "what did I ask you?", {}, session);
+  expect(next.outcome).toEqual({ status: "completed" });
+  expect(JSON.stringify(next.turn.completedItems)).toContain("1. hello");
+});
+
+test("an answer that does not fit is asked for again, and one that never does fails the turn", async () => {
+  const give = (answer: unknown) => [{ call: "StructuredOutput", input: { answer } }];
+  const outputSchema = {
+    ...{ type: "object", properties: { answer: { type: "integer" } }, required: ["answer"] },
+    additionalProperties: false,
+  };
+  const words = Array.from({ length: 6 }, () => [{ text: "I would rather say it in words." }]);
+  const bench = await make({ script: [give("many"), give(42), ...words] });
+  const session = await bench.open();
+  const ask = async () => {
+    const turn = turnOf(bench, "how many", { outputSchema });
+    return { turn, outcome: await session.run(turn).finally(() => turn.end()) };
+  };
+  const first = await ask();
+  expect(first.outcome).toEqual({ status: "completed" });
+  expect(first.turn.completedItems).toMatchObject([{ type: "agentMessage", text: '{"answer":42}' }]);
+  const message = expect.stringContaining("no answer that fits the outputSchema");
+  expect((await ask()).outcome).toMatchObject({ status: "failed", error: { message } });
+});
+
+test("a process for each turn ends with it, and the next one goes on with the conversation", async () => {
+  const bench = await make({ agent: { processSpan: "turn" } });
+  const { session } = await run(bench, "hello");
+  expect(claudes()).toEqual([]);
+  const { turn, outcome } = await run(bench, "what did I ask you?", {}, session);
+  expect(outcome).toEqual({ status: "completed" });
+  expect(JSON.stringify(turn.completedItems)).toContain("1. hello");
+  expect(turn.events.filter((event) => event.type === "session")).toEqual([]);
+  expect(claudes()).toEqual([]);
+});
+
+test("a session is copied for a fork and told only what the copy lacks; one that is gone is told about in words", async () => {
+  const bench = await make();
+  const { turn } = await run(bench, "hello");
+  const nativeId = turn.events.find((event) => event.type === "session")?.nativeId ?? "";
+  const account = async () => "everything at once";
+  const forkOf = { nativeId, account: async () => "the lamp was mended" };
+  const fork = await run(bench, "what did I ask you?", {}, await bench.open({ forkOf, account }));
+  const asked = () => JSON.stringify(bench.model.requests.at(-1)?.body.messages);
+  const contained = () =>
+    ["hello", "lamp was mended", "everything at once"].map((text) => asked().includes(text));
+  expect(contained()).toEqual([true, true, false]);
+  expect(fork.turn.events.filter((event) => event.type === "extension")).toEqual([]);
+  const lost = { ...forkOf, nativeId: "00000000-0000-4000-8000-000000000000" };
+  const told = await run(bench, "hi", {}, await bench.open({ forkOf: lost, account }));
+  expect(told.outcome).toEqual({ status: "completed" });
+  expect(contained()).toEqual([false, false, true]);
+  const message = expect.stringContaining("told what happened in words");
+  const failure = { type: "extension", method: "claude/forkFailed", params: { message } };
+  expect(told.turn.events).toContainEqual(failure);
 });
 
 async function make(wishes: BenchWishes = {}): Promise<ClaudeBench> {

@@ -1,13 +1,14 @@
 import type { DriverEvent } from "@flint/core/ports";
 import type { Item } from "@flint/protocol";
-import { type OpenText, type Step, type TranslateState, takeItemId } from "./state.ts";
+import { type OpenText, type Step, type TranslateState, takeItemId, withText } from "./state.ts";
 
 /** A piece of streamed text. */
 export function stream(state: TranslateState, kind: OpenText["kind"], piece: string): Step {
   if (piece === "") return [state, []];
   const { text: open } = state;
   if (open?.kind === kind) {
-    return [{ ...state, text: { ...open, text: open.text + piece } }, [deltaOf(open, piece)]];
+    const { id, text } = open;
+    return [withText(state, { kind, id, text: text + piece }), [deltaOf(open, piece)]];
   }
   const [closed, before] = closeText(state);
   const [next, id] = takeItemId(closed);

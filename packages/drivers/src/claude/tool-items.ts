@@ -23,7 +23,7 @@ export interface ToolResult {
   readonly changes: readonly FileUpdateChange[] | undefined;
 }
 
-/** The item that shows the use of a tool; undefined for what is shown as a plan. */
+/** The item that shows the use of a tool; undefined for what is shown as a plan or as the answer of the turn. */
 export function startedItem(id: string, call: ToolCall): ThreadItem | undefined {
   const { name, input, cwd, changes } = call;
   switch (toolKind(name)) {
@@ -43,6 +43,7 @@ export function startedItem(id: string, call: ToolCall): ThreadItem | undefined 
     case "search":
       return { type: "webSearch", id, query: textField(input, "query") ?? "" };
     case "plan":
+    case "answer":
       return undefined;
     case "other":
       return plainItem(id, call);

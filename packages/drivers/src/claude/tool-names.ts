@@ -1,5 +1,5 @@
 /** How the use of a tool is shown. */
-export type ToolKind = "command" | "file" | "mcp" | "search" | "plan" | "other";
+export type ToolKind = "command" | "file" | "mcp" | "search" | "plan" | "answer" | "other";
 
 const KINDS: ReadonlyMap<string, ToolKind> = new Map<string, ToolKind>([
   ["Bash", "command"],
@@ -13,6 +13,8 @@ const KINDS: ReadonlyMap<string, ToolKind> = new Map<string, ToolKind>([
   ["TaskUpdate", "plan"],
   ["TaskList", "plan"],
   ["TaskGet", "plan"],
+  // With this Claude gives the answer that fits a schema.
+  ["StructuredOutput", "answer"],
 ]);
 
 /** The tools that only look at files, ask the user by themselves, or do nothing but what is asked about in its turn. */
@@ -29,7 +31,13 @@ export function toolKind(name: string): ToolKind {
 
 /** Whether a tool changes nothing outside of Claude. A tool that nobody knows may change anything. */
 export function isHarmless(name: string): boolean {
-  return HARMLESS.has(name) || toolKind(name) === "plan";
+  return HARMLESS.has(name) || isBookkeeping(name);
+}
+
+/** Whether a tool only writes down what Claude says or plans, so that there is nothing to ask about. */
+export function isBookkeeping(name: string): boolean {
+  const kind = toolKind(name);
+  return kind === "plan" || kind === "answer";
 }
 
 /** The server and the tool in the name of a tool of an MCP server. */

@@ -111,7 +111,7 @@ test("the user's MCP servers are there, their calls are asked about and shown as
     env,
   } as const;
   const session = await bench.open({ mcpServers: [server] });
-  const { turn } = await run(bench, "greet her", { answers: { 1: { answers: ["Hi"] } } }, session);
+  const { turn } = await run(bench, "greet her", { answers: { word: { answers: ["Hi"] } } }, session);
   const [action] = turn.actions;
   const asked = { server: "library", tool: "greet", arguments: { name: "Ada" } };
   expect(action).toMatchObject({ kind: "tool", ...asked });

@@ -129,8 +129,22 @@ function onUser(state: TranslateState, frame: ClaudeFrameOf<"user">, changes: Fi
 
 function onResult(state: TranslateState, frame: ClaudeFrameOf<"result">): Step {
   const [ended, events] = endTurn(state);
-  const [next, used] = turnUsage(ended, frame);
-  return [next, [...events, ...used]];
+  const [answered, answer] = structuredAnswer(ended, frame);
+  const [next, used] = turnUsage(answered, frame);
+  return [next, [...events, ...answer, ...used]];
+}
+
+/** An answer that fits a schema is given with a tool, and is what Claude says in this turn all the same. */
+function structuredAnswer(state: TranslateState, frame: ClaudeFrameOf<"result">): Step {
+  if (frame.structured_output === undefined) return [state, []];
+  const [next, id] = takeItemId(state);
+  const item = { type: "agentMessage", id, text: JSON.stringify(frame.structured_output) } as const;
+  const events: DriverEvent[] = [
+    { type: "item/started", item: { ...item, text: "" } },
+    { type: "item/agentMessage/delta", itemId: id, delta: item.text },
+    { type: "item/completed", item },
+  ];
+  return [next, events];
 }
 
 function startTool(

@@ -46,6 +46,8 @@ export class ClaudeTurn {
   #state: TranslateState;
   #isLooking = false;
   #isBegun = false;
+  /** Whether it goes on with work that Claude had begun by itself. */
+  #isJoined = false;
   #isOver = false;
   #complaint: string | undefined;
   #characters = 0;
@@ -73,11 +75,17 @@ export class ClaudeTurn {
   say(content: readonly ClaudeInputBlock[], meta?: Readonly<Record<string, unknown>>): boolean {
     const { turn, connection } = this.#options;
     if (this.#isOver || turn.signal.aborted || connection.isOver) return false;
-    if (this.#said.size === 0 && !this.#isBegun) {
-      turn.signal.addEventListener("abort", () => this.#interrupt(), { once: true });
-    }
+    if (this.#said.size === 0 && !this.#isBegun) this.#heedStop();
     this.#said.add(connection.say(content, meta));
     return true;
+  }
+
+  /** Takes over work that Claude began by itself, from its first frame on. What was said before this joins it. */
+  join(frames: readonly TurnFrame[]): void {
+    if (this.#said.size === 0) this.#heedStop();
+    this.#isBegun = true;
+    this.#isJoined = true;
+    for (const frame of frames) this.take(frame);
   }
 
   /** Takes what Claude writes, in order. */
@@ -148,15 +156,20 @@ export class ClaudeTurn {
   }
 
   #takenUp(uuid = ""): void {
-    if (this.#said.delete(uuid)) this.#isBegun = true;
+    if (!this.#said.delete(uuid)) return;
+    this.#isBegun = true;
+    this.#isJoined = false;
   }
 
   #result(frame: ClaudeFrameOf<"result">): void {
-    const outcome = outcomeOf(frame, { error: this.#complaint });
+    const isStructured = this.#options.turn.outputSchema !== undefined;
+    const outcome = outcomeOf(frame, { error: this.#complaint, isStructured });
     // What Claude does without its model, such as a command that begins with a slash, is not told back.
     const isLocal = frame.num_turns === 0;
     const isLast = this.#said.size === 0 || isLocal || outcome.status === "interrupted";
     const finish = () => this.#finish(outcome);
+    // What the user said is still to be taken up, when Claude is done with its own work.
+    if (this.#isJoined && !isLast) return;
     if (isLast) finish();
     else this.#cancelWait = this.#options.clock.after(FOLLOW_UP_MS, finish);
   }
@@ -194,6 +207,10 @@ export class ClaudeTurn {
     if (this.#characters < READY_CHARACTERS) return;
     this.#characters = 0;
     void connection.pausedFor(turn.ready());
+  }
+
+  #heedStop(): void {
+    this.#options.turn.signal.addEventListener("abort", () => this.#interrupt(), { once: true });
   }
 
   #interrupt(): void {

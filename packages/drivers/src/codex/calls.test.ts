@@ -2,6 +2,7 @@ import type { Decision, ThreadSettings } from "@flint/protocol";
 import { CodexCommandDecision } from "@flint/protocol/codex";
 import { RecordingTurn } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { AMENDMENT } from "./decisions.ts";
 import { FakeCodex, type WireMessage } from "./testing/fake-codex.ts";
 import { fakeSession, PLACE, SETTINGS } from "./testing/fake-session.ts";
 
@@ -35,14 +36,17 @@ describe("what Codex asks", () => {
     ["allow", "always", "accept"],
     ["deny", "once", "decline"],
     ["cancel", "once", "cancel"],
-  ] as const)("[S3-74] [S4-11] a command: %s, %s is answered with %s", async (outcome, scope, decision) => {
-    const answer = await answerTo("item/commandExecution/requestApproval", command, () => ({
-      outcome,
-      scope,
-    }));
-    expect(answer).toEqual({ id: "ask-7", result: { decision } });
-    expect(CodexCommandDecision.safeParse(decision).success).toBe(true);
-  });
+  ] as const)(
+    "[S3-72] [S3-74] [S4-11] a command: %s, %s is answered with %s",
+    async (outcome, scope, decision) => {
+      const answer = await answerTo("item/commandExecution/requestApproval", command, () => ({
+        outcome,
+        scope,
+      }));
+      expect(answer).toEqual({ id: "ask-7", result: { decision } });
+      expect(CodexCommandDecision.safeParse(decision).success).toBe(true);
+    },
+  );
 
   test.each([
     ["allow", "once", "approved"],
@@ -63,6 +67,46 @@ describe("what Codex asks", () => {
       expect(answer).toEqual({ id: "ask-7", result: { decision } });
     },
   );
+
+  const forCodex: Decision = { outcome: "allow", scope: "always", _meta: { [AMENDMENT]: true } };
+  const amendment = ["make", "all"];
+
+  test("[S3-72] a rule that Codex proposed is made by who asks for just that", async () => {
+    const proposal = { ...command, proposedExecpolicyAmendment: amendment };
+    const method = "item/commandExecution/requestApproval";
+    const decision = { acceptWithExecpolicyAmendment: { execpolicy_amendment: amendment } };
+    expect(await answerTo(method, proposal, () => forCodex)).toEqual({ id: "ask-7", result: { decision } });
+    expect(CodexCommandDecision.safeParse(decision).success).toBe(true);
+    const plain = [
+      await answerTo(method, proposal, () => ({ outcome: "allow", scope: "always" })),
+      await answerTo(method, proposal, () => ({ ...forCodex, scope: "once" })),
+      await answerTo(method, command, () => forCodex),
+    ];
+    expect(plain.map(({ result }) => result)).toEqual(
+      Array.from({ length: 3 }, () => ({ decision: "accept" })),
+    );
+  });
+
+  test("[S3-73] the older request makes it in the older words", async () => {
+    const old = {
+      ...{ conversationId: "thread-1", callId: "c", command: ["make", "all"], cwd: "/", parsedCmd: [] },
+      proposed_execpolicy_amendment: amendment,
+    };
+    const decision = { approved_execpolicy_amendment: { proposed_execpolicy_amendment: amendment } };
+    const answer = await answerTo("execCommandApproval", old, () => forCodex);
+    expect(answer).toEqual({ id: "ask-7", result: { decision } });
+  });
+
+  test("a thread that is confined makes no rule in Codex: it would let commands out of the sandbox", async () => {
+    const fake = new FakeCodex();
+    const confined: ThreadSettings = { ...SETTINGS, sandboxPolicy: { type: "workspaceWrite" } };
+    await running(fake, () => forCodex, confined);
+    const params = { ...PLACE, ...command, proposedExecpolicyAmendment: amendment };
+    fake.say({ id: 3, method: "item/commandExecution/requestApproval", params });
+    const answer = await fake.told(({ id, method }) => id === 3 && method === undefined);
+    expect(answer).toEqual({ id: 3, result: { decision: "accept" } });
+    fake.endTurn();
+  });
 
   test("[S3-73] the older request for a patch is asked with whole diffs", async () => {
     const fake = new FakeCodex();
@@ -174,8 +218,8 @@ describe("what Codex asks", () => {
     expect(answer.result).toEqual({ action: "accept", content: { colour: "red", count: 3 }, _meta: null });
     expect(turn.questions[0]).toMatchObject([
       { id: "colour", header: "Colour", options: [{ label: "Red" }] },
-      { id: "count", question: "How many?" },
-      { id: "note", question: "note (may be left out)" },
+      { id: "count", question: "count: How many?" },
+      { id: "note", question: "note" },
     ]);
     fake.endTurn();
     await outcome;

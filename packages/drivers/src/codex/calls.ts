@@ -1,13 +1,13 @@
 import type { TurnContext } from "@flint/core/ports";
 import { type Action, type Decision, isKnownItem, type UserQuestion } from "@flint/protocol";
 import type { CodexServerCall, CodexServerParams, CodexServerResult } from "@flint/protocol/codex";
+import { answerElicitation } from "../shared/elicitation.ts";
 import { commandDecision, fileDecision, reviewDecision } from "./decisions.ts";
 import { fileChange } from "./file-diff.ts";
-import { Form } from "./form.ts";
 import { itemIdOf } from "./items.ts";
-import { isConfined } from "./settings.ts";
 import { shellQuoted, unwrapShell } from "./shell-words.ts";
 import { changesOf, type TranslateState } from "./translate.ts";
+import { isConfined } from "./wall.ts";
 
 type Params<Name extends CodexServerCall["method"]> = CodexServerParams<Name>;
 
@@ -21,7 +21,9 @@ export interface AskedTurn {
 export async function answerCall(call: CodexServerCall, asked: AskedTurn): Promise<object> {
   switch (call.method) {
     case "item/commandExecution/requestApproval":
-      return { decision: commandDecision(await approveCommand(call.params, asked)) };
+      return {
+        decision: commandDecision(await approveCommand(call.params, asked), proposedIn(call.params, asked)),
+      };
     case "item/fileChange/requestApproval":
       return { decision: fileDecision(await approveFiles(call.params, asked)) };
     case "item/permissions/requestApproval":
@@ -33,7 +35,9 @@ export async function answerCall(call: CodexServerCall, asked: AskedTurn): Promi
     case "item/tool/call":
       throw new Error(`Flint offers no tool ${call.params.tool}.`);
     case "execCommandApproval":
-      return { decision: reviewDecision(await approveOldCommand(call.params, asked)) };
+      return {
+        decision: reviewDecision(await approveOldCommand(call.params, asked), proposedIn(call.params, asked)),
+      };
     case "applyPatchApproval":
       return { decision: reviewDecision(await approveOldPatch(call.params, asked)) };
   }
@@ -58,9 +62,9 @@ async function approveCommand(
 }
 
 /**
- * Codex asks with a reason only when a command is to run outside of the sandbox. A policy that confines commands holds
- * for all of them, whoever would say yes. Codex does not tell such a wish that has no reason from any other command
- * (0.166.0, November 2026); models are told to give one, and that it is of no use here.
+ * Codex asks with a reason only when a command is to run outside of its sandbox, and nothing tells such a wish without a
+ * reason from any other command (0.166.0, November 2026). The wall around the process holds for both; this is only the
+ * sooner and clearer no.
  */
 function leavesSandbox(params: Params<"item/commandExecution/requestApproval">): boolean {
   const { reason, additionalPermissions, networkApprovalContext } = params;
@@ -137,13 +141,11 @@ async function elicit(
     const { outcome } = await turn.approve({ kind: "tool", itemId, tool, server, arguments: given });
     return ELICITED[outcome];
   }
-  const introduction = `The MCP server ${server} asks: ${message}`;
-  const form = params.mode === "url" ? undefined : Form.of(params.requestedSchema);
-  if (form === undefined) return ELICITED.deny;
-  const answers = await turn.ask(call?.id ?? turn.turnId, form.questions(introduction));
-  if (Object.keys(answers).length === 0) return ELICITED.cancel;
-  const content = form.content(answers);
-  return content === undefined ? ELICITED.deny : { ...ELICITED.allow, content };
+  const itemId = call?.id ?? turn.turnId;
+  const answer = await answerElicitation(`The MCP server ${server}`, params, (questions) =>
+    turn.ask(itemId, questions),
+  );
+  return { content: null, ...answer, _meta: null };
 }
 
 const ELICITED = {
@@ -192,6 +194,15 @@ function approveOldPatch(
       fileChange({ path, kind: { type, move_path: moved }, diff: diff ?? content ?? "" }, turn.settings.cwd),
   );
   return turn.approve({ kind: "fileChange", itemId: itemIdOf(callId), changes, ...reasonOf(reason) });
+}
+
+/** The rule that Codex proposes to make. It could not keep one where it is confined, and may not have it there. */
+function proposedIn(params: object, { turn }: AskedTurn): readonly string[] | undefined {
+  if (isConfined(turn.settings.sandboxPolicy)) return undefined;
+  const proposed: unknown =
+    Reflect.get(params, "proposedExecpolicyAmendment") ??
+    Reflect.get(params, "proposed_execpolicy_amendment");
+  return Array.isArray(proposed) ? proposed.filter((word) => typeof word === "string") : undefined;
 }
 
 function reasonOf(reason: string | null | undefined): { readonly reason?: string } {

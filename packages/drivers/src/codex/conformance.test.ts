@@ -11,6 +11,7 @@ import {
 import { onTestFinished } from "vitest";
 import { type OfflineScript, offlineModel } from "../testing/offline-model.ts";
 import { CodexDriver } from "./driver.ts";
+import { APP_SERVER } from "./testing/codex-bench.ts";
 import { folder, HURRIED, realCodex } from "./testing/real-codex.ts";
 
 /** What the model does first; Codex tries again by itself where that makes sense. */
@@ -20,9 +21,6 @@ const FAILURES: Readonly<Record<ModelFailureKind, OfflineScript>> = {
   overloaded: [[{ error: { status: 529, message: "Too many lamps." } }]],
   cutStream: [[{ text: "Half of a" }, { cut: true }]],
 };
-
-/** Not the script that starts it, nor what keeps it on a leash: they end with it. */
-const PROGRAM_ITSELF = /^\S*\/bin\/codex app-server/;
 
 const PROGRAM = agentProgram("codex");
 
@@ -78,6 +76,12 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
       sessionApproval: { sameAgain: "keepsIt", otherTool: "run `touch other`" },
       steering: { more: "count to 3", says: /1.*2.*3/s },
       recall: { ask: "what did I ask you?", says: /hello/ },
+      fork: {
+        told: "hello, lantern",
+        ask: "what did I ask you?",
+        knowsBefore: /1\. hello/,
+        knowsTold: /lantern/,
+      },
       otherModel: { model: "codex/other", used: () => model.requests.at(-1)?.body.model === "other" },
       selectors: ["reasoning_effort", "collaboration_mode"],
       failing: async (kind) => {
@@ -86,7 +90,7 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
         return "hello";
       },
       processes: () => {
-        const running = descendantsOf(process.pid).filter(({ command }) => PROGRAM_ITSELF.test(command));
+        const running = descendantsOf(process.pid).filter(({ command }) => APP_SERVER.test(command));
         return running.map(({ pid }) => pid);
       },
     },

@@ -1,12 +1,18 @@
 import type { Decision } from "@flint/protocol";
 import type { CodexCommandDecision, CodexFileDecision, CodexReviewDecision } from "@flint/protocol/codex";
 
+/** What an answer for always says, beside its own words, if Codex itself is to keep the rule that it proposed. */
+export const AMENDMENT = "codex/execpolicyAmendment";
+
 /**
  * How a command is answered. A yes for the session is kept by Codex for the very same command; one for always is kept
- * by Flint, which is asked again and so can take it back.
+ * by Flint, which is asked again and so can take it back. A rule of Codex holds in all folders, outside of Flint too, and
+ * without any sandbox of Codex; so it is made only of what Codex proposed, and only for who asks for just that.
  */
-export function commandDecision(decision: Decision): CodexCommandDecision {
+export function commandDecision(decision: Decision, proposed?: readonly string[]): CodexCommandDecision {
   if (decision.outcome !== "allow") return refusal(decision);
+  if (wantsAmendment(decision, proposed))
+    return { acceptWithExecpolicyAmendment: { execpolicy_amendment: [...proposed] } };
   return decision.scope === "session" && decision.rule === undefined ? "acceptForSession" : "accept";
 }
 
@@ -16,9 +22,11 @@ export function fileDecision(decision: Decision): CodexFileDecision {
 }
 
 /** How the older requests are answered. */
-export function reviewDecision(decision: Decision): CodexReviewDecision {
+export function reviewDecision(decision: Decision, proposed?: readonly string[]): CodexReviewDecision {
   switch (decision.outcome) {
     case "allow":
+      if (wantsAmendment(decision, proposed))
+        return { approved_execpolicy_amendment: { proposed_execpolicy_amendment: [...proposed] } };
       return decision.scope === "session" && decision.rule === undefined
         ? "approved_for_session"
         : "approved";
@@ -27,6 +35,13 @@ export function reviewDecision(decision: Decision): CodexReviewDecision {
     case "cancel":
       return "abort";
   }
+}
+
+function wantsAmendment(
+  { scope, _meta: meta }: Decision,
+  proposed: readonly string[] | undefined,
+): proposed is readonly string[] {
+  return scope === "always" && meta?.[AMENDMENT] === true && proposed !== undefined && proposed.length > 0;
 }
 
 function refusal({ outcome }: Decision): "decline" | "cancel" {

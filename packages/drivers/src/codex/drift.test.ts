@@ -1,8 +1,13 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { DriverEvent } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/core/sandbox";
-import { agentProgram, needs } from "@flint/testkit";
-import { describe, expect, test } from "vitest";
-import { codexDrift } from "./drift.ts";
+import { agentProgram, needs, RecordingTurn, type TemporaryFolder, temporaryFolder } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { codexDrift, printingIn } from "./drift.ts";
 import { compareWords } from "./drift-report.ts";
+import { FakeCodex } from "./testing/fake-codex.ts";
+import { fakeSession, SETTINGS } from "./testing/fake-session.ts";
 
 /** A schema as Codex prints it, of one message only. */
 function printed(method: string, params: object): unknown {
@@ -40,13 +45,82 @@ describe("a Codex of another version", () => {
   });
 });
 
+const SANDBOX = new CommandSandbox({ environment: process.env });
+
 needs("codex")("the Codex that Flint was made for has every word that Flint speaks", async () => {
-  const program = { command: [agentProgram("codex") ?? "codex"], environment: {} };
-  expect(await codexDrift(program, new CommandSandbox({ environment: process.env }))).toEqual([]);
+  expect(await codexDrift([agentProgram("codex") ?? "codex"], printingIn(SANDBOX))).toEqual([]);
+});
+
+needs("codex")("a Codex that prints other words is told by each of them", async () => {
+  const codex = await alteredCodex(await temporaryFolder(), agentProgram("codex") ?? "codex");
+  expect(await codexDrift([codex], printingIn(SANDBOX))).toEqual([
+    "The request thread/start has no field developerInstructions any more.",
+    "The request turn/steer is gone.",
+    "The notification turn/completed is gone.",
+  ]);
 });
 
 test("a program that cannot print its words says so", async () => {
-  const program = { command: ["false"], environment: {} };
-  const failed = codexDrift(program, new CommandSandbox({ environment: process.env }));
+  const failed = codexDrift(["false"], printingIn(SANDBOX));
   await expect(failed).rejects.toThrow(/did not print its protocol \(exit code 1\)/);
 });
+
+test("a Codex of another version is told of once when it is first used, with each word that changed", async () => {
+  const fake = new FakeCodex();
+  fake.answers.set("initialize", { userAgent: "flint/0.999.0 (test)" });
+  fake.launch = async ({ command }) => {
+    const folder = command.at(-1) ?? "";
+    for (const name of ["ClientRequest", "ServerRequest", "ServerNotification"])
+      await writeFile(join(folder, `${name}.json`), "{}");
+    return { exitCode: 0, durationMs: 1, ended: "exited" };
+  };
+  const { opened } = await fakeSession(fake, onTestFinished);
+  const told: DriverEvent[] = [];
+  for (const text of ["one", "two"]) {
+    const turn = new RecordingTurn({ text, settings: SETTINGS });
+    const outcome = opened.run(turn);
+    await fake.told(({ method, params }) => method === "turn/start" && JSON.stringify(params).includes(text));
+    fake.endTurn();
+    await outcome;
+    told.push(...turn.events.filter(({ type }) => type === "extension"));
+  }
+  expect(told).toEqual([
+    {
+      ...{ type: "extension", method: "codex/drift" },
+      params: {
+        version: "0.999.0",
+        changes: expect.arrayContaining([
+          "Codex is 0.999.0; Flint was made for 0.166.0.",
+          "The request turn/start is gone.",
+          "The notification turn/completed is gone.",
+        ]),
+      },
+    },
+  ]);
+});
+
+/** A program that prints what the real one does, with some of it taken away. */
+async function alteredCodex({ join: inFolder }: TemporaryFolder, codex: string): Promise<string> {
+  const path = inFolder("codex");
+  const script = `#!${process.execPath}
+const { execFileSync } = require("node:child_process");
+const { readFileSync, writeFileSync } = require("node:fs");
+execFileSync(${JSON.stringify(codex)}, process.argv.slice(2));
+const folder = process.argv.at(-1);
+const alter = (name, change) => {
+  const schema = JSON.parse(readFileSync(folder + "/" + name + ".json", "utf8"));
+  change(schema);
+  writeFileSync(folder + "/" + name + ".json", JSON.stringify(schema));
+};
+const without = (schema, method) => {
+  schema.oneOf = schema.oneOf.filter((entry) => entry.properties.method.enum[0] !== method);
+};
+alter("ClientRequest", (schema) => {
+  without(schema, "turn/steer");
+  delete schema.definitions.ThreadStartParams.properties.developerInstructions;
+});
+alter("ServerNotification", (schema) => without(schema, "turn/completed"));
+`;
+  await writeFile(path, script, { mode: 0o755 });
+  return path;
+}

@@ -3,42 +3,52 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
-import type { AgentProgram } from "../shared/agent-options.ts";
 import { compareWords, type GeneratedWords } from "./drift-report.ts";
 
-const PRINTS_WITHIN_MS = 20_000;
+/** Longer than a slow machine needs; a Codex of today prints them in a fifth of a second. */
+const PRINTS_WITHIN_MS = 5_000;
+
+/** A program that is to run to its end. */
+export interface Printing {
+  readonly command: readonly string[];
+  /** The folder to run it in, and the only one that it has to write. */
+  readonly folder: string;
+  readonly timeoutMs: number;
+}
+
+/** Runs a program to its end. */
+export type Print = (printing: Printing) => Promise<{ readonly exitCode: number; readonly said: string }>;
 
 /**
  * Compares what the installed Codex prints about its own words with the words that Flint speaks, and names each one
  * that is gone or has changed, in sentences. Rejects if this Codex cannot print them.
  */
-export async function codexDrift(program: AgentProgram, sandbox: Sandbox): Promise<readonly string[]> {
+export async function codexDrift(program: readonly string[], print: Print): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), "flint-codex-words-"));
   try {
-    await print(program, sandbox, folder);
-    return compareWords(await readWords(folder));
+    const command = [...program, "app-server", "generate-json-schema", "--experimental", "--out", folder];
+    const { exitCode, said } = await print({ command, folder, timeoutMs: PRINTS_WITHIN_MS });
+    if (exitCode === 0) return compareWords(await readWords(folder));
+    const message = `Codex did not print its protocol (exit code ${exitCode}): ${said.trim()}`;
+    throw new FlintError("agentFailed", message);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function print({ command }: AgentProgram, sandbox: Sandbox, folder: string): Promise<void> {
-  let said = "";
-  const { exitCode } = await sandbox.launch({
-    command: [...command, "app-server", "generate-json-schema", "--experimental", "--out", folder],
-    cwd: folder,
-    workspace: folder,
-    policy: { type: "dangerFullAccess" },
-    timeoutMs: PRINTS_WITHIN_MS,
-    output: (text) => {
-      said = (said + text).slice(-2_000);
-    },
-  });
-  if (exitCode === 0) return;
-  throw new FlintError(
-    "agentFailed",
-    `Codex did not print its protocol (exit code ${exitCode}): ${said.trim()}`,
-  );
+/** Has it printed by a sandbox, in which it can write nothing else. */
+export function printingIn(sandbox: Sandbox): Print {
+  return async ({ command, folder, timeoutMs }) => {
+    let said = "";
+    const { exitCode } = await sandbox.launch({
+      ...{ command, cwd: folder, workspace: folder, timeoutMs },
+      policy: { type: "workspaceWrite" },
+      output: (text) => {
+        said = (said + text).slice(-2_000);
+      },
+    });
+    return { exitCode, said };
+  };
 }
 
 async function readWords(folder: string): Promise<GeneratedWords> {

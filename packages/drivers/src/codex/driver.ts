@@ -12,13 +12,14 @@ import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import { CODEX_VERSION, type CodexModel } from "@flint/protocol/codex";
 import type { AgentOptions } from "../shared/agent-options.ts";
 import { isReady } from "../shared/ready.ts";
-import { codexLaunch } from "./launch.ts";
+import { codexLaunch, codexProgram } from "./launch.ts";
 import { mcpServerStatus } from "./mcp-status.ts";
 import { CODEX_ID, DEFAULT_MODEL, modelRows, selectorsOf } from "./selectors.ts";
 import type { CodexServer } from "./server.ts";
+import { CodexServers } from "./servers.ts";
 import { CodexSession } from "./session.ts";
-import { SharedServer } from "./shared-server.ts";
 import { CODEX_TIMING, type CodexTiming } from "./timing.ts";
+import type { Wall } from "./wall.ts";
 
 /** The models as one process of Codex told them. */
 interface Listed {
@@ -26,13 +27,13 @@ interface Listed {
   readonly models: readonly CodexModel[];
 }
 
-/** Codex: one `codex app-server` for all threads. Starts nothing before it is needed. */
+/** Codex: one `codex app-server` for all threads that may write the same. Starts nothing before it is needed. */
 export class CodexDriver implements Driver {
   readonly id = CODEX_ID;
   readonly #options: AgentOptions;
   readonly #timing: CodexTiming;
   readonly #clock: Clock;
-  readonly #shared: SharedServer;
+  readonly #servers: CodexServers;
   readonly #sessions = new Set<CodexSession>();
   #sandbox: Sandbox | undefined;
   #listed: Listed | undefined;
@@ -44,7 +45,8 @@ export class CodexDriver implements Driver {
     this.#timing = { ...CODEX_TIMING, ...timing };
     this.#clock = clock;
     this.#sandbox = options.sandbox;
-    this.#shared = new SharedServer((sandbox) => this.#spec(sandbox), clock, this.#timing.linger);
+    const start = (sandbox: Sandbox, wall: Wall) => this.#spec(sandbox, wall);
+    this.#servers = new CodexServers(start, clock, this.#timing.linger);
   }
 
   async models(): Promise<readonly Model[]> {
@@ -73,9 +75,9 @@ export class CodexDriver implements Driver {
   async open(spec: SessionSpec): Promise<DriverSession> {
     this.#sandbox ??= spec.sandbox;
     // Without the program there is no thread; that is said now, not in the middle of a turn.
-    await codexLaunch(this.#options);
+    await codexProgram(this.#options);
     const session = new CodexSession(spec, {
-      ...{ shared: this.#shared, clock: this.#clock, timing: this.#timing },
+      ...{ servers: this.#servers, clock: this.#clock, timing: this.#timing },
       drift: (server) => this.#drift(server),
       closed: (closing) => this.#sessions.delete(closing),
     });
@@ -97,7 +99,7 @@ export class CodexDriver implements Driver {
 
   /** Those of the open threads and of Codex itself; of one name the latest counts. Starts nothing. */
   async mcpServers(): Promise<readonly McpServerStatus[]> {
-    const running = await this.#shared.running();
+    const running = await this.#servers.running();
     if (running === undefined) return [];
     const none: readonly McpServerStatus[] = [];
     const own = await this.#ask(async (server) => {
@@ -111,19 +113,19 @@ export class CodexDriver implements Driver {
     return [...new Map(all.map((status) => [status.name, status])).values()];
   }
 
-  /** Ends the process. Threads that go on start another. */
+  /** Ends the processes. Threads that go on start others. */
   close(): Promise<void> {
-    return this.#shared.close();
+    return this.#servers.close();
   }
 
-  async #spec(sandbox: Sandbox) {
+  async #spec(sandbox: Sandbox, wall: Wall) {
     const { version, trace } = this.#options;
-    return { launch: await codexLaunch(this.#options), sandbox, version, trace, timing: this.#timing };
+    return { launch: await codexLaunch(this.#options, wall), sandbox, version, trace, timing: this.#timing };
   }
 
   /** As the running process lists them; as the last one did if none runs, and none at all if Codex cannot say. */
   async #models(): Promise<readonly CodexModel[]> {
-    const running = await this.#shared.running();
+    const running = await this.#servers.running();
     if (this.#listed !== undefined && (running === undefined || running === this.#listed.server)) {
       return this.#listed.models;
     }
@@ -145,12 +147,13 @@ export class CodexDriver implements Driver {
   async #ask<Answer>(ask: (server: CodexServer) => Promise<Answer>, otherwise: Answer): Promise<Answer> {
     const sandbox = this.#sandbox;
     if (sandbox === undefined) return otherwise;
-    const letGo = this.#shared.hold();
+    const shared = await this.#servers.forQuestions();
+    const letGo = shared.hold();
     const late = new Promise<Answer>((resolve) =>
       this.#clock.after(this.#timing.list, () => resolve(otherwise)),
     );
     // Whoever starts a turn is told what is wrong; a list is only empty.
-    const answer = this.#shared
+    const answer = shared
       .server(sandbox)
       .then(ask)
       .catch(() => otherwise);
@@ -163,9 +166,9 @@ export class CodexDriver implements Driver {
     const program = await this.#options.program();
     if (version === this.#comparedVersion || sandbox === undefined || program === undefined) return [];
     this.#comparedVersion = version;
-    const { codexDrift } = await import("./drift.ts");
+    const { codexDrift, printingIn } = await import("./drift.ts");
     // A Codex that cannot print its words is used as it is.
-    const changes = await codexDrift(program, sandbox).catch(() => []);
+    const changes = await codexDrift(program.command, printingIn(sandbox)).catch(() => []);
     return [
       `Codex is ${version || "of an unknown version"}; Flint was made for ${CODEX_VERSION}.`,
       ...changes,

@@ -2,15 +2,40 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { FlintError } from "@flint/protocol";
 import type { AgentOptions, AgentProgram } from "../shared/agent-options.ts";
+import { confinedHome } from "./home.ts";
+import { isConfined, type Wall } from "./wall.ts";
+
+/** What is started, and what it may write beside what its wall lets through. */
+export interface CodexLaunch extends AgentProgram {
+  readonly wall: Wall;
+  readonly ownPaths: readonly string[];
+}
+
+/** A thread that nobody listens to any more is let go of at once, so that another process can take it up. */
+const FLAGS = ["-c", "thread_unload_delay_secs=0"];
+
+/** Codex makes a sandbox for each command; inside of Flint's only the way without namespaces works (0.166.0). */
+const CONFINED_FLAGS = ["-c", "features.use_legacy_landlock=true"];
+
+/** The program; rejects with a FlintError that says how to get it. */
+export async function codexProgram({ program }: Pick<AgentOptions, "program">): Promise<AgentProgram> {
+  const found = await program();
+  if (found === undefined) throw notFound();
+  return found;
+}
 
 /** What is started when Codex is needed: its app server, in the form that talks by lines. */
-export async function codexLaunch(options: AgentOptions): Promise<AgentProgram> {
-  const program = await options.program();
-  if (program === undefined) throw notFound();
-  const { flags, environment } = await offline(options);
+export async function codexLaunch(options: AgentOptions, wall: Wall): Promise<CodexLaunch> {
+  const program = await codexProgram(options);
+  const { flags, environment: moved } = await offline(options);
+  const environment = { NO_COLOR: "1", ...program.environment, ...moved };
+  const command = [...program.command, "app-server", ...FLAGS, ...flags];
+  if (!isConfined(wall.policy)) return { command, environment, wall, ownPaths: [] };
+  const home = await confinedHome(environment);
   return {
-    command: [...program.command, "app-server", ...flags],
-    environment: { NO_COLOR: "1", ...program.environment, ...environment },
+    command: [...command, ...CONFINED_FLAGS],
+    environment: { ...environment, ...home.environment },
+    ...{ wall, ownPaths: home.ownPaths },
   };
 }
 

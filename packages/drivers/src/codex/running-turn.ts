@@ -86,8 +86,11 @@ export class RunningTurn {
     if (outcome !== undefined) this.#finish(this.#turn.signal.aborted ? INTERRUPTED : outcome);
   }
 
-  /** Answers what Codex asks in this turn. */
-  call(call: CodexServerCall): Promise<object> {
+  /** Answers what Codex asks in this turn; rejects once it has ended. */
+  async call(call: CodexServerCall): Promise<object> {
+    // What was told before it is read first, and that may be the end.
+    await this.#turnId;
+    if (this.#hasEnded) throw new Error("No turn runs in this thread.");
     return answerCall(call, { turn: this.#turn, state: () => this.#state });
   }
 

@@ -12,8 +12,8 @@ import {
   readCodexServerCall,
 } from "@flint/protocol/codex";
 import { type Id, Peer, PeerClosedError, RemoteError, type Trace } from "@flint/rpc";
-import type { AgentProgram } from "../shared/agent-options.ts";
 import { AgentProcess } from "../shared/agent-process.ts";
+import type { CodexLaunch } from "./launch.ts";
 import type { CodexTiming } from "./timing.ts";
 
 /** Who is told what happens in a thread of Codex. */
@@ -25,7 +25,7 @@ export interface ThreadListener {
 
 /** What a server is started with. */
 export interface CodexServerSpec {
-  readonly launch: AgentProgram;
+  readonly launch: CodexLaunch;
   readonly sandbox: Sandbox;
   readonly version: string;
   readonly timing: CodexTiming;
@@ -74,10 +74,11 @@ export class CodexServer {
   /** Starts it and says hello. Rejects with a FlintError if that does not work, and leaves nothing behind. */
   static async start(spec: CodexServerSpec): Promise<CodexServer> {
     const { launch, sandbox } = spec;
-    // It brings a sandbox of its own for every command. In the root folder no workspace has a say over it.
+    const { command, environment, wall, ownPaths } = launch;
+    // In the root folder no workspace has a say over it.
     const process = await AgentProcess.start({
-      ...{ name: "Codex", command: launch.command, environment: launch.environment, sandbox },
-      ...{ cwd: "/", policy: { type: "dangerFullAccess" } },
+      ...{ name: "Codex", command, environment, sandbox, ownPaths },
+      ...{ cwd: "/", workspace: wall.workspace, policy: wall.policy },
     });
     const server = new CodexServer(process, spec);
     try {

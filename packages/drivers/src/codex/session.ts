@@ -9,20 +9,22 @@ import type {
   TurnContext,
   TurnOutcome,
 } from "@flint/core/ports";
-import type { UserInput } from "@flint/protocol";
+import type { ThreadSettings, UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexReviewTarget } from "@flint/protocol/codex";
-import { historyText } from "./history-text.ts";
+import { historyText } from "../shared/history-text.ts";
 import { mcpServerStatus } from "./mcp-status.ts";
 import { RunningTurn } from "./running-turn.ts";
 import { COLLABORATION_MODE } from "./selectors.ts";
 import type { CodexServer } from "./server.ts";
+import type { CodexServers } from "./servers.ts";
 import { inputOf, openingOf, textInput, workingOf } from "./settings.ts";
 import type { SharedServer } from "./shared-server.ts";
 import type { CodexTiming } from "./timing.ts";
+import { isConfined, PRIVATE_TEMPORARY, wallOf } from "./wall.ts";
 
 /** What a session needs beside what every session is told. */
 export interface CodexSessionParts {
-  readonly shared: SharedServer;
+  readonly servers: CodexServers;
   readonly clock: Clock;
   readonly timing: CodexTiming;
   /** Told when a session is closed. */
@@ -46,7 +48,9 @@ export class CodexSession implements DriverSession {
   readonly #spec: SessionSpec;
   readonly #parts: CodexSessionParts;
   readonly #closing = new AbortController();
-  readonly #letGo: () => void;
+  /** The process behind the wall that the thread is behind now, and the hold on it. */
+  #shared: SharedServer;
+  #letGo: () => void;
   #temporary: Promise<string> | undefined;
   #nativeId: string | undefined;
   #loaded: LoadedThread | undefined;
@@ -54,6 +58,8 @@ export class CodexSession implements DriverSession {
   /** What other agents did is told once, and all that happened if Codex has no memory of it. */
   #isTold = false;
   #isLost = false;
+  /** Whether it began as a copy of a thread that knows what was said. */
+  #isCopy = false;
   #active: RunningTurn | undefined;
   /** The turn that was asked for last, once Codex can be told of it; undefined if it ended before. */
   #begun: Promise<RunningTurn | undefined> = Promise.resolve(undefined);
@@ -66,7 +72,8 @@ export class CodexSession implements DriverSession {
     this.#spec = spec;
     this.#parts = parts;
     this.#nativeId = spec.nativeId;
-    this.#letGo = parts.shared.hold();
+    this.#shared = parts.servers.behind(wallOf(spec.settings));
+    this.#letGo = this.#shared.hold();
   }
 
   /** How the MCP servers of this thread are, as far as Codex told. */
@@ -92,9 +99,7 @@ export class CodexSession implements DriverSession {
     this.#closing.abort();
     this.#parts.closed(this);
     await this.#running;
-    this.#stopListening();
-    await this.#unload();
-    this.#loaded = undefined;
+    await this.#moveOut();
     this.#letGo();
     const temporary = await this.#temporary?.catch(() => undefined);
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
@@ -132,7 +137,7 @@ export class CodexSession implements DriverSession {
   /** Asks for the turn. A compaction tells its id only when it begins. */
   async #begin(turn: TurnContext, thread: LoadedThread): Promise<string | undefined> {
     const { server, id: threadId } = thread;
-    const working = workingOf(turn.settings, await this.#folder(), thread.model);
+    const working = workingOf(turn.settings, await this.#folder(turn.settings), thread.model);
     const target = reviewTargetOf(turn);
     if (target === undefined && turn.kind !== "compact") {
       const input = [...(await this.#told(turn.turnId)), ...inputOf(turn.input, turn.settings.cwd)];
@@ -151,7 +156,8 @@ export class CodexSession implements DriverSession {
   /** What Codex does not know of the thread, before what the user says now. */
   async #told(turnId: string) {
     if (this.#isTold) return [];
-    const account = (await this.#spec.account()) || (await this.#lost(turnId));
+    const known = (this.#isCopy ? this.#spec.forkOf : undefined) ?? this.#spec;
+    const account = (await known.account()) || (await this.#lost(turnId));
     if (account === "") return [];
     return [textInput(`What happened in this conversation before you joined it:\n\n${account}`)];
   }
@@ -162,14 +168,55 @@ export class CodexSession implements DriverSession {
     return historyText((await this.#spec.history()).filter(({ id }) => id !== turnId));
   }
 
+  /** The process behind the wall that these settings ask for. A thread that is behind another one is let go of there. */
+  async #server(settings: ThreadSettings): Promise<CodexServer> {
+    const shared = this.#parts.servers.behind(wallOf(settings));
+    if (shared !== this.#shared) {
+      await this.#moveOut();
+      this.#letGo();
+      this.#shared = shared;
+      this.#letGo = shared.hold();
+    }
+    return shared.server(this.#spec.sandbox);
+  }
+
+  /** Has Codex let go of the thread. Whoever takes it up before that is refused, so this waits for it, but not for long. */
+  async #moveOut(): Promise<void> {
+    this.#stopListening();
+    if (this.#loaded?.server.isRunning !== true) return;
+    const { server, id: threadId } = this.#loaded;
+    const { clock, timing } = this.#parts;
+    await this.#cleanUp();
+    let rest = () => {};
+    const rested = new Promise<void>((resolve) => {
+      rest = resolve;
+    });
+    const stopWaiting = clock.after(timing.stop, rest);
+    this.#stopListening = server.listen(threadId, {
+      notification: ({ method }) => (method === "thread/closed" ? rest() : undefined),
+      call: () => Promise.reject(new Error("No turn runs in this thread.")),
+    });
+    // One that does not even say that it will let go is not waited for; nobody listens any more.
+    const asked = server.request("thread/unsubscribe", { threadId }, timing.stop);
+    await asked.then(
+      () => Promise.race([rested, server.ended]),
+      () => undefined,
+    );
+    stopWaiting();
+    this.#stopListening();
+    this.#loaded = undefined;
+  }
+
   /** The thread in the process that runs now: loaded already, taken up, or begun. */
   async #thread(turn: TurnContext): Promise<LoadedThread> {
-    const server = await this.#parts.shared.server(this.#spec.sandbox);
+    const server = await this.#server(turn.settings);
     if (this.#loaded?.server === server && server.isRunning) return this.#loaded;
     this.#stopListening();
-    const opening = openingOf(turn.settings, this.#spec.mcpServers, await this.#folder());
+    const opening = openingOf(turn.settings, this.#spec.mcpServers, await this.#folder(turn.settings));
     const resumed =
-      this.#nativeId === undefined ? undefined : await this.#resume(server, this.#nativeId, opening);
+      this.#nativeId === undefined
+        ? await this.#fork(turn, server, opening)
+        : await this.#resume(server, this.#nativeId, opening);
     const { thread, model } = resumed ?? (await server.request("thread/start", opening));
     this.#loaded = { server, id: thread.id, model };
     this.#nativeId = thread.id;
@@ -188,8 +235,29 @@ export class CodexSession implements DriverSession {
         if (!server.isRunning || !isMissing(thrown)) throw thrown;
         this.#isLost = true;
         this.#isTold = false;
+        this.#isCopy = false;
         return undefined;
       });
+  }
+
+  /** A copy of the thread that this one was forked from; undefined if there is none, or Codex cannot make one. */
+  async #fork(turn: TurnContext, server: CodexServer, opening: ReturnType<typeof openingOf>) {
+    const { forkOf } = this.#spec;
+    if (forkOf === undefined) return undefined;
+    // Expected: Codex has it no more. It is told in words what happened.
+    return server.request("thread/fork", { ...opening, threadId: forkOf.nativeId }).then(
+      (copy) => {
+        this.#isCopy = true;
+        return copy;
+      },
+      (thrown: unknown) => {
+        if (!server.isRunning) throw thrown;
+        const reason = thrown instanceof Error ? thrown.message : String(thrown);
+        const message = `Codex could not go on from a copy of its thread, so it is told what happened in words. It said: ${reason}`;
+        turn.emit({ type: "extension", method: "codex/forkFailed", params: { message } });
+        return undefined;
+      },
+    );
   }
 
   #listener() {
@@ -235,16 +303,9 @@ export class CodexSession implements DriverSession {
       .catch(() => undefined);
   }
 
-  async #unload(): Promise<void> {
-    if (this.#loaded?.server.isRunning !== true) return;
-    const { server, id: threadId } = this.#loaded;
-    await this.#cleanUp();
-    // Whether it lets go or not, nobody listens any more.
-    await server.request("thread/unsubscribe", { threadId }, this.#parts.timing.stop).catch(() => undefined);
-  }
-
   /** The folder for temporary files of this thread's commands. */
-  #folder(): Promise<string> {
+  async #folder({ sandboxPolicy }: ThreadSettings): Promise<string> {
+    if (isConfined(sandboxPolicy)) return PRIVATE_TEMPORARY;
     this.#temporary ??= mkdtemp(join(tmpdir(), "flint-codex-"));
     return this.#temporary;
   }

@@ -2,7 +2,7 @@ import type { ThreadSettings } from "@flint/protocol";
 import type { CodexModel } from "@flint/protocol/codex";
 import { expect, test } from "vitest";
 import { modelRows, selectorsOf } from "./selectors.ts";
-import { approvalPolicyOf, inputOf, openingOf, sandboxPolicyOf, workingOf } from "./settings.ts";
+import { inputOf, openingOf, sandboxPolicyOf, workingOf } from "./settings.ts";
 
 const SETTINGS: ThreadSettings = {
   ...{ model: "codex/default", cwd: "/a/b", config: {} },
@@ -31,11 +31,12 @@ test("each policy means one sandbox of Codex, and never a wider one", () => {
   expect(sandboxPolicyOf({ type: "dangerFullAccess" }, "/t")).toEqual({ type: "dangerFullAccess" });
 });
 
-test("Codex asks about everything unless nothing is ever asked", () => {
-  const asked = (["always", "unlessTrusted", "never"] as const).map((approvalPolicy) =>
-    approvalPolicyOf({ ...SETTINGS, approvalPolicy }),
-  );
-  expect(asked).toEqual(["untrusted", "untrusted", "never"]);
+test("Codex asks about everything, whoever answers: Flint's rules hold for those too who are never asked", () => {
+  const asked = (["always", "unlessTrusted", "never"] as const).map((approvalPolicy) => [
+    openingOf({ ...SETTINGS, approvalPolicy }, [], "/t").approvalPolicy,
+    workingOf({ ...SETTINGS, approvalPolicy }, "/t", "m").approvalPolicy,
+  ]);
+  expect(asked.flat()).toEqual(Array.from({ length: 6 }, () => "untrusted"));
 });
 
 test("a thread begins read-only, with no folder trusted, and with the user's MCP servers", () => {

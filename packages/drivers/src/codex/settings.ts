@@ -9,15 +9,17 @@ import type {
   CodexUserInput,
 } from "@flint/protocol/codex";
 import { COLLABORATION_MODE, modelName, PERSONALITY, REASONING_EFFORT } from "./selectors.ts";
+import { isConfined } from "./wall.ts";
 
 /** What Codex is told so that it does not try what is refused here anyway. */
 const SANDBOX_NOTE =
   "Commands always run in the sandbox of this session. Requests to run one outside of it (sandbox_permissions) are declined without asking anybody; say what you would need instead.";
 
-/** With `untrusted` Codex asks before every command and change, and Flint decides who answers. */
-export function approvalPolicyOf({ approvalPolicy }: ThreadSettings): CodexApprovalPolicy {
-  return approvalPolicy === "never" ? "never" : "untrusted";
-}
+/**
+ * With `untrusted` Codex asks before every command and change, and Flint decides who answers. That holds for a user too
+ * who never wants to be asked: Flint answers by itself then, and what its rules forbid stays forbidden.
+ */
+const APPROVAL_POLICY: CodexApprovalPolicy = "untrusted";
 
 /** The sandbox of a policy. `temporary` is the one folder outside of the workspace that commands may write. */
 export function sandboxPolicyOf(policy: SandboxPolicy, temporary: string): CodexSandboxPolicy {
@@ -39,11 +41,6 @@ export function sandboxPolicyOf(policy: SandboxPolicy, temporary: string): Codex
   }
 }
 
-/** Whether a policy keeps commands in. */
-export function isConfined({ type }: SandboxPolicy): boolean {
-  return type === "readOnly" || type === "workspaceWrite";
-}
-
 /** What is behind a thread until its first turn says it exactly: never more than that. */
 function sandboxModeOf({ type }: SandboxPolicy): CodexSandboxMode {
   return type === "dangerFullAccess" ? "danger-full-access" : "read-only";
@@ -63,7 +60,7 @@ export function openingOf(
   return {
     model: modelName(settings.model) ?? null,
     cwd: settings.cwd,
-    approvalPolicy: approvalPolicyOf(settings),
+    approvalPolicy: APPROVAL_POLICY,
     approvalsReviewer: "user",
     sandbox: sandboxModeOf(settings.sandboxPolicy),
     config: {
@@ -108,7 +105,7 @@ export function workingOf(settings: ThreadSettings, temporary: string, model: st
   const modeSettings = { model: chosen, reasoning_effort: effort ?? null, developer_instructions: null };
   return {
     cwd: settings.cwd,
-    approvalPolicy: approvalPolicyOf(settings),
+    approvalPolicy: APPROVAL_POLICY,
     approvalsReviewer: "user",
     sandboxPolicy: sandboxPolicyOf(settings.sandboxPolicy, temporary),
     model: chosen,

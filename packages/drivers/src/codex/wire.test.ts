@@ -6,6 +6,7 @@ import { CodexServer } from "./server.ts";
 import { FakeCodex } from "./testing/fake-codex.ts";
 import { fakeSession, PLACE, SETTINGS } from "./testing/fake-session.ts";
 import { CODEX_TIMING } from "./timing.ts";
+import { NO_WALL } from "./wall.ts";
 
 /** A turn that has begun. */
 async function running(fake: FakeCodex) {
@@ -222,25 +223,6 @@ describe("a Codex that does not behave", () => {
   });
 });
 
-test("a Codex of another version is told of once, with what changed", async () => {
-  const fake = new FakeCodex();
-  fake.answers.set("initialize", { userAgent: "flint/0.999.0 (test)" });
-  const { opened } = await fakeSession(fake, onTestFinished);
-  const told: unknown[] = [];
-  for (const text of ["one", "two"]) {
-    const turn = new RecordingTurn({ text, settings: SETTINGS });
-    const outcome = opened.run(turn);
-    await fake.told(({ method, params }) => method === "turn/start" && JSON.stringify(params).includes(text));
-    fake.endTurn();
-    await outcome;
-    told.push(...turn.events.filter((event) => event.type === "extension"));
-  }
-  const changes = ["Codex is 0.999.0; Flint was made for 0.166.0."];
-  expect(told).toEqual([
-    { type: "extension", method: "codex/drift", params: { version: "0.999.0", changes } },
-  ]);
-});
-
 test("[S4-29] Codex gets the key that is meant for it, and says whose account it works with", async () => {
   const fake = new FakeCodex();
   const environment = { OPENAI_API_KEY: "sk-test" };
@@ -268,7 +250,7 @@ test("[S4-29] Codex gets the key that is meant for it, and says whose account it
 
 test("messages that nobody understands are counted", async () => {
   const fake = new FakeCodex();
-  const launch = { command: ["codex"], environment: {} };
+  const launch = { command: ["codex"], environment: {}, wall: NO_WALL, ownPaths: [] };
   const server = await CodexServer.start({
     ...{ launch, sandbox: fake, version: "1", trace: undefined, timing: CODEX_TIMING },
   });

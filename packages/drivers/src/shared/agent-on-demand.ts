@@ -68,6 +68,12 @@ export class AgentOnDemand implements Driver {
     return (await (await this.#driver()).mcpServers?.()) ?? [];
   }
 
+  /** What was never loaded has nothing to end. */
+  async close(): Promise<void> {
+    const driver = await this.#loaded?.catch(() => undefined);
+    await driver?.close?.();
+  }
+
   #driver(): Promise<Driver> {
     this.#loaded ??= this.#load();
     return this.#loaded;

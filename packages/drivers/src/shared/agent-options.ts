@@ -9,6 +9,9 @@ export interface AgentProgram {
   readonly environment: Readonly<Record<string, string>>;
 }
 
+/** How long a process of an agent that has one for each thread stays: as long as the thread is used, or for one turn. */
+export type ProcessSpan = "thread" | "turn";
+
 /** What every driver of a foreign agent is given. */
 export interface AgentOptions {
   /** Finds the agent's program now; undefined if it is not on this machine. Cheap, asked often. */
@@ -23,6 +26,8 @@ export interface AgentOptions {
   readonly stateFolder?: string | undefined;
   /** With what an agent is started before any thread asks for it, as to list its models. */
   readonly sandbox?: Sandbox | undefined;
+  /** Unless told, a process stays for the thread. Only Claude has the choice. */
+  readonly processSpan?: ProcessSpan | undefined;
   /** The version of Flint, as agents are told. */
   readonly version: string;
 }

@@ -9,6 +9,8 @@ export interface AgentProcessSpec {
   readonly name: string;
   readonly command: readonly string[];
   readonly cwd: string;
+  /** The folder that the policy calls the workspace, if it is not the one it is started in. */
+  readonly workspace?: string;
   readonly policy: SandboxPolicy;
   readonly environment: Readonly<Record<string, string>>;
   readonly sandbox: Sandbox;
@@ -47,8 +49,8 @@ export class AgentProcess {
 
   /** Starts it. Rejects with a FlintError if it cannot be started or not be confined as asked. */
   static async start(spec: AgentProcessSpec): Promise<AgentProcess> {
-    const { name, command, cwd, policy, environment, sandbox, ownPaths = [] } = spec;
-    const process = { command, cwd, workspace: cwd, policy, environment };
+    const { name, command, cwd, workspace = cwd, policy, environment, sandbox, ownPaths = [] } = spec;
+    const process = { command, cwd, workspace, policy, environment };
     // An agent that cannot reach its model is none.
     const running = await sandbox.start({ ...process, ownPaths, network: true });
     return new AgentProcess(name, running);

@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import type { LaunchResult, ProcessSpec, RunningProcess, Sandbox } from "@flint/core/ports";
+import type { LaunchResult, LaunchSpec, ProcessSpec, RunningProcess, Sandbox } from "@flint/core/ports";
 
 /** A message on the wire. */
 export type WireMessage = Readonly<Record<string, unknown>>;
@@ -38,9 +38,10 @@ export class FakeCodex implements Sandbox {
     return { available: true, mechanism: "none" };
   }
 
-  async launch(): Promise<LaunchResult> {
+  /** What it does when it is to run to its end. */
+  launch = async (_spec: LaunchSpec): Promise<LaunchResult> => {
     throw new Error("Nothing is to be run to its end here.");
-  }
+  };
 
   async start(spec: ProcessSpec): Promise<RunningProcess> {
     this.starts.push(spec);
@@ -97,6 +98,8 @@ export class FakeCodex implements Sandbox {
     const message: WireMessage = JSON.parse(line);
     const answer = this.answers.get(String(message.method));
     if (message.id !== undefined && answer !== undefined) this.say({ id: message.id, result: answer });
+    if (message.method === "thread/unsubscribe")
+      this.say({ method: "thread/closed", params: { threadId: THREAD.id } });
     for (const waiter of this.#waiting) {
       if (!waiter.holds(message)) continue;
       this.#waiting.delete(waiter);

@@ -50,6 +50,21 @@ describe("Anthropic's Messages", () => {
     });
   });
 
+  test("an answer that has to fit a schema is given with the tool that Claude Code has for it", async () => {
+    const url = await start();
+    const properties = { answer: { type: "string" }, count: { type: "integer" } };
+    const input_schema = { type: "object", properties, required: ["answer", "count"] };
+    const tools = [Bash, { name: "StructuredOutput", description: "Answers", input_schema }];
+    const input = { answer: expect.any(String), count: expect.any(Number) };
+    const answer = await post(url, "/v1/messages", ask("hello", { tools }));
+    expect(answer.body).toMatchObject({
+      content: [{ type: "tool_use", name: "StructuredOutput", input }],
+      stop_reason: "tool_use",
+    });
+    const work = await post(url, "/v1/messages", ask("run `date`", { tools }));
+    expect(work.body).toMatchObject({ content: [{ type: "tool_use", name: "Bash" }] });
+  });
+
   test("a stream has its events in order, with thinking only for those who want it", async () => {
     const url = await start();
     const { type, names, data } = await stream(

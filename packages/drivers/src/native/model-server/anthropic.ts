@@ -13,7 +13,12 @@ import type { Answer, ModelCall, Shape, StreamEvent } from "./shape.ts";
 /** A call in the shape of Anthropic's Messages, with what only that shape has. */
 interface MessagesCall extends ModelCall {
   readonly showsThinking: boolean;
+  /** Whether the caller wants its answer as the input of a tool that it has for that. */
+  readonly answersByTool: boolean;
 }
+
+/** The tool with which Claude Code takes an answer that has to fit a schema: the schema of the tool. */
+const ANSWER_TOOL = "StructuredOutput";
 
 const ERROR_TYPES: Readonly<Record<number, string>> = {
   400: "invalid_request_error",
@@ -42,7 +47,9 @@ export class AnthropicShape implements Shape {
       system,
       ...messages.map((message) => contentText(message.at("content"))),
     ]);
-    const tools = new CallersTools(given.at("tools").optionalItems().flatMap(readTool), directory);
+    const offered = given.at("tools").optionalItems().flatMap(readTool);
+    const tools = new CallersTools(offered, directory);
+    const answerTool = offered.find(({ name }) => name === ANSWER_TOOL);
     const conversation = new CallersConversation(tools);
     conversation.instructed(system);
     for (const message of messages) readMessage(message, conversation);
@@ -53,12 +60,14 @@ export class AnthropicShape implements Shape {
       tools,
       isTitle: wantsTitle(system, tools.count),
       showsThinking: thinking.isObject && thinking.at("type").value !== "disabled",
-      request: modelRequest(conversation.messages, tools, schemaOf(given)),
+      answersByTool: answerTool !== undefined,
+      request: modelRequest(conversation.messages, tools, schemaOf(given) ?? answerTool?.parameters),
     };
   }
 
   answer(call: ModelCall): Answer {
-    return new MessagesAnswer(call, "showsThinking" in call && call.showsThinking === true);
+    const { showsThinking, answersByTool } = { showsThinking: false, answersByTool: false, ...call };
+    return new MessagesAnswer(call, { showsThinking, answersByTool });
   }
 
   failure(status: number, message: string): unknown {
@@ -68,18 +77,21 @@ export class AnthropicShape implements Shape {
 }
 
 type Block = Record<string, unknown>;
+type Ways = Pick<MessagesCall, "showsThinking" | "answersByTool">;
 
 class MessagesAnswer implements Answer {
   readonly #call: ModelCall;
-  readonly #showsThinking: boolean;
+  readonly #ways: Ways;
   readonly #id = `msg_${randomUUID().replaceAll("-", "")}`;
   readonly #blocks: Block[] = [];
   #openType: "text" | "thinking" | undefined;
+  /** The answer that is given with a tool, when it is whole. */
+  #withheld = "";
   #ending: { readonly stopReason: string; readonly usage: object } | undefined;
 
-  constructor(call: ModelCall, showsThinking: boolean) {
+  constructor(call: ModelCall, ways: Ways) {
     this.#call = call;
-    this.#showsThinking = showsThinking;
+    this.#ways = ways;
   }
 
   begin(): StreamEvent[] {
@@ -89,19 +101,26 @@ class MessagesAnswer implements Answer {
   part(part: ModelPart): StreamEvent[] {
     switch (part.type) {
       case "text-delta":
-        return this.#stream("text", part.text);
+        if (!this.#ways.answersByTool) return this.#stream("text", part.text);
+        this.#withheld += part.text;
+        return [];
       case "reasoning-delta":
-        return this.#showsThinking ? this.#stream("thinking", part.text) : [];
+        return this.#ways.showsThinking ? this.#stream("thinking", part.text) : [];
       case "tool-call":
-        return [...this.#close(), ...this.#toolUse(part)];
+        return [...this.#tellWithheld(), ...this.#close(), ...this.#toolUse(part)];
       default:
         return [];
     }
   }
 
   end(reason: FinishReason, usage: TokenUsage): StreamEvent[] {
-    const closing = this.#close();
-    this.#ending = { stopReason: STOP_REASONS[reason], usage: usageOf(usage) };
+    const input = reason === "stop" ? objectIn(this.#withheld) : undefined;
+    const closing =
+      input === undefined
+        ? [...this.#tellWithheld(), ...this.#close()]
+        : [...this.#close(), ...this.#answerByTool(input)];
+    const stopReason = STOP_REASONS[input === undefined ? reason : "tools"];
+    this.#ending = { stopReason, usage: usageOf(usage) };
     const delta = { stop_reason: this.#ending.stopReason, stop_sequence: null };
     return [
       ...closing,
@@ -166,6 +185,17 @@ class MessagesAnswer implements Answer {
     return event("content_block_delta", { index, delta: { type: "signature_delta", signature } });
   }
 
+  /** What is no answer for the tool is said as it is. */
+  #tellWithheld(): StreamEvent[] {
+    const text = this.#withheld;
+    this.#withheld = "";
+    return text === "" ? [] : this.#stream("text", text);
+  }
+
+  #answerByTool(input: Readonly<Record<string, unknown>>): StreamEvent[] {
+    return this.#toolUse({ type: "tool-call", callId: `answer_${this.#id}`, tool: ANSWER_TOOL, input });
+  }
+
   #toolUse(part: Extract<ModelPart, { type: "tool-call" }>): StreamEvent[] {
     const { id, name, input, text } = this.#call.tools.outward(part);
     const index = this.#blocks.length;
@@ -194,6 +224,17 @@ function usageOf(usage: TokenUsage): object {
     cache_read_input_tokens: usage.cacheReadTokens ?? 0,
     output_tokens: usage.outputTokens + (usage.thinkingTokens ?? 0),
   };
+}
+
+/** The object that a text is; undefined if it is anything else. */
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  // Expected: an answer in words.
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function readTool(given: Given): CallersTool[] {

@@ -1,6 +1,6 @@
 import { CUT_SHORT } from "../models/conversation.ts";
 import type { Message, ToolCall } from "../models/model.ts";
-import { resultOf, saysStopped, usersWords } from "./callers-text.ts";
+import { resultOf, saidMeanwhile, saysStopped, usersWords } from "./callers-text.ts";
 import type { CallersTools } from "./callers-tools.ts";
 
 /** Builds the conversation that the offline model sees from what a caller sent, in the order it was sent. */
@@ -18,13 +18,14 @@ export class CallersConversation {
   }
 
   instructed(text: string): void {
-    if (text !== "") this.#messages.push({ role: "system", text });
+    if (saidMeanwhile(text) !== undefined) this.asked(text);
+    else if (text !== "") this.#messages.push({ role: "system", text });
   }
 
   asked(text: string): void {
     if (saysStopped(text)) this.#stop();
     const words = usersWords(text);
-    if (words !== "" && !saysStopped(text)) this.#messages.push({ role: "user", text: words });
+    if (words !== "") this.#messages.push({ role: "user", text: words });
   }
 
   said(text: string): void {

@@ -1,5 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { resultOf, saysStopped, titleFor, usersWords, wantsTitle, workingDirectory } from "./callers-text.ts";
+import { CallersConversation } from "./callers-conversation.ts";
+import {
+  resultOf,
+  saidMeanwhile,
+  saysStopped,
+  titleFor,
+  usersWords,
+  wantsTitle,
+  workingDirectory,
+} from "./callers-text.ts";
+import { CallersTools } from "./callers-tools.ts";
 
 describe("the words of the user", () => {
   test.each([
@@ -7,12 +17,41 @@ describe("the words of the user", () => {
     ["<environment_context>\n  <cwd>/x</cwd>\n</environment_context>", ""],
     ["# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>\nrun `rm`\n</INSTRUCTIONS>", ""],
     ["what does <b>this</b> mean", "what does <b>this</b> mean"],
+    ["<turn_aborted>\nThe user interrupted.\n</turn_aborted>", ""],
+    ["<turn_aborted>\nThe user interrupted.\n</turn_aborted>\nrun `date`", "run `date`"],
+    ["[Request interrupted by user]", ""],
   ])("%j", (sent, words) => expect(usersWords(sent)).toBe(words));
 
   test("that the work was stopped is told apart from them", () => {
     expect(saysStopped("[Request interrupted by user for tool use]")).toBe(true);
     expect(saysStopped("<turn_aborted>\nThe user interrupted.\n</turn_aborted>")).toBe(true);
     expect(saysStopped("stop it")).toBe(false);
+  });
+});
+
+describe("what the user said while the caller worked", () => {
+  const note = "The user sent a new message while you were working:\ncount to 3";
+  const urge =
+    "\n\nIMPORTANT: After completing your current task, you MUST address the user's message above.";
+
+  test.each([
+    [`${note}${urge}`, "count to 3"],
+    [note, "count to 3"],
+    [`<system-reminder>\n${note}${urge}\n</system-reminder>`, "count to 3"],
+    [`<system-reminder>\n${note}\n</system-reminder>`, "count to 3"],
+    ["Be brief.", undefined],
+  ])("%j", (sent, words) => expect(saidMeanwhile(sent)).toBe(words));
+
+  test("counts as said by the user, whoever is said to have said it", () => {
+    const conversation = new CallersConversation(new CallersTools([], undefined));
+    conversation.instructed("Be brief.");
+    conversation.asked("run `date`");
+    conversation.instructed(`${note}${urge}`);
+    expect(conversation.messages).toEqual([
+      { role: "system", text: "Be brief." },
+      { role: "user", text: "run `date`" },
+      { role: "user", text: "count to 3" },
+    ]);
   });
 });
 

@@ -9,13 +9,23 @@ const WRAPPINGS = [
   "INSTRUCTIONS",
 ];
 const INSTRUCTIONS = /^# AGENTS\.md instructions\b[^\n]*\n*/;
-const CUT_SHORT = /^\s*(?:\[Request interrupted by user(?: for tool use)?\]|<turn_aborted>[\s\S]*)\s*$/;
+const CUT_SHORT =
+  /^\s*(?:\[Request interrupted by user(?: for tool use)?\]|<turn_aborted>[\s\S]*?(?:<\/turn_aborted>|$))/;
+
+/** How Claude Code hands over what its user says while it works, as a note of its own. */
+const MEANWHILE =
+  /^(?:<system-reminder>)?\s*The user sent a new message while you were working:\n([\s\S]*?)(?:\n+IMPORTANT: After completing your current task[\s\S]*|\s*<\/system-reminder>\s*)?$/;
 
 const DIRECTORY = /(?:working directory|<cwd>|\bcwd\b)[^\n/]{0,20}(\/[^\s<`"']+)/i;
 
 /** The words of the user themselves; nothing if there are none among what an agent sent in their place. */
 export function usersWords(text: string): string {
-  return unwrapped(text).replace(INSTRUCTIONS, "").trim();
+  return (saidMeanwhile(text) ?? unwrapped(text.replace(CUT_SHORT, "")).replace(INSTRUCTIONS, "")).trim();
+}
+
+/** What the user said while the caller worked, if that is what it tells here; callers may tell it as if it was no word of the user. */
+export function saidMeanwhile(text: string): string | undefined {
+  return MEANWHILE.exec(text)?.[1];
 }
 
 /** Without the passages that agents add. One that has no end is left as it is. */
@@ -32,7 +42,7 @@ function withoutPassages(text: string, name: string): string {
   }, first);
 }
 
-/** Whether this says that the user stopped the work. */
+/** Whether this begins with a note that the user stopped the work. */
 export function saysStopped(text: string): boolean {
   return CUT_SHORT.test(text);
 }

@@ -2,9 +2,12 @@ import { inputText, isKnownItem, type ThreadItem, type Turn } from "@flint/proto
 
 /** How much of what was said is given to an agent that lost its memory; the end of it counts most. */
 const LONGEST_HISTORY = 24_000;
-const LONGEST_PIECE = 4_000;
+const LONGEST_PIECE = 2_000;
 
-/** What was said and done in turns, as text of a bounded length; empty if there is nothing to tell. */
+/**
+ * What was said and done in turns, for an agent that has lost its own memory of them, as text of a bounded length. Empty
+ * if there is nothing to tell.
+ */
 export function historyText(turns: readonly Turn[]): string {
   const pieces = turns.flatMap((turn) => turn.items.flatMap(pieceOf));
   const kept: string[] = [];

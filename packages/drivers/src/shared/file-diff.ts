@@ -14,8 +14,8 @@ export interface TextChange {
 /** Makes the exact unified diff of a change. */
 export type FileDiff = (change: TextChange) => string;
 
-/** What makes diffs, loaded when the first agent starts. */
-export async function loadFileDiff(): Promise<FileDiff> {
+/** What makes diffs, loaded when it is first needed. After `searchMs` a longer diff than the shortest will do. */
+export async function loadFileDiff(searchMs: number = SEARCH_MS): Promise<FileDiff> {
   const { structuredPatch } = await import("diff");
   return ({ path, before, after }) => {
     if (before === after) return "";
@@ -23,7 +23,7 @@ export async function loadFileDiff(): Promise<FileDiff> {
       before === undefined ? "--- /dev/null" : `--- a/${path}`,
       after === undefined ? "+++ /dev/null" : `+++ b/${path}`,
     ];
-    const options = { context: CONTEXT_LINES, timeout: SEARCH_MS };
+    const options = { context: CONTEXT_LINES, timeout: searchMs };
     const found = structuredPatch("", "", before ?? "", after ?? "", undefined, undefined, options);
     const hunks = found?.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
       `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`,

@@ -1,10 +1,10 @@
 import { type Answers, isId, type UserQuestion } from "@flint/protocol";
-import { type JsonObject, listOf, numberOf, objectOf, textOf } from "./wire.ts";
+import { type JsonObject, listOf, numberOf, objectOf, textOf } from "./json.ts";
 
 /** Asks the user; an empty record means that nobody answered. */
 export type Ask = (questions: readonly UserQuestion[]) => Promise<Answers>;
 
-/** What an agent is answered. */
+/** What whoever wanted to know is answered. */
 export type ElicitationAnswer =
   | { readonly action: "accept"; readonly content?: Readonly<Record<string, unknown>> }
   | { readonly action: "decline" | "cancel" };
@@ -18,7 +18,10 @@ const MOST_ROUNDS = 3;
 const LONGEST_TEXT = 1000;
 const LONGEST_ADDRESS = 2000;
 
-/** Asks the user what an agent wants to know. What cannot be asked well is declined. */
+/**
+ * Asks the user what an agent or one of its MCP servers wants to know, in the words of MCP. `title` says who asks. What
+ * cannot be asked well is declined.
+ */
 export async function answerElicitation(
   title: string,
   request: JsonObject,

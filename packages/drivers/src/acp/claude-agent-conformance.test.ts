@@ -1,0 +1,101 @@
+import { access, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { CommandSandbox } from "@flint/core/sandbox";
+import {
+  absent,
+  agentProgram,
+  checksWithout,
+  type DriverUnderTest,
+  descendantsOf,
+  describeDriver,
+  MODEL_FAILURES,
+  needs,
+  temporaryFolder,
+} from "@flint/testkit";
+import { onTestFinished } from "vitest";
+import { offlineModel } from "../testing/offline-model.ts";
+import { AcpDriver } from "./driver.ts";
+import { ACP_PROFILES } from "./profiles.ts";
+
+const NAME = "claude-agent-acp";
+const [PROGRAM, CLAUDE] = [agentProgram(NAME), agentProgram("claude")];
+
+/** What it tells of a failing model is told like an answer, so that no failure can be seen. */
+const CHECKS = checksWithout(
+  ...MODEL_FAILURES,
+  "answers what it is told while it runs",
+  "takes further input while it runs, and none afterwards, if it can be steered",
+  "uses another model from the turn on that names it",
+);
+
+if (PROGRAM === undefined || CLAUDE === undefined)
+  needs(PROGRAM === undefined ? NAME : "claude")(`The real ${NAME}, as any driver`, () => undefined);
+else describeDriver(`The real ${NAME}`, () => settingUp(PROGRAM, CLAUDE), CHECKS);
+
+async function settingUp(program: string, claude: string): Promise<DriverUnderTest> {
+  const { path: place } = await temporaryFolder();
+  const cwd = join(place, "work");
+  await mkdir(cwd);
+  const model = await offlineModel(onTestFinished);
+  const anew = () =>
+    new AcpDriver({
+      ...{ id: NAME, title: NAME, profile: ACP_PROFILES[NAME], version: "0.0.0" },
+      // Where this says something, the agent believes that it may do without permissions, which Claude refuses to root.
+      program: async () => ({
+        command: [program],
+        environment: { CLAUDE_CODE_EXECUTABLE: claude, IS_SANDBOX: "" },
+      }),
+      offlineModel: async () => model.url,
+      stateFolder: join(place, "state"),
+    });
+  return {
+    driver: anew(),
+    settings: {
+      model: `${NAME}/default`,
+      cwd,
+      approvalPolicy: "always",
+      sandboxPolicy: { type: "workspaceWrite" },
+      config: {},
+    },
+    sandbox: new CommandSandbox({ environment: process.env }),
+    prompts: {
+      text: "hello",
+      tool: "run `touch made`",
+      stream: "count to 1000000",
+      longTool: "run `touch begun && tail -f /dev/null`",
+      failure: "fail",
+    },
+    toolRan: () =>
+      access(join(cwd, "made")).then(
+        () => true,
+        () => false,
+      ),
+    stopsWithinMs: 4_000,
+    turnWithinMs: 40_000,
+    gives: {
+      again: anew,
+      fileChange: {
+        prompt: "in notes.txt replace two with three",
+        path: "notes.txt",
+        before: "one\ntwo\nlast\n",
+        after: "one\nthree\nlast\n",
+      },
+      sessionApproval: { sameAgain: "asksAgain", otherTool: "run `touch other`" },
+      steering: absent("it says that it can be steered, and refuses what it is told while it works"),
+      recall: { ask: "what did I ask you?", says: /hello/ },
+      fork: {
+        told: "hello, lantern",
+        ask: "what did I ask you?",
+        knowsBefore: /1\. hello/,
+        knowsTold: /lantern/,
+      },
+      otherModel: absent("what it calls its models depends on the account"),
+      selectors: ["mode"],
+      failing: absent("it tells the failure of its model as if it had said it"),
+      processes: () =>
+        descendantsOf(process.pid)
+          .filter(({ command }) => command.includes(`/${NAME}`))
+          .map(({ pid }) => pid),
+    },
+  };
+}

@@ -1,0 +1,205 @@
+import { readFile } from "node:fs/promises";
+import { CommandSandbox } from "@flint/core/sandbox";
+import type { ApprovalPolicy, Decision, ThreadSettings } from "@flint/protocol";
+import {
+  type FakeStep,
+  leavesNoProcess,
+  RecordingTurn,
+  temporaryFolder,
+  writeFakeAgent,
+} from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ACP_PROFILES, type AcpProfileName } from "./profiles.ts";
+import { driverOf } from "./testing/fixture.ts";
+
+const COMPLETED = { status: "completed" };
+const DENY: Decision = { outcome: "deny", scope: "once" };
+
+/** A message of the protocol. */
+const rpc = (message: object) => ({ jsonrpc: "2.0", ...message });
+const update = (sessionUpdate: string, fields: object): FakeStep => ({
+  send: rpc({ method: "session/update", params: { sessionId: "s", update: { sessionUpdate, ...fields } } }),
+});
+const say = (text: string): FakeStep => update("agent_message_chunk", { content: { type: "text", text } });
+const end = (stopReason = "end_turn"): FakeStep => ({ send: rpc({ id: "$prompt", result: { stopReason } }) });
+const ask = (toolCall: object, options: readonly object[]): FakeStep => ({
+  send: rpc({ id: 7, method: "session/request_permission", params: { sessionId: "s", toolCall, options } }),
+});
+const answered = (optionId: string): FakeStep => ({
+  expect: { id: 7, result: { outcome: { outcome: "selected", optionId } } },
+});
+
+/** Says hello as the agent does and waits for a prompt. Whoever offers more than version 1 waits for ever. */
+function greeted(choices: object): readonly FakeStep[] {
+  const isOffered = { fs: { readTextFile: false, writeTextFile: false }, terminal: false };
+  return [
+    {
+      expect: {
+        id: "$hello",
+        method: "initialize",
+        params: { protocolVersion: 1, clientCapabilities: isOffered },
+      },
+    },
+    { send: rpc({ id: "$hello", result: { protocolVersion: 1, agentCapabilities: { loadSession: true } } }) },
+    { expect: { id: "$new", method: "session/new" } },
+    { send: rpc({ id: "$new", result: { sessionId: "s", ...choices } }) },
+    { expect: { id: "$prompt", method: "session/prompt" } },
+  ];
+}
+
+const modes = (...ids: readonly string[]) => ({
+  modes: { currentModeId: ids[0], availableModes: ids.map((id) => ({ id, name: id })) },
+});
+
+interface Wishes {
+  readonly approvalPolicy?: ApprovalPolicy;
+  readonly decision?: Decision;
+}
+
+/** One turn with an agent that behaves like the named one. */
+async function turnWith(name: AcpProfileName, steps: readonly FakeStep[], wishes: Wishes = {}) {
+  leavesNoProcess();
+  const { path } = await temporaryFolder();
+  const command = await writeFakeAgent(path, [...steps, { hang: true }]);
+  const profile = { ...ACP_PROFILES[name], startMs: 20_000 };
+  const driver = driverOf(command, { profile });
+  const settings: ThreadSettings = {
+    ...{ model: "fixture/default", cwd: path, config: {}, sandboxPolicy: { type: "dangerFullAccess" } },
+    approvalPolicy: wishes.approvalPolicy ?? "unlessTrusted",
+  };
+  const session = await driver.open({
+    ...{ threadId: "t", settings, nativeId: undefined, mcpServers: [] },
+    sandbox: new CommandSandbox({ environment: process.env }),
+    ...{ history: async () => [], account: async () => "" },
+  });
+  onTestFinished(() => session.close());
+  const { decision } = wishes;
+  const turn = new RecordingTurn({
+    text: "go",
+    settings,
+    ...(decision === undefined ? {} : { decide: () => decision }),
+  });
+  const outcome = await session.run(turn).finally(() => turn.end());
+  const said = turn.completedItems.flatMap((item) => ("text" in item ? [String(item.text)] : [])).join("");
+  return { turn, outcome, said, path };
+}
+
+const RUN = {
+  toolCallId: "c",
+  title: "touch made",
+  kind: "execute",
+  status: "pending",
+  rawInput: { command: "touch made" },
+};
+
+test("gemini: a call that is announced only where it asks is an item, and is answered in its words", async () => {
+  const options = [
+    { optionId: "proceed_always", name: "Allow for this session", kind: "allow_always" },
+    { optionId: "proceed_once", name: "Allow", kind: "allow_once" },
+    { optionId: "cancel", name: "Reject", kind: "reject_once" },
+  ];
+  const { turn, outcome } = await turnWith(
+    "gemini",
+    [
+      ...greeted(modes("default", "autoEdit", "yolo", "plan")),
+      ask(RUN, options),
+      answered("proceed_once"),
+      update("tool_call_update", {
+        toolCallId: "c",
+        status: "completed",
+        title: "touch made",
+        kind: "execute",
+      }),
+      end(),
+    ],
+    { decision: { outcome: "allow", scope: "session" } },
+  );
+  expect(outcome).toEqual(COMPLETED);
+  expect(turn.actions).toMatchObject([{ kind: "command", command: "touch made" }]);
+  expect(turn.completedItems).toMatchObject([{ type: "commandExecution", status: "completed" }]);
+});
+
+test("opencode: it is made to ask, and a file that it writes through Flint without being offered that is asked about", async () => {
+  const config = {
+    id: "mode",
+    name: "Session Mode",
+    category: "mode",
+    type: "select",
+    currentValue: "build",
+  };
+  const options = [{ value: "build", name: "build" }];
+  const { turn, outcome, said, path } = await turnWith("opencode", [
+    ...greeted({ configOptions: [{ ...config, options }] }),
+    {
+      send: rpc({
+        id: 8,
+        method: "fs/write_text_file",
+        params: { sessionId: "s", path: "{{cwd}}/w.txt", content: "one\n" },
+      }),
+    },
+    { expect: { id: 8, result: {} } },
+    say("{{env.OPENCODE_PERMISSION}}"),
+    end(),
+  ]);
+  expect(outcome).toEqual(COMPLETED);
+  expect(JSON.parse(said)).toMatchObject({ edit: "ask", bash: "ask" });
+  expect(turn.actions).toMatchObject([{ kind: "fileChange", changes: [{ kind: "add" }] }]);
+  expect(await readFile(`${path}/w.txt`, "utf8")).toBe("one\n");
+});
+
+const CHOICES = {
+  "claude-agent-acp": [
+    { optionId: "allow-once", name: "Allow", kind: "allow_once" },
+    { optionId: "reject-once", name: "Reject", kind: "reject_once" },
+  ],
+  "codex-acp": [
+    { optionId: "allow_once", name: "Yes, proceed", kind: "allow_once" },
+    { optionId: "reject_once", name: "No", kind: "reject_once" },
+  ],
+} as const;
+
+describe("a no", () => {
+  test("claude-agent-acp goes on after it, and the item is declined", async () => {
+    const { turn, outcome, said } = await turnWith(
+      "claude-agent-acp",
+      [
+        ...greeted(modes("default", "acceptEdits", "plan", "bypassPermissions")),
+        update("tool_call", { ...RUN, rawInput: {}, title: "Terminal" }),
+        ask(RUN, CHOICES["claude-agent-acp"]),
+        answered("reject-once"),
+        update("tool_call_update", { toolCallId: "c", status: "failed" }),
+        say("As you wish."),
+        end(),
+      ],
+      { decision: DENY },
+    );
+    expect({ outcome, said }).toEqual({ outcome: COMPLETED, said: "As you wish." });
+    expect(turn.completedItems[0]).toMatchObject({ type: "commandExecution", status: "declined" });
+  });
+
+  test("codex-acp calls its turn cancelled after it, which nobody wanted to stop", async () => {
+    const { turn, outcome } = await turnWith(
+      "codex-acp",
+      [
+        ...greeted(modes("read-only", "workspace-write", "agent", "agent-full-access")),
+        update("tool_call", { ...RUN, status: "in_progress" }),
+        ask(RUN, CHOICES["codex-acp"]),
+        answered("reject_once"),
+        end("cancelled"),
+      ],
+      { decision: DENY },
+    );
+    expect(outcome).toEqual(COMPLETED);
+    expect(turn.completedItems).toMatchObject([{ type: "commandExecution", status: "declined" }]);
+  });
+});
+
+test.each([
+  ["codex-acp", "INITIAL_AGENT_MODE", "unlessTrusted", "read-only"],
+  ["codex-acp", "INITIAL_AGENT_MODE", "never", "agent-full-access"],
+  ["goose", "GOOSE_MODE", "unlessTrusted", "approve"],
+] as const)("%s: %s makes it ask as the policy %s says", async (name, variable, approvalPolicy, value) => {
+  const steps = [...greeted(modes("read-only", "agent-full-access")), say(`{{env.${variable}}}`), end()];
+  const { outcome, said } = await turnWith(name, steps, { approvalPolicy });
+  expect({ outcome, said }).toEqual({ outcome: COMPLETED, said: value });
+});

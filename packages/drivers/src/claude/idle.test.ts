@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import { CommandSandbox } from "@flint/core/sandbox";
+import {
+  descendantsOf,
+  leavesNoProcess,
+  type TestClient,
+  temporaryFolder,
+  testEngine,
+  waitForExit,
+  writeFakeAgent,
+} from "@flint/testkit";
+import { expect, test } from "vitest";
+import { ClaudeDriver } from "./driver.ts";
+import { BEGIN, DONE, says, WELCOME } from "./testing/fake-frames.ts";
+
+const IDLE_MS = 60_000;
+const THREADS = 10;
+
+test("ten threads that nobody uses have no process left, and the next turn of each takes up its session", async () => {
+  leavesNoProcess();
+  const { path } = await temporaryFolder();
+  const command = await writeFakeAgent(path, [
+    ...WELCOME,
+    { forever: [...BEGIN, says("Started with {{argv}}"), ...DONE] },
+  ]);
+  const { made, client } = engineOn(command, path);
+  const threadIds: string[] = [];
+  for (let thread = 0; thread < THREADS; thread += 1) {
+    const threadId = await client.startThread({ model: "claude/default" });
+    expect(await said(client, threadId)).toContain("--session-id");
+    threadIds.push(threadId);
+  }
+  const running = descendantsOf(process.pid);
+  expect(running.length).toBeGreaterThanOrEqual(THREADS);
+  // Still followed: the threads stay, their agents do not.
+  await made.clock.advance(2 * IDLE_MS);
+  await waitForExit(running);
+  for (const threadId of threadIds) {
+    const { thread } = await client.call("thread/read", { threadId });
+    expect(thread.status.type).toBe("idle");
+  }
+  expect(await said(client, threadIds[0] ?? "")).toContain("--resume,a-session");
+  expect(await said(client, threadIds[9] ?? "")).toContain("--resume,a-session");
+});
+
+test("a thread that somebody follows keeps its process while something runs in its background", async () => {
+  leavesNoProcess();
+  const { path } = await temporaryFolder();
+  const started = { type: "system", subtype: "task_started", task_id: "t", is_backgrounded: true };
+  const ended = { type: "system", subtype: "task_notification", task_id: "t", summary: "Done." };
+  const command = await writeFakeAgent(path, [
+    ...[...WELCOME, ...BEGIN, { send: started }, says("It builds."), ...DONE],
+    ...[...BEGIN, { send: ended }, says("It is built."), ...DONE, { expect: { type: "nothing" } }],
+  ]);
+  const { made, client } = engineOn(command, path);
+  const threadId = await client.startThread({ model: "claude/default" });
+  await said(client, threadId);
+  const running = descendantsOf(process.pid);
+  await made.clock.advance(3 * IDLE_MS);
+  expect(await said(client, threadId)).toContain("It is built.");
+  expect(descendantsOf(process.pid)).toEqual(running);
+  await made.clock.advance(3 * IDLE_MS);
+  await waitForExit(running);
+});
+
+function engineOn(command: readonly string[], path: string) {
+  const environment = { CLAUDE_CONFIG_DIR: join(path, "config") };
+  const claude = new ClaudeDriver({ program: async () => ({ command, environment }), version: "0.0.0" });
+  const made = testEngine({
+    ...{ otherDrivers: [claude], idleMs: IDLE_MS, cwd: path, sandboxPolicy: { type: "dangerFullAccess" } },
+    sandbox: new CommandSandbox({ environment: process.env }),
+  });
+  return { made, client: made.connect() };
+}
+
+async function said(client: TestClient, threadId: string): Promise<string> {
+  const { items } = await client.runTurn(threadId, "hello");
+  return JSON.stringify(items.filter((item) => item.type === "agentMessage"));
+}

@@ -1,0 +1,201 @@
+import { join } from "node:path";
+import type { UnaskedWork } from "@flint/core/ports";
+import { CommandSandbox } from "@flint/core/sandbox";
+import { mintId, type ThreadSettings } from "@flint/protocol";
+import {
+  agentProgram,
+  descendantsOf,
+  type FakeStep,
+  leavesNoProcess,
+  needs,
+  RecordingTurn,
+  type TestClient,
+  temporaryFolder,
+  testEngine,
+  waitForExit,
+  writeFakeAgent,
+} from "@flint/testkit";
+import { expect, onTestFinished, test } from "vitest";
+import { ClaudeDriver } from "./driver.ts";
+import { ClaudeBench } from "./testing/claude-bench.ts";
+import { BEGIN, DONE, says, UNASKED, WELCOME } from "./testing/fake-frames.ts";
+
+const real = needs("claude");
+
+const ENDED = { type: "system", subtype: "task_notification", task_id: "t", summary: "The build is done." };
+const TOOL = { subtype: "can_use_tool", tool_name: "Bash", tool_use_id: "u1", input: { command: "make" } };
+const FIRST = [...WELCOME, ...BEGIN, says("It builds."), ...DONE];
+const REST: FakeStep = { expect: { type: "nothing" } };
+
+real("the real Claude goes on by itself when a command in its background has ended", async () => {
+  leavesNoProcess();
+  const { path: folder } = await temporaryFolder();
+  const sandbox = new CommandSandbox({ environment: process.env });
+  const kit = { folder, command: [agentProgram("claude") ?? "claude"], sandbox, atEnd: onTestFinished };
+  const input = { command: "sleep 1; echo built", run_in_background: true };
+  const script = [[{ call: "Bash", input }], [{ text: "It builds." }], [{ text: "All is well." }]];
+  const bench = await ClaudeBench.make(kit, { script });
+  let heard: (work: UnaskedWork) => void = () => undefined;
+  const wanted = new Promise<UnaskedWork>((resolve) => {
+    heard = resolve;
+  });
+  const session = await bench.open({ startTurn: (work) => heard(work) });
+  const asked = new RecordingTurn({ text: "build it", settings: bench.settings });
+  expect(await session.run(asked).finally(() => asked.end())).toEqual({ status: "completed" });
+  const { reason: unasked } = await wanted;
+  expect(unasked).toMatch(/sleep 1; echo built.*completed/);
+  const turn = new RecordingTurn({ text: "", settings: bench.settings, unasked });
+  expect(await session.run(turn).finally(() => turn.end())).toEqual({ status: "completed" });
+  expect(turn.completedItems).toMatchObject([{ type: "agentMessage", text: "All is well." }]);
+});
+
+test("what Claude does when a task in its background ends is a turn of the thread, and says why", async () => {
+  const script = [...FIRST, { send: ENDED }, ...UNASKED, says("All is well."), ...DONE, REST];
+  const { client, threadId } = await threadOn(script);
+  const turn = await client.turnEnd((await unaskedTurn(client)).id);
+  expect(turn).toMatchObject({
+    status: "completed",
+    items: [{ type: "agentMessage", text: "All is well." }],
+    _meta: {
+      startedBy: "agent",
+      reason: "A task in the background of Claude has ended. The build is done.",
+    },
+  });
+  const { turns } = await client.call("thread/read", { threadId, includeTurns: true });
+  expect(turns?.map(({ items }) => items.map(({ type }) => type))).toEqual([
+    ["userMessage", "agentMessage"],
+    ["agentMessage"],
+  ]);
+});
+
+test("it asks like any other turn, and what was sent meanwhile follows it", async () => {
+  const { client, threadId } = await threadOn([
+    ...[...FIRST, ...UNASKED],
+    { send: { type: "control_request", request_id: "may", request: TOOL } },
+    {
+      expect: {
+        type: "control_response",
+        response: { request_id: "may", response: { behavior: "deny", message: "$message" } },
+      },
+    },
+    ...[says("Then not."), ...DONE, ...BEGIN, says("And now you."), ...DONE, REST],
+  ]);
+  const { id } = await unaskedTurn(client);
+  const { approval } = (await client.waitFor("approval/requested")).data;
+  expect(approval).toMatchObject({ turnId: id, action: { kind: "command", command: "make" } });
+  const input = [{ type: "text" as const, text: "and now me" }];
+  const queued = await client.call("turn/start", { threadId, input, delivery: "queue" });
+  expect(queued).toHaveProperty("queuedInput");
+  const decision = { outcome: "deny", scope: "once" } as const;
+  await client.call("approval/respond", { threadId, approvalId: approval.id, decision });
+  expect((await client.turnEnd(id)).status).toBe("completed");
+  const next = await client.waitFor("turn/started", ({ data }) => isThird(data.turn, id));
+  expect((await client.turnEnd(next.data.turn.id)).items).toMatchObject([
+    { type: "userMessage" },
+    { type: "agentMessage", text: "And now you." },
+  ]);
+});
+
+test("it can be stopped, and the next turn goes on in the same process", async () => {
+  const { client, threadId } = await threadOn([
+    ...[...FIRST, ...UNASKED, says("Let me see.")],
+    { expect: { type: "control_request", request_id: "$stop", request: { subtype: "interrupt" } } },
+    { send: { type: "control_response", response: { subtype: "success", request_id: "$stop" } } },
+    {
+      send: {
+        ...{ type: "result", subtype: "error_during_execution", is_error: true },
+        terminal_reason: "aborted_streaming",
+      },
+    },
+    ...[...BEGIN, says("Well."), ...DONE, REST],
+  ]);
+  const { id } = await unaskedTurn(client);
+  await client.waitFor("item/completed", ({ data }) => data.turnId === id);
+  const before = descendantsOf(process.pid).map(({ pid }) => pid);
+  await client.call("turn/interrupt", { threadId, turnId: id });
+  expect((await client.turnEnd(id)).status).toBe("interrupted");
+  expect((await client.runTurn(threadId, "go on")).status).toBe("completed");
+  expect(descendantsOf(process.pid).map(({ pid }) => pid)).toEqual(before);
+});
+
+test("it is ended where the thread may have no more turns", async () => {
+  const { client, threadId } = await threadOn(
+    [
+      ...[...FIRST, ...UNASKED, says("Let me see.")],
+      { expect: { type: "control_request", request_id: "$stop", request: { subtype: "interrupt" } } },
+      { exit: 0 },
+    ],
+    { thread: { turns: 1 } },
+  );
+  await waitForExit(descendantsOf(process.pid));
+  const { turns } = await client.call("thread/read", { threadId, includeTurns: true });
+  expect(turns).toHaveLength(1);
+});
+
+test("what the user says before there is a turn for it gets one turn with it, which ends with the answer", async () => {
+  const { driver, sandbox, path } = await claudeOn([
+    ...[...FIRST, ...UNASKED, says("All is well."), ...DONE],
+    ...[...BEGIN, says("And now you."), ...DONE, REST],
+  ]);
+  const settings: ThreadSettings = {
+    ...{ model: "claude/default", cwd: path, approvalPolicy: "always", config: {} },
+    sandboxPolicy: { type: "dangerFullAccess" },
+  };
+  let heard: (work: UnaskedWork) => void = () => undefined;
+  const wanted = new Promise<UnaskedWork>((resolve) => {
+    heard = resolve;
+  });
+  const session = await driver.open({
+    ...{ threadId: mintId(), settings, nativeId: undefined, mcpServers: [], sandbox },
+    ...{ history: async () => [], account: async () => "", startTurn: (work) => heard(work) },
+  });
+  onTestFinished(() => session.close());
+  const run = async (text: string) => {
+    const turn = new RecordingTurn({ text, settings });
+    const outcome = await session.run(turn).finally(() => turn.end());
+    return { outcome, said: turn.completedItems.map((item) => Reflect.get(item, "text")) };
+  };
+  await run("hello");
+  const work = await wanted;
+  expect(work).toMatchObject({ reason: "Claude goes on by itself." });
+  expect(work.isWaiting()).toBe(true);
+  expect(await run("and now me")).toEqual({
+    outcome: { status: "completed" },
+    said: ["All is well.", "And now you."],
+  });
+  expect(work.isWaiting()).toBe(false);
+});
+
+async function claudeOn(script: readonly FakeStep[]) {
+  leavesNoProcess();
+  const { path } = await temporaryFolder();
+  const command = await writeFakeAgent(path, script);
+  const environment = { CLAUDE_CONFIG_DIR: join(path, "config") };
+  const driver = new ClaudeDriver({ program: async () => ({ command, environment }), version: "0.0.0" });
+  return { driver, path, sandbox: new CommandSandbox({ environment: process.env }) };
+}
+
+/** A thread in which one turn was asked for. */
+async function threadOn(script: readonly FakeStep[], budget = {}) {
+  const { driver, path, sandbox } = await claudeOn(script);
+  const made = testEngine({
+    ...{ otherDrivers: [driver], cwd: path, sandbox, budget, approvalPolicy: "always" },
+    sandboxPolicy: { type: "dangerFullAccess" },
+  });
+  const client = made.connect();
+  const threadId = await client.startThread({ model: "claude/default" });
+  expect((await client.runTurn(threadId, "build it")).status).toBe("completed");
+  return { client, threadId };
+}
+
+async function unaskedTurn(client: TestClient) {
+  const started = await client.waitFor("turn/started", ({ data }) => data.turn._meta !== undefined);
+  return started.data.turn;
+}
+
+function isThird(
+  { id, _meta: meta, items }: { id: string; _meta?: object | undefined; items: object[] },
+  second: string,
+) {
+  return id > second && meta === undefined && items.length === 0;
+}

@@ -1,0 +1,75 @@
+import { mkdir } from "node:fs/promises";
+import type { DriverSession, Sandbox, SessionSpec, TurnContext } from "@flint/core/ports";
+import type { ThreadSettings } from "@flint/protocol";
+import { type OfflineScript, offlineModel } from "../../testing/offline-model.ts";
+import { CodexDriver } from "../driver.ts";
+import { folder, HURRIED, realCodex } from "./real-codex.ts";
+
+/** What the running test gives. */
+export interface CodexBenchKit {
+  readonly program: string | undefined;
+  readonly sandbox: Sandbox;
+  atEnd(cleanUp: () => Promise<void>): void;
+}
+
+/** The real program with the offline model, and a folder to work in. */
+export async function codexBench({ program, sandbox, atEnd }: CodexBenchKit, script?: OfflineScript) {
+  const model = await offlineModel(atEnd, script);
+  const [outside, stateFolder] = await Promise.all([folder("work", atEnd), folder("state", atEnd)]);
+  const cwd = `${outside}/workspace`;
+  await mkdir(cwd);
+  const options = realCodex({ program, sandbox, stateFolder, url: () => model.url });
+  const driver = new CodexDriver(options, HURRIED);
+  // Before its home is removed, so that it writes nothing there any more.
+  atEnd(() => driver.close());
+  const settings: ThreadSettings = {
+    ...{ model: "codex/default", cwd, config: {} },
+    ...{ approvalPolicy: "unlessTrusted", sandboxPolicy: { type: "workspaceWrite" } },
+  };
+  const open = async (spec: Partial<SessionSpec> = {}, by: CodexDriver = driver) => {
+    const session = await by.open({
+      ...{ threadId: "t", settings, nativeId: undefined, sandbox, mcpServers: [] },
+      ...{ history: async () => [], account: async () => "" },
+      ...spec,
+    });
+    atEnd(() => session.close());
+    return session;
+  };
+  return { model, driver, settings, open, cwd, outside, stateFolder, sandbox };
+}
+
+/** A turn that keeps what happens in it. */
+interface Recorder extends TurnContext {
+  end(): void;
+}
+
+/** Runs one turn to its end. */
+export async function runTurn<Turn extends Recorder>(
+  session: DriverSession,
+  turn: Turn,
+  more: Partial<TurnContext> = {},
+) {
+  const outcome = await session.run({ ...contextOf(turn), ...more });
+  turn.end();
+  return { turn, outcome };
+}
+
+/** The turn as a plain object, so that a test can say what it is for. */
+export function contextOf(turn: TurnContext): TurnContext {
+  return {
+    ...{ turnId: turn.turnId, kind: turn.kind, input: turn.input, settings: turn.settings },
+    ...{ review: turn.review, outputSchema: turn.outputSchema, signal: turn.signal },
+    emit: (event) => turn.emit(event),
+    ready: () => turn.ready(),
+    approve: (action) => turn.approve(action),
+    ask: (itemId, questions) => turn.ask(itemId, questions),
+  };
+}
+
+/** A call of a tool from the code that the newest models write. */
+export function code(text: string): OfflineScript {
+  return [[{ call: "exec", raw: `text(JSON.stringify(await ${text}))` }], [{ text: "Done." }]];
+}
+
+/** How the command line of the program itself looks, not that of what starts it or keeps it on a leash. */
+export const APP_SERVER = /^\S*\/bin\/codex app-server/;
