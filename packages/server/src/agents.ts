@@ -20,9 +20,11 @@ export function composeAgents(options: ServerOptions, sandbox: Sandbox, stateFol
     id: agent.id,
     options: optionsOf(agent, { offline, trace: options.trace?.of(agent.id), sandbox, stateFolder }),
   }));
+  const drivers = builtInDrivers(options.native ?? nativeOptions(), named);
   return {
-    drivers: builtInDrivers(options.native ?? nativeOptions(), named),
+    drivers,
     async close() {
+      await Promise.allSettled(drivers.map((driver) => driver.close?.()));
       await offline?.close();
       options.trace?.close();
     },
@@ -41,6 +43,7 @@ function optionsOf(agent: ConfiguredAgent, surroundings: Surroundings): AgentOpt
   return {
     program: () => agent.program(),
     hasAccess: () => agent.hasAccess(),
+    processSpan: agent.processSpan,
     ...(offline === undefined ? {} : { offlineModel: () => offline.address() }),
     trace,
     sandbox,

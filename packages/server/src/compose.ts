@@ -4,7 +4,14 @@ import { Engine, secretsIn } from "@flint/core";
 import { type McpServerConfig, SYSTEM_CLOCK } from "@flint/core/ports";
 import { composeAgents } from "./agents.ts";
 import { USUAL_POLICIES } from "./config/policies.ts";
-import { inheritedEnvironment, setting, stateFolder, userConfigPath, usersUmask } from "./config.ts";
+import {
+  inheritedEnvironment,
+  runFolder,
+  setting,
+  stateFolder,
+  userConfigPath,
+  usersUmask,
+} from "./config.ts";
 import {
   CheckpointsOnDemand,
   SandboxOnDemand,
@@ -31,7 +38,8 @@ export function composeEngine(options: ServerOptions = {}): Engine {
   const durability = options.durability ?? "full";
   const sandbox = new SandboxOnDemand(async () => {
     const { CommandSandbox } = await import("@flint/core/sandbox");
-    const guarded = { folders: [root, userRoot], files: [userConfigPath()] };
+    const hidden = [...new Set([root, userRoot, stateFolder()])].map(runFolder);
+    const guarded = { folders: [root, userRoot], files: [userConfigPath()], hidden };
     return new CommandSandbox({ environment: inheritedEnvironment(), umask: usersUmask(), guarded });
   });
   const agents = composeAgents(options, sandbox, userRoot);
@@ -60,7 +68,11 @@ export function composeEngine(options: ServerOptions = {}): Engine {
       const { TrustFile } = await import("./config/trust-file.ts");
       return new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")));
     }, startChoices(options)),
-    secrets: [...secretsIn(inheritedEnvironment()), ...(options.mcpServers ?? []).flatMap(secretsOf)],
+    secrets: [
+      ...(options.secrets ?? []),
+      ...secretsIn(inheritedEnvironment()),
+      ...(options.mcpServers ?? []).flatMap(secretsOf),
+    ],
     clock: options.clock ?? SYSTEM_CLOCK,
     cwd: options.cwd ?? process.cwd(),
     model: options.model ?? setting("FLINT_MODEL"),

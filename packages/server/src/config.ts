@@ -8,6 +8,9 @@ export const ENVIRONMENT = {
   FLINT_CONFIG:
     "The user's configuration file. Default: $XDG_CONFIG_HOME/flint/config.toml, else ~/.config/flint/config.toml.",
   XDG_CONFIG_HOME: "The folder for configuration of all programs; used when FLINT_CONFIG is not set.",
+  XDG_RUNTIME_DIR:
+    "Where the socket of a running server goes if the path of the state folder is too long for one.",
+  FLINT_TOKEN: "The token for `flint connect --url`, if it is not in a file.",
   FLINT_MODEL: "The model of new threads, such as flint/offline.",
   FLINT_MODEL_URL: "Any endpoint that speaks Chat Completions, such as http://127.0.0.1:8080/v1.",
   FLINT_MODEL_KEY: "The key for FLINT_MODEL_URL, if it needs one.",
@@ -81,6 +84,21 @@ export function stateFolder(): string {
   const home = setting("FLINT_HOME");
   if (home !== undefined) return home;
   return join(setting("XDG_STATE_HOME") ?? inHome(".local", "state"), "flint");
+}
+
+/** The folder in a state folder by which the running server is found and entered. No command sees into it. */
+export function runFolder(folder: string): string {
+  return join(folder, "run");
+}
+
+/** The file in a state folder that says which server runs for it. */
+export function serverFile(folder: string): string {
+  return join(runFolder(folder), "server.json");
+}
+
+/** The file in a state folder with the token of its server. */
+export function tokenFile(folder: string): string {
+  return join(runFolder(folder), "token");
 }
 
 /** The user's configuration file, whether it exists or not. */

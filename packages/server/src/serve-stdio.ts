@@ -1,41 +1,54 @@
 import type { Engine } from "@flint/core";
-import { type Dialect, Door } from "@flint/dialects";
-import { stdioTransport } from "@flint/rpc";
+import { type AnyDialect, Door } from "@flint/dialects";
+import { stdioTransport, type Transport } from "@flint/rpc";
+import { type Clients, endServer, signalled } from "./ending.ts";
 import { redactErrors } from "./redact-errors.ts";
 
-/** Running turns get this long to stop before the process ends without them. */
-const STOP_LIMIT_MS = 4_500;
-const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+/** Further clients of the engine that serves stdio. */
+export interface Company extends Clients {
+  /** Resolves when none of them is left. */
+  empty(): Promise<void>;
+}
+
+/** What may be added to serving stdio. */
+export interface StdioOptions {
+  /** Lets others in. Called when the first answer is out, so that the client on stdio does not wait for it. */
+  readonly company?: ((door: Door) => Promise<Company | undefined>) | undefined;
+}
 
 /**
- * Serves one client over standard input and output until its input ends or a signal comes. Every request that was
- * read has its answer before this resolves, and running turns are stopped and recorded.
+ * Serves one client over standard input and output until its input ends or a signal comes; if others came as well,
+ * until they have left too. Every request that was read has its answer before this resolves, and running turns are
+ * stopped and recorded.
  */
-export async function serveStdio(engine: Engine, dialect: Dialect): Promise<void> {
+export async function serveStdio(
+  engine: Engine,
+  dialect: AnyDialect,
+  options: StdioOptions = {},
+): Promise<void> {
   // Before the transport sends there whatever others print.
   redactErrors((text) => engine.redact(text));
-  const connection = new Door(dialect).connect(engine, stdioTransport());
-  const signalled = new Promise<void>((resolve) => {
-    for (const signal of SIGNALS) process.once(signal, () => resolve());
+  const door = new Door(dialect);
+  let company: Promise<Company | undefined> | undefined;
+  let isEnding = false;
+  const transport = afterFirstWrite(stdioTransport(), () => {
+    // A first answer may also be the last one.
+    if (!isEnding) company = options.company?.(door);
   });
-  await Promise.race([connection.closed, signalled]);
-  await within(STOP_LIMIT_MS, stop(engine, connection));
+  const connection = door.connect(engine, transport);
+  const left = connection.closed.then(async () => (await company)?.empty());
+  await Promise.race([left, signalled()]);
+  isEnding = true;
+  const others = await company;
+  await endServer(engine, others === undefined ? [connection] : [connection, others]);
 }
 
-async function stop(
-  engine: Engine,
-  connection: { idle(): Promise<void>; close(): Promise<void> },
-): Promise<void> {
-  await connection.idle();
-  await engine.close();
-  await connection.close();
-}
-
-async function within(milliseconds: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
-  });
-  await Promise.race([work, limit]);
-  clearTimeout(timer);
+function afterFirstWrite(transport: Transport, then: () => void): Transport {
+  const write = transport.write.bind(transport);
+  transport.write = (text) => {
+    transport.write = write;
+    setImmediate(then);
+    return write(text);
+  };
+  return transport;
 }

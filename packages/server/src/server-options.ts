@@ -48,5 +48,7 @@ export interface ServerOptions {
   readonly trace?: AgentTraces | undefined;
   /** Drivers in place of all of these. */
   readonly drivers?: readonly Driver[] | undefined;
+  /** Texts that are kept out of logs and answers, beside the keys in the environment. */
+  readonly secrets?: readonly string[] | undefined;
   readonly clock?: Clock | undefined;
 }

@@ -7,8 +7,9 @@ import { agentId } from "../config/agent-id.ts";
 import type { ConfigValues } from "../config/config-values.ts";
 import { nearest } from "../config/nearest.ts";
 import { inheritedEnvironment, userConfigPath } from "../config.ts";
+import { DOOR_NAMES, type DoorName, isDoorName } from "../doors.ts";
 import type { AgentTraces, Durability, ServerOptions } from "../server-options.ts";
-import { type Flags, type FlagValues, OFFLINE_MODEL } from "./flags.ts";
+import { type Flags, type FlagValues, OFFLINE_MODEL, SERVER_FLAGS } from "./flags.ts";
 
 /** A mistake on the command line. The message says what is wrong and what would be right; the exit code is 2. */
 export class UsageError extends Error {
@@ -92,6 +93,18 @@ export interface ServerFlagValues {
   readonly "allow-unconfined"?: boolean | undefined;
 }
 
+/** Whether any of these options decides how a server works, so that another one cannot take its place. */
+export function shapesServer(values: ServerFlagValues): boolean {
+  const { cwd: _cwd, ...shaping } = values;
+  return Object.keys(SERVER_FLAGS).some((name) => Object.hasOwn(shaping, name));
+}
+
+/** The door of this name; undefined if none was named. */
+export function doorNamed(name: string | undefined): DoorName | undefined {
+  if (name === undefined || isDoorName(name)) return name;
+  throw new UsageError(`--door takes ${DOOR_NAMES.join(", ")}; not ${JSON.stringify(name)}.`);
+}
+
 /** Server options with the folder to work in as a whole path. */
 export type PlacedOptions = ServerOptions & { readonly cwd: string };
 
@@ -166,7 +179,8 @@ function chosenOptions(values: ServerFlagValues): ServerOptions {
 /** An agent alone means its own default model; with a model, the one of that agent. */
 function modelOf({ agent, model, offline }: ServerFlagValues): string | undefined {
   // An agent of its own works on the offline model by itself; Flint's own has it as a model.
-  if (agent === undefined) return offline === true ? OFFLINE_MODEL : model;
+  if (offline === true && (agent === undefined || agent === "flint")) return OFFLINE_MODEL;
+  if (agent === undefined) return model;
   const id = isCommandLine(agent) ? agentId(agent) : agent;
   return model === undefined || model.startsWith(`${id}/`) ? (model ?? id) : `${id}/${model}`;
 }

@@ -1,3 +1,5 @@
+import { DOOR_NAMES } from "../doors.ts";
+
 /** An option of a command, in a shape that `parseArgs` of Node takes as it is. */
 export interface Flag {
   readonly type: "string" | "boolean";
@@ -71,6 +73,49 @@ export const SERVER_FLAGS = {
     doc: "full (default): a completed turn survives a power cut; relaxed: it survives the end of Flint",
   },
   ...HELP_FLAG,
+} as const satisfies Flags;
+
+/** Which door a client comes in by. */
+export const DOOR_FLAG = {
+  door: { type: "string", takes: "DOOR", values: DOOR_NAMES, doc: `the protocol: ${DOOR_NAMES.join(", ")}` },
+} as const satisfies Flags;
+
+/** What says where a server takes clients, and whom it lets in. */
+export const LISTEN_FLAGS = {
+  stdio: { type: "boolean", doc: "speak on stdin and stdout (the default)" },
+  listen: {
+    type: "string",
+    multiple: true,
+    takes: "ADDRESS",
+    doc: "take clients there: stdio, unix:PATH, ws://HOST:PORT; may be given again",
+  },
+  ...DOOR_FLAG,
+  "token-file": {
+    type: "string",
+    takes: "FILE",
+    doc: "the token that clients of a port need (default: made once)",
+  },
+  "no-token": { type: "boolean", doc: "let in whoever reaches the port; only on this machine" },
+  "allow-origin": {
+    type: "string",
+    multiple: true,
+    takes: "ORIGIN",
+    doc: "let web pages from there connect, such as https://example.org",
+  },
+  "allow-host": {
+    type: "string",
+    multiple: true,
+    takes: "HOST",
+    doc: "a name by which this server is called, such as flint.lan:4747",
+  },
+  alone: { type: "boolean", doc: "neither join the server that runs already nor let others join this one" },
+  json: { type: "boolean", doc: "say where it listens as one line of JSON each, on stderr" },
+} as const satisfies Flags;
+
+/** What only the command for editors takes. */
+export const ACP_FLAGS = {
+  login: { type: "string", takes: "AGENT", doc: "log in to an agent in this terminal instead of serving" },
+  alone: { type: "boolean", doc: "neither join the server that runs already nor let others join this one" },
 } as const satisfies Flags;
 
 /** What lists and reports take. */

@@ -1,13 +1,41 @@
 import { type Command, type CommandGroup, command } from "./command.ts";
+import { orCodexExec } from "./exec/experimental/command.ts";
 import { EXEC_FLAGS } from "./exec/flags.ts";
-import { HELP_FLAG, JSON_FLAG, SERVER_FLAGS } from "./flags.ts";
+import { ACP_FLAGS, DOOR_FLAG, HELP_FLAG, JSON_FLAG, LISTEN_FLAGS, SERVER_FLAGS } from "./flags.ts";
 import { threads } from "./threads/table.ts";
 
+const exec = command({
+  summary: "ask the agent to do something here",
+  usage: '"PROMPT"',
+  flags: EXEC_FLAGS,
+  examples: [
+    'flint exec "show me what you can do"',
+    'flint exec "what is in this folder?"',
+    'flint exec "run the tests"                             # needs a real model',
+    'flint exec --continue "now fix the first failure"      # needs a real model',
+    'git diff | flint exec "explain this change"            # needs a real model',
+  ],
+  notes: [
+    "Without a real model the built-in one answers: it lists, reads, writes and runs what it is told word by word.",
+    "What an agent may do is said anew by each run; with --continue and --resume only model and folder stay.",
+  ],
+  run: async (given) => (await import("./exec/exec.ts")).exec(given),
+});
+
 const serve = command({
-  summary: "the Flint protocol for one client on stdin and stdout",
-  usage: "--stdio",
-  flags: { stdio: { type: "boolean", doc: "speak on stdin and stdout (the default)" }, ...SERVER_FLAGS },
-  examples: ["flint serve --stdio", "flint serve --stdio --sandbox read-only"],
+  summary: "a server for the client on stdin and stdout, or for many clients",
+  usage: "[--stdio] [--listen ADDRESS]",
+  flags: { ...LISTEN_FLAGS, ...SERVER_FLAGS },
+  examples: [
+    "flint serve --stdio",
+    "flint serve --stdio --sandbox read-only",
+    "flint serve --listen ws://127.0.0.1:4747",
+    "flint serve --listen unix:/run/user/1000/flint.sock --door harness",
+  ],
+  notes: [
+    "Where a server runs already for the same state folder, serve --stdio joins it, so that two clients meet on the same live threads; with options that shape a server, or --alone, it is a server of its own.",
+    "A port asks for the token in its file (Authorization: Bearer). The path of a WebSocket chooses the door.",
+  ],
   run: async (given) => (await import("./serve.ts")).serve(given),
 });
 
@@ -99,25 +127,31 @@ const model: CommandGroup = {
 
 /** Every command. Each is loaded only when it is called, so that none pays for another. */
 export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
-  exec: command({
-    summary: "ask the agent to do something here",
-    usage: '"PROMPT"',
-    flags: EXEC_FLAGS,
-    examples: [
-      'flint exec "show me what you can do"',
-      'flint exec "what is in this folder?"',
-      'flint exec "run the tests"                             # needs a real model',
-      'flint exec --continue "now fix the first failure"      # needs a real model',
-      'git diff | flint exec "explain this change"            # needs a real model',
-    ],
-    notes: [
-      "Without a real model the built-in one answers: it lists, reads, writes and runs what it is told word by word.",
-      "What an agent may do is said anew by each run; with --continue and --resume only model and folder stay.",
-    ],
-    run: async (given) => (await import("./exec/exec.ts")).exec(given),
-  }),
+  exec: orCodexExec(exec),
   serve,
   "app-server": { ...serve, summary: "the same as serve", examples: ["flint app-server"] },
+  "codex-shim": {
+    summary: "takes the place of the codex program for clients that start one",
+    usage: "app-server|exec --experimental-json|--version",
+    flags: HELP_FLAG,
+    values: ["app-server", "exec"],
+    examples: [
+      "CODEX_PATH=$(command -v flint-codex) codex-acp",
+      'echo "what is in this folder?" | flint codex-shim exec --experimental-json',
+    ],
+    notes: ["flint-codex is the same as one program, for clients that take nothing but a path."],
+    run: async (args) => (await import("./codex-shim/shim.ts")).codexShim(args),
+  },
+  acp: command({
+    summary: "an agent for editors: the Agent Client Protocol on stdin and stdout",
+    usage: "",
+    flags: { ...ACP_FLAGS, ...SERVER_FLAGS },
+    examples: ["flint acp", "flint acp --agent claude", "flint acp --login codex"],
+    notes: [
+      "Where a server runs already for the same state folder, it is joined, so that editors and terminals meet on the same live threads; see flint serve.",
+    ],
+    run: async (given) => (await import("./acp.ts")).acp(given),
+  }),
   harness: command({
     summary: "the harness protocol; threads go to DIR/.harness",
     usage: "--cwd DIR",
@@ -131,6 +165,21 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     flags: { cwd: SERVER_FLAGS.cwd, ...HELP_FLAG },
     examples: ['flint harness-client --cwd . "hello"'],
     run: async (given) => (await import("./harness-client.ts")).harnessClient(given),
+  }),
+  connect: command({
+    summary: "be a client of the running server, on stdin and stdout",
+    usage: "[--door DOOR] [--url URL]",
+    flags: {
+      ...DOOR_FLAG,
+      url: { type: "string", takes: "URL", doc: "a server elsewhere: ws://127.0.0.1:PORT or wss://HOST" },
+      "token-file": { type: "string", takes: "FILE", doc: "the token for --url (default: FLINT_TOKEN)" },
+      ...HELP_FLAG,
+    },
+    examples: ["flint connect", "flint connect --door harness", "flint connect --url ws://127.0.0.1:4747"],
+    notes: [
+      "It carries bytes both ways until one side ends. Exit code 1: the server ended it, or none runs.",
+    ],
+    run: async (given) => (await import("./connect.ts")).connect(given),
   }),
   threads,
   models: command({
@@ -162,6 +211,51 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     run: async (given) => (await import("./doctor/doctor.ts")).doctor(given),
   }),
   model,
+  conformance: command({
+    summary: "try any server by what a door promises, and report",
+    usage: "SERVER --door DOOR",
+    flags: {
+      door: {
+        type: "string",
+        takes: "DOOR",
+        values: ["codex", "acp", "flint", "harness"],
+        doc: "which protocol the server speaks: codex, acp, flint, harness",
+      },
+      only: { type: "string", takes: "TEXT", doc: "only checks with this in their sentence or group" },
+      cwd: {
+        type: "string",
+        takes: "DIR",
+        doc: "where threads work (default: a new folder, removed afterwards)",
+      },
+      timeout: { type: "string", takes: "SECONDS", doc: "how long one answer may take (default: 30)" },
+      "offline-model": { type: "boolean", doc: "start the offline model and lead the server to it" },
+      "token-file": { type: "string", takes: "FILE", doc: "the bearer token of a WebSocket" },
+      schemas: {
+        type: "string",
+        takes: "DIR",
+        doc: "hold every message against these, as codex app-server generate-json-schema writes them",
+      },
+      record: {
+        type: "string",
+        takes: "FILE",
+        doc: "write there what the server said, without ids and times",
+      },
+      compare: { type: "string", takes: "FILE", doc: "hold what the server said against such a file" },
+      ...JSON_FLAG,
+      ...HELP_FLAG,
+    },
+    examples: [
+      'flint conformance "flint serve --stdio --offline" --door flint',
+      "flint conformance ws://127.0.0.1:4747 --door codex",
+      "flint conformance --door codex --offline-model -- codex app-server --listen ws://127.0.0.1:{port}",
+      'flint conformance "my-agent --acp" --door acp --only permission',
+    ],
+    notes: [
+      "SERVER is an address (ws://, wss://, unix://) or a command that speaks on stdin and stdout. A command with an",
+      "address that has {port} or {socket} in it is started once and connected to, as checks of several clients need.",
+    ],
+    run: async (given) => (await import("./conformance.ts")).conformance(given),
+  }),
   replay: command({
     summary: "show what --trace kept",
     usage: "FILE",

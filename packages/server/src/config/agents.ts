@@ -1,6 +1,6 @@
 import { access, constants } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import type { AgentProgram } from "@flint/drivers";
+import { type AgentProgram, KNOWN_ACP_AGENTS, type ProcessSpan } from "@flint/drivers";
 import { homeFolder, inheritedEnvironment, setting } from "../config.ts";
 import { agentId } from "./agent-id.ts";
 import type { ConfigValues } from "./config-values.ts";
@@ -8,6 +8,8 @@ import type { ConfigValues } from "./config-values.ts";
 /** An agent that the user named, or that Flint knows by name. */
 export interface ConfiguredAgent {
   readonly id: string;
+  /** How long one of its processes stays, if the user chose. */
+  readonly processSpan?: ProcessSpan | undefined;
   /** Finds its program now. */
   program(): Promise<AgentProgram | undefined>;
   /** Whether it is known to have a key or a login. Looks, but reads no secret. */
@@ -43,22 +45,16 @@ const OWN_WIRES: Readonly<Record<string, KnownAgent>> = {
   },
 };
 
-/** Agents that speak ACP, by the command that makes them. */
-const ACP_AGENTS: Readonly<Record<string, KnownAgent>> = {
-  opencode: { command: ["opencode", "acp"], variables: /^OPENCODE_/, keys: [], logins: [] },
-  gemini: { command: ["gemini", "--acp"], variables: /^(?:GEMINI_|GOOGLE_)/, keys: [], logins: [] },
-  goose: { command: ["goose", "acp"], variables: /^GOOSE_/, keys: [], logins: [] },
-  "claude-agent-acp": {
-    command: ["claude-agent-acp"],
-    variables: /^(?:ANTHROPIC_|CLAUDE_)/,
-    keys: [],
-    logins: [],
-  },
-  "codex-acp": { command: ["codex-acp"], variables: /^(?:OPENAI_|CODEX_)/, keys: [], logins: [] },
+/** The agents that are found by themselves. One that speaks ACP says itself whether it is let in. */
+const KNOWN_AGENTS: Readonly<Record<string, KnownAgent>> = {
+  ...OWN_WIRES,
+  ...Object.fromEntries(
+    KNOWN_ACP_AGENTS.map(({ name, command, variables }) => [
+      name,
+      { command, variables, keys: [], logins: [] },
+    ]),
+  ),
 };
-
-/** The agents that are found by themselves. */
-const KNOWN_AGENTS: Readonly<Record<string, KnownAgent>> = { ...OWN_WIRES, ...ACP_AGENTS };
 
 /** Every agent there may be: the known ones, and those of the configuration. */
 export function configuredAgents(config: ConfigValues | undefined): readonly ConfiguredAgent[] {
@@ -82,6 +78,7 @@ function configuredAgent(
 ): ConfiguredAgent {
   return {
     id,
+    processSpan: config?.get("agents.*.process", id),
     async program() {
       const other = known?.variable === undefined ? undefined : setting(known.variable);
       const usual = other === undefined ? known?.command : [other, ...(known?.command.slice(1) ?? [])];

@@ -119,6 +119,12 @@ export const CONFIG_KEYS = {
     "An agent: claude, codex, or any that speaks ACP.",
     "user",
   ),
+  "agents.*.process": key(
+    z.enum(["thread", "turn"]),
+    choice(["thread", "turn"]),
+    "Of claude: one process for as long as a thread is used, or a new one for every turn.",
+    "user",
+  ),
   "agents.*.env": key(pairs, "a table of texts", "Variables that only this agent gets.", "user"),
   "agents.*.enabled": key(z.boolean(), "true or false", "Set to false to leave it out.", "user"),
   "mcp_servers.*.command": key(text, "a program", "The program of an MCP server.", "user or project"),

@@ -1,8 +1,10 @@
+import { KNOWN_ACP_AGENTS } from "@flint/drivers";
 import type { FlintClient } from "@flint/sdk";
 import { type ConfiguredAgent, configuredAgents } from "../../config/agents.ts";
 import { UserConfig } from "../../config/user-config.ts";
 import { userConfigPath } from "../../config.ts";
 import { embed } from "../../embed.ts";
+import { driftFindings } from "./drift-check.ts";
 import type { Finding } from "./finding.ts";
 
 /** How each agent is got and let in. Agents that are not here say it themselves when they are first used. */
@@ -12,8 +14,9 @@ const WAYS: Readonly<Record<string, { readonly install: string; readonly access?
     access: "Log in by running claude once, or export ANTHROPIC_API_KEY=…",
   },
   codex: { install: "npm install -g @openai/codex", access: "codex login, or export OPENAI_API_KEY=…" },
-  opencode: { install: "npm install -g opencode-ai" },
-  gemini: { install: "npm install -g @google/gemini-cli" },
+  ...Object.fromEntries(
+    KNOWN_ACP_AGENTS.flatMap(({ name, install }) => (install === undefined ? [] : [[name, { install }]])),
+  ),
 };
 
 /** Which agents are on this machine, in which version, and whether they can answer. */
@@ -39,11 +42,15 @@ async function agentFinding(agent: ConfiguredAgent, client: FlintClient, cwd: st
     if (way === undefined) return [];
     return [{ name: agent.id, state: "absent", detail: "not found", wayOut: way.install }];
   }
-  const version = await versionOf(client, path, cwd);
+  const [version, drift, hasAccess] = await Promise.all([
+    versionOf(client, path, cwd),
+    agent.id === "codex" ? driftFindings(client, program?.command ?? []) : [],
+    way?.access === undefined || agent.hasAccess(),
+  ]);
   const detail = version === undefined ? path : `${version} (${path})`;
-  if (way?.access === undefined || (await agent.hasAccess()))
-    return [{ name: agent.id, state: "ok", detail }];
-  return [{ name: agent.id, state: "absent", detail: `${detail}, no login and no key`, wayOut: way.access }];
+  if (hasAccess || way?.access === undefined) return [{ name: agent.id, state: "ok", detail }, ...drift];
+  const wayIn = { detail: `${detail}, no login and no key`, wayOut: way.access };
+  return [{ name: agent.id, state: "absent", ...wayIn }, ...drift];
 }
 
 /** The first line that a program says about its version; undefined if it says none in time. */

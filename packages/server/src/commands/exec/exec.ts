@@ -1,11 +1,12 @@
 import type { TurnStatus, UserInput } from "@flint/protocol";
-import type { TurnResult } from "@flint/sdk";
+import type { FlintClient, ThreadHandle, TurnResult } from "@flint/sdk";
 import type { Embedded } from "../../embed.ts";
 import { TurnTally } from "../../screen/turn-tally.ts";
 import { type PlacedOptions, serverOptions } from "../arguments.ts";
 import type { Given } from "../command.ts";
 import { exitCodeOf, type StopCause } from "../exit-codes.ts";
 import { Approvals } from "./approval.ts";
+import { effortValue } from "./experimental/effort.ts";
 import { ThreadFeed } from "./feed.ts";
 import type { EXEC_FLAGS } from "./flags.ts";
 import { imageInput } from "./image.ts";
@@ -28,15 +29,22 @@ export async function exec({ values, positionals }: Given<typeof EXEC_FLAGS>): P
   const tell = (text: string): void => void process.stderr.write(text);
   const piped = isPiped(process.stdin) ? await readPiped(process.stdin, tell) : undefined;
   const input = [...textInput(positionals, piped), ...images];
-  return new ExecRun({ options, server, schema, input }).run();
+  return runTurn({ options, server, schema, input });
+}
+
+/** One turn as the options say, from its first line to its exit code. */
+export function runTurn(given: RunOptions): Promise<number> {
+  return new ExecRun(given).run();
 }
 
 /** What one run works with. */
-interface RunOptions {
+export interface RunOptions {
   readonly options: ExecOptions;
   readonly server: PlacedOptions;
   readonly schema: Schema | undefined;
   readonly input: readonly UserInput[];
+  /** How hard the agent shall think, if it can be told. */
+  readonly effort?: string | undefined;
 }
 
 /** One turn from the first line on the screen to the exit code. */
@@ -117,10 +125,27 @@ class ExecRun {
     if (signal.aborted) return undefined;
     return thread.run(input, {
       ...overrides,
+      ...(await this.#effort(client, thread, overrides.model)),
       ...(schema === undefined ? {} : { outputSchema: { ...schema } }),
       signal,
       allowFailure: true,
     });
+  }
+
+  /** The effort that is asked for, as the thread's agent takes it; what it cannot take is said and left out. */
+  async #effort(
+    client: FlintClient,
+    thread: ThreadHandle,
+    model: string | undefined,
+  ): Promise<EffortOverride> {
+    const { effort } = this.#given;
+    if (effort === undefined) return {};
+    // What a model offers is known for the thread's own; another one begins with what it does by itself.
+    const isOwn = model === undefined || isNameOf(model, thread.state.settings.model);
+    const config = isOwn ? effortValue(await client.configList(thread.id), effort) : undefined;
+    if (config !== undefined) return { config };
+    this.#terminal.view.say(`The effort ${JSON.stringify(effort)} is left out: the model has no such.`);
+    return {};
   }
 
   #finish(result: TurnResult | undefined): number {
@@ -167,6 +192,13 @@ class ExecRun {
     this.#terminal.close();
     process.exit(exitCodeOf({ status: "interrupted", cause: this.#cause, unasked: false }));
   }
+}
+
+type EffortOverride = { readonly config?: Readonly<Record<string, string>> };
+
+/** A model may be named with its agent, without it, or by its agent alone. */
+function isNameOf(name: string, model: string): boolean {
+  return name === model || model.endsWith(`/${name}`) || model.startsWith(`${name}/`);
 }
 
 function resumeCommand(threadId: string): string {

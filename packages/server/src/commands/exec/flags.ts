@@ -22,6 +22,10 @@ export const EXEC_FLAGS = {
     doc: "a JSON Schema for the answer; piped, nothing but the answer is printed",
   },
   json: { type: "boolean", doc: "print every event as one line of JSON" },
+  "experimental-json": {
+    type: "boolean",
+    doc: "do as `codex exec --experimental-json` does, with its options, for programs that start that",
+  },
   quiet: { type: "boolean", short: "q", doc: "print only the last message" },
   ephemeral: { type: "boolean", doc: "do not keep the thread" },
   "max-tokens": { type: "string", takes: "N", doc: "stop and ask after this many tokens" },

@@ -3,8 +3,8 @@ import { UsageError } from "../arguments.ts";
 import type { FlagValues } from "../flags.ts";
 import type { EXEC_FLAGS } from "./flags.ts";
 
-/** How the turn is shown: as a timeline or plain lines, only its last message, or as JSON. */
-export type ShownAs = "turn" | "answer" | "json";
+/** How the turn is shown: as a timeline or plain lines, only its last message, as JSON, or as the lines of Codex. */
+export type ShownAs = "turn" | "answer" | "json" | "codex";
 
 /** What one turn may use, as `turn/start` takes it. */
 export interface TurnLimits {
@@ -24,6 +24,8 @@ export interface ExecOptions {
   readonly schemaFile: string | undefined;
   readonly limits: TurnLimits | undefined;
   readonly server: ServerFlagValues;
+  /** What a new thread is told beside its prompts. */
+  readonly developerInstructions?: string;
 }
 
 type Values = FlagValues<typeof EXEC_FLAGS>;

@@ -9,6 +9,7 @@ import type { TurnTally } from "../../screen/turn-tally.ts";
 import { visible } from "../../visible.ts";
 import { isInForeground } from "../terminal.ts";
 import { Asker } from "./asker.ts";
+import { CodexLinesView } from "./experimental/view.ts";
 import { LiveView } from "./live.ts";
 import type { ShownAs } from "./options.ts";
 import { AnswerView, JsonView } from "./piped.ts";
@@ -43,7 +44,9 @@ export class ExecTerminal {
   constructor(options: TerminalOptions) {
     this.#options = options;
     const isLive = options.shownAs === "turn" && isLiveTerminal();
-    this.#keys = isLive || process.stderr.isTTY ? keySource() : undefined;
+    // Who reads the lines of Codex is a program; nobody is asked.
+    const mayAsk = options.shownAs !== "codex" && (isLive || process.stderr.isTTY);
+    this.#keys = mayAsk ? keySource() : undefined;
     this.#keyboard =
       this.#keys === undefined ? undefined : new Keyboard(this.#keys, (key) => this.#onKey(key));
     this.#live = isLive ? this.#liveView() : undefined;
@@ -59,7 +62,7 @@ export class ExecTerminal {
   /** Says something about this run, never among what is printed for a program. JSON tells it by itself. */
   remark(text: string): void {
     if (this.#live !== undefined) this.#live.say(text);
-    else if (this.#options.shownAs !== "json") process.stderr.write(`${visible(text)}\n`);
+    else if (!SPEAKS_JSON.includes(this.#options.shownAs)) process.stderr.write(`${visible(text)}\n`);
   }
 
   /** The turn is being stopped. */
@@ -131,6 +134,9 @@ export class ExecTerminal {
   readonly #onExit = (): void => this.close();
 }
 
+/** What is shown to programs. */
+const SPEAKS_JSON: readonly ShownAs[] = ["json", "codex"];
+
 /** A program in the background would write over what its user types. */
 function isLiveTerminal(): boolean {
   return process.stdout.isTTY === true && canMoveCursor(inheritedEnvironment()) && isInForeground();
@@ -142,6 +148,7 @@ function pipedView({ shownAs, answer, threadId }: TerminalOptions): ExecView {
     aside: (text: string) => void process.stderr.write(text),
   };
   if (shownAs === "json") return new JsonView(outputs, threadId);
+  if (shownAs === "codex") return new CodexLinesView(outputs, answer);
   if (shownAs === "answer" || answer !== undefined) return new AnswerView(outputs, answer);
   return new ExecScreen(outputs.answer);
 }

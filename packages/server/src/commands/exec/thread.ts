@@ -34,10 +34,14 @@ export async function openThread(
 
 async function startThread(
   client: FlintClient,
-  { ephemeral, limits }: ExecOptions,
+  { ephemeral, limits, developerInstructions }: ExecOptions,
   { cwd }: PlacedOptions,
 ): Promise<OpenedThread> {
-  const thread = await client.startThread({ cwd, ...(ephemeral ? { ephemeral: true } : {}) });
+  const thread = await client.startThread({
+    cwd,
+    ...(ephemeral ? { ephemeral: true } : {}),
+    ...(developerInstructions === undefined ? {} : { developerInstructions }),
+  });
   const { settings } = thread.state;
   return {
     thread,

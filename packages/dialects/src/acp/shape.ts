@@ -1,0 +1,42 @@
+import { once } from "@flint/protocol";
+import * as z from "zod/mini";
+
+/** An object of ACP: known fields are checked, others pass. Null and absent mean the same nearly everywhere. */
+export function loose<Shape extends z.core.$ZodShape>(shape: Shape): z.ZodMiniObject<Shape> {
+  const schema: unknown = z.looseObject(shape);
+  // Loose at run time, closed for the compiler: a misspelt field in our own code stays an error.
+  return schema as z.ZodMiniObject<Shape>;
+}
+
+/** A field that may be null or left out. */
+export const maybe = z.nullish;
+
+/** A request of this wire, its schemas made when they are first needed. */
+export function request<Params extends z.ZodMiniType, Result extends z.ZodMiniType>(
+  doc: string,
+  makeParams: () => Params,
+  makeResult: () => Result,
+) {
+  const params = once(makeParams);
+  const result = once(makeResult);
+  return {
+    doc,
+    get params() {
+      return params();
+    },
+    get result() {
+      return result();
+    },
+  };
+}
+
+/** A notification of this wire, its schema made when it is first needed. */
+export function notification<Params extends z.ZodMiniType>(doc: string, makeParams: () => Params) {
+  const params = once(makeParams);
+  return {
+    doc,
+    get params() {
+      return params();
+    },
+  };
+}

@@ -1,0 +1,258 @@
+import {
+  client,
+  type RequestPermissionRequest,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk/experimental/v2";
+import { memoryPair, Peer } from "@flint/rpc";
+import { Gate } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { acpBench, messageStream } from "../testing/acp-bench.ts";
+import { MessageCheck, type WireMessage } from "../testing/message-check.ts";
+
+type Bench = Awaited<ReturnType<typeof acpBench>>;
+
+/** The client of the official package for the second version, with everything that it was sent. */
+class V2Client {
+  readonly updates: SessionUpdate[] = [];
+  readonly wire: WireMessage[] = [];
+  readonly permissions: RequestPermissionRequest[] = [];
+  readonly check = new MessageCheck(2);
+  readonly #connection;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor({ door, engine }: Bench, choice = "allow_once") {
+    const [ours, theirs] = memoryPair();
+    door.connect(engine, ours);
+    const app = client({ name: "test" })
+      .onNotification("session/update", ({ params }) => {
+        this.updates.push(params.update);
+        this.#wake();
+      })
+      .onRequest("session/request_permission", ({ params }) => {
+        this.permissions.push(params);
+        const option = params.options.find(({ kind }) => kind === choice);
+        return { outcome: { outcome: "selected", optionId: option?.optionId ?? "" } };
+      });
+    this.#connection = app.connect(messageStream(theirs, this.check, this.wire, () => this.#wake()));
+    onTestFinished(() => {
+      this.#connection.close();
+      expect(this.check.problems).toEqual([]);
+    });
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: the official types are checked by the official validators.
+  request(method: string, params: object): Promise<any> {
+    return this.#connection.agent.request(method, params);
+  }
+
+  notify(method: string, params: object): Promise<void> {
+    return this.#connection.agent.notify(method, params);
+  }
+
+  hello() {
+    return this.request("initialize", {
+      protocolVersion: 2,
+      info: { name: "test", version: "1" },
+      capabilities: {},
+    });
+  }
+
+  async begin(cwd: string): Promise<string> {
+    return (await this.request("session/new", { cwd })).sessionId;
+  }
+
+  prompt(sessionId: string, text: string): Promise<{ messageId: string }> {
+    return this.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
+  }
+
+  /** Resolves with the next state of this name after so many messages. */
+  async state(name: string): Promise<SessionUpdate> {
+    return this.until(() =>
+      this.updates.find((update) => update.sessionUpdate === "state_update" && update.state === name),
+    );
+  }
+
+  async until<Value>(look: () => Value | undefined): Promise<Value> {
+    for (;;) {
+      const found = look();
+      if (found !== undefined) return found;
+      await new Promise<void>((wake) => this.#waiting.push(wake));
+    }
+  }
+
+  get names(): string[] {
+    return this.updates.map((update) =>
+      update.sessionUpdate === "state_update" ? `${update.state}` : update.sessionUpdate,
+    );
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+}
+
+async function connected(bench: Bench, choice?: string): Promise<V2Client> {
+  const acp = new V2Client(bench, choice);
+  await acp.hello();
+  return acp;
+}
+
+describe("the second version at the ACP door", () => {
+  test("is spoken with clients that ask for it or for a later one, and no version below the first is", async () => {
+    const bench = await acpBench({});
+    const acp = new V2Client(bench);
+    expect(await acp.hello()).toMatchObject({ protocolVersion: 2, info: { name: "flint" } });
+    const [ours, theirs] = memoryPair();
+    bench.door.connect(bench.engine, ours);
+    const peer = new Peer(theirs, {
+      ...{ header: true, lineLimit: 1 << 20, queueLimit: 1 << 20 },
+      handlers: { request: () => undefined, notification: () => undefined, bad: () => undefined },
+    });
+    peer.start();
+    const refusal = { code: -32022, data: { requested: 0, supported: [1, 2] } };
+    await expect(peer.request("initialize", { protocolVersion: 0 })).rejects.toMatchObject(refusal);
+    expect(await peer.request("initialize", { protocolVersion: 7 })).toMatchObject({ protocolVersion: 2 });
+    peer.close();
+  });
+
+  test("a prompt is answered when its message stands in the conversation, and its end is a state", async () => {
+    const bench = await acpBench({
+      scripts: [
+        [
+          { reasoning: "hm" },
+          { text: "hello" },
+          { command: "ls", output: ["x\n"] },
+          { plan: [{ step: "a", status: "pending" }] },
+        ],
+      ],
+    });
+    const acp = await connected(bench);
+    const session = await acp.begin(bench.path);
+    const { messageId } = await acp.prompt(session, "go");
+    expect(await acp.state("idle")).toMatchObject({ stopReason: "end_turn" });
+    expect(acp.names).toEqual([
+      ...["running", "user_message", "session_info_update", "agent_thought_chunk", "agent_message_chunk"],
+      ...["requires_action", "terminal_update", "tool_call_update", "running", "tool_call_update"],
+      ...[
+        "terminal_output_chunk",
+        "terminal_update",
+        "tool_call_update",
+        "plan_update",
+        "session_info_update",
+        "idle",
+      ],
+    ]);
+    expect(acp.updates.find(({ sessionUpdate }) => sessionUpdate === "user_message")).toMatchObject({
+      messageId,
+    });
+    expect(acp.permissions[0]).toMatchObject({
+      title: "ls",
+      subject: { type: "command", command: "ls", cwd: bench.path },
+    });
+    const output = acp.updates.find((update) => update.sessionUpdate === "terminal_output_chunk");
+    expect(Buffer.from(Object(output).data, "base64").toString()).toBe("x\n");
+  });
+
+  test("a change of files has its operations and a patch as git writes it", async () => {
+    const diff = "--- a/w/a.ts\n+++ b/w/a.ts\n@@ -1 +1 @@\n-old\n+new\n";
+    const bench = await acpBench({
+      scripts: [[{ fileChange: [{ path: "/w/a.ts", kind: "modify", diff }] }]],
+    });
+    const acp = await connected(bench);
+    await acp.prompt(await acp.begin(bench.path), "go");
+    await acp.state("idle");
+    const content = [
+      {
+        type: "diff",
+        changes: [{ operation: "modify", path: "/w/a.ts" }],
+        patch: { format: "git_patch", text: `diff --git a/w/a.ts b/w/a.ts\n${diff}` },
+      },
+    ];
+    expect(acp.permissions[0]).toMatchObject({ subject: { type: "tool_call", toolCall: { content } } });
+  });
+
+  test("session/cancel ends the work as cancelled, and a failure is a state with its error", async () => {
+    const wait = new Gate();
+    const fail = { message: "gone", errorInfo: "AgentFailed" };
+    const bench = await acpBench({ scripts: [[{ wait }], [{ fail }]] });
+    const acp = await connected(bench);
+    const sessionId = await acp.begin(bench.path);
+    await acp.prompt(sessionId, "go");
+    await wait.reached;
+    await acp.notify("session/cancel", { sessionId });
+    expect(await acp.state("idle")).toMatchObject({ stopReason: "cancelled" });
+    acp.updates.splice(0);
+    await acp.prompt(sessionId, "again");
+    expect(await acp.state("idle")).toMatchObject({
+      stopReason: "error",
+      error: { code: -32603, message: "gone" },
+    });
+  });
+
+  test("a session is resumed with its history from the start, or without; its state comes before the answer", async () => {
+    const bench = await acpBench({ scripts: [[{ text: "hello" }, { command: "ls", output: ["x\n"] }]] });
+    const first = await connected(bench);
+    const sessionId = await first.begin(bench.path);
+    await first.prompt(sessionId, "go");
+    await first.state("idle");
+    const place = { sessionId, cwd: bench.path };
+    const second = await connected(bench);
+    await second.request("session/resume", { ...place, replayFrom: { type: "start" } });
+    expect(second.names).toEqual([
+      "user_message",
+      "agent_message",
+      "terminal_update",
+      "tool_call_update",
+      "idle",
+    ]);
+    const third = await connected(bench);
+    await third.request("session/resume", place);
+    expect(third.names).toEqual(["idle"]);
+    const wrong = third.request("session/resume", { ...place, replayFrom: { type: "_mine" } });
+    await expect(wrong).rejects.toMatchObject({ code: -32602 });
+  });
+
+  test("closing a session ends its work as cancelled before the answer", async () => {
+    const wait = new Gate();
+    const bench = await acpBench({ scripts: [[{ wait }]] });
+    const acp = await connected(bench);
+    const sessionId = await acp.begin(bench.path);
+    await acp.prompt(sessionId, "go");
+    await wait.reached;
+    await acp.request("session/close", { sessionId });
+    expect(acp.names.at(-1)).toBe("idle");
+    expect(acp.updates.at(-1)).toMatchObject({ stopReason: "cancelled" });
+  });
+
+  test("modes are an option, and what this version has given up is unknown", async () => {
+    const bench = await acpBench({});
+    const acp = await connected(bench);
+    const opened = await acp.request("session/new", { cwd: bench.path });
+    expect(opened.configOptions[0]).toMatchObject({
+      configId: "mode",
+      category: "mode",
+      currentValue: "ask",
+    });
+    expect(opened.availableCommands[0]).toMatchObject({ type: "command", name: "scripted" });
+    const { sessionId } = opened;
+    const set = { sessionId, configId: "mode", type: "id", value: "auto" };
+    const { configOptions } = await acp.request("session/set_config_option", set);
+    expect(configOptions[0]).toMatchObject({ currentValue: "auto" });
+    for (const method of ["session/load", "session/set_mode", "session/set_model", "authenticate"]) {
+      await expect(acp.request(method, { sessionId }), method).rejects.toMatchObject({ code: -32601 });
+    }
+    expect(await acp.prompt(sessionId, "/mode ask")).toMatchObject({ messageId: expect.any(String) });
+    expect(await acp.state("idle")).toMatchObject({ stopReason: "end_turn" });
+  });
+
+  test("a client of the first version works in the same session", async () => {
+    const bench = await acpBench({ scripts: [[{ text: "to both" }]] });
+    const second = await connected(bench);
+    const sessionId = await second.begin(bench.path);
+    const first = await bench.connect();
+    await first.request("session/resume", { sessionId, cwd: bench.path });
+    await second.prompt(sessionId, "go");
+    await second.state("idle");
+    await first.until(() => (first.said === "to both" ? true : undefined));
+  });
+});

@@ -1,0 +1,135 @@
+import type { EventBody } from "@flint/protocol";
+import { CODEX_DOOR_NOTIFICATIONS } from "@flint/protocol/codex";
+import { describe, expect, test } from "vitest";
+import { ApprovalWords } from "./approval-words.ts";
+import { outbound, type Tell } from "./outbound.ts";
+
+const ofTurn = { threadId: "t", turnId: "u" };
+const ofItem = { ...ofTurn, itemId: "i" };
+
+function told(body: EventBody): Tell[] {
+  return outbound({ ...body, at: 7 }, new ApprovalWords()).filter((message) => message.kind === "tell");
+}
+
+type Row = readonly [
+  name: string,
+  event: EventBody,
+  messages: readonly (readonly [method: string, params: object])[],
+];
+
+const ROWS: readonly Row[] = [
+  [
+    "[S2-33] all changes of a turn",
+    { type: "turn/diff/updated", data: { ...ofTurn, diff: "d" } },
+    [["turn/diff/updated", { ...ofTurn, diff: "d" }]],
+  ],
+  [
+    "[S2-34] the plan, in which a step that failed is not done",
+    {
+      type: "turn/plan/updated",
+      data: {
+        ...ofTurn,
+        explanation: "",
+        plan: [
+          { step: "one", status: "completed" },
+          { step: "two", status: "failed" },
+        ],
+      },
+    },
+    [
+      [
+        "turn/plan/updated",
+        {
+          ...ofTurn,
+          explanation: null,
+          plan: [
+            { step: "one", status: "completed" },
+            { step: "two", status: "pending" },
+          ],
+        },
+      ],
+    ],
+  ],
+  [
+    "[S2-38] output of a command",
+    { type: "item/commandExecution/outputDelta", data: { ...ofItem, delta: "x", offset: 3 } },
+    [["item/commandExecution/outputDelta", { ...ofItem, delta: "x" }]],
+  ],
+  [
+    "[S2-40] a piece of the reasoning",
+    { type: "item/reasoning/textDelta", data: { ...ofItem, delta: "x", offset: 0 } },
+    [["item/reasoning/textDelta", { ...ofItem, delta: "x", contentIndex: 0 }]],
+  ],
+  [
+    "[S2-41] the first piece of a summary, which begins its only part",
+    { type: "item/reasoning/summaryTextDelta", data: { ...ofItem, delta: "x", offset: 0 } },
+    [
+      ["item/reasoning/summaryPartAdded", { ...ofItem, summaryIndex: 0 }],
+      ["item/reasoning/summaryTextDelta", { ...ofItem, delta: "x", summaryIndex: 0 }],
+    ],
+  ],
+  [
+    "[S2-41] a later piece of it",
+    { type: "item/reasoning/summaryTextDelta", data: { ...ofItem, delta: "y", offset: 1 } },
+    [["item/reasoning/summaryTextDelta", { ...ofItem, delta: "y", summaryIndex: 0 }]],
+  ],
+  [
+    "[S2-45] another model for the reason that Codex knows",
+    {
+      type: "model/rerouted",
+      data: { ...ofTurn, fromModel: "a", toModel: "b", reason: "highRiskCyberActivity" },
+    },
+    [["model/rerouted", { ...ofTurn, fromModel: "a", toModel: "b", reason: "highRiskCyberActivity" }]],
+  ],
+  [
+    "[S2-45] another model for any other reason, in words",
+    { type: "model/rerouted", data: { ...ofTurn, fromModel: "a", toModel: "b", reason: "busy" } },
+    [["warning", { threadId: "t", message: "b works in place of a: busy" }]],
+  ],
+  [
+    "[S2-47] what a workspace may not say",
+    { type: "warning", data: { threadId: "t", message: "not trusted", reason: "workspace" } },
+    [["configWarning", { summary: "not trusted", details: null }]],
+  ],
+  [
+    "what else the user should know",
+    { type: "warning", data: { threadId: "t", message: "damaged", reason: "damagedLog" } },
+    [["warning", { threadId: "t", message: "damaged" }]],
+  ],
+  [
+    "an error that ends a turn, which comes with its end",
+    { type: "error", data: { ...ofTurn, error: { message: "x" }, willRetry: false } },
+    [],
+  ],
+  [
+    "a thread that was put to rest",
+    { type: "thread/closed", data: { threadId: "t" } },
+    [
+      ["thread/status/changed", { threadId: "t", status: { type: "notLoaded" } }],
+      ["thread/closed", { threadId: "t" }],
+    ],
+  ],
+  [
+    "turns that belong to the conversation again",
+    { type: "thread/revert/undone", data: { threadId: "t", revertId: "r", turns: [] } },
+    [["thread/reverted", { threadId: "t" }]],
+  ],
+  [
+    "what an agent says in its own words",
+    { type: "extension/notified", data: { threadId: "t", method: "x", params: {} } },
+    [],
+  ],
+];
+
+describe("at the Codex door is told", () => {
+  test.each(ROWS)("%s", (_name, event, messages) => {
+    const said = told(event);
+    expect(said.map(({ method, params }) => [method, params])).toEqual(messages);
+    for (const { method, params } of said) {
+      expect(CODEX_DOOR_NOTIFICATIONS[method].params.safeParse(params)).toEqual({
+        success: true,
+        data: params,
+      });
+    }
+  });
+});

@@ -1,0 +1,59 @@
+import type { ApprovalPolicy, SandboxPolicy } from "@flint/protocol";
+import type { CodexApprovalPolicy, CodexSandboxPolicy, CodexSandboxPolicyInput } from "@flint/protocol/codex";
+
+/**
+ * When the user is asked, in Flint's words. With `untrusted` Codex does not ask about what is known to be harmless; what
+ * it lets its model decide with `on-request`, Flint decides in the same way.
+ */
+export function approvalPolicyOf(policy: CodexApprovalPolicy): ApprovalPolicy {
+  return policy === "never" ? "never" : "unlessTrusted";
+}
+
+/** When the user is asked, in the nearest of Codex's words. */
+export function codexApprovalPolicy(policy: ApprovalPolicy): CodexApprovalPolicy {
+  switch (policy) {
+    case "always":
+      return "untrusted";
+    case "unlessTrusted":
+      return "on-request";
+    case "never":
+      return "never";
+  }
+}
+
+/** A sandbox of a client, in Flint's words. */
+export function sandboxPolicyOf(policy: CodexSandboxPolicyInput): SandboxPolicy {
+  switch (policy.type) {
+    case "dangerFullAccess":
+    case "readOnly":
+      return { type: policy.type };
+    case "externalSandbox": {
+      const { type, networkAccess } = policy;
+      return networkAccess === undefined ? { type } : { type, networkAccess };
+    }
+    case "workspaceWrite": {
+      const { type, writableRoots = [], networkAccess = false } = policy;
+      return { type, writableRoots, networkAccess };
+    }
+  }
+}
+
+/** A sandbox in Codex's words. */
+export function codexSandboxPolicy(policy: SandboxPolicy): CodexSandboxPolicy {
+  switch (policy.type) {
+    case "dangerFullAccess":
+      return { type: "dangerFullAccess" };
+    case "readOnly":
+      return { type: "readOnly", networkAccess: false };
+    case "externalSandbox":
+      return { type: "externalSandbox", networkAccess: policy.networkAccess ?? "restricted" };
+    case "workspaceWrite":
+      return {
+        type: "workspaceWrite",
+        writableRoots: policy.writableRoots ?? [],
+        networkAccess: policy.networkAccess ?? false,
+        excludeTmpdirEnvVar: false,
+        excludeSlashTmp: false,
+      };
+  }
+}

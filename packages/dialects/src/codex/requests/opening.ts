@@ -1,0 +1,153 @@
+import { LIMITS, type Params, type ThreadSettings, type Turn } from "@flint/protocol";
+import type { CodexDoorParams } from "@flint/protocol/codex";
+import { goalOf, tell } from "../outbound.ts";
+import { allTurns, NEWEST } from "../pages.ts";
+import { sandboxWanted } from "../permissions.ts";
+import { approvalPolicyOf } from "../policies.ts";
+import { present } from "../present.ts";
+import { refused } from "../refusals.ts";
+import { collaborationModeOf, openedThread, REASONING_EFFORT } from "../threads.ts";
+import { TITLE_SOURCE } from "../title-threads.ts";
+import type { Handlers, Visit } from "../visit.ts";
+
+/** Beginning, resuming and forking threads. */
+export const openingRequests: Handlers<"thread/start" | "thread/resume" | "thread/fork"> = {
+  async "thread/start"(params, visit, reply) {
+    if (params.threadSource === TITLE_SOURCE && params.ephemeral === true) {
+      const settings = await newSettings(visit, params);
+      const provider = settings.model.split("/")[0] ?? settings.model;
+      return visit.titles.start(settings, provider, (thread) =>
+        reply(withSource(openedThread(thread, settings, visit.words), TITLE_SOURCE)),
+      );
+    }
+    const { ephemeral } = params;
+    const wanted = { ...overridesOf(params), ...present({ ephemeral }) };
+    await visit.client.call("thread/start", wanted, ({ thread }) => {
+      visit.words.note(thread.id, params);
+      visit.onStarted(thread.id, (settings) => reply(openedThread(thread, settings, visit.words)));
+    });
+  },
+
+  async "thread/resume"(params, visit, reply) {
+    const { threadId, excludeTurns = false } = params;
+    const { thread } = await visit.core("thread/read", { threadId });
+    if (thread.archived) throw refused(archivedText(threadId));
+    const overrides = overridesOf(params);
+    visit.words.note(threadId, params);
+    if (Object.keys(overrides).length > 0)
+      await visit.core("thread/settings/update", { threadId, ...overrides });
+    const earlier = excludeTurns ? [] : await allTurns(visit, threadId);
+    const { goal } = await visit.core("thread/goal/get", { threadId });
+    const turns = excludeTurns ? 1 : LATEST;
+    await visit.client.call("thread/attach", { threadId, turns }, (attached) => {
+      const { settings } = attached;
+      const active = attached.turns.find(({ status }) => status === "inProgress");
+      visit.note(threadId, { settings, activeTurnId: active?.id });
+      const told = excludeTurns ? [] : joined(earlier, attached.turns);
+      const cursor = attached.turns.length === 0 ? null : NEWEST;
+      reply({
+        ...openedThread(attached.thread, settings, visit.words, { turns: told, view: "full" }),
+        collaborationMode: collaborationModeOf(settings),
+        initialTurnsPage: null,
+        turnsBackwardsCursor: cursor,
+        itemsBackwardsCursor: cursor,
+      });
+      visit.send(
+        goal === null
+          ? tell("thread/goal/cleared", { threadId })
+          : tell("thread/goal/updated", { threadId, turnId: null, goal: goalOf(threadId, goal) }),
+      );
+    });
+  },
+
+  async "thread/fork"(params, visit, reply) {
+    const { threadId, ephemeral, excludeTurns = false } = params;
+    const { thread: source } = await visit.core("thread/read", { threadId });
+    if (source.archived) throw refused(archivedText(threadId));
+    const turns = await keptTurns(params, visit);
+    const last = turns.at(-1);
+    const wanted = { ...overridesOf(params), ...present({ ephemeral }) };
+    const told = { turns: excludeTurns ? [] : turns, view: "full" } as const;
+    if (last === undefined) {
+      const begun = { ...(await settingsToBeginWith(visit, threadId)), ...wanted };
+      await visit.client.call("thread/start", begun, ({ thread }) => {
+        visit.words.copy(threadId, thread.id);
+        visit.onStarted(thread.id, (settings) =>
+          reply(openedThread({ ...thread, forkedFromId: threadId }, settings, visit.words)),
+        );
+      });
+      return;
+    }
+    await visit.client.call("thread/fork", { threadId, lastTurnId: last.id, ...wanted }, ({ thread }) => {
+      visit.words.copy(threadId, thread.id);
+      visit.words.note(thread.id, params);
+      visit.onStarted(thread.id, (settings) => reply(openedThread(thread, settings, visit.words, told)));
+    });
+  },
+};
+
+/** How many of the latest turns are told as they are at the very moment in which a client begins to follow. */
+const LATEST = Math.min(10, LIMITS.page);
+
+type Opening = Pick<
+  CodexDoorParams<"thread/resume">,
+  "model" | "cwd" | "approvalPolicy" | "sandbox" | "permissions" | "config" | "developerInstructions"
+>;
+
+/** What a client wants different from what is in force. Of Codex's settings only the effort has a place in Flint. */
+function overridesOf(params: Opening) {
+  const { model, cwd, sandbox, permissions, developerInstructions, approvalPolicy } = params;
+  const effort: unknown = params.config?.model_reasoning_effort;
+  return {
+    ...present({ model, cwd, developerInstructions }),
+    ...sandboxWanted(permissions, "sandbox", sandbox),
+    ...(approvalPolicy == null ? {} : { approvalPolicy: approvalPolicyOf(approvalPolicy) }),
+    ...(typeof effort === "string" ? { config: { [REASONING_EFFORT]: effort } } : {}),
+  } satisfies Omit<Params<"thread/settings/update">, "threadId">;
+}
+
+function archivedText(threadId: string): string {
+  return `session ${threadId} is archived. Run \`codex unarchive ${threadId}\` to unarchive it first.`;
+}
+
+function withSource(
+  opened: ReturnType<typeof openedThread>,
+  threadSource: string,
+): ReturnType<typeof openedThread> {
+  return { ...opened, thread: { ...opened.thread, threadSource } };
+}
+
+/** What a thread that never reaches the core would work with. */
+async function newSettings(visit: Visit, { model, cwd }: Opening): Promise<ThreadSettings> {
+  const inForce = await visit.core("config/read", {});
+  return {
+    model: model ?? inForce.model,
+    cwd: cwd ?? inForce.cwd,
+    approvalPolicy: inForce.approvalPolicy,
+    sandboxPolicy: { type: "readOnly" },
+    config: {},
+  };
+}
+
+/** The turns that a fork keeps. */
+async function keptTurns(params: CodexDoorParams<"thread/fork">, visit: Visit): Promise<Turn[]> {
+  const { threadId, lastTurnId, beforeTurnId } = params;
+  const turns = (await allTurns(visit, threadId)).filter(({ status }) => status !== "inProgress");
+  const cut = lastTurnId ?? beforeTurnId;
+  if (cut == null) return turns;
+  const place = turns.findIndex(({ id }) => id === cut);
+  if (place === -1) throw refused(`turn not found: ${cut}`, "turnNotFound");
+  return turns.slice(0, lastTurnId == null ? place : place + 1);
+}
+
+/** For a fork without any turn: what its source works with. */
+async function settingsToBeginWith(visit: Visit, threadId: string) {
+  const { model, cwd, approvalPolicy, sandboxPolicy } = await visit.core("config/read", { threadId });
+  return { model, cwd, approvalPolicy, sandbox: sandboxPolicy };
+}
+
+/** Turns that were read, with the latest as they are now. */
+function joined(earlier: readonly Turn[], latest: readonly Turn[]): Turn[] {
+  const ids = new Set(latest.map(({ id }) => id));
+  return [...earlier.filter(({ id }) => !ids.has(id)), ...latest];
+}

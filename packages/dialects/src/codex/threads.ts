@@ -1,0 +1,139 @@
+import type { Thread, ThreadSettings, ThreadStatus, Turn } from "@flint/protocol";
+import {
+  CODEX_VERSION,
+  type CodexDoorResult,
+  type CodexItemsView,
+  type CodexThread,
+  type CodexThreadSettings,
+  type CodexThreadStatus,
+} from "@flint/protocol/codex";
+import type { ApprovalWords } from "./approval-words.ts";
+import { codexSandboxPolicy } from "./policies.ts";
+import { listedTurn } from "./turns.ts";
+
+/** The selector that reasoning efforts go by, with every agent that has them. */
+export const REASONING_EFFORT = "reasoning_effort";
+
+/** The selectors by which agents are told to make a plan first. */
+export const PLAN_SELECTORS = ["collaboration_mode", "mode"] as const;
+
+const MULTI_AGENT_MODE = "explicitRequestOnly";
+
+/** Turns to be told with a thread, and how much of them. */
+export interface TurnsOfThread {
+  readonly turns: readonly Turn[];
+  readonly view: CodexItemsView;
+}
+
+/** A thread in Codex's words. */
+export function threadOf(thread: Thread, effort: string | null, told?: TurnsOfThread): CodexThread {
+  const { id, cwd } = thread;
+  const isLoaded = thread.status.type !== "notLoaded";
+  return {
+    id,
+    environments: isLoaded ? [{ environmentId: "local", cwd, runtimeWorkspaceRoots: [cwd] }] : null,
+    extra: null,
+    sessionId: id,
+    forkedFromId: thread.forkedFromId ?? null,
+    parentThreadId: null,
+    preview: thread.preview,
+    ephemeral: thread.ephemeral,
+    section: null,
+    sectionEnteredAt: null,
+    projectId: null,
+    historyMode: "paginated",
+    modelProvider: thread.modelProvider,
+    model: thread.model,
+    reasoningEffort: effort,
+    createdAt: thread.createdAt,
+    updatedAt: thread.updatedAt,
+    recencyAt: thread.updatedAt,
+    status: statusOf(thread.status),
+    path: null,
+    cwd,
+    cliVersion: CODEX_VERSION,
+    originator: null,
+    source: "vscode",
+    canAcceptDirectInput: isLoaded ? true : null,
+    threadSource: null,
+    agentNickname: null,
+    agentRole: null,
+    gitInfo: null,
+    name: thread.name ?? null,
+    daybreakEnabled: null,
+    turns: told === undefined ? [] : told.turns.map((turn) => listedTurn(turn, told.view)),
+  };
+}
+
+/** What a thread does, in Codex's words. */
+export function statusOf({ type, activeFlags }: ThreadStatus): CodexThreadStatus {
+  return type === "active" ? { type, activeFlags: activeFlags ?? [] } : { type };
+}
+
+/** The reasoning effort that a thread was told; null if it was not. */
+export function effortOf({ config }: ThreadSettings): string | null {
+  return config[REASONING_EFFORT] ?? null;
+}
+
+/** A thread with all that it works with, as it is answered to whoever opened it. */
+export function openedThread(
+  thread: Thread,
+  settings: ThreadSettings,
+  words: ApprovalWords,
+  told?: TurnsOfThread,
+): CodexDoorResult<"thread/start"> {
+  const effort = effortOf(settings);
+  return {
+    thread: threadOf(thread, effort, told),
+    model: settings.model,
+    modelProvider: thread.modelProvider,
+    serviceTier: null,
+    disabledPluginIds: [],
+    cwd: settings.cwd,
+    runtimeWorkspaceRoots: [settings.cwd],
+    instructionSources: [],
+    approvalPolicy: words.of(thread.id, settings.approvalPolicy),
+    approvalsReviewer: "user",
+    sandbox: codexSandboxPolicy(settings.sandboxPolicy),
+    activePermissionProfile: words.profileOf(thread.id, settings.sandboxPolicy),
+    reasoningEffort: effort,
+    multiAgentMode: MULTI_AGENT_MODE,
+  };
+}
+
+/** What a thread works with, as it is told when it changes. */
+export function settingsOf(
+  threadId: string,
+  settings: ThreadSettings,
+  words: ApprovalWords,
+): CodexThreadSettings {
+  return {
+    disabledPluginIds: [],
+    cwd: settings.cwd,
+    approvalPolicy: words.of(threadId, settings.approvalPolicy),
+    approvalsReviewer: "user",
+    sandboxPolicy: codexSandboxPolicy(settings.sandboxPolicy),
+    activePermissionProfile: words.profileOf(threadId, settings.sandboxPolicy),
+    model: settings.model,
+    modelProvider: settings.model.split("/")[0] ?? settings.model,
+    serviceTier: null,
+    effort: effortOf(settings),
+    summary: null,
+    collaborationMode: collaborationModeOf(settings),
+    multiAgentMode: MULTI_AGENT_MODE,
+    personality: null,
+  };
+}
+
+/** How a thread works together with the user. */
+export function collaborationModeOf(settings: ThreadSettings): CodexThreadSettings["collaborationMode"] {
+  return {
+    mode: plansFirst(settings) ? "plan" : "default",
+    settings: { model: settings.model, reasoning_effort: effortOf(settings), developer_instructions: null },
+  };
+}
+
+/** Whether the agent of a thread is to make a plan first. */
+export function plansFirst({ config }: ThreadSettings): boolean {
+  return PLAN_SELECTORS.some((id) => config[id] === "plan");
+}

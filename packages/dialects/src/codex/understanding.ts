@@ -1,0 +1,123 @@
+import { FlintError } from "@flint/protocol";
+import {
+  CODEX_DOOR_REQUESTS,
+  CODEX_EXPERIMENTAL_FIELDS,
+  CODEX_EXPERIMENTAL_REQUESTS,
+  type CodexDoorRequest,
+  isCodexDoorRequest,
+} from "@flint/protocol/codex";
+import { refused } from "./refusals.ts";
+import { described, problemText, unknownVariant } from "./serde-text.ts";
+
+/** What a client said about itself. */
+export interface Hello {
+  readonly name: string;
+  readonly version: string;
+  readonly experimentalApi: boolean;
+  /** The notifications that it does not want. */
+  readonly unwanted: ReadonlySet<string>;
+}
+
+/** A request that was found to be one. */
+export interface Understood {
+  readonly method: CodexDoorRequest;
+  readonly params: unknown;
+}
+
+/** Requests that the real server takes without any params. */
+const WITHOUT_PARAMS: ReadonlySet<string> = new Set([
+  "account/logout",
+  "account/rateLimits/read",
+  "config/mcpServer/reload",
+  "configRequirements/read",
+]);
+
+/** Checks a request in the order of the real server: its words, whether hello was said, what is experimental. */
+export function understand(method: string, params: unknown, hello: Hello | undefined): Understood {
+  if (!isCodexDoorRequest(method))
+    throw invalid(unknownVariant(shortened(method), Object.keys(CODEX_DOOR_REQUESTS)));
+  if (params === undefined && !WITHOUT_PARAMS.has(method)) throw invalid("missing field `params`");
+  if (Array.isArray(params))
+    throw invalid(`invalid length ${params.length}, expected struct ${structOf(method)}`);
+  if (params !== undefined && typeof params !== "object")
+    throw invalid(`invalid type: ${described(params)}, expected struct ${structOf(method)}`);
+  const read = CODEX_DOOR_REQUESTS[method].params.safeParse(params ?? {});
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    throw invalid(issue === undefined ? "no params" : problemText(issue, params));
+  }
+  if (method === "initialize") {
+    if (hello !== undefined) throw refused("Already initialized", "alreadyInitialized");
+  } else if (hello === undefined) throw refused("Not initialized", "notInitialized");
+  else if (!hello.experimentalApi) refuseExperiments(method, read.data);
+  checkThreadId(method, Reflect.get(read.data, "threadId"));
+  return { method, params: read.data };
+}
+
+function refuseExperiments(method: CodexDoorRequest, params: object): void {
+  if (CODEX_EXPERIMENTAL_REQUESTS.has(method)) throw experimental(method);
+  for (const field of CODEX_EXPERIMENTAL_FIELDS[method] ?? []) {
+    if ((Reflect.get(params, field) ?? null) !== null) throw experimental(`${method}.${field}`);
+  }
+  const policy: unknown = Reflect.get(params, "approvalPolicy");
+  if (typeof policy === "object" && policy !== null) throw experimental("askForApproval.granular");
+}
+
+/** Requests in which the real server calls a thread a session. */
+const OF_SESSIONS: ReadonlySet<string> = new Set([
+  "thread/resume",
+  "thread/fork",
+  "thread/archive",
+  "thread/unarchive",
+]);
+
+/** Thread ids are UUIDs on this wire; whatever is not one never becomes a path. */
+function checkThreadId(method: string, threadId: unknown): void {
+  if (typeof threadId !== "string") return;
+  const problem = uuidProblem(threadId);
+  const what = OF_SESSIONS.has(method) ? "session" : "thread";
+  if (problem !== undefined) throw refused(`invalid ${what} id: ${problem}`);
+}
+
+function uuidProblem(text: string): string | undefined {
+  const place = text.search(/[^0-9a-fA-F-]/);
+  if (place !== -1) {
+    const found = String.fromCodePoint(text.codePointAt(place) ?? 0);
+    return `invalid character: expected an optional prefix of \`urn:uuid:\` followed by [0-9a-fA-F-], found \`${found}\` at ${place + 1}`;
+  }
+  const groups = text.split("-");
+  if (groups.length === 1)
+    return `invalid length: expected length 32 for simple format, found ${text.length}`;
+  if (groups.length !== 5) return `invalid group count: expected 5, found ${groups.length}`;
+  const wrong = [8, 4, 4, 4, 12].findIndex((length, at) => groups[at]?.length !== length);
+  if (wrong === -1) return undefined;
+  return `invalid group length in group ${wrong}: expected ${[8, 4, 4, 4, 12][wrong]}, found ${groups[wrong]?.length}`;
+}
+
+/** What the real server calls the params of a request. */
+function structOf(method: string): string {
+  return `${method.replace(/(?:^|\/)(\w)/g, (_all, letter: string) => letter.toUpperCase())}Params`;
+}
+
+function experimental(what: string): FlintError {
+  return refused(`${what} requires experimentalApi capability`);
+}
+
+function invalid(problem: string): FlintError {
+  return new FlintError("invalidRequest", `Invalid request: ${problem}`);
+}
+
+function shortened(text: string): string {
+  return text.length <= 100 ? text : `${text.slice(0, 100)}…`;
+}
+
+/** What a client says about itself with its hello. */
+export function helloOf(params: unknown): Hello {
+  const { clientInfo, capabilities } = CODEX_DOOR_REQUESTS.initialize.params.parse(params);
+  return {
+    name: clientInfo.name,
+    version: clientInfo.version,
+    experimentalApi: capabilities?.experimentalApi === true,
+    unwanted: new Set(capabilities?.optOutNotificationMethods ?? []),
+  };
+}

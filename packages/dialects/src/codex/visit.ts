@@ -1,0 +1,46 @@
+import type { Method, Params, Result, ThreadSettings } from "@flint/protocol";
+import type { CodexDoorParams, CodexDoorRequest, CodexDoorResult } from "@flint/protocol/codex";
+import type { DeskClient } from "../desk.ts";
+import type { ApprovalWords } from "./approval-words.ts";
+import type { CodexHost } from "./host/host.ts";
+import type { Tell } from "./outbound.ts";
+import type { TitleThreads } from "./title-threads.ts";
+import type { Hello } from "./understanding.ts";
+
+/** What is known of a thread that a client follows. */
+export interface KnownThread {
+  readonly settings: ThreadSettings | undefined;
+  readonly activeTurnId: string | undefined;
+}
+
+/** One client at its desk, as the handlers of requests see it. */
+export interface Visit {
+  readonly client: DeskClient;
+  readonly host: CodexHost;
+  /** In which words clients said when they want to be asked. */
+  readonly words: ApprovalWords;
+  /** Threads that live at this desk only. */
+  readonly titles: TitleThreads;
+  readonly hello: Hello;
+  known(threadId: string): KnownThread;
+  /** Calls the core for something that tells no events. */
+  core<Name extends Method>(method: Name, params: Params<Name>): Promise<Result<Name>>;
+  /** Tells this client only. */
+  send(message: Tell): void;
+  /** Has `answer` run with the settings of a new thread, just before the client is told that it started. */
+  onStarted(threadId: string, answer: (settings: ThreadSettings) => void): void;
+  /** Notes what is known of a thread that the client follows from now on. */
+  note(threadId: string, known: Partial<KnownThread>): void;
+  /** The client lets go of a thread. */
+  forget(threadId: string): void;
+}
+
+/** Answers a request with `reply`, once, or rejects with a FlintError. */
+export type Handler<Name extends CodexDoorRequest> = (
+  params: CodexDoorParams<Name>,
+  visit: Visit,
+  reply: (answer: CodexDoorResult<Name>) => void,
+) => void | Promise<void>;
+
+/** One handler for each of these requests. */
+export type Handlers<Name extends CodexDoorRequest> = { readonly [Each in Name]: Handler<Each> };

@@ -1,0 +1,111 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { codexHost } from "./codex-host.ts";
+
+async function setUp() {
+  const { path } = await temporaryFolder();
+  const home = join(path, "home");
+  const workspace = join(path, "workspace");
+  await mkdir(workspace, { recursive: true });
+  return { home, workspace, host: codexHost(home) };
+}
+
+describe("what Codex clients want remembered", () => {
+  test("is kept in a private file, and read by the next server", async () => {
+    const { home, host } = await setUp();
+    expect((await host.preferences()).values).toEqual({});
+    const edits = [
+      { keyPath: "notice.seen", value: true },
+      { keyPath: "tui.theme", value: "dark" },
+    ];
+    const { version, filePath } = await host.remember(edits, undefined);
+    expect((await stat(filePath)).mode & 0o777).toBe(0o600);
+    await host.remember([{ keyPath: "tui.theme", value: null }], version);
+    expect((await codexHost(home).preferences()).values).toEqual({ "notice.seen": true });
+  });
+
+  test("is not overwritten by somebody who read an older version", async () => {
+    const { host } = await setUp();
+    const { version } = await host.preferences();
+    await host.remember([{ keyPath: "a", value: 1 }], version);
+    await expect(host.remember([{ keyPath: "a", value: 2 }], version)).rejects.toThrow(/somebody else/);
+    expect((await host.preferences()).values).toEqual({ a: 1 });
+  });
+
+  test("loses nothing when several write at once", async () => {
+    const { host } = await setUp();
+    const keys = Array.from({ length: 20 }, (_, index) => `key${index}`);
+    await Promise.all(keys.map((keyPath) => host.remember([{ keyPath, value: keyPath }], undefined)));
+    expect(Object.keys((await host.preferences()).values).sort()).toEqual([...keys].sort());
+  });
+
+  test("is bounded, and a damaged file holds nothing", async () => {
+    const { host } = await setUp();
+    const large = host.remember([{ keyPath: "a", value: "x".repeat(300_000) }], undefined);
+    await expect(large).rejects.toThrow(/not kept/);
+    await expect(host.remember([{ keyPath: "a\nb", value: 1 }], undefined)).rejects.toThrow(/one line/);
+    const { filePath } = await host.remember([{ keyPath: "a", value: 1 }], undefined);
+    await writeFile(filePath, "{ half");
+    expect((await host.preferences()).values).toEqual({});
+  });
+});
+
+describe("a file that a Codex client shows", () => {
+  test("is read whole", async () => {
+    const { workspace, host } = await setUp();
+    await writeFile(join(workspace, "a.txt"), "hello");
+    expect(Buffer.from(await host.readFile(join(workspace, "a.txt"))).toString()).toBe("hello");
+  });
+
+  test("is none of Flint's own, whatever leads there", async () => {
+    const { home, workspace, host } = await setUp();
+    const { filePath } = await host.remember([{ keyPath: "a", value: 1 }], undefined);
+    await symlink(home, join(workspace, "link"));
+    await expect(host.readFile(filePath)).rejects.toThrow(/belongs to Flint/);
+    await expect(host.readFile(join(workspace, "link", "codex-preferences.json"))).rejects.toThrow(/belongs/);
+  });
+
+  test.each([
+    ["relative/path", /absolute/],
+    ["/nowhere/at/all", /ENOENT/],
+    ["/tmp/a\0b", /absolute/],
+  ])("%j is refused with a reason", async (path, reason) => {
+    const { host } = await setUp();
+    await expect(host.readFile(path)).rejects.toThrow(reason);
+  });
+
+  test("is neither a folder nor a pipe that nobody writes to", async () => {
+    const { workspace, host } = await setUp();
+    execFileSync("mkfifo", [join(workspace, "pipe")]);
+    await expect(host.readFile(join(workspace, "pipe"))).rejects.toThrow(/plain file/);
+    await expect(host.readFile(workspace)).rejects.toThrow(/plain file/);
+  });
+});
+
+describe("looking for a file", () => {
+  test("finds it by some letters, best first, without what git ignores", async () => {
+    const { workspace, host } = await setUp();
+    await mkdir(join(workspace, "src"));
+    await mkdir(join(workspace, "built"));
+    await writeFile(join(workspace, ".gitignore"), "built/\n");
+    await writeFile(join(workspace, "src", "main-loop.ts"), "");
+    await writeFile(join(workspace, "src", "domain.ts"), "");
+    await writeFile(join(workspace, "built", "main.js"), "");
+    const found = await host.findFiles(
+      "main",
+      [workspace, join(workspace, "missing")],
+      AbortSignal.timeout(60_000),
+    );
+    expect(found.map(({ path }) => path)).toEqual(["src/main-loop.ts", "src/domain.ts"]);
+    expect(found[0]).toMatchObject({
+      root: workspace,
+      name: "main-loop.ts",
+      isFolder: false,
+      indices: [4, 5, 6, 7],
+    });
+    expect(await host.findFiles("  ", [workspace], AbortSignal.timeout(60_000))).toEqual([]);
+  });
+});

@@ -1,0 +1,48 @@
+import { VERSION } from "../../version.ts";
+import { UsageError } from "../arguments.ts";
+import { type Command, command } from "../command.ts";
+import { codexExecCommand } from "../exec/experimental/command.ts";
+import { say } from "../output.ts";
+import { SHIM_SERVER_FLAGS } from "./flags.ts";
+
+const appServer = command({
+  summary: "the Codex app server on stdin and stdout",
+  usage: "app-server",
+  flags: SHIM_SERVER_FLAGS,
+  examples: ["flint codex-shim app-server"],
+  run: async (given) => (await import("./app-server.ts")).shimAppServer(given),
+});
+
+/** What stands in for a command of `codex`. */
+const COMMANDS: Readonly<Record<string, Command>> = { "app-server": appServer, exec: codexExecCommand };
+
+const CAN = "It can be asked for app-server, exec --experimental-json and --version.";
+
+/** `flint codex-shim` and `flint-codex`: takes the place of the `codex` program for clients that start one. */
+export async function codexShim(args: readonly string[]): Promise<number> {
+  const { settings, name, rest } = split(args);
+  if (name === "--version" || name === "-V") return sayVersion();
+  const found = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (found === undefined) {
+    const what =
+      name === undefined ? "codex-shim needs a command." : `codex-shim has no ${JSON.stringify(name)}.`;
+    throw new UsageError(`${what} ${CAN}`);
+  }
+  if (found === codexExecCommand && !["--experimental-json", "--json"].some((flag) => rest.includes(flag))) {
+    throw new UsageError(`codex-shim exec prints nothing but lines of JSON: add --experimental-json. ${CAN}`);
+  }
+  return found.run([...settings, ...rest]);
+}
+
+/** Clients look for the version of Codex whose words they will hear. */
+async function sayVersion(): Promise<number> {
+  const { CODEX_VERSION } = await import("@flint/protocol/codex");
+  return say(`codex-cli ${CODEX_VERSION} (flint ${VERSION})\n`);
+}
+
+/** Settings may stand before the name of the command too. */
+function split(args: readonly string[]) {
+  let at = 0;
+  while (args[at] === "-c" || args[at] === "--config") at += 2;
+  return { settings: args.slice(0, at), name: args[at], rest: args.slice(at + 1) };
+}

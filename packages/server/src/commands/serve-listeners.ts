@@ -1,0 +1,108 @@
+import { resolve } from "node:path";
+import type { Engine } from "@flint/core";
+import { SYSTEM_CLOCK } from "@flint/core/ports";
+import { stdioTransport } from "@flint/rpc";
+import { composeEngine } from "../compose.ts";
+import { stateFolder, tokenFile as usualTokenFile } from "../config.ts";
+import { DOOR_NAMES, OpenDoors, ROOT_DOOR, USUAL_DOOR } from "../doors.ts";
+import { type Clients, endServer, signalled } from "../ending.ts";
+import { isLoopback, type ListenAddress, readAddress } from "../listeners/address.ts";
+import { Listening, type ListenPlan, type OpenPlace } from "../listeners/listening.ts";
+import { readToken, TokenFile } from "../listeners/token.ts";
+import { redactErrors } from "../redact-errors.ts";
+import { doorNamed, serverOptions, UsageError } from "./arguments.ts";
+import type { FlagValues, LISTEN_FLAGS, SERVER_FLAGS } from "./flags.ts";
+
+type Values = FlagValues<typeof SERVER_FLAGS & typeof LISTEN_FLAGS>;
+
+/** `flint serve --listen`: serves everybody who may come in until a signal ends it; turns outlive their clients. */
+export async function serveListeners(values: Values): Promise<number> {
+  const addresses = addressesOf(values);
+  const plan = planOf(values, addresses);
+  const options = await serverOptions(values);
+  const secrets = plan.token === undefined ? [] : [readToken(plan.token.path)];
+  const engine = composeEngine({ ...options, secrets });
+  redactErrors((text) => engine.redact(text));
+  const doors = new OpenDoors(engine);
+  const stopping = signalled();
+  const presence = values.alone === true ? undefined : { folder: stateFolder(), cwd: options.cwd };
+  const listening = await openOrClose(engine, doors, { ...plan, presence });
+  const clients: Clients[] = [listening];
+  if (addresses.some(({ kind }) => kind === "stdio")) {
+    const door = await doors.open(plan.door);
+    clients.push(doors.connect(door, stdioTransport()));
+  }
+  for (const place of listening.places) process.stderr.write(placeText(place, values.json === true));
+  await stopping;
+  await endServer(engine, clients);
+  return 0;
+}
+
+async function openOrClose(engine: Engine, doors: OpenDoors, plan: ListenPlan): Promise<Listening> {
+  try {
+    return await Listening.start(doors, plan, SYSTEM_CLOCK);
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+function addressesOf({ listen = [], stdio }: Values): ListenAddress[] {
+  const addresses = listen.map((text) => {
+    const reading = readAddress(text);
+    if (!reading.ok) throw new UsageError(reading.reason);
+    return reading.address;
+  });
+  const hasStdio = addresses.some(({ kind }) => kind === "stdio");
+  return stdio === true && !hasStdio ? [{ kind: "stdio" }, ...addresses] : addresses;
+}
+
+function planOf(values: Values, all: readonly ListenAddress[]): Omit<ListenPlan, "presence"> {
+  const addresses = all.flatMap((address) => (address.kind === "stdio" ? [] : [address]));
+  const door = doorNamed(values.door);
+  return {
+    addresses,
+    door: door ?? USUAL_DOOR,
+    root: door ?? ROOT_DOOR,
+    token: tokenFor(values, addresses),
+    allowOrigins: values["allow-origin"] ?? [],
+    allowHosts: values["allow-host"] ?? [],
+  };
+}
+
+function tokenFor(values: Values, addresses: ListenPlan["addresses"]): TokenFile | undefined {
+  const ports = addresses.filter(({ kind }) => kind === "webSocket");
+  const file = values["token-file"];
+  if (values["no-token"] === true) {
+    if (file !== undefined) throw new UsageError("--no-token and --token-file exclude each other.");
+    const open = addresses.find((address) => address.kind === "webSocket" && !isLoopback(address.host));
+    if (open === undefined) return undefined;
+    throw new UsageError(
+      "--no-token is only for 127.0.0.1, [::1] and localhost: elsewhere, whoever reaches the port could run commands as you.",
+    );
+  }
+  return ports.length === 0
+    ? undefined
+    : TokenFile.open(file === undefined ? usualTokenFile(stateFolder()) : resolve(file));
+}
+
+/** What is said about an open listener; the token itself is never printed. */
+function placeText({ place, door, tokenFile }: OpenPlace, json: boolean): string {
+  if (json) return `${JSON.stringify({ listening: place, door, tokenFile: tokenFile ?? null })}\n`;
+  if (place.startsWith("unix:")) return `flint: listening at ${place} (${door} door)\n`;
+  const paths = DOOR_NAMES.map((name) => `/${name}`).join(", ");
+  const secret = tokenFile === undefined ? "no token" : `the token is in ${tokenFile}`;
+  const line = `flint: listening at ${place} (${door} door at /, others at ${paths}); ${secret}\n`;
+  return door === "codex" ? `${line}flint: ${codexLine(place, tokenFile)}\n` : line;
+}
+
+/** How the Codex TUI is started on this server. */
+function codexLine(place: string, tokenFile: string | undefined): string {
+  if (tokenFile === undefined) return `codex --remote ${place}`;
+  const token = `FLINT_TOKEN="$(cat ${shellWord(tokenFile)})"`;
+  return `${token} codex --remote ${place} --remote-auth-token-env FLINT_TOKEN`;
+}
+
+function shellWord(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,37 @@
+import type { Suite } from "../check.ts";
+import { APPROVALS } from "./approvals.ts";
+import { CATALOGUE } from "./catalogue.ts";
+import { CONNECTIONS } from "./connections.ts";
+import { HANDSHAKE } from "./handshake.ts";
+import { NONSENSE } from "./nonsense.ts";
+import { FREE } from "./order.ts";
+import { THREADS } from "./threads.ts";
+import { TURNS } from "./turns.ts";
+
+/** Fields that the schemas let be null or absent, that belong to Codex itself, and that no client was seen to need. */
+const OPTIONAL = [
+  "answer to config/read.config",
+  "answer to config/read.origins",
+  "answer to configRequirements/read.supportsIndependentSpeedModes",
+  "item/commandExecution/requestApproval.proposedExecpolicyAmendment",
+  "*.backwardsCursor",
+  "*.completedAtMs",
+  "*.item.id",
+  "*.originator",
+  "*.path",
+  "*.readStates",
+  "*.startedAtMs",
+];
+
+/** What a server has to do for the clients of the Codex app server 0.166, as that server itself does it. */
+export const CODEX_SUITE: Suite = {
+  door: "codex",
+  header: false,
+  groups: [HANDSHAKE, NONSENSE, THREADS, TURNS, APPROVALS, CONNECTIONS, CATALOGUE],
+  latitude: {
+    free: [...FREE, "thread/tokenUsage/updated"],
+    apart: ["thread/status/changed", "serverRequest/resolved"],
+    refusals: "words",
+    optional: OPTIONAL,
+  },
+};

@@ -1,0 +1,34 @@
+import { describe, expect, test } from "vitest";
+import { anyOf, FILLED_LIST, mismatch, NOTHING, NUMBER, shown, TEXT, textAt, UUID } from "./pattern.ts";
+
+describe("a pattern", () => {
+  test("fits a value that has what it names, whatever else the value has", () => {
+    const value = {
+      id: "01a1e317-0f77-7510-87b7-f42c6095d74e",
+      turns: [{ status: "done", more: 1 }],
+      extra: 7,
+    };
+    expect(mismatch(value, { id: UUID, turns: [{ status: "done" }] })).toBeUndefined();
+    expect(mismatch("thread not found: x", /^thread not found/)).toBeUndefined();
+    expect(mismatch(undefined, NOTHING)).toBeUndefined();
+    expect(mismatch(null, anyOf(NUMBER, null))).toBeUndefined();
+  });
+
+  test("says where a value does not fit, what it should be and what it is", () => {
+    expect(mismatch({ a: { b: [1, "x"] } }, { a: { b: [1, NUMBER] } })).toBe(
+      '.a.b[1] should be a number, but is "x"',
+    );
+    expect(mismatch({}, { a: TEXT })).toBe(".a should be a text, but is absent");
+    expect(mismatch([], FILLED_LIST)).toBe(" should be a list that is not empty, but is []");
+    expect(mismatch([1], [1, 2])).toBe(" should be [1, 2], but is [1]");
+    expect(mismatch("x", { a: 1 })).toBe(' should be an object, but is "x"');
+    expect(mismatch("nope", UUID)).toBe(' should be a UUID, but is "nope"');
+    expect(mismatch(3, anyOf("a", NUMBER))).toBeUndefined();
+    expect(mismatch("b", anyOf("a", NUMBER))).toBe(' should be "a" or a number, but is "b"');
+  });
+
+  test("fails a check that reads what is not there, by its place", () => {
+    expect(() => textAt({ turn: {} }, "turn", "id")).toThrow("turn.id should be a text, but is absent");
+    expect(shown("x".repeat(400))).toMatch(/… \(402 characters\)$/);
+  });
+});

@@ -1,0 +1,71 @@
+import type { Engine } from "@flint/core";
+import type { AnyDialect, Connection, Door } from "@flint/dialects";
+import type { Transport } from "@flint/rpc";
+
+/** Every door there is, by the name that flags, paths and the meeting socket know it by; each loaded with its first client. */
+export const DOORS = {
+  flint: async () => (await import("@flint/dialects/flint")).flintDialect,
+  harness: async () => (await import("@flint/dialects/harness")).harnessDialect,
+  codex: async () => {
+    const [{ codexDialect }, { codexHost }] = await Promise.all([
+      import("@flint/dialects/codex"),
+      import("./codex-host/codex-host.ts"),
+    ]);
+    return codexDialect(codexHost());
+  },
+  acp: async () => (await import("@flint/dialects/acp")).acpDialect(),
+} as const satisfies Readonly<Record<string, () => Promise<AnyDialect>>>;
+
+/** The name of a door. */
+export type DoorName = keyof typeof DOORS;
+
+/** The names of all doors. */
+export const DOOR_NAMES = Object.keys(DOORS).filter(isDoorName);
+
+/** The door of a client that names none on stdio and unix sockets. */
+export const USUAL_DOOR: DoorName = "flint";
+
+/** The door at the root of a WebSocket listener. */
+export const ROOT_DOOR: DoorName = "codex";
+
+/** The doors whose clients say of every thread in which folder it works; it does not matter where the server does. */
+export const FOLDER_NAMING_DOORS: readonly string[] = ["acp"];
+
+/** Whether there is a door of this name. */
+export function isDoorName(name: string): name is DoorName {
+  return Object.hasOwn(DOORS, name);
+}
+
+/** The doors of one engine. All clients of a door share it, so that events are encoded once for all of them. */
+export class OpenDoors {
+  readonly #engine: Engine;
+  readonly #open = new Map<DoorName, Promise<Door>>();
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** Loads a door; later calls give the same one. */
+  open(name: DoorName): Promise<Door> {
+    const known = this.#open.get(name);
+    if (known !== undefined) return known;
+    const opening = openDoor(name);
+    this.#open.set(name, opening);
+    return opening;
+  }
+
+  /** Takes over a door that is open already. */
+  adopt(name: DoorName, door: Door): void {
+    this.#open.set(name, Promise.resolve(door));
+  }
+
+  /** Serves one client at a door until it leaves. */
+  connect(door: Door, transport: Transport): Connection {
+    return door.connect(this.#engine, transport);
+  }
+}
+
+async function openDoor(name: DoorName): Promise<Door> {
+  const [{ Door: DoorOf }, dialect] = await Promise.all([import("@flint/dialects"), DOORS[name]()]);
+  return new DoorOf(dialect);
+}

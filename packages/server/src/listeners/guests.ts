@@ -1,0 +1,87 @@
+import type { Clock } from "@flint/core/ports";
+import type { Connection, Door } from "@flint/dialects";
+import { LIMITS } from "@flint/protocol";
+import type { DoorName, OpenDoors } from "../doors.ts";
+import type { GuestTransport } from "./cut.ts";
+import { WatchedTransport } from "./watched-transport.ts";
+
+type Guest = { readonly transport: WatchedTransport; readonly connection: Connection };
+
+/** Who counts the clients of one listener. */
+export type Seats = Set<unknown>;
+
+/** The clients that came through listeners, and the bounds that hold for each of them. */
+export class Guests {
+  readonly #doors: OpenDoors;
+  readonly #clock: Clock;
+  readonly #guests = new Set<Guest>();
+  #onEmpty: (() => void)[] = [];
+
+  constructor(doors: OpenDoors, clock: Clock) {
+    this.#doors = doors;
+    this.#clock = clock;
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#guests.size;
+  }
+
+  /** Loads a door, so that a client can then be admitted at once. */
+  open(door: DoorName): Promise<Door> {
+    return this.#doors.open(door);
+  }
+
+  /**
+   * Serves a client until it leaves. If all seats of its listener are taken, the longest silent one that has not even
+   * greeted gives its own away; if there is none, the newcomer is sent away.
+   */
+  admit(door: Door, transport: GuestTransport, seats: Seats): void {
+    if (seats.size >= LIMITS.connections && !this.#freeSeat(seats)) {
+      transport.cut("crowded");
+      return;
+    }
+    const watched = new WatchedTransport(transport, {
+      clock: this.#clock,
+      anyRequestGreets: "initializeFirst" in door.dialect && !door.dialect.initializeFirst,
+    });
+    const guest = { transport: watched, connection: this.#doors.connect(door, watched) };
+    this.#guests.add(guest);
+    seats.add(guest);
+    void this.#seeOff(guest).then(() => seats.delete(guest));
+  }
+
+  /** Resolves when nobody is left. */
+  async empty(): Promise<void> {
+    if (this.#guests.size > 0) await new Promise<void>((resolve) => this.#onEmpty.push(resolve));
+  }
+
+  /** Resolves when every request so far has its answer. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#guests].map(({ connection }) => connection.idle()));
+  }
+
+  /** Sends everybody what is queued for them, then lets them go. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#guests].map(({ connection }) => connection.close()));
+  }
+
+  /** What a client asked before it left is still answered: it may only have closed its own half. */
+  async #seeOff(guest: Guest): Promise<void> {
+    const { connection } = guest;
+    await connection.closed;
+    await connection.idle();
+    await connection.close();
+    this.#guests.delete(guest);
+    if (this.#guests.size === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
+  }
+
+  #freeSeat(seats: Seats): boolean {
+    for (const guest of this.#guests) {
+      if (guest.transport.greeted || !seats.delete(guest)) continue;
+      guest.transport.cut("crowded");
+      return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Lock, NODE_FILES, takeLock } from "@flint/core/store";
+import { serverFile } from "../config.ts";
+import { VERSION } from "../version.ts";
+import type { Guests } from "./guests.ts";
+import { meetingPath, preparePrivate, SERVER_LOCK } from "./meeting-place.ts";
+import { type RunningServer, settingsMark } from "./running-server.ts";
+import { UnixListener } from "./unix-listener.ts";
+
+/** Which server makes itself known, and where. */
+export interface PresenceOptions {
+  /** The state folder. */
+  readonly root: string;
+  readonly cwd: string;
+  /** Where else it takes clients. */
+  readonly listeners: readonly string[];
+  readonly guests: Guests;
+}
+
+/** The one server of a state folder: others find it there, and meet at its socket. The kernel sees to it that it is one. */
+export class Presence {
+  readonly #lock: Lock;
+  readonly #listener: UnixListener;
+  readonly #file: string;
+
+  private constructor(lock: Lock, listener: UnixListener, file: string) {
+    this.#lock = lock;
+    this.#listener = listener;
+    this.#file = file;
+  }
+
+  /** Makes a server known. Resolves with who is there already, if somebody is. */
+  static async announce(
+    options: PresenceOptions,
+  ): Promise<Presence | { readonly owner: number | undefined }> {
+    const { root, cwd, listeners, guests } = options;
+    preparePrivate(root);
+    const attempt = await takeLock(NODE_FILES, root, SERVER_LOCK);
+    if (!("lock" in attempt)) return attempt;
+    try {
+      const path = meetingPath(root);
+      const listener = await UnixListener.start({ path, door: "chosen", guests });
+      const file = serverFile(root);
+      const own = { pid: process.pid, version: VERSION, socket: path, listeners: [...listeners] };
+      replace(file, { ...own, cwd: resolve(cwd), settings: settingsMark() });
+      return new Presence(attempt.lock, listener, file);
+    } catch (error) {
+      await attempt.lock.release();
+      throw error;
+    }
+  }
+
+  /** Takes no newcomers any more and leaves nothing behind; those who came stay. */
+  async close(): Promise<void> {
+    rmSync(this.#file, { force: true });
+    await this.#listener.close();
+    await this.#lock.release();
+  }
+}
+
+/** Whoever reads the file finds all of it. */
+function replace(path: string, content: RunningServer): void {
+  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  writeFileSync(temporary, `${JSON.stringify(content)}\n`, { mode: 0o600, flag: "wx" });
+  renameSync(temporary, path);
+}

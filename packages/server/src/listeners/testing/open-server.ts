@@ -1,0 +1,122 @@
+import { connect as connectSocket, type Socket } from "node:net";
+import { join } from "node:path";
+import type { Engine } from "@flint/core";
+import type { Clock } from "@flint/core/ports";
+import { type ConnectOptions, connect, type FlintClient } from "@flint/sdk";
+import type { WebSocket } from "ws";
+import { tokenFile } from "../../config.ts";
+import { OpenDoors } from "../../doors.ts";
+import { Listening, type ListenPlan } from "../listening.ts";
+import { openRemote } from "../remote.ts";
+import { readToken, TokenFile } from "../token.ts";
+import { webSocketLibrary } from "../ws-library.ts";
+
+/** What a test gives to its server. */
+export interface ServerKit {
+  readonly engine: Engine;
+  /** An empty folder. */
+  readonly folder: string;
+  /** The clock of the listeners. */
+  readonly clock: Clock;
+  atEnd(cleanUp: () => void | Promise<void>): void;
+}
+
+/** How a server of a test differs from the plain one. */
+export interface OpenServerOptions extends Partial<Omit<ListenPlan, "addresses" | "token">> {
+  /** Without the token, as `--no-token` does. */
+  readonly free?: boolean;
+}
+
+/** A server that listens on a free port and at a socket. */
+export class OpenServer {
+  readonly listening: Listening;
+  readonly port: number;
+  /** Empty if it asks for none. */
+  readonly token: string;
+  readonly tokenPath: string;
+  readonly socketPath: string;
+  readonly #kit: ServerKit;
+
+  private constructor(kit: ServerKit, listening: Listening, token: string) {
+    this.#kit = kit;
+    this.listening = listening;
+    this.token = token;
+    this.tokenPath = tokenFile(kit.folder);
+    this.socketPath = join(kit.folder, "flint.sock");
+    this.port = Number(listening.places[0]?.place.split(":").at(-1));
+  }
+
+  /** Starts a server; it is gone when the test ends. */
+  static async start(kit: ServerKit, options: OpenServerOptions = {}): Promise<OpenServer> {
+    const { free, ...plan } = options;
+    const token = free === true ? undefined : TokenFile.open(tokenFile(kit.folder));
+    const whole: ListenPlan = {
+      addresses: [
+        { kind: "webSocket", host: "127.0.0.1", port: 0 },
+        { kind: "unix", path: join(kit.folder, "flint.sock") },
+      ],
+      door: "flint",
+      root: "flint",
+      token,
+      allowOrigins: [],
+      allowHosts: [],
+      presence: undefined,
+      ...plan,
+    };
+    const listening = await Listening.start(new OpenDoors(kit.engine), whole, kit.clock);
+    kit.atEnd(async () => {
+      await listening.withdraw();
+      await listening.close();
+    });
+    return new OpenServer(kit, listening, token === undefined ? "" : readToken(token.path));
+  }
+
+  /** A bare WebSocket that is open. Rejects if it is refused. */
+  webSocket(path = "/flint", token = this.token): Promise<WebSocket> {
+    const { WebSocket: Client } = webSocketLibrary();
+    const headers = token === "" ? {} : { Authorization: `Bearer ${token}` };
+    const webSocket = new Client(`ws://127.0.0.1:${this.port}${path}`, { headers });
+    this.#kit.atEnd(() => webSocket.terminate());
+    return new Promise((resolve, reject) => {
+      webSocket.once("open", () => resolve(webSocket));
+      webSocket.once("error", reject);
+    });
+  }
+
+  /** A client of the Flint door over a WebSocket. */
+  async client(options: Omit<ConnectOptions, "transport" | "spawn"> = {}): Promise<FlintClient> {
+    const { folder } = this.#kit;
+    const place = { url: `ws://127.0.0.1:${this.port}/flint`, door: undefined, tokenFile: undefined };
+    const remote = await openRemote({ ...place, token: this.token, folder });
+    if (!remote.ok) throw new Error(remote.reason);
+    const client = await connect({ ...options, transport: remote.transport });
+    this.#kit.atEnd(() => client.close());
+    return client;
+  }
+
+  /** A bare socket at the unix listener, or at another path. */
+  socket(path = this.socketPath): Promise<Socket> {
+    const socket = connectSocket({ path });
+    this.#kit.atEnd(() => void socket.destroy());
+    return new Promise((resolve, reject) => {
+      socket.once("connect", () => resolve(socket));
+      socket.once("error", reject);
+    });
+  }
+}
+
+/** What a client says first, as a line. */
+export const HELLO = `${JSON.stringify({ id: 1, method: "initialize", params: { clientInfo: { name: "test", version: "1" } } })}\n`;
+
+/** The code that a WebSocket was closed with. */
+export function closeCode(webSocket: WebSocket): Promise<number> {
+  return new Promise((resolve) => webSocket.once("close", resolve));
+}
+
+/** The next message of a WebSocket. */
+export function nextMessage(webSocket: WebSocket): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    webSocket.once("message", (data) => resolve(JSON.parse(String(data))));
+    webSocket.once("close", (code) => reject(new Error(`closed with ${code}`)));
+  });
+}
