@@ -8,6 +8,8 @@ export default defineConfig({
     include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
     isolate: false,
     pool: "forks",
+    // Most of the time of the tests is spent waiting for other programs.
+    maxWorkers: 2,
     reporters: ["default", new CountReporter()],
     testTimeout: 30_000,
     hookTimeout: 30_000,

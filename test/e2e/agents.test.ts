@@ -18,7 +18,7 @@ import { asMessage, completedItems, FLINT, initialize, paramsOf, runTurn, startT
 const FOLDERS = "/var/tmp/flint-agents-";
 
 /** How long after its server anything may still be there. */
-const WITHIN_MS = 5_000;
+const WITHIN_MS = 2_000;
 /** A real agent takes its time, most of all to start on a busy machine. */
 const STARTS_WITHIN_MS = 30_000;
 const TEST_MS = 90_000;

@@ -11,7 +11,7 @@ import { expect } from "vitest";
 import { completedItems, FLINT, initialize, runTurn, startThread } from "./server.ts";
 
 /** How long after its server anything may still be there. */
-const WITHIN_MS = 5000;
+const WITHIN_MS = 2_000;
 
 /** A command with children of its own, one of which tries to get away into a session of its own. */
 const COMMAND = "(setsid sleep 3600 &); sleep 3600 & echo up; wait";

@@ -20,6 +20,8 @@ const STARTS_PROCESSES = [
   /^packages\/core\/src\/sandbox\//,
   /^packages\/drivers\/src\/shared\//,
   /^packages\/sdk\/src\/spawn\.ts$/,
+  // An agent's own login, in the terminal of the user who asked for it.
+  /^packages\/server\/src\/commands\/acp\.ts$/,
   /^packages\/testkit\//,
 ];
 

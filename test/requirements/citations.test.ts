@@ -11,6 +11,10 @@ test("a citation in a title counts, alone, in a list and as a range", () => {
   );
 });
 
+test("what needs a part of the machine counts as any test does", () => {
+  expect(ids(`needs("codex")("works [S1-2]", body)`)).toEqual(["S1-2"]);
+});
+
 test("the ids given to verifies count, and so does its title", () => {
   expect(ids(`verifies("S1-2", "works", body)`)).toEqual(["S1-2"]);
   expect(ids(`verifies(["S1-2", 'S1-4..5'], "works [P01]", body)`)).toEqual(["S1-2", "S1-4", "S1-5", "P01"]);

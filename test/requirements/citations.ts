@@ -8,14 +8,15 @@ export type FileCitations = {
   switchedOff: number[];
 };
 
-const TITLED = new Set(["test", "it", "describe"]);
+// What `needs` gives is a `test`.
+const TITLED = new Set(["test", "it", "describe", "needs"]);
 const SWITCHES = new Set(["skip", "only", "todo", "fails"]);
 const BRACKETS = /\[([^[\]]*)\]/g;
 const CITATION = /^[SP]\d[\w.-]*$/;
 const RANGE = /^(S\d+-|P)(\d+)\.\.(?:S\d+-|P)?(\d+)$/;
 
 /**
- * Reads the citations of a test file. They count in the titles of test, it, describe and verifies, and in
+ * Reads the citations of a test file. They count in the titles of test, it, describe, needs and verifies, and in
  * the ids given to verifies; a comment or any other string proves nothing.
  */
 export function citationsIn(source: string): FileCitations {

@@ -3,21 +3,17 @@ import { done, planned, type Requirement } from "./requirement.ts";
 /** Codex app-server as its clients use it, and the task layer that republishes its turns. */
 export const S2: readonly Requirement[] = [
   // Connection
-  planned("S2-1", "codex door", "The Codex door speaks JSON-RPC, one message per line on stdio"),
-  planned("S2-2", "codex door", "A client spawns the server, initializes, works, and closes stdin to end it"),
+  done("S2-1", "The Codex door speaks JSON-RPC, one message per line on stdio"),
+  done("S2-2", "A client spawns the server, initializes, works, and closes stdin to end it"),
   planned("S2-3", "codex door", "Messages that carry the JSON-RPC header are understood too"),
-  planned("S2-4", "codex door", "initialize takes client info and empty capabilities"),
+  done("S2-4", "initialize takes client info and empty capabilities"),
   planned("S2-5", "task layer", "session.messages pages by limit and offset"),
 
   // Threads
-  planned(
-    "S2-6",
-    "codex door",
-    "thread/start takes ephemeral, developer instructions and personality besides the usual",
-  ),
+  done("S2-6", "thread/start takes ephemeral, developer instructions and personality besides the usual"),
   done("S2-7", "thread/list pages, filters archived threads, sorts, and searches titles"),
   done("S2-8", "thread/read shows a thread, with its turns when asked"),
-  planned("S2-9", "codex door", "thread/resume can change model and developer instructions"),
+  done("S2-9", "thread/resume can change model and developer instructions"),
   done("S2-10", "thread/fork copies a thread and lets settings differ"),
   done("S2-11", "thread/archive hides a thread from the ordinary list"),
   done("S2-12", "thread/unarchive brings a thread back"),
@@ -26,11 +22,7 @@ export const S2: readonly Requirement[] = [
   done("S2-15", "thread/compact/start shortens the context of a thread"),
 
   // Turns
-  planned(
-    "S2-16",
-    "codex door",
-    "turn/start takes output schema, effort, personality and summary besides the usual",
-  ),
+  done("S2-16", "turn/start takes output schema, effort, personality and summary besides the usual"),
   done("S2-17", "turn/steer adds input to the running turn if it is the expected one"),
   done("S2-18", "turn/interrupt ends a running turn as interrupted"),
 
@@ -41,13 +33,13 @@ export const S2: readonly Requirement[] = [
 
   // Account, config, models
   done("S2-22", "account/read shows who is signed in"),
-  planned("S2-23", "codex door", "account/rateLimits/read shows what is left of the limits"),
-  planned("S2-24", "codex door", "account/login/start begins a sign-in"),
-  planned("S2-25", "codex door", "account/logout ends a sign-in"),
+  done("S2-23", "account/rateLimits/read says that limits belong to an agent's own account"),
+  done("S2-24", "account/login/start says where the agents' own sign-in is"),
+  done("S2-25", "account/logout is answered, with nothing to end"),
   done("S2-26", "config/read shows the settings in force"),
   done("S2-27", "model/list shows models without asking the agent each time"),
   done("S2-28", "mcpServerStatus/list shows each MCP server and its state"),
-  planned("S2-29", "codex door", "experimentalFeature/list shows features and their stages"),
+  done("S2-29", "experimentalFeature/list answers, with nothing to list"),
   done("S2-30", "command/exec runs one command under the sandbox"),
 
   // Notifications
@@ -97,18 +89,18 @@ export const S2: readonly Requirement[] = [
   planned("S2-72", "task layer", "task.steers lists every steer that was recorded"),
 
   // Server requests
-  planned("S2-73", "codex door", "A command question takes accept, acceptForSession, decline or cancel"),
-  planned("S2-74", "codex door", "A file change question takes the same four answers"),
+  done("S2-73", "A command question takes accept, acceptForSession, decline or cancel"),
+  done("S2-74", "A file change question takes the same four answers"),
   planned("S2-75", "codex door", "A skill question takes approve or decline"),
   planned("S2-76", "codex door", "item/tool/call runs a tool that the client offers"),
-  planned("S2-77", "codex door", "item/tool/requestUserInput asks the user through the client"),
+  done("S2-77", "item/tool/requestUserInput asks the user through the client"),
   planned("S2-78", "task layer", "A task may be configured to accept every question"),
   done("S2-79", "A request that is not supported is answered with an error"),
 
   // Schemas
-  planned("S2-80", "codex door", "Every message that leaves is valid against the published schemas"),
-  planned("S2-81", "codex door", "Unknown fields, wrong types and missing fields are found by a test"),
-  planned("S2-82", "codex door", "A method or handler without a schema test fails the suite"),
+  done("S2-80", "Every message that leaves is valid against the published schemas"),
+  done("S2-81", "Unknown fields, wrong types and missing fields are found by a test"),
+  done("S2-82", "A method or handler without a schema test fails the suite"),
 
   // Shapes
   done("S2-83", "Turn input names the thread and lists the inputs"),

@@ -1,4 +1,4 @@
-import { done, planned, type Requirement } from "./requirement.ts";
+import { done, type Requirement } from "./requirement.ts";
 
 /** One interface over Claude and Codex: framing, sessions, approvals, failures, tests, operation. */
 export const S4: readonly Requirement[] = [
@@ -73,11 +73,7 @@ export const S4: readonly Requirement[] = [
   // Versions
   done("S4-45", "Both Codex method families are understood and the newer one is preferred"),
   done("S4-46", "Protocol names and numbers are defined in one place"),
-  planned(
-    "S4-47",
-    "codex driver",
-    "Claude's and Codex's words for the same seven things lead to the same Flint words",
-  ),
+  done("S4-47", "Claude's and Codex's words for the same seven things lead to the same Flint words"),
 
   // Operation
   done("S4-48", "One Codex process serves a conversation for as long as it lives"),

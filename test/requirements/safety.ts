@@ -47,19 +47,15 @@ export const SAFETY_CASES: readonly SafetyCase[] = [
   done("P22", "Many kill and start rounds lose no thread and leave no temporary file"),
 
   // Agents
-  planned("P23", "claude driver", "No agent process outlives the server, whatever way it ends"),
-  planned(
-    "P24",
-    "claude driver",
-    "An agent that dies fails its turn, and the next turn resumes with a new one",
-  ),
-  planned("P25", "claude driver", "A hostile agent cannot stall, flood or crash the server"),
-  planned("P26", "network door", "A client that vanishes leaves its approval to the others"),
+  done("P23", "No agent process outlives the server, whatever way it ends"),
+  done("P24", "An agent that dies fails its turn, and the next turn resumes with a new one"),
+  done("P25", "A hostile agent cannot stall, flood or crash the server"),
+  done("P26", "A client that vanishes leaves its approval to the others"),
 
   // Isolation
   done("P27", "A thread id that is not a plain name is refused by every method and touches no file"),
-  planned("P28", "network door", "The network door is off by default, local and behind a token"),
-  planned("P29", "network door", "A foreign Origin or Host is refused before anything is read"),
+  done("P28", "The network door is off by default, local and behind a token"),
+  done("P29", "A foreign Origin or Host is refused before anything is read"),
   done("P30", "Everything in the store is private to its owner, and looser files are tightened"),
   done("P31", "Provider keys never reach logs, arguments or the commands that agents run"),
   done("P32", "A sandboxed command can write inside its roots only and reach no network"),

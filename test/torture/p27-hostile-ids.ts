@@ -19,7 +19,7 @@ export const hostileIds: TortureCase = {
     const first = await context.start({ kind: "flint", home });
     await first.expectAlive(context.patience);
     await first.stop();
-    const server = await context.start({ kind: "flint", home });
+    const server = await context.start({ kind: "flint", home, args: ["--alone"] });
     const baits = [join(around, "x"), join(home, "x"), join(home, "threads/a/b")];
     for (const bait of baits) layBait(join(bait, "events.jsonl"));
     const before = fingerprint(around);

@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { access, readFile } from "node:fs/promises";
+import { Readable, Writable } from "node:stream";
+import {
+  client,
+  ndJsonStream,
+  type RequestPermissionRequest,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { commandPlace } from "./flint.ts";
+import { FLINT } from "./server.ts";
+
+interface Place {
+  readonly cwd: string;
+  readonly home: string;
+}
+
+/** The official client with the built command as its agent. */
+async function editor({ cwd, home }: Place, answer: (request: RequestPermissionRequest) => Promise<string>) {
+  const env = { PATH: process.env.PATH, HOME: home, LANG: "C.UTF-8", OLLAMA_HOST: "127.0.0.1:9" };
+  const child = spawn(process.execPath, [FLINT, "acp", "--offline"], {
+    cwd,
+    env,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const updates: SessionUpdate[] = [];
+  const app = client({ name: "e2e" })
+    .onNotification("session/update", ({ params }) => void updates.push(params.update))
+    .onRequest("session/request_permission", async ({ params }) => {
+      const kind = await answer(params);
+      const option = params.options.find((offered) => offered.kind === kind);
+      if (option === undefined) return { outcome: { outcome: "cancelled" } };
+      return { outcome: { outcome: "selected", optionId: option.optionId } };
+    });
+  const stream = ndJsonStream(
+    Writable.toWeb(child.stdin),
+    Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
+  );
+  const { agent } = app.connect(stream);
+  await agent.request("initialize", { protocolVersion: 1, clientCapabilities: {} });
+  const leave = () => {
+    child.stdin.end();
+    return exited;
+  };
+  return { agent, updates, leave };
+}
+
+const ask = (sessionId: string, text: string) => ({ sessionId, prompt: [{ type: "text" as const, text }] });
+
+describe("the ACP door of the built command", () => {
+  test("a file is written after a yes, and the session is there in a new process [S3-1, S3-28, S3-29, S3-30, S3-34, S3-41]", async () => {
+    const place = await commandPlace();
+    const asked: RequestPermissionRequest[] = [];
+    const first = await editor(place, async (request) => {
+      asked.push(request);
+      return "allow_once";
+    });
+    const { sessionId } = await first.agent.request("session/new", { cwd: place.cwd, mcpServers: [] });
+    const answer = await first.agent.request("session/prompt", ask(sessionId, "write `hello` to hello.txt"));
+    expect(answer).toMatchObject({ stopReason: "end_turn" });
+    expect(await readFile(`${place.cwd}/hello.txt`, "utf8")).toMatch(/^hello/);
+    expect(asked[0]?.toolCall).toMatchObject({ kind: "edit", content: [{ type: "diff", oldText: null }] });
+    expect(await first.leave()).toBe(0);
+
+    const second = await editor(place, async () => "reject_once");
+    await second.agent.request("session/load", { sessionId, cwd: place.cwd, mcpServers: [] });
+    expect(second.updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual(
+      expect.arrayContaining(["user_message_chunk", "tool_call", "agent_message_chunk"]),
+    );
+    const { sessions } = await second.agent.request("session/list", { cwd: place.cwd });
+    expect(sessions).toMatchObject([{ sessionId, cwd: place.cwd }]);
+    await second.agent.request("session/prompt", ask(sessionId, "write `no` to no.txt"));
+    await expect(access(`${place.cwd}/no.txt`)).rejects.toMatchObject({ code: "ENOENT" });
+    expect(await second.leave()).toBe(0);
+  });
+
+  test("a prompt is cancelled while it waits for a yes, and leaves nothing behind [S3-31]", async () => {
+    const place = await commandPlace();
+    let cancel: (() => void) | undefined;
+    const { agent, leave } = await editor(place, async () => {
+      cancel?.();
+      return "none of these";
+    });
+    const { sessionId } = await agent.request("session/new", { cwd: place.cwd, mcpServers: [] });
+    cancel = () => void agent.notify("session/cancel", { sessionId });
+    const answer = await agent.request("session/prompt", ask(sessionId, "write `late` to late.txt"));
+    expect(answer).toMatchObject({ stopReason: "cancelled" });
+    await expect(access(`${place.cwd}/late.txt`)).rejects.toMatchObject({ code: "ENOENT" });
+    expect(await leave()).toBe(0);
+  });
+
+  test("a login is the agent's own; one that nobody knows is refused with those there are [S3-7]", async () => {
+    const { flint } = await commandPlace();
+    const { code, stderr } = await flint(["acp", "--login", "nobody"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("--login takes claude, codex, opencode, gemini");
+    const missing = await flint(["acp", "--login", "codex"], { env: { PATH: "/nowhere" } });
+    expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining("codex login cannot be run") });
+  });
+});

@@ -1,0 +1,64 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { agentProgram, needs } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { commandPlace } from "./flint.ts";
+
+/** A Codex of another day: it prints a protocol in which Flint finds one of its words, and that one changed. */
+const OTHER_CODEX = `#!${process.execPath}
+const { writeFileSync } = require("node:fs");
+if (process.argv[2] === "--version") { console.log("codex-cli 0.999.0"); process.exit(); }
+const params = { required: ["mood"], properties: { threadId: {}, input: {}, expectedTurnId: {}, mood: {} } };
+const steer = { properties: { method: { enum: ["turn/steer"] }, params } };
+const print = (name, schema) => writeFileSync(process.argv.at(-1) + "/" + name + ".json", JSON.stringify(schema));
+print("ClientRequest", { oneOf: [steer] });
+print("ServerRequest", {});
+print("ServerNotification", {});
+`;
+
+interface Finding {
+  readonly name: string;
+  readonly state: string;
+  readonly detail: string;
+  readonly wayOut?: string;
+}
+
+test("doctor names each word that the installed Codex does not know any more, and the version that does", async () => {
+  const { findings, code } = await doctorWith(OTHER_CODEX);
+  const [found, ...changes] = findings;
+  expect(found).toMatchObject({ state: "absent", detail: expect.stringContaining("codex-cli 0.999.0") });
+  expect(changes.map(({ detail }) => detail)).toEqual(
+    expect.arrayContaining(["The request thread/start is gone.", "The request turn/start is gone."]),
+  );
+  const steer = "The request turn/steer wants a field mood that Flint does not send.";
+  expect(changes).toContainEqual({
+    ...{ name: "codex", state: "problem", detail: steer },
+    wayOut: expect.stringContaining("npm install -g @openai/codex@0.166.0"),
+  });
+  expect(code).toBe(1);
+});
+
+test("a Codex that cannot print its words is no fault", async () => {
+  const { findings } = await doctorWith("#!/bin/sh\nexit 1\n");
+  expect(findings.map(({ state, detail }) => [state, detail.replace(/^.*codex, /, "")])).toEqual([
+    ["absent", "no login and no key"],
+    ["absent", "its words cannot be compared with those of 0.166.0, which Flint was made for"],
+  ]);
+});
+
+needs("codex")("the Codex that Flint was made for is found without a word to say against it", async () => {
+  const { findings } = await doctorWith(`#!/bin/sh\nexec ${agentProgram("codex")} "$@"\n`);
+  expect(findings).toHaveLength(1);
+  expect(findings[0]?.detail).toContain("codex-cli 0.166.0");
+});
+
+/** What doctor says about a Codex that is this program. */
+async function doctorWith(program: string) {
+  const { flint, home } = await commandPlace();
+  await mkdir(`${home}/bin`);
+  await writeFile(`${home}/bin/codex`, program, { mode: 0o755 });
+  const { code, stdout } = await flint(["doctor", "--json"], {
+    env: { CODEX_EXECUTABLE: `${home}/bin/codex` },
+  });
+  const all: readonly Finding[] = JSON.parse(stdout);
+  return { code, findings: all.filter(({ name }) => name === "codex") };
+}

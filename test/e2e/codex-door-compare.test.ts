@@ -1,0 +1,95 @@
+import { mkdir } from "node:fs/promises";
+import { agentProgram, needs, type Script, WireClient } from "@flint/testkit";
+import { expect, onTestFinished } from "vitest";
+import { folder } from "../../packages/drivers/src/codex/testing/real-codex.ts";
+import { offlineModel } from "../../packages/drivers/src/testing/offline-model.ts";
+import { CodexDoorUnderTest } from "./codex/codex-door.ts";
+import { type Outcome, SameScript } from "./codex/same-script.ts";
+import { shapeDifferences } from "./codex/shape.ts";
+
+/** The real app-server with the offline model. */
+async function real(): Promise<SameScript> {
+  const model = await offlineModel(onTestFinished);
+  const home = await folder("compare", onTestFinished);
+  const cwd = `${home}/work`;
+  await mkdir(cwd);
+  const provider = `{name="flint",base_url="${model.url}/v1",wire_api="responses",request_max_retries=0}`;
+  const flags = ["-c", "model_provider=flint", "-c", `model_providers.flint=${provider}`];
+  const env = { CODEX_HOME: home };
+  const client = WireClient.spawn([agentProgram("codex") ?? "codex", "app-server", ...flags], { env });
+  return new SameScript(client, cwd);
+}
+
+/** Flint's door with an agent that does what the offline model would do. */
+async function ours(): Promise<SameScript> {
+  const door = await CodexDoorUnderTest.open(onTestFinished, { scripts: scriptFor });
+  return new SameScript(door.connect(), door.cwd);
+}
+
+const USAGE = { usage: { inputTokens: 5, outputTokens: 2 }, modelContextWindow: 100 } as const;
+
+const COMPACTION = { type: "contextCompaction", id: "compaction" } as const;
+
+function scriptFor(text: string, { kind }: { readonly kind: string }): Script {
+  if (kind === "compact") {
+    return [
+      { emit: { type: "item/started", item: COMPACTION } },
+      { emit: { type: "item/completed", item: COMPACTION } },
+      USAGE,
+    ];
+  }
+  const command = /run `(.*)`$/.exec(text)?.[1];
+  if (text.endsWith("fail")) return [{ fail: { message: "No more lamps." } }];
+  if (command !== undefined) return [{ command, startsFirst: true }, USAGE, { text: "Ran it." }, USAGE];
+  return [{ text: "Hello." }, USAGE];
+}
+
+function differences(theirs: Outcome | undefined, mine: Outcome | undefined): string[] {
+  if (theirs === undefined || mine === undefined) return ["one of them did not answer"];
+  if ("result" in theirs && "result" in mine) return shapeDifferences(theirs.result, mine.result);
+  const [there, here] = [JSON.stringify(theirs), JSON.stringify(mine)];
+  return there === here ? [] : [`${there} there, ${here} here`];
+}
+
+/** What differs on purpose, by what a difference looks like, with the reason. Each one has to be seen. */
+const ACCEPTED: readonly (readonly [pattern: RegExp, why: string])[] = [
+  [/\.path: string there, null here$/, "The log of a thread is no file that clients could read as Codex's."],
+  [/\.originator: string there, null here$/, "Flint does not note which program began a thread."],
+  [/AtMs: number there, null here$/, "The log keeps items without their times."],
+  [
+    /\.readStates?(?:\.[0-9a-f-]+)?: object there, (?:null|nothing) here$/,
+    "Flint does not note what was read.",
+  ],
+  [/\.backwardsCursor: string there, null here$/, "Lists go forward; what is newer is told as it happens."],
+  [/^model\/list .*(?:availabilityNux|multiAgentVersion)/, "What OpenAI announces about its own models."],
+  [/^a policy that does not exist /, "The names of a choice leave out the one that is an object."],
+  [/^thread\/resume of nobody .*\(thread not found\)/, "Clients that start anew look for these words."],
+  [/^a compaction /, "The tokens of a compaction are told when it is complete, like those of anything else."],
+  [/^the request for \w+ \.proposedExecpolicyAmendment/, "Flint offers a rule only for programs it knows."],
+  [/^the request for \w+ \.reason: nothing there, string here$/, "Flint always says why it asks."],
+  [/^a command and accept /, "A command of the real server may outlive its turn; one of Flint never does."],
+  [
+    /^a command and (?:decline|cancel) /,
+    "A refused command is completed after its thread goes on, like any other.",
+  ],
+  [/\.name: string there, null here$/, "A fork has no name until somebody gives it one."],
+  [/\.environments: null there, list here$/, "An archived thread stays in memory until it rests."],
+  [/^thread\/unarchive \.thread\.canAcceptDirectInput/, "The same."],
+  [/^thread\/list of the archive \.data\[\]\.forkedFromId/, "Flint's list knows where a thread comes from."],
+];
+
+needs("codex")(
+  "[S2-1] [S3-70] [S3-71] the Codex door answers as the real app-server does, and in the same order",
+  async () => {
+    const [there, here] = await Promise.all([real(), ours()]);
+    await there.play();
+    await here.play();
+    const found = [...there.outcomes].flatMap(([step, outcome]) =>
+      differences(outcome, here.outcomes.get(step)).map((difference) => `${step} ${difference}`),
+    );
+    expect(found.filter((line) => !ACCEPTED.some(([pattern]) => pattern.test(line)))).toEqual([]);
+    const unseen = ACCEPTED.filter(([pattern]) => !found.some((line) => pattern.test(line)));
+    expect(unseen).toEqual([]);
+  },
+  60_000,
+);

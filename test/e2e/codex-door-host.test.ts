@@ -1,0 +1,147 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { Door } from "@flint/dialects";
+import { codexDialect } from "@flint/dialects/codex";
+import { CODEX_HOST_REQUESTS } from "@flint/protocol/codex";
+import { streamTransport } from "@flint/rpc";
+import { composeEngine } from "@flint/server";
+import { needs, scriptedDriver, temporaryFolder, WireClient } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { codexHost } from "../../packages/server/src/codex-host/codex-host.ts";
+import { ask, type Fields, fields } from "./codex/codex-door.ts";
+import { CodexSchemas } from "./codex/codex-schemas.ts";
+
+/** A client of the Codex door on a machine with a workspace and a home of its own. */
+async function setUp() {
+  const { path } = await temporaryFolder();
+  const [home, workspace] = [join(path, "home"), join(path, "workspace")];
+  await mkdir(workspace, { recursive: true });
+  const engine = composeEngine({ root: home, cwd: workspace, drivers: [scriptedDriver()] });
+  onTestFinished(() => engine.close());
+  const [toServer, toClient] = [new PassThrough(), new PassThrough()];
+  new Door(codexDialect(codexHost(home))).connect(engine, streamTransport(toServer, toClient));
+  const client = WireClient.over(toClient, toServer);
+  const hello = { clientInfo: { name: "probe", version: "1" }, capabilities: { experimentalApi: true } };
+  await client.request("initialize", hello);
+  return { client, home, workspace };
+}
+
+async function git(workspace: string, ...args: readonly string[]): Promise<void> {
+  const named = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+  execFileSync("git", [...named, ...args], { cwd: workspace, stdio: "ignore" });
+}
+
+describe("what a client of the Codex door asks about the machine", () => {
+  needs("codex")("[S2-22] [S2-26] [S2-29] is answered in shapes that Codex itself could send", async () => {
+    const schemas = await CodexSchemas.print();
+    const { client, workspace } = await setUp();
+    await writeFile(join(workspace, "a.txt"), "hello");
+    const edit = { keyPath: "tui.theme", value: "dark", mergeStrategy: "replace" };
+    const asked: Readonly<Record<string, object>> = {
+      "configRequirements/read": {},
+      "config/read": { includeLayers: true },
+      "config/value/write": edit,
+      "config/batchWrite": { edits: [edit] },
+      "config/mcpServer/reload": {},
+      "skills/list": { cwds: [workspace] },
+      "hooks/list": { cwds: [workspace] },
+      "plugin/list": {},
+      "collaborationMode/list": {},
+      "permissionProfile/list": {},
+      "experimentalFeature/list": {},
+      "account/login/cancel": { loginId: "x" },
+      "account/logout": {},
+      "account/bedrock/checkGovCloudRequirements": {},
+      "command/exec": { command: ["true"], sandboxPolicy: { type: "readOnly" } },
+      "fs/readFile": { path: join(workspace, "a.txt") },
+      fuzzyFileSearch: { query: "a", roots: [workspace] },
+    };
+    const problems: string[] = [];
+    for (const [method, params] of Object.entries(asked)) {
+      problems.push(...schemas.answer(method, await client.request(method, params)));
+    }
+    expect(problems).toEqual([]);
+    // An earlier version had it, and prints no schema any more.
+    expect(await client.request("getAuthStatus", {})).toMatchObject({ requiresOpenaiAuth: false });
+    // The others answer with an error here, which is looked at below, or need a repository.
+    const others = ["account/rateLimits/read", "account/login/start", "getAuthStatus", "gitDiffToRemote"];
+    const known = Object.keys(CODEX_HOST_REQUESTS);
+    expect([...Object.keys(asked), ...others].sort()).toEqual(known.sort());
+  });
+
+  test("[S2-26] config/read shows what this server works with, and what clients had remembered", async () => {
+    const { client } = await setUp();
+    const before = fields((await ask(client, "config/read")).config);
+    expect(before).toMatchObject({ model: "scripted/steady", model_provider: "scripted" });
+    expect(before).toMatchObject({ approval_policy: "on-request", sandbox_mode: "workspace-write" });
+    const edits = [
+      { keyPath: "notice.seen", value: true, mergeStrategy: "replace" },
+      { keyPath: "model", value: "somebody/else", mergeStrategy: "replace" },
+      { keyPath: "__proto__.polluted", value: true, mergeStrategy: "replace" },
+    ];
+    const { version } = await ask(client, "config/batchWrite", { edits });
+    const after = fields((await ask(client, "config/read")).config);
+    expect(after).toMatchObject({ notice: { seen: true }, model: "scripted/steady" });
+    expect(fields({}).polluted).toBeUndefined();
+    const stale = { keyPath: "a", value: 1, mergeStrategy: "replace", expectedVersion: "sha256:0" };
+    await expect(client.request("config/value/write", stale)).rejects.toThrow(/changed by somebody else/);
+    await client.request("config/value/write", { ...stale, expectedVersion: version });
+  });
+
+  test("[S2-23] [S2-24] [S2-25] nobody has to log in here; logging in to an agent is said to be its own matter", async () => {
+    const { client } = await setUp();
+    expect(await ask(client, "account/read")).toMatchObject({ account: null, requiresOpenaiAuth: false });
+    await expect(client.request("account/rateLimits/read", {})).rejects.toThrow(/authentication required/);
+    await expect(client.request("account/login/start", { type: "chatgpt" })).rejects.toThrow(/flint doctor/);
+    expect(await client.request("account/logout", {})).toEqual({});
+  });
+
+  needs("bwrap")("[S2-30] a command runs in the sandbox, to its end", async () => {
+    const { client, workspace } = await setUp();
+    const script = "echo out; echo err >&2; echo x > made; exit 3";
+    const ran = (policy: object) =>
+      ask(client, "command/exec", { command: ["sh", "-c", script], cwd: workspace, sandboxPolicy: policy });
+    expect(await ran({ type: "workspaceWrite" })).toMatchObject({
+      exitCode: 3,
+      stdout: "out\n",
+      stderr: "err\n",
+    });
+    expect((await ran({ type: "readOnly" })).stderr).toMatch(/Read-only/);
+    await expect(client.request("command/exec", { command: [] })).rejects.toThrow(/empty/);
+    await expect(client.request("command/exec", { command: ["ls"], tty: true })).rejects.toThrow(/thread/);
+  });
+
+  test("a file is read, but none of Flint's own", async () => {
+    const { client, home, workspace } = await setUp();
+    await writeFile(join(workspace, "a.txt"), "hello");
+    const { dataBase64 } = await ask(client, "fs/readFile", { path: join(workspace, "a.txt") });
+    expect(Buffer.from(String(dataBase64), "base64").toString()).toBe("hello");
+    await mkdir(join(home, "run"), { recursive: true });
+    await writeFile(join(home, "run", "token"), "secret");
+    const own = client.request("fs/readFile", { path: join(home, "run", "token") });
+    await expect(own).rejects.toThrow(/belongs to Flint/);
+  });
+
+  needs("bwrap")("gitDiffToRemote shows what no remote branch has, new files included", async () => {
+    const { client, workspace } = await setUp();
+    const none = client.request("gitDiffToRemote", { cwd: workspace });
+    await expect(none).rejects.toThrow(/failed to compute git diff/);
+    const remote = (await temporaryFolder()).join("remote.git");
+    await git(workspace, "init");
+    await git(workspace, "init", "--bare", remote);
+    await writeFile(join(workspace, "a.txt"), "one\n");
+    await git(workspace, "add", ".");
+    await git(workspace, "commit", "-m", "first");
+    await git(workspace, "remote", "add", "origin", remote);
+    await git(workspace, "push", "origin", "HEAD:main");
+    await writeFile(join(workspace, "a.txt"), "two\n");
+    await git(workspace, "commit", "-am", "second");
+    await writeFile(join(workspace, "new.txt"), "new\n");
+    const answer: Fields = await ask(client, "gitDiffToRemote", { cwd: workspace });
+    const published = execFileSync("git", ["rev-parse", "HEAD^"], { cwd: workspace, encoding: "utf8" });
+    expect(answer.sha).toBe(published.trim());
+    expect(answer.diff).toMatch(/-one\n\+two\n[\s\S]*\+new\n/);
+  });
+});

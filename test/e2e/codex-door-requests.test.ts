@@ -1,0 +1,270 @@
+import type { WireClient } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ask, CodexDoorUnderTest, fields, startThread, startTurn, turnEnd } from "./codex/codex-door.ts";
+
+const NOBODY = "01990000-0000-7000-8000-000000000000";
+const INPUT = [{ type: "text", text: "hi" }];
+
+async function opened(capabilities?: object) {
+  const door = await CodexDoorUnderTest.open(onTestFinished);
+  return { door, client: await door.client(capabilities) };
+}
+
+function refusal(client: WireClient, method: string, params: object): Promise<string> {
+  return client.request(method, params).then(
+    () => "it was answered",
+    (error: unknown) => String(fields(error).message).replace(`${method} was refused: `, ""),
+  );
+}
+
+/** A thread in which these were said, one turn each. */
+async function threadWith(client: WireClient, ...prompts: readonly string[]) {
+  const threadId = await startThread(client);
+  const turnIds: string[] = [];
+  for (const prompt of prompts) {
+    const turnId = await startTurn(client, threadId, prompt);
+    await turnEnd(client, turnId);
+    turnIds.push(turnId);
+  }
+  return { threadId, turnIds };
+}
+
+describe("a request that cannot be", () => {
+  test("[S2-79] names the requests there are, with the number of Codex", async () => {
+    const { client } = await opened();
+    client.send({ id: 9, method: "no/such", params: {} });
+    const { error } = await client.waitFor((message) => message.id === 9);
+    expect(error).toEqual({
+      code: -32600,
+      message: expect.stringMatching(
+        /^Invalid request: unknown variant `no\/such`, expected one of `initialize`, /,
+      ),
+    });
+  });
+
+  test.each([
+    [
+      "thread/start",
+      { approvalPolicy: "bogus" },
+      "Invalid request: unknown variant `bogus`, expected one of",
+    ],
+    ["thread/start", { cwd: 7 }, "Invalid request: invalid type: integer `7`, expected a string"],
+    ["turn/start", { threadId: NOBODY }, "Invalid request: missing field `input`"],
+    [
+      "turn/start",
+      { threadId: NOBODY, input: [{ type: "bogus" }] },
+      "Invalid request: unknown variant `bogus`, expected one of `text`, `image`",
+    ],
+    [
+      "review/start",
+      { threadId: NOBODY, target: { type: "all" } },
+      "Invalid request: unknown variant `all`, expected one of `uncommittedChanges`",
+    ],
+    ["thread/list", { limit: -1 }, "Invalid request: invalid value: integer `-1`, expected u32"],
+    ["thread/list", { cursor: "zzz" }, "invalid cursor: zzz"],
+    ["thread/turns/list", { threadId: NOBODY, cursor: "zzz" }, "invalid cursor: zzz"],
+    ["thread/read", { threadId: "../../etc/passwd" }, "invalid thread id: invalid character"],
+    ["thread/read", { threadId: "a\\u0000b" }, "invalid thread id: invalid character"],
+    ["thread/read", { threadId: NOBODY }, `thread not loaded: ${NOBODY}`],
+    ["thread/resume", { threadId: NOBODY }, `no rollout found for thread id ${NOBODY} (thread not found)`],
+    ["thread/archive", { threadId: NOBODY }, `no rollout found for thread id ${NOBODY}`],
+    ["turn/start", { threadId: NOBODY, input: INPUT }, `thread not found: ${NOBODY}`],
+    ["turn/steer", { threadId: NOBODY, input: [], expectedTurnId: "" }, "expectedTurnId must not be empty"],
+  ])("%s of %j is refused in the words of Codex", async (method, params, words) => {
+    const { client } = await opened();
+    expect(await refusal(client, method, params)).toContain(words);
+  });
+
+  test("[S2-2] [S2-4] hello comes first and once, and needs a name", async () => {
+    const { door } = await opened();
+    const client = door.connect();
+    expect(await refusal(client, "thread/list", {})).toBe("Not initialized");
+    expect(await refusal(client, "initialize", {})).toBe("Invalid request: missing field `clientInfo`");
+    await client.request("initialize", { clientInfo: { name: "probe", version: "1" } });
+    expect(await refusal(client, "initialize", { clientInfo: { name: "p", version: "1" } })).toBe(
+      "Already initialized",
+    );
+  });
+
+  test("what is experimental is only for those who asked for it", async () => {
+    const { client } = await opened({});
+    const needs = (what: string) => `${what} requires experimentalApi capability`;
+    expect(await refusal(client, "thread/settings/update", { threadId: NOBODY })).toBe(
+      needs("thread/settings/update"),
+    );
+    expect(await refusal(client, "thread/start", { dynamicTools: [] })).toBe(
+      needs("thread/start.dynamicTools"),
+    );
+    const granular = { approvalPolicy: { granular: {} } };
+    expect(await refusal(client, "thread/start", granular)).toBe(needs("askForApproval.granular"));
+    expect(await refusal(client, "thread/start", { dynamicTools: null })).toBe("it was answered");
+  });
+});
+
+describe("threads at the Codex door", () => {
+  test("[S2-6] [S2-85] [S2-16] work with what the client says", async () => {
+    const { client, door } = await opened();
+    const wanted = { model: "scripted/swift", approvalPolicy: "on-request", sandbox: "read-only" };
+    const opening = await ask(client, "thread/start", { ...wanted, developerInstructions: "Be brief." });
+    expect(opening).toMatchObject({
+      model: "scripted/swift",
+      approvalPolicy: "on-request",
+      sandbox: { type: "readOnly", networkAccess: false },
+    });
+    const threadId = String(fields(opening.thread).id);
+    const policies = [
+      { type: "dangerFullAccess" },
+      { type: "readOnly" },
+      { type: "externalSandbox", networkAccess: "enabled" },
+      { type: "workspaceWrite", writableRoots: ["/tmp"], networkAccess: true },
+    ];
+    for (const sandboxPolicy of policies) {
+      const approvalPolicy = sandboxPolicy.type === "dangerFullAccess" ? "untrusted" : "never";
+      const turnId = await startTurn(client, threadId, "go", {
+        sandboxPolicy,
+        approvalPolicy,
+        effort: "unheard of",
+      });
+      await turnEnd(client, turnId);
+      expect(door.driver.turns.at(-1)?.settings.sandboxPolicy).toMatchObject(sandboxPolicy);
+    }
+    expect(door.driver.turns[0]?.settings.developerInstructions).toBe("Be brief.");
+  });
+
+  test("[S2-83] [S2-84] take every kind of input", async () => {
+    const { client, door } = await opened();
+    const threadId = await startThread(client);
+    const input = [
+      { type: "text", text: "look", text_elements: [] },
+      { type: "image", url: "data:image/png;base64,AA==" },
+      { type: "localImage", path: "/tmp/a.png" },
+      { type: "skill", name: "s", path: "/tmp/s" },
+      { type: "mention", name: "m", path: "/tmp/m" },
+    ];
+    const { turn } = await ask(client, "turn/start", { threadId, input });
+    await turnEnd(client, String(fields(turn).id));
+    expect(door.driver.turns[0]?.input.map(({ type }) => type)).toEqual(input.map(({ type }) => type));
+    const items = await ask(client, "thread/items/list", { threadId });
+    expect(fields(fields(Object(items.data)[0]).item).content).toEqual(input);
+  });
+
+  test("[S2-7] [S2-8] [S2-11] [S2-12] [S2-13] [S2-42] are listed, read, named, put away and taken out", async () => {
+    const { client } = await opened();
+    const { threadId } = await threadWith(client, "fix the lamp");
+    await startThread(client);
+    const listed = async (params: object) =>
+      Object(await ask(client, "thread/list", params)).data.map((thread: unknown) => fields(thread).id);
+    expect(await listed({})).toEqual([threadId]);
+    expect(await listed({ searchTerm: "lamp" })).toEqual([threadId]);
+    expect(await listed({ searchTerm: "sofa" })).toEqual([]);
+    expect(await listed({ sectionId: "any" })).toEqual([]);
+    expect(await ask(client, "thread/name/set", { threadId, name: " Lamp " })).toEqual({});
+    const named = await client.waitForMethod("thread/name/updated");
+    expect(named.params).toEqual({ threadId, threadName: "Lamp" });
+    const { thread } = await ask(client, "thread/read", { threadId, includeTurns: true });
+    expect(thread).toMatchObject({ name: "Lamp", preview: "fix the lamp", turns: [{ itemsView: "full" }] });
+    await ask(client, "thread/archive", { threadId });
+    expect(await listed({ archived: true })).toEqual([threadId]);
+    expect(await refusal(client, "thread/resume", { threadId })).toContain("is archived");
+    await ask(client, "thread/unarchive", { threadId });
+    await ask(client, "thread/delete", { threadId });
+    expect(await listed({})).toEqual([]);
+  });
+
+  test("[S2-10] [S2-14] are forked, and go back, with thread/rollback too", async () => {
+    const { client } = await opened();
+    const { threadId, turnIds } = await threadWith(client, "one", "two", "three");
+    const turnsOf = (thread: unknown) => Object(fields(thread).turns).map((turn: unknown) => fields(turn).id);
+    const fork = await ask(client, "thread/fork", { threadId, lastTurnId: turnIds[1] });
+    expect(turnsOf(fork.thread)).toEqual(turnIds.slice(0, 2));
+    const before = await ask(client, "thread/fork", { threadId, beforeTurnId: turnIds[0] });
+    expect(turnsOf(before.thread)).toEqual([]);
+    expect(await refusal(client, "thread/revert", { threadId, beforeTurnId: "x" })).toBe("turn not found: x");
+    await ask(client, "thread/revert", { threadId, beforeTurnId: turnIds[2] });
+    await client.waitForMethod("thread/reverted");
+    const rolled = await ask(client, "thread/rollback", { threadId, numTurns: 1 });
+    expect(turnsOf(rolled.thread)).toEqual(turnIds.slice(0, 1));
+    expect(fields((await client.waitForMethod("deprecationNotice")).params).summary).toMatch(
+      /thread\/revert/,
+    );
+  });
+
+  test("are read page by page, in both directions, with nothing twice", async () => {
+    const { client } = await opened();
+    const { threadId, turnIds } = await threadWith(client, "one", "two", "three");
+    const walk = async (method: string, params: object) => {
+      const seen: unknown[] = [];
+      for (let cursor: unknown = null; ; ) {
+        const page = await ask(client, method, { threadId, ...params, cursor });
+        seen.push(...Object(page.data));
+        cursor = page.nextCursor;
+        if (cursor === null) return seen.map((entry) => fields(fields(entry).item ?? entry).id);
+      }
+    };
+    const newest = turnIds.toReversed();
+    expect(await walk("thread/turns/list", { limit: 2 })).toEqual(newest);
+    expect(await walk("thread/turns/list", { limit: 2, sortDirection: "asc" })).toEqual(turnIds);
+    const forward = await walk("thread/items/list", { limit: 4 });
+    expect(new Set(forward).size).toBe(6);
+    expect(await walk("thread/items/list", { limit: 4, sortDirection: "desc" })).toEqual(
+      forward.toReversed(),
+    );
+    expect(await walk("thread/items/list", { turnId: turnIds[1] })).toEqual(forward.slice(2, 4));
+    const { itemsBackwardsCursor: cursor } = await ask(client, "thread/resume", {
+      threadId,
+      excludeTurns: true,
+    });
+    const page = await ask(client, "thread/items/list", {
+      threadId,
+      cursor,
+      sortDirection: "desc",
+      limit: 1,
+    });
+    expect(fields(fields(Object(page.data)[0]).item).id).toBe(forward.at(-1));
+  });
+
+  test("[S2-19] [S2-20] [S2-21] are reviewed, in place or beside", async () => {
+    const { client } = await opened();
+    const { threadId } = await threadWith(client, "one");
+    const targets = [
+      { type: "uncommittedChanges" },
+      { type: "baseBranch", branch: "main" },
+      { type: "commit", sha: "0123456789", title: null },
+      { type: "custom", instructions: "Look." },
+    ];
+    for (const target of targets) {
+      const { turn, reviewThreadId } = await ask(client, "review/start", {
+        threadId,
+        target,
+        delivery: "inline",
+      });
+      expect(reviewThreadId).toBe(threadId);
+      await turnEnd(client, String(fields(turn).id));
+    }
+    const beside = { threadId, target: targets[0], delivery: "detached" };
+    expect((await ask(client, "review/start", beside)).reviewThreadId).not.toBe(threadId);
+  });
+
+  test("[S2-27] work with the models of all agents, none of which asks to be replaced", async () => {
+    const { client } = await opened();
+    const { data } = await ask(client, "model/list", { includeHidden: true });
+    const models = Object(data).map(fields);
+    expect(models.filter((model: { isDefault: boolean }) => model.isDefault)).toHaveLength(1);
+    expect(models[0]).toMatchObject({
+      id: "scripted/steady",
+      model: "scripted/steady",
+      upgrade: null,
+      hidden: false,
+    });
+  });
+
+  test("[S2-9] go on with another model when they are resumed with one", async () => {
+    const { client } = await opened();
+    const { threadId } = await threadWith(client, "one");
+    expect(await ask(client, "thread/resume", { threadId, model: "scripted/swift" })).toMatchObject({
+      model: "scripted/swift",
+      thread: { turns: [{ status: "completed" }] },
+    });
+    await client.waitForMethod("thread/goal/cleared");
+  });
+});

@@ -1,0 +1,94 @@
+import {
+  CODEX_DOOR_NOTIFICATIONS,
+  CODEX_DOOR_REQUESTS,
+  CODEX_EXPERIMENTAL_FIELDS,
+  CODEX_EXPERIMENTAL_REQUESTS,
+  CODEX_HOST_REQUESTS,
+} from "@flint/protocol/codex";
+import { needs, type WireClient } from "@flint/testkit";
+import { describe, expect, onTestFinished } from "vitest";
+import { CodexDoorUnderTest, type Fields } from "./codex/codex-door.ts";
+import { CodexSchemas } from "./codex/codex-schemas.ts";
+import { playAll } from "./codex/wide-script.ts";
+
+/** Words of Codex that Flint understands as a client but never says as a server. */
+const NEVER_SAID = [
+  "account/rateLimits/updated",
+  "item/fileChange/patchUpdated",
+  "mcpServer/startupStatus/updated",
+];
+
+/** The requests that are asked of Codex itself and not of the machine. */
+const OWN_REQUESTS = Object.keys(CODEX_DOOR_REQUESTS).filter(
+  (name) => !Object.hasOwn(CODEX_HOST_REQUESTS, name),
+);
+
+function problemsOf(
+  client: WireClient,
+  asked: ReadonlyMap<unknown, string>,
+  schemas: CodexSchemas,
+): string[] {
+  return client.messages.flatMap((message) => {
+    const problems = problemsIn(message, asked, schemas);
+    return problems.map((problem) => `${String(message.method ?? asked.get(message.id))}: ${problem}`);
+  });
+}
+
+function problemsIn(message: Fields, asked: ReadonlyMap<unknown, string>, schemas: CodexSchemas): string[] {
+  if (message.method !== undefined) {
+    return "id" in message ? schemas.serverRequest(message) : schemas.notification(message);
+  }
+  const method = asked.get(message.id) ?? "";
+  // Codex has dropped this one, so it prints no schema for it.
+  if (message.error !== undefined || method === "thread/rollback") return [];
+  return schemas.answer(method, message.result);
+}
+
+describe("what the Codex door sends", () => {
+  needs("codex")(
+    "[S2-80] [S2-81] [S2-82] fits the schemas that Codex prints, and every word is seen",
+    async () => {
+      const schemas = await CodexSchemas.print();
+      const played = await playAll((atEnd) => onTestFinished(atEnd), CodexDoorUnderTest);
+      const problems = played.flatMap(({ client, asked }) => problemsOf(client, asked, schemas));
+      expect([...new Set(problems)]).toEqual([]);
+      const said = new Set(
+        played.flatMap(({ client }) => client.messages.map(({ method }) => String(method))),
+      );
+      const silent = Object.keys(CODEX_DOOR_NOTIFICATIONS).filter((name) => !said.has(name));
+      expect(silent.sort()).toEqual([...NEVER_SAID].sort());
+      const requested = new Set(played.flatMap(({ asked }) => [...asked.values()]));
+      expect(OWN_REQUESTS.filter((name) => !requested.has(name))).toEqual([]);
+      expect(OWN_REQUESTS.filter((name) => !schemas.hasRequest(name))).toEqual(["thread/rollback"]);
+    },
+    60_000,
+  );
+
+  needs("codex")("is refused as experimental exactly where Codex refuses it", async () => {
+    const [all, stable] = await Promise.all([CodexSchemas.print(), CodexSchemas.print([])]);
+    const names = Object.keys(CODEX_DOOR_REQUESTS).filter((name) => all.hasRequest(name));
+    const experimental = names.filter((name) => !stable.hasRequest(name));
+    expect([...CODEX_EXPERIMENTAL_REQUESTS].sort()).toEqual(experimental.sort());
+    for (const name of names.filter((other) => stable.hasRequest(other))) {
+      const known = new Set(stable.fieldsOf(name));
+      const further = all.fieldsOf(name).filter((field) => !known.has(field));
+      expect([name, ...(CODEX_EXPERIMENTAL_FIELDS[name] ?? []).toSorted()]).toEqual([
+        name,
+        ...further.sort(),
+      ]);
+    }
+  });
+
+  needs("codex")(
+    "[S2-81] would be caught with a field that Codex does not have, or without one that it needs",
+    async () => {
+      const schemas = await CodexSchemas.print();
+      const good = { method: "thread/name/updated", params: { threadId: "t", threadName: "n" } };
+      expect(schemas.notification(good)).toEqual([]);
+      const misspelt = { ...good, params: { ...good.params, name: "n" } };
+      expect(schemas.notification(misspelt)).toEqual(["thread/name/updated: unknown field /params/name"]);
+      expect(schemas.notification({ ...good, params: {} })).not.toEqual([]);
+      expect(schemas.notification({ ...good, params: { threadId: 1 } })).not.toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,176 @@
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { agentProgram } from "@flint/testkit";
+import { expect } from "vitest";
+import { type CodexTui, needsTui, TuiPlace } from "./codex-tui.ts";
+
+/** Several programs are started one after the other, on a machine that may be busy. */
+const TEST_MS = 150_000;
+const OFFLINE = "Flint offline model";
+const CODEX = JSON.stringify([agentProgram("codex") ?? "codex"]);
+/** Nothing that runs without a question, and harmless in every sandbox. */
+const COMMAND = 'sh -c "echo lantern"';
+
+needsTui("codex")(
+  "the stock Codex TUI drives Flint: text, approvals, Esc, steering, its commands, and threads taken up again",
+  async () => {
+    const place = await TuiPlace.make(["--offline"], `[agents.codex]\ncommand = ${CODEX}\n`);
+    const tui = await place.tui();
+    await tui.isReady(OFFLINE);
+    await worksOnPrompts(tui, place.workspace);
+    await isSteeredAndStopped(tui, place.workspace);
+    await knowsItsCommands(tui);
+    expect(await tui.troubles()).toEqual([]);
+    await tui.quit();
+    await takesThreadsUp(place);
+  },
+  TEST_MS,
+);
+
+async function worksOnPrompts(tui: CodexTui, workspace: string): Promise<void> {
+  await tui.ask("hello");
+  await tui.shows("I am Flint's offline model");
+  await tui.isDone();
+  await tui.shows(" · Hello · ");
+  await tui.ask(`run \`${COMMAND}\``);
+  await tui.answer(`$ ${COMMAND}`, "y");
+  await tui.shows(/Ran sh -c "echo lantern"\n +└ lantern/);
+  await tui.isDone();
+  await tui.ask("write `lantern` to light.txt");
+  await tui.answer(`Destination: ${workspace}/light.txt`, "y");
+  await tui.isDone();
+  expect(await readFile(join(workspace, "light.txt"), "utf8")).toContain("lantern");
+  await tui.ask("run `touch no.txt`");
+  await tui.answer("$ touch no.txt", "d");
+  await tui.shows("because it was declined");
+  await tui.isDone();
+  expect(existsSync(join(workspace, "no.txt"))).toBe(false);
+}
+
+async function isSteeredAndStopped(tui: CodexTui, workspace: string): Promise<void> {
+  const waiting = "until [ -e go ]; do sleep 0.1; done";
+  await tui.ask(`run \`${waiting}\``);
+  await tui.answer(`$ ${waiting}`, "y");
+  await tui.shows("esc to interrupt");
+  await tui.ask("what did I ask before?");
+  await tui.shows("esc to interrupt");
+  await writeFile(join(workspace, "go"), "");
+  await tui.shows(/You asked me:\n +1\. hello\n/);
+  await tui.isDone();
+  await tui.ask("run `sleep 3600`");
+  await tui.answer("$ sleep 3600", "y");
+  await tui.shows("esc to interrupt");
+  await tui.terminal.press("Escape");
+  await tui.shows("Conversation interrupted");
+}
+
+async function knowsItsCommands(tui: CodexTui): Promise<void> {
+  await tui.ask("/status");
+  await tui.shows(/Thread name: +Hello\n/);
+  await tui.shows(/Token usage: +[\d.]+K total/);
+  await tui.ask("!echo from the shell");
+  await tui.shows(/Ran echo from the shell\n +└ from the shell/);
+  await tui.ask("/model");
+  await tui.shows(/Flint offline model \(current\)[\s\S]*\. Codex /);
+  await tui.terminal.press("Escape");
+  await tui.ask("/review");
+  await tui.shows("Review uncommitted changes");
+  await tui.terminal.press("Down", "Enter");
+  await tui.acceptUntil("Code review finished");
+  await tui.shows("light.txt (new, not yet known to git)");
+  await tui.ask("/fork");
+  await tui.shows("Fork created.");
+  await tui.ask("which files did I name?");
+  await tui.isDone();
+  await tui.ask("/compact");
+  await tui.shows("Context compacted");
+  await tui.ask("/new");
+  await tui.isReady(OFFLINE);
+  await tui.ask("list the files");
+  await tui.shows("light.txt");
+  await tui.isDone();
+  await tui.shows(" · List the files · ");
+}
+
+async function takesThreadsUp(place: TuiPlace): Promise<void> {
+  const last = await place.tui("resume", "--last");
+  await last.isReady(OFFLINE);
+  await last.shows("› list the files");
+  await last.ask("what did I ask before?");
+  await last.shows(/You asked me:\n +1\. list the files\n/);
+  await last.isDone();
+  await isSharedWith(last, await place.tui("resume", "--last"));
+  expect(await last.troubles()).toEqual([]);
+  await last.quit();
+
+  const picker = await place.tui("resume");
+  await picker.shows("Resume a previous session");
+  await picker.shows(/List the files\n.*Which files did I name.*\n.*Hello\n/);
+  await picker.terminal.press("Down", "Down", "Enter");
+  await picker.isReady(OFFLINE);
+  await picker.shows("Ran sh -c");
+  await picker.ask("/permissions");
+  await picker.shows("Ask for approval (current)");
+  await picker.terminal.press("Down", "Down", "Down", "Enter");
+  await picker.shows("Permission selection requested: Read Only");
+  await picker.ask("write `dark` to dark.txt");
+  await picker.shows("The sandbox policy readOnly lets no file be changed.");
+  await picker.isDone();
+  // Shows that a line in red would have been found.
+  await picker.ask("fail with a bang");
+  const complaint = "■ The offline model failed: a bang";
+  await picker.shows(complaint);
+  expect(await picker.troubles()).toEqual([complaint]);
+  await picker.quit();
+}
+
+/** Both are on the same thread: what one asks for can be allowed in the other. */
+async function isSharedWith(tui: CodexTui, other: CodexTui): Promise<void> {
+  await other.isReady(OFFLINE);
+  await tui.ask("run `touch shared.txt`");
+  await tui.shows("$ touch shared.txt");
+  await other.answer("$ touch shared.txt", "y");
+  for (const each of [tui, other]) {
+    await each.shows("touch shared.txt ended with exit code 0");
+    await each.isDone();
+    expect(await each.terminal.screen()).not.toContain("Would you like to");
+  }
+  expect(await other.troubles()).toEqual([]);
+  await other.quit();
+}
+
+/** Codex applies a patch itself; its own sandbox for commands does not work inside of Flint's. */
+const PATCH = "apply_patch <<'END'\n*** Begin Patch\n*** Add File: light.txt\n+lantern\n*** End Patch\nEND";
+const RUN = { act: COMMAND, asked: `$ ${COMMAND}`, done: "└ lantern" };
+const ADD = { act: PATCH, asked: "/light.txt", done: "Added light.txt" };
+const CODEX_PATH = `env = { CODEX_PATH = ${JSON.stringify(agentProgram("codex") ?? "codex")} }`;
+
+const AGENTS = [
+  { agent: "claude", model: "Claude's default", setting: "", ...RUN },
+  { agent: "codex", model: "Codex", setting: "", ...RUN },
+  { agent: "codex-acp", model: "codex-acp", setting: CODEX_PATH, ...ADD },
+] as const;
+
+for (const { agent, model, setting, act, asked, done } of AGENTS) {
+  needsTui(agent)(
+    `the stock Codex TUI drives ${agent} behind Flint: text and an approval`,
+    async () => {
+      const command = `command = ${JSON.stringify([agentProgram(agent) ?? agent])}`;
+      const configuration = `[agents.${agent}]\n${command}\n${setting}\n`;
+      const place = await TuiPlace.make(["--agent", agent, "--offline"], configuration);
+      const tui = await place.tui();
+      await tui.isReady(model);
+      await tui.ask("hello");
+      await tui.shows("I am Flint's offline model");
+      await tui.isDone();
+      await tui.ask(`run \`${act}\``);
+      await tui.answer(asked, "y");
+      await tui.shows(done);
+      await tui.isDone();
+      expect(await tui.troubles()).toEqual([]);
+      await tui.quit();
+    },
+    TEST_MS,
+  );
+}

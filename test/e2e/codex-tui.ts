@@ -1,0 +1,189 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import {
+  agentProgram,
+  leavesNoProcess,
+  needs,
+  type RealAgent,
+  type TestRegistrar,
+  WireClient,
+} from "@flint/testkit";
+import { onTestFinished, vi } from "vitest";
+import { environmentIn } from "./codex-sdk.ts";
+import { FLINT } from "./server.ts";
+import { Terminal } from "./tmux.ts";
+
+/** A test of the real TUI with an agent behind Flint, where both are there, and a terminal. */
+export function needsTui(agent: RealAgent): TestRegistrar {
+  const missing = ([agent, "codex"] as const).find((name) => agentProgram(name) === undefined);
+  return needs(missing ?? "tmux");
+}
+
+const STARTS_WITHIN_MS = 30_000;
+/** What the TUI has in its last line when something went wrong that it shows elsewhere. */
+const WARNING = /⚠.*/g;
+const READY = /^› Ask Codex to do anything$/m;
+const ASKED = "Would you like to";
+
+/** A server that listens, with folders of its own, to which the real TUI connects. */
+export class TuiPlace {
+  readonly workspace: string;
+  readonly #folder: string;
+  readonly #url: string;
+  readonly #token: string;
+
+  private constructor(folder: string, url: string, token: string) {
+    this.workspace = join(folder, "workspace");
+    this.#folder = folder;
+    this.#url = url;
+    this.#token = token;
+  }
+
+  /** Starts `flint serve --listen` with these options in a small repository. */
+  static async make(options: readonly string[], configuration = ""): Promise<TuiPlace> {
+    // The home of the real Codex must not lie in the system's temporary folder.
+    const folder = await realpath(await mkdtemp("/var/tmp/flint-codex-tui-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+    leavesNoProcess();
+    await makeFolders(folder, configuration);
+    const [cwd, home] = [join(folder, "workspace"), join(folder, "home")];
+    const listen = ["serve", "--json", "--listen", "ws://127.0.0.1:0", ...options];
+    const server = WireClient.spawn([process.execPath, FLINT, ...listen], { cwd, env: environmentIn(home) });
+    onTestFinished(async () => {
+      server.kill("SIGTERM");
+      await server.exited;
+    });
+    const told = () => server.stderr.split("\n").find((line) => line.startsWith('{"listening"'));
+    const { listening, tokenFile } = JSON.parse(await vi.waitUntil(told, { timeout: STARTS_WITHIN_MS }));
+    return new TuiPlace(folder, listening, (await readFile(tokenFile, "utf8")).trim());
+  }
+
+  /** Starts `codex --remote` with these arguments. */
+  async tui(...args: readonly string[]): Promise<CodexTui> {
+    const remote = ["--remote", this.#url, "--remote-auth-token-env", "FLINT_TOKEN", "--no-alt-screen"];
+    const terminal = await Terminal.start({
+      command: [agentProgram("codex") ?? "codex", ...args, ...remote],
+      cwd: this.workspace,
+      folder: this.#folder,
+      env: {
+        ...environmentIn(join(this.#folder, "home")),
+        CODEX_HOME: join(this.#folder, "codex"),
+        FLINT_TOKEN: this.#token,
+        LANG: "C.UTF-8",
+        TERM: "xterm-256color",
+      },
+    });
+    return new CodexTui(terminal);
+  }
+}
+
+/** The real TUI, worked as by a person. */
+export class CodexTui {
+  readonly terminal: Terminal;
+  #last: string | undefined;
+
+  constructor(terminal: Terminal) {
+    this.terminal = terminal;
+  }
+
+  /** Resolves once it takes input, on this model. */
+  async isReady(model: string): Promise<void> {
+    await this.terminal.until(
+      (text) => READY.test(text) && text.includes(`  ${model} `),
+      `the input for ${model}`,
+    );
+  }
+
+  /** Types a prompt or a command line by line and sends it; what is waited for from now on stands below it. */
+  async ask(prompt: string): Promise<void> {
+    const [first = "", ...more] = prompt.split("\n");
+    await this.terminal.type(first);
+    for (const line of more) {
+      await this.terminal.press("C-j");
+      await this.terminal.type(line);
+    }
+    // The shell's sign takes the place of the usual one.
+    const shown = first.startsWith("!") ? `! ${first.slice(1)}` : `› ${first}`;
+    await this.terminal.until((text) => text.includes(shown), shown);
+    await this.terminal.press("Enter");
+    this.#last = first.startsWith("/") || first.startsWith("!") ? undefined : shown;
+  }
+
+  /** Resolves once this stands below the last prompt. */
+  async shows(text: string | RegExp): Promise<void> {
+    const found = (below: string) => (typeof text === "string" ? below.includes(text) : text.test(below));
+    await this.terminal.until((everything) => found(this.#below(everything)), String(text));
+  }
+
+  /** Resolves once the turn of the last prompt is over. */
+  async isDone(): Promise<void> {
+    await this.shows("  Worked for ");
+  }
+
+  /** Answers the approval that is asked with a key, once it is about this. */
+  async answer(about: string, key: string): Promise<void> {
+    await this.shows(ASKED);
+    await this.shows(about);
+    await this.#decide(key);
+  }
+
+  /** Accepts whatever is asked until this stands there. */
+  async acceptUntil(text: string): Promise<void> {
+    await vi.waitUntil(
+      async () => {
+        if ((await this.#question()) !== "") await this.#decide("y");
+        return (await this.terminal.screen()).includes(text);
+      },
+      { timeout: STARTS_WITHIN_MS },
+    );
+  }
+
+  /** What it complains about: lines in red, but for work that failed or was declined, and warnings. */
+  async troubles(): Promise<string[]> {
+    const warnings = (await this.terminal.everything()).match(WARNING) ?? [];
+    const red = await this.terminal.redLines();
+    return [...red.filter((line) => !/^(?:• Ran|✗ You|✘ Failed) /.test(line)), ...warnings];
+  }
+
+  /** Leaves it as its user would. */
+  async quit(): Promise<void> {
+    await this.ask("/quit");
+    if ((await this.terminal.exitCode()) !== 0) throw new Error(await this.terminal.everything());
+  }
+
+  /** Presses the key; the next question may follow at once. */
+  async #decide(key: string): Promise<void> {
+    const question = await this.#question();
+    await this.terminal.press(key);
+    await vi.waitUntil(async () => (await this.#question()) !== question, { timeout: STARTS_WITHIN_MS });
+  }
+
+  /** What the user is asked now. */
+  async #question(): Promise<string> {
+    const screen = await this.terminal.screen();
+    return screen.includes(ASKED) ? screen.slice(screen.lastIndexOf(ASKED)) : "";
+  }
+
+  #below(everything: string): string {
+    return this.#last === undefined ? everything : everything.slice(everything.lastIndexOf(this.#last));
+  }
+}
+
+/** A repository with one commit, and homes in which neither side has anything to ask about at the start. */
+async function makeFolders(folder: string, configuration: string): Promise<void> {
+  const [workspace, home, codex] = ["workspace", "home", "codex"].map((name) => join(folder, name));
+  for (const path of [workspace, home, codex]) await mkdir(path ?? "");
+  await writeFile(join(folder, "workspace/notes.txt"), "one\ntwo\n");
+  await writeFile(join(folder, "home/config.toml"), configuration);
+  const trusted = `[projects.${JSON.stringify(workspace)}]\ntrust_level = "trusted"\n`;
+  // Keys that come as fast as these would be taken for something pasted.
+  const settings = "check_for_update_on_startup = false\ndisable_paste_burst = true\n";
+  await writeFile(join(folder, "codex/config.toml"), `${settings}${trusted}`);
+  const git = (...args: readonly string[]) => promisify(execFile)("git", args, { cwd: workspace });
+  await git("init", "--quiet");
+  await git("add", ".");
+  const author = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+  await git(...author, "commit", "--quiet", "-m", "first");
+}

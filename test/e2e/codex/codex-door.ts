@@ -1,0 +1,90 @@
+import { PassThrough } from "node:stream";
+import type { Engine } from "@flint/core";
+import { Door } from "@flint/dialects";
+import { codexDialect } from "@flint/dialects/codex";
+import { streamTransport } from "@flint/rpc";
+import { composeEngine } from "@flint/server";
+import {
+  type ScriptedDriver,
+  type ScriptedOptions,
+  scriptedDriver,
+  temporaryFolder,
+  WireClient,
+} from "@flint/testkit";
+
+/** Any object of the wire. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** An engine with a scripted agent behind the Codex door, and as many clients as a test wants. */
+export class CodexDoorUnderTest {
+  readonly cwd: string;
+  readonly driver: ScriptedDriver;
+  readonly engine: Engine;
+  readonly #door = new Door(codexDialect());
+
+  private constructor(cwd: string, driver: ScriptedDriver, engine: Engine) {
+    this.cwd = cwd;
+    this.driver = driver;
+    this.engine = engine;
+  }
+
+  static async open(
+    atEnd: (cleanUp: () => Promise<void>) => void,
+    options: ScriptedOptions = {},
+  ): Promise<CodexDoorUnderTest> {
+    const { path } = await temporaryFolder();
+    const driver = scriptedDriver(options);
+    const engine = composeEngine({ root: path, cwd: path, drivers: [driver], approvalPolicy: "always" });
+    atEnd(() => engine.close());
+    return new CodexDoorUnderTest(path, driver, engine);
+  }
+
+  /** A connection on which nothing was said yet. */
+  connect(): WireClient {
+    const [toServer, toClient] = [new PassThrough(), new PassThrough()];
+    this.#door.connect(this.engine, streamTransport(toServer, toClient));
+    return WireClient.over(toClient, toServer);
+  }
+
+  /** A connection that said hello. */
+  async client(capabilities: object = { experimentalApi: true }): Promise<WireClient> {
+    const client = this.connect();
+    await client.request("initialize", { clientInfo: { name: "probe", version: "1" }, capabilities });
+    return client;
+  }
+}
+
+/** The result of a request, to be looked into by name. */
+export async function ask(client: WireClient, method: string, params: object = {}): Promise<Fields> {
+  return fields(await client.request(method, params));
+}
+
+/** Any value as an object that can be looked into. */
+export function fields(value: unknown): Fields {
+  return Object(value);
+}
+
+/** The id of a new thread. */
+export async function startThread(client: WireClient, params: object = {}): Promise<string> {
+  const { thread } = await ask(client, "thread/start", params);
+  return String(fields(thread).id);
+}
+
+/** Begins a turn and gives its id. */
+export async function startTurn(
+  client: WireClient,
+  threadId: string,
+  text: string,
+  more: object = {},
+): Promise<string> {
+  const input = [{ type: "text", text }];
+  const { turn } = await ask(client, "turn/start", { threadId, input, ...more });
+  return String(fields(turn).id);
+}
+
+/** Resolves when a turn has ended. */
+export function turnEnd(client: WireClient, turnId: string): Promise<Fields> {
+  return client.waitFor(
+    ({ method, params }) => method === "turn/completed" && fields(fields(params).turn).id === turnId,
+  );
+}
