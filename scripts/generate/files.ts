@@ -1,3 +1,5 @@
+import type { Vocabulary } from "@flint/protocol";
+import { CODEX } from "@flint/protocol/codex";
 import { jsonSchemas, typeScriptDeclarations } from "@flint/protocol/schema";
 import { type CliPageParts, cliPage } from "./cli-page.ts";
 import { type ConfigurationRow, configurationPage } from "./configuration-page.ts";
@@ -9,6 +11,7 @@ import { flintPage } from "./flint-page.ts";
 import { harnessPage } from "./harness-page.ts";
 import { itemsPage } from "./items-page.ts";
 import { methodsPage } from "./methods-page.ts";
+import { supportedPage } from "./supported-page.ts";
 import { typesPage } from "./types-page.ts";
 
 /** What the generated files are made of, beside the tables of the protocol. */
@@ -18,6 +21,10 @@ export interface Material {
   readonly limitsSource: string;
   readonly flintProse: string;
   readonly harnessProse: string;
+  readonly codexProse: string;
+  readonly acpProse: string;
+  /** The words of the ACP door. */
+  readonly acp: Vocabulary;
   /** Every environment variable and what it is for. */
   readonly environment: Readonly<Record<string, string>>;
   readonly configurationProse: string;
@@ -43,6 +50,8 @@ export function protocolFiles(material: Material): Map<string, string> {
     ["docs/protocol/types.md", typesPage(flint, docs)],
     ["docs/protocol/errors.md", errorsPage()],
     ["docs/protocol/harness.md", harnessPage({ prose: harnessProse, document: harness, docs, help })],
+    ["docs/protocol/codex.md", supportedPage(material.codexProse, CODEX)],
+    ["docs/protocol/acp.md", supportedPage(material.acpProse, material.acp)],
     ["docs/cli.md", cliPage(material.cli)],
     ["docs/configuration.md", configurationPage(material.configurationProse, material.configuration)],
     ["docs/protocol/environment.md", environmentPage(material.environment)],

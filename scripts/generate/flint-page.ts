@@ -14,6 +14,13 @@ const UNITS = {
   threads: "",
   deltaMilliseconds: "ms",
   deltaBytes: "bytes",
+  connections: "",
+  sockets: "",
+  httpHead: "bytes",
+  handshakeMilliseconds: "ms",
+  greetingMilliseconds: "ms",
+  stalledMilliseconds: "ms",
+  pingMilliseconds: "ms",
 } as const satisfies Record<keyof typeof LIMITS, string>;
 
 /** The overview of the Flint door. `limitDocs` says what each limit is. */

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ACP } from "../../packages/dialects/src/acp/vocabulary.ts";
 import { isGroup } from "../../packages/server/src/commands/command.ts";
 import { EXIT_CODES } from "../../packages/server/src/commands/exit-codes.ts";
 import { commandHelp } from "../../packages/server/src/commands/help.ts";
@@ -17,6 +18,9 @@ export function readMaterial(root: string): Material {
     limitsSource: read("packages/protocol/src/limits.ts"),
     flintProse: read("scripts/generate/prose/flint.md"),
     harnessProse: read("scripts/generate/prose/harness.md"),
+    codexProse: read("scripts/generate/prose/codex.md"),
+    acpProse: read("scripts/generate/prose/acp.md"),
+    acp: ACP,
     environment: ENVIRONMENT,
     help: harnessHelp(),
     configurationProse: read("scripts/generate/prose/configuration.md"),

@@ -1,0 +1,35 @@
+// Records what real servers say in the checks of `flint conformance`, for tests to hold ours against:
+//   npx tsx --conditions=@flint/source scripts/record-answers.ts [codex] [acp]
+// The programs are those that the setup of the tests finds or fetches (FLINT_TEST_AGENTS=1 node scripts/test-setup.mjs).
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { agentProgram } from "@flint/testkit";
+import { ROOT } from "../test/source/files.ts";
+
+/** What is recorded of which server. */
+const RECORDINGS = {
+  codex: [agentProgram("codex") ?? "codex", "app-server", "--listen", "ws://127.0.0.1:{port}"],
+  acp: [agentProgram("codex-acp") ?? "codex-acp"],
+} as const;
+
+function record(door: keyof typeof RECORDINGS): number {
+  const flint = join(ROOT, "packages/server/bin/flint.js");
+  const file = join(ROOT, `test/fixtures/${door}-answers.json`);
+  const args = [flint, "conformance", "--door", door, "--offline-model", "--record", file];
+  const env = { ...process.env, CODEX_PATH: agentProgram("codex") ?? "codex" };
+  const { status } = spawnSync(process.execPath, [...args, "--", ...RECORDINGS[door]], {
+    env,
+    stdio: "inherit",
+  });
+  return status ?? 1;
+}
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !Object.hasOwn(RECORDINGS, name));
+if (unknown.length > 0) {
+  console.error(`record-answers takes codex and acp; not ${unknown.join(" ")}.`);
+  process.exitCode = 2;
+} else {
+  const doors = (["codex", "acp"] as const).filter((door) => wanted.length === 0 || wanted.includes(door));
+  process.exitCode = doors.map(record).find((status) => status !== 0) ?? 0;
+}
