@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import type { Row } from "./row.ts";
+import type { Missing, Row } from "./row.ts";
 
 /** One subject of the benchmark; it gives one or more rows of the table. */
 export interface Figure {
   readonly name: string;
-  measure(bench: Bench): Promise<readonly Row[]>;
+  measure(bench: Bench): Promise<readonly (Row | Missing)[]>;
 }
 
 /** The programs that are started to be measured, or to be measured against. */
@@ -17,6 +17,7 @@ export const PROGRAMS = [
   "bench-server",
   "checkpoint",
   "claude-server",
+  "door-server",
   "echo-server",
   "fake-claude",
   "fake-engine",

@@ -14,6 +14,13 @@ export function residentMegabytes(pid: number): number {
   return statusMegabytes(pid, "VmRSS");
 }
 
+/** How many processes a process has started that still run, without those that they started. Needs Linux. */
+export function runningChildren(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const lists = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"));
+  return lists.join(" ").split(" ").filter(Boolean).length;
+}
+
 /** The most memory that a process has held at any moment, in MB. Needs Linux. */
 export function peakMegabytes(pid: number): number {
   return statusMegabytes(pid, "VmHWM");

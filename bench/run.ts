@@ -3,11 +3,14 @@ import { parseArgs } from "node:util";
 import { Bench, type Figure } from "./bench.ts";
 import { endChildren } from "./child.ts";
 import { agentCpu } from "./figures/agent-cpu.ts";
+import { approvalSpread } from "./figures/approval-spread.ts";
+import { asleep } from "./figures/asleep.ts";
 import { attach } from "./figures/attach.ts";
 import { checkpoint } from "./figures/checkpoint.ts";
 import { coldStart } from "./figures/cold-start.ts";
 import { concurrency } from "./figures/concurrency.ts";
 import { deltaCpu } from "./figures/delta-cpu.ts";
+import { doorMemory } from "./figures/door-memory.ts";
 import { durability } from "./figures/durability.ts";
 import { execStart } from "./figures/exec-start.ts";
 import { fanOut } from "./figures/fan-out.ts";
@@ -26,7 +29,10 @@ const FIGURES: readonly Figure[] = [
   attach,
   concurrency,
   idle,
+  asleep,
   fanOut,
+  doorMemory,
+  approvalSpread,
   durability,
   checkpoint,
   sandbox,

@@ -8,6 +8,15 @@ import { watchChild } from "./child.ts";
 const DELTA_START = '{"method":"item/agentMessage/delta"';
 const STOP_LIMIT_MS = 6000;
 
+/** What can be said about a process beside what it is started with. */
+export interface WireOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Whether a line is streamed text; unless told, as Flint writes it. */
+  isDelta?(line: string): boolean;
+  /** Whether what it says about itself is of no interest. */
+  readonly quiet?: boolean;
+}
+
 /** An answer as it came, and how long it took until its line was there. */
 export interface Exchange {
   readonly result: unknown;
@@ -53,17 +62,16 @@ export class WireProcess {
   readonly #child: ServerChild;
   readonly #pending = new Map<number, Pending>();
   readonly #waiters = new Set<Waiter>();
+  readonly #isDelta: (line: string) => boolean;
   #nextId = 1;
   #gone: Error | undefined;
 
   /** Starts `node` with these arguments. */
-  constructor(nodeArguments: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-    const child = spawn(process.execPath, nodeArguments, {
-      stdio: ["pipe", "pipe", "inherit"],
-      env: { ...process.env, ...environment },
-    });
+  constructor(nodeArguments: readonly string[], options: WireOptions = {}) {
+    const child = startNode(nodeArguments, options);
     watchChild(child);
     this.#child = child;
+    this.#isDelta = options.isDelta ?? ((line) => line.startsWith(DELTA_START));
     if (child.pid === undefined)
       throw new Error(`Node could not be started with ${nodeArguments.join(" ")}.`);
     this.pid = child.pid;
@@ -79,7 +87,7 @@ export class WireProcess {
     this.#nextId += 1;
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { startedAt: performance.now(), resolve, reject });
-      this.#child.stdin.write(`${JSON.stringify({ id, method, params })}\n`);
+      this.#child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
     });
   }
 
@@ -123,7 +131,7 @@ export class WireProcess {
   }
 
   #onLine(line: string): void {
-    if (line.startsWith(DELTA_START)) this.onDelta?.(line);
+    if (this.#isDelta(line)) this.onDelta?.(line);
     else this.#onMessage(line, performance.now());
   }
 
@@ -155,4 +163,12 @@ export class WireProcess {
     this.#gone = new Error(`${reason}, so nothing more can be measured with it.`);
     for (const { reject } of [...this.#pending.values(), ...this.#waiters]) reject(this.#gone);
   }
+}
+
+function startNode(nodeArguments: readonly string[], { environment, quiet }: WireOptions): ServerChild {
+  const env = { ...process.env, ...environment };
+  // The overloads of `spawn` tell a pipe from none only where each place is a literal.
+  return quiet === true
+    ? spawn(process.execPath, nodeArguments, { stdio: ["pipe", "pipe", "ignore"], env })
+    : spawn(process.execPath, nodeArguments, { stdio: ["pipe", "pipe", "inherit"], env });
 }

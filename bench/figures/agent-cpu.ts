@@ -1,28 +1,42 @@
+import { PEER_NAME, startPeer } from "../acp-peer.ts";
 import type { Bench, Figure } from "../bench.ts";
+import { type Relay, threadRelay } from "../relay.ts";
+import { relayRows } from "../relay-rows.ts";
+import type { Missing } from "../row.ts";
 import { WireProcess } from "../wire-process.ts";
-import { type Relay, relayRows } from "./delta-cpu.ts";
 
 /** What the driver of a real agent costs for each piece of streamed text, on a program that plays the agent. */
 export const agentCpu: Figure = {
   name: "agent-cpu",
   async measure(bench: Bench) {
     const flint = await startFlint(bench);
-    const floor = await startFloor(bench);
-    const rows = await relayRows(bench, flint, floor, "delta of Claude");
-    await Promise.all([flint.server.end(), floor.server.end()]);
-    return rows;
+    const floor = startFloor(bench);
+    const peer = await startPeer(bench).catch(notTaken);
+    const others = "reason" in peer ? {} : { peer: { name: PEER_NAME, relay: peer } };
+    const rows = await relayRows(bench, { flint, floor, ...others }, "delta of Claude");
+    const servers = [flint, floor, ...("reason" in peer ? [] : [peer])].map(({ server }) => server);
+    await Promise.all(servers.map((server) => server.end()));
+    return "reason" in peer ? [...rows, peer] : rows;
   },
 };
+
+/** The rest of the figure can be taken without the other program. */
+function notTaken(error: unknown): Missing {
+  const reason = error instanceof Error ? error.message : String(error);
+  return { figure: `CPU per delta of Claude against ${PEER_NAME}`, reason };
+}
 
 async function startFlint(bench: Bench): Promise<Relay> {
   const root = await bench.newFolder();
   const server = new WireProcess([bench.program("claude-server"), root, bench.program("fake-claude")]);
   await server.initialize();
-  const { thread } = await server.call("thread/start", { model: "claude/default", cwd: root });
-  return { server, threadId: thread.id };
+  // Not the folder in which Flint keeps the thread: before each turn the files of the workspace are saved.
+  const cwd = await bench.newFolder();
+  const { thread } = await server.call("thread/start", { model: "claude/default", cwd });
+  return threadRelay(server, thread.id);
 }
 
-async function startFloor(bench: Bench): Promise<Relay> {
+function startFloor(bench: Bench): Relay {
   const server = new WireProcess([bench.program("floor-claude"), bench.program("fake-claude")]);
-  return { server, threadId: "0195f7a2-6d1e-7000-8000-000000000001" };
+  return threadRelay(server, "0195f7a2-6d1e-7000-8000-000000000001");
 }

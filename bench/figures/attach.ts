@@ -63,7 +63,7 @@ async function storeOne(bench: Bench, length: typeof LONG): Promise<StoredThread
 }
 
 async function startServer(bench: Bench, root: string): Promise<WireProcess> {
-  const server = new WireProcess(bench.flint, { FLINT_HOME: root });
+  const server = new WireProcess(bench.flint, { environment: { FLINT_HOME: root } });
   await server.initialize();
   return server;
 }

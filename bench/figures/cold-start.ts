@@ -45,7 +45,7 @@ async function startServer(
   environment: Readonly<Record<string, string>>,
 ): Promise<number> {
   const start = performance.now();
-  const server = new WireProcess(nodeArguments, environment);
+  const server = new WireProcess(nodeArguments, { environment });
   await server.exchange("initialize", HELLO);
   const took = performance.now() - start;
   await server.end();

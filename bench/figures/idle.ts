@@ -33,7 +33,7 @@ async function restingSize(
   nodeArguments: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<number> {
-  const server = new WireProcess(nodeArguments, environment);
+  const server = new WireProcess(nodeArguments, { environment });
   await server.exchange("initialize", { clientInfo: { name: "bench", version: "0" } });
   await pass(SETTLE_MS);
   const size = residentMegabytes(server.pid);

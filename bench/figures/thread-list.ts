@@ -56,7 +56,7 @@ async function storeRoot(bench: Bench, threads: number): Promise<string> {
 }
 
 async function startServer(bench: Bench, root: string): Promise<WireProcess> {
-  const server = new WireProcess(bench.flint, { FLINT_HOME: root });
+  const server = new WireProcess(bench.flint, { environment: { FLINT_HOME: root } });
   await server.initialize();
   return server;
 }

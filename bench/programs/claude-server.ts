@@ -1,12 +1,22 @@
 // A server of Flint over stdio with the driver for Claude Code and a program that plays Claude.
-// Arguments: the folder for its threads, and the program that plays Claude.
+// Arguments: the folder for its threads, the program that plays Claude, and after how many milliseconds without work
+// an agent is put to sleep. On SIGUSR2 it notes down in its folder how many bytes it holds after all else was collected.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { flintDialect } from "@flint/dialects/flint";
 import { composeEngine, serveStdio } from "@flint/server";
 import { ClaudeDriver } from "../../packages/drivers/src/claude/driver.ts";
+import { HELD_FILE } from "./held-file.ts";
 
-const [root = "", enginePath = ""] = process.argv.slice(2);
+const [root = "", enginePath = "", idleMs] = process.argv.slice(2);
 const program = { command: [process.execPath, enginePath], environment: { CLAUDE_CONFIG_DIR: root } };
 const driver = new ClaudeDriver({ program: async () => program, version: "0.0.0" });
 const sandboxPolicy = { type: "dangerFullAccess" } as const;
-await serveStdio(composeEngine({ root, drivers: [driver], sandboxPolicy }), flintDialect);
+process.on("SIGUSR2", () => {
+  globalThis.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  writeFileSync(join(root, HELD_FILE), String(heapUsed + external));
+});
+const rest = idleMs === undefined ? {} : { idleMs: Number(idleMs) };
+await serveStdio(composeEngine({ root, drivers: [driver], sandboxPolicy, ...rest }), flintDialect);
 process.exit();

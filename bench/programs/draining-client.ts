@@ -1,28 +1,38 @@
 import type { Receiver, Transport } from "@flint/rpc";
-
-const TURN_END = '"method":"turn/completed"';
+import type { Call, DoorWords, Fields } from "../../test/e2e/many-clients-words.ts";
 
 /** A client inside the process of the server that takes what it is sent at no cost: only answers are looked into. */
 export class DrainingClient implements Transport {
-  /** Resolves when the first turn has ended. */
+  /** Resolves when the first turn has ended, as far as this door tells of it. */
   readonly turnEnded: Promise<void>;
+  /** How many characters it was sent. */
+  taken = 0;
+  readonly #turnEnd: string;
   #onTurnEnd: () => void = () => {};
   #receiver: Receiver | undefined;
-  #onAnswer: (line: string) => void = () => {};
+  #onAnswer: ((answer: Fields) => void) | undefined;
+  #id = 0;
 
-  constructor() {
+  constructor({ turnEnd }: Pick<DoorWords, "turnEnd">) {
+    this.#turnEnd = turnEnd;
     this.turnEnded = new Promise((resolve) => {
       this.#onTurnEnd = resolve;
     });
   }
 
   /** Sends a request and resolves with its result. One at a time. */
-  call(method: string, params: object): Promise<unknown> {
-    const answered = new Promise<unknown>((resolve) => {
-      this.#onAnswer = (line) => resolve(JSON.parse(line).result);
+  call(call: Call): Promise<Fields> {
+    const answered = new Promise<Fields>((resolve) => {
+      this.#onAnswer = resolve;
     });
-    this.#receiver?.chunk(`${JSON.stringify({ id: 1, method, params })}\n`);
+    this.send(call);
     return answered;
+  }
+
+  /** Sends a request whose answer is not looked into. */
+  send([method, params]: Call): void {
+    this.#id += 1;
+    this.#receiver?.chunk(`${JSON.stringify({ jsonrpc: "2.0", id: this.#id, method, params })}\n`);
   }
 
   start(receiver: Receiver): void {
@@ -30,8 +40,9 @@ export class DrainingClient implements Transport {
   }
 
   write(text: string): boolean {
-    if (text.startsWith('{"id":1')) this.#onAnswer(text.slice(0, text.indexOf("\n")));
-    if (text.includes(TURN_END)) this.#onTurnEnd();
+    this.taken += text.length;
+    if (this.#onAnswer !== undefined) this.#lookFor(this.#onAnswer, text);
+    if (text.includes(this.#turnEnd)) this.#onTurnEnd();
     return true;
   }
 
@@ -49,5 +60,15 @@ export class DrainingClient implements Transport {
 
   close(): void {
     // The process ends with the measurement.
+  }
+
+  #lookFor(onAnswer: (answer: Fields) => void, text: string): void {
+    for (const line of text.split("\n")) {
+      if (!line.includes(`"id":${this.#id},`)) continue;
+      const { id, method, result } = JSON.parse(line);
+      if (id !== this.#id || method !== undefined) continue;
+      this.#onAnswer = undefined;
+      onAnswer(result);
+    }
   }
 }

@@ -15,16 +15,22 @@ const USAGE = {
   cache_creation_input_tokens: 0,
 };
 
+/** What it says of itself when it is greeted. Nobody looks at the answers to other requests. */
+const WELCOME = {
+  models: [{ value: "default", displayName: "Fake", description: "Carries out orders." }],
+  ...{ commands: [], agents: [], output_style: "default", available_output_styles: ["default"], account: {} },
+};
+
 type Line = Readonly<Record<string, unknown>>;
 type ControlLine = { type: "control_request"; request_id: string };
 type UserLine = { type: "user"; uuid: string; message: { content: string | { text?: string }[] } };
 
 function line(fields: Line): string {
-  return `${JSON.stringify({ ...fields, session_id, uuid: randomUUID() })}\n`;
+  return `${JSON.stringify({ ...fields, session_id, parent_tool_use_id: null, uuid: randomUUID() })}\n`;
 }
 
 function event(fields: Line): string {
-  return line({ type: "stream_event", event: fields, parent_tool_use_id: null });
+  return line({ type: "stream_event", event: fields });
 }
 
 function delta(text: string): string {
@@ -62,7 +68,7 @@ async function answerWith(pieces: number, perSecond: number): Promise<void> {
   if (slow === undefined) await streamAtOnce(pieces);
   const text = slow ?? PIECE.repeat(pieces);
   const whole = { ...message, content: [{ type: "text", text }] };
-  await write(line({ type: "assistant", message: whole, parent_tool_use_id: null }));
+  await write(line({ type: "assistant", message: whole }));
   await write(event({ type: "content_block_stop", index: 0 }));
   await write(event({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage: USAGE }));
   await write(event({ type: "message_stop" }));
@@ -76,7 +82,10 @@ async function carryOut({ uuid, message }: UserLine): Promise<void> {
   await write(line({ type: "system", subtype: "init", model: "fake", tools: [], permissionMode: "default" }));
   await write(`${JSON.stringify({ type: "user", message, isReplay: true, uuid, session_id })}\n`);
   for (const pieces of piecesPerItem(order)) await answerWith(pieces, order.perSecond);
-  await write(line({ type: "result", subtype: "success", is_error: false, result: "", total_cost_usd: 0 }));
+  const end = { is_error: false, result: "", num_turns: 1, duration_ms: 1, duration_api_ms: 1 };
+  await write(
+    line({ type: "result", subtype: "success", ...end, total_cost_usd: 0, usage: USAGE, modelUsage: {} }),
+  );
 }
 
 for await (const text of createInterface({ input: process.stdin })) {
@@ -84,7 +93,7 @@ for await (const text of createInterface({ input: process.stdin })) {
   const frame = JSON.parse(text) as ControlLine | UserLine;
   if (frame.type === "user") await carryOut(frame);
   else if (frame.type === "control_request") {
-    const response = { subtype: "success", request_id: frame.request_id, response: {} };
+    const response = { subtype: "success", request_id: frame.request_id, response: WELCOME };
     await write(line({ type: "control_response", response }));
   }
 }

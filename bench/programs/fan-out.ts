@@ -1,31 +1,44 @@
-// Streams one turn to several clients in one process and tells the processor time it took, in microseconds.
-// Arguments: the folder for its threads, how many clients, and the order for the turn as JSON.
+// Streams one turn to several clients of a door in one process and tells the processor time it took, in microseconds.
+// Arguments: the folder for its threads, the name of the door, how many clients, and the order for the turn as JSON.
 import { Door } from "@flint/dialects";
-import { flintDialect } from "@flint/dialects/flint";
-import { METHODS } from "@flint/protocol";
 import { composeEngine } from "@flint/server";
+import { DOORS, isDoorName, USUAL_DOOR } from "../../packages/server/src/doors.ts";
+import { DOOR_WORDS } from "../../test/e2e/many-clients-words.ts";
 import { burstDriver } from "./burst-driver.ts";
 import { DrainingClient } from "./draining-client.ts";
+import { type Order, PIECE } from "./order.ts";
 
-const [root, followers, order = ""] = process.argv.slice(2);
+const [root = "", name = "", followers, order = ""] = process.argv.slice(2);
+const doorName = isDoorName(name) ? name : USUAL_DOOR;
+const words = DOOR_WORDS[doorName];
 const engine = composeEngine({ root, durability: "relaxed", drivers: [burstDriver] });
-const door = new Door(flintDialect);
+const door = new Door(await DOORS[doorName]());
 
 async function connect(): Promise<DrainingClient> {
-  const client = new DrainingClient();
+  const client = new DrainingClient(words);
   door.connect(engine, client);
-  await client.call("initialize", { clientInfo: { name: "bench", version: "0" } });
+  await client.call(words.hello);
   return client;
 }
 
 /** Streams a turn to all clients of a new thread. */
 async function stream(text: string): Promise<void> {
   const first = await connect();
-  const { thread } = METHODS["thread/start"].result.parse(await first.call("thread/start", {}));
+  const threadId = String(words.idOf(await first.call(words.begin(root))));
   const others = await Promise.all(Array.from({ length: Number(followers) - 1 }, connect));
-  for (const other of others) await other.call("thread/attach", { threadId: thread.id });
-  await first.call("turn/start", { threadId: thread.id, input: [{ type: "text", text }] });
-  await Promise.all([first, ...others].map((client) => client.turnEnded));
+  for (const other of others) await other.call(words.attach(threadId, root));
+  first.send(words.prompt(threadId, text));
+  // Where only the one who asked hears of the end, the others have heard everything else by then.
+  const told = words.promptLasts ? [first] : [first, ...others];
+  await Promise.all(told.map((client) => client.turnEnded));
+  for (const client of [first, ...others]) expectWhole(client, text);
+}
+
+/** Clients that are told less than the text of the turn would cost less, and say nothing. */
+function expectWhole({ taken }: DrainingClient, text: string): void {
+  // The prompts of measurements are orders.
+  const { deltas } = JSON.parse(text) as Order;
+  if (taken < deltas * PIECE.length) throw new Error(`A client was told ${taken} characters only.`);
 }
 
 await stream(order);

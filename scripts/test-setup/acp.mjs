@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { CACHE, isExecutable, must, onPath } from "./machine.mjs";
+import { CACHE, isExecutable, mustFetch, onPath } from "./machine.mjs";
 
 const QUIET = [
   "--no-save",
@@ -28,7 +28,7 @@ function acpAgent(name, specifier) {
     },
     fetch() {
       const install = ["install", "--prefix", folder, ...QUIET, "--omit=optional", specifier];
-      must(`npm install ${specifier}`, "npm", install, { seconds: 300 });
+      mustFetch(`npm install ${specifier}`, "npm", install, { seconds: 300 });
     },
   };
 }

@@ -50,6 +50,11 @@ export function must(purpose, command, args, options) {
   return result.output;
 }
 
+/** The same for what comes over the network, which may fail once and work a moment later. */
+export function mustFetch(purpose, command, args, options) {
+  if (!run(command, args, options).ok) must(purpose, command, args, options);
+}
+
 /** Whether system packages may be installed: only by root, and only where that was asked for. */
 export function mayInstall(environment = process.env, user = process.getuid?.()) {
   return user === 0 && (environment.CI === "true" || environment.FLINT_TEST_INSTALL === "1");
@@ -76,7 +81,6 @@ export function installNpm(folder, specifier) {
     "--no-package-lock",
     "--loglevel=error",
   ];
-  must(`npm install ${specifier}`, "npm", ["install", "--prefix", join(CACHE, folder), ...flags, specifier], {
-    seconds: 600,
-  });
+  const install = ["install", "--prefix", join(CACHE, folder), ...flags, specifier];
+  mustFetch(`npm install ${specifier}`, "npm", install, { seconds: 600 });
 }

@@ -153,7 +153,7 @@ export const HARNESS = defineVocabulary({
       result: open({ threads: z.array(HarnessThread), nextCursor: z.optional(z.string()) }),
     },
     "thread.get": {
-      doc: "A thread and everything that was told about it, in order.",
+      doc: "A thread and everything that was told about it, in order; from then on the client is told what follows.",
       params: open({ threadId: Id }),
       result: open({ thread: HarnessThread, events: z.array(HarnessEvent) }),
     },

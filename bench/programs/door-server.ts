@@ -1,0 +1,44 @@
+// A server of Flint with all its doors on a port, and agents made for measurements. Its own input and output are for
+// whoever measures: "place" is answered with where it listens, "held" with the memory that it cannot give back.
+// Arguments: the folder for its threads, and `burst` or `asking` for its agent. Needs --expose-gc.
+import { createInterface } from "node:readline";
+import { SYSTEM_CLOCK } from "@flint/core/ports";
+import { composeEngine } from "@flint/server";
+import { OpenDoors, ROOT_DOOR, USUAL_DOOR } from "../../packages/server/src/doors.ts";
+import { Listening } from "../../packages/server/src/listeners/listening.ts";
+import { askingDriver } from "./asking-driver.ts";
+import { burstDriver } from "./burst-driver.ts";
+
+const BYTES_PER_MEGABYTE = 1024 * 1024;
+
+const [root = "", agent] = process.argv.slice(2);
+const drivers = [agent === "asking" ? askingDriver : burstDriver];
+const engine = composeEngine({ root, drivers, approvalPolicy: "always" });
+const listening = await Listening.start(
+  new OpenDoors(engine),
+  {
+    addresses: [{ kind: "webSocket", host: "127.0.0.1", port: 0 }],
+    door: USUAL_DOOR,
+    root: ROOT_DOOR,
+    token: undefined,
+    allowOrigins: [],
+    allowHosts: [],
+    presence: undefined,
+  },
+  SYSTEM_CLOCK,
+);
+
+/** What is left when everything that nobody needs is gone. */
+function held(): number {
+  globalThis.gc?.();
+  globalThis.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / BYTES_PER_MEGABYTE;
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method } = JSON.parse(line);
+  const result = method === "place" ? listening.places[0]?.place : held();
+  process.stdout.write(`${JSON.stringify({ id, result })}\n`);
+}
+process.exit();

@@ -1,0 +1,132 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { acpDialect } from "@flint/dialects/acp";
+import { codexDialect } from "@flint/dialects/codex";
+import { flintDialect } from "@flint/dialects/flint";
+import { harnessDialect } from "@flint/dialects/harness";
+import type { RequestRow, Vocabulary } from "@flint/protocol";
+import { composeEngine } from "@flint/server";
+import { scriptedDriver, TestClock, temporaryFolder, WireError } from "@flint/testkit";
+import { expect, onTestFinished, test } from "vitest";
+import * as z from "zod/mini";
+import type { DoorName } from "../../packages/server/src/doors.ts";
+import { OpenServer } from "../../packages/server/src/listeners/testing/open-server.ts";
+import { Person } from "./many-clients.ts";
+import { type Fields, fields } from "./many-clients-words.ts";
+
+const VOCABULARIES: readonly (readonly [DoorName, Vocabulary])[] = [
+  ["flint", flintDialect.vocabulary],
+  ["harness", harnessDialect.vocabulary],
+  ["codex", codexDialect().vocabulary],
+  ["acp", acpDialect().vocabulary],
+];
+
+/** The members of a request that name a thread. */
+const NAMES = ["threadId", "sessionId", "requestId"];
+
+/** Names that would lead to a thread that is there, if anybody took them for a path. */
+function pathsTo(threadId: string): string[] {
+  return [
+    `../threads/${threadId}`,
+    `./${threadId}`,
+    `${threadId}/`,
+    `${threadId}/../${threadId}`,
+    `${threadId}\0`,
+    `${threadId}\0.json`,
+    `%2e%2e/threads/${threadId}`,
+    `..\\threads\\${threadId}`,
+    "..",
+    "../../../../etc/passwd",
+    "",
+  ];
+}
+
+/** What the shape of a schema does not tell. */
+const SAMPLES: Fields = {
+  prompt: [{ type: "text", text: "hello" }],
+  value: "high",
+  target: { type: "uncommittedChanges" },
+};
+
+/** A value that a schema takes, as far as the shape of it tells. */
+function sample(schema: unknown): unknown {
+  const { type, enum: values, const: value, anyOf, properties, required } = fields(schema);
+  if (value !== undefined) return value;
+  if (Array.isArray(values)) return values[0];
+  if (Array.isArray(anyOf)) return sample(anyOf[0]);
+  switch (type) {
+    case "string":
+      return "/tmp";
+    case "integer":
+    case "number":
+      return 1;
+    case "boolean":
+      return false;
+    case "array":
+      return [];
+    default:
+      return sampleOf(fields(properties), Array.isArray(required) ? required : []);
+  }
+}
+
+function sampleOf(properties: Fields, required: readonly unknown[]): Fields {
+  const names = Object.keys(properties).filter((name) => required.includes(name));
+  return Object.fromEntries(names.map((name) => [name, SAMPLES[name] ?? sample(properties[name])]));
+}
+
+/** What a request takes that names a thread, and the member that does; undefined if it names none. */
+function naming({ params }: RequestRow): { readonly name: string; readonly params: Fields } | undefined {
+  const schema = fields(z.toJSONSchema(params, { io: "input", unrepresentable: "any" }));
+  const name = NAMES.find((known) => Object.hasOwn(fields(schema.properties), known));
+  return name === undefined ? undefined : { name, params: fields(sample(schema)) };
+}
+
+const INTERNAL_ERROR = -32603;
+
+/** What became of a request. A failure inside the server is no refusal. */
+async function outcomeOf(answer: Promise<Fields>): Promise<string> {
+  try {
+    return `taken: ${JSON.stringify(await answer)}`;
+  } catch (error) {
+    // Expected: it is refused.
+    if (!(error instanceof WireError) || error.code === INTERNAL_ERROR) return String(error);
+    return "refused";
+  }
+}
+
+test.each(VOCABULARIES)(
+  "%s: a thread id that could be a path is an error, and leads nowhere",
+  async (door, words) => {
+    const { path: folder } = await temporaryFolder();
+    const root = join(folder, "state");
+    const engine = composeEngine({ root, cwd: folder, drivers: [scriptedDriver()], durability: "relaxed" });
+    onTestFinished(() => engine.close());
+    const kit = { engine, folder, clock: new TestClock(), atEnd: onTestFinished };
+    const server = await OpenServer.start(kit);
+    const owner = await Person.at("flint", server, folder);
+    const threadId = await owner.begin();
+    await owner.prompt(threadId, "keep me");
+    await owner.wire.waitForMethod("turn/completed");
+    const person = await Person.at(door, server, folder);
+    const before = await readdir(join(root, "threads"));
+    const wrong: string[] = [];
+    let asked = 0;
+    for (const [method, row] of Object.entries(words.requests)) {
+      const request = naming(row);
+      if (request === undefined) continue;
+      asked += 1;
+      for (const id of pathsTo(threadId)) {
+        const outcome = await outcomeOf(person.ask([method, { ...request.params, [request.name]: id }]));
+        if (outcome !== "refused") wrong.push(`${method} ${JSON.stringify(id)}: ${outcome}`);
+      }
+    }
+    expect(asked).toBeGreaterThan(2);
+    expect(wrong).toEqual([]);
+    expect(await readdir(join(root, "threads"))).toEqual(before);
+    await expect(owner.ask(["thread/read", { threadId: `../threads/${threadId}` }])).rejects.toThrow(
+      WireError,
+    );
+    const { thread } = await owner.ask(["thread/read", { threadId }]);
+    expect(thread).toMatchObject({ id: threadId, preview: "keep me" });
+  },
+);

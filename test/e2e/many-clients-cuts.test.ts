@@ -1,0 +1,82 @@
+import { Gate, type Script } from "@flint/testkit";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { openHouse, type Person } from "./many-clients.ts";
+import { socketLine, ThreadFollower, webSocketLine } from "./many-clients-follower.ts";
+import type { Fields } from "./many-clients-words.ts";
+
+const OUTPUT = Array.from({ length: 30 }, (_, number) => `line ${number} of what was made\n`);
+
+/** What the agent does between two gates. */
+const STEPS: Script = [
+  { reasoning: "let me think about that for a moment", pieces: 12 },
+  { command: "make all", startsFirst: true, output: OUTPUT },
+  { text: "then I look at what became of it", pieces: 8 },
+  { command: "make check", output: OUTPUT },
+  { deltas: 60, size: 40 },
+  { usage: { inputTokens: 70, outputTokens: 30 } },
+  { command: "make docs", asks: false, output: OUTPUT },
+];
+
+/** How many of them ask. */
+const QUESTIONS = 2;
+
+/** The steps with a gate before each, and then a command that begins and asks. */
+function gatedTurn() {
+  const gates = STEPS.map(() => new Gate());
+  const gated = STEPS.flatMap((step, place) => [{ wait: gates[place] ?? new Gate() }, step]);
+  const install = { command: "make install", startsFirst: true, output: OUTPUT };
+  return { gates, script: [...gated, install, { text: "over" }] };
+}
+
+/** Says yes so many times. The question after them. */
+async function yesTo(count: number, person: Person): Promise<Fields> {
+  let question = await person.question();
+  for (let answered = 0; answered < count; answered += 1) {
+    await person.answer(question, true);
+    question = await person.question(person.wire.messages.indexOf(question) + 1);
+  }
+  return question;
+}
+
+/** What is the same at every moment; what was told live has its number later. */
+function shown({ thread, turns, approvals, openItemIds, usage }: ThreadFollower["state"]) {
+  return { thread, turns, approvals, openItemIds, usage };
+}
+
+const PATIENCE = { timeout: 15_000, interval: 10 };
+
+const CUTS = fc.record({
+  bytes: fc.array(fc.integer({ min: 1, max: 5_000 }), { minLength: STEPS.length, maxLength: STEPS.length }),
+  overSocket: fc.boolean(),
+});
+
+test("a client that loses its connection at any byte and comes back has exactly the state of one that never did", async () => {
+  const property = fc.asyncProperty(CUTS, async ({ bytes, overSocket }) => {
+    const { gates, script } = gatedTurn();
+    const { server, person } = await openHouse({ scripts: [script] });
+    const starter = await person("flint");
+    const threadId = await starter.begin();
+    const steady = new ThreadFollower(threadId, () => webSocketLine(server));
+    const cut = new ThreadFollower(threadId, () => (overSocket ? socketLine(server) : webSocketLine(server)));
+    await Promise.all([steady.attach(), cut.attach()]);
+    const lastQuestion = yesTo(QUESTIONS, starter);
+    await starter.prompt(threadId, "go");
+    for (const [place, gate] of gates.entries()) {
+      await gate.reached;
+      cut.loseAfter(bytes[place] ?? 1);
+      gate.open();
+      await (gates[place + 1]?.reached ?? lastQuestion);
+      await cut.heard();
+      await cut.lose();
+      await cut.attach();
+    }
+    await expect.poll(() => steady.state.approvals, PATIENCE).toHaveLength(1);
+    await expect.poll(() => shown(cut.state), PATIENCE).toEqual(shown(steady.state));
+    await starter.answer(await lastQuestion, true);
+    await expect.poll(() => steady.state.turns.at(-1)?.status, PATIENCE).toBe("completed");
+    await expect.poll(() => cut.state, PATIENCE).toEqual(steady.state);
+    expect([cut.wasTruncated, steady.wasTruncated]).toEqual([false, false]);
+  });
+  await fc.assert(property, { seed: 20_250_101, numRuns: 25 });
+});

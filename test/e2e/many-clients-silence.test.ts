@@ -1,0 +1,127 @@
+import { LIMITS } from "@flint/protocol";
+import { Gate, type Script, settled } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { DOOR_NAMES } from "../../packages/server/src/doors.ts";
+import { openHouse } from "./many-clients.ts";
+import { fields } from "./many-clients-words.ts";
+
+describe("an approval that nobody is there to give", () => {
+  const approvalTimeoutMs = 90_000;
+  const message = "Nobody answered within 90 s, so it was declined: rm -r build";
+
+  test.each(DOOR_NAMES)("%s: waits as long as it may, and is then declined by name [P14]", async (door) => {
+    const script: Script = [{ command: "rm -r build" }, { text: "then not" }];
+    const { made, server, person } = await openHouse({ scripts: [script], approvalTimeoutMs });
+    const starter = await person(door);
+    const threadId = await starter.begin();
+    await starter.prompt(threadId, "clean up");
+    await starter.question();
+    await starter.vanish();
+    while (server.listening.size > 0) await settled();
+    const [turn] = made.driver.turns;
+    await made.clock.advance(approvalTimeoutMs - 1);
+    expect(turn?.decisions).toEqual([]);
+    await made.clock.advance(1);
+    while (turn?.outcome === undefined) await settled();
+    expect(turn.decisions).toEqual([{ outcome: "deny", scope: "once", message }]);
+    const later = await person("flint");
+    const answer = await later.ask(["thread/attach", { threadId }]);
+    expect(answer).toMatchObject({
+      approvals: [],
+      turns: [
+        {
+          status: "completed",
+          items: [
+            { type: "userMessage" },
+            { type: "commandExecution", command: "rm -r build", status: "declined" },
+            { type: "agentMessage", text: "then not" },
+          ],
+        },
+      ],
+    });
+  });
+
+  test.each(DOOR_NAMES)("%s: can still be given by a client that comes back in time", async (door) => {
+    const { made, person } = await openHouse({ scripts: [[{ command: "make" }]], approvalTimeoutMs });
+    const starter = await person(door);
+    const threadId = await starter.begin();
+    await starter.prompt(threadId, "go");
+    await starter.question();
+    await starter.vanish();
+    await made.clock.advance(approvalTimeoutMs - 1);
+    const back = await person(door);
+    await back.attach(threadId);
+    await back.answer(await back.question(), true);
+    while (made.driver.turns[0]?.outcome === undefined) await settled();
+    expect(made.driver.turns[0].decisions).toMatchObject([{ outcome: "allow", scope: "once" }]);
+  });
+});
+
+describe("a client that stops reading", () => {
+  // What a client of Flint's own door finds is compared whole beside the listeners.
+  const OTHER_DOORS = DOOR_NAMES.filter((door) => door !== "flint");
+
+  test.each(OTHER_DOORS)(
+    "%s: is cut off after a while, and finds everything when it comes back [P10]",
+    async (door) => {
+      const gate = new Gate();
+      const flood = { deltas: 60, size: 80_000 };
+      const script: Script = [flood, flood, flood, { text: "the very end" }, { wait: gate }];
+      const { server, clock, person } = await openHouse({ scripts: [script] });
+      const steady = await person("flint");
+      const threadId = await steady.begin();
+      const slow = await person(door);
+      await slow.attach(threadId);
+      slow.hang();
+      await steady.prompt(threadId, "go");
+      await gate.reached;
+      expect(server.listening.size).toBe(2);
+      await clock.advance(LIMITS.stalledMilliseconds);
+      while (server.listening.size > 1) await settled();
+      gate.open();
+      await steady.wire.waitForMethod("turn/completed");
+      const back = await person(door);
+      await back.attach(threadId);
+      await back.saw("the very end");
+      const lost = flood.deltas * flood.size;
+      const told =
+        back.wire.lines
+          .join("")
+          .match(/x{1000,}/g)
+          ?.join("").length ?? 0;
+      expect(told).toBeGreaterThanOrEqual(3 * lost);
+    },
+  );
+});
+
+describe("a place in a thread that cannot be continued from", () => {
+  test("is said to be gone, and the thread is told as it is, before what it asks", async () => {
+    const script: Script = [{ text: "said before" }, { command: "make", startsFirst: true }];
+    const { person } = await openHouse({ scripts: [script] });
+    const starter = await person("flint");
+    const threadId = await starter.begin();
+    await starter.prompt(threadId, "go");
+    await starter.question();
+    const { epoch, seq } = await starter.ask(["thread/attach", { threadId }]);
+    const gone = [
+      { afterSeq: 1, epoch: "of another log" },
+      { afterSeq: Number(seq) + 1, epoch },
+    ];
+    for (const place of gone) {
+      const late = await person("flint");
+      const answer = await late.ask(["thread/attach", { threadId, ...place }]);
+      expect(answer).toMatchObject({ truncated: true, seq, epoch });
+      const [turn] = Array.isArray(answer.turns) ? answer.turns : [];
+      expect(fields(turn).items).toMatchObject([
+        { type: "userMessage" },
+        { type: "agentMessage", text: "said before" },
+        { type: "commandExecution", status: "inProgress" },
+      ]);
+      expect(fields((await late.question()).params).command).toBe("make");
+    }
+    const kept = await person("flint");
+    const { truncated } = await kept.ask(["thread/attach", { threadId, afterSeq: 1, epoch }]);
+    expect(truncated).toBe(false);
+    await kept.saw("said before");
+  });
+});
