@@ -8,6 +8,8 @@ const QUIET = [
   "--no-fund",
   "--no-package-lock",
   "--loglevel=error",
+  // It says that it needs a newer Node, and runs on this one; the strictness is meant for our own packages.
+  "--engine-strict=false",
 ];
 
 /**
