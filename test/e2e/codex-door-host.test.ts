@@ -113,6 +113,14 @@ describe("what a client of the Codex door asks about the machine", () => {
     await expect(client.request("command/exec", { command: ["ls"], tty: true })).rejects.toThrow(/thread/);
   });
 
+  test("[S2-3] a message with the JSON-RPC header is understood, and answered without it", async () => {
+    const { client } = await setUp();
+    client.send({ jsonrpc: "2.0", id: "with-header", method: "account/read", params: {} });
+    const answer = await client.waitFor(({ id }) => id === "with-header");
+    expect(answer).toMatchObject({ result: { requiresOpenaiAuth: false } });
+    expect("jsonrpc" in answer).toBe(false);
+  });
+
   test("a file is read, but none of Flint's own", async () => {
     const { client, home, workspace } = await setUp();
     await writeFile(join(workspace, "a.txt"), "hello");

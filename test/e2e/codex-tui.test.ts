@@ -12,8 +12,10 @@ const CODEX = JSON.stringify([agentProgram("codex") ?? "codex"]);
 /** Nothing that runs without a question, and harmless in every sandbox. */
 const COMMAND = 'sh -c "echo lantern"';
 
-needsTui("codex")(
-  "the stock Codex TUI drives Flint: text, approvals, Esc, steering, its commands, and threads taken up again",
+const test = needsTui("codex");
+
+test(
+  "the stock Codex TUI drives Flint: text, approvals, Esc, steering, its commands and pickers, and threads taken up again [S0-101]",
   async () => {
     const place = await TuiPlace.make(["--offline"], `[agents.codex]\ncommand = ${CODEX}\n`);
     const tui = await place.tui();

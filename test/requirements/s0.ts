@@ -1,4 +1,4 @@
-import { done, planned, type Requirement } from "./requirement.ts";
+import { done, type Requirement } from "./requirement.ts";
 
 /** The Flint protocol: threads, turns, items, policy, selectors, usage, errors, extension. */
 export const S0: readonly Requirement[] = [
@@ -121,8 +121,8 @@ export const S0: readonly Requirement[] = [
   done("S0-98", "_meta survives on the way to and from Claude"),
   done("S0-99", "The SDK's AppServerClient turns notifications into agent events, for all items and config"),
   done("S0-100", "The SDK has methods to read and set selectors"),
-  planned("S0-101", "terminal UI", "Selectors appear as controls, such as a model picker"),
-  planned("S0-102", "terminal UI", "Diffs and command output are drawn by item type"),
+  done("S0-101", "Selectors appear as controls, such as the model picker of a terminal UI"),
+  done("S0-102", "Diffs and command output are drawn by item type"),
   done("S0-103", "codex app-server works as an agent behind a thin translation"),
   done("S0-104", "The review capability is backed by a working review/start"),
 ];

@@ -5,7 +5,7 @@ export const S2: readonly Requirement[] = [
   // Connection
   done("S2-1", "The Codex door speaks JSON-RPC, one message per line on stdio"),
   done("S2-2", "A client spawns the server, initializes, works, and closes stdin to end it"),
-  planned("S2-3", "codex door", "Messages that carry the JSON-RPC header are understood too"),
+  done("S2-3", "Messages that carry the JSON-RPC header are understood too"),
   done("S2-4", "initialize takes client info and empty capabilities"),
   planned("S2-5", "task layer", "session.messages pages by limit and offset"),
 

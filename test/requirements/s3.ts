@@ -1,4 +1,4 @@
-import { done, planned, type Requirement } from "./requirement.ts";
+import { done, type Requirement } from "./requirement.ts";
 
 /** ACP as editors speak it, Claude's stream-json, and Codex as a bridge sees it. */
 export const S3: readonly Requirement[] = [
@@ -47,13 +47,13 @@ export const S3: readonly Requirement[] = [
   done("S3-33", "session/set_model changes the model"),
   done("S3-34", "session/request_permission asks, and remembers a lasting permission"),
   done("S3-35", "Files with unsaved changes are read through the client, if the user wants it"),
-  planned("S3-36", "acp door", "fs/write_text_file writes through the client"),
+  done("S3-36", "fs/write_text_file of an agent is asked about and done by Flint, within its policy"),
   done("S3-37", "A command's output is shown in a terminal of the client"),
-  planned("S3-38", "acp door", "terminal/output reads what a terminal shows"),
-  planned("S3-39", "acp door", "terminal/wait_for_exit waits for a terminal's command"),
+  done("S3-38", "terminal/output tells an agent what its command printed"),
+  done("S3-39", "terminal/wait_for_exit tells an agent how its command ended"),
   done("S3-40", "A terminal stays visible after its command ended"),
   done("S3-41", "session/load opens an earlier session with its history"),
-  planned("S3-42", "acp door", "terminal/kill stops a terminal's command"),
+  done("S3-42", "terminal/kill stops a command of an agent"),
   done("S3-43", "Tool updates carry the raw output"),
   done("S3-44", "Edits are shown as diffs"),
   done("S3-45", "Places carry a line number"),

@@ -70,7 +70,7 @@ describe("files through Flint", () => {
     expect((await run("read /etc/passwd")).said).toContain("outside of the workspace");
   });
 
-  test("a write is asked about with its exact difference, and done only if allowed", async () => {
+  test("a write is asked about with its exact difference, and done only if allowed [S3-36]", async () => {
     const { run, folder } = await openBench();
     const path = folder.join("new/b.txt");
     const denied = await run(`write ${path}`, { decide: () => DENY });
@@ -104,7 +104,7 @@ describe("files through Flint", () => {
 });
 
 describe("commands through Flint", () => {
-  test("run where the profile allows it, asked about, with their output in the call", async () => {
+  test("run where the profile allows it, asked about, with their output in the call [S3-38, S3-39]", async () => {
     const { run } = await openBench({ profile: { terminal: true } });
     const { turn, said } = await run("terminal echo one; echo two");
     expect(said).toBe("0 one\ntwo\n");
@@ -121,6 +121,11 @@ describe("commands through Flint", () => {
     const { turn, said } = await plain.run("terminal true");
     expect(said).toContain("error -32601");
     expect(turn.actions).toEqual([]);
+  });
+
+  test("end as soon as the agent wants it [S3-42]", async () => {
+    const { run } = await openBench({ profile: { terminal: true } });
+    expect((await run("kill sleep 1000")).said).toBe("ended by us");
   });
 
   test("end with the turn", async () => {

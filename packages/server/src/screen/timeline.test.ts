@@ -59,7 +59,7 @@ test("of output that was cut its real end is shown, and how much is left out ins
   expect(rows.slice(1)).toEqual(["  … 2.5 MiB left out", "  first", "", "  last one"]);
 });
 
-test("a command that runs is shown with the end of its output, and stays with its mark, time and last lines", () => {
+test("a command that runs is shown with the end of its output, and stays with its mark, time and last lines [S0-102]", () => {
   const shown = new Shown();
   shown.rows(started({ ...command, status: "inProgress" }));
   shown.now = 3_000;
@@ -118,7 +118,7 @@ test("a plan is shown whole at first, and then only the steps that changed", () 
   expect(shown.rows(plan("completed", "inProgress", "pending"))).toEqual([]);
 });
 
-test("a file change is shown with its diff, and without it where the user has just allowed it", () => {
+test("a file change is shown with its diff, and without it where the user has just allowed it [S0-102]", () => {
   const item = { type: "fileChange", id: "f", status: "completed", changes: [change] } as const;
   const head = "✓ Changed a.ts +1 −1";
   expect(new Shown().rows(completed({ ...item, changes: [change] }))).toEqual([
