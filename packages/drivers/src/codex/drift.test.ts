@@ -1,5 +1,7 @@
-import { writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { DriverEvent } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/core/sandbox";
 import { agentProgram, needs, RecordingTurn, type TemporaryFolder, temporaryFolder } from "@flint/testkit";
@@ -102,11 +104,14 @@ test("a Codex of another version is told of once when it is first used, with eac
 /** A program that prints what the real one does, with some of it taken away. */
 async function alteredCodex({ join: inFolder }: TemporaryFolder, codex: string): Promise<string> {
   const path = inFolder("codex");
+  // Printed beforehand: from where the stand-in runs, the real one may be out of sight.
+  const print = ["app-server", "generate-json-schema", "--experimental", "--out", inFolder("printed")];
+  await mkdir(inFolder("home"));
+  await promisify(execFile)(codex, print, { env: { ...process.env, CODEX_HOME: inFolder("home") } });
   const script = `#!${process.execPath}
-const { execFileSync } = require("node:child_process");
-const { readFileSync, writeFileSync } = require("node:fs");
-execFileSync(${JSON.stringify(codex)}, process.argv.slice(2));
+const { cpSync, readFileSync, writeFileSync } = require("node:fs");
 const folder = process.argv.at(-1);
+cpSync(__dirname + "/printed", folder, { recursive: true });
 const alter = (name, change) => {
   const schema = JSON.parse(readFileSync(folder + "/" + name + ".json", "utf8"));
   change(schema);
