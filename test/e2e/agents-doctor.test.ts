@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { agentProgram, needs } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { commandPlace } from "./flint.ts";
+import { type CommandPlace, commandPlace } from "./flint.ts";
 
 /** A Codex of another day: it prints a protocol in which Flint finds one of its words, and that one changed. */
 const OTHER_CODEX = `#!${process.execPath}
@@ -46,7 +46,8 @@ test("a Codex that cannot print its words is no fault", async () => {
 });
 
 needs("codex")("the Codex that Flint was made for is found without a word to say against it", async () => {
-  const { findings } = await doctorWith(`#!/bin/sh\nexec ${agentProgram("codex")} "$@"\n`);
+  const { flint } = await commandPlace();
+  const { findings } = await doctorOn(flint, agentProgram("codex") ?? "codex");
   expect(findings).toHaveLength(1);
   expect(findings[0]?.detail).toContain("codex-cli 0.166.0");
 });
@@ -56,9 +57,12 @@ async function doctorWith(program: string) {
   const { flint, home } = await commandPlace();
   await mkdir(`${home}/bin`);
   await writeFile(`${home}/bin/codex`, program, { mode: 0o755 });
-  const { code, stdout } = await flint(["doctor", "--json"], {
-    env: { CODEX_EXECUTABLE: `${home}/bin/codex` },
-  });
+  return doctorOn(flint, `${home}/bin/codex`);
+}
+
+/** What doctor says about the Codex at this path. */
+async function doctorOn(flint: CommandPlace["flint"], path: string) {
+  const { code, stdout } = await flint(["doctor", "--json"], { env: { CODEX_EXECUTABLE: path } });
   const all: readonly Finding[] = JSON.parse(stdout);
   return { code, findings: all.filter(({ name }) => name === "codex") };
 }

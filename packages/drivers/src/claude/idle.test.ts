@@ -30,7 +30,7 @@ test("ten threads that nobody uses have no process left, and the next turn of ea
     expect(await said(client, threadId)).toContain("--session-id");
     threadIds.push(threadId);
   }
-  const running = descendantsOf(process.pid);
+  const running = agentsIn(path);
   expect(running.length).toBeGreaterThanOrEqual(THREADS);
   // Still followed: the threads stay, their agents do not.
   await made.clock.advance(2 * IDLE_MS);
@@ -55,13 +55,18 @@ test("a thread that somebody follows keeps its process while something runs in i
   const { made, client } = engineOn(command, path);
   const threadId = await client.startThread({ model: "claude/default" });
   await said(client, threadId);
-  const running = descendantsOf(process.pid);
+  const running = agentsIn(path);
   await made.clock.advance(3 * IDLE_MS);
   expect(await said(client, threadId)).toContain("It is built.");
-  expect(descendantsOf(process.pid)).toEqual(running);
+  expect(agentsIn(path)).toEqual(running);
   await made.clock.advance(3 * IDLE_MS);
   await waitForExit(running);
 });
+
+/** The processes of the agents of one test; others may have been left here by whoever ran before. */
+function agentsIn(path: string) {
+  return descendantsOf(process.pid).filter(({ command }) => command.includes(path));
+}
 
 function engineOn(command: readonly string[], path: string) {
   const environment = { CLAUDE_CONFIG_DIR: join(path, "config") };
