@@ -28,10 +28,8 @@ import type {
 } from "./ports/index.ts";
 import { Redactor } from "./redact.ts";
 import { SerialQueue } from "./serial-queue.ts";
+import { keysOfServer } from "./server-keys.ts";
 import { ThreadRegistry } from "./thread-registry.ts";
-
-/** The shortest value of a variable or a header that is taken for a key. */
-const SHORTEST_KEY = 12;
 
 /** All that an engine is made of. */
 export interface EngineOptions {
@@ -58,6 +56,8 @@ export interface EngineOptions {
   readonly budget?: Budget | undefined;
   /** Whether a client may choose to be asked nothing and to confine nothing at the same time. */
   readonly allowUnconfined: boolean;
+  /** The user's home folder; a writable root around it confines nothing. */
+  readonly home?: string | undefined;
   readonly approvalTimeoutMs: number;
   readonly idleMs: number;
   /** Texts that are kept out of the log and of everything that is told, such as the keys of model providers. */
@@ -152,11 +152,12 @@ export class Services {
   }
 
   /** Whoever starts the server decides about this, not whoever is connected to it. */
-  #refuseUnconfined({ approvalPolicy, sandboxPolicy }: ThreadSettings): void {
-    if (this.options.allowUnconfined) return;
-    if (approvalPolicy !== "never" || sandboxPolicy.type !== "dangerFullAccess") return;
-    const message =
-      'With the approval policy "never" and the sandbox "dangerFullAccess" an agent could do anything unasked. Choose one of them, or start Flint with --allow-unconfined.';
+  #refuseUnconfined({ approvalPolicy, sandboxPolicy, cwd }: ThreadSettings): void {
+    const { allowUnconfined, home } = this.options;
+    if (allowUnconfined || approvalPolicy !== "never") return;
+    const width = widthOf(sandboxPolicy, cwd, home);
+    if (width === undefined) return;
+    const message = `With the approval policy "never" and ${width} an agent could do anything unasked. Choose one of them, or start Flint with --allow-unconfined.`;
     throw new FlintError("invalidParams", message, { field: "approvalPolicy" });
   }
 
@@ -175,7 +176,7 @@ export class Services {
    */
   async bringMcpServers(thread: LiveThread, servers: readonly McpServerConfig[] | undefined): Promise<void> {
     if (servers === undefined) return;
-    this.redactor.learn(servers.flatMap(keysOf));
+    this.redactor.learn(servers.flatMap(keysOfServer));
     const isChange = this.registry.bringMcpServers(thread.id, servers);
     if (isChange && thread.log.state.activeTurnId === undefined) await thread.dropSession();
   }
@@ -210,10 +211,18 @@ export class Services {
   }
 }
 
-/** What is short is hardly a key, and too likely an ordinary word. */
-function keysOf(server: McpServerConfig): string[] {
-  const given = Object.values(server.type === "stdio" ? server.env : server.headers);
-  return given.map((text) => text.replace(/^Bearer /i, "")).filter((text) => text.length >= SHORTEST_KEY);
+/** What makes a sandbox none, in words; undefined if it holds something back. */
+function widthOf(policy: SandboxPolicy, cwd: string, home: string | undefined): string | undefined {
+  if (policy.type === "dangerFullAccess" || policy.type === "externalSandbox")
+    return `the sandbox "${policy.type}"`;
+  if (policy.type === "readOnly") return undefined;
+  if (cwd === "/") return "the whole file system as the workspace";
+  const wide = policy.writableRoots?.find((root) => root === "/" || isAround(root, home));
+  return wide === undefined ? undefined : `the writable root ${wide}`;
+}
+
+function isAround(folder: string, home: string | undefined): boolean {
+  return home !== undefined && `${home}/`.startsWith(`${folder.replace(/\/+$/, "")}/`);
 }
 
 function setBudget(settings: ThreadSettings, wanted: Budget): void {

@@ -1,10 +1,11 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Engine, secretsIn } from "@flint/core";
-import { type McpServerConfig, SYSTEM_CLOCK } from "@flint/core/ports";
+import { Engine, keysOfServer, secretsIn } from "@flint/core";
+import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { composeAgents } from "./agents.ts";
 import { USUAL_POLICIES } from "./config/policies.ts";
 import {
+  homeFolder,
   inheritedEnvironment,
   runFolder,
   setting,
@@ -71,7 +72,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     secrets: [
       ...(options.secrets ?? []),
       ...secretsIn(inheritedEnvironment()),
-      ...(options.mcpServers ?? []).flatMap(secretsOf),
+      ...(options.mcpServers ?? []).flatMap(keysOfServer),
     ],
     clock: options.clock ?? SYSTEM_CLOCK,
     cwd: options.cwd ?? process.cwd(),
@@ -80,17 +81,12 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     sandboxPolicy: options.sandboxPolicy ?? USUAL_POLICIES.sandboxPolicy,
     budget: options.budget,
     allowUnconfined: options.allowUnconfined ?? isUnconfined(options),
+    home: homeFolder(),
     approvalTimeoutMs: options.approvalTimeoutMs ?? TEN_MINUTES,
     idleMs: options.idleMs ?? FIVE_MINUTES,
     durability: DURABILITY_WORDS[durability],
     isFolder,
   });
-}
-
-/** What the user gave an MCP server to identify itself with; too short a text would be found everywhere. */
-function secretsOf(server: McpServerConfig): string[] {
-  const given = Object.values(server.type === "stdio" ? server.env : server.headers);
-  return given.map((text) => text.replace(/^Bearer /i, "")).filter((text) => text.length >= 12);
 }
 
 /** What no workspace may change. */
@@ -102,8 +98,10 @@ function startChoices(options: ServerOptions): StartChoices {
 
 const CHOICES = ["model", "approvalPolicy", "sandboxPolicy", "budget"] as const;
 
+/** Who asks for both when the server starts has asked for it. */
 function isUnconfined({ approvalPolicy, sandboxPolicy }: ServerOptions): boolean {
-  return approvalPolicy === "never" && sandboxPolicy?.type === "dangerFullAccess";
+  const isOpen = sandboxPolicy?.type === "dangerFullAccess" || sandboxPolicy?.type === "externalSandbox";
+  return approvalPolicy === "never" && isOpen;
 }
 
 async function isFolder(path: string): Promise<boolean> {

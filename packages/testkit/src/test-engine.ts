@@ -61,6 +61,7 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
   readonly approvalPolicy?: ApprovalPolicy;
   readonly sandboxPolicy?: SandboxPolicy;
   readonly allowUnconfined?: boolean;
+  readonly home?: string;
   readonly approvalTimeoutMs?: number;
   readonly idleMs?: number;
   /** Texts that must be kept out of everything. */
@@ -171,6 +172,7 @@ export class TestEngine<Time extends Clock = TestClock> {
       idleMs: options.idleMs ?? 300_000,
       durability: "none: this is a test",
       allowUnconfined: options.allowUnconfined ?? false,
+      home: options.home,
       isFolder: async (path) => options.folders?.includes(path) ?? true,
     });
   }

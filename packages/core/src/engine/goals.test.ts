@@ -1,6 +1,8 @@
 import { testEngine } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
+const USAGE = { type: "usage", last: { inputTokens: 30, outputTokens: 12 } } as const;
+
 describe("the goal of a thread", () => {
   test("is kept, told to everybody, and heard by the agent once, with its next turn", async () => {
     const made = testEngine({ scripts: [[{ text: "On it." }], [{ text: "Still." }]] });
@@ -29,8 +31,7 @@ describe("the goal of a thread", () => {
   });
 
   test("survives a new server, with what went into it", async () => {
-    const usage = { type: "usage", last: { inputTokens: 30, outputTokens: 12 } } as const;
-    const first = testEngine({ scripts: [[{ emit: usage }, { text: "Hm." }]] });
+    const first = testEngine({ scripts: [[{ emit: USAGE }, { text: "Hm." }]] });
     const client = first.connect();
     const threadId = await client.startThread();
     await client.call("thread/goal/set", { threadId, objective: "Ship it" });
@@ -42,13 +43,21 @@ describe("the goal of a thread", () => {
   });
 
   test("can be paused; another objective begins anew", async () => {
-    const client = testEngine().connect();
+    const client = testEngine({ scripts: [[{ emit: USAGE }, { text: "Done." }]] }).connect();
     const threadId = await client.startThread();
     await client.call("thread/goal/set", { threadId, objective: "one", tokenBudget: 10 });
     const paused = await client.call("thread/goal/set", { threadId, status: "paused" });
     expect(paused.goal).toMatchObject({ objective: "one", status: "paused", tokenBudget: 10 });
+    await client.call("thread/goal/set", { threadId, status: "active" });
+    await client.runTurn(threadId, "work");
+    expect((await client.call("thread/goal/get", { threadId })).goal?.tokensUsed).toBe(42);
     const other = await client.call("thread/goal/set", { threadId, objective: "two", tokenBudget: null });
-    expect(other.goal).toMatchObject({ objective: "two", status: "active" });
+    expect(other.goal).toMatchObject({
+      objective: "two",
+      status: "active",
+      tokensUsed: 0,
+      timeUsedSeconds: 0,
+    });
     expect(other.goal.tokenBudget).toBeUndefined();
   });
 

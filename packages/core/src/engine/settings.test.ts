@@ -272,6 +272,28 @@ describe("to be asked nothing and to confine nothing", () => {
     expect(client.toldOf("turn/started")).toEqual([]);
   });
 
+  test.each([
+    { sandbox: { type: "externalSandbox" } },
+    { sandbox: { type: "workspaceWrite", writableRoots: ["/"] } },
+    { sandbox: { type: "workspaceWrite", writableRoots: ["/srv", "/home/"] } },
+    { sandbox: { type: "workspaceWrite", writableRoots: ["/home/me"] } },
+    { cwd: "/" },
+  ] as const)("is refused also where a sandbox holds nothing back: %j", async (wide) => {
+    const client = testEngine({ home: "/home/me" }).connect();
+    const refused = { kind: "invalidParams", message: expect.stringContaining("--allow-unconfined") };
+    await expect(client.call("thread/start", { approvalPolicy: "never", ...wide })).rejects.toMatchObject(
+      refused,
+    );
+    await client.call("thread/start", { approvalPolicy: "always", ...wide });
+  });
+
+  test("is not what a root beside or in the home folder does", async () => {
+    const client = testEngine({ home: "/home/me" }).connect();
+    const writableRoots = ["/home/me/other", "/home/meadow", "/srv"];
+    const sandbox = { type: "workspaceWrite", writableRoots } as const;
+    await client.call("thread/start", { approvalPolicy: "never", sandbox });
+  });
+
   test("is a client's choice when the server was started for it", async () => {
     const client = testEngine({ allowUnconfined: true }).connect();
     const { thread } = await client.call("thread/start", unconfined);

@@ -12,16 +12,16 @@ describe("a command of the user's own", () => {
       output("two failures\n", "stdout");
       return EXITED;
     };
-    const { turn } = await client.call("thread/shellCommand", { threadId, command: "npm test" });
+    const wanted = { threadId, command: "npm test", timeoutMs: 5_000 };
+    const { turn } = await client.call("thread/shellCommand", wanted);
     const ended = await client.turnEnd(turn.id);
     expect(ended).toMatchObject({ kind: "shell", status: "completed" });
     expect(ended.items).toMatchObject([
       { type: "commandExecution", command: "npm test", exitCode: 3, status: "failed", source: "userShell" },
     ]);
     const policy = { type: "workspaceWrite" };
-    expect(made.sandbox.launches).toMatchObject([
-      { command: ["sh", "-c", "npm test"], cwd: "/work", policy },
-    ]);
+    const launched = { command: ["sh", "-c", "npm test"], cwd: "/work", policy, timeoutMs: 5_000 };
+    expect(made.sandbox.launches).toMatchObject([launched]);
     expect(made.driver.turns).toEqual([]);
     await client.runTurn(threadId, "fix it");
     const [told, asked] = made.driver.turns[0]?.input ?? [];

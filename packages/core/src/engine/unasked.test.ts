@@ -87,4 +87,16 @@ describe("an agent that begins to work by itself", () => {
     expect((await turns()).reasons).toEqual([undefined, undefined]);
     expect([taken.refusals, late.refusals]).toEqual([[], ["refused"]]);
   });
+
+  test("is told that it gets none where the budget of the thread is used up", async () => {
+    const { gate, driver, client, threadId, turns } = await eager();
+    await client.call("thread/settings/update", { threadId, budget: { thread: { turns: 1 } } });
+    gate.open();
+    await client.turnEnd(await client.startTurn(threadId, "wait"));
+    const late = work();
+    driver.begin(late.wish);
+    await settled();
+    expect((await turns()).reasons).toEqual([undefined]);
+    expect(late.refusals).toEqual(["refused"]);
+  });
 });

@@ -5,11 +5,12 @@ import { join } from "node:path";
 
 /**
  * Where Codex keeps what it needs from one step to the next. Its settings, rules, skills, plugins and prompts are beside
- * these and are not among them: whoever may write those decides what runs later, outside of any sandbox.
+ * these and are not among them: whoever may write those decides what runs later, outside of any sandbox. That is also
+ * why a confined Codex goes without snapshots of shells and without plugins, which it would keep here.
  */
 const STATE_FOLDERS = [
-  ...["sessions", "archived_sessions", "thread-writer-locks", "shell_snapshots"],
-  ...["generated_images", "attachments", "log", "tmp", ".tmp"],
+  ...["sessions", "archived_sessions", "thread-writer-locks"],
+  ...["generated_images", "attachments", "log", "tmp"],
 ];
 
 /** Codex does not start where it cannot write its own name, and it cannot make the file where it is confined. */

@@ -14,8 +14,13 @@ export interface CodexLaunch extends AgentProgram {
 /** A thread that nobody listens to any more is let go of at once, so that another process can take it up. */
 const FLAGS = ["-c", "thread_unload_delay_secs=0"];
 
-/** Codex makes a sandbox for each command; inside of Flint's only the way without namespaces works (0.166.0). */
-const CONFINED_FLAGS = ["-c", "features.use_legacy_landlock=true"];
+/**
+ * Codex makes a sandbox for each command; inside of Flint's only the way without namespaces works (0.166.0). Snapshots
+ * of shells and plugins are kept in places that a command could write, and run later where nothing confines them.
+ */
+const CONFINED_FLAGS = ["use_legacy_landlock=true", "shell_snapshot=false", "plugins=false"].flatMap(
+  (feature) => ["-c", `features.${feature}`],
+);
 
 /** The program; rejects with a FlintError that says how to get it. */
 export async function codexProgram({ program }: Pick<AgentOptions, "program">): Promise<AgentProgram> {

@@ -41,7 +41,8 @@ function escalated(command: string) {
 
 describe("a command that Codex runs outside of its own sandbox, because somebody accepted it", () => {
   real("writes in the workspace, and neither outside of it nor in what Codex reads later", async () => {
-    const places = ["made", "../made", "$CODEX_HOME/config.toml", "$CODEX_HOME/rules"];
+    const later = ["config.toml", "rules", "skills", "shell_snapshots/x", ".tmp/plugins", "plugins/x"];
+    const places = ["made", "../made", ...later.map((name) => `$CODEX_HOME/${name}`)];
     const script = places.map((place) => `touch ${place} && echo wrote ${place}`).join("; ");
     const { open, settings, cwd, outside, stateFolder } = await settingUp(escalated(script));
     const { turn, outcome } = await run(await open(), { text: "go", settings });

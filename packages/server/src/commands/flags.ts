@@ -54,7 +54,7 @@ export const SERVER_FLAGS = {
   policy: { type: "string", takes: "FILE", doc: "a policy file that answers approvals when nobody is there" },
   "allow-unconfined": {
     type: "boolean",
-    doc: "let clients choose danger-full-access together with never",
+    doc: "let clients choose never together with a sandbox that holds nothing back",
   },
   "approval-timeout": {
     type: "string",
