@@ -172,7 +172,7 @@ describe("flint conformance on a server that does it wrong", () => {
     });
     expect(await conformance(["x", "--door", "front"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("codex, acp, flint, harness"),
+      stderr: expect.stringContaining("flint, harness, codex, acp"),
     });
     expect(await conformance(["x", "--door", "codex", "--timeout", "soon"])).toMatchObject({ code: 2 });
     expect(await conformance([...SELF.slice(0, 1), "--door", "codex", "--only", "zebra"])).toMatchObject({

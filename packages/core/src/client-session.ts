@@ -85,9 +85,13 @@ export class ClientSession {
     this.#subscriptions.delete(threadId);
   }
 
-  /** Passes on what happens in threads that this client does not follow; of the others it hears anyway. */
+  /**
+   * Passes on what happens in threads that this client does not follow; of the others it hears anyway. Whoever does not
+   * read is told nothing of it, so that nothing piles up; the next list has it all.
+   */
   announced(event: ThreadEvent): void {
     const { threadId } = threadOf(event);
+    if (this.#follower.full()) return;
     if (!this.follows(threadId)) this.#follower.announced?.(event);
   }
 

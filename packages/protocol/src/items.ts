@@ -43,6 +43,7 @@ const CommandExecution = open({
   id: Id,
   command: z.string(),
   cwd: z.string(),
+  source: z.optional(z.enum(["agent", "userShell"])),
   status: WorkStatus,
   exitCode: z.optional(z.number()),
   aggregatedOutput: z.optional(z.string()),

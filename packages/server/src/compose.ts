@@ -39,8 +39,14 @@ export function composeEngine(options: ServerOptions = {}): Engine {
   const durability = options.durability ?? "full";
   const sandbox = new SandboxOnDemand(async () => {
     const { CommandSandbox } = await import("@flint/core/sandbox");
-    const hidden = [...new Set([root, userRoot, stateFolder()])].map(runFolder);
-    const guarded = { folders: [root, userRoot], files: [userConfigPath()], hidden };
+    const { meetingFolder } = await import("./listeners/meeting-place.ts");
+    const hidden = [...[root, userRoot, stateFolder()].map(runFolder), ...meetingFolder(stateFolder())];
+    const guarded = {
+      folders: [root, userRoot],
+      files: [userConfigPath()],
+      hidden: [...new Set(hidden)],
+      sockets: options.ownSockets ?? [],
+    };
     return new CommandSandbox({ environment: inheritedEnvironment(), umask: usersUmask(), guarded });
   });
   const agents = composeAgents(options, sandbox, userRoot);

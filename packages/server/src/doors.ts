@@ -39,18 +39,24 @@ export function isDoorName(name: string): name is DoorName {
 /** The doors of one engine. All clients of a door share it, so that events are encoded once for all of them. */
 export class OpenDoors {
   readonly #engine: Engine;
+  readonly #load: (name: DoorName) => Promise<Door>;
   readonly #open = new Map<DoorName, Promise<Door>>();
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, load: (name: DoorName) => Promise<Door> = loadDoor) {
     this.#engine = engine;
+    this.#load = load;
   }
 
-  /** Loads a door; later calls give the same one. */
+  /** Loads a door; later calls give the same one. One that could not be loaded is tried again by the next call. */
   open(name: DoorName): Promise<Door> {
     const known = this.#open.get(name);
     if (known !== undefined) return known;
-    const opening = openDoor(name);
+    const opening = this.#load(name);
     this.#open.set(name, opening);
+    // Whoever awaits it hears why.
+    opening.catch(() => {
+      if (this.#open.get(name) === opening) this.#open.delete(name);
+    });
     return opening;
   }
 
@@ -65,7 +71,7 @@ export class OpenDoors {
   }
 }
 
-async function openDoor(name: DoorName): Promise<Door> {
+async function loadDoor(name: DoorName): Promise<Door> {
   const [{ Door: DoorOf }, dialect] = await Promise.all([import("@flint/dialects"), DOORS[name]()]);
   return new DoorOf(dialect);
 }

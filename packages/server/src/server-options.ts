@@ -50,5 +50,7 @@ export interface ServerOptions {
   readonly drivers?: readonly Driver[] | undefined;
   /** Texts that are kept out of logs and answers, beside the keys in the environment. */
   readonly secrets?: readonly string[] | undefined;
+  /** The paths of the sockets that this server listens at; no command reaches them, wherever they lie. */
+  readonly ownSockets?: readonly string[] | undefined;
   readonly clock?: Clock | undefined;
 }

@@ -88,3 +88,23 @@ export function turnEnd(client: WireClient, turnId: string): Promise<Fields> {
     ({ method, params }) => method === "turn/completed" && fields(fields(params).turn).id === turnId,
   );
 }
+
+/** The names of what a client was told, in order, without repetitions. */
+export function told(client: WireClient, after = 0): string[] {
+  const words = client.messages.slice(after).map(({ method, params, id }) => {
+    const { status, item } = fields(params);
+    const details = [fields(status).type, ...listOf(fields(status).activeFlags), fields(item).type];
+    return [method ?? `answer ${id}`, ...details.filter((word) => word !== undefined)].join(" ");
+  });
+  return words.filter((word, at) => word !== words[at - 1]);
+}
+
+/** Any value as a list that can be looked into. */
+export function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Resolves with what the client is asked. */
+export function asked(client: WireClient, after = 0): Promise<Fields> {
+  return client.waitFor(({ method, id }) => id !== undefined && method !== undefined, { after });
+}

@@ -131,8 +131,8 @@ export class CommandSandbox implements Sandbox {
     const guard = async (roots: readonly string[], own: readonly string[]): Promise<Guarded> => {
       const hold = await this.#protected.hold(roots);
       release = hold.release;
-      const { paths: firm, pins } = await this.#guarded.within(roots, own);
-      return { names: hold.paths, firm, pins, hidden: await this.#guarded.hidden() };
+      const { paths: firm, pins, sockets } = await this.#guarded.within(roots, own);
+      return { names: hold.paths, firm, pins, sockets, hidden: await this.#guarded.hidden() };
     };
     // Whatever cannot be protected, what is held already is let go.
     try {

@@ -44,6 +44,8 @@ export interface Guarded {
   readonly pins: readonly string[];
   /** Folders that are not seen into; they exist. */
   readonly hidden?: readonly string[];
+  /** Sockets that nobody may connect to, also where the command may write; they exist. */
+  readonly sockets?: readonly string[];
 }
 
 /** Tells what is guarded in the roots, and what in anything else that a program may write. */
@@ -78,11 +80,13 @@ export async function confine(
   const binds = bindsOf({ roots, readable, own, guarded });
   // In a masked folder there is nothing to be seen, unless something around it is shown again.
   const isSeen = (path: string) =>
-    !masks.some((mask) => isInside(path, mask)) || binds.some((bind) => isInside(path, bind.path));
+    ![...masks, "/dev"].some((mask) => isInside(path, mask)) ||
+    binds.some((bind) => isInside(path, bind.path));
+  const sockets = [...(await boundSockets(isOutside)), ...(guarded.sockets ?? []).filter(isSeen)];
   return {
     rootWritable: isRootWritable(roots, guarded),
     masks,
-    sockets: await boundSockets(isOutside),
+    sockets: [...new Set(sockets)],
     hidden: (guarded.hidden ?? []).filter(isSeen),
     binds,
     network: needs.network || (policy.type === "workspaceWrite" && policy.networkAccess === true),

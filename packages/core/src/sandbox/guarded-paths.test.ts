@@ -184,8 +184,8 @@ anywhere("what lies outside of everything that may be written is neither made no
   mkdirSync(workspace);
   const places = { folders: [known.state, join(known.path, "missing", "state")], files: ["/nowhere/at/all"] };
   const guarded = new GuardedPaths(places);
-  expect(await guarded.within([workspace])).toEqual({ paths: [], pins: [] });
-  expect(await guarded.within([])).toEqual({ paths: [], pins: [] });
+  expect(await guarded.within([workspace])).toEqual({ paths: [], pins: [], sockets: [] });
+  expect(await guarded.within([])).toEqual({ paths: [], pins: [], sockets: [] });
   expect(existsSync(join(known.path, "missing"))).toBe(false);
 });
 
@@ -197,6 +197,7 @@ anywhere("a link outside that leads into the workspace is followed", async () =>
   expect(await guarded.within([known.path])).toEqual({
     paths: [known.state],
     pins: [join(known.path, ".local"), join(known.path, ".local", "state")],
+    sockets: [],
   });
 });
 

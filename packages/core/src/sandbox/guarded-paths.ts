@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, realpath } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isInside } from "./confinement.ts";
 import { type Way, wayTo } from "./way-to.ts";
@@ -11,6 +11,8 @@ export interface GuardedPlaces {
   readonly files?: readonly string[];
   /** Folders that commands do not see into, because what lies there lets whoever reads it act as the user. */
   readonly hidden?: readonly string[];
+  /** Sockets that Flint itself listens at. Nobody connects to them from a sandbox, wherever they lie. */
+  readonly sockets?: readonly string[];
 }
 
 /** What keeps the guarded places as they are. */
@@ -19,6 +21,8 @@ export interface Firm {
   readonly paths: readonly string[];
   /** What may be written but must stay where it is, because a guarded place lies in it. */
   readonly pins: readonly string[];
+  /** Flint's own sockets that are there, free of links. */
+  readonly sockets: readonly string[];
 }
 
 /** Flint's own files, which no command may write: it would decide itself what it may. */
@@ -35,8 +39,9 @@ export class GuardedPaths {
    * protected.
    */
   async within(roots: readonly string[], own: readonly string[] = []): Promise<Firm> {
-    const { folders = [], files = [] } = this.#places;
+    const { folders = [], files = [], sockets = [] } = this.#places;
     const search = new Search(roots, own);
+    for (const socket of sockets) await search.addSocket(socket);
     if (roots.length + own.length === 0) return search.found();
     for (const folder of folders) await search.addFolder(folder);
     for (const file of files) await search.addFile(file);
@@ -62,6 +67,7 @@ class Search {
   readonly #writable: readonly string[];
   readonly #paths = new Set<string>();
   readonly #pins = new Set<string>();
+  readonly #sockets = new Set<string>();
 
   constructor(roots: readonly string[], own: readonly string[]) {
     this.#roots = roots;
@@ -69,7 +75,8 @@ class Search {
   }
 
   found(): Firm {
-    return { paths: [...this.#paths], pins: [...this.#pins].filter((path) => !this.#paths.has(path)) };
+    const pins = [...this.#pins].filter((path) => !this.#paths.has(path));
+    return { paths: [...this.#paths], pins, sockets: [...this.#sockets] };
   }
 
   async addFolder(folder: string): Promise<void> {
@@ -82,6 +89,17 @@ class Search {
     if (way === undefined) return;
     if (!this.#roots.includes(way.path)) return this.#guardFolder(way);
     this.#guard(await wayTo(join(way.path, basename(file)), this.#isOpen, "refuse"));
+  }
+
+  /** The folders on the way stay where they are: in one that was moved the next command would find it uncovered. */
+  async addSocket(socket: string): Promise<void> {
+    // Expected: nothing is there any more. Commands cannot take away what is covered.
+    const found = await lstat(socket).catch(() => undefined);
+    if (found?.isSocket() !== true) return;
+    const way = await wayTo(socket, this.#isOpen, "refuse");
+    if (way === undefined) return;
+    this.#sockets.add(way.path);
+    for (const step of way.steps) if (step !== way.path) this.#pins.add(step);
   }
 
   /** A link in a guarded folder cannot be replaced, but what it leads to may lie where commands write. */

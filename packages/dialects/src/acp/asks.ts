@@ -32,9 +32,10 @@ export class Asks {
   readonly #numbers: RequestNumbers;
   readonly #open = new Map<string, Open>();
   /** What the user never wants in this session, by exact thing. */
-  readonly #refused = new Set<string>();
+  readonly #refused: Set<string>;
 
-  constructor(client: DeskClient, threadId: string, numbers: RequestNumbers) {
+  constructor(client: DeskClient, threadId: string, numbers: RequestNumbers, before?: Asks) {
+    this.#refused = before === undefined ? new Set() : before.#refused;
     this.#client = client;
     this.#threadId = threadId;
     this.#numbers = numbers;

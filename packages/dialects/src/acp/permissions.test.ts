@@ -25,6 +25,7 @@ describe("permissions at the ACP door", () => {
     await client.prompt(await client.begin(path), "go");
     expect(client.permissions).toHaveLength(1);
     expect(driver.turns.map(({ decisions }) => decisions[0]?.outcome)).toEqual(["allow", "allow"]);
+    expect(driver.turns[0]?.decisions[0]?.scope).toBe("always");
   });
 
   test.each([
@@ -39,6 +40,21 @@ describe("permissions at the ACP door", () => {
     expect(client.of("tool_call_update").at(-1)).toMatchObject({ status: "failed" });
     await client.prompt(session, "go");
     expect(client.permissions).toHaveLength(asked);
+  });
+
+  test("what is never wanted in this session is not asked about after it was loaded again", async () => {
+    const { connect, path, driver } = await acpBench({ scripts: () => [{ command: "rm x" }] });
+    const client = await connect({ permission: () => "reject_always" });
+    const sessionId = await client.begin(path);
+    await client.prompt(sessionId, "go");
+    await client.request("session/load", { sessionId, cwd: path, mcpServers: [] });
+    await client.prompt(sessionId, "go");
+    expect(client.permissions).toHaveLength(1);
+    expect(driver.turns[1]?.decisions[0]?.outcome).toBe("deny");
+    await client.request("session/close", { sessionId });
+    await client.request("session/resume", { sessionId, cwd: path });
+    await client.prompt(sessionId, "go");
+    expect(client.permissions).toHaveLength(2);
   });
 
   test("an answer that was not offered is a no, and cancelled stops the turn", async () => {

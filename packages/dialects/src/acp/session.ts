@@ -58,11 +58,12 @@ export class AcpSession {
   #onRest: (() => void)[] = [];
   #held: ThreadEvent[] | undefined = [];
 
-  constructor(id: string, options: SessionOptions, prompts = new PromptTurns(options.client, id)) {
+  /** Whoever opens a session again still waits for what was sent `before`, and has refused what was refused. */
+  constructor(id: string, options: SessionOptions, before?: AcpSession) {
     this.id = id;
     this.#options = options;
-    this.prompts = prompts;
-    this.asks = new Asks(options.client, id, options.numbers);
+    this.prompts = before?.prompts ?? new PromptTurns(options.client, id);
+    this.asks = new Asks(options.client, id, options.numbers, before?.asks);
     this.#words = options.words.open(id, options.abilities);
   }
 
@@ -81,6 +82,13 @@ export class AcpSession {
     const held = this.#held ?? [];
     this.#held = undefined;
     for (const event of held) this.#take(event);
+  }
+
+  /** Another session is told what happened and was not told here. */
+  handOver(other: AcpSession): void {
+    const held = this.#held ?? [];
+    this.#held = [];
+    for (const event of held) other.tell(event);
   }
 
   /** Resolves when no turn runs; at once if the session is over. */

@@ -223,6 +223,77 @@ describe("sessions at the ACP door", () => {
     });
   });
 
+  test.each(["session/load", "session/resume"])(
+    "%s that fails leaves an open session as it was, also what is asked and waited for in it",
+    async (method) => {
+      const { connect, path } = await acpBench({ scripts: [[{ command: "ls" }, { text: "done" }]] });
+      const answers = [new Gate(), new Gate()];
+      const client = await connect({
+        permission: async () => {
+          await answers[client.permissions.length - 1]?.wait();
+          return "allow_once";
+        },
+      });
+      const sessionId = await client.begin(path);
+      const answer = client.prompt(sessionId, "go");
+      await answers[0]?.reached;
+      const failed = client.request(method, { sessionId, cwd: `${path}/none`, mcpServers: [] });
+      await expect(failed).rejects.toMatchObject({ code: -32602 });
+      await answers[1]?.reached;
+      answers[1]?.open();
+      expect(await answer).toEqual({ stopReason: "end_turn" });
+      expect(client.said).toBe("done");
+      answers[0]?.open();
+    },
+  );
+
+  test.each(["session/load", "session/resume"])("%s that fails opens nothing", async (method) => {
+    const { connect, path } = await acpBench({ scripts: (text) => [{ text }] });
+    const first = await connect();
+    const sessionId = await first.begin(path);
+    await first.prompt(sessionId, "one");
+    const second = await connect();
+    const failed = second.request(method, { sessionId, cwd: `${path}/none`, mcpServers: [] });
+    await expect(failed).rejects.toMatchObject({ code: -32602 });
+    const before = second.wire.length;
+    await first.prompt(sessionId, "two");
+    await second.request("session/list", {});
+    expect(second.wire.slice(before).filter(({ method: name }) => name === "session/update")).toEqual([]);
+    expect(await second.prompt(sessionId, "three")).toEqual({ stopReason: "end_turn" });
+  });
+
+  test("a folder around everything is refused where nobody is asked, and no session is left of it", async () => {
+    const { connect, path } = await acpBench(
+      {},
+      { approvalPolicy: "never", sandboxPolicy: { type: "workspaceWrite" } },
+    );
+    const client = await connect();
+    const wide = { cwd: path, mcpServers: [], additionalDirectories: ["/"] };
+    const refusal = { code: -32602, message: expect.stringContaining("--allow-unconfined") };
+    await expect(client.request("session/new", wide)).rejects.toMatchObject(refusal);
+    expect(await client.request("session/list", {})).toEqual({ sessions: [] });
+    const sessionId = await client.begin(path);
+    await client.prompt(sessionId, "hello");
+    await expect(client.request("session/fork", { ...wide, sessionId })).rejects.toMatchObject(refusal);
+    expect((await client.request("session/list", {})).sessions).toMatchObject([{ sessionId }]);
+    await expect(client.request("session/load", { ...wide, sessionId })).rejects.toMatchObject(refusal);
+    expect(await client.prompt(sessionId, "still there")).toEqual({ stopReason: "end_turn" });
+  });
+
+  test("a mode that asks nothing cannot be chosen with a folder around everything", async () => {
+    const { connect, path } = await acpBench({});
+    const client = await connect();
+    const wide = { cwd: path, mcpServers: [], additionalDirectories: ["/"] };
+    const { sessionId } = await client.request("session/new", wide);
+    for (const modeId of ["auto", "unconfined"]) {
+      await expect(client.request("session/set_mode", { sessionId, modeId })).rejects.toMatchObject({
+        code: -32602,
+        message: expect.stringContaining("--allow-unconfined"),
+      });
+    }
+    expect(await client.prompt(sessionId, "still there")).toEqual({ stopReason: "end_turn" });
+  });
+
   test("a client may add to the instructions of the agent, and not replace them", async () => {
     const { connect, path, driver } = await acpBench({});
     const client = await connect();

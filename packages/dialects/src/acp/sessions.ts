@@ -42,6 +42,8 @@ export class Sessions {
   /** The folders in which this client has begun a session. */
   readonly #begunIn = new Set<string>();
   readonly #closed = new Set<string>();
+  /** What was open before a session that the client has no answer for yet. */
+  readonly #replaced = new WeakMap<AcpSession, AcpSession>();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -73,8 +75,8 @@ export class Sessions {
       session = this.#add(thread.id);
     });
     if (session === undefined) return;
-    await this.#place(session, params);
-    await this.#answer(session, (opened) => reply({ sessionId: session?.id, ...opened }));
+    const { id: sessionId } = session;
+    await this.#finish(session, params, "made", (opened) => reply({ sessionId, ...opened }));
   }
 
   async load(params: Load, reply: Reply): Promise<void> {
@@ -84,8 +86,7 @@ export class Sessions {
       opened.replay([...older.filter(({ id }) => !ids.has(id)), ...turns]);
       opened.stand(turns.some(({ status }) => status === "inProgress"));
     });
-    await this.#place(session, params);
-    await this.#answer(session, reply);
+    await this.#finish(session, params, "found", reply);
   }
 
   /** Without history unless the client wants it from the start, as it may in the second version. */
@@ -102,8 +103,7 @@ export class Sessions {
       opened.replay(running);
       opened.stand(running.length > 0);
     });
-    await this.#place(session, params);
-    await this.#answer(session, reply);
+    await this.#finish(session, params, "found", reply);
   }
 
   async fork(params: AcpParams<"session/fork">, reply: Reply): Promise<void> {
@@ -113,8 +113,7 @@ export class Sessions {
       forked = thread.id;
     });
     const session = await this.#attach(forked, params, () => undefined);
-    await this.#place(session, params);
-    await this.#answer(session, (opened) => reply({ sessionId: session.id, ...opened }));
+    await this.#finish(session, params, "made", (opened) => reply({ sessionId: session.id, ...opened }));
   }
 
   async list({ cwd, cursor }: AcpParams<"session/list">, reply: Reply): Promise<void> {
@@ -170,8 +169,8 @@ export class Sessions {
     const before = this.#open.get(threadId);
     before?.asks.settleAll();
     this.#closed.delete(threadId);
-    // Whoever opens a session again still waits for what was sent before.
-    const session = new AcpSession(threadId, this.#options.session(), before?.prompts);
+    const session = new AcpSession(threadId, this.#options.session(), before);
+    if (before !== undefined) this.#replaced.set(session, before);
     this.#open.set(threadId, session);
     return session;
   }
@@ -213,12 +212,50 @@ export class Sessions {
     return pages.flat();
   }
 
+  /** Takes the client's place for a session and answers. If that fails, the client has what it had before. */
+  async #finish(
+    session: AcpSession,
+    place: Place,
+    origin: "made" | "found",
+    reply: (opened: object) => void,
+  ): Promise<void> {
+    // Expected: folders that are not there, or that the core does not let an agent have.
+    try {
+      await this.#place(session, place);
+      await this.#answer(session, reply);
+    } catch (error) {
+      await this.#giveUp(session, origin);
+      throw error;
+    } finally {
+      this.#replaced.delete(session);
+    }
+  }
+
+  /** The session that was open before goes on; if none was, nothing is open, and a thread made for it is gone. */
+  async #giveUp(session: AcpSession, origin: "made" | "found"): Promise<void> {
+    const { id: threadId } = session;
+    // Opened again in the meantime: what happened until then belongs to the same client.
+    if (this.#open.get(threadId) !== session) return session.release();
+    const before = this.#replaced.get(session);
+    if (before !== undefined) {
+      this.#open.set(threadId, before);
+      session.handOver(before);
+      return;
+    }
+    this.#open.delete(threadId);
+    session.close();
+    const { client } = this.#options;
+    const left = origin === "made" ? ("thread/delete" as const) : ("thread/unsubscribe" as const);
+    // Expected: a thread that was deleted meanwhile. What the client is to hear is why its request failed.
+    await answerOf(client, left, { threadId }).catch(() => undefined);
+  }
+
   /** The folder, the further folders and the instructions that the client names now. */
   async #place(session: AcpSession, place: Place): Promise<void> {
     const { cwd, additionalDirectories, systemPrompt } = place;
     const { client } = this.#options;
     const config = await answerOf(client, "config/read", { threadId: session.id });
-    session.roots = additionalDirectories ?? rootsOf(config.sandboxPolicy);
+    const roots = additionalDirectories ?? rootsOf(config.sandboxPolicy);
     const sandbox = withRoots(config.sandboxPolicy, additionalDirectories ?? undefined);
     const instructions = systemPrompt?.content.map(({ text }) => text).join("\n");
     const wanted = {
@@ -226,8 +263,9 @@ export class Sessions {
       ...(sandbox === undefined ? {} : { sandbox }),
       ...(instructions === undefined ? {} : { developerInstructions: instructions }),
     };
-    if (Object.keys(wanted).length === 0) return;
-    await answerOf(client, "thread/settings/update", { threadId: session.id, ...wanted });
+    if (Object.keys(wanted).length > 0)
+      await answerOf(client, "thread/settings/update", { threadId: session.id, ...wanted });
+    session.roots = roots;
   }
 
   /** Answers with what can be chosen; from then on the client is told what happens, the commands first. */
@@ -258,8 +296,7 @@ export class Sessions {
       const ids = new Set(state.turns.map(({ id }) => id));
       turns = [...older.filter(({ id }) => !ids.has(id)), ...state.turns];
     });
-    await this.#place(session, params);
-    await this.#answer(session, (opened) => {
+    await this.#finish(session, params, "found", (opened) => {
       reply({ sessionId: session.id, ...opened });
       session.replay(turns);
     });

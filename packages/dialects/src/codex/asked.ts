@@ -158,11 +158,18 @@ function commandDecision({ suggestions = [] }: Approval, answer: unknown): Decis
   if (!read.success) return unreadable(answer);
   const { decision } = read.data;
   if (typeof decision === "string") return plainDecision(decision);
-  if (!("acceptWithExecpolicyAmendment" in decision)) return ONCE;
+  if (!("acceptWithExecpolicyAmendment" in decision)) {
+    return networkDecision(decision.applyNetworkPolicyAmendment.network_policy_amendment);
+  }
   const wanted = decision.acceptWithExecpolicyAmendment.execpolicy_amendment;
   const taken = suggestions.find(({ match }) => match.type === "prefix" && isSame(match.words, wanted));
   // What was not offered is allowed as far as it was shown, and no further.
   return taken === undefined ? ONCE : { outcome: "allow", scope: "always", rule: taken.id };
+}
+
+/** A rule about a host is not kept here: one that lets it be reached is a yes to this command, any other one a no. */
+function networkDecision(amendment: unknown): Decision {
+  return Object(amendment).action === "allow" ? ONCE : NO;
 }
 
 function plainDecision(word: "accept" | "acceptForSession" | "decline" | "cancel"): Decision {

@@ -98,7 +98,7 @@ function command(item: Item<"commandExecution">): CodexItem<"commandExecution"> 
     ...commandFields(item.command),
     cwd: item.cwd,
     processId: null,
-    source: "agent",
+    source: item.source ?? "agent",
     status: item.status,
     aggregatedOutput: item.aggregatedOutput ?? null,
     exitCode: item.exitCode ?? null,

@@ -9,6 +9,14 @@ export function approvalPolicyOf(policy: CodexApprovalPolicy): ApprovalPolicy {
   return policy === "never" ? "never" : "unlessTrusted";
 }
 
+/**
+ * What a client's word changes the policy in force to. A client that says the word in which it is told of that policy
+ * wants nothing changed, also where the word would mean another policy by itself.
+ */
+export function approvalPolicyFrom(word: CodexApprovalPolicy, inForce: ApprovalPolicy): ApprovalPolicy {
+  return word === codexApprovalPolicy(inForce) ? inForce : approvalPolicyOf(word);
+}
+
 /** When the user is asked, in the nearest of Codex's words. */
 export function codexApprovalPolicy(policy: ApprovalPolicy): CodexApprovalPolicy {
   switch (policy) {

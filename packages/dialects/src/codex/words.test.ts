@@ -4,7 +4,7 @@ import { ApprovalWords } from "./approval-words.ts";
 import { fileChangeOf } from "./file-diff.ts";
 import { HeldUsage } from "./held-usage.ts";
 import { itemOf } from "./items.ts";
-import { codexApprovalPolicy } from "./policies.ts";
+import { approvalPolicyFrom, codexApprovalPolicy } from "./policies.ts";
 import { RefusedItems } from "./refused-items.ts";
 import { shellLine } from "./shell-line.ts";
 import { titleAnswer, wantsTitle } from "./title.ts";
@@ -69,6 +69,18 @@ describe("an item", () => {
       exitCode: null,
       durationMs: null,
     });
+  });
+
+  test.each([
+    [{}, "agent"],
+    [{ source: "agent" }, "agent"],
+    [{ source: "userShell" }, "userShell"],
+  ] as const)("that is a command with %j comes from %s", (given, source) => {
+    const item: ThreadItem = {
+      ...{ type: "commandExecution", id: "c", command: "ls", cwd: "/w", status: "completed" },
+      ...given,
+    };
+    expect(itemOf(item)).toMatchObject({ source });
   });
 
   test("of an agent's own kind has no word here, and neither has a message that says nothing", () => {
@@ -180,4 +192,16 @@ test("who said when to be asked hears the same word again, until another policy 
   expect(words.of("t", "unlessTrusted")).toBe("untrusted");
   expect(words.of("t", "never")).toBe("never");
   expect(codexApprovalPolicy("always")).toBe("untrusted");
+});
+
+test.each([
+  ["untrusted", "always", "always"],
+  ["on-request", "always", "unlessTrusted"],
+  ["never", "always", "never"],
+  ["untrusted", "unlessTrusted", "unlessTrusted"],
+  ["on-request", "unlessTrusted", "unlessTrusted"],
+  ["untrusted", "never", "unlessTrusted"],
+  ["never", "never", "never"],
+] as const)("the word %s while %s is in force means %s", (word, inForce, meant) => {
+  expect(approvalPolicyFrom(word, inForce)).toBe(meant);
 });

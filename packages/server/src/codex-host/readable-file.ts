@@ -6,6 +6,11 @@ import { FlintError, LIMITS } from "@flint/protocol";
 /** What is read at once; as base64 it still fits one message. */
 const MOST_BYTES = Math.floor(LIMITS.line / 2);
 
+/** What lies there is made up by the kernel as it is read: the environment with its keys, memory, devices. */
+const NO_DISKS = ["/proc", "/sys", "/dev"];
+
+type File = Awaited<ReturnType<typeof open>>;
+
 /**
  * The content of a plain file for a client that shows it. Not of a folder of Flint's own, where tokens and logs lie,
  * however the path comes there.
@@ -17,31 +22,51 @@ export async function readableFile(path: string, own: readonly string[]): Promis
   const real = await realpath(path).catch((error: unknown) => {
     throw unreadable(path, error);
   });
+  if (NO_DISKS.some((folder) => isInside(real, folder))) {
+    throw new FlintError("invalidParams", `${path} is not a file on a disk and is not shown.`);
+  }
   const folders = await Promise.all(own.map((folder) => realpath(folder).catch(() => folder)));
-  if (folders.some((folder) => real === folder || real.startsWith(folder + sep))) {
+  if (folders.some((folder) => isInside(real, folder))) {
     throw new FlintError("invalidParams", `${path} belongs to Flint itself and is not shown.`);
   }
   const file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
     throw unreadable(path, error);
   });
   try {
-    const { size } = await plain(file, path);
-    if (size > MOST_BYTES) {
-      throw new FlintError(
-        "invalidParams",
-        `${path} has ${size} bytes; at most ${MOST_BYTES} are read at once.`,
-      );
-    }
-    return await file.readFile();
+    await expectPlain(file, path);
+    return await bytesOf(file, path);
   } finally {
     await file.close();
   }
 }
 
-async function plain(file: Awaited<ReturnType<typeof open>>, path: string): Promise<{ size: number }> {
+function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder + sep);
+}
+
+async function expectPlain(file: File, path: string): Promise<void> {
   const stat = await file.stat();
   if (!stat.isFile()) throw new FlintError("invalidParams", `${path} is not a plain file.`);
-  return stat;
+  if (stat.size > MOST_BYTES) throw tooLarge(path);
+}
+
+/** A file may grow while it is read, and some say nothing true about their size. */
+async function bytesOf(file: File, path: string): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  // The end is the place of the last byte: one more than is given out.
+  for await (const piece of file.createReadStream({ start: 0, end: MOST_BYTES, autoClose: false })) {
+    pieces.push(piece);
+  }
+  const bytes = Buffer.concat(pieces);
+  if (bytes.length > MOST_BYTES) throw tooLarge(path);
+  return bytes;
+}
+
+function tooLarge(path: string): FlintError {
+  return new FlintError(
+    "invalidParams",
+    `${path} is too large; at most ${MOST_BYTES} bytes are read at once.`,
+  );
 }
 
 function unreadable(path: string, error: unknown): FlintError {

@@ -1,13 +1,14 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { inheritedEnvironment } from "../config.ts";
-import { DOORS, type DoorName } from "../conformance/check.ts";
 import { differences } from "../conformance/comparison.ts";
 import { recordingOf } from "../conformance/recording.ts";
 import { comparisonFinding, findingLines, jsonReport, summaryLine, tally } from "../conformance/report.ts";
 import type { Finding } from "../conformance/runner.ts";
 import { isAddress } from "../conformance/target.ts";
 import { SUITES, type TryOptions, tryServer } from "../conformance/try-server.ts";
+import { DOOR_NAMES, type DoorName, isDoorName } from "../doors.ts";
+import { readToken } from "../listeners/token.ts";
 import { visible } from "../visible.ts";
 import { UsageError } from "./arguments.ts";
 import { say, sayJson } from "./output.ts";
@@ -39,7 +40,7 @@ export async function conformance({ values, positionals }: ConformanceArguments)
   if (values.json !== true) say(`The ${door} door of ${visible(label)}\n`);
   const started = Date.now();
   const tell = (finding: Finding): void => progress.tell(finding);
-  const tried = await tryServer({ words, door, ...(await optionsOf(values)), tell });
+  const tried = await tryServer({ words, door, ...optionsOf(values), tell });
   const findings = [...tried, ...(await held(tried, door, values))];
   for (const finding of findings.slice(tried.length)) tell(finding);
   if (values.json === true) sayJson(jsonReport(label, door, findings));
@@ -61,9 +62,7 @@ async function held(
   return [comparisonFinding(compare, problems)];
 }
 
-async function optionsOf(
-  values: ConformanceArguments["values"],
-): Promise<Omit<TryOptions, "words" | "door" | "tell">> {
+function optionsOf(values: ConformanceArguments["values"]): Omit<TryOptions, "words" | "door" | "tell"> {
   const { only, cwd, schemas, "offline-model": offline, "token-file": tokenFile } = values;
   return {
     environment: inheritedEnvironment(),
@@ -72,7 +71,7 @@ async function optionsOf(
     only,
     offline,
     schemas: schemas === undefined ? undefined : resolve(schemas),
-    token: tokenFile === undefined ? undefined : (await readFile(tokenFile, "utf8")).trim(),
+    token: tokenFile === undefined ? undefined : readToken(resolve(tokenFile)),
   };
 }
 
@@ -94,10 +93,9 @@ class Progress {
 }
 
 function doorOf(name: string | undefined): DoorName {
-  const door = DOORS.find((known) => known === name);
-  if (door !== undefined) return door;
+  if (name !== undefined && isDoorName(name)) return name;
   const given = name === undefined ? "conformance needs" : `There is no door ${JSON.stringify(name)};`;
-  throw new UsageError(`${given} --door with one of ${DOORS.join(", ")}.`);
+  throw new UsageError(`${given} --door with one of ${DOOR_NAMES.join(", ")}.`);
 }
 
 /** One argument is an address or a whole command line; several are a program and its arguments. */

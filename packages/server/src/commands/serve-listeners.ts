@@ -13,6 +13,10 @@ import { redactErrors } from "../redact-errors.ts";
 import { doorNamed, serverOptions, UsageError } from "./arguments.ts";
 import type { FlagValues, LISTEN_FLAGS, SERVER_FLAGS } from "./flags.ts";
 
+/** What `--no-token` means; the sandbox leaves the network to agents, and to commands that may have it. */
+const OPEN_PORT =
+  "flint: without a token, anything on this machine that can reach the port, agents and commands with network included, may act as you\n";
+
 type Values = FlagValues<typeof SERVER_FLAGS & typeof LISTEN_FLAGS>;
 
 /** `flint serve --listen`: serves everybody who may come in until a signal ends it; turns outlive their clients. */
@@ -21,7 +25,8 @@ export async function serveListeners(values: Values): Promise<number> {
   const plan = planOf(values, addresses);
   const options = await serverOptions(values);
   const secrets = plan.token === undefined ? [] : [readToken(plan.token.path)];
-  const engine = composeEngine({ ...options, secrets });
+  const ownSockets = addresses.flatMap((address) => (address.kind === "unix" ? [address.path] : []));
+  const engine = composeEngine({ ...options, secrets, ownSockets });
   redactErrors((text) => engine.redact(text));
   const doors = new OpenDoors(engine);
   const stopping = signalled();
@@ -33,6 +38,9 @@ export async function serveListeners(values: Values): Promise<number> {
     clients.push(doors.connect(door, stdioTransport()));
   }
   for (const place of listening.places) process.stderr.write(placeText(place, values.json === true));
+  if (addresses.some(({ kind }) => kind === "webSocket") && plan.token === undefined) {
+    process.stderr.write(OPEN_PORT);
+  }
   await stopping;
   await endServer(engine, clients);
   return 0;
@@ -93,7 +101,8 @@ function placeText({ place, door, tokenFile }: OpenPlace, json: boolean): string
   const paths = DOOR_NAMES.map((name) => `/${name}`).join(", ");
   const secret = tokenFile === undefined ? "no token" : `the token is in ${tokenFile}`;
   const line = `flint: listening at ${place} (${door} door at /, others at ${paths}); ${secret}\n`;
-  return door === "codex" ? `${line}flint: ${codexLine(place, tokenFile)}\n` : line;
+  // Without a word before it, so that it can be pasted.
+  return door === "codex" ? `${line}${codexLine(place, tokenFile)}\n` : line;
 }
 
 /** How the Codex TUI is started on this server. */

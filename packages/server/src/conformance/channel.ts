@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { type LineFault, LineReader, streamTransport, type Transport } from "@flint/rpc";
-import { spawnServer } from "@flint/sdk";
+import { type FlintConnectionError, spawnServer } from "@flint/sdk";
 import type { WebSocket } from "ws";
 
 /** Who listens to a channel. `closed` comes once, last. */
@@ -35,9 +35,19 @@ export function programChannel({ command: [command, ...args], cwd, environment }
   const server = spawnServer({ command, args, cwd, env: environment, stopMs: STOP_MS });
   return lineChannel({
     transport: server.transport,
-    explain: (reason) => server.explain(reason),
+    explain: async (reason) => {
+      const error = await server.explain(reason);
+      return error.kind === "spawnFailed" ? notStarted(command, error) : error;
+    },
     stop: () => server.stop(),
   });
+}
+
+/** The same for somebody who typed a command and has no program of their own that starts it. */
+function notStarted(command: string, { cause }: FlintConnectionError): Error {
+  const why = cause instanceof Error ? `: ${cause.message}` : "";
+  const way = "Check the command: its program must be on PATH, or be given with its whole path.";
+  return new Error(`could not start ${JSON.stringify(command)}${why}. ${way}`, { cause });
 }
 
 /** Connects to a unix socket on which each message is a line. */

@@ -1,11 +1,6 @@
+import type { DoorName } from "../doors.ts";
 import type { Latitude } from "./latitude.ts";
 import type { Trial } from "./trial.ts";
-
-/** The front doors that there are suites for. */
-export const DOORS = ["codex", "acp", "flint", "harness"] as const;
-
-/** The name of a front door. */
-export type DoorName = (typeof DOORS)[number];
 
 /** One thing that a server has to do, said as a sentence, and how it is tried. */
 export interface Check {

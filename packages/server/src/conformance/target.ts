@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { clearTextReason } from "../listeners/address.ts";
 import { type Channel, type Program, programChannel, socketChannel, webSocketChannel } from "./channel.ts";
 
 /** A server to try, from which connections can be had. */
@@ -34,6 +35,7 @@ export async function openTarget(options: TargetOptions): Promise<Target> {
   const label = words.join(" ");
   const [first, ...rest] = words;
   if (rest.length === 0 && isAddress(first)) {
+    refuseClearText(first, token);
     return { label, shared: true, connect: () => channelTo(first, token), close: async () => {} };
   }
   const placed = /\{(?:port|socket)\}/.test(label) ? await listeningTarget(options, label) : undefined;
@@ -61,6 +63,7 @@ async function listeningTarget(options: TargetOptions, label: string): Promise<T
   const [command, ...args] = words.map(place);
   const [address] = ADDRESS.exec(words.map(place).join(" ")) ?? [];
   if (address === undefined || command === undefined) return undefined;
+  refuseClearText(address, token);
   const server = programChannel(programOf([command, ...args], options));
   let ended: Error | undefined;
   server.listen({
@@ -80,6 +83,11 @@ async function listeningTarget(options: TargetOptions, label: string): Promise<T
 
 function programOf(words: readonly [string, ...string[]], { cwd, environment }: TargetOptions): Program {
   return { command: words, cwd, environment };
+}
+
+function refuseClearText(address: string, token: string | undefined): void {
+  const reason = token !== undefined && URL.canParse(address) ? clearTextReason(new URL(address)) : undefined;
+  if (reason !== undefined) throw new Error(reason);
 }
 
 async function channelTo(address: string, token: string | undefined): Promise<Channel> {

@@ -43,6 +43,12 @@ export function isLoopback(host: string): boolean {
   return bare === "localhost" || bare === "::1" || (isIP(bare) === 4 && bare.startsWith("127."));
 }
 
+/** Why a token is not sent to a URL: others could read it on its way. Undefined if they cannot. */
+export function clearTextReason({ protocol, hostname, origin }: URL): string | undefined {
+  if (protocol !== "ws:" || isLoopback(hostname)) return undefined;
+  return `${origin} would carry the token in clear. Use wss://, with TLS in front of the server.`;
+}
+
 /** What the system is asked to bind; `localhost` must not depend on what a hosts file says. */
 export function bindable(host: string): string {
   return host === "localhost" ? "127.0.0.1" : withoutBrackets(host);

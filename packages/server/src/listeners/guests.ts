@@ -2,6 +2,7 @@ import type { Clock } from "@flint/core/ports";
 import type { Connection, Door } from "@flint/dialects";
 import { LIMITS } from "@flint/protocol";
 import type { DoorName, OpenDoors } from "../doors.ts";
+import { visible } from "../visible.ts";
 import type { GuestTransport } from "./cut.ts";
 import { WatchedTransport } from "./watched-transport.ts";
 
@@ -27,9 +28,16 @@ export class Guests {
     return this.#guests.size;
   }
 
-  /** Loads a door, so that a client can then be admitted at once. */
-  open(door: DoorName): Promise<Door> {
-    return this.#doors.open(door);
+  /** Loads a door, so that a client can then be admitted at once. Undefined, and told on stderr, if that fails. */
+  async open(name: DoorName): Promise<Door | undefined> {
+    // Expected: a damaged installation. The other doors, and the clients that are there, are served all the same.
+    try {
+      return await this.#doors.open(name);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      process.stderr.write(`flint: the ${name} door cannot be opened: ${visible(reason)}\n`);
+      return undefined;
+    }
   }
 
   /**

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { chmodSync, lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { runFolder, setting } from "../config.ts";
 
 /** The path of a socket has room for so many bytes on every system there is. */
@@ -25,6 +25,16 @@ export function meetingPath(root: string): string {
   if (Buffer.byteLength(path) <= LONGEST_PATH) return path;
   const name = createHash("sha256").update(resolve(root)).digest("hex").slice(0, 16);
   return join(shortFolder(), `${name}.sock`);
+}
+
+/** The folder that the server of a state folder is met in; none where there is no private one. */
+export function meetingFolder(root: string): string[] {
+  try {
+    return [dirname(meetingPath(root))];
+  } catch {
+    // No server can be met there either.
+    return [];
+  }
 }
 
 /** A folder of the user's own under the runtime folder, or under that for temporary files, where others could be first. */

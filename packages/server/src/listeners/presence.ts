@@ -44,7 +44,13 @@ export class Presence {
       const listener = await UnixListener.start({ path, door: "chosen", guests });
       const file = serverFile(root);
       const own = { pid: process.pid, version: VERSION, socket: path, listeners: [...listeners] };
-      replace(file, { ...own, cwd: resolve(cwd), settings: settingsMark() });
+      try {
+        replace(file, { ...own, cwd: resolve(cwd), settings: settingsMark() });
+      } catch (error) {
+        // Whoever takes the lock next must find nobody at the socket.
+        await listener.close();
+        throw error;
+      }
       return new Presence(attempt.lock, listener, file);
     } catch (error) {
       await attempt.lock.release();

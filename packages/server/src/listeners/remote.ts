@@ -4,7 +4,7 @@ import { LIMITS } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
 import { tokenFile as usualTokenFile } from "../config.ts";
 import type { DoorName } from "../doors.ts";
-import { isLoopback } from "./address.ts";
+import { clearTextReason, isLoopback } from "./address.ts";
 import { readToken } from "./token.ts";
 import { WebSocketTransport } from "./web-socket-transport.ts";
 import { webSocketLibrary } from "./ws-library.ts";
@@ -32,12 +32,8 @@ export async function openRemote(place: RemotePlace): Promise<Remote> {
   if (url === undefined)
     return { ok: false, reason: `--url takes ws:// or wss://; not ${JSON.stringify(place.url)}.` };
   const token = tokenFor(place, url);
-  if (token !== undefined && url.protocol === "ws:" && !isLoopback(url.hostname)) {
-    return {
-      ok: false,
-      reason: `${url.origin} would carry the token in clear. Use wss://, with TLS in front of the server.`,
-    };
-  }
+  const reason = token === undefined ? undefined : clearTextReason(url);
+  if (reason !== undefined) return { ok: false, reason };
   return open(url, token);
 }
 

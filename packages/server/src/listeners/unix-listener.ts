@@ -42,7 +42,8 @@ export class UnixListener implements Listener {
     server.maxConnections = LIMITS.sockets;
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
-      server.listen({ path }, resolve);
+      server.once("listening", resolve);
+      bindPrivately(server, path);
     });
     server.removeAllListeners("error");
     // A socket that cannot be accepted is not the end of the others.
@@ -72,6 +73,11 @@ export class UnixListener implements Listener {
     if (name === undefined) return;
     const opened = await guests.open(name);
     if (socket.destroyed) return;
+    if (opened === undefined) {
+      const reason = `The ${name} door cannot be opened; the server says why.`;
+      socket.end(door === "chosen" ? lineOf({ ok: false, reason }) : "", () => socket.destroy());
+      return;
+    }
     if (door === "chosen") socket.write(lineOf({ ok: true, version: VERSION }));
     guests.admit(opened, new SocketTransport(socket), this.#seats);
   }
@@ -89,6 +95,16 @@ export class UnixListener implements Listener {
     // Whatever else it sent is not read, and would keep the socket open.
     socket.end(lineOf({ ok: false, reason }), () => socket.destroy());
     return undefined;
+  }
+}
+
+/** A socket has its mode from the moment it is there; by the time of a chmod somebody else could have connected. */
+function bindPrivately(server: Server, path: string): void {
+  const before = process.umask(0o177);
+  try {
+    server.listen({ path });
+  } finally {
+    process.umask(before);
   }
 }
 

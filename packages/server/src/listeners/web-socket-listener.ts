@@ -94,6 +94,10 @@ export class WebSocketListener implements Listener {
 
   async #admit(name: DoorName, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const door = await this.#guests.open(name);
+    if (door === undefined) {
+      answerOn(socket, answerTo({ to: undefined, status: 503 }));
+      return;
+    }
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       const transport = new WebSocketTransport(webSocket, socket);
       keepAlive(webSocket, () => transport.paused, this.#clock);

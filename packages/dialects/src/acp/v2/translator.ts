@@ -133,7 +133,7 @@ export class V2Translator {
       case "plan":
         return this.#whole("agent_message", item.id, "text", item.text);
       case "reasoning":
-        return this.#whole("agent_thought", item.id, "content", item.content || item.summary || "");
+        return this.#reasoning(item);
       case "contextCompaction":
         return same("compacting", () => [
           { sessionUpdate: "compaction_update", compactionId: item.id, status: "in_progress" },
@@ -178,6 +178,22 @@ export class V2Translator {
     const update: SessionUpdate =
       sessionUpdate === "agent_message" ? { sessionUpdate, ...message } : { sessionUpdate, ...message };
     return { key: `whole ${told}`, updates: () => [update] };
+  }
+
+  /** Both texts of a thought, if the client has less of one of them than there is. */
+  #reasoning({ id, summary = "", content = "" }: Item<"reasoning">): V2Translated {
+    const told = {
+      summary: this.#told.get(`${id} summary`) ?? 0,
+      content: this.#told.get(`${id} content`) ?? 0,
+    };
+    if (summary.length <= told.summary && content.length <= told.content) return NOTHING;
+    this.#fresh(id, "summary", summary, 0);
+    this.#fresh(id, "content", content, 0);
+    const blocks = [summary, content].filter((text) => text !== "").map(textBlock);
+    return {
+      key: `thought ${told.summary} ${told.content}`,
+      updates: () => [{ sessionUpdate: "agent_thought", messageId: id, content: blocks }],
+    };
   }
 
   #tool(item: ThreadItem): V2Translated {
@@ -229,6 +245,6 @@ const CHUNKS: Readonly<Partial<Record<DeltaBody["type"], Chunk>>> = {
   "item/agentMessage/delta": { field: "text", make: speaking("agent_message_chunk") },
   "item/plan/delta": { field: "text", make: speaking("agent_message_chunk") },
   "item/reasoning/textDelta": { field: "content", make: speaking("agent_thought_chunk") },
-  "item/reasoning/summaryTextDelta": { field: "content", make: speaking("agent_thought_chunk") },
+  "item/reasoning/summaryTextDelta": { field: "summary", make: speaking("agent_thought_chunk") },
   "item/commandExecution/outputDelta": { field: "output", make: terminalChunk },
 };

@@ -4,7 +4,7 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk/experimental/v2";
 import { memoryPair, Peer } from "@flint/rpc";
-import { Gate } from "@flint/testkit";
+import { Gate, type Step } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { acpBench, messageStream } from "../testing/acp-bench.ts";
 import { MessageCheck, type WireMessage } from "../testing/message-check.ts";
@@ -97,6 +97,16 @@ async function connected(bench: Bench, choice?: string): Promise<V2Client> {
   return acp;
 }
 
+/** What the client was told of thoughts: the kind of update and its texts. */
+function thoughts({ updates }: V2Client): string[][] {
+  return updates
+    .filter(({ sessionUpdate }) => sessionUpdate.startsWith("agent_thought"))
+    .map((update) => {
+      const blocks: unknown[] = [Object(update).content].flat();
+      return [update.sessionUpdate, ...blocks.map((block) => String(Object(block).text))];
+    });
+}
+
 describe("the second version at the ACP door", () => {
   test("is spoken with clients that ask for it or for a later one, and no version below the first is", async () => {
     const bench = await acpBench({});
@@ -151,6 +161,40 @@ describe("the second version at the ACP door", () => {
     });
     const output = acp.updates.find((update) => update.sessionUpdate === "terminal_output_chunk");
     expect(Buffer.from(Object(output).data, "base64").toString()).toBe("x\n");
+  });
+
+  test("a thought and its summary are told in full, however they come", async () => {
+    const emit = (id: string, type: "item/started" | "item/completed", texts: object): Step => ({
+      emit: { type, item: { type: "reasoning", id, ...texts } },
+    });
+    const both = { summary: "Short", content: "Quite long" };
+    const bench = await acpBench({
+      scripts: [
+        [
+          emit("pieces", "item/started", {}),
+          { emit: { type: "item/reasoning/summaryTextDelta", itemId: "pieces", delta: "Short" } },
+          { emit: { type: "item/reasoning/textDelta", itemId: "pieces", delta: "Quite long" } },
+          emit("pieces", "item/completed", both),
+          emit("half", "item/started", {}),
+          { emit: { type: "item/reasoning/textDelta", itemId: "half", delta: "Quite long" } },
+          emit("half", "item/completed", both),
+        ],
+      ],
+    });
+    const acp = await connected(bench);
+    const sessionId = await acp.begin(bench.path);
+    await acp.prompt(sessionId, "go");
+    await acp.state("idle");
+    expect(thoughts(acp)).toEqual([
+      ["agent_thought_chunk", "Short"],
+      ["agent_thought_chunk", "Quite long"],
+      ["agent_thought_chunk", "Quite long"],
+      ["agent_thought", "Short", "Quite long"],
+    ]);
+    const later = await connected(bench);
+    const place = { sessionId, cwd: bench.path };
+    await later.request("session/resume", { ...place, replayFrom: { type: "start" } });
+    expect(thoughts(later)).toEqual(Array(2).fill(["agent_thought", "Short", "Quite long"]));
   });
 
   test("a change of files has its operations and a patch as git writes it", async () => {

@@ -1,9 +1,9 @@
 import { LIMITS, type Params, type ThreadSettings, type Turn } from "@flint/protocol";
 import type { CodexDoorParams } from "@flint/protocol/codex";
+import { approvalWanted } from "../approval-wanted.ts";
 import { goalOf, tell } from "../outbound.ts";
 import { allTurns, NEWEST } from "../pages.ts";
 import { sandboxWanted } from "../permissions.ts";
-import { approvalPolicyOf } from "../policies.ts";
 import { present } from "../present.ts";
 import { refused } from "../refusals.ts";
 import { collaborationModeOf, openedThread, REASONING_EFFORT } from "../threads.ts";
@@ -21,7 +21,7 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
       );
     }
     const { ephemeral } = params;
-    const wanted = { ...overridesOf(params), ...present({ ephemeral }) };
+    const wanted = { ...(await overridesOf(params, visit)), ...present({ ephemeral }) };
     await visit.client.call("thread/start", wanted, ({ thread }) => {
       visit.words.note(thread.id, params);
       visit.onStarted(thread.id, (settings) => reply(openedThread(thread, settings, visit.words)));
@@ -32,7 +32,7 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
     const { threadId, excludeTurns = false } = params;
     const { thread } = await visit.core("thread/read", { threadId });
     if (thread.archived) throw refused(archivedText(threadId));
-    const overrides = overridesOf(params);
+    const overrides = await overridesOf(params, visit, threadId);
     visit.words.note(threadId, params);
     if (Object.keys(overrides).length > 0)
       await visit.core("thread/settings/update", { threadId, ...overrides });
@@ -66,7 +66,7 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
     if (source.archived) throw refused(archivedText(threadId));
     const turns = await keptTurns(params, visit);
     const last = turns.at(-1);
-    const wanted = { ...overridesOf(params), ...present({ ephemeral }) };
+    const wanted = { ...(await overridesOf(params, visit, threadId)), ...present({ ephemeral }) };
     const told = { turns: excludeTurns ? [] : turns, view: "full" } as const;
     if (last === undefined) {
       const begun = { ...(await settingsToBeginWith(visit, threadId)), ...wanted };
@@ -95,13 +95,13 @@ type Opening = Pick<
 >;
 
 /** What a client wants different from what is in force. Of Codex's settings only the effort has a place in Flint. */
-function overridesOf(params: Opening) {
+async function overridesOf(params: Opening, visit: Visit, threadId?: string) {
   const { model, cwd, sandbox, permissions, developerInstructions, approvalPolicy } = params;
   const effort: unknown = params.config?.model_reasoning_effort;
   return {
     ...present({ model, cwd, developerInstructions }),
     ...sandboxWanted(permissions, "sandbox", sandbox),
-    ...(approvalPolicy == null ? {} : { approvalPolicy: approvalPolicyOf(approvalPolicy) }),
+    ...(await approvalWanted(approvalPolicy, visit, threadId)),
     ...(typeof effort === "string" ? { config: { [REASONING_EFFORT]: effort } } : {}),
   } satisfies Omit<Params<"thread/settings/update">, "threadId">;
 }

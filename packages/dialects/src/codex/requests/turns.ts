@@ -1,9 +1,10 @@
 import { FlintError, type Params, type Turn, type UserInput } from "@flint/protocol";
 import type { CodexDoorParams } from "@flint/protocol/codex";
+import { approvalWanted } from "../approval-wanted.ts";
 import { userInputOf } from "../input.ts";
 import { itemOf } from "../items.ts";
 import { sandboxWanted } from "../permissions.ts";
-import { approvalPolicyOf, sandboxPolicyOf } from "../policies.ts";
+import { sandboxPolicyOf } from "../policies.ts";
 import { present } from "../present.ts";
 import { refused } from "../refusals.ts";
 import { PLAN_SELECTORS, plansFirst, REASONING_EFFORT } from "../threads.ts";
@@ -101,6 +102,7 @@ async function overridesOf(params: Working, visit: Visit): Promise<Overrides> {
   const { cwd, model, approvalPolicy, sandboxPolicy, permissions, effort } = params;
   const sandbox = sandboxPolicy == null ? undefined : sandboxPolicyOf(sandboxPolicy);
   const wanted = sandboxWanted(permissions, "sandboxPolicy", sandbox);
+  const approval = await approvalWanted(approvalPolicy, visit, params.threadId);
   visit.words.note(params.threadId, params);
   const config = {
     ...(effort == null ? {} : { [REASONING_EFFORT]: effort }),
@@ -108,7 +110,7 @@ async function overridesOf(params: Working, visit: Visit): Promise<Overrides> {
   };
   return {
     ...present({ cwd, model }),
-    ...(approvalPolicy == null ? {} : { approvalPolicy: approvalPolicyOf(approvalPolicy) }),
+    ...approval,
     ...wanted,
     ...(Object.keys(config).length === 0 ? {} : { config }),
   };
