@@ -58,6 +58,7 @@ export interface CommandExecutionItem {
   id: Id;
   command: string;
   cwd: string;
+  source?: "agent" | "userShell";
   status: "inProgress" | "completed" | "failed" | "declined";
   exitCode?: number;
   aggregatedOutput?: string;

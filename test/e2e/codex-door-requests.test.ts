@@ -119,7 +119,8 @@ describe("threads at the Codex door", () => {
       { type: "workspaceWrite", writableRoots: ["/tmp"], networkAccess: true },
     ];
     for (const sandboxPolicy of policies) {
-      const approvalPolicy = sandboxPolicy.type === "dangerFullAccess" ? "untrusted" : "never";
+      const isOpen = sandboxPolicy.type === "dangerFullAccess" || sandboxPolicy.type === "externalSandbox";
+      const approvalPolicy = isOpen ? "untrusted" : "never";
       const turnId = await startTurn(client, threadId, "go", {
         sandboxPolicy,
         approvalPolicy,

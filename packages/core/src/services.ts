@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import {
   type ApprovalPolicy,
   type Budget,
@@ -216,13 +217,13 @@ function widthOf(policy: SandboxPolicy, cwd: string, home: string | undefined): 
   if (policy.type === "dangerFullAccess" || policy.type === "externalSandbox")
     return `the sandbox "${policy.type}"`;
   if (policy.type === "readOnly") return undefined;
-  if (cwd === "/") return "the whole file system as the workspace";
-  const wide = policy.writableRoots?.find((root) => root === "/" || isAround(root, home));
+  if (resolve(cwd) === "/") return "the whole file system as the workspace";
+  const wide = policy.writableRoots?.find((root) => resolve(root) === "/" || isAround(resolve(root), home));
   return wide === undefined ? undefined : `the writable root ${wide}`;
 }
 
 function isAround(folder: string, home: string | undefined): boolean {
-  return home !== undefined && `${home}/`.startsWith(`${folder.replace(/\/+$/, "")}/`);
+  return home !== undefined && `${home}/`.startsWith(`${folder}/`);
 }
 
 function setBudget(settings: ThreadSettings, wanted: Budget): void {

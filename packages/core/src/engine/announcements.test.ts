@@ -7,12 +7,16 @@ import { describe, expect, test } from "vitest";
 function listener(engine: Engine) {
   const announced: ThreadEvent[] = [];
   const told: ThreadEvent[] = [];
+  let isFull = false;
   const session = engine.connect({
     tell: (event) => told.push(event),
-    full: () => false,
+    full: () => isFull,
     announced: (event) => announced.push(event),
   });
-  return { session, announced, told, names: () => announced.map(({ type }) => type) };
+  const fill = (full: boolean) => {
+    isFull = full;
+  };
+  return { session, announced, told, fill, names: () => announced.map(({ type }) => type) };
 }
 
 describe("somebody who keeps a list of threads", () => {
@@ -60,6 +64,24 @@ describe("somebody who keeps a list of threads", () => {
       event.type === "thread/started" ? [event.data.thread.id] : [],
     );
     expect(born).toEqual([thread.id, reviewThreadId]);
+  });
+
+  test("is told nothing while it takes nothing, then what happens next, and its next list is true", async () => {
+    const made = testEngine({ scripts: [[{ text: "Hello." }], [{ text: "Again." }]] });
+    const list = listener(made.engine);
+    const client = made.connect();
+    const threadId = await client.startThread();
+    list.fill(true);
+    await client.call("thread/name/set", { threadId, name: "missed" });
+    await client.runTurn(threadId, "hi");
+    expect(list.names()).toEqual(["thread/started"]);
+    list.fill(false);
+    list.session.relieved();
+    expect(list.names()).toEqual(["thread/started"]);
+    await client.runTurn(threadId, "again");
+    expect(list.names().slice(1)).toEqual(["thread/status/changed", "thread/status/changed"]);
+    const { data } = await client.call("thread/list", {});
+    expect(data).toMatchObject([{ id: threadId, name: "missed", status: { type: "idle" } }]);
   });
 
   test("hears nothing any more once it has left, and disturbs nobody by failing", async () => {

@@ -1,4 +1,4 @@
-import type { UserInput } from "@flint/protocol";
+import type { ParamsInput, UserInput } from "@flint/protocol";
 import { Gate, ScriptedDriver, settled, testEngine, UnreliableStore, verifies } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -272,13 +272,14 @@ describe("to be asked nothing and to confine nothing", () => {
     expect(client.toldOf("turn/started")).toEqual([]);
   });
 
-  test.each([
+  test.each<ParamsInput<"thread/start">>([
     { sandbox: { type: "externalSandbox" } },
     { sandbox: { type: "workspaceWrite", writableRoots: ["/"] } },
     { sandbox: { type: "workspaceWrite", writableRoots: ["/srv", "/home/"] } },
     { sandbox: { type: "workspaceWrite", writableRoots: ["/home/me"] } },
+    { sandbox: { type: "workspaceWrite", writableRoots: ["/srv/../home"] } },
     { cwd: "/" },
-  ] as const)("is refused also where a sandbox holds nothing back: %j", async (wide) => {
+  ])("is refused also where a sandbox holds nothing back: %j", async (wide) => {
     const client = testEngine({ home: "/home/me" }).connect();
     const refused = { kind: "invalidParams", message: expect.stringContaining("--allow-unconfined") };
     await expect(client.call("thread/start", { approvalPolicy: "never", ...wide })).rejects.toMatchObject(
@@ -290,7 +291,7 @@ describe("to be asked nothing and to confine nothing", () => {
   test("is not what a root beside or in the home folder does", async () => {
     const client = testEngine({ home: "/home/me" }).connect();
     const writableRoots = ["/home/me/other", "/home/meadow", "/srv"];
-    const sandbox = { type: "workspaceWrite", writableRoots } as const;
+    const sandbox = { type: "workspaceWrite" as const, writableRoots };
     await client.call("thread/start", { approvalPolicy: "never", sandbox });
   });
 

@@ -280,10 +280,13 @@ describe("sessions at the ACP door", () => {
     expect(await client.prompt(sessionId, "still there")).toEqual({ stopReason: "end_turn" });
   });
 
-  test("a mode that asks nothing cannot be chosen with a folder around everything", async () => {
-    const { connect, path } = await acpBench({});
+  test.each([
+    ["a folder around everything", {}, ["/"]],
+    ["a sandbox that is not Flint's", { sandboxPolicy: { type: "externalSandbox" } }, []],
+  ] as const)("a mode that asks nothing cannot be chosen with %s", async (_name, options, folders) => {
+    const { connect, path } = await acpBench({}, options);
     const client = await connect();
-    const wide = { cwd: path, mcpServers: [], additionalDirectories: ["/"] };
+    const wide = { cwd: path, mcpServers: [], additionalDirectories: folders };
     const { sessionId } = await client.request("session/new", wide);
     for (const modeId of ["auto", "unconfined"]) {
       await expect(client.request("session/set_mode", { sessionId, modeId })).rejects.toMatchObject({

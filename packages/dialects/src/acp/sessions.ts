@@ -234,8 +234,12 @@ export class Sessions {
   /** The session that was open before goes on; if none was, nothing is open, and a thread made for it is gone. */
   async #giveUp(session: AcpSession, origin: "made" | "found"): Promise<void> {
     const { id: threadId } = session;
-    // Opened again in the meantime: what happened until then belongs to the same client.
-    if (this.#open.get(threadId) !== session) return session.release();
+    const now = this.#open.get(threadId);
+    // Opened again in the meantime, the client is still to hear what happened until then; closed, it is not.
+    if (now !== session) {
+      if (now !== undefined) session.release();
+      return;
+    }
     const before = this.#replaced.get(session);
     if (before !== undefined) {
       this.#open.set(threadId, before);

@@ -1,0 +1,44 @@
+import type { RuleSuggestion } from "@flint/protocol";
+import { describe, expect, test } from "vitest";
+import { decisionOf } from "./permission.ts";
+
+const OFFERED: RuleSuggestion = {
+  ...{ id: "npm", project: "/w", agent: "scripted", tool: "command" },
+  match: { type: "prefix", words: ["npm"] },
+};
+
+const selected = (optionId: unknown) => ({ outcome: { outcome: "selected", optionId } });
+const REJECTED = { outcome: "deny", scope: "once", message: "The user rejected it." };
+const NOT_UNDERSTOOD = { outcome: "deny", scope: "once", message: "The client's answer was not understood." };
+
+describe("an answer to a request for permission", () => {
+  test.each([
+    [selected("allow_once"), { outcome: "allow", scope: "once" }],
+    [selected("allow_always"), { outcome: "allow", scope: "always" }],
+    [selected("allow_always:npm"), { outcome: "allow", scope: "always", rule: "npm" }],
+    [selected("reject_once"), REJECTED],
+    [selected("reject_always"), REJECTED],
+    [
+      { outcome: { outcome: "cancelled" } },
+      { outcome: "cancel", scope: "once", message: "The user cancelled it." },
+    ],
+  ])("%j is %j", (answer, decision) => {
+    expect(decisionOf(answer, [OFFERED])).toEqual(decision);
+  });
+
+  test.each([
+    selected("allow_always:rm"),
+    selected("allow_always:"),
+    selected("yes"),
+    selected(1),
+    { outcome: { outcome: "selected" } },
+    { outcome: "allow_once" },
+    null,
+  ])("%j was not offered, and is a no", (answer) => {
+    expect(decisionOf(answer, [OFFERED])).toEqual(NOT_UNDERSTOOD);
+  });
+
+  test("that takes a rule is a no where none was offered", () => {
+    expect(decisionOf(selected("allow_always:npm"))).toEqual(NOT_UNDERSTOOD);
+  });
+});

@@ -1,0 +1,267 @@
+import type { Step } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import {
+  ask,
+  asked,
+  CodexDoorUnderTest,
+  fields,
+  listOf,
+  startThread,
+  startTurn,
+  told,
+  turnEnd,
+} from "./codex/codex-door.ts";
+
+function opened(options: Parameters<typeof CodexDoorUnderTest.open>[1] = {}) {
+  return CodexDoorUnderTest.open(onTestFinished, options);
+}
+
+function networkRule(action: string) {
+  return { applyNetworkPolicyAmendment: { network_policy_amendment: { host: "example.org", action } } };
+}
+
+describe("what is asked at the Codex door", () => {
+  const command = { command: "make install", startsFirst: true } as const;
+
+  test("[S2-73] goes to all who follow under one number, and the first answer ends it for all", async () => {
+    const door = await opened({ scripts: [[command, { text: "Done." }]] });
+    const [first, second, stranger] = [await door.client(), await door.client(), await door.client()];
+    const threadId = await startThread(first);
+    await ask(second, "thread/resume", { threadId });
+    const turnId = await startTurn(first, threadId, "go");
+    const [one, two] = await Promise.all([asked(first), asked(second)]);
+    expect([one.id, two.id]).toEqual([0, 0]);
+    expect(one.params).toEqual(two.params);
+    expect(one.params).toMatchObject({
+      command: "/bin/bash -lc 'make install'",
+      commandActions: [{ type: "unknown", command: "make install" }],
+    });
+    second.answer(0, { decision: "accept" });
+    for (const client of [first, second]) {
+      await client.waitFor(({ params }) => fields(params).requestId === 0);
+      await turnEnd(client, turnId);
+    }
+    expect(told(first).filter((word) => /status|request|resolved|command/i.test(word))).toEqual([
+      "thread/status/changed active",
+      "thread/status/changed active waitingOnApproval",
+      "item/started commandExecution",
+      "item/commandExecution/requestApproval",
+      "serverRequest/resolved",
+      "thread/status/changed active",
+      "item/completed commandExecution",
+      "thread/status/changed idle",
+    ]);
+    expect(new Set(told(stranger).map((word) => word.split(" ")[0]))).toEqual(
+      new Set(["answer", "thread/started", "thread/status/changed"]),
+    );
+  });
+
+  test("is asked again of a client that comes late, under the same number", async () => {
+    const door = await opened({ scripts: [[command]] });
+    const client = await door.client();
+    const threadId = await startThread(client);
+    await startTurn(client, threadId, "go");
+    await asked(client);
+    const late = await door.client();
+    const { thread } = await ask(late, "thread/resume", { threadId });
+    expect(fields(thread).status).toEqual({ type: "active", activeFlags: ["waitingOnApproval"] });
+    const items = listOf(fields(listOf(fields(thread).turns)[0]).items).map((item) => fields(item).type);
+    expect(items).toEqual(["userMessage", "commandExecution"]);
+    const again = await asked(late);
+    expect(again.id).toBe(0);
+    late.answer(again.id, { decision: "decline" });
+    const { params } = await client.waitForMethod("turn/completed");
+    expect(fields(params).turn).toMatchObject({ status: "completed" });
+  });
+
+  test.each([
+    ["accept", { outcome: "allow", scope: "once" }],
+    ["acceptForSession", { outcome: "allow", scope: "session" }],
+    ["decline", { outcome: "deny", scope: "once" }],
+    [
+      { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["rm"] } },
+      { outcome: "allow", scope: "once" },
+    ],
+    [networkRule("allow"), { outcome: "allow", scope: "once" }],
+    [networkRule("deny"), { outcome: "deny", scope: "once" }],
+    [{ applyNetworkPolicyAmendment: { network_policy_amendment: null } }, { outcome: "deny", scope: "once" }],
+    ["maybe", { outcome: "deny", scope: "once" }],
+  ])("[S3-72] [S2-73] takes %j for what it means", async (decision, meaning) => {
+    const door = await opened({ scripts: [[command]] });
+    const client = await door.client();
+    const threadId = await startThread(client);
+    const turnId = await startTurn(client, threadId, "go");
+    client.answer((await asked(client)).id, { decision });
+    await turnEnd(client, turnId);
+    expect(door.driver.turns[0]?.decisions).toEqual([expect.objectContaining(meaning)]);
+    const declined = client.messages.find(
+      ({ method, params }) =>
+        method === "item/completed" && fields(fields(params).item).type === "commandExecution",
+    );
+    const status = meaning.outcome === "allow" ? "completed" : "declined";
+    expect(fields(fields(declined).params).item).toMatchObject({ status });
+  });
+
+  test("[S3-72] [S2-73] takes a cancel for the end of the turn, and the command for declined", async () => {
+    const door = await opened({ scripts: [[command]] });
+    const client = await door.client();
+    const threadId = await startThread(client);
+    const turnId = await startTurn(client, threadId, "go");
+    client.answer((await asked(client)).id, { decision: "cancel" });
+    const end = await turnEnd(client, turnId);
+    expect(fields(end.params).turn).toMatchObject({ status: "interrupted" });
+    const completed = client.messages.filter(({ method }) => method === "item/completed").at(-1);
+    expect(fields(fields(completed).params).item).toMatchObject({
+      type: "commandExecution",
+      status: "declined",
+    });
+  });
+
+  test("[S3-72] takes an offered rule for always", async () => {
+    const door = await opened({ scripts: [[{ command: "npm test", startsFirst: true }]] });
+    const client = await door.client();
+    const threadId = await startThread(client);
+    const turnId = await startTurn(client, threadId, "go");
+    const request = await asked(client);
+    const words = fields(request.params).proposedExecpolicyAmendment;
+    expect(words).toEqual(["npm", "test"]);
+    const amendment = { acceptWithExecpolicyAmendment: { execpolicy_amendment: words } };
+    expect(fields(request.params).availableDecisions).toContainEqual(amendment);
+    client.answer(request.id, { decision: amendment });
+    await turnEnd(client, turnId);
+    expect(door.driver.turns[0]?.decisions).toMatchObject([{ outcome: "allow", scope: "always" }]);
+  });
+
+  test("[S2-74] [S2-77] is also a change of files, a tool, and a question", async () => {
+    const changes = [
+      { path: "a.txt", kind: "add", diff: "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+one\n" },
+    ] as const;
+    const question = { id: "q", question: "Which?", options: [{ label: "red" }] };
+    const tool = { tool: "lookup", arguments: { name: "x" }, startsFirst: true };
+    const door = await opened({
+      scripts: [[{ fileChange: changes, startsFirst: true }, tool, { ask: [question] }]],
+    });
+    const client = await door.client();
+    const threadId = await startThread(client);
+    const turnId = await startTurn(client, threadId, "go");
+    const file = await client.waitForMethod("item/fileChange/requestApproval");
+    const item = client.messages.find(({ params }) => fields(fields(params).item).type === "fileChange");
+    expect(fields(fields(item).params).item).toMatchObject({
+      changes: [{ path: "a.txt", kind: { type: "add" }, diff: "one\n" }],
+    });
+    client.answer(file.id, { decision: "accept" });
+    const call = await client.waitForMethod("mcpServer/elicitation/request");
+    client.answer(call.id, { action: "accept", content: {}, _meta: { persist: "session" } });
+    const input = await client.waitForMethod("item/tool/requestUserInput");
+    expect(fields(input.params).questions).toMatchObject([
+      { id: "q", isOther: true, options: [{ label: "red" }] },
+    ]);
+    client.answer(input.id, { answers: { q: { answers: ["red"] } } });
+    await turnEnd(client, turnId);
+    const [turn] = door.driver.turns;
+    expect(turn?.decisions.map(({ outcome, scope }) => `${outcome} ${scope}`)).toEqual([
+      "allow once",
+      "allow session",
+    ]);
+    expect(turn?.answers).toEqual([{ q: { answers: ["red"] } }]);
+  });
+
+  test.each([
+    ["item/commandExecution/requestApproval", "waitingOnApproval", command],
+    [
+      "item/fileChange/requestApproval",
+      "waitingOnApproval",
+      { fileChange: [{ path: "a.txt", kind: "add", diff: "" }], startsFirst: true },
+    ],
+    ["mcpServer/elicitation/request", "waitingOnApproval", { tool: "lookup", startsFirst: true }],
+    [
+      "item/tool/requestUserInput",
+      "waitingOnUserInput",
+      { ask: [{ id: "q", question: "Which?", options: [{ label: "red" }] }] },
+    ],
+  ] satisfies [string, string, Step][])(
+    "%s comes after the thread is told to wait",
+    async (method, flag, step) => {
+      const door = await opened({ scripts: [[step]] });
+      const client = await door.client();
+      const threadId = await startThread(client);
+      await startTurn(client, threadId, "go");
+      await client.waitForMethod(method);
+      const words = told(client);
+      const before = words.slice(0, words.indexOf(method));
+      expect(before.filter((word) => word.includes("waiting"))).toEqual([
+        `thread/status/changed active ${flag}`,
+      ]);
+    },
+  );
+
+  test("[S2-79] is declined when the only client cannot answer", async () => {
+    const door = await opened({ scripts: [[command]] });
+    const client = await door.client();
+    const threadId = await startThread(client);
+    const turnId = await startTurn(client, threadId, "go");
+    client.answerError((await asked(client)).id, { code: -32601, message: "no" });
+    await turnEnd(client, turnId);
+    expect(door.driver.turns[0]?.decisions).toMatchObject([{ outcome: "deny" }]);
+  });
+
+  test("is left to the others by a client that cannot answer", async () => {
+    const door = await opened({ scripts: [[command]] });
+    const [unable, able] = [await door.client(), await door.client()];
+    const threadId = await startThread(unable);
+    await ask(able, "thread/resume", { threadId });
+    const turnId = await startTurn(unable, threadId, "go");
+    const [refused, { id }] = await Promise.all([asked(unable), asked(able)]);
+    unable.answerError(refused.id, { code: -32601, message: "no" });
+    // What comes after it on the same connection is answered: so the error was read.
+    await ask(unable, "thread/loaded/list");
+    able.answer(id, { decision: "accept" });
+    await turnEnd(able, turnId);
+    expect(door.driver.turns[0]?.decisions).toMatchObject([{ outcome: "allow" }]);
+  });
+});
+
+describe("when to ask, at the Codex door", () => {
+  const policyInForce = (door: CodexDoorUnderTest) => door.driver.turns.at(-1)?.settings.approvalPolicy;
+
+  test("stays as it is where a client says again what it was told", async () => {
+    const door = await opened({ scripts: () => [{ text: "Done." }] });
+    const client = await door.client();
+    const { thread, approvalPolicy } = await ask(client, "thread/start", { approvalPolicy: "untrusted" });
+    const threadId = String(fields(thread).id);
+    expect(approvalPolicy).toBe("untrusted");
+    await turnEnd(client, await startTurn(client, threadId, "one", { approvalPolicy }));
+    expect(policyInForce(door)).toBe("always");
+    await ask(client, "thread/settings/update", { threadId, approvalPolicy });
+    await ask(client, "thread/resume", { threadId, approvalPolicy });
+    const forked = await ask(client, "thread/fork", { threadId, approvalPolicy });
+    for (const id of [threadId, String(fields(forked.thread).id)]) {
+      await turnEnd(client, await startTurn(client, id, "two"));
+      expect(policyInForce(door)).toBe("always");
+    }
+  });
+
+  test("changes where a client says something else, also to a word that it was told before", async () => {
+    const door = await opened({ scripts: () => [{ text: "Done." }] });
+    const client = await door.client();
+    const threadId = await startThread(client);
+    for (const [word, policy] of [
+      ["on-request", "unlessTrusted"],
+      ["untrusted", "unlessTrusted"],
+      ["never", "never"],
+    ]) {
+      await turnEnd(client, await startTurn(client, threadId, "go", { approvalPolicy: word }));
+      expect(policyInForce(door)).toBe(policy);
+    }
+  });
+});
+
+test("a command of the user is told as theirs at the Codex door", async () => {
+  const door = await opened();
+  const client = await door.client();
+  const threadId = await startThread(client);
+  await ask(client, "thread/shellCommand", { threadId, command: "true" });
+  const { params } = await client.waitForMethod("item/started");
+  expect(fields(params).item).toMatchObject({ type: "commandExecution", source: "userShell" });
+  await client.waitForMethod("turn/completed");
+});
