@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { agentProgram, leavesNoProcess, needs, temporaryFolder } from "@flint/testkit";
@@ -159,6 +159,18 @@ describe("flint conformance on a server that does it wrong", () => {
     expect(ran.stdout).toContain('sent {"id":2,"method":"initialize"');
     expect(ran.stdout).toContain('came {"id":2,"result":{"wrong":true}}');
     expect(ran.stdout).toMatch(/\n0 passed, 1 failed, 0 not offered \(.*s\)\n$/);
+  });
+
+  test("a token that others can read, or could on its way, is not sent", async () => {
+    const { path } = await temporaryFolder();
+    const token = `${path}/token`;
+    await writeFile(token, "a-token-of-forty-three-characters-and-a-bit\n", { mode: 0o600 });
+    const tried = (address: string) => conformance([address, "--door", "codex", "--token-file", token]);
+    const elsewhere = await tried("ws://flint.invalid:4747");
+    expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining("the token in clear") });
+    await chmod(token, 0o644);
+    const shared = await tried("ws://127.0.0.1:9");
+    expect(shared).toMatchObject({ code: 1, stderr: expect.stringContaining("Others can read the token") });
   });
 
   test("a server that is not there, does not start or is not given is one clear error", async () => {

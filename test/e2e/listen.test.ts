@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { connect as connectSocket } from "node:net";
 import { connect, type FlintClient } from "@flint/sdk";
-import { temporaryFolder, WireClient } from "@flint/testkit";
+import { needs, temporaryFolder, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openRemote } from "../../packages/server/src/listeners/remote.ts";
 import { plainEnvironment } from "../server/plain-environment.ts";
@@ -143,6 +143,39 @@ describe("flint serve --listen", { timeout: PATIENCE }, () => {
     expect([open.code, open.err]).toEqual([2, expect.stringContaining("could run commands as you")]);
     expect((await place.run(["serve", "--listen", "4747"])).code).toBe(2);
     expect((await place.run(["serve", "--door", "kitchen"])).err).toContain("--door takes flint");
+  });
+
+  needs("namespaces")(
+    "keeps commands from its own socket, also where that lies in their workspace",
+    async () => {
+      const place = await Place.make();
+      const path = `${place.workspace}/flint.sock`;
+      await place.listening(["--listen", `unix:${path}`]);
+      const socket = connectSocket({ path });
+      onTestFinished(() => void socket.destroy());
+      const client = WireClient.over(socket, socket);
+      await initialize(client);
+      const source = `require("net").connect(process.argv[1])
+        .on("connect", () => { console.log("in"); process.exit(); })
+        .on("error", () => console.log("out"))`;
+      const ran = await client.request("command/exec", {
+        command: [process.execPath, "-e", source, path],
+        cwd: place.workspace,
+        sandboxPolicy: { type: "workspaceWrite", networkAccess: true },
+      });
+      expect(ran).toMatchObject({ exitCode: 0, stdout: "out\n" });
+    },
+    PATIENCE,
+  );
+
+  test("says what going without a token means, and how the Codex TUI is started, on a line to paste", async () => {
+    const place = await Place.make();
+    const wire = place.wire(["serve", "--listen", "ws://127.0.0.1:0", "--no-token", "--alone"]);
+    await Promise.race([until(() => wire.stderr.split("\n").length > 3), gone(wire)]);
+    const [listening = "", codex = "", warning = ""] = wire.stderr.split("\n");
+    const url = /ws:\/\/127\.0\.0\.1:\d+/.exec(listening)?.[0];
+    expect(codex).toBe(`codex --remote ${url}`);
+    expect(warning).toContain("agents and commands with network included, may act as you");
   });
 
   test("is the only one of its state folder; another one says how to join it", async () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { LIMITS } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { codexHost } from "./codex-host.ts";
@@ -75,6 +76,30 @@ describe("a file that a Codex client shows", () => {
   ])("%j is refused with a reason", async (path, reason) => {
     const { host } = await setUp();
     await expect(host.readFile(path)).rejects.toThrow(reason);
+  });
+
+  test("is none that the kernel makes up, whatever leads there", async () => {
+    const { workspace, host } = await setUp();
+    await symlink("/proc/self/environ", join(workspace, "notes.txt"));
+    for (const path of [
+      "/proc/self/environ",
+      join(workspace, "notes.txt"),
+      "/dev/null",
+      "/sys/kernel/notes",
+    ]) {
+      await expect(host.readFile(path)).rejects.toThrow(/not a file on a disk|ENOENT/);
+    }
+  });
+
+  test("is given out up to what one message carries, and not beyond", async () => {
+    const { workspace, host } = await setUp();
+    const path = join(workspace, "large");
+    await writeFile(path, "");
+    const most = LIMITS.line / 2;
+    await truncate(path, most);
+    expect(await host.readFile(path)).toHaveLength(most);
+    await truncate(path, most + 1);
+    await expect(host.readFile(path)).rejects.toThrow(`at most ${most} bytes`);
   });
 
   test("is neither a folder nor a pipe that nobody writes to", async () => {

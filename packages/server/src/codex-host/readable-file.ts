@@ -47,7 +47,6 @@ function isInside(path: string, folder: string): boolean {
 async function expectPlain(file: File, path: string): Promise<void> {
   const stat = await file.stat();
   if (!stat.isFile()) throw new FlintError("invalidParams", `${path} is not a plain file.`);
-  if (stat.size > MOST_BYTES) throw tooLarge(path);
 }
 
 /** A file may grow while it is read, and some say nothing true about their size. */
@@ -58,15 +57,9 @@ async function bytesOf(file: File, path: string): Promise<Uint8Array> {
     pieces.push(piece);
   }
   const bytes = Buffer.concat(pieces);
-  if (bytes.length > MOST_BYTES) throw tooLarge(path);
-  return bytes;
-}
-
-function tooLarge(path: string): FlintError {
-  return new FlintError(
-    "invalidParams",
-    `${path} is too large; at most ${MOST_BYTES} bytes are read at once.`,
-  );
+  if (bytes.length <= MOST_BYTES) return bytes;
+  const message = `${path} is too large; at most ${MOST_BYTES} bytes are read at once.`;
+  throw new FlintError("invalidParams", message);
 }
 
 function unreadable(path: string, error: unknown): FlintError {

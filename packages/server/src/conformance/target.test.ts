@@ -44,6 +44,29 @@ describe("a server to try", () => {
     expect(await said({ ...options, words })).toEqual({ shared: false, answers: TWICE });
   });
 
+  test("on another machine gets no token in clear", async () => {
+    const { server: _, ...options } = await place();
+    const token = "t".repeat(40);
+    const open = (address: string) => openTarget({ ...options, token, words: [address] });
+    await expect(open("ws://flint.invalid:4747")).rejects.toThrow("would carry the token in clear");
+    for (const address of ["ws://127.0.0.1:4747", "wss://flint.invalid", "unix:/run/flint.sock"]) {
+      await expect(open(address)).resolves.toMatchObject({ label: address });
+    }
+    const words = [process.execPath, "ws://0.0.0.0:{port}"] as const;
+    await expect(openTarget({ ...options, token, words })).rejects.toThrow("in clear");
+  });
+
+  test("that does not start is told in the words of the command line", async () => {
+    const { server: _, ...options } = await place();
+    const target = await openTarget({ ...options, words: ["no-such-program-anywhere"] });
+    const wire = new Wire(await target.connect(), { header: false, timeoutMs: 20_000 });
+    const failure = await wire.result("x").catch((error: unknown) => String(error));
+    expect(failure).toContain('could not start "no-such-program-anywhere": spawn');
+    expect(failure).toContain("must be on PATH, or be given with its whole path.");
+    expect(failure).not.toContain("spawn.command");
+    await wire.close();
+  });
+
   test("is a program that is started once where its address has a place for a socket", async () => {
     const { server, ...options } = await place();
     const words = [process.execPath, server, "unix:{socket}"] as const;

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -71,6 +72,17 @@ describe("the server of a state folder", () => {
     mkdirSync(dirname(serverFile(path)));
     writeFileSync(serverFile(path), '{"pid":1}', { mode: 0o600 });
     expect(readRunning(path)).toBeUndefined();
+    await published(path);
+    expect(readRunning(path)?.pid).toBe(process.pid);
+  });
+
+  test("that cannot write what it is found by listens no more when the next one tries", async () => {
+    const { path } = await temporaryFolder();
+    // A file cannot take the place of a folder that is not empty.
+    mkdirSync(`${serverFile(path)}/in-the-way`, { recursive: true });
+    await expect(publish(path)).rejects.toThrow(/EISDIR|ENOTEMPTY|EEXIST/);
+    expect(existsSync(meetingPath(path))).toBe(false);
+    rmSync(serverFile(path), { recursive: true });
     await published(path);
     expect(readRunning(path)?.pid).toBe(process.pid);
   });

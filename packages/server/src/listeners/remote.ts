@@ -85,4 +85,5 @@ const STATUS_WAYS: Readonly<Record<number, string>> = {
   401: "It needs its token: --token-file FILE, or FLINT_TOKEN.",
   404: "It has no such door.",
   421: "It is not called by that name; start it with --allow-host.",
+  503: "It could not open that door; it says why on its stderr.",
 };

@@ -8,13 +8,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { LIMITS } from "@flint/protocol";
 import { TestClock, temporaryFolder, testEngine, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { OpenDoors } from "../doors.ts";
 import { Guests } from "./guests.ts";
+import { BrokenDoor, stderrOf } from "./testing/broken-door.ts";
 import { HELLO, OpenServer } from "./testing/open-server.ts";
 import { UnixListener } from "./unix-listener.ts";
 
@@ -22,6 +23,13 @@ async function guestsOf() {
   const folder = await temporaryFolder();
   const clock = new TestClock();
   return { folder, clock, guests: new Guests(new OpenDoors(testEngine().engine), clock) };
+}
+
+async function guestsOfBrokenDoor() {
+  const folder = await temporaryFolder();
+  const broken = new BrokenDoor();
+  const doors = new OpenDoors(testEngine().engine, broken.load);
+  return { folder, broken, guests: new Guests(doors, new TestClock()), said: stderrOf(onTestFinished) };
 }
 
 async function open() {
@@ -41,6 +49,44 @@ describe("a unix socket", () => {
     expect([statSync(path).mode & 0o777, statSync(folder.join("made")).mode & 0o777]).toEqual([0o600, 0o700]);
     await listener.close();
     expect(readdirSync(folder.join("made"))).toEqual([]);
+  });
+
+  test("is for its user alone from the moment it is there, and the umask is what it was", async () => {
+    const { folder, guests } = await guestsOf();
+    const before = process.umask(0o000);
+    onTestFinished(() => void process.umask(before));
+    const path = folder.join("flint.sock");
+    const starting = UnixListener.start({ path, door: "flint", guests });
+    // Only microtasks: nothing that waits for the system goes on in between.
+    for (let turn = 0; turn < 100 && !existsSync(path); turn += 1) await Promise.resolve();
+    const mode = statSync(path).mode & 0o777;
+    await (await starting).close();
+    expect([mode, process.umask(0o000)]).toEqual([0o600, 0o000]);
+  });
+
+  test("ends a client whose door cannot be loaded, and tries it again for the next one", async () => {
+    const { folder, guests, broken, said } = await guestsOfBrokenDoor();
+    const path = folder.join("flint.sock");
+    const listener = await UnixListener.start({ path, door: "flint", guests });
+    const meeting = await UnixListener.start({ path: folder.join("meet.sock"), door: "chosen", guests });
+    onTestFinished(async () => {
+      await Promise.all([listener.close(), meeting.close(), guests.close()]);
+    });
+    const asked = async (at: string, line: string): Promise<unknown> => {
+      const socket = connect({ path: at });
+      socket.write(line);
+      const answer = await text(socket);
+      socket.destroy();
+      return answer === "" ? "" : JSON.parse(answer.split("\n")[0] ?? "");
+    };
+    expect(await asked(path, "")).toBe("");
+    const refusal = { ok: false, reason: expect.stringContaining("flint door cannot be opened") };
+    expect(await asked(folder.join("meet.sock"), '{"door":"flint"}\n')).toEqual(refusal);
+    expect(said()).toContain("flint: the flint door cannot be opened: half of it is missing\n");
+    broken.mend();
+    const socket = connect({ path });
+    socket.end(HELLO);
+    expect(JSON.parse(await text(socket))).toMatchObject({ id: 1, result: {} });
   });
 
   test("answers what was asked before the client closed its half", async () => {

@@ -74,7 +74,7 @@ export class UnixListener implements Listener {
     const opened = await guests.open(name);
     if (socket.destroyed) return;
     if (opened === undefined) {
-      const reason = `The ${name} door cannot be opened; the server says why.`;
+      const reason = `The ${name} door cannot be opened; the server says why on its stderr.`;
       socket.end(door === "chosen" ? lineOf({ ok: false, reason }) : "", () => socket.destroy());
       return;
     }

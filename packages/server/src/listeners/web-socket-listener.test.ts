@@ -4,7 +4,12 @@ import { text } from "node:stream/consumers";
 import { LIMITS } from "@flint/protocol";
 import { settled, TestClock, temporaryFolder, testEngine } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { OpenDoors } from "../doors.ts";
+import { Guests } from "./guests.ts";
+import { BrokenDoor, stderrOf } from "./testing/broken-door.ts";
 import { closeCode, HELLO, nextMessage, OpenServer, type OpenServerOptions } from "./testing/open-server.ts";
+import { WebSocketListener } from "./web-socket-listener.ts";
+import { webSocketLibrary } from "./ws-library.ts";
 
 async function open(options: OpenServerOptions = {}) {
   const { path: folder } = await temporaryFolder();
@@ -37,6 +42,31 @@ describe("a port", () => {
     const harness = await server.webSocket("/harness");
     harness.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} }));
     expect(await nextMessage(harness)).toMatchObject({ jsonrpc: "2.0", id: 1 });
+  });
+
+  test("answers 503 where the door cannot be loaded, and tries it again for the next client", async () => {
+    const broken = new BrokenDoor();
+    const said = stderrOf(onTestFinished);
+    const guests = new Guests(new OpenDoors(testEngine().engine, broken.load), new TestClock());
+    const rules = { root: "flint", isToken: undefined, allowHosts: [], allowOrigins: [] } as const;
+    const place = { host: "127.0.0.1", port: 0, guests, clock: new TestClock() };
+    const listener = await WebSocketListener.start({ ...rules, ...place });
+    onTestFinished(async () => {
+      await guests.close();
+      await listener.close();
+    });
+    const host = `Host: 127.0.0.1:${listener.port}`;
+    expect(await upgrade(listener.port, [host])).toBe(
+      "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+    );
+    expect(said()).toBe("flint: the flint door cannot be opened: half of it is missing\n");
+    broken.mend();
+    const { WebSocket } = webSocketLibrary();
+    const client = new WebSocket(`ws://127.0.0.1:${listener.port}/flint`);
+    onTestFinished(() => client.terminate());
+    await new Promise((resolve) => client.once("open", resolve));
+    client.send(HELLO);
+    expect(await nextMessage(client)).toMatchObject({ id: 1, result: {} });
   });
 
   test("listens on this machine only [P28]", async () => {

@@ -95,7 +95,7 @@ export class WebSocketListener implements Listener {
   async #admit(name: DoorName, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const door = await this.#guests.open(name);
     if (door === undefined) {
-      answerOn(socket, answerTo({ to: undefined, status: 503 }));
+      answerOn(socket, answerWith(503));
       return;
     }
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
@@ -114,8 +114,10 @@ type Answer = { readonly status: number; readonly headers: Record<string, string
 
 /** What is said to a request that does not become a WebSocket: the least there is to say. */
 function answerTo(judgement: Judgement): Answer {
-  const status = judgement.to === undefined ? judgement.status : 200;
-  const body = judgement.to === undefined ? "" : "ok\n";
+  return judgement.to === undefined ? answerWith(judgement.status) : answerWith(200, "ok\n");
+}
+
+function answerWith(status: number, body = ""): Answer {
   const headers = {
     Connection: "close",
     "Content-Length": String(body.length),

@@ -1,0 +1,69 @@
+import { mkdirSync } from "node:fs";
+import { createServer } from "node:net";
+import type { Result } from "@flint/protocol";
+import { needs, temporaryFolder } from "@flint/testkit";
+import { describe, expect, onTestFinished } from "vitest";
+import { composeEngine } from "./compose.ts";
+import { meetingPath } from "./listeners/meeting-place.ts";
+import type { ServerOptions } from "./server-options.ts";
+
+/** Gives this process another value of a variable until the test ends. */
+function set(name: string, value: string): void {
+  const { [name]: before } = process.env;
+  process.env[name] = value;
+  onTestFinished(() => {
+    if (before === undefined) delete process.env[name];
+    else process.env[name] = before;
+  });
+}
+
+async function listenAt(path: string): Promise<void> {
+  const server = createServer((socket) => socket.end());
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+}
+
+const CONNECT = `require("net").connect(process.argv[1])
+  .on("connect", () => { console.log("in"); process.exit(); })
+  .on("error", () => console.log("out"))`;
+
+/** What a command that may write the workspace and use the network comes to when it connects to a socket. */
+async function attempt(path: string, workspace: string, options: ServerOptions): Promise<string> {
+  const engine = composeEngine({ ...options, cwd: workspace });
+  onTestFinished(() => engine.close());
+  const session = engine.connect({ tell: () => undefined, full: () => false });
+  const ran = await new Promise<Result<"command/exec">>((resolve, reject) => {
+    const params = {
+      command: [process.execPath, "-e", CONNECT, path],
+      cwd: workspace,
+      sandboxPolicy: { type: "workspaceWrite" as const, networkAccess: true },
+    };
+    session.call("command/exec", params, resolve).catch(reject);
+  });
+  return ran.stdout;
+}
+
+describe("a command in the sandbox", () => {
+  const test = needs("namespaces");
+
+  test("reaches a socket in its workspace, but none that the server listens at", async () => {
+    const folder = await temporaryFolder();
+    mkdirSync(folder.join("workspace"));
+    set("FLINT_HOME", folder.join("home"));
+    const path = folder.join("workspace", "flint.sock");
+    await listenAt(path);
+    expect(await attempt(path, folder.join("workspace"), {})).toBe("in\n");
+    expect(await attempt(path, folder.join("workspace"), { ownSockets: [path] })).toBe("out\n");
+  });
+
+  test("does not reach the server of the state folder where that is met in a short folder", async () => {
+    const folder = await temporaryFolder();
+    mkdirSync(folder.join("workspace"));
+    set("XDG_RUNTIME_DIR", folder.join("workspace"));
+    set("FLINT_HOME", folder.join("x".repeat(120)));
+    const path = meetingPath(folder.join("x".repeat(120)));
+    expect(path.startsWith(folder.join("workspace"))).toBe(true);
+    await listenAt(path);
+    expect(await attempt(path, folder.join("workspace"), {})).toBe("out\n");
+  });
+});
