@@ -52,6 +52,14 @@ export interface Budget {
   _meta?: Meta;
 }
 
+export interface ClientTool {
+  name: string;
+  namespace?: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+  _meta?: Meta;
+}
+
 /** A command the agent runs or wants to run. */
 export interface CommandExecutionItem {
   type: "commandExecution";
@@ -422,6 +430,26 @@ export interface ToolCallItem {
   _meta?: Meta;
 }
 
+export interface ToolCallRequest {
+  id: Id;
+  turnId: Id;
+  itemId: Id;
+  tool: string;
+  namespace?: string;
+  arguments?: unknown;
+  requestedAtMs: number;
+  expiresAtMs: number;
+  _meta?: Meta;
+}
+
+export interface ToolCallResult {
+  success: boolean;
+  content: ToolContent[];
+  _meta?: Meta;
+}
+
+export type ToolContent = { type: "text"; text: string; _meta?: Meta } | { type: "image"; url: string; _meta?: Meta };
+
 export interface Turn {
   id: Id;
   status: TurnStatus;
@@ -724,6 +752,7 @@ export interface Methods {
         headers: Record<string, string>;
         _meta?: Meta;
       })[];
+      tools?: ClientTool[];
       _meta?: Meta;
     };
     result: {
@@ -759,6 +788,7 @@ export interface Methods {
         headers: Record<string, string>;
         _meta?: Meta;
       })[];
+      tools?: ClientTool[];
       _meta?: Meta;
     };
     result: {
@@ -801,6 +831,7 @@ export interface Methods {
       nextCursor?: string;
       approvals: Approval[];
       questions: QuestionRequest[];
+      toolCalls?: ToolCallRequest[];
       queue: QueuedInput[];
       usage: TokenUsage;
       cost?: Cost;
@@ -1168,6 +1199,16 @@ export interface Methods {
     };
     result: Empty;
   };
+  /** Say what came of an open call of a client's tool. The first answer counts. */
+  "tool/respond": {
+    params: {
+      threadId: Id;
+      callId: Id;
+      result: ToolCallResult;
+      _meta?: Meta;
+    };
+    result: Empty;
+  };
   /** The goal of a thread; null if it has none. */
   "thread/goal/get": {
     params: {
@@ -1481,6 +1522,18 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
+  /** A call of a client's tool is over; its item shows what came of it. */
+  "tool/resolved": {
+    threadId: Id;
+    turnId: Id;
+    callId: Id;
+    itemId: Id;
+    success: boolean;
+    by: ResolvedBy;
+    _meta?: Meta;
+    seq?: number;
+    at?: number;
+  };
   /** Something went wrong in a turn. With `willRetry` the turn goes on. */
   error: {
     threadId: Id;
@@ -1586,6 +1639,22 @@ export interface ServerRequests {
       answers: Answers;
       _meta?: Meta;
     };
+  };
+  /** The agent calls a tool that a client offered with `thread/start` or `thread/resume`. */
+  "item/tool/call": {
+    params: {
+      requestedAtMs?: number;
+      expiresAtMs?: number;
+      threadId: Id;
+      turnId: Id;
+      itemId: Id;
+      callId: Id;
+      tool: string;
+      namespace?: string;
+      arguments?: unknown;
+      _meta?: Meta;
+    };
+    result: ToolCallResult;
   };
 }
 

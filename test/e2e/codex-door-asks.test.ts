@@ -1,4 +1,4 @@
-import type { Step } from "@flint/testkit";
+import type { Step, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
   ask,
@@ -19,6 +19,8 @@ function opened(options: Parameters<typeof CodexDoorUnderTest.open>[1] = {}) {
 function networkRule(action: string) {
   return { applyNetworkPolicyAmendment: { network_policy_amendment: { host: "example.org", action } } };
 }
+
+const NO = { code: -32601, message: "no" };
 
 describe("what is asked at the Codex door", () => {
   const command = { command: "make install", startsFirst: true } as const;
@@ -194,6 +196,71 @@ describe("what is asked at the Codex door", () => {
       ]);
     },
   );
+
+  const schema = { type: "object", properties: {} };
+  const lamp = { type: "function", name: "lamp", description: "A lamp.", inputSchema: schema };
+  const house = { type: "namespace", name: "house", description: "The house.", tools: [lamp] };
+  const call = { clientTool: "lamp", namespace: "house", arguments: { room: "hall" } };
+
+  test("[S2-76] is also a tool that the client offers, which any client of the thread may run", async () => {
+    const door = await opened({ scripts: [[call]] });
+    const [client, other] = [await door.client(), await door.client()];
+    const own = { ...house, name: "codex_tui" };
+    const threadId = await startThread(client, { dynamicTools: [lamp, house, own] });
+    await ask(other, "thread/resume", { threadId, excludeTurns: true });
+    const turnId = await startTurn(client, threadId, "go");
+    const request = await client.waitForMethod("item/tool/call");
+    const shown = await other.waitForMethod("item/tool/call");
+    const { callId, ...params } = fields(request.params);
+    const { arguments: given, namespace } = call;
+    expect(params).toEqual({ threadId, turnId, namespace, tool: "lamp", arguments: given });
+    // One that does not know the tool leaves it to the others.
+    other.answerError(shown.id, { code: -32601, message: "no such tool" });
+    const contentItems = [
+      { type: "inputText", text: "lit" },
+      { type: "inputImage", imageUrl: "https://host.example/a.png" },
+      { type: "inputAudio", audioUrl: "https://host.example/a.mp3" },
+    ];
+    client.answer(request.id, { success: true, contentItems });
+    await turnEnd(client, turnId);
+    const item = client.messages.find(({ params }) => fields(fields(params).item).type === "dynamicToolCall");
+    expect(fields(fields(fields(item).params).item).id).toBe(callId);
+    for (const told of [client, other]) {
+      const resolved = await told.waitForMethod("serverRequest/resolved");
+      expect(resolved.params).toMatchObject({ threadId, requestId: request.id });
+    }
+    const [session] = door.driver.sessions;
+    expect(session?.clientTools.map(({ name, namespace }) => [namespace, name])).toEqual([
+      [undefined, "lamp"],
+      ["house", "lamp"],
+    ]);
+    expect(door.driver.turns[0]?.toolResults).toEqual([
+      {
+        success: true,
+        content: [
+          { type: "text", text: "lit" },
+          { type: "image", url: "https://host.example/a.png" },
+          { type: "text", text: "The tool gave something that cannot be shown: inputAudio." },
+        ],
+      },
+    ]);
+  });
+
+  test.each([
+    ["that the client does not have", (client: WireClient, id: unknown) => client.answerError(id, NO)],
+    [
+      "with an answer that is none",
+      (client: WireClient, id: unknown) => client.answer(id, { decision: "no" }),
+    ],
+  ])("[S2-76] [S2-79] a tool %s has failed", async (_case, answer) => {
+    const door = await opened({ scripts: [[call]] });
+    const client = await door.client();
+    const threadId = await startThread(client, { dynamicTools: [house] });
+    const turnId = await startTurn(client, threadId, "go");
+    answer(client, (await client.waitForMethod("item/tool/call")).id);
+    await turnEnd(client, turnId);
+    expect(door.driver.turns[0]?.toolResults).toMatchObject([{ success: false }]);
+  });
 
   test("[S2-79] is declined when the only client cannot answer", async () => {
     const door = await opened({ scripts: [[command]] });

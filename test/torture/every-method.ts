@@ -40,6 +40,7 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "review/start": { ...thread, target: { type: "custom", instructions: "look" } },
   "approval/respond": { ...thread, approvalId: id, decision: { outcome: "deny" } },
   "question/respond": { ...thread, questionId: id, answers: { a: { answers: ["b"] } } },
+  "tool/respond": { ...thread, callId: id, result: { success: true, content: [] } },
   "command/exec": { command: ["true"] },
   "model/list": {},
   "config/list": thread,

@@ -1,4 +1,4 @@
-import type { ThreadState, Turn } from "@flint/protocol";
+import type { ClientTool, ThreadState, Turn } from "@flint/protocol";
 import { accountOf } from "./account.ts";
 import { waitAtMost } from "./bounded-wait.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -24,6 +24,8 @@ export interface AgentSessionOptions {
   readonly sandbox: Sandbox;
   readonly clock: Clock;
   mcpServers(cwd: string): Promise<readonly McpServerConfig[]>;
+  /** The tools that a client offers now. */
+  clientTools(): readonly ClientTool[];
   /** The turns so far, oldest first. */
   history(): Promise<readonly Turn[]>;
   /** The state of another thread; undefined if it is gone. */
@@ -116,6 +118,7 @@ export class AgentSession {
       startTurn: (work) => this.#options.startTurn(agent, work),
       sandbox,
       mcpServers,
+      clientTools: this.#options.clientTools(),
     });
     return { agent, session, asksFirst: driver.asksFirst === true, missed };
   }

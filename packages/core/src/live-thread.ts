@@ -1,4 +1,11 @@
-import { agentOfModel, type QueuedInput, type ThreadState, type Turn, type UserInput } from "@flint/protocol";
+import {
+  agentOfModel,
+  type ClientTool,
+  type QueuedInput,
+  type ThreadState,
+  type Turn,
+  type UserInput,
+} from "@flint/protocol";
 import { AgentSession, type OpenSession } from "./agent-session.ts";
 import { waitAtMost } from "./bounded-wait.ts";
 import { extendedBudget, type Limits } from "./budget/limits.ts";
@@ -44,6 +51,8 @@ export interface LiveThreadOptions {
   readonly catalogue: Catalogue;
   readonly approvalTimeoutMs: number;
   mcpServers(cwd: string): Promise<readonly McpServerConfig[]>;
+  /** The tools that a client offers now. */
+  clientTools(): readonly ClientTool[];
   /** The turns so far, oldest first. */
   history(): Promise<readonly Turn[]>;
   /** The state of another thread; undefined if it is gone. */
@@ -75,7 +84,7 @@ export class LiveThread {
   usedAt: number;
 
   constructor(options: LiveThreadOptions) {
-    const { id, log, clock, rules, catalogue, sandbox, history, stateOf, mcpServers } = options;
+    const { id, log, clock, rules, catalogue, sandbox, history, stateOf, mcpServers, clientTools } = options;
     this.id = id;
     this.ephemeral = options.ephemeral;
     this.log = log;
@@ -99,6 +108,7 @@ export class LiveThread {
       history,
       stateOf,
       mcpServers,
+      clientTools,
       startTurn: (agent, work) => this.#wants(agent, work),
     });
     this.usedAt = clock.now();

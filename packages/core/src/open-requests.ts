@@ -4,12 +4,14 @@ import {
   type Approval,
   type Decision,
   type EventBody,
+  failedToolCall,
   mintId,
   type ResolvedBy,
+  type ToolCallResult,
   type UserQuestion,
 } from "@flint/protocol";
 import { judge, subjectOf, type Verdict } from "./policy.ts";
-import type { Clock, PolicyRules, Rules } from "./ports/index.ts";
+import type { ClientToolCall, Clock, PolicyRules, Rules } from "./ports/index.ts";
 import { type Actor, isGranted, refuseUnknownRule, rulesMadeBy, suggestionsFor } from "./rules/grants.ts";
 import type { ThreadLog } from "./thread-log.ts";
 import { type Waiting, WaitingAnswers } from "./waiting-answers.ts";
@@ -30,16 +32,19 @@ export interface Answerer {
   readonly clientId?: string;
 }
 
+const CALL_ENDED = failedToolCall("The turn has ended.");
+
 const TURN_ENDED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
 
 /**
- * The approvals and questions that wait for somebody. Every one ends: by the first answer of any client, by its
+ * The approvals, questions and calls of clients' tools that wait for somebody. Every one ends: by the first answer of any client, by its
  * time limit, or with its turn. What is allowed happens only after the answer is on the disk.
  */
 export class OpenRequests {
   readonly #options: OpenRequestsOptions;
   readonly #approvals = new WaitingAnswers<Decision>("approval");
   readonly #questions = new WaitingAnswers<Answers>("question");
+  readonly #toolCalls = new WaitingAnswers<ToolCallResult>("tool call");
 
   constructor(options: OpenRequestsOptions) {
     this.#options = options;
@@ -71,6 +76,23 @@ export class OpenRequests {
     return answers;
   }
 
+  /** Has a client run a tool. Failed when nobody is there to run it, or nobody did in time. */
+  async callTool(turnId: string, call: ClientToolCall): Promise<ToolCallResult> {
+    const { threadId, log, timeoutMs } = this.#options;
+    const { itemId, tool, namespace } = call;
+    if (log.followers === 0) {
+      return failedToolCall(`Nobody is connected who could run ${tool}. It is a tool of the client.`);
+    }
+    const { id, ...times } = this.#newRequest();
+    const late = failedToolCall(`No client ran ${tool} within ${Math.round(timeoutMs / 1000)} s.`);
+    const cancelTimeout = this.#afterTimeout(() => this.toolDone(id, late, { by: "timeout" }));
+    const result = this.#toolCalls.add(id, { turnId, itemId, cancelTimeout });
+    const of = namespace === undefined ? {} : { namespace };
+    const request = { id, turnId, itemId, tool, ...of, arguments: call.arguments, ...times };
+    await log.commit([{ type: "tool/requested", data: { threadId, request } }]);
+    return result;
+  }
+
   /** Takes the answer to an approval. `before` runs when it is on the disk and before anybody else is told. */
   async decide(id: string, decision: Decision, answerer: Answerer, before?: () => void): Promise<void> {
     const approval = this.#options.log.state.approvals.find((open) => open.id === id);
@@ -94,10 +116,21 @@ export class OpenRequests {
     waiting.settle(answers);
   }
 
+  /** Takes what came of a call of a client's tool. */
+  async toolDone(id: string, result: ToolCallResult, answerer: Answerer, before?: () => void): Promise<void> {
+    const waiting = this.#toolCalls.take(id);
+    const { threadId } = this.#options;
+    const { turnId, itemId } = waiting;
+    const data = { threadId, turnId, callId: id, itemId, success: result.success, by: answerer.by };
+    await this.#end(waiting, { type: "tool/resolved", data }, CALL_ENDED, before);
+    waiting.settle(result);
+  }
+
   /** Lets go of everything that a turn left open; the turn's own closing events say so in the log. */
   dropTurn(turnId: string): void {
     this.#approvals.settleTurn(turnId, TURN_ENDED);
     this.#questions.settleTurn(turnId, {});
+    this.#toolCalls.settleTurn(turnId, CALL_ENDED);
   }
 
   #judge(action: Action, actor: Actor): Verdict {

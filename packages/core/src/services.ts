@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import {
   type ApprovalPolicy,
   type Budget,
+  type ClientTool,
   type ConfigOption,
   type ConfigValues,
   changedBudget,
@@ -179,6 +180,13 @@ export class Services {
     if (servers === undefined) return;
     this.redactor.learn(servers.flatMap(keysOfServer));
     const isChange = this.registry.bringMcpServers(thread.id, servers);
+    if (isChange && thread.log.state.activeTurnId === undefined) await thread.dropSession();
+  }
+
+  /** Gives a thread the tools that a client offers and runs itself, in place of those before. */
+  async bringTools(thread: LiveThread, tools: readonly ClientTool[] | undefined): Promise<void> {
+    if (tools === undefined) return;
+    const isChange = this.registry.bringTools(thread.id, tools);
     if (isChange && thread.log.state.activeTurnId === undefined) await thread.dropSession();
   }
 

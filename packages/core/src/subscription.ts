@@ -140,6 +140,7 @@ export class Subscription {
   #isRepeatedRequest(event: ThreadEvent): boolean {
     if (event.type === "approval/resolved") this.#asked.delete(event.data.approvalId);
     if (event.type === "question/resolved") this.#asked.delete(event.data.questionId);
+    if (event.type === "tool/resolved") this.#asked.delete(event.data.callId);
     const id = requestId(event);
     if (id === undefined) return false;
     const isRepeated = this.#asked.has(id);
@@ -165,19 +166,21 @@ export class Subscription {
 
 function requestId(event: EventBody): string | undefined {
   if (event.type === "approval/requested") return event.data.approval.id;
-  return event.type === "question/requested" ? event.data.request.id : undefined;
+  const isAsked = event.type === "question/requested" || event.type === "tool/requested";
+  return isAsked ? event.data.request.id : undefined;
 }
 
 /** A question that has its answer already must not be asked again when history is replayed. */
-function isStale(event: StoredEvent, { approvals, questions }: ThreadState): boolean {
+function isStale(event: StoredEvent, { approvals, questions, toolCalls }: ThreadState): boolean {
   const id = requestId(event);
-  return id !== undefined && ![...approvals, ...questions].some((open) => open.id === id);
+  return id !== undefined && ![...approvals, ...questions, ...toolCalls].some((open) => open.id === id);
 }
 
-function openRequests({ thread, approvals, questions }: ThreadState): EventBody[] {
+function openRequests({ thread, approvals, questions, toolCalls }: ThreadState): EventBody[] {
   const threadId = thread.id;
   return [
     ...approvals.map((approval): EventBody => ({ type: "approval/requested", data: { threadId, approval } })),
     ...questions.map((request): EventBody => ({ type: "question/requested", data: { threadId, request } })),
+    ...toolCalls.map((request): EventBody => ({ type: "tool/requested", data: { threadId, request } })),
   ];
 }

@@ -1,4 +1,5 @@
 import {
+  type ClientTool,
   FlintError,
   mintId,
   type StoredEvent,
@@ -63,6 +64,7 @@ export class ThreadRegistry {
   readonly #leaving = new Map<string, Promise<void>>();
   /** What clients brought along for single threads. Only here: their keys must not get into any file. */
   readonly #broughtServers = new Map<string, readonly McpServerConfig[]>();
+  readonly #broughtTools = new Map<string, readonly ClientTool[]>();
   #cancelSweep: (() => void) | undefined;
   #closed = false;
 
@@ -144,6 +146,13 @@ export class ThreadRegistry {
     return before !== JSON.stringify(servers);
   }
 
+  /** Notes the tools that a client offers for a thread. False if they are what they were. */
+  bringTools(threadId: string, tools: readonly ClientTool[]): boolean {
+    const before = JSON.stringify(this.#broughtTools.get(threadId) ?? []);
+    this.#broughtTools.set(threadId, tools);
+    return before !== JSON.stringify(tools);
+  }
+
   /** Stops everything. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -168,6 +177,7 @@ export class ThreadRegistry {
   async #forget(store: Store, threadId: string): Promise<void> {
     await store.remove(threadId);
     this.#broughtServers.delete(threadId);
+    this.#broughtTools.delete(threadId);
     await this.#options.checkpoints?.remove(threadId).catch(() => undefined);
   }
 
@@ -222,6 +232,7 @@ export class ThreadRegistry {
       history,
       stateOf: (threadId) => this.#stateOf(threadId),
       mcpServers: (cwd) => this.#mcpServers(id, cwd),
+      clientTools: () => this.#broughtTools.get(id) ?? [],
     });
   }
 

@@ -2,7 +2,9 @@ import {
   asFlintError,
   type Decision,
   FlintError,
+  failedToolCall,
   mintId,
+  type ToolCallResult,
   type TurnError,
   type UserInput,
 } from "@flint/protocol";
@@ -250,6 +252,7 @@ export class TurnRunner {
       },
       ask: (itemId, questions) =>
         this.#answered(() => requests.question(turnId, itemId, wellFormed(questions)), {}),
+      callTool: (call) => this.#toolRun(() => requests.callTool(turnId, wellFormed(call))),
     };
   }
 
@@ -264,6 +267,19 @@ export class TurnRunner {
     } catch (error) {
       this.#failStorage(asFlintError(error));
       return otherwise;
+    }
+  }
+
+  /** What came of a client's tool. Nobody is waited for as a person is, so the time counts. Never rejects. */
+  async #toolRun(run: () => Promise<ToolCallResult>): Promise<ToolCallResult> {
+    await this.#guard.held();
+    if (this.#isOver) return TOO_LATE;
+    try {
+      const result = await run();
+      return this.#isOver ? TOO_LATE : result;
+    } catch (error) {
+      this.#failStorage(asFlintError(error));
+      return TOO_LATE;
     }
   }
 
@@ -287,6 +303,8 @@ export class TurnRunner {
     if (reported.type === "usage") this.#guard.used(reported);
   }
 }
+
+const TOO_LATE = failedToolCall("The turn has ended.");
 
 /** Why a turn that was cut off by the end of its server has not completed. */
 export const SERVER_STOPPED: TurnError = {

@@ -14,7 +14,7 @@ export const ERROR_KINDS = {
   turnInProgress: "The thread runs a turn; `data.activeTurnId` names it.",
   notRunning: "There is no running turn to act on.",
   turnNotFound: "The thread has no turn with this id.",
-  approvalNotFound: "No open approval or question has this id; it may have been answered already.",
+  approvalNotFound: "No open approval, question or tool call has this id; it may have been answered already.",
   queuedInputNotFound: "The queue of the thread holds no input with this id.",
   threadLocked: "Another process writes this thread.",
   storageFailed: "The log could not be written.",

@@ -99,7 +99,12 @@ describe("how events are kept", () => {
   });
 
   test("what nobody may lose is on the disk before it is told", () => {
-    expect(kept("synced")).toEqual(["turn/completed", "approval/resolved", "question/resolved"]);
+    expect(kept("synced")).toEqual([
+      "turn/completed",
+      "approval/resolved",
+      "question/resolved",
+      "tool/resolved",
+    ]);
   });
 
   test("what is only true at the moment is in no log", () => {

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Answers, Approval, QuestionRequest, Resolution, ResolvedBy } from "./approval.ts";
+import { ToolCallRequest } from "./client-tool.ts";
 import { ConfigOption } from "./config.ts";
 import { Goal } from "./goal.ts";
 import { Id } from "./ids.ts";
@@ -129,6 +130,14 @@ export const EVENTS = {
   ),
   "question/resolved": row("synced", "A question has its answers, or will not get any.", () =>
     open({ ...ofTurn, questionId: Id, itemId: Id, answers: Answers, by: ResolvedBy }),
+  ),
+  "tool/requested": row(
+    "stored",
+    "The agent calls a tool that a client offers; a client has to run it.",
+    () => open({ ...ofThread, request: ToolCallRequest }),
+  ),
+  "tool/resolved": row("synced", "A call of a client's tool is over; its item shows what came of it.", () =>
+    open({ ...ofTurn, callId: Id, itemId: Id, success: z.boolean(), by: ResolvedBy }),
   ),
   error: row("stored", "Something went wrong in a turn. With `willRetry` the turn goes on.", () =>
     open({ ...ofTurn, error: TurnError, willRetry: z.boolean() }),

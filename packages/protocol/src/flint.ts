@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Answers, UserQuestion } from "./approval.ts";
+import { ToolCallResult } from "./client-tool.ts";
 import { EVENTS } from "./events.ts";
 import { Id } from "./ids.ts";
 import { FileUpdateChange } from "./items.ts";
@@ -63,6 +64,20 @@ export const ASKS = {
     }),
     result: open({ answers: Answers }),
   },
+  "item/tool/call": {
+    doc: "The agent calls a tool that a client offered with `thread/start` or `thread/resume`.",
+    params: open({
+      ...times,
+      threadId: Id,
+      turnId: Id,
+      itemId: Id,
+      callId: Id,
+      tool: z.string(),
+      namespace: z.optional(z.string()),
+      arguments: z.optional(z.unknown()),
+    }),
+    result: ToolCallResult,
+  },
 } as const;
 
 /** The name of a question to the client. */
@@ -78,7 +93,12 @@ function toldAs(event: { readonly doc: string; readonly data: z.ZodMiniType }): 
 }
 
 /** These go out as requests, or under the agent's own name. */
-const NOT_TOLD: readonly string[] = ["approval/requested", "question/requested", "extension/notified"];
+const NOT_TOLD: readonly string[] = [
+  "approval/requested",
+  "question/requested",
+  "tool/requested",
+  "extension/notified",
+];
 
 /** The events that go out under their own name. */
 const toldEvents = Object.fromEntries(

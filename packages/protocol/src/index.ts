@@ -1,6 +1,7 @@
 export * from "./action.ts";
 export * from "./approval.ts";
 export * from "./budget.ts";
+export * from "./client-tool.ts";
 export * from "./config.ts";
 export * from "./errors.ts";
 export * from "./events.ts";

@@ -14,6 +14,12 @@ export const LIMITS = {
   clientQueue: 8 * 1024 * 1024,
   /** Inputs that may wait in the queue of one thread. */
   queuedInputs: 100,
+  /** Tools that clients may offer for one thread. */
+  tools: 100,
+  /** What one of them says about itself. */
+  toolDescription: 16 * 1024,
+  /** All of them together, as JSON. */
+  toolSchemas: 512 * 1024,
   /** Rows of one page of any list but that of threads. */
   page: 200,
   /** Threads of one page. */

@@ -61,6 +61,11 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "review/start": { ...ofThread, target: { type: "baseBranch", branch: "main" }, delivery: "detached" },
   "approval/respond": { ...ofThread, approvalId: "a1", decision: { outcome: "allow", scope: "session" } },
   "question/respond": { ...ofThread, questionId: "q1", answers: { where: { answers: ["staging"] } } },
+  "tool/respond": {
+    ...ofThread,
+    callId: "c1",
+    result: { success: true, content: [{ type: "text", text: "sunny" }] },
+  },
   "command/exec": { command: ["ls", "-l"], cwd: "/repo", sandboxPolicy: "workspaceWrite", timeoutMs: 1000 },
   "model/list": { limit: 5 },
   "config/list": ofThread,

@@ -91,6 +91,7 @@ describe("a whole turn", () => {
       openItemIds: [],
       approvals: [],
       questions: [],
+      toolCalls: [],
       queue: [],
       usage,
       lastUsage: usage,

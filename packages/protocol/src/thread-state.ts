@@ -1,4 +1,5 @@
 import { type Approval, grantKeys, type QuestionRequest, type Resolution } from "./approval.ts";
+import type { ToolCallRequest } from "./client-tool.ts";
 import { type DeltaBody, type EventBody, isDelta, type ThreadEvent } from "./events.ts";
 import type { Goal } from "./goal.ts";
 import { inputText, type QueuedInput } from "./input.ts";
@@ -20,6 +21,8 @@ export interface ThreadState {
   readonly openItemIds: readonly string[];
   readonly approvals: readonly Approval[];
   readonly questions: readonly QuestionRequest[];
+  /** The calls that a client has to run. */
+  readonly toolCalls: readonly ToolCallRequest[];
   readonly queue: readonly QueuedInput[];
   readonly usage: TokenUsage;
   readonly lastUsage: TokenUsage;
@@ -74,6 +77,7 @@ export function emptyThread(threadId: string): ThreadState {
     openItemIds: [],
     approvals: [],
     questions: [],
+    toolCalls: [],
     queue: [],
     usage: NO_USAGE,
     lastUsage: NO_USAGE,
@@ -160,6 +164,10 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
         ...state,
         questions: state.questions.filter((question) => question.id !== event.data.questionId),
       });
+    case "tool/requested":
+      return { ...state, toolCalls: withOne(state.toolCalls, event.data.request) };
+    case "tool/resolved":
+      return { ...state, toolCalls: state.toolCalls.filter(({ id }) => id !== event.data.callId) };
     case "turn/plan/updated":
     case "turn/diff/updated":
     case "item/mcpToolCall/progress":
@@ -237,6 +245,7 @@ function onTurnCompleted(state: ThreadState, turn: Turn, at: number): ThreadStat
     openItemIds: state.activeTurnId === turn.id ? [] : state.openItemIds,
     approvals: state.approvals.filter((approval) => approval.turnId !== turn.id),
     questions: state.questions.filter((question) => question.turnId !== turn.id),
+    toolCalls: state.toolCalls.filter((call) => call.turnId !== turn.id),
   };
   return withStatus(withThread(ended, { updatedAt: Math.floor(at / 1000) }));
 }

@@ -42,6 +42,7 @@ export function eventTurnId(event: AgentEvent): string | undefined {
     case "approval/requested":
       return event.data.approval.turnId;
     case "question/requested":
+    case "tool/requested":
       return event.data.request.turnId;
     default:
       return fieldOf(event.data, "turnId");

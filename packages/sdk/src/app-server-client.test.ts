@@ -144,6 +144,7 @@ describe("AppServerClient", () => {
     expiresAtMs: 2,
   };
   const question = { id: "q", turnId: "u", itemId: "i", questions: [], requestedAtMs: 1, expiresAtMs: 2 };
+  const toolCall = { id: "c", turnId: "u", itemId: "i", tool: "x", requestedAtMs: 1, expiresAtMs: 2 };
   const usage = { inputTokens: 1, outputTokens: 2 };
   const spent = { tokensUsed: 0, timeUsedSeconds: 0, createdAt: 1, updatedAt: 1 };
   const goal = { objective: "o", status: "active", ...spent };
@@ -185,6 +186,8 @@ describe("AppServerClient", () => {
     },
     "question/requested": { threadId: "t", request: question },
     "question/resolved": { ...place, questionId: "q", itemId: "i", answers: {}, by: "client" },
+    "tool/requested": { threadId: "t", request: toolCall },
+    "tool/resolved": { ...place, callId: "c", itemId: "i", success: true, by: "client" },
     error: { ...place, error: { message: "m" }, willRetry: true },
     warning: { threadId: "t", message: "m", reason: "r" },
     "model/rerouted": { ...place, fromModel: "a", toModel: "b", reason: "r" },

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { OnApproval, OnQuestion } from "./asks.ts";
+import type { OnApproval, OnQuestion, OnToolCall } from "./asks.ts";
 import { connect } from "./connect.ts";
 import type { FlintClient } from "./flint-client.ts";
 import type { ApprovalRequest } from "./read-ask.ts";
@@ -19,6 +19,7 @@ afterEach(() => client?.close());
 async function serverFor(handlers: {
   onApproval?: OnApproval;
   onQuestion?: OnQuestion;
+  onToolCall?: OnToolCall;
   warnings?: Warning[];
 }): Promise<FakeServer> {
   const server = new FakeServer().answer("model/list", () => ({ data: [] }));
@@ -208,6 +209,63 @@ describe("a question to the user", () => {
     server.tell("question/resolved", { ...place, questionId: "q", answers: {}, by: "client" });
     await client?.models();
     expect(signal.aborted).toBe(true);
+  });
+});
+
+describe("a tool of this client", () => {
+  const CALL = "item/tool/call";
+  const call = { ...place, callId: "c", tool: "lamp", arguments: { room: "hall" } };
+  const lit = { success: true, content: [{ type: "text" as const, text: "lit" }] };
+
+  test("[S2-76] is run with what the agent gave", async () => {
+    const seen: unknown[] = [];
+    const server = await serverFor({
+      onToolCall: (request) => {
+        seen.push(request);
+        return lit;
+      },
+    });
+    expect(await server.ask(CALL, call)).toEqual(lit);
+    expect(seen).toEqual([call]);
+  });
+
+  test("is left to others, or was never there", async () => {
+    const server = await serverFor({ onToolCall: () => "leave" });
+    await expect(server.ask(CALL, call)).rejects.toThrow("leaves lamp to others");
+    await client?.close();
+    await expect((await serverFor({})).ask(CALL, call)).rejects.toThrow("no onToolCall handler");
+  });
+
+  test("that throws has failed, in words", async () => {
+    const warnings: Warning[] = [];
+    const onToolCall = () => {
+      throw new Error("no current");
+    };
+    const server = await serverFor({ onToolCall, warnings });
+    const text = "The onToolCall handler failed: no current";
+    expect(await server.ask(CALL, call)).toEqual({ success: false, content: [{ type: "text", text }] });
+    expect(warnings).toMatchObject([{ kind: "handlerFailed", message: text }]);
+  });
+
+  test("is stopped when somebody else was faster", async () => {
+    let stopped: (reason: unknown) => void = () => {};
+    const reason = new Promise((resolve) => {
+      stopped = resolve;
+    });
+    let begun = () => {};
+    const running = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const onToolCall: OnToolCall = (_, { signal }) => {
+      signal.addEventListener("abort", () => stopped(signal.reason), { once: true });
+      begun();
+      return new Promise(() => {});
+    };
+    const server = await serverFor({ onToolCall });
+    void server.ask(CALL, call).catch(() => undefined);
+    await running;
+    server.tell("tool/resolved", { ...place, callId: "c", success: true, by: "client" });
+    expect(await reason).toMatchObject({ message: "No answer is needed any more." });
   });
 });
 

@@ -1,8 +1,14 @@
-import { Answers, ApprovalAnswer, FLINT } from "@flint/protocol";
+import { Answers, ApprovalAnswer, FLINT, failedToolCall, ToolCallResult } from "@flint/protocol";
 import type { Id, RpcError } from "@flint/rpc";
 import type { AgentEvent } from "./agent-event.ts";
 import { messageOf } from "./errors.ts";
-import { type ApprovalRequest, actionText, type ReadAsk, type UserInputRequest } from "./read-ask.ts";
+import {
+  type ApprovalRequest,
+  actionText,
+  type ReadAsk,
+  type ToolCall,
+  type UserInputRequest,
+} from "./read-ask.ts";
 import { type OnWarning, problemOf } from "./warning.ts";
 
 /** The words that answer an approval. */
@@ -29,10 +35,17 @@ export type OnQuestion = (
   context: AskContext,
 ) => QuestionReply | "leave" | Promise<QuestionReply | "leave">;
 
-/** Who decides and answers. */
+/** Runs a tool that this client offers, or leaves it to another client of the thread. If it throws, the call has failed. */
+export type OnToolCall = (
+  request: ToolCall,
+  context: AskContext,
+) => ToolCallResult | "leave" | Promise<ToolCallResult | "leave">;
+
+/** Who decides, answers and runs. */
 export type AskHandlers = {
   readonly onApproval?: OnApproval | undefined;
   readonly onQuestion?: OnQuestion | undefined;
+  readonly onToolCall?: OnToolCall | undefined;
 };
 
 /** How an answer gets back to the server. */
@@ -71,6 +84,10 @@ export class Asks {
         const { questionId, turnId } = ask.request;
         return this.#settle(id, questionId, turnId, (signal) => this.#answer(ask.request, signal));
       }
+      case "toolCall": {
+        const { callId, turnId } = ask.request;
+        return this.#settle(id, callId, turnId, (signal) => this.#run(ask.request, signal));
+      }
       case "unknown":
         return this.#refuse(id, "unknownRequest", {
           code: FLINT.errorCodes.methodNotFound,
@@ -88,6 +105,7 @@ export class Asks {
   notice(event: AgentEvent): void {
     if (event.type === "approval/resolved") this.#abandon((ask) => ask.subjectId === event.data.approvalId);
     if (event.type === "question/resolved") this.#abandon((ask) => ask.subjectId === event.data.questionId);
+    if (event.type === "tool/resolved") this.#abandon((ask) => ask.subjectId === event.data.callId);
     if (event.type === "turn/completed") this.#abandon((ask) => ask.turnId === event.data.turn.id);
   }
 
@@ -150,6 +168,21 @@ export class Asks {
       // The handler is the caller's code, and may also have returned something that is no answer.
       this.#warnOfHandler(`The onQuestion handler failed: ${messageOf(thrown)}`, signal);
       return leave(`The onQuestion handler of this client failed: ${messageOf(thrown)}`);
+    }
+  }
+
+  async #run(request: ToolCall, signal: AbortSignal): Promise<Outcome> {
+    const { onToolCall } = this.#handlers;
+    if (onToolCall === undefined) return leave("This client has no onToolCall handler.");
+    try {
+      const result = await onToolCall(request, { signal });
+      if (result === "leave") return leave(`This client leaves ${request.tool} to others.`);
+      return { result: ToolCallResult.parse(result) };
+    } catch (thrown) {
+      // The handler is the caller's code, and may also have returned something that is no result.
+      const message = `The onToolCall handler failed: ${messageOf(thrown)}`;
+      this.#warnOfHandler(message, signal);
+      return { result: failedToolCall(message) };
     }
   }
 

@@ -11,6 +11,7 @@ export type {
   AskContext,
   OnApproval,
   OnQuestion,
+  OnToolCall,
   QuestionReply,
 } from "./asks.ts";
 export { CLIENT_INFO, type ConnectOptions, connect, type ServerPlace } from "./connect.ts";
@@ -29,7 +30,7 @@ export type { EventListener } from "./event-hub.ts";
 export { BUFFER_LIMITS, type BufferLimits, EventStream } from "./event-stream.ts";
 export { FlintClient } from "./flint-client.ts";
 export type { MethodArguments, MethodSurface } from "./method-surface.ts";
-export type { ApprovalRequest, UserInputRequest } from "./read-ask.ts";
+export type { ApprovalRequest, ToolCall, UserInputRequest } from "./read-ask.ts";
 export { socketTransport } from "./socket-transport.ts";
 export { type SpawnOptions, spawnServer } from "./spawn.ts";
 export { type RunOptions, type ThreadCursor, ThreadHandle } from "./thread-handle.ts";

@@ -33,10 +33,25 @@ export type UserInputRequest = {
   readonly expiresAtMs?: number | undefined;
 };
 
-/** A request of the server, sorted: something to decide, something to answer, or nothing this SDK can handle. */
+/** A call of a tool that this client, or another one of the thread, offers. */
+export type ToolCall = {
+  readonly threadId: string;
+  readonly turnId: string;
+  readonly itemId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly namespace?: string | undefined;
+  readonly arguments?: unknown;
+  readonly requestedAtMs?: number | undefined;
+  /** When the call has failed if nobody has answered. */
+  readonly expiresAtMs?: number | undefined;
+};
+
+/** A request of the server, sorted: something to decide, something to answer, something to run, or nothing this SDK can handle. */
 export type ReadAsk =
   | { readonly kind: "approval"; readonly request: ApprovalRequest }
   | { readonly kind: "question"; readonly request: UserInputRequest }
+  | { readonly kind: "toolCall"; readonly request: ToolCall }
   | { readonly kind: "unknown" }
   | { readonly kind: "malformed"; readonly problem: string };
 
@@ -70,6 +85,10 @@ export function readAsk(method: string, params: unknown): ReadAsk {
       const parsed = ASKS[method].params.safeParse(params);
       return parsed.success ? { kind: "question", request: parsed.data } : malformed(parsed.error);
     }
+    case "item/tool/call": {
+      const parsed = ASKS[method].params.safeParse(params);
+      return parsed.success ? { kind: "toolCall", request: parsed.data } : malformed(parsed.error);
+    }
   }
 }
 
@@ -78,7 +97,7 @@ export function readAsk(method: string, params: unknown): ReadAsk {
  * when and for how long.
  */
 export function askedEvent(ask: ReadAsk): KnownEvent | undefined {
-  if (ask.kind !== "approval" && ask.kind !== "question") return undefined;
+  if (ask.kind === "unknown" || ask.kind === "malformed") return undefined;
   const { threadId, turnId, requestedAtMs, expiresAtMs } = ask.request;
   if (requestedAtMs === undefined || expiresAtMs === undefined) return undefined;
   const open = { turnId, requestedAtMs, expiresAtMs };
@@ -86,6 +105,12 @@ export function askedEvent(ask: ReadAsk): KnownEvent | undefined {
     const { approvalId: id, action, suggestions } = ask.request;
     const offered = suggestions === undefined ? {} : { suggestions: [...suggestions] };
     return { type: "approval/requested", data: { threadId, approval: { ...open, id, action, ...offered } } };
+  }
+  if (ask.kind === "toolCall") {
+    const { callId: id, itemId, tool, namespace, arguments: given } = ask.request;
+    const of = namespace === undefined ? {} : { namespace };
+    const request = { ...open, id, itemId, tool, ...of, arguments: given };
+    return { type: "tool/requested", data: { threadId, request } };
   }
   const { questionId: id, itemId, questions } = ask.request;
   return {

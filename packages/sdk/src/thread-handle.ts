@@ -152,6 +152,7 @@ function snapshotState(answer: Result<"thread/attach">): ThreadState {
   return {
     ...emptyThread(thread.id),
     ...{ thread, settings, seq, turns, approvals, questions, queue, usage, cost },
+    toolCalls: answer.toolCalls ?? [],
     lastUsage: NO_USAGE,
     activeTurnId: active?.id,
     openItemIds: open.map((item) => item.id),

@@ -8,6 +8,7 @@ import {
   type Item,
   type ReviewTarget,
   type ThreadSettings,
+  type ToolCallResult,
   type TurnKind,
   type UserInput,
 } from "@flint/protocol";
@@ -26,6 +27,7 @@ export interface TurnRecord {
   readonly steers: (readonly UserInput[])[];
   readonly decisions: Decision[];
   readonly answers: Answers[];
+  readonly toolResults: ToolCallResult[];
   outcome: TurnOutcome | undefined;
   rejection: unknown;
 }
@@ -109,6 +111,7 @@ export class ScriptPlayer {
     if ("tool" in step) return this.#tool(step);
     if ("approve" in step) return this.#approve(step.approve);
     if ("ask" in step) return this.#ask(step);
+    if ("clientTool" in step) return this.#clientTool(step);
     if ("wait" in step) return step.deaf ? this.#finish(step.wait.wait()) : this.#orStopped(step.wait.wait());
     if ("deltas" in step) return this.#flood(step);
     if ("usage" in step) return this.#usage(step);
@@ -216,6 +219,19 @@ export class ScriptPlayer {
   async #ask(step: StepWith<"ask">): Promise<undefined> {
     const answers = await Promise.race([this.#turn.ask(this.#nextId(), step.ask), this.#stopped]);
     if (answers !== undefined) this.#record.answers.push(answers);
+  }
+
+  async #clientTool(step: StepWith<"clientTool">): Promise<undefined> {
+    const { clientTool: tool, namespace, arguments: given } = step;
+    const id = this.#nextId();
+    const item: Item<"toolCall"> = { type: "toolCall", id, tool, arguments: given, status: "inProgress" };
+    this.#emit({ type: "item/started", item });
+    const call = this.#turn.callTool({ itemId: id, tool, namespace, arguments: given });
+    const result = await Promise.race([call, this.#stopped]);
+    if (result === undefined) return;
+    this.#record.toolResults.push(result);
+    const status = result.success ? "completed" : "failed";
+    this.#emit({ type: "item/completed", item: { ...item, status, result: result.content } });
   }
 
   async #flood(step: StepWith<"deltas">): Promise<Ended> {

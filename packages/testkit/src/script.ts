@@ -72,6 +72,8 @@ export type Step =
   | { readonly approve: Action }
   /** Asks the user and goes on; the answers are in the record. */
   | { readonly ask: readonly UserQuestion[] }
+  /** Has a client run a tool that it offers; what it gave is in the record. */
+  | { readonly clientTool: string; readonly namespace?: string; readonly arguments?: unknown }
   /** Waits for the test. `deaf` goes on waiting when the turn is to stop. */
   | { readonly wait: Gate; readonly deaf?: boolean }
   /** Says something in this many deltas of this many characters, and waits for the log between them. */

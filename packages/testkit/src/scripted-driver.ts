@@ -9,6 +9,7 @@ import type {
   TurnOutcome,
 } from "@flint/core/ports";
 import {
+  type ClientTool,
   type ConfigOption,
   type ConfigValues,
   inputText,
@@ -31,6 +32,7 @@ export interface SessionRecord {
   /** The session that it could have been copied from, and what it would have been told then. */
   readonly forkOf: { readonly nativeId: string; readonly account: string } | undefined;
   readonly mcpServers: readonly McpServerConfig[];
+  readonly clientTools: readonly ClientTool[];
   readonly turns: TurnRecord[];
   closes: number;
 }
@@ -104,12 +106,13 @@ export class ScriptedDriver implements Driver {
   async open(spec: SessionSpec): Promise<DriverSession> {
     await this.#options.openWaits?.();
     if (this.#options.openFails !== undefined) throw this.#options.openFails;
-    const { threadId, settings, nativeId, mcpServers } = spec;
+    const { threadId, settings, nativeId, mcpServers, clientTools = [] } = spec;
     const history = await spec.history();
     const account = await spec.account();
     const forkOf = spec.forkOf && { nativeId: spec.forkOf.nativeId, account: await spec.forkOf.account() };
     const turns: TurnRecord[] = [];
-    const record = { threadId, settings, nativeId, history, account, forkOf, mcpServers, turns, closes: 0 };
+    const opened = { threadId, settings, nativeId, history, account, forkOf, mcpServers, clientTools };
+    const record = { ...opened, turns, closes: 0 };
     this.sessions.push(record);
     return new ScriptedSession(record, this.#options, (turn) => this.#choose(turn));
   }
@@ -182,7 +185,15 @@ class ScriptedSession implements DriverSession {
 function turnRecord(turn: TurnContext): TurnRecord {
   const { turnId, kind, input, settings, review, outputSchema, signal } = turn;
   const given = { turnId, kind, input, settings, review, outputSchema, signal };
-  return { ...given, steers: [], decisions: [], answers: [], outcome: undefined, rejection: undefined };
+  return {
+    ...given,
+    steers: [],
+    decisions: [],
+    answers: [],
+    toolResults: [],
+    outcome: undefined,
+    rejection: undefined,
+  };
 }
 
 /** The models of a scripted driver: a default one and another. */

@@ -48,6 +48,7 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
       startsFirst: true,
     },
     { tool: "lookup", arguments: { name: "x" }, result: { found: 1 }, startsFirst: true },
+    { clientTool: "door", namespace: "house", arguments: { open: true } },
     {
       emit: {
         type: "item/started",
@@ -141,7 +142,11 @@ class Player implements Played {
   async threads(watcher: Player): Promise<void> {
     await mkdir(join(this.#cwd, ".flint"));
     await writeFile(join(this.#cwd, ".flint", "config.toml"), 'model = "scripted/swift"\n');
-    const opened = await this.ask("thread/start", { cwd: this.#cwd, sandbox: "danger-full-access" });
+    const opened = await this.ask("thread/start", {
+      cwd: this.#cwd,
+      sandbox: "danger-full-access",
+      dynamicTools: [HOUSE],
+    });
     this.#threadId = idOf(opened.thread);
     await this.ask("model/list");
     await this.ask("mcpServerStatus/list");
@@ -239,10 +244,19 @@ class Player implements Played {
   }
 }
 
+/** Tools that the client runs itself. */
+const HOUSE = {
+  type: "namespace",
+  name: "house",
+  description: "The house.",
+  tools: [{ type: "function", name: "door", description: "Opens it.", inputSchema: { type: "object" } }],
+};
+
 const ANSWERS: readonly (readonly [method: string, result: object])[] = [
   ["item/commandExecution/requestApproval", { decision: "accept" }],
   ["item/fileChange/requestApproval", { decision: "acceptForSession" }],
   ["mcpServer/elicitation/request", { action: "accept", content: {}, _meta: null }],
+  ["item/tool/call", { success: true, contentItems: [{ type: "inputText", text: "It is open." }] }],
   ["item/tool/requestUserInput", { answers: { q: { answers: ["red"] } } }],
 ];
 

@@ -8,6 +8,7 @@ import {
   type ResolvedBy,
   type ThreadItem,
   type ThreadState,
+  type ToolCallRequest,
   type Turn,
   type TurnError,
 } from "@flint/protocol";
@@ -24,7 +25,7 @@ export interface Ending {
 }
 
 /**
- * The events that end a running turn: its open items, approvals and questions first, `turn/completed` last.
+ * The events that end a running turn: its open items, approvals, questions and tool calls first, `turn/completed` last.
  * The same for a turn that ended by itself and for one that was found cut off in the log.
  */
 export function closeTurn(state: ThreadState, turnId: string, ending: Ending, at: number): EventBody[] {
@@ -36,6 +37,7 @@ export function closeTurn(state: ThreadState, turnId: string, ending: Ending, at
   return [
     ...state.approvals.map((approval) => closeApproval(threadId, approval, ending)),
     ...state.questions.map((question) => closeQuestion(threadId, question, ending)),
+    ...state.toolCalls.map((call) => closeToolCall(threadId, call, ending)),
     ...openItems.map(
       (item): EventBody => ({
         type: "item/completed",
@@ -97,6 +99,14 @@ function closeQuestion(threadId: string, question: QuestionRequest, ending: Endi
       answers: {},
       by: ending.by,
     },
+  };
+}
+
+function closeToolCall(threadId: string, call: ToolCallRequest, ending: Ending): EventBody {
+  const { id: callId, turnId, itemId } = call;
+  return {
+    type: "tool/resolved",
+    data: { threadId, turnId, callId, itemId, success: false, by: ending.by },
   };
 }
 

@@ -27,6 +27,7 @@ export const historyHandlers: Pick<
   async "thread/resume"(params, { thread, services, damage }) {
     const settings = await services.withOverrides(thread.log.state.settings, params);
     await services.bringMcpServers(thread, params.mcpServers);
+    await services.bringTools(thread, params.tools);
     const before = thread.log.current();
     const events = settingsEvents(before, settings);
     const at = services.options.clock.now();
@@ -62,6 +63,7 @@ export const historyHandlers: Pick<
         ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }),
         approvals: [...state.approvals],
         questions: [...state.questions],
+        toolCalls: [...state.toolCalls],
         queue: [...state.queue],
         usage: state.usage,
         ...(state.cost === undefined ? {} : { cost: state.cost }),

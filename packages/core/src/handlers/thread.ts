@@ -89,6 +89,7 @@ export const threadHandlers: Pick<
     const { ephemeral = false, name } = params;
     const { thread } = await createThread(services, { settings, ephemeral, name }, async () => undefined);
     await services.bringMcpServers(thread, params.mcpServers);
+    await services.bringTools(thread, params.tools);
     const { state } = thread.log;
     // Told from memory: a client that goes on at once must not get the next answer before this event.
     const first = [

@@ -1,6 +1,7 @@
 import type {
   Action,
   Answers,
+  ClientTool,
   ConfigOption,
   ConfigValues,
   Cost,
@@ -12,6 +13,7 @@ import type {
   ThreadItem,
   ThreadSettings,
   TokenUsage,
+  ToolCallResult,
   Turn,
   TurnError,
   TurnKind,
@@ -89,6 +91,17 @@ export interface SessionSpec {
   readonly sandbox: Sandbox;
   /** The MCP servers that the user configured for threads in this folder. */
   readonly mcpServers: readonly McpServerConfig[];
+  /** The tools that a client offers and runs itself; an agent calls them with `TurnContext.callTool`. Absent: none. */
+  readonly clientTools?: readonly ClientTool[] | undefined;
+}
+
+/** A call of a client's tool, as an agent makes it. */
+export interface ClientToolCall {
+  /** The item that shows the call. */
+  readonly itemId: string;
+  readonly tool: string;
+  readonly namespace?: string | undefined;
+  readonly arguments: unknown;
 }
 
 /**
@@ -167,6 +180,8 @@ export interface TurnContext {
   approve(action: Action): Promise<Decision>;
   /** Asks the user. An empty record means that nobody answered. Never rejects. */
   ask(itemId: string, questions: readonly UserQuestion[]): Promise<Answers>;
+  /** Has a client run a tool that it offers. What nobody does, or not in time, has failed. Never rejects. */
+  callTool(call: ClientToolCall): Promise<ToolCallResult>;
 }
 
 /** What a driver reports; the core adds thread, turn, place and time. */

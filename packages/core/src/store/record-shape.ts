@@ -83,6 +83,8 @@ const SHAPES: Readonly<Partial<Record<EventType, Check>>> = {
   "approval/resolved": fields({ approvalId: isText, resolution: fields({ decision }) }),
   "question/requested": fields({ request: fields({ id: isText, turnId: isText, questions: Array.isArray }) }),
   "question/resolved": fields({ questionId: isText }),
+  "tool/requested": fields({ request: fields({ id: isText, turnId: isText, tool: isText }) }),
+  "tool/resolved": fields({ callId: isText }),
 };
 
 /** Whether the data of a record can be folded. */

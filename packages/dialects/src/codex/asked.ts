@@ -1,10 +1,20 @@
-import type { Action, Answers, Approval, Decision, EventData, QuestionRequest } from "@flint/protocol";
+import {
+  type Action,
+  type Answers,
+  type Approval,
+  type Decision,
+  type EventData,
+  failedToolCall,
+  type QuestionRequest,
+  type ToolCallResult,
+} from "@flint/protocol";
 import {
   CODEX_SERVER_REQUESTS,
   type CodexCommandDecision,
   type CodexServerParams,
   type CodexServerRequest,
 } from "@flint/protocol/codex";
+import { toolCallParams, toolCallResult } from "./client-tools.ts";
 import { commandFields } from "./items.ts";
 
 /** What a client is asked, and what its answer means to the core. */
@@ -29,6 +39,10 @@ export type Verdict =
   | {
       readonly method: "question/respond";
       readonly params: { threadId: string; questionId: string; answers: Answers };
+    }
+  | {
+      readonly method: "tool/respond";
+      readonly params: { threadId: string; callId: string; result: ToolCallResult };
     };
 
 const ONCE = { outcome: "allow", scope: "once" } as const satisfies Decision;
@@ -66,6 +80,23 @@ export function questionAsked({ threadId, request }: EventData<"question/request
       return verdict(read.success ? read.data.answers : {});
     },
     refused: () => verdict({}),
+  };
+}
+
+/** The call of a client's tool as Codex makes it. */
+export function toolCallAsked(data: EventData<"tool/requested">): Asked {
+  const { threadId, request } = data;
+  const verdict = (result: ToolCallResult): Verdict => ({
+    method: "tool/respond",
+    params: { threadId, callId: request.id, result },
+  });
+  return {
+    kind: "ask",
+    key: request.id,
+    threadId,
+    ...asking("item/tool/call", toolCallParams(data)),
+    answered: (answer) => verdict(toolCallResult(answer)),
+    refused: (message) => verdict(failedToolCall(message)),
   };
 }
 

@@ -61,10 +61,13 @@ export class OpenAsks {
 
   async #respond(verdict: Verdict): Promise<void> {
     try {
-      if (verdict.method === "approval/respond") {
-        await this.#client.call(verdict.method, verdict.params, () => undefined);
-      } else {
-        await this.#client.call(verdict.method, verdict.params, () => undefined);
+      switch (verdict.method) {
+        case "approval/respond":
+          return await this.#client.call(verdict.method, verdict.params, () => undefined);
+        case "question/respond":
+          return await this.#client.call(verdict.method, verdict.params, () => undefined);
+        case "tool/respond":
+          return await this.#client.call(verdict.method, verdict.params, () => undefined);
       }
     } catch {
       // It was answered or ended in the meantime; then this answer is not needed.

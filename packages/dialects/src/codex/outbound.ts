@@ -6,7 +6,7 @@ import type {
   CodexThreadStatus,
 } from "@flint/protocol/codex";
 import type { ApprovalWords } from "./approval-words.ts";
-import { type Asked, approvalAsked, questionAsked } from "./asked.ts";
+import { type Asked, approvalAsked, questionAsked, toolCallAsked } from "./asked.ts";
 import { itemOf } from "./items.ts";
 import { effortOf, settingsOf, statusOf, threadOf } from "./threads.ts";
 import { bareTurn, endedTurn, turnErrorOf } from "./turns.ts";
@@ -102,6 +102,10 @@ export function outbound(event: ThreadEvent, words: ApprovalWords): readonly Out
       return [{ kind: "settle", key: event.data.approvalId, threadId: event.data.threadId }];
     case "question/resolved":
       return [{ kind: "settle", key: event.data.questionId, threadId: event.data.threadId }];
+    case "tool/requested":
+      return [toolCallAsked(event.data)];
+    case "tool/resolved":
+      return [{ kind: "settle", key: event.data.callId, threadId: event.data.threadId }];
     case "error":
       return failure(event.data);
     case "warning":

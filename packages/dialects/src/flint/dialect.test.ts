@@ -42,6 +42,20 @@ describe("the Flint door", () => {
     expect(told("plain")).toMatchObject([{ method: "agent/plain" }]);
   });
 
+  test("[S2-76] has a client run its tool, and takes what is no result for a failure", () => {
+    const call = { turnId: "u", itemId: "i", tool: "lamp", arguments: { room: "hall" } };
+    const request = { id: "c", ...call, requestedAtMs: 1, expiresAtMs: 2 };
+    const [ask] = outbound({ type: "tool/requested", data: { threadId: "t", request }, at: 1 });
+    if (ask?.kind !== "ask") throw new Error("nobody is asked");
+    expect(ask).toMatchObject({ method: "item/tool/call", params: { threadId: "t", callId: "c", ...call } });
+    const result = { success: true, content: [{ type: "text", text: "lit" }] };
+    const respond = { method: "tool/respond", params: { threadId: "t", callId: "c", result } };
+    expect(ask.answered(result)).toMatchObject(respond);
+    for (const junk of [undefined, {}, { success: "yes", content: [] }, { success: true }])
+      expect(ask.answered(junk)).toMatchObject({ params: { result: { success: false } } });
+    expect(ask.refused("gone")).toMatchObject({ params: { result: { success: false } } });
+  });
+
   test("asks with the rules that an answer may take, and takes no other", () => {
     const match = { type: "prefix" as const, words: ["npm", "test"] };
     const suggestions = [{ id: "r1", project: "/w", agent: "flint", tool: "command", match }];

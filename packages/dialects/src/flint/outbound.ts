@@ -7,9 +7,12 @@ import {
   type Decision,
   EVENTS,
   type EventData,
+  failedToolCall,
   METHODS,
   type QuestionRequest,
   type ThreadEvent,
+  type ToolCallRequest,
+  ToolCallResult,
 } from "@flint/protocol";
 import { type CoreCall, identityCall, type Outbound } from "../dialect.ts";
 
@@ -33,6 +36,10 @@ export function outbound(event: ThreadEvent): readonly Outbound[] {
       return [{ kind: "settle", key: event.data.approvalId }, itself(event)];
     case "question/resolved":
       return [{ kind: "settle", key: event.data.questionId }, itself(event)];
+    case "tool/requested":
+      return [toolAsk(event.data.threadId, event.data.request)];
+    case "tool/resolved":
+      return [{ kind: "settle", key: event.data.callId }, itself(event)];
     case "extension/notified":
       return [extension(event.data)];
     default:
@@ -122,6 +129,26 @@ function questionAsk(threadId: string, request: QuestionRequest): Outbound {
       identityCall("question/respond", { threadId, questionId, answers: answersOf(answer) }),
     refused: () => identityCall("question/respond", { threadId, questionId, answers: {} }),
   };
+}
+
+function toolAsk(threadId: string, request: ToolCallRequest): Outbound {
+  const { id: callId, ...shown } = request;
+  const respond = (result: ToolCallResult) => identityCall("tool/respond", { threadId, callId, result });
+  return {
+    kind: "ask",
+    method: "item/tool/call",
+    params: { threadId, callId, ...shown },
+    threadId,
+    key: callId,
+    answered: (answer) => respond(resultOf(answer)),
+    refused: (message) => respond(failedToolCall(message)),
+  };
+}
+
+function resultOf(answer: unknown): ToolCallResult {
+  const parsed = ToolCallResult.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  return failedToolCall("The client answered with something that is no result of a tool.");
 }
 
 function answersOf(answer: unknown): Answers {

@@ -73,6 +73,8 @@ export function outbound(event: ThreadEvent): readonly Tell[] {
     case "model/rerouted":
     case "config/updated":
     case "extension/notified":
+    case "tool/requested":
+    case "tool/resolved":
       // This wire has no word for them; a failure that ends a turn comes as `turn.error`.
       return [];
   }

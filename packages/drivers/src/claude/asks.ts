@@ -1,4 +1,5 @@
 import type { TurnContext } from "@flint/core/ports";
+import type { ClientTool } from "@flint/protocol";
 import {
   ClaudeAsk,
   type ClaudeBlock,
@@ -6,6 +7,7 @@ import {
   type ClaudePermission,
   type ClaudeToolAsk,
 } from "@flint/protocol/claude";
+import { callReply, idleReply, isClientTool, serverReply } from "./client-tools.ts";
 import { answerElicitation } from "./elicitation.ts";
 import { plannedChanges } from "./file-changes.ts";
 import { actionOf, hookAnswer, permissionOf } from "./permissions.ts";
@@ -24,6 +26,8 @@ export interface AskedTools {
   itemOf(toolUse: ClaudeBlock, changes: FileChanges): string;
   /** The item of the tool that began last and has not ended. */
   openItem(): string;
+  /** The tools that the client offers. */
+  readonly offered: readonly ClientTool[];
   /** It was not allowed. */
   declined(toolUseId: string): void;
 }
@@ -44,6 +48,14 @@ export async function answerAsk(request: Request, turn: TurnContext, tools: Aske
     const itemId = tools.openItem();
     return { response: await answerElicitation(ask, (questions) => turn.ask(itemId, questions)) };
   }
+  if (ask.subtype === "mcp_message") {
+    const itemOf = (id: string | undefined, name: string, input: Readonly<Record<string, unknown>>) =>
+      id === undefined
+        ? tools.openItem()
+        : tools.itemOf({ type: "tool_use", id, name, input: { ...input } }, new Map());
+    const known = serverReply(ask, tools.offered);
+    return { response: known ?? (await callReply(ask, { turn, tools: tools.offered, itemOf })) };
+  }
   const permission = ask.tool_name === ASK_USER ? askUser(ask, turn, tools) : approve(ask, turn, tools);
   return { response: await permission };
 }
@@ -54,13 +66,15 @@ export function answerAlone(request: Request): AskAnswer {
   if (ask === undefined) return unknown(request);
   if (ask.subtype === "hook_callback") return { response: hookAnswer("", "always") };
   if (ask.subtype === "elicitation") return { response: { action: "cancel" } };
+  if (ask.subtype === "mcp_message") return { response: idleReply(ask) };
   const message = "No turn is running, so nobody can allow this. Wait for the next message of the user.";
   return { response: { behavior: "deny", message, interrupt: false } };
 }
 
 async function approve(ask: ClaudeToolAsk, turn: TurnContext, tools: AskedTools): Promise<ClaudePermission> {
   const { tool_name: name, tool_use_id: id, input } = ask;
-  if (toolKind(name) === "answer") return { behavior: "allow", updatedInput: input };
+  if (toolKind(name) === "answer" || isClientTool(name, tools.offered))
+    return { behavior: "allow", updatedInput: input };
   const { cwd } = turn.settings;
   // Looked at now, and not when Claude first wrote of it: this is what will be allowed.
   const changes = toolKind(name) === "file" ? await plannedChanges(name, input, cwd) : undefined;

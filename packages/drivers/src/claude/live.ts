@@ -1,9 +1,10 @@
 import type { Clock, McpServerConfig, TurnContext } from "@flint/core/ports";
-import type { FlintError, ThreadSettings } from "@flint/protocol";
-import { type ClaudeFrameOf, ClaudeWelcome } from "@flint/protocol/claude";
+import type { ClientTool, FlintError, ThreadSettings } from "@flint/protocol";
+import { ClaudeAsk, type ClaudeFrameOf, ClaudeWelcome } from "@flint/protocol/claude";
 import type { Trace } from "@flint/rpc";
 import type { AgentProcessSpec } from "../shared/agent-process.ts";
 import { claudeArguments, type NativeSession } from "./args.ts";
+import { clientServerConfig, clientServers, serverReply } from "./client-tools.ts";
 import { ClaudeConnection } from "./connection.ts";
 import { claudeServers } from "./mcp.ts";
 import { type Choices, choicesOf, claudeModel } from "./models.ts";
@@ -34,6 +35,7 @@ export interface LiveOptions {
   readonly outputSchema: OutputSchema;
   readonly instructions: string;
   readonly servers: readonly McpServerConfig[];
+  readonly clientTools: readonly ClientTool[];
   readonly clock: Clock;
   readonly trace: Trace | undefined;
   /** Ends it, also while it still starts. */
@@ -61,13 +63,15 @@ export class LiveClaude {
 
   /** Resolves when it can be talked to. Rejects with a FlintError, or SessionLost; then nothing of it is left. */
   static async start(options: LiveOptions): Promise<LiveClaude> {
-    const { servers, outputSchema: jsonSchema } = options;
+    const { servers, clientTools, outputSchema: jsonSchema } = options;
     let refusal: ClaudeFrameOf<"result"> | undefined;
     let isReady = false;
     const frame = (told: TurnFrame) => {
       // A turn that ends before there was one: this is how Claude refuses what it was started with.
       if (!isReady && told.type === "result") refusal = told;
-      options.frame(told);
+      const known = knownReply(told, clientTools);
+      if (known === undefined) options.frame(told);
+      else connection.answer(known.requestId, known.reply);
     };
     const connection = await ClaudeConnection.start(processSpec(options), {
       ...options,
@@ -79,10 +83,12 @@ export class LiveClaude {
     // Whatever goes wrong, the process does not stay.
     try {
       const schema = jsonSchema === undefined ? {} : { jsonSchema };
-      const answer = await connection.request({ subtype: "initialize", hooks: HOOKS, ...schema }, START_MS);
+      const hello = { hooks: HOOKS, ...schema, ...clientServers(clientTools) };
+      const answer = await connection.request({ subtype: "initialize", ...hello }, START_MS);
       isReady = true;
       if (servers.length > 0) {
-        await connection.request({ subtype: "mcp_set_servers", servers: claudeServers(servers) }, START_MS);
+        const all = { ...clientServerConfig(clientTools), ...claudeServers(servers) };
+        await connection.request({ subtype: "mcp_set_servers", servers: all }, START_MS);
       }
       return new LiveClaude(connection, ClaudeWelcome.safeParse(answer).data ?? {}, options);
     } catch (thrown) {
@@ -123,6 +129,14 @@ export class LiveClaude {
     this.#model = model;
     this.#choices = wanted;
   }
+}
+
+/** What Claude says to the server of the client's tools needs no turn, and comes before there is one. */
+function knownReply(frame: TurnFrame, tools: readonly ClientTool[]) {
+  if (frame.type !== "control_request" || frame.request.subtype !== "mcp_message") return undefined;
+  const { data: ask } = ClaudeAsk.safeParse(frame.request);
+  const reply = ask?.subtype === "mcp_message" ? serverReply(ask, tools) : undefined;
+  return reply === undefined ? undefined : { requestId: frame.request_id, reply };
 }
 
 function processSpec(options: LiveOptions): AgentProcessSpec {

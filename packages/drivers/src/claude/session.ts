@@ -5,6 +5,7 @@ import type { AgentOptions, AgentProgram } from "../shared/agent-options.ts";
 import type { NativeSession } from "./args.ts";
 import { answerAlone } from "./asks.ts";
 import { BackgroundWork } from "./background.ts";
+import { offerable } from "./client-tools.ts";
 import { claudeEnvironment, configFolder, ownPaths } from "./home.ts";
 import { inputBlocks, inputMeta, turnBlocks } from "./input.ts";
 import { claudeInstructions } from "./instructions.ts";
@@ -118,6 +119,7 @@ export class ClaudeSession implements DriverSession {
   #turnIn({ connection, memory }: LiveClaude, turn: TurnContext): ClaudeTurn {
     return new ClaudeTurn({
       ...{ turn, connection, memory, clock: this.#options.clock },
+      offered: offerable(this.#spec),
       session: (nativeId) => this.#tellSession(turn, nativeId),
     });
   }
@@ -220,6 +222,7 @@ export class ClaudeSession implements DriverSession {
       program: program.command,
       ...{ session: this.#session, settings, outputSchema, clock, trace: agent.trace },
       servers: this.#spec.mcpServers,
+      clientTools: offerable(this.#spec),
       instructions: await claudeInstructions(settings),
       stopped: this.#closing.signal,
       frame: (frame) => isCurrent() && this.#frame(frame),

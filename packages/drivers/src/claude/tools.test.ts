@@ -121,6 +121,66 @@ test("the user's MCP servers are there, their calls are asked about and shown as
   expect(JSON.stringify(turn.completedItems[0])).toContain("Hi, Ada");
 });
 
+test("[S2-76] a tool that a client offers is called there, beside the user's own servers, and nobody is asked", async () => {
+  const lamp = { name: "lamp", description: "A lamp.", inputSchema: { type: "object" } };
+  const step = call("mcp__client_tools__house__lamp", { room: "hall" });
+  const bench = await make({ script: [[step], DONE] });
+  const library = {
+    type: "stdio",
+    name: "library",
+    command: process.execPath,
+    args: [MCP_SERVER],
+    env: {},
+  } as const;
+  const clientTools = [lamp, { ...lamp, namespace: "house" }];
+  const session = await bench.open({ clientTools, mcpServers: [library] });
+  const content = [
+    { type: "text" as const, text: "The hall is lit." },
+    { type: "image" as const, url: "https://host.example/a.png" },
+  ];
+  const { turn, outcome } = await run(bench, "light it", { toolResult: { success: true, content } }, session);
+  expect(outcome).toEqual({ status: "completed" });
+  const [item] = turn.completedItems;
+  expect(item).toMatchObject({
+    type: "mcpToolCall",
+    server: "client_tools",
+    tool: "house__lamp",
+    status: "completed",
+  });
+  expect(turn.toolCalls).toEqual([
+    { itemId: item?.id, tool: "lamp", namespace: "house", arguments: { room: "hall" } },
+  ]);
+  expect(turn.actions).toEqual([]);
+  expect(askedModel(bench)).toContain("The hall is lit.");
+  expect(lifecycleFaults(turn.events, true)).toEqual([]);
+});
+
+test("a server of the user that has the name of the client's tools keeps it, and is asked about", async () => {
+  const greet = { name: "greet", description: "Greets.", inputSchema: { type: "object" } };
+  const bench = await make({ script: [[call("mcp__client_tools__greet", { name: "Ada" })], DONE] });
+  const own = {
+    type: "stdio",
+    name: "client_tools",
+    command: process.execPath,
+    args: [MCP_SERVER],
+    env: {},
+  } as const;
+  const session = await bench.open({ clientTools: [greet], mcpServers: [own] });
+  const { turn } = await run(bench, "greet her", { answers: { word: { answers: ["Hi"] } } }, session);
+  expect(turn.actions).toMatchObject([{ kind: "tool", server: "client_tools", tool: "greet" }]);
+  expect(turn.toolCalls).toEqual([]);
+});
+
+test("a tool of a client that fails is told to Claude as a failure", async () => {
+  const lamp = { name: "lamp", description: "A lamp.", inputSchema: { type: "object" } };
+  const bench = await make({ script: [[call("mcp__client_tools__lamp", {})], DONE] });
+  const session = await bench.open({ clientTools: [lamp] });
+  const toolResult = { success: false, content: [{ type: "text" as const, text: "No current." }] };
+  const { turn } = await run(bench, "light it", { toolResult }, session);
+  expect(turn.completedItems[0]).toMatchObject({ type: "mcpToolCall", status: "failed" });
+  expect(askedModel(bench)).toContain("No current.");
+});
+
 test("[S0-95] [S0-96] what a thread chooses reaches the model: effort, thinking, pictures and instructions", async () => {
   const bench = await make({
     script: [DONE, DONE],

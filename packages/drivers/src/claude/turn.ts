@@ -1,5 +1,5 @@
 import type { Clock, DriverEvent, TurnContext, TurnOutcome } from "@flint/core/ports";
-import type { FlintError } from "@flint/protocol";
+import type { ClientTool, FlintError } from "@flint/protocol";
 import type { ClaudeFrame, ClaudeFrameOf, ClaudeInputBlock } from "@flint/protocol/claude";
 import { answerAsk } from "./asks.ts";
 import type { ClaudeConnection } from "./connection.ts";
@@ -28,6 +28,8 @@ export interface ClaudeTurnOptions {
   readonly connection: ClaudeConnection;
   readonly clock: Clock;
   readonly memory: Memory;
+  /** The tools that the client offers. */
+  readonly offered: readonly ClientTool[];
   /** Told once, at the beginning, which of its own sessions Claude works on. */
   session(nativeId: string): void;
 }
@@ -175,8 +177,9 @@ export class ClaudeTurn {
   }
 
   async #answer({ request_id: requestId, request }: ClaudeFrameOf<"control_request">): Promise<void> {
-    const { turn, connection } = this.#options;
+    const { turn, connection, offered } = this.#options;
     const answer = await answerAsk(request, turn, {
+      offered,
       itemOf: (toolUse, changes) => {
         this.#advance(showTool(this.#state, toolUse, changes));
         return this.#state.tools.get(toolUse.id ?? "")?.itemId ?? turn.turnId;

@@ -159,8 +159,35 @@ describe("what Codex asks", () => {
       id: "ask-7",
       error: { message: "Flint does not support account/chatgptAuthTokens/refresh." },
     });
-    const tool = await answerTo("item/tool/call", { callId: "t", tool: "lamp", arguments: {} });
-    expect(tool).toMatchObject({ id: "ask-7", error: { message: "Flint offers no tool lamp." } });
+  });
+
+  test("[S2-76] a call of a client's tool is made there, and answered in the words of Codex", async () => {
+    const fake = new FakeCodex();
+    const { opened } = await fakeSession(fake, onTestFinished);
+    const content = [
+      { type: "text" as const, text: "lit" },
+      { type: "image" as const, url: "data:image/png;base64,AAAA" },
+    ];
+    const turn = new RecordingTurn({
+      text: "go",
+      settings: SETTINGS,
+      toolResult: { success: false, content },
+    });
+    const outcome = opened.run(turn);
+    await fake.told(({ method }) => method === "turn/start");
+    const params = { ...PLACE, callId: "c", namespace: "house", tool: "lamp", arguments: { room: "hall" } };
+    fake.say({ id: 3, method: "item/tool/call", params });
+    const answer = await fake.told(({ id, method }) => id === 3 && method === undefined);
+    expect(answer.result).toEqual({
+      success: false,
+      contentItems: [
+        { type: "inputText", text: "lit" },
+        { type: "inputImage", imageUrl: "data:image/png;base64,AAAA" },
+      ],
+    });
+    expect(turn.toolCalls).toMatchObject([{ tool: "lamp", namespace: "house", arguments: { room: "hall" } }]);
+    fake.endTurn();
+    await outcome;
   });
 
   test("[S4-11] a question to the user is asked and answered by the ids of its parts", async () => {

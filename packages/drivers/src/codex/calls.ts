@@ -2,6 +2,7 @@ import type { TurnContext } from "@flint/core/ports";
 import { type Action, type Decision, isKnownItem, type UserQuestion } from "@flint/protocol";
 import type { CodexServerCall, CodexServerParams, CodexServerResult } from "@flint/protocol/codex";
 import { answerElicitation } from "../shared/elicitation.ts";
+import { dynamicToolResult } from "./client-tools.ts";
 import { commandDecision, fileDecision, reviewDecision } from "./decisions.ts";
 import { fileChange } from "./file-diff.ts";
 import { itemIdOf } from "./items.ts";
@@ -33,7 +34,7 @@ export async function answerCall(call: CodexServerCall, asked: AskedTurn): Promi
     case "mcpServer/elicitation/request":
       return elicit(call.params, asked);
     case "item/tool/call":
-      throw new Error(`Flint offers no tool ${call.params.tool}.`);
+      return callTool(call.params, asked);
     case "execCommandApproval":
       return {
         decision: reviewDecision(await approveOldCommand(call.params, asked), proposedIn(call.params, asked)),
@@ -125,6 +126,15 @@ async function askUser(
     }),
   );
   return { answers: await turn.ask(itemIdOf(itemId), asked) };
+}
+
+async function callTool(
+  { callId, tool, namespace, arguments: given }: Params<"item/tool/call">,
+  { turn }: AskedTurn,
+): Promise<CodexServerResult<"item/tool/call">> {
+  const of = namespace ?? undefined;
+  const call = { itemId: itemIdOf(callId), tool, namespace: of, arguments: given };
+  return dynamicToolResult(await turn.callTool(call));
 }
 
 /** Either Codex asks whether a tool of an MCP server may be called, or the server itself wants to know something. */

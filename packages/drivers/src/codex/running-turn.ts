@@ -1,5 +1,5 @@
 import type { Clock, TurnContext, TurnOutcome } from "@flint/core/ports";
-import type { Decision, UserInput } from "@flint/protocol";
+import { type Decision, failedToolCall, type UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexServerCall } from "@flint/protocol/codex";
 import { answerCall } from "./calls.ts";
 import type { CodexServer } from "./server.ts";
@@ -163,6 +163,8 @@ function isBeforeBegin({ turnId }: TranslateState, { method, params }: CodexNoti
   return turnId === undefined && method !== "turn/started" && ("turnId" in params || "turn" in params);
 }
 
+const CALL_ENDED = failedToolCall("The turn has ended.");
+
 /** The turn with questions that end when it is to stop, whoever was asked. */
 function stoppable(turn: TurnContext, signal: AbortSignal): TurnContext {
   const orAborted = <Value>(work: Promise<Value>, otherwise: Value): Promise<Value> =>
@@ -179,5 +181,6 @@ function stoppable(turn: TurnContext, signal: AbortSignal): TurnContext {
     ready: () => orAborted(turn.ready(), undefined),
     approve: (action) => orAborted(turn.approve(action), CANCELLED),
     ask: (itemId, questions) => orAborted(turn.ask(itemId, questions), {}),
+    callTool: (call) => orAborted(turn.callTool(call), CALL_ENDED),
   };
 }

@@ -147,6 +147,31 @@ describe("what Codex asks", () => {
     expect(await driver.mcpServers()).toEqual([{ name: "lamps", status: "ready" }]);
   });
 
+  real(
+    "[S2-76] a tool that a client offers is called there, and what came of it is told to the model",
+    async () => {
+      const lit = `text(JSON.stringify([await tools.lamp({room: "hall"}), await tools.house__door({open: true})]))`;
+      const { open, settings, model } = await settingUp([[{ call: "exec", raw: lit }], [{ text: "Done." }]]);
+      const lamp = { name: "lamp", description: "A lamp.", inputSchema: { type: "object", properties: {} } };
+      const door = { ...lamp, name: "door", namespace: "house" };
+      const session = await open({ clientTools: [lamp, door] });
+      const toolResult = { success: true, content: [{ type: "text", text: "It is so." }] } as const;
+      const { turn } = await run(session, {
+        ...{ text: "go", settings },
+        toolResult: { success: true, content: [...toolResult.content] },
+      });
+      expect(turn.toolCalls).toMatchObject([
+        { tool: "lamp", arguments: { room: "hall" } },
+        { tool: "door", namespace: "house", arguments: { open: true } },
+      ]);
+      expect(turn.completedItems).toContainEqual(
+        expect.objectContaining({ type: "toolCall", tool: "lamp", status: "completed" }),
+      );
+      expect(JSON.stringify(model.requests.at(-1))).toContain("It is so.");
+      expect(lifecycleFaults(turn.events, true)).toEqual([]);
+    },
+  );
+
   real("a question to the user has its answer", async () => {
     const { open, settings } = await settingUp();
     const plan: ThreadSettings = { ...settings, config: { collaboration_mode: "plan" } };

@@ -12,6 +12,7 @@ import type {
 import type { ThreadSettings, UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexReviewTarget } from "@flint/protocol/codex";
 import { historyText } from "../shared/history-text.ts";
+import { dynamicTools } from "./client-tools.ts";
 import { mcpServerStatus } from "./mcp-status.ts";
 import { RunningTurn } from "./running-turn.ts";
 import { COLLABORATION_MODE } from "./selectors.ts";
@@ -217,7 +218,9 @@ export class CodexSession implements DriverSession {
       this.#nativeId === undefined
         ? await this.#fork(turn, server, opening)
         : await this.#resume(server, this.#nativeId, opening);
-    const { thread, model } = resumed ?? (await server.request("thread/start", opening));
+    const { thread, model } =
+      resumed ??
+      (await server.request("thread/start", { ...opening, ...dynamicTools(this.#spec.clientTools ?? []) }));
     this.#loaded = { server, id: thread.id, model };
     this.#nativeId = thread.id;
     this.#stopListening = server.listen(thread.id, this.#listener());

@@ -7,6 +7,7 @@ import type { WebAccess } from "./options.ts";
 import { stoppableTurn } from "./stoppable-turn.ts";
 import { BackgroundCommands } from "./tools/background.ts";
 import { builtInTools } from "./tools/built-in.ts";
+import { clientTool } from "./tools/client-tool.ts";
 import { KnownFiles } from "./tools/known-files.ts";
 import type { Tool, ToolSource } from "./tools/tool.ts";
 import type { Preparation } from "./turn-conversation.ts";
@@ -42,7 +43,9 @@ export class NativeSession implements DriverSession {
     this.#spec = spec;
     this.#choices = choices;
     const { web } = choices;
-    this.#tools = builtInTools({ web, background: this.#background, knownFiles: new KnownFiles() });
+    const own = builtInTools({ web, background: this.#background, knownFiles: new KnownFiles() });
+    // Of two tools with the same name the first one counts, so a client cannot take the place of one of ours.
+    this.#tools = [...own, ...(spec.clientTools ?? []).map(clientTool)];
   }
 
   run(turn: TurnContext): Promise<TurnOutcome> {

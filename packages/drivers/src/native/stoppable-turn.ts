@@ -1,7 +1,9 @@
 import type { TurnContext } from "@flint/core/ports";
-import type { Decision } from "@flint/protocol";
+import { type Decision, failedToolCall } from "@flint/protocol";
 
 const CANCELLED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
+
+const ENDED = failedToolCall("The turn has ended.");
 
 /** A turn whose questions end when the signal says so, whoever was asked and whatever they do. */
 export function stoppableTurn(turn: TurnContext, signal: AbortSignal): TurnContext {
@@ -17,6 +19,7 @@ export function stoppableTurn(turn: TurnContext, signal: AbortSignal): TurnConte
     ready: () => orAborted(turn.ready(), signal, undefined),
     approve: (action) => orAborted(turn.approve(action), signal, CANCELLED),
     ask: (itemId, questions) => orAborted(turn.ask(itemId, questions), signal, {}),
+    callTool: (call) => orAborted(turn.callTool(call), signal, ENDED),
   };
 }
 

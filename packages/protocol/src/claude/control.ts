@@ -3,7 +3,10 @@ import * as z from "zod/mini";
 const record = z.record(z.string(), z.unknown());
 const text = z.optional(z.nullable(z.string()));
 
-/** What Claude may ask of Flint: whether it may use a tool, what a hook says about one, what a server wants to know. */
+/**
+ * What Claude may ask of Flint: whether it may use a tool, what a hook says about one, what a server wants to know,
+ * and what is said to a server that Flint itself is.
+ */
 export const ClaudeAsk = z.discriminatedUnion("subtype", [
   z.looseObject({
     subtype: z.literal("can_use_tool"),
@@ -27,15 +30,27 @@ export const ClaudeAsk = z.discriminatedUnion("subtype", [
     requested_schema: z.optional(z.unknown()),
     url: text,
   }),
+  z.looseObject({
+    subtype: z.literal("mcp_message"),
+    server_name: z.string(),
+    message: z.looseObject({
+      method: z.string(),
+      id: z.optional(z.unknown()),
+      params: z.optional(z.unknown()),
+    }),
+  }),
 ]);
 export type ClaudeAsk = z.output<typeof ClaudeAsk>;
 export type ClaudeToolAsk = Extract<ClaudeAsk, { subtype: "can_use_tool" }>;
+export type ClaudeMcpMessage = Extract<ClaudeAsk, { subtype: "mcp_message" }>;
 export type ClaudeElicitation = Extract<ClaudeAsk, { subtype: "elicitation" }>;
 
 /** What Flint may ask of Claude. */
 export type ClaudeRequest =
   | {
       readonly subtype: "initialize";
+      /** The MCP servers that Flint itself is, by name. */
+      readonly sdkMcpServers?: readonly string[];
       readonly hooks?: Readonly<Record<string, readonly ClaudeHookMatcher[]>>;
       /** What the answer of every turn of this process has to fit. */
       readonly jsonSchema?: Readonly<Record<string, unknown>>;

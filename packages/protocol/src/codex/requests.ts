@@ -31,6 +31,25 @@ const opening = {
   developerInstructions: maybe(z.string()),
 };
 
+const DynamicFunction = {
+  type: z.optional(z.literal("function")),
+  name: z.string(),
+  description: z.string(),
+  inputSchema: z.record(z.string(), z.unknown()),
+};
+
+/** A tool that a client offers, or several under one name. An older client names the namespace in the tool. */
+export const CodexDynamicTool = z.union([
+  loose({
+    type: z.literal("namespace"),
+    name: z.string(),
+    description: z.string(),
+    tools: z.array(loose(DynamicFunction)),
+  }),
+  loose({ ...DynamicFunction, namespace: maybe(z.string()) }),
+]);
+export type CodexDynamicTool = z.output<typeof CodexDynamicTool>;
+
 /** What a turn, and every later one, works with. */
 const working = {
   cwd: maybe(z.string()),
@@ -93,7 +112,8 @@ export const CODEX_REQUESTS = {
   ),
   "thread/start": request(
     "Begins a thread.",
-    () => loose({ ...opening, ephemeral: maybe(z.boolean()) }),
+    () =>
+      loose({ ...opening, ephemeral: maybe(z.boolean()), dynamicTools: maybe(z.array(CodexDynamicTool)) }),
     OpenedThread,
   ),
   "thread/resume": request(

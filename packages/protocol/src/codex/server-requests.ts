@@ -115,7 +115,14 @@ export const CODEX_SERVER_REQUESTS = {
   ),
   "item/tool/call": request(
     "Calls a tool that the client offered.",
-    () => loose({ ...ofTurn, callId: z.string(), tool: z.string(), arguments: z.optional(z.unknown()) }),
+    () =>
+      loose({
+        ...ofTurn,
+        callId: z.string(),
+        namespace: maybe(z.string()),
+        tool: z.string(),
+        arguments: z.optional(z.unknown()),
+      }),
     () => loose({ contentItems: z.array(z.unknown()), success: z.boolean() }),
   ),
   execCommandApproval: request(

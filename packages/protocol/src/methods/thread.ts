@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Approval, QuestionRequest } from "../approval.ts";
+import { ToolCallRequest, withClientTools } from "../client-tool.ts";
 import { LoggedEvent } from "../events.ts";
 import { RestoredFiles } from "../files.ts";
 import { Id } from "../ids.ts";
@@ -21,6 +22,7 @@ const ThreadStartParams = open({
   name: z.optional(z.string().check(z.maxLength(500))),
   developerInstructions: z.optional(z.string()),
   ...withMcpServers,
+  ...withClientTools,
 });
 
 const ThreadOverrides = {
@@ -43,6 +45,7 @@ const AttachResult = open({
   nextCursor: z.optional(z.string()),
   approvals: z.array(Approval),
   questions: z.array(QuestionRequest),
+  toolCalls: z.optional(z.array(ToolCallRequest)),
   queue: z.array(QueuedInput),
   usage: TokenUsage,
   cost: z.optional(Cost),
@@ -74,7 +77,7 @@ export const THREAD_METHODS = {
   "thread/resume": row(
     "Take up a stored thread: answers, says `thread/started`, replays its history, and follows it.",
     "thread",
-    () => open({ ...ThreadOverrides, ...Cursor, ...withMcpServers }),
+    () => open({ ...ThreadOverrides, ...Cursor, ...withMcpServers, ...withClientTools }),
     () => open({ thread: Thread, epoch: z.string(), truncated: z.boolean() }),
   ),
   "thread/attach": row(

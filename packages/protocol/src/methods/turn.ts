@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Answers } from "../approval.ts";
+import { ToolCallResult } from "../client-tool.ts";
 import { Id } from "../ids.ts";
 import { QueuedInput, UserInput } from "../input.ts";
 import { LIMITS } from "../limits.ts";
@@ -113,6 +114,12 @@ export const TURN_METHODS = {
     "Answer an open question. The first answer counts.",
     "none",
     () => open({ ...ofThread, questionId: Id, answers: Answers }),
+    () => Empty,
+  ),
+  "tool/respond": row(
+    "Say what came of an open call of a client's tool. The first answer counts.",
+    "none",
+    () => open({ ...ofThread, callId: Id, result: ToolCallResult }),
     () => Empty,
   ),
 } as const;

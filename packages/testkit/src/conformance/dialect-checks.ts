@@ -165,6 +165,7 @@ export function checkSettling(dialect: CheckedDialect): void {
   const pairs = [
     fc.tuple(eventsOf("approval/requested"), eventsOf("approval/resolved")),
     fc.tuple(eventsOf("question/requested"), eventsOf("question/resolved")),
+    fc.tuple(eventsOf("tool/requested"), eventsOf("tool/resolved")),
   ];
   fc.assert(
     fc.property(fc.oneof(...pairs), ([requested, resolved]) => {
@@ -196,6 +197,11 @@ function answerTo(requested: ThreadEvent, resolved: ThreadEvent): ThreadEvent {
   if (requested.type === "question/requested" && resolved.type === "question/resolved") {
     const { threadId, request } = requested.data;
     const same = { threadId, turnId: request.turnId, questionId: request.id, itemId: request.itemId };
+    return { ...resolved, data: { ...resolved.data, ...same } };
+  }
+  if (requested.type === "tool/requested" && resolved.type === "tool/resolved") {
+    const { threadId, request } = requested.data;
+    const same = { threadId, turnId: request.turnId, callId: request.id, itemId: request.itemId };
     return { ...resolved, data: { ...resolved.data, ...same } };
   }
   throw new Error(`${resolved.type} does not answer ${requested.type}`);

@@ -19,7 +19,7 @@ const ASK = "item/toolCall/requestApproval";
 const CONSENTS = { [ASK]: [{ decision: "accept" }] };
 const REFUSALS = { [ASK]: [{ decision: "decline" }] };
 
-/** A small door: two requests, every approval asked in the same way, no questions, every other event as it is. */
+/** A small door: two requests, every approval asked in the same way, no questions and no tools, every other event as it is. */
 const small: CheckedDialect = {
   vocabulary: {
     ...FLINT,
@@ -48,6 +48,7 @@ function outbound(event: ThreadEvent): readonly CheckedMessage[] {
     case "approval/resolved":
       return [{ kind: "settle", key: event.data.approvalId }];
     case "question/requested":
+    case "tool/requested":
       return [];
     case "extension/notified":
       return [{ kind: "tell", method: `agent/${event.data.method}`, params: event.data.params }];

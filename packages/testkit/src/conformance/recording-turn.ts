@@ -1,11 +1,13 @@
-import type { DriverEvent, TurnContext } from "@flint/core/ports";
+import type { ClientToolCall, DriverEvent, TurnContext } from "@flint/core/ports";
 import {
   type Action,
   type Answers,
   type Decision,
+  failedToolCall,
   mintId,
   type ThreadItem,
   type ThreadSettings,
+  type ToolCallResult,
   type UserInput,
   type UserQuestion,
 } from "@flint/protocol";
@@ -18,6 +20,8 @@ export interface RecordingTurnOptions {
   /** Answers an approval; `undefined` leaves it open until the turn is stopped, as a user who is away does. */
   readonly decide?: (action: Action) => Decision | undefined;
   readonly answers?: Answers;
+  /** What came of a call of a client's tool; without it the call stays open until the turn is stopped. */
+  readonly toolResult?: ToolCallResult;
   readonly outputSchema?: TurnContext["outputSchema"];
   readonly unasked?: TurnContext["unasked"];
 }
@@ -45,6 +49,7 @@ export class RecordingTurn implements TurnContext {
   /** What was asked to be allowed after the turn; it never is. */
   readonly lateActions: Action[] = [];
   readonly questions: (readonly UserQuestion[])[] = [];
+  readonly toolCalls: ClientToolCall[] = [];
   readonly #options: RecordingTurnOptions;
   readonly #abort = new AbortController();
   readonly #waiters = new Set<EventWaiter>();
@@ -130,6 +135,11 @@ export class RecordingTurn implements TurnContext {
   async ask(_itemId: string, questions: readonly UserQuestion[]): Promise<Answers> {
     this.questions.push(questions);
     return this.#options.answers ?? this.#untilStopped({});
+  }
+
+  async callTool(call: ClientToolCall): Promise<ToolCallResult> {
+    this.toolCalls.push(call);
+    return this.#options.toolResult ?? this.#untilStopped(failedToolCall("The turn has ended."));
   }
 
   #untilStopped<Value>(value: Value): Promise<Value> {

@@ -1,6 +1,7 @@
 import { LIMITS, type Params, type ThreadSettings, type Turn } from "@flint/protocol";
 import type { CodexDoorParams } from "@flint/protocol/codex";
 import { approvalWanted } from "../approval-wanted.ts";
+import { toolsOffered } from "../client-tools.ts";
 import { goalOf, tell } from "../outbound.ts";
 import { allTurns, NEWEST } from "../pages.ts";
 import { sandboxWanted } from "../permissions.ts";
@@ -20,8 +21,9 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
         reply(withSource(openedThread(thread, settings, visit.words), TITLE_SOURCE)),
       );
     }
-    const { ephemeral } = params;
-    const wanted = { ...(await overridesOf(params, visit)), ...present({ ephemeral }) };
+    const { ephemeral, dynamicTools } = params;
+    const overrides = await overridesOf(params, visit);
+    const wanted = { ...overrides, ...present({ ephemeral }), ...toolsOffered(dynamicTools) };
     await visit.client.call("thread/start", wanted, ({ thread }) => {
       visit.words.note(thread.id, params);
       visit.onStarted(thread.id, (settings) => reply(openedThread(thread, settings, visit.words)));

@@ -63,6 +63,7 @@ export function contextOf(turn: TurnContext): TurnContext {
     ready: () => turn.ready(),
     approve: (action) => turn.approve(action),
     ask: (itemId, questions) => turn.ask(itemId, questions),
+    callTool: (call) => turn.callTool(call),
   };
 }
 

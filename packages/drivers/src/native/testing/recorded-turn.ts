@@ -1,13 +1,15 @@
-import type { DriverEvent, TurnContext } from "@flint/core/ports";
+import type { ClientToolCall, DriverEvent, TurnContext } from "@flint/core/ports";
 import {
   type Action,
   type Answers,
   type Decision,
+  failedToolCall,
   type Item,
   type ItemType,
   isKnownItem,
   mintId,
   type ThreadSettings,
+  type ToolCallResult,
   type UserInput,
   type UserQuestion,
 } from "@flint/protocol";
@@ -20,6 +22,8 @@ export interface TurnWishes extends Partial<Pick<TurnContext, "kind" | "review" 
   readonly decide?: (action: Action) => Decision["outcome"] | undefined;
   readonly watch?: (event: DriverEvent) => void;
   readonly answers?: Answers;
+  /** What a client's tool gives; undefined leaves the call open until the turn stops. */
+  readonly runTool?: (call: ClientToolCall) => ToolCallResult | undefined;
   readonly ready?: () => Promise<void>;
 }
 
@@ -36,6 +40,7 @@ export class RecordedTurn implements TurnContext {
   readonly events: DriverEvent[] = [];
   readonly actions: Action[] = [];
   readonly questions: (readonly UserQuestion[])[] = [];
+  readonly toolCalls: ClientToolCall[] = [];
   readonly #wishes: TurnWishes;
 
   constructor(text: string, settings: ThreadSettings, wishes: TurnWishes = {}) {
@@ -67,6 +72,13 @@ export class RecordedTurn implements TurnContext {
   async ask(_itemId: string, questions: readonly UserQuestion[]): Promise<Answers> {
     this.questions.push(questions);
     return this.#wishes.answers ?? {};
+  }
+
+  async callTool(call: ClientToolCall): Promise<ToolCallResult> {
+    this.toolCalls.push(call);
+    const result = this.#wishes.runTool?.(call);
+    if (result === undefined) await this.#stopped();
+    return result ?? failedToolCall("The turn has ended.");
   }
 
   /** The final items of one type. */

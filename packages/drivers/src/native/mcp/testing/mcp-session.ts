@@ -75,6 +75,7 @@ export async function callTool(
       questions.push(asked);
       return wishes.answer?.(asked) ?? {};
     },
+    callTool: unused,
   };
   const sandbox = { state: unused, launch: unused, start: unused };
   const outcome = await tool.run(input, { turn, signal, sandbox, itemId: "item-1" });

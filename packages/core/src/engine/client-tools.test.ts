@@ -1,0 +1,115 @@
+import type { ClientTool, ToolCallResult } from "@flint/protocol";
+import { Gate, settled, type TestEngineOptions, testEngine, UnreliableStore } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+
+const LAMP: ClientTool = {
+  name: "lamp",
+  description: "Switches a lamp.",
+  inputSchema: { type: "object", properties: { room: { type: "string" } } },
+};
+const LIT: ToolCallResult = { success: true, content: [{ type: "text", text: "It is on." }] };
+const CALL = { clientTool: "lamp", namespace: "house", arguments: { room: "hall" } };
+
+/** A turn that waits for a client to run its tool. */
+async function waiting(options: TestEngineOptions = {}) {
+  const made = testEngine({ scripts: [[CALL, { text: "Thanks." }]], ...options });
+  const client = made.connect();
+  const threadId = await client.startThread({ tools: [LAMP] });
+  const turnId = await client.startTurn(threadId, "go");
+  const { request } = (await client.waitFor("tool/requested")).data;
+  const respond = (result = LIT) => client.call("tool/respond", { threadId, callId: request.id, result });
+  return { made, client, threadId, turnId, request, respond, record: made.driver.turns[0] };
+}
+
+describe("a tool that a client offers", () => {
+  test("[S2-76] is called with all that the agent gave, and what came of it reaches the agent", async () => {
+    const { client, threadId, turnId, request, respond, record, made } = await waiting();
+    const { arguments: given, namespace } = CALL;
+    expect(request).toMatchObject({ turnId, tool: "lamp", namespace, arguments: given });
+    expect(request.expiresAtMs).toBe(made.clock.now() + 600_000);
+    await respond();
+    expect((await client.turnEnd(turnId)).status).toBe("completed");
+    expect(record?.toolResults).toEqual([LIT]);
+    const { id: callId, itemId } = request;
+    const resolved = { threadId, turnId, callId, itemId, success: true, by: "client" };
+    expect((await client.waitFor("tool/resolved")).data).toEqual(resolved);
+    expect(client.order.indexOf("<- tool/respond")).toBeLessThan(client.order.indexOf("tool/resolved"));
+  });
+
+  test("reaches the agent of that thread only, and a resting one when they change", async () => {
+    const says = [{ text: "a" }];
+    const { driver, ...made } = bound(testEngine({ scripts: [says, says, says, says] }));
+    const client = made.connect();
+    const threadId = await client.startThread({ tools: [LAMP] });
+    await client.runTurn(threadId, "one");
+    await client.runTurn(await client.startThread(), "other");
+    await client.call("thread/resume", { threadId, tools: [LAMP] });
+    await client.runTurn(threadId, "two");
+    await client.call("thread/resume", { threadId, tools: [] });
+    await client.runTurn(threadId, "three");
+    expect(driver.sessions.map(({ clientTools }) => clientTools)).toEqual([[LAMP], [], []]);
+  });
+
+  test("has failed when nobody ran it in time", async () => {
+    const { made, client, turnId, record } = await waiting({ approvalTimeoutMs: 5_000 });
+    await made.clock.advance(5_000);
+    expect((await client.turnEnd(turnId)).status).toBe("completed");
+    const text = "No client ran lamp within 5 s.";
+    expect(record?.toolResults).toEqual([{ success: false, content: [{ type: "text", text }] }]);
+    expect((await client.waitFor("tool/resolved")).data).toMatchObject({ success: false, by: "timeout" });
+  });
+
+  test("has failed at once when nobody is there", async () => {
+    const [before, after] = [new Gate(), new Gate()];
+    const { driver, ...made } = bound(testEngine({ scripts: [[{ wait: before }, CALL, { wait: after }]] }));
+    const client = made.connect();
+    const threadId = await client.startThread({ tools: [LAMP] });
+    await client.startTurn(threadId, "go");
+    await before.reached;
+    await client.call("thread/unsubscribe", { threadId });
+    before.open();
+    await after.reached;
+    expect(JSON.stringify(driver.turns[0]?.toolResults)).toContain("Nobody is connected who could run lamp");
+    after.open();
+  });
+
+  test("ends with its turn", async () => {
+    const { client, threadId, turnId, respond } = await waiting();
+    await client.call("turn/interrupt", { threadId });
+    expect((await client.turnEnd(turnId)).status).toBe("interrupted");
+    expect((await client.waitFor("tool/resolved")).data).toMatchObject({ success: false, by: "interrupt" });
+    await expect(respond()).rejects.toMatchObject({ kind: "approvalNotFound" });
+  });
+
+  test("is run by the first who says so", async () => {
+    const { client, turnId, respond, record } = await waiting();
+    const [first, second] = await Promise.allSettled([respond(), respond({ ...LIT, success: false })]);
+    expect([first.status, second.status]).toEqual(["fulfilled", "rejected"]);
+    await client.turnEnd(turnId);
+    expect(record?.toolResults).toEqual([LIT]);
+  });
+
+  test("is asked of a client that joins late, once", async () => {
+    const { made, threadId, request } = await waiting();
+    const late = made.connect();
+    const { toolCalls } = await late.call("thread/attach", { threadId });
+    await settled();
+    expect(toolCalls).toEqual([request]);
+    expect(late.toldOf("tool/requested").map((event) => event.data.request)).toEqual([request]);
+  });
+
+  test("whose end cannot be stored fails the turn", async () => {
+    const store = new UnreliableStore();
+    const { client, turnId, respond, record } = await waiting({ store });
+    store.refuses = (bodies) => bodies.some((body) => body.type === "tool/resolved");
+    await expect(respond()).rejects.toMatchObject({ kind: "storageFailed" });
+    store.refuses = () => false;
+    expect((await client.turnEnd(turnId)).status).toBe("failed");
+    expect(record?.toolResults).not.toContainEqual(LIT);
+  });
+});
+
+/** The methods of an engine, to be taken apart. */
+function bound(made: ReturnType<typeof testEngine>) {
+  return { connect: () => made.connect(), driver: made.driver };
+}

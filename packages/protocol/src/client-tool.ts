@@ -1,0 +1,69 @@
+import * as z from "zod/mini";
+import { Id } from "./ids.ts";
+import { LIMITS } from "./limits.ts";
+import { open } from "./open.ts";
+
+const ToolName = z.string().check(z.regex(/^[a-zA-Z0-9_-]{1,64}$/));
+
+/** A tool that a client offers for one thread and runs itself. Never stored: it is there while the thread is loaded. */
+export const ClientTool = open({
+  name: ToolName,
+  /** Keeps apart tools that have the same name. */
+  namespace: z.optional(ToolName),
+  description: z.string().check(z.maxLength(LIMITS.toolDescription)),
+  /** A JSON Schema of the arguments. */
+  inputSchema: z.record(z.string(), z.unknown()),
+});
+export type ClientTool = z.output<typeof ClientTool>;
+
+/** The name of a tool where there is only one: alone, or behind its namespace. */
+export function toolNameOf({ name, namespace }: Pick<ClientTool, "name" | "namespace">): string {
+  return namespace === undefined ? name : `${namespace}__${name}`;
+}
+
+/** The tools that a client offers, in place of those that were offered before; they hold from the next time an agent starts. */
+export const withClientTools = {
+  tools: z.optional(
+    z.array(ClientTool).check(
+      z.maxLength(LIMITS.tools),
+      z.refine((tools) => new Set(tools.map(toolNameOf)).size === tools.length, {
+        message: "Two tools have the same name.",
+      }),
+      z.refine((tools) => JSON.stringify(tools).length <= LIMITS.toolSchemas, {
+        message: `The descriptions and schemas of all tools together may have ${LIMITS.toolSchemas} characters.`,
+      }),
+    ),
+  ),
+};
+
+/** An open call of a tool that a client has to run. */
+export const ToolCallRequest = open({
+  id: Id,
+  turnId: Id,
+  itemId: Id,
+  tool: z.string(),
+  namespace: z.optional(z.string()),
+  arguments: z.optional(z.unknown()),
+  requestedAtMs: z.number(),
+  expiresAtMs: z.number(),
+});
+export type ToolCallRequest = z.output<typeof ToolCallRequest>;
+
+/** One piece of what a tool gives. */
+export const ToolContent = z.discriminatedUnion("type", [
+  open({ type: z.literal("text"), text: z.string().check(z.maxLength(LIMITS.text)) }),
+  open({ type: z.literal("image"), url: z.string().check(z.maxLength(LIMITS.text)) }),
+]);
+export type ToolContent = z.output<typeof ToolContent>;
+
+/** What came of a call of a client's tool. */
+export const ToolCallResult = open({
+  success: z.boolean(),
+  content: z.array(ToolContent).check(z.maxLength(100)),
+});
+export type ToolCallResult = z.output<typeof ToolCallResult>;
+
+/** A call that was not done, with the reason for the model. */
+export function failedToolCall(text: string): ToolCallResult {
+  return { success: false, content: [{ type: "text", text }] };
+}
