@@ -168,6 +168,8 @@ test(
     const { workspace, home, codex } = await sdkPlace();
     const picture = join(home, "dot.png");
     await writeFile(picture, Buffer.from(DOT, "base64"));
+    const more = join(home, "more");
+    await mkdir(more);
     const sdk = codex({
       baseUrl: "http://127.0.0.1:9/v1",
       apiKey: "none",
@@ -184,7 +186,7 @@ test(
       networkAccessEnabled: true,
       webSearchMode: "live",
       approvalPolicy: "on-request",
-      additionalDirectories: [home],
+      additionalDirectories: [more],
     });
     const input = [
       { type: "text", text: "run `echo lantern`" } as const,

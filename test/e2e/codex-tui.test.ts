@@ -72,7 +72,7 @@ async function knowsItsCommands(tui: CodexTui): Promise<void> {
   await tui.shows(/Thread name: +Hello\n/);
   await tui.shows(/Token usage: +[\d.]+K total/);
   await tui.ask("!echo from the shell");
-  await tui.shows(/Ran echo from the shell\n +└ from the shell/);
+  await tui.shows(/You ran echo from the shell\n +└ from the shell/);
   await tui.ask("/model");
   await tui.shows(/Flint offline model \(current\)[\s\S]*\. Codex /);
   await tui.terminal.press("Escape");
