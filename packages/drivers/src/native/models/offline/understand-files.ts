@@ -1,4 +1,5 @@
 import { LONG_REQUEST, pathOf, unquoted, type Work } from "./intent.ts";
+import { Phrase } from "./phrase.ts";
 import { quotedWord, shellWord } from "./shell-word.ts";
 import { contentFor } from "./templates.ts";
 
@@ -6,45 +7,59 @@ const QUOTED = "(`[^`]+`|\"[^\"]+\"|'[^']+')";
 /** Something that can only be a file: it has a folder or an ending, or it is in quotes. */
 const FILE = String.raw`(${"`[^`]+`"}|"[^"]+"|'[^']+'|[\w@~.-]*[./][\w@./-]*\w|\.\w[\w.-]*|Makefile|Dockerfile|LICENSE)`;
 
-const LIST =
-  /\bwhat(?:'s|’s| is| are)?(?: there)? in (?:this|the|my) (?:folder|directory|project|workspace|repo(?:sitory)?)\b|\blist (?:all )?(?:the |my )?files\b|\b(?:show|which) (?:me )?(?:the |my )?files\b(?! (?:use|mention|contain|import|refer))/i;
-const LIST_IN =
-  /\b(?:list|show(?: me)?|what(?:'s|’s| is| are)?(?: there)? in|which files are in)(?: (?:all )?(?:the )?files)?(?: (?:in|of|under))?(?: the)? (?:(?:folder|directory) ([`"']?[\w@./-]+[`"']?)|([`"']?[\w@./-]+[`"']?) (?:folder|directory)\b|([\w@.-]+\/(?:[\w@./-]*)))/i;
-const LIST_FILES_IN = /\blist (?:all )?(?:the )?files (?:in|of|under) ([`"']?[\w@./-]+[`"']?)[.?!]*$/i;
+const LIST = new Phrase(
+  /\bwhat(?:'s|’s| is| are)?(?: there)? in (?:this|the|my) (?:folder|directory|project|workspace|repo(?:sitory)?)\b|\blist (?:all )?(?:the |my )?files\b|\b(?:show|which) (?:me )?(?:the |my )?files\b(?! (?:use|mention|contain|import|refer))/i,
+);
+const LIST_IN = new Phrase(
+  /\b(?:list|show(?: me)?|what(?:'s|’s| is| are)?(?: there)? in|which files are in)(?: (?:all )?(?:the )?files)?(?: (?:in|of|under))?(?: the)? (?:(?:folder|directory) ([`"']?[\w@./-]+[`"']?)|([`"']?[\w@./-]+[`"']?) (?:folder|directory)\b|([\w@.-]+\/(?:[\w@./-]*)))/i,
+);
+const LIST_FILES_IN = new Phrase(
+  /\blist (?:all )?(?:the )?files (?:in|of|under) ([`"']?[\w@./-]+[`"']?)[.?!]*$/i,
+);
 const PRONOUN = /^(?:this|the|my|our|it|here|current)$/i;
 
 const WRITE = /\bwrite (`|"|')([\s\S]+?)\1 (?:in)?to (?:the )?(?:file )?[`"']?([^\s`"']+)[`"']?/i;
 /** The same at the beginning, for texts that are too long to be looked through. */
 const WRITE_FIRST = new RegExp(`^(?:please )?${WRITE.source}`, "i");
-const CHANGE = /\bchange (?:the )?file [`"']?([^\s`"']+)[`"']? to ([\s\S]+)$/i;
-const CREATE_WITH = /\bcreate (?:a |the )?file [`"']?([^\s`"']+)[`"']? with ([\s\S]+)$/i;
+const CHANGE = new Phrase(/\bchange (?:the )?file [`"']?([^\s`"']+)[`"']? to ([\s\S]+)$/i);
+const CREATE_WITH = new Phrase(/\bcreate (?:a |the )?file [`"']?([^\s`"']+)[`"']? with ([\s\S]+)$/i);
 
-const CREATE = new RegExp(
-  String.raw`\b(?:create|make|write|add|generate) (?:me )?(?:an? |the )?(?:new )?(empty )?(?:\w+ )?(?:file |script |program |document |page )?(?:named |called )?${FILE}(?:[ ,]+([\s\S]+))?$`,
-  "i",
+const CREATE = new Phrase(
+  new RegExp(
+    String.raw`\b(?:create|make|write|add|generate) (?:me )?(?:an? |the )?(?:new )?(empty )?(?:\w+ )?(?:file |script |program |document |page )?(?:named |called )?${FILE}(?:[ ,]+([\s\S]+))?$`,
+    "i",
+  ),
 );
-const CREATE_FOLDER =
-  /\b(?:create|make) (?:an? |the )?(?:new )?(?:folder|directory) (?:named |called )?([`"']?[\w@./-]+[`"']?)[.?!]*$/i;
-const REPLACE = new RegExp(
-  String.raw`\b(?:replace|change|rename|turn) ${QUOTED.slice(0, -1)}|\S+) (?:with|to|into|by) ${QUOTED.slice(0, -1)}|\S+) in (?:the )?(?:file )?${FILE}`,
-  "i",
+const CREATE_FOLDER = new Phrase(
+  /\b(?:create|make) (?:an? |the )?(?:new )?(?:folder|directory) (?:named |called )?([`"']?[\w@./-]+[`"']?)[.?!]*$/i,
 );
-const IN_REPLACE = new RegExp(
-  String.raw`\bin (?:the )?(?:file )?${FILE},? (?:please )?(?:replace|change|rename) ${QUOTED.slice(0, -1)}|\S+) (?:with|to|into|by) ${QUOTED.slice(0, -1)}|.+?)[.?!]*$`,
-  "i",
+const REPLACE = new Phrase(
+  new RegExp(
+    String.raw`\b(?:replace|change|rename|turn) ${QUOTED.slice(0, -1)}|\S+) (?:with|to|into|by) ${QUOTED.slice(0, -1)}|\S+) in (?:the )?(?:file )?${FILE}`,
+    "i",
+  ),
 );
-const APPEND = new RegExp(
-  String.raw`\b(?:add|append) (?:(?:the|a|this) )?(?:new )?(?:line |text )?:?\s*${QUOTED.slice(0, -1)}|.+?) (?:to|at the end of|in) (?:the )?(?:end of )?(?:the )?(?:file )?${FILE}[.?!]*$`,
-  "i",
+const IN_REPLACE = new Phrase(
+  new RegExp(
+    String.raw`\bin (?:the )?(?:file )?${FILE},? (?:please )?(?:replace|change|rename) ${QUOTED.slice(0, -1)}|\S+) (?:with|to|into|by) ${QUOTED.slice(0, -1)}|.+?)[.?!]*$`,
+    "i",
+  ),
 );
-const RENAME = new RegExp(
-  String.raw`\b(?:rename|move) (?:the )?(?:file |folder )?${FILE} (?:to|into|as) ([^\s]+)`,
-  "i",
+const APPEND = new Phrase(
+  new RegExp(
+    String.raw`\b(?:add|append) (?:(?:the|a|this) )?(?:new )?(?:line |text )?:?\s*${QUOTED.slice(0, -1)}|.+?) (?:to|at the end of|in) (?:the )?(?:end of )?(?:the )?(?:file )?${FILE}[.?!]*$`,
+    "i",
+  ),
 );
-const REMOVE = new RegExp(String.raw`\b(?:delete|remove) (?:the )?(?:file )?${FILE}[.?!]*$`, "i");
-const EXPLAIN = new RegExp(
-  String.raw`\b(?:explain|describe|summari[sz]e|read|open|show(?: me)?|cat|look at|what(?:'s|’s| is) in|what does) (?:to me )?(?:what )?(?:the )?(?:file |is in |content of |contents of )*${FILE}(?: (?:do|does|is|to me|about|for|mean|file))*[.?!]*$`,
-  "i",
+const RENAME = new Phrase(
+  new RegExp(String.raw`\b(?:rename|move) (?:the )?(?:file |folder )?${FILE} (?:to|into|as) ([^\s]+)`, "i"),
+);
+const REMOVE = new Phrase(new RegExp(String.raw`\b(?:delete|remove) (?:the )?(?:file )?${FILE}[.?!]*$`, "i"));
+const EXPLAIN = new Phrase(
+  new RegExp(
+    String.raw`\b(?:explain|describe|summari[sz]e|read|open|show(?: me)?|cat|look at|what(?:'s|’s| is) in|what does) (?:to me )?(?:what )?(?:the )?(?:file |is in |content of |contents of )*${FILE}(?: (?:do|does|is|to me|about|for|mean|file))*[.?!]*$`,
+    "i",
+  ),
 );
 
 /** A look into a folder. */

@@ -1,77 +1,99 @@
 import { type Chore, pathOf, unquoted, type Work } from "./intent.ts";
+import { Phrase } from "./phrase.ts";
 
 const POLITE = "^(?:(?:please|can you|could you|would you|now|ok|okay|then)[, ]+)*";
 const THE = "(?:(?:all|the|my|our|its|this|of|whole|unit) )*";
 const ENDING = String.raw`(?:[,]? (?:please|again|now|here|for me|of (?:this|the) \w+|in (?:this|the) \w+))*[.?!]*$`;
 
-const CHORES: readonly (readonly [Chore, RegExp])[] = [
+const CHORES: readonly (readonly [Chore, Phrase])[] = [
   [
     "test",
-    new RegExp(
-      `${POLITE}(?:(?:run|execute|start|check|try) ${THE}(?:tests?(?:[- ]suite)?|specs)|do ${THE}tests? pass|are ${THE}tests? (?:green|passing|ok)|test (?:this|the|my|our) (?:project|code|repo(?:sitory)?|package))${ENDING}`,
-      "i",
+    new Phrase(
+      new RegExp(
+        `${POLITE}(?:(?:run|execute|start|check|try) ${THE}(?:tests?(?:[- ]suite)?|specs)|do ${THE}tests? pass|are ${THE}tests? (?:green|passing|ok)|test (?:this|the|my|our) (?:project|code|repo(?:sitory)?|package))${ENDING}`,
+        "i",
+      ),
     ),
   ],
   [
     "build",
-    new RegExp(
-      `${POLITE}(?:(?:build|compile) (?:it|${THE}(?:project|code|app|package|repo(?:sitory)?))|run ${THE}build|does it (?:build|compile))${ENDING}`,
-      "i",
+    new Phrase(
+      new RegExp(
+        `${POLITE}(?:(?:build|compile) (?:it|${THE}(?:project|code|app|package|repo(?:sitory)?))|run ${THE}build|does it (?:build|compile))${ENDING}`,
+        "i",
+      ),
     ),
   ],
   [
     "lint",
-    new RegExp(
-      `${POLITE}(?:lint (?:it|${THE}(?:project|code|files|repo(?:sitory)?))|run ${THE}(?:linter|lint|linting))${ENDING}`,
-      "i",
+    new Phrase(
+      new RegExp(
+        `${POLITE}(?:lint (?:it|${THE}(?:project|code|files|repo(?:sitory)?))|run ${THE}(?:linter|lint|linting))${ENDING}`,
+        "i",
+      ),
     ),
   ],
   [
     "typecheck",
-    new RegExp(
-      `${POLITE}(?:(?:run ${THE})?type[- ]?check(?:er|s)?(?: (?:it|${THE}(?:project|code)))?|check ${THE}types)${ENDING}`,
-      "i",
+    new Phrase(
+      new RegExp(
+        `${POLITE}(?:(?:run ${THE})?type[- ]?check(?:er|s)?(?: (?:it|${THE}(?:project|code)))?|check ${THE}types)${ENDING}`,
+        "i",
+      ),
     ),
   ],
 ];
 
-const FENCED = /\brun\b[^`]{0,200}```\w*\n([\s\S]+?)\n?```/i;
-const QUOTED_RUN = /\brun\b[^`]{0,200}`([^`]+)`/i;
+const FENCED = new Phrase(/\brun\b[^`]{0,200}```\w*\n([\s\S]+?)\n?```/i);
+const QUOTED_RUN = new Phrase(/\brun\b[^`]{0,200}`([^`]+)`/i);
 const ONLY_QUOTED = /^`([^`\n]+)`$/;
-const PLAIN_RUN = /^(?:please )?run (?:the )?(?:command:? )?([\s\S]+)$/i;
+const PLAIN_RUN = new Phrase(/^(?:please )?run (?:the )?(?:command:? )?([\s\S]+)$/i);
 
 /** Questions that one harmless command answers. */
-const KNOWN: readonly (readonly [RegExp, string])[] = [
+const KNOWN: readonly (readonly [Phrase, string])[] = [
   [
-    /\bwhat(?:'s|’s| has| have| did i| is)? changed?\b|\bgit status\b|\buncommitted changes\b/i,
+    new Phrase(/\bwhat(?:'s|’s| has| have| did i| is)? changed?\b|\bgit status\b|\buncommitted changes\b/i),
     "git status --short",
   ],
-  [/\b(?:recent|last|latest) commits?\b|\bgit (?:log|history)\b/i, "git --no-pager log --oneline -10"],
-  [/\b(?:which|what) branch\b|\bcurrent branch\b/i, "git branch --show-current"],
-  [/\bwhat (?:time|day) is it\b|\bwhat(?:'s|’s| is) the (?:time|date)\b/i, "date"],
-  [/\bwhere am i\b|\b(?:which|what) (?:folder|directory) (?:am i|is this)\b/i, "pwd"],
+  [
+    new Phrase(/\b(?:recent|last|latest) commits?\b|\bgit (?:log|history)\b/i),
+    "git --no-pager log --oneline -10",
+  ],
+  [new Phrase(/\b(?:which|what) branch\b|\bcurrent branch\b/i), "git branch --show-current"],
+  [new Phrase(/\bwhat (?:time|day) is it\b|\bwhat(?:'s|’s| is) the (?:time|date)\b/i), "date"],
+  [new Phrase(/\bwhere am i\b|\b(?:which|what) (?:folder|directory) (?:am i|is this)\b/i), "pwd"],
 ];
 
-const OVERVIEW =
-  /\bwhat (?:does|is) (?:this|the) (?:project|repo(?:sitory)?|code ?base|package|app)(?: (?:do|about|for))?\s*[?.!]*$|\b(?:explain|describe|summari[sz]e) (?:this|the) (?:project|repo(?:sitory)?|code ?base|package|app|code)\b/i;
+const OVERVIEW = new Phrase(
+  /\bwhat (?:does|is) (?:this|the) (?:project|repo(?:sitory)?|code ?base|package|app)(?: (?:do|about|for))?\s*[?.!]*$|\b(?:explain|describe|summari[sz]e) (?:this|the) (?:project|repo(?:sitory)?|code ?base|package|app|code)\b/i,
+);
 
-const FIND_NAMED =
-  /\b(?:find|locate|look for|search for) (?:all )?(?:the |any )?files?(?: that (?:are|is))? (?:named|called|like|matching) ([^\s]+)/i;
-const FIND_THE_FILE =
-  /\b(?:find|locate|where is) (?:the )?file ([^\s]+)|(?:\bwhere is|^(?:please )?find) ([^\s?]+\.[a-z0-9]{1,5})\s*[?.!]*$/i;
-const FIND_KIND =
-  /\b(?:find|list|show)(?: me)? (?:all )?(?:the |my )?([*\w.-]*\*[*\w.-]*|\.\w{1,6}|\w+\.\w{1,6}) files?\b/i;
+const FIND_NAMED = new Phrase(
+  /\b(?:find|locate|look for|search for) (?:all )?(?:the |any )?files?(?: that (?:are|is))? (?:named|called|like|matching) ([^\s]+)/i,
+);
+const FIND_THE_FILE = new Phrase(
+  /\b(?:find|locate|where is) (?:the )?file ([^\s]+)|(?:\bwhere is|^(?:please )?find) ([^\s?]+\.[a-z0-9]{1,5})\s*[?.!]*$/i,
+);
+const FIND_KIND = new Phrase(
+  /\b(?:find|list|show)(?: me)? (?:all )?(?:the |my )?([*\w.-]*\*[*\w.-]*|\.\w{1,6}|\w+\.\w{1,6}) files?\b/i,
+);
 
-const SEARCH_USED =
-  /\bwhere (?:is|are|do we|does it|do you) (.+?) (?:used|defined|called|declared|mentioned|implemented|set|imported)\b/i;
-const SEARCH_USES = /\b(?:uses?|usages?|occurrences|mentions|callers|references) (?:of|to) (.+?)[.?!]*$/i;
-const SEARCH_WHICH =
-  /\b(?:which|what) files? (?:use|uses|mention|mentions|contain|contains|import|imports|reference|references) (.+?)[.?!]*$/i;
-const SEARCH_FOR =
-  /^(?:please )?(?:(?:search|grep)(?: (?:the |this )?(?:code|project|files|repo(?:sitory)?))?(?: for)?|look for) (.+?)(?: in (?:the|this|all) (?:code|project|files|folder|repo(?:sitory)?|code ?base))?[.?!]*$/i;
-const SEARCH_FIND =
-  /^(?:please )?find (.+?) in (?:the|this|all|my) (?:code|project|files|folder|repo(?:sitory)?|code ?base)[.?!]*$/i;
-const FIND_PLAIN = /^(?:please )?find (`[^`]+`|"[^"]+"|'[^']+'|[^\s]+)[.?!]*$/i;
+const SEARCH_USED = new Phrase(
+  /\bwhere (?:is|are|do we|does it|do you) (.+?) (?:used|defined|called|declared|mentioned|implemented|set|imported)\b/i,
+);
+const SEARCH_USES = new Phrase(
+  /\b(?:uses?|usages?|occurrences|mentions|callers|references) (?:of|to) (.+?)[.?!]*$/i,
+);
+const SEARCH_WHICH = new Phrase(
+  /\b(?:which|what) files? (?:use|uses|mention|mentions|contain|contains|import|imports|reference|references) (.+?)[.?!]*$/i,
+);
+const SEARCH_FOR = new Phrase(
+  /^(?:please )?(?:(?:search|grep)(?: (?:the |this )?(?:code|project|files|repo(?:sitory)?))?(?: for)?|look for) (.+?)(?: in (?:the|this|all) (?:code|project|files|folder|repo(?:sitory)?|code ?base))?[.?!]*$/i,
+);
+const SEARCH_FIND = new Phrase(
+  /^(?:please )?find (.+?) in (?:the|this|all|my) (?:code|project|files|folder|repo(?:sitory)?|code ?base)[.?!]*$/i,
+);
+const FIND_PLAIN = new Phrase(/^(?:please )?find (`[^`]+`|"[^"]+"|'[^']+'|[^\s]+)[.?!]*$/i);
 
 /** Running the tests and the like, for which the project has to be looked at first. */
 export function chore(text: string): Work | undefined {

@@ -1,5 +1,6 @@
 import { isDiff } from "./describe-input.ts";
 import { type Intent, LONG_REQUEST, type PlanStep, type Rule, unquoted, type Work } from "./intent.ts";
+import { Phrase } from "./phrase.ts";
 import { splitRequest } from "./piped-input.ts";
 import { append, create, explain, list, remove, rename, replace, write } from "./understand-files.ts";
 import { chore, find, knownCommand, overview, run, search } from "./understand-work.ts";
@@ -7,27 +8,35 @@ import { chore, find, knownCommand, overview, run, search } from "./understand-w
 /** Longer texts would only fill the log. */
 const COUNT_LIMIT = 1_000_000;
 
-const RECALL = /\bwhat (?:did|have) i (?:ask|asked|say|said)\b/i;
-const SUMMARISE =
-  /\b(?:summar(?:y of|i[sz]e) (?:the|our|this) conversation|context checkpoint compaction|(?:detailed|concise) summary of (?:the|our|this) conversation)\b/i;
-const REVIEW =
-  /^(?:please )?review (?:(?:the|my|our|all|uncommitted|current|these) )*(?:changes|work|diff)\b/i;
-const DEMO =
-  /^(?:please )?(?:show me (?:what you can do|a demo)|(?:give me|do|run) (?:a |the )?demo|demo(?:nstrate)?)\b/i;
-const COUNT = /\bcount (?:from (?:1|one) )?to ([\d,._]+)/i;
-const PLAN = /^(?:please )?(?:make a )?plan\b:?(?: (?:to|how to|for))?\s*([\s\S]*)$/i;
-const ASK = /^(?:please )?ask me\b:?\s*([\s\S]*)$/i;
-const THINK =
-  /^(?:please )?think\b(?: (?:hard|carefully|well))?(?: about)?,?(?: and)?(?: then)?:?\s*([\s\S]*)$/i;
-const AS_JSON =
-  /^(?:please )?(?:answer|reply|respond)(?: only| just)? (?:as|in|with) json\b[:,]?\s*([\s\S]+)$/i;
-const FIX =
-  /^(?:(?:please|now|ok|okay|then|and|can you|could you)[, ]+)*(?:fix|repair|debug|solve|correct)\b[^`]*$/i;
-const ABOUT_INPUT =
-  /^(?:(?:please|now|can you|could you)[, ]+)*(?:explain|describe|summari[sz]e|review|check|analy[sz]e|look at|read|what(?:'s|’s| is| are| does| do)?)(?: to me| me)?(?: what)?(?: wrong (?:with|in))? (?:this|that|these|those|it|the|my)\b(?! (?:folder|directory|project|repo(?:sitory)?|code ?base|package|app|workspace|thread|conversation|tests?|types?|file|time|date|day)\b)(?! \S*[./]\w)[^`]*$/i;
-const ABOUT_DIFF =
-  /^(?:(?:please|now|can you|could you)[, ]+)*(?:explain|describe|summari[sz]e|review|what)\b[^`]*\b(?:chang(?:e|es|ed)|diff|patch|commit)\b/i;
-const FAIL = /^(?:please )?fail\b(?: (?:with|because))?:?\s*([\s\S]*)$/i;
+const RECALL = new Phrase(/\bwhat (?:did|have) i (?:ask|asked|say|said)\b/i);
+const SUMMARISE = new Phrase(
+  /\b(?:summar(?:y of|i[sz]e) (?:the|our|this) conversation|context checkpoint compaction|(?:detailed|concise) summary of (?:the|our|this) conversation)\b/i,
+);
+const REVIEW = new Phrase(
+  /^(?:please )?review (?:(?:the|my|our|all|uncommitted|current|these) )*(?:changes|work|diff)\b/i,
+);
+const DEMO = new Phrase(
+  /^(?:please )?(?:show me (?:what you can do|a demo)|(?:give me|do|run) (?:a |the )?demo|demo(?:nstrate)?)\b/i,
+);
+const COUNT = new Phrase(/\bcount (?:from (?:1|one) )?to ([\d,._]+)/i);
+const PLAN = new Phrase(/^(?:please )?(?:make a )?plan\b:?(?: (?:to|how to|for))?\s*([\s\S]*)$/i);
+const ASK = new Phrase(/^(?:please )?ask me\b:?\s*([\s\S]*)$/i);
+const THINK = new Phrase(
+  /^(?:please )?think\b(?: (?:hard|carefully|well))?(?: about)?,?(?: and)?(?: then)?:?\s*([\s\S]*)$/i,
+);
+const AS_JSON = new Phrase(
+  /^(?:please )?(?:answer|reply|respond)(?: only| just)? (?:as|in|with) json\b[:,]?\s*([\s\S]+)$/i,
+);
+const FIX = new Phrase(
+  /^(?:(?:please|now|ok|okay|then|and|can you|could you)[, ]+)*(?:fix|repair|debug|solve|correct)\b[^`]*$/i,
+);
+const ABOUT_INPUT = new Phrase(
+  /^(?:(?:please|now|can you|could you)[, ]+)*(?:explain|describe|summari[sz]e|review|check|analy[sz]e|look at|read|what(?:'s|’s| is| are| does| do)?)(?: to me| me)?(?: what)?(?: wrong (?:with|in))? (?:this|that|these|those|it|the|my)\b(?! (?:folder|directory|project|repo(?:sitory)?|code ?base|package|app|workspace|thread|conversation|tests?|types?|file|time|date|day)\b)(?! \S*[./]\w)[^`]*$/i,
+);
+const ABOUT_DIFF = new Phrase(
+  /^(?:(?:please|now|can you|could you)[, ]+)*(?:explain|describe|summari[sz]e|review|what)\b[^`]*\b(?:chang(?:e|es|ed)|diff|patch|commit)\b/i,
+);
+const FAIL = new Phrase(/^(?:please )?fail\b(?: (?:with|because))?:?\s*([\s\S]*)$/i);
 
 /** What can be a step of a plan. A command in quotes is one even in a sentence that sounds like something else. */
 const WORK: readonly Rule<Work>[] = [
