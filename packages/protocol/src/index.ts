@@ -17,6 +17,7 @@ export * from "./methods.ts";
 export * from "./open.ts";
 export * from "./policy.ts";
 export * from "./rules.ts";
+export * from "./shape.ts";
 export * from "./thread.ts";
 export * from "./thread-state.ts";
 export * from "./usage.ts";

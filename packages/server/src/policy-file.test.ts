@@ -5,7 +5,7 @@ import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { parsePolicy, readPolicyFile } from "./policy-file.ts";
 
-const command = (text: string): Action => ({ kind: "command", itemId: "i", command: text, cwd: "/work" });
+const command = (text: string): Action => ({ kind: "command", itemId: "i", command: text, cwd: "/repo" });
 const change = (...paths: string[]): Action => ({
   ...{ kind: "fileChange", itemId: "i" },
   changes: paths.map((path) => ({ path, kind: "modify", diff: "" })),
@@ -15,7 +15,7 @@ const tool = (name: string, server?: string): Action => ({
   ...(server === undefined ? {} : { server }),
 });
 
-function decisionsOf(rules: PolicyRules, actions: readonly Action[], cwd = "/work", agent = "flint") {
+function decisionsOf(rules: PolicyRules, actions: readonly Action[], cwd = "/repo", agent = "flint") {
   return actions.map((action) => rules.judge(action, agent, cwd)?.decision);
 }
 
@@ -63,10 +63,10 @@ tool = "web_search"
       ...[
         command("npm test -- --x"),
         command("npm ci && npm run build"),
-        change("/work/src/a.ts", "src/b.ts"),
+        change("/repo/src/a.ts", "src/b.ts"),
       ],
       ...[tool("search", "docs"), tool("web_search"), command("npm run test"), command("npm test; x")],
-      ...[change("/work/src/a.ts", "/work/package.json"), change("/src/a.ts"), change(), tool("other")],
+      ...[change("/repo/src/a.ts", "/repo/package.json"), change("/src/a.ts"), change(), tool("other")],
     ];
     expect(decisionsOf(rules, actions)).toEqual([
       ...["allow", "allow", "allow", "ask", "deny"],
@@ -76,7 +76,7 @@ tool = "web_search"
 
   test("names the rule that decides, and where it stands", async () => {
     const rules = await parsePolicy('\n[[rule]]\ndecision = "deny"\nprefix = ["git", "push"]\n', "ci.toml");
-    expect(rules.judge(command("git push origin main"), "flint", "/work")).toEqual({
+    expect(rules.judge(command("git push origin main"), "flint", "/repo")).toEqual({
       decision: "deny",
       reason: "Rule 1 of ci.toml (line 2) denies it.",
     });
@@ -104,8 +104,8 @@ tool = "web_search"
 
   test("holds for one agent only if it says so", async () => {
     const rules = await parsePolicy('[[rule]]\ndecision = "allow"\ntool = "command"\nagent = "claude"', "p");
-    expect(rules.judge(command("x; y"), "claude", "/work")?.decision).toBe("allow");
-    expect(rules.judge(command("x; y"), "flint", "/work")).toBeUndefined();
+    expect(rules.judge(command("x; y"), "claude", "/repo")?.decision).toBe("allow");
+    expect(rules.judge(command("x; y"), "flint", "/repo")).toBeUndefined();
   });
 
   test("does not let a command pass that cannot be compared with what it denies", async () => {

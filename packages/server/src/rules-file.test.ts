@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import { RulesFile } from "./rules-file.ts";
 
 function rule(id: string, command = id): Rule {
-  const match = { type: "exact", command, cwd: "/work" } as const;
-  return { id, project: "/work", agent: "flint", tool: "command", match, createdAt: 1 };
+  const match = { type: "exact", command, cwd: "/repo" } as const;
+  return { id, project: "/repo", agent: "flint", tool: "command", match, createdAt: 1 };
 }
 
 const PREFIX: Rule = { ...rule("p"), match: { type: "prefix", words: ["npm", "test"] } };
@@ -110,24 +110,24 @@ describe("a file of rules that is damaged", () => {
 
 test("rules of the time when a line was one text still hold, and can be listed and removed", async () => {
   const keys = [
-    "/work\nflint\ncommand:/work:npm test\n-- x",
-    "/work\nflint\nfile:/work/a:b.ts",
-    '/work\nflint\ntool:docs:search:{"words":["a:b"]}',
-    "/work\nflint\ntool::fetch:null",
+    "/repo\nflint\ncommand:/repo:npm test\n-- x",
+    "/repo\nflint\nfile:/repo/a:b.ts",
+    '/repo\nflint\ntool:docs:search:{"words":["a:b"]}',
+    "/repo\nflint\ntool::fetch:null",
     // Whose folder is it? Both /else and /else:where could be meant, so it is asked about again.
-    "/work\nflint\ncommand:/else:where:make",
+    "/repo\nflint\ncommand:/else:where:make",
     "nothing",
   ];
   const path = await written(keys.map((key) => `${JSON.stringify(key)}\n`).join("\n"));
   const rules = new RulesFile(path);
   expect(rules.list().map(({ tool, match }) => ({ tool, match }))).toEqual([
-    { tool: "command", match: { type: "exact", command: "npm test\n-- x", cwd: "/work" } },
-    { tool: "fileChange", match: { type: "exact", path: "/work/a:b.ts" } },
+    { tool: "command", match: { type: "exact", command: "npm test\n-- x", cwd: "/repo" } },
+    { tool: "fileChange", match: { type: "exact", path: "/repo/a:b.ts" } },
     { tool: "search", match: { type: "exact", server: "docs", arguments: { words: ["a:b"] } } },
     { tool: "fetch", match: { type: "exact", arguments: null } },
   ]);
   const [first] = rules.list();
-  expect(first).toMatchObject({ project: "/work", agent: "flint", createdAt: 0 });
+  expect(first).toMatchObject({ project: "/repo", agent: "flint", createdAt: 0 });
   expect(new RulesFile(path).list()[0]?.id).toBe(first?.id);
   expect(rules.remove(first?.id ?? "")).toBe(true);
   expect(new RulesFile(path).list()).toHaveLength(3);

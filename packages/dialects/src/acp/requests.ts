@@ -1,6 +1,6 @@
 import type { RequestRow } from "@flint/protocol";
+import { loose, maybe, request } from "@flint/protocol";
 import * as z from "zod/mini";
-import { loose, maybe, request } from "./shape.ts";
 
 const ofSession = { sessionId: z.string() };
 const Empty = loose({});

@@ -1,7 +1,6 @@
-import { defineVocabulary, STANDARD_CODES } from "@flint/protocol";
+import { defineVocabulary, loose, maybe, notification, request, STANDARD_CODES } from "@flint/protocol";
 import * as z from "zod/mini";
 import { ACP_REQUESTS } from "./requests.ts";
-import { loose, maybe, notification, request } from "./shape.ts";
 
 /** The numbers that ACP adds to those of JSON-RPC. */
 export const ACP_CODES = {

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
+import { loose, maybe, notification } from "../shape.ts";
 import { CODEX_NOTIFICATIONS } from "./notifications.ts";
 import { ofThread } from "./requests.ts";
-import { loose, maybe, notification } from "./shape.ts";
 import { CodexGoal, CodexThreadSettings } from "./values.ts";
 
 const thatThread = () => loose(ofThread);

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
+import { loose, maybe, request } from "../shape.ts";
 import { CODEX_HOST_REQUESTS } from "./host-requests.ts";
 import { CODEX_REQUESTS, nothing, ofThread, page } from "./requests.ts";
-import { loose, maybe, request } from "./shape.ts";
 import {
   CodexCollaborationModeInput,
   CodexGoal,

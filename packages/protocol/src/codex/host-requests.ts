@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { loose, maybe, request } from "./shape.ts";
+import { loose, maybe, request } from "../shape.ts";
 import { CodexSandboxPolicyInput } from "./values.ts";
 
 const folders = { cwds: maybe(z.array(z.string())) };

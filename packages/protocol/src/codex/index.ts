@@ -1,10 +1,10 @@
 import type { ErrorKind } from "../errors.ts";
 import { ERROR_KINDS } from "../errors.ts";
+import { loose, notification } from "../shape.ts";
 import { defineVocabulary, STANDARD_CODES } from "../vocabulary.ts";
 import { CODEX_DOOR_NOTIFICATIONS } from "./door-notifications.ts";
 import { CODEX_DOOR_REQUESTS } from "./door-requests.ts";
 import { CODEX_SERVER_REQUESTS } from "./server-requests.ts";
-import { loose, notification } from "./shape.ts";
 
 export * from "./door-notifications.ts";
 export * from "./door-requests.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { loose, maybe } from "./shape.ts";
+import { loose, maybe } from "../shape.ts";
 import { CodexUserInput } from "./values.ts";
 
 /** One file of a change. A new or deleted file has its whole text as `diff`, a changed one the hunks without a header. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import { loose, maybe, notification } from "../shape.ts";
 import { CodexAnyItem, CodexFileChange } from "./items.ts";
-import { loose, maybe, notification } from "./shape.ts";
 import { CodexThread, CodexThreadStatus, CodexTokens, CodexTurn, CodexTurnError } from "./values.ts";
 
 const ofThread = { threadId: z.string() };

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
+import { loose, maybe, request } from "../shape.ts";
 import { CodexCommandAction } from "./items.ts";
-import { loose, maybe, request } from "./shape.ts";
 
 const ofTurn = { threadId: z.string(), turnId: z.string() };
 const ofItem = { ...ofTurn, itemId: z.string() };

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { loose, maybe } from "./shape.ts";
+import { loose, maybe } from "../shape.ts";
 
 /** One piece of what a user sends. */
 export const CodexUserInput = z.union([

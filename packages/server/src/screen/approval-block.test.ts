@@ -5,14 +5,14 @@ import { textOf } from "./line.ts";
 
 const look = { columns: 30, rows: 20, colour: false, unicode: true };
 const shown = (action: Parameters<typeof approvalBlock>[0]) =>
-  rowsOf(approvalBlock(action, look, "/work"), look).map(textOf);
+  rowsOf(approvalBlock(action, look, "/repo"), look).map(textOf);
 
 test("a command is shown whole, with its folder and the reason [P36]", () => {
   const command = "echo one two three four five six\nrm\u00a0-rf \u202e/";
-  expect(shown({ kind: "command", itemId: "c", cwd: "/work/a", command, reason: "it is unknown" })).toEqual([
+  expect(shown({ kind: "command", itemId: "c", cwd: "/repo/a", command, reason: "it is unknown" })).toEqual([
     "▸ The agent wants to run a",
     "    command",
-    "  in /work/a",
+    "  in /repo/a",
     "  $ echo one two three four",
     "    five six",
     "    rm\\u{a0}-rf \\u{202e}/",
@@ -22,7 +22,7 @@ test("a command is shown whole, with its folder and the reason [P36]", () => {
 
 test("a change is shown with all of its diff, however long", () => {
   const diff = `@@ -0,0 +1,100 @@\n${"+line\n".repeat(100)}`;
-  const rows = shown({ kind: "fileChange", itemId: "f", changes: [{ path: "/work/a", kind: "add", diff }] });
+  const rows = shown({ kind: "fileChange", itemId: "f", changes: [{ path: "/repo/a", kind: "add", diff }] });
   expect(rows.filter((row) => row === "  +line")).toHaveLength(100);
   expect(rows).toContain("  add a +100");
 });

@@ -12,7 +12,7 @@ class Shown {
 
   constructor(columns = 60, unicode = true) {
     const look = { columns, rows: 20, colour: false, unicode };
-    this.timeline = new Timeline({ cwd: "/work", look: () => look, now: () => this.now });
+    this.timeline = new Timeline({ cwd: "/repo", look: () => look, now: () => this.now });
   }
 
   /** What is final after these events. */
@@ -28,7 +28,7 @@ class Shown {
 
 const started = (item: ThreadItem): AgentEvent => ({ type: "item/started", data: { ...place, item } });
 const completed = (item: ThreadItem): AgentEvent => ({ type: "item/completed", data: { ...place, item } });
-const command = { type: "commandExecution", id: "c", command: "npm test", cwd: "/work" } as const;
+const command = { type: "commandExecution", id: "c", command: "npm test", cwd: "/repo" } as const;
 
 function piece(type: "agentMessage/delta" | "commandExecution/outputDelta" | "reasoning/textDelta") {
   return (itemId: string, delta: string, offset = 0): AgentEvent => ({
@@ -46,7 +46,7 @@ function plan(...statuses: readonly ("pending" | "inProgress" | "completed" | "f
 }
 
 const change = {
-  path: "/work/a.ts",
+  path: "/repo/a.ts",
   kind: "modify",
   diff: "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-one\n+two\n",
 } as const;

@@ -7,7 +7,7 @@ const THREAD: Thread = {
   preview: "fix the login\nplease",
   modelProvider: "flint",
   model: "flint/offline",
-  cwd: "/work",
+  cwd: "/repo",
   createdAt: 0,
   updatedAt: 0,
   archived: false,
@@ -28,7 +28,7 @@ test("a thread is exported with what was asked, said, run and changed, in order"
         type: "commandExecution",
         id: "3",
         command: "ls",
-        cwd: "/work",
+        cwd: "/repo",
         status: "completed",
         exitCode: 0,
         aggregatedOutput: "a\n",
@@ -37,18 +37,18 @@ test("a thread is exported with what was asked, said, run and changed, in order"
         type: "fileChange",
         id: "4",
         status: "completed",
-        changes: [{ path: "/work/a", kind: "modify", diff: "-x\n+y\n" }],
+        changes: [{ path: "/repo/a", kind: "modify", diff: "-x\n+y\n" }],
       },
     ]),
   ]);
   expect(text).toBe(
     [
       "# fix the login",
-      "- Thread: t1\n- Folder: /work\n- Model: flint/offline\n- Begun: 1970-01-01 00:00",
+      "- Thread: t1\n- Folder: /repo\n- Model: flint/offline\n- Begun: 1970-01-01 00:00",
       "## fix the login\n\nfix the login\nplease",
       "I look.",
       "```sh\n$ ls\na\n```\n\n(exit 0)",
-      "```diff\n-x\n+y\n```\n\n(modify /work/a: completed)\n",
+      "```diff\n-x\n+y\n```\n\n(modify /repo/a: completed)\n",
     ].join("\n\n"),
   );
 });
@@ -61,7 +61,7 @@ test("output that holds a fence of its own cannot break out of its block", () =>
         type: "commandExecution",
         id: "1",
         command: "cat x",
-        cwd: "/work",
+        cwd: "/repo",
         status: "failed",
         aggregatedOutput: output,
       },

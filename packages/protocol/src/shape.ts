@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
-import { once } from "../open.ts";
+import { once } from "./open.ts";
 
-/** An object of Codex: known fields are checked, others pass. Unlike ours, its `_meta` may be anything, also null. */
+/** An object of a foreign wire: known fields are checked, others pass. Unlike ours, its `_meta` may be anything, also null. */
 export function loose<Shape extends z.core.$ZodShape>(shape: Shape): z.ZodMiniObject<Shape> {
   const schema: unknown = z.looseObject(shape);
   // Loose at run time, closed for the compiler: a misspelt field in our own code stays an error.
   return schema as z.ZodMiniObject<Shape>;
 }
 
-/** A field that may be null or left out, which mean the same to Codex. */
+/** A field that may be null or left out, which mean the same on foreign wires. */
 export const maybe = z.nullish;
 
 /** A request of this wire, its schemas made when they are first needed. */
