@@ -4,8 +4,8 @@ import { expect, onTestFinished } from "vitest";
 import { folder } from "../../packages/drivers/src/codex/testing/real-codex.ts";
 import { offlineModel } from "../../packages/drivers/src/testing/offline-model.ts";
 import { CodexDoorUnderTest } from "./codex/codex-door.ts";
-import { type Outcome, SameScript } from "./codex/same-script.ts";
-import { shapeDifferences } from "./codex/shape.ts";
+import { differences } from "./codex/outcome.ts";
+import { SameScript } from "./codex/same-script.ts";
 
 /** The real app-server with the offline model. */
 async function real(): Promise<SameScript> {
@@ -42,13 +42,6 @@ function scriptFor(text: string, { kind }: { readonly kind: string }): Script {
   if (text.endsWith("fail")) return [{ fail: { message: "No more lamps." } }];
   if (command !== undefined) return [{ command, startsFirst: true }, USAGE, { text: "Ran it." }, USAGE];
   return [{ text: "Hello." }, USAGE];
-}
-
-function differences(theirs: Outcome | undefined, mine: Outcome | undefined): string[] {
-  if (theirs === undefined || mine === undefined) return ["one of them did not answer"];
-  if ("result" in theirs && "result" in mine) return shapeDifferences(theirs.result, mine.result);
-  const [there, here] = [JSON.stringify(theirs), JSON.stringify(mine)];
-  return there === here ? [] : [`${there} there, ${here} here`];
 }
 
 /** What differs on purpose, by what a difference looks like, with the reason. Each one has to be seen. */

@@ -1,11 +1,6 @@
 import type { WireClient, WireMessage } from "@flint/testkit";
-import { type Fields, fields } from "./codex-door.ts";
-
-/** What came of one step: an answer, a refusal, or the order in which a turn was told. */
-export type Outcome =
-  | { readonly result: unknown }
-  | { readonly refusal: string }
-  | { readonly order: readonly string[] };
+import { fields } from "./codex-door.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
 
 /** Words that the real server says and Flint has nothing to say about, in the middle of anything. */
 const ASIDES = new Set([
@@ -160,13 +155,9 @@ export class SameScript {
 
   async #ask(method: string, params: object, step: string = method): Promise<unknown> {
     this.#nextId += 1;
-    const id = this.#nextId;
-    this.#client.send({ id, method, params });
-    const answer = await this.#client.waitFor((message) => message.id === id && message.method === undefined);
-    const { result, error } = answer;
-    const outcome = error === undefined ? { result } : { refusal: refusalOf(fields(error)) };
+    const outcome = await outcomeOf(this.#client, this.#nextId, method, params);
     this.outcomes.set(step, outcome);
-    return result;
+    return "result" in outcome ? outcome.result : undefined;
   }
 
   /** Runs a turn to its end and keeps the order in which it was told. */
@@ -231,12 +222,6 @@ function wordOf({ method, params }: WireMessage): string {
     (word) => word !== undefined,
   );
   return [method, ...details].join(" ");
-}
-
-/** Ids differ from server to server, and the names of all requests are too many to be compared. */
-function refusalOf({ code, message }: Fields): string {
-  const text = String(message).replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "<id>");
-  return `${code} ${text}`;
 }
 
 function idOf(value: unknown): string {

@@ -57,6 +57,16 @@ const LISTS = {
   "experimentalFeature/list": request("Features that are not finished.", () => loose(paged), list),
 } as const;
 
+/** The ways to log in to Codex, in its own order. */
+const LOGINS = [
+  "apiKey",
+  "chatgpt",
+  "chatgptDeviceCode",
+  "chatgptAuthTokens",
+  "amazonBedrock",
+  "amazonBedrockAccessKeys",
+] as const;
+
 /** Who the agents work as. */
 const ACCOUNTS = {
   "account/rateLimits/read": request("How much of what is allowed was used.", nothing, () =>
@@ -64,7 +74,7 @@ const ACCOUNTS = {
   ),
   "account/login/start": request(
     "Begins to log in.",
-    () => loose({ type: z.string() }),
+    () => loose({ type: z.enum(LOGINS) }),
     () => loose({ type: z.string() }),
   ),
   "account/login/cancel": request(

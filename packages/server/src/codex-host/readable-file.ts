@@ -17,7 +17,8 @@ type File = Awaited<ReturnType<typeof open>>;
  */
 export async function readableFile(path: string, own: readonly string[]): Promise<Uint8Array> {
   if (!isAbsolute(path) || path.includes("\0")) {
-    throw new FlintError("invalidParams", "The path must be absolute.", { field: "path" });
+    const message = "Invalid request: AbsolutePathBuf deserialized without a base path";
+    throw new FlintError("invalidRequest", message, { field: "path" });
   }
   const real = await realpath(path).catch((error: unknown) => {
     throw unreadable(path, error);
@@ -46,7 +47,7 @@ function isInside(path: string, folder: string): boolean {
 
 async function expectPlain(file: File, path: string): Promise<void> {
   const stat = await file.stat();
-  if (!stat.isFile()) throw new FlintError("invalidParams", `${path} is not a plain file.`);
+  if (!stat.isFile()) throw new FlintError("invalidRequest", `path \`${path}\` is not a file`);
 }
 
 /** A file may grow while it is read, and some say nothing true about their size. */
@@ -62,7 +63,14 @@ async function bytesOf(file: File, path: string): Promise<Uint8Array> {
   throw new FlintError("invalidParams", message);
 }
 
+/** Why a file cannot be read, in the words of Codex, which are those of the system; the client knows which file. */
 function unreadable(path: string, error: unknown): FlintError {
-  const why = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
-  return new FlintError("invalidParams", `${path} cannot be read: ${why}.`);
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
+  return new FlintError("internalError", REASONS[code] ?? `${path} cannot be read: ${code}.`);
 }
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "No such file or directory (os error 2)",
+  EACCES: "Permission denied (os error 13)",
+  ENOTDIR: "Not a directory (os error 20)",
+};

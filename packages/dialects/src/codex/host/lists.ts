@@ -1,4 +1,5 @@
 import { PERMISSION_PROFILES } from "../permissions.ts";
+import { refused } from "../refusals.ts";
 import type { Handlers } from "../visit.ts";
 
 type Lists =
@@ -24,13 +25,16 @@ export const lists: Handlers<Lists> = {
   "collaborationMode/list"(_params, _visit, reply) {
     reply({ data: COLLABORATION_MODES });
   },
-  "permissionProfile/list"(_params, _visit, reply) {
+  "permissionProfile/list"({ cursor }, _visit, reply) {
+    expectNoCursor(cursor);
     reply({ data: PERMISSION_PROFILES, nextCursor: null });
   },
-  "experimentalFeature/list"(_params, _visit, reply) {
+  "experimentalFeature/list"({ cursor }, _visit, reply) {
+    expectNoCursor(cursor);
     reply({ data: [], nextCursor: null });
   },
-  async "mcpServerStatus/list"({ threadId }, visit, reply) {
+  async "mcpServerStatus/list"({ threadId, cursor }, visit, reply) {
+    expectNoCursor(cursor);
     const { data } = await visit.core("mcpServerStatus/list", threadId == null ? {} : { threadId });
     const servers = data.map(({ name, status, error = null }) => ({
       ...{ name, ...NO_DETAILS, toolsError: error },
@@ -39,6 +43,11 @@ export const lists: Handlers<Lists> = {
     reply({ data: servers, nextCursor: null });
   },
 };
+
+/** The first answer holds the whole list, so nobody can have got a cursor from here. */
+function expectNoCursor(cursor: string | null | undefined): void {
+  if (cursor != null) throw refused(`invalid cursor: ${cursor.slice(0, 200)}`);
+}
 
 const COLLABORATION_MODES = [
   { name: "Plan", mode: "plan", model: null, reasoning_effort: null },

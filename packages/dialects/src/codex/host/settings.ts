@@ -39,15 +39,15 @@ const UNSET = {
 /** The settings of this server as Codex would have them, and what its clients want remembered. */
 export const settings: Handlers<Settings> = {
   "configRequirements/read"(_params, _visit, reply) {
-    reply({ supportsIndependentSpeedModes: null, requirements: null });
+    reply({ supportsIndependentSpeedModes: false, requirements: null });
   },
   async "config/read"({ includeLayers }, visit, reply) {
     const [inForce, preferences] = await Promise.all([
       visit.core("config/read", {}),
       visit.host.preferences(),
     ]);
-    const layers = includeLayers === true ? [layerOf(preferences)] : null;
-    reply({ config: configOf(inForce, preferences), origins: {}, layers });
+    const layers = includeLayers === true ? { layers: [layerOf(preferences)] } : {};
+    reply({ config: configOf(inForce, preferences), origins: {}, ...layers });
   },
   async "config/value/write"({ keyPath, value, expectedVersion }, visit, reply) {
     reply(await written(visit, [{ keyPath, value }], expectedVersion));
@@ -110,5 +110,5 @@ function put(into: Record<string, unknown>, path: readonly string[], value: unkn
 function layerOf({ values, version, filePath }: HostPreferences): object {
   const config: Record<string, unknown> = {};
   for (const [path, value] of Object.entries(values)) put(config, path.split("."), value);
-  return { name: { type: "user", file: filePath, profile: null }, version, config, disabledReason: null };
+  return { name: { type: "user", file: filePath, profile: null }, version, config };
 }
