@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir, open, readFile, rename } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile } from "node:fs/promises";
 import { FlintError } from "@flint/protocol";
+import { replaceWhole } from "../whole-file.ts";
 
 /** One value to set, by its dotted path; null takes it away. */
 export interface PreferenceEdit {
@@ -62,22 +62,8 @@ export class PreferencesFile {
     if (text.length > MOST_BYTES) {
       throw new FlintError("invalidParams", `More than ${MOST_BYTES} bytes of preferences are not kept.`);
     }
-    await this.#replace(text);
+    await replaceWhole(this.path, text);
     return { values: valuesIn(text), version: versionOf(text) };
-  }
-
-  /** Whole or not at all: a crash leaves the old file. */
-  async #replace(text: string): Promise<void> {
-    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
-    const next = `${this.path}.${process.pid}.new`;
-    const file = await open(next, "w", 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(next, this.path);
   }
 }
 

@@ -1,9 +1,10 @@
-import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile } from "node:fs/promises";
+import { replaceWhole } from "../whole-file.ts";
 
 /** Which content of which file is trusted, in a file only its user can read. */
 export class TrustFile {
   readonly #path: string;
+  #change: Promise<void> = Promise.resolve();
 
   constructor(path: string) {
     this.#path = path;
@@ -21,20 +22,19 @@ export class TrustFile {
     }
   }
 
-  /** Changes it; undefined takes trust away. */
-  async change(changes: ReadonlyMap<string, string | undefined>): Promise<void> {
+  /** Changes it, one change after the other; undefined takes trust away. */
+  change(changes: ReadonlyMap<string, string | undefined>): Promise<void> {
+    const changed = this.#change.then(() => this.#write(changes));
+    this.#change = changed.catch(() => undefined);
+    return changed;
+  }
+
+  async #write(changes: ReadonlyMap<string, string | undefined>): Promise<void> {
     const trusted = new Map(await this.read());
     for (const [path, hash] of changes) {
       if (hash === undefined) trusted.delete(path);
       else trusted.set(path, hash);
     }
-    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
-    const next = `${this.#path}.${process.pid}.new`;
-    await writeFile(next, `${JSON.stringify(Object.fromEntries(trusted), undefined, 2)}\n`, {
-      mode: 0o600,
-      flush: true,
-    });
-    await chmod(next, 0o600);
-    await rename(next, this.#path);
+    await replaceWhole(this.#path, `${JSON.stringify(Object.fromEntries(trusted), undefined, 2)}\n`);
   }
 }

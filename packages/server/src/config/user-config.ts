@@ -1,5 +1,5 @@
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { readFile } from "node:fs/promises";
+import { replaceWhole } from "../whole-file.ts";
 import { ConfigValues } from "./config-values.ts";
 import { withoutKey, withValue } from "./edit.ts";
 import { faultsIn } from "./faults.ts";
@@ -29,7 +29,7 @@ export class UserConfig {
     const before = await faultsIn(text, this.path);
     const fault = (await faultsIn(next, this.path)).find((each) => !before.includes(each));
     if (fault !== undefined) throw new ConfigError(fault);
-    await this.#replace(next);
+    await replaceWhole(this.path, next);
   }
 
   /** Takes a key out; false if it was not in the file. */
@@ -37,7 +37,7 @@ export class UserConfig {
     const text = await this.#text();
     const next = await withoutKey(text, path, this.path);
     if (next === undefined) return false;
-    await this.#replace(next);
+    await replaceWhole(this.path, next);
     return true;
   }
 
@@ -47,23 +47,6 @@ export class UserConfig {
     } catch (thrown) {
       if (thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT") return "";
       throw thrown;
-    }
-  }
-
-  /** Whole or not at all: a crash leaves the old file. */
-  async #replace(text: string): Promise<void> {
-    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
-    const next = `${this.path}.${process.pid}.new`;
-    const file = await open(next, "wx", 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-      await rename(next, this.path);
-    } catch (thrown) {
-      await rm(next, { force: true });
-      throw thrown;
-    } finally {
-      await file.close();
     }
   }
 }
