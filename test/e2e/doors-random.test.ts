@@ -1,0 +1,57 @@
+import { PassThrough } from "node:stream";
+import { type AnyDialect, Door } from "@flint/dialects";
+import { acpDialect } from "@flint/dialects/acp";
+import { codexDialect } from "@flint/dialects/codex";
+import { flintDialect } from "@flint/dialects/flint";
+import { harnessDialect } from "@flint/dialects/harness";
+import { FLINT, HARNESS, type Vocabulary } from "@flint/protocol";
+import { CODEX } from "@flint/protocol/codex";
+import { streamTransport } from "@flint/rpc";
+import { composeEngine } from "@flint/server";
+import { scriptedDriver, temporaryFolder, WireClient } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ACP } from "../../packages/dialects/src/acp/vocabulary.ts";
+import { codexHost } from "../../packages/server/src/codex-host/codex-host.ts";
+import { RandomClient } from "./random/random-client.ts";
+
+const DOORS: readonly (readonly [
+  name: string,
+  vocabulary: Vocabulary,
+  dialect: (home: string) => AnyDialect,
+])[] = [
+  ["flint", FLINT, () => flintDialect],
+  ["harness", HARNESS, () => harnessDialect],
+  ["codex", CODEX, (home) => codexDialect(codexHost(home))],
+  ["acp", ACP, () => acpDialect()],
+];
+
+// More of either finds more; these few are what a run of all tests has time for.
+const REQUESTS = 300;
+const SEEDS = [1, 2, 3];
+
+describe.each(DOORS)("the %s door, asked at random", (_name, vocabulary, dialect) => {
+  test.each(SEEDS)(
+    "answers each request once, and never with a fault of its own (seed %i)",
+    async (seed) => {
+      const { path } = await temporaryFolder();
+      const scripts = (text: string) =>
+        text.includes("run") ? [{ command: "true" }, { text: "Ran it." }] : [{ text: "Hello." }];
+      const engine = composeEngine({
+        root: path,
+        cwd: path,
+        drivers: [scriptedDriver({ scripts })],
+        approvalPolicy: "always",
+      });
+      onTestFinished(() => engine.close());
+      const [toServer, toClient] = [new PassThrough(), new PassThrough()];
+      new Door(dialect(path)).connect(engine, streamTransport(toServer, toClient));
+      const wire = WireClient.over(toClient, toServer, { header: vocabulary.header });
+      const client = new RandomClient(wire, vocabulary, { seed, folder: path });
+      const faults = await client.play(REQUESTS);
+      expect(faults).toEqual([]);
+      // Otherwise it would only have been told that it asks the wrong things.
+      expect(client.accepted).toBeGreaterThan(REQUESTS / 4);
+    },
+    120_000,
+  );
+});

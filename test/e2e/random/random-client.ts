@@ -1,0 +1,126 @@
+import type { RequestRow, Vocabulary } from "@flint/protocol";
+import { jsonSchemaOf } from "@flint/protocol/schema";
+import type { WireClient, WireMessage } from "@flint/testkit";
+import { Dice } from "./dice.ts";
+import { NearValues } from "./near-values.ts";
+import { SeenNames } from "./seen-names.ts";
+
+/** How an answer begins that nobody meant to give. */
+const OWN_FAULT = /^Flint failed/;
+
+/** What greets a server; doors that do not know it refuse it, which does no harm. */
+const HELLO = {
+  clientInfo: { name: "random", version: "1" },
+  capabilities: { experimentalApi: true },
+  protocolVersion: 1,
+  clientCapabilities: {},
+};
+
+/** A client that says whatever the words of a door let it say, rightly and nearly so, and answers in the same way. */
+export class RandomClient {
+  readonly #wire: WireClient;
+  readonly #vocabulary: Vocabulary;
+  readonly #dice: Dice;
+  readonly #values: NearValues;
+  readonly #seen: SeenNames;
+  readonly #open = new Map<number, string>();
+  readonly #faults: string[] = [];
+  /** How many requests were not refused. */
+  accepted = 0;
+  #read = 0;
+  #sent = 0;
+
+  constructor(wire: WireClient, vocabulary: Vocabulary, options: { seed: number; folder: string }) {
+    this.#wire = wire;
+    this.#vocabulary = vocabulary;
+    this.#dice = new Dice(options.seed);
+    this.#seen = new SeenNames(options.folder);
+    this.#values = new NearValues(this.#dice, this.#seen);
+  }
+
+  /** Sends this many requests, a few at a time, and gives every answer that no client should get. */
+  async play(requests: number): Promise<readonly string[]> {
+    this.#send("initialize", HELLO);
+    await this.#settle();
+    const { requests: rows, notifications } = this.#vocabulary;
+    while (this.#sent < requests) {
+      for (let left = this.#dice.among([1, 1, 2, 4]); left > 0; left -= 1) {
+        const [method, row] = this.#dice.among(this.#dice.chance(0.3) ? begins(rows) : Object.entries(rows));
+        this.#send(method, this.#near(row.params));
+      }
+      const tellable = Object.entries(notifications);
+      if (tellable.length > 0 && this.#dice.chance(0.1)) {
+        const [method, row] = this.#dice.among(tellable);
+        this.#wire.send({
+          ...this.#header(),
+          method,
+          params: this.#near(row.params),
+        });
+      }
+      await this.#settle();
+    }
+    return this.#faults;
+  }
+
+  #send(method: string, params: unknown): void {
+    this.#sent += 1;
+    this.#open.set(this.#sent, `${method} ${JSON.stringify(params)?.slice(0, 600)}`);
+    this.#wire.send({ ...this.#header(), id: this.#sent, method, params });
+  }
+
+  /** Half of what is said is as it should be. */
+  #near(type: RequestRow["params"]): unknown {
+    return this.#values.of(jsonSchemaOf(type, "input"), this.#dice.among([0, 0.04]));
+  }
+
+  #header(): object {
+    return this.#vocabulary.header ? { jsonrpc: "2.0" } : {};
+  }
+
+  /** Reads on until every request has its answer. */
+  async #settle(): Promise<void> {
+    while (this.#open.size > 0) {
+      try {
+        const message = await this.#wire.waitFor(() => true, { after: this.#read, withinMs: 20_000 });
+        this.#read += 1;
+        this.#take(message);
+      } catch {
+        this.#faults.push(...[...this.#open.values()].map((asked) => `no answer to ${asked}`));
+        this.#open.clear();
+      }
+    }
+  }
+
+  #take(message: WireMessage): void {
+    this.#seen.take(message);
+    const { id, method, error } = message;
+    if (typeof method === "string") {
+      if (id !== undefined) this.#answer(id, method);
+      return;
+    }
+    // What cannot be read is refused without a name, also where it was no request.
+    if (id === null) return;
+    const asked = this.#open.get(Number(id));
+    if (asked === undefined) this.#faults.push(`an answer that nobody waits for: ${JSON.stringify(message)}`);
+    this.#open.delete(Number(id));
+    if (error === undefined) this.accepted += 1;
+    const { message: text }: { message?: unknown } = Object(error);
+    if (OWN_FAULT.test(String(text))) this.#faults.push(`${String(text)} to ${asked}`);
+  }
+
+  #answer(id: unknown, method: string): void {
+    const row = this.#vocabulary.serverRequests[method];
+    if (row === undefined || this.#dice.chance(0.1)) {
+      this.#wire.send({ ...this.#header(), id, error: { code: -32_601, message: "not here" } });
+      return;
+    }
+    this.#wire.send({ ...this.#header(), id, result: this.#near(row.result) });
+  }
+}
+
+/** What makes something to speak about: threads, and work in them. */
+function begins(rows: Vocabulary["requests"]): readonly [string, RequestRow][] {
+  return Object.entries(rows).filter(([method]) =>
+    /^(?:thread|turn|session)[/.](?:start|new|prompt)$/.test(method),
+  );
+}
