@@ -61,6 +61,9 @@ export class SameScript {
       { threadId: nobody, target: { type: "all" } },
       "a target that does not exist",
     );
+    for (const [step, piece] of Object.entries(NO_INPUT)) {
+      await this.#ask("turn/start", { threadId: nobody, input: [piece] }, step);
+    }
     for (const method of OF_A_THREAD) {
       await this.#ask(method, { threadId: "nope", ...NEEDED[method] }, `${method} of no UUID`);
       await this.#ask(method, { threadId: nobody, ...NEEDED[method] }, `${method} of nobody`);
@@ -183,6 +186,14 @@ export class SameScript {
 }
 
 const HELLO = [{ type: "text", text: "hello" }];
+
+const NO_INPUT = {
+  "input of a kind that does not exist": { type: "strange" },
+  "input of no kind": {},
+  "a text without text": { type: "text" },
+  "a text that is null": { type: "text", text: null },
+  "a mention without a path": { type: "mention", name: "a" },
+};
 
 const OF_A_THREAD = [
   "thread/read",

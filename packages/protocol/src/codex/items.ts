@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { loose, maybe } from "../shape.ts";
-import { CodexUserInput } from "./values.ts";
+import { CodexShownInput } from "./values.ts";
 
 /** One file of a change. A new or deleted file has its whole text as `diff`, a changed one the hunks without a header. */
 export const CodexFileChange = loose({
@@ -22,7 +22,7 @@ export const CODEX_ITEMS = {
     type: z.literal("userMessage"),
     id,
     clientId: maybe(z.string()),
-    content: z.array(CodexUserInput),
+    content: z.array(CodexShownInput),
   }),
   agentMessage: loose({
     type: z.literal("agentMessage"),

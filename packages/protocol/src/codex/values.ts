@@ -2,15 +2,20 @@ import * as z from "zod/mini";
 import { loose, maybe } from "../shape.ts";
 
 /** One piece of what a user sends. */
-export const CodexUserInput = z.union([
+export const CodexUserInput = z.discriminatedUnion("type", [
   loose({ type: z.literal("text"), text: z.string(), text_elements: z.optional(z.array(z.unknown())) }),
   loose({ type: z.literal("image"), url: z.string() }),
   loose({ type: z.literal("localImage"), path: z.string() }),
+  loose({ type: z.literal("audio"), url: z.string() }),
+  loose({ type: z.literal("localAudio"), path: z.string() }),
   loose({ type: z.literal("skill"), name: z.string(), path: z.string() }),
   loose({ type: z.literal("mention"), name: z.string(), path: z.string() }),
-  loose({ type: z.string() }),
 ]);
 export type CodexUserInput = z.output<typeof CodexUserInput>;
+
+/** The same in an item, where a later Codex may have pieces that are not known here. */
+export const CodexShownInput = z.union([CodexUserInput, loose({ type: z.string() })]);
+export type CodexShownInput = z.output<typeof CodexShownInput>;
 
 /** When Codex asks. With `untrusted` it asks before every command and every change of a file. */
 export const CodexApprovalPolicy = z.union([
@@ -180,7 +185,7 @@ export type CodexGoal = z.output<typeof CodexGoal>;
 /** An input that waits for the running turn to end. */
 export const CodexQueuedSubmission = loose({
   id: z.string(),
-  input: z.array(CodexUserInput),
+  input: z.array(CodexShownInput),
   clientUserMessageId: z.string(),
 });
 export type CodexQueuedSubmission = z.output<typeof CodexQueuedSubmission>;
