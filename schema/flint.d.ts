@@ -214,6 +214,13 @@ export type KnownItem =
   | ContextCompactionItem
   | AgentHandoffItem;
 
+export interface LastUsage {
+  turnId: Id;
+  usage: TokenUsage;
+  modelContextWindow?: number;
+  _meta?: Meta;
+}
+
 export interface LoggedEvent {
   seq: number;
   at: number;
@@ -247,6 +254,13 @@ export interface Model {
   _meta?: Meta;
 }
 
+export interface NativeEnd {
+  agent: string;
+  sessionId: string;
+  position: string;
+  _meta?: Meta;
+}
+
 export interface NotSaved {
   path?: string;
   turnId?: Id;
@@ -260,6 +274,7 @@ export type NotSavedReason = "ignored" | "tooLarge" | "limit" | "special" | "pro
 export interface PlanEntry {
   step: string;
   status: "pending" | "inProgress" | "completed" | "failed";
+  priority?: PlanPriority;
   _meta?: Meta;
 }
 
@@ -272,6 +287,8 @@ export interface PlanItem {
   partial?: boolean;
   _meta?: Meta;
 }
+
+export type PlanPriority = "high" | "medium" | "low";
 
 export interface QuestionRequest {
   id: Id;
@@ -461,6 +478,7 @@ export interface Turn {
   completedAtMs?: number;
   durationMs?: number;
   waitedMs?: number;
+  nativeEnd?: NativeEnd;
   _meta?: Meta;
 }
 
@@ -595,10 +613,11 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** The selectors of the agent, for a thread or for new threads. */
+  /** The selectors of the agent, for a thread or for new threads, with the model they have or with another. */
   "config/list": {
     params: {
       threadId?: Id;
+      model?: string;
       _meta?: Meta;
     };
     result: {
@@ -834,6 +853,7 @@ export interface Methods {
       toolCalls?: ToolCallRequest[];
       queue: QueuedInput[];
       usage: TokenUsage;
+      lastUsage?: LastUsage;
       cost?: Cost;
       _meta?: Meta;
     };
@@ -942,6 +962,9 @@ export interface Methods {
     result: {
       thread: Thread;
       modelProvider: string;
+      usage: TokenUsage;
+      lastUsage?: LastUsage;
+      cost?: Cost;
       _meta?: Meta;
     };
   };

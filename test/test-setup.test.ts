@@ -59,7 +59,7 @@ test("a name that means nothing is an error, so that a slip cannot hide a gap", 
   const { code, lines } = setUp({ bwrap: WORKS }, { FLINT_TEST_REQUIRE: "bwarp" });
   expect(code).toBe(1);
   expect(lines).toEqual([
-    "test setup: unknown part bwarp; known are bwrap, redis, chromium, node24, codex, claude, codex-acp, claude-agent-acp, codex-sdk, tmux",
+    "test setup: unknown part bwarp; known are bwrap, redis, chromium, node24, codex, claude, codex-acp, claude-agent-acp, acpx, codex-sdk, tmux",
   ]);
 });
 

@@ -13,10 +13,10 @@ const QUIET = [
 ];
 
 /**
- * A real agent of the Agent Client Protocol. It drives the Codex or the Claude of another part, so it comes without
- * one. Nothing of it is shipped: it is fetched for tests only.
+ * A real program of the Agent Client Protocol. An agent drives the Codex or the Claude of another part, so it comes
+ * without one. Nothing of it is shipped: it is fetched for tests only.
  */
-function acpAgent(name, specifier) {
+function acpProgram(name, specifier) {
   const folder = join(CACHE, "agents", name);
   const copy = join(folder, "node_modules/.bin", name);
   return {
@@ -36,7 +36,10 @@ function acpAgent(name, specifier) {
 }
 
 /** Codex over ACP. */
-export const codexAcp = acpAgent("codex-acp", "@agentclientprotocol/codex-acp@2.6.0");
+export const codexAcp = acpProgram("codex-acp", "@agentclientprotocol/codex-acp@2.6.0");
 
 /** Claude over ACP. */
-export const claudeAgentAcp = acpAgent("claude-agent-acp", "@agentclientprotocol/claude-agent-acp@0.99.1");
+export const claudeAgentAcp = acpProgram("claude-agent-acp", "@agentclientprotocol/claude-agent-acp@0.99.1");
+
+/** A client of the Agent Client Protocol for the terminal. It wants a newer Node than ours: tests run it on node24. */
+export const acpx = acpProgram("acpx", "acpx@0.19.1");

@@ -1,6 +1,6 @@
 import { isExecutable, onPath } from "./machine.mjs";
 
-/** A browser without a window, for the tests of the web view. */
+/** A browser without a window, that tests let web pages run in. */
 export const chromium = {
   name: "chromium",
   debian: "chromium-headless-shell",

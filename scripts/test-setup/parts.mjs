@@ -1,4 +1,4 @@
-import { claudeAgentAcp, codexAcp } from "./acp.mjs";
+import { acpx, claudeAgentAcp, codexAcp } from "./acp.mjs";
 import { claude, codex } from "./agents.mjs";
 import { bwrap } from "./bwrap.mjs";
 import { chromium } from "./chromium.mjs";
@@ -18,6 +18,7 @@ export const PARTS = [
   claude,
   codexAcp,
   claudeAgentAcp,
+  acpx,
   codexSdk,
   tmux,
 ];
@@ -30,7 +31,7 @@ export function plan(environment = process.env) {
   const required = names(environment.FLINT_TEST_REQUIRE);
   const agents =
     environment.FLINT_TEST_AGENTS === "1"
-      ? ["codex", "claude", "codex-acp", "claude-agent-acp", "codex-sdk", "tmux"]
+      ? ["codex", "claude", "codex-acp", "claude-agent-acp", "acpx", "node24", "codex-sdk", "tmux"]
       : [];
   const wanted = [...new Set([...USUAL, ...names(environment.FLINT_TEST_PARTS), ...required, ...agents])];
   const unknown = wanted.filter((name) => !PARTS.some((part) => part.name === name));

@@ -17,9 +17,13 @@ interface Place {
 }
 
 /** The official client with the built command as its agent. */
-async function editor({ cwd, home }: Place, answer: (request: RequestPermissionRequest) => Promise<string>) {
+async function editor(
+  { cwd, home }: Place,
+  answer: (request: RequestPermissionRequest) => Promise<string>,
+  { name = "e2e", flags = [] }: { readonly name?: string; readonly flags?: readonly string[] } = {},
+) {
   const env = { PATH: process.env.PATH, HOME: home, LANG: "C.UTF-8", OLLAMA_HOST: "127.0.0.1:9" };
-  const child = spawn(process.execPath, [FLINT, "acp", "--offline"], {
+  const child = spawn(process.execPath, [FLINT, "acp", "--offline", ...flags], {
     cwd,
     env,
     stdio: ["pipe", "pipe", "inherit"],
@@ -40,7 +44,8 @@ async function editor({ cwd, home }: Place, answer: (request: RequestPermissionR
     Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
   );
   const { agent } = app.connect(stream);
-  await agent.request("initialize", { protocolVersion: 1, clientCapabilities: {} });
+  const clientInfo = { name, version: "1" };
+  await agent.request("initialize", { protocolVersion: 1, clientCapabilities: {}, clientInfo });
   const leave = () => {
     child.stdin.end();
     return exited;
@@ -91,6 +96,32 @@ describe("the ACP door of the built command", () => {
     await expect(access(`${place.cwd}/late.txt`)).rejects.toMatchObject({ code: "ENOENT" });
     expect(await leave()).toBe(0);
   });
+
+  test.each([
+    ["the configuration", ["config", "set", "acp.auto_resume", "true"], []],
+    ["a flag", ["config", "keys"], ["--auto-resume"]],
+  ])(
+    "by %s, a new session goes on with the last one of this editor, also in a new process [S3-21]",
+    async (_by, first, flags) => {
+      const place = await commandPlace();
+      expect(await place.flint(first)).toMatchObject({ code: 0 });
+      const begin = async (name: string, text: string) => {
+        const { agent, updates, leave } = await editor(place, async () => "allow_once", { name, flags });
+        const { sessionId } = await agent.request("session/new", { cwd: place.cwd, mcpServers: [] });
+        await agent.request("session/prompt", ask(sessionId, text));
+        const told = updates.flatMap((update) =>
+          update.sessionUpdate === "user_message_chunk" && update.content.type === "text"
+            ? [update.content.text]
+            : [],
+        );
+        expect(await leave()).toBe(0);
+        return { sessionId, told };
+      };
+      const { sessionId } = await begin("zed", "hello");
+      expect((await begin("emacs", "hello")).sessionId).not.toBe(sessionId);
+      expect(await begin("zed", "what did I ask before?")).toEqual({ sessionId, told: ["hello"] });
+    },
+  );
 
   test("a login is the agent's own; one that nobody knows is refused with those there are [S3-7]", async () => {
     const { flint } = await commandPlace();

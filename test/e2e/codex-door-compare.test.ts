@@ -66,8 +66,6 @@ const ACCEPTED: readonly (readonly [pattern: RegExp, why: string])[] = [
     "A refused command is completed after its thread goes on, like any other.",
   ],
   [/\.name: string there, null here$/, "A fork has no name until somebody gives it one."],
-  [/\.environments: null there, list here$/, "An archived thread stays in memory until it rests."],
-  [/^thread\/unarchive \.thread\.canAcceptDirectInput/, "The same."],
   [/^thread\/list of the archive \.data\[\]\.forkedFromId/, "Flint's list knows where a thread comes from."],
 ];
 

@@ -1,6 +1,16 @@
-import type { WireClient } from "@flint/testkit";
+import { type ConfigOption, FlintError } from "@flint/protocol";
+import { ScriptedDriver, type WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ask, CodexDoorUnderTest, fields, startThread, startTurn, turnEnd } from "./codex/codex-door.ts";
+import {
+  ask,
+  CodexDoorUnderTest,
+  fields,
+  listOf,
+  startThread,
+  startTurn,
+  told,
+  turnEnd,
+} from "./codex/codex-door.ts";
 
 const NOBODY = "01990000-0000-7000-8000-000000000000";
 const INPUT = [{ type: "text", text: "hi" }];
@@ -172,6 +182,37 @@ describe("threads at the Codex door", () => {
     expect(await listed({})).toEqual([]);
   });
 
+  test("are not loaded while they are archived, idle again when they are resumed, and end without a word of rest", async () => {
+    const { door, client } = await opened();
+    const { threadId } = await threadWith(client, "fix the lamp");
+    const [other, bystander] = [await door.client(), await door.client()];
+    await ask(other, "thread/resume", { threadId, excludeTurns: true });
+    await ask(client, "thread/archive", { threadId });
+    const clients = [client, other, bystander];
+    for (const one of clients) await one.waitForMethod("thread/archived");
+    const notLoaded = { id: threadId, status: { type: "notLoaded" }, environments: null };
+    expect(await ask(client, "thread/list", { archived: true })).toMatchObject({ data: [notLoaded] });
+    expect(await ask(client, "thread/unarchive", { threadId })).toMatchObject({ thread: notLoaded });
+    await client.waitForMethod("thread/unarchived");
+    const resumed = client.mark;
+    await ask(client, "thread/resume", { threadId, excludeTurns: true });
+    expect(told(client, resumed).slice(0, 2)).toEqual([
+      "thread/status/changed idle",
+      expect.stringMatching(/^answer /),
+    ]);
+    const marks = clients.map(({ mark }) => mark);
+    await ask(client, "thread/delete", { threadId });
+    for (const one of clients) await one.waitForMethod("thread/deleted");
+    const [own = [], ...theirs] = clients.map((one, place) => told(one, marks[place]));
+    const { length } = own;
+    expect(own.slice(length - 3)).toEqual([
+      "thread/status/changed notLoaded",
+      expect.stringMatching(/^answer /),
+      "thread/deleted",
+    ]);
+    for (const heard of theirs) expect(heard).not.toContain("thread/closed");
+  });
+
   test("[S2-10] [S2-14] are forked, and go back, with thread/rollback too", async () => {
     const { client } = await opened();
     const { threadId, turnIds } = await threadWith(client, "one", "two", "three");
@@ -257,6 +298,31 @@ describe("threads at the Codex door", () => {
       upgrade: null,
       hidden: false,
     });
+  });
+
+  test("[S2-27] show which efforts each model has, whoever's it is, and none where an agent cannot say", async () => {
+    const selectors = (model: string): ConfigOption[] => {
+      if (model === "broken/steady") throw new FlintError("agentFailed", "It does not say.");
+      const options = [model, "low"].map((id) => ({ id, name: `Effort ${id}` }));
+      return [{ type: "select", id: "reasoning_effort", name: "Effort", options, value: "low" }];
+    };
+    const otherDrivers = ["eager", "broken"].map((id) => new ScriptedDriver({ id, selectors }));
+    const client = await (await CodexDoorUnderTest.open(onTestFinished, { otherDrivers })).client();
+    const { data } = await ask(client, "model/list");
+    const efforts = listOf(data)
+      .map(fields)
+      .map((row) => [row.id, row.supportedReasoningEfforts, row.defaultReasoningEffort]);
+    const both = (model: string) =>
+      [model, "low"].map((id) => ({ reasoningEffort: id, description: `Effort ${id}` }));
+    expect(efforts).toEqual([
+      ["scripted/steady", [], "medium"],
+      ["scripted/swift", [], "medium"],
+      ["eager/steady", both("eager/steady"), "low"],
+      ["eager/swift", both("eager/swift"), "low"],
+      ["broken/steady", [], "medium"],
+      ["broken/swift", both("broken/swift"), "low"],
+    ]);
+    expect(otherDrivers.flatMap(({ sessions }) => sessions)).toEqual([]);
   });
 
   test("[S2-9] go on with another model when they are resumed with one", async () => {

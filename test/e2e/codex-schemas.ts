@@ -21,6 +21,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
   "thread/read": "v2/ThreadReadResponse",
   // Gone from this version of Codex; its answer was a thread with its turns, as that of thread/read.
   "thread/rollback": "v2/ThreadReadResponse",
+  "thread/compact/start": "v2/ThreadCompactStartResponse",
   "turn/start": "v2/TurnStartResponse",
   "turn/interrupt": "v2/TurnInterruptResponse",
 };

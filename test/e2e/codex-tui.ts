@@ -129,17 +129,6 @@ export class CodexTui {
     await this.#decide(key);
   }
 
-  /** Accepts whatever is asked until this stands there. */
-  async acceptUntil(text: string): Promise<void> {
-    await vi.waitUntil(
-      async () => {
-        if ((await this.#question()) !== "") await this.#decide("y");
-        return (await this.terminal.screen()).includes(text);
-      },
-      { timeout: STARTS_WITHIN_MS },
-    );
-  }
-
   /** What it complains about: lines in red, but for work that failed or was declined, and warnings. */
   async troubles(): Promise<string[]> {
     const warnings = (await this.terminal.everything()).match(WARNING) ?? [];

@@ -91,7 +91,7 @@ export const S2: readonly Requirement[] = [
   // Server requests
   done("S2-73", "A command question takes accept, acceptForSession, decline or cancel"),
   done("S2-74", "A file change question takes the same four answers"),
-  planned("S2-75", "codex door", "A skill question takes approve or decline"),
+  done("S2-75", "A skill question takes approve or decline"),
   done("S2-76", "item/tool/call runs a tool that the client offers"),
   done("S2-77", "item/tool/requestUserInput asks the user through the client"),
   planned("S2-78", "task layer", "A task may be configured to accept every question"),

@@ -47,6 +47,8 @@ export interface OpenSession {
 interface Opening {
   readonly agent: string;
   readonly opened: Promise<OpenSession>;
+  /** Set once it is there. */
+  session?: DriverSession;
 }
 
 /** The agent of one thread: started when it is first needed, and anew when it was let go or another one is chosen. */
@@ -67,6 +69,11 @@ export class AgentSession {
     return this.#opening.opened;
   }
 
+  /** Whether the agent has something under way that outlasts its turns. */
+  get isBusy(): boolean {
+    return this.#opening?.session?.isBusy?.() === true;
+  }
+
   /** Ends the session; the next one is a new one. Waits a while for it, never for ever. */
   async drop(): Promise<void> {
     const opening = this.#opening;
@@ -80,16 +87,21 @@ export class AgentSession {
   async rest(): Promise<void> {
     const { agent, opened } = this.#opening ?? {};
     if (agent === undefined || this.#options.catalogue.driver(agent)?.restsWhenIdle !== true) return;
-    const session = (await opened?.catch(() => undefined))?.session;
-    if (session?.isBusy?.() !== true) await this.drop();
+    await opened?.catch(() => undefined);
+    if (!this.isBusy) await this.drop();
   }
 
   #open(agent: string): Opening {
-    const opening = { agent, opened: this.#start(agent) };
-    // Whoever waits for it is told; the next turn tries again.
-    opening.opened.catch(() => {
-      if (this.#opening === opening) this.#opening = undefined;
-    });
+    const opening: Opening = { agent, opened: this.#start(agent) };
+    opening.opened.then(
+      ({ session }) => {
+        opening.session = session;
+      },
+      () => {
+        // Whoever waits for it is told; the next turn tries again.
+        if (this.#opening === opening) this.#opening = undefined;
+      },
+    );
     return opening;
   }
 
@@ -107,7 +119,11 @@ export class AgentSession {
     const forkOf: NativeFork | undefined =
       source === undefined
         ? undefined
-        : { nativeId: source.nativeId, account: async () => accountOf(await missed()) };
+        : {
+            nativeId: source.nativeId,
+            position: source.position,
+            account: async () => accountOf(await missed()),
+          };
     const session = await driver.open({
       threadId,
       settings,
@@ -123,11 +139,11 @@ export class AgentSession {
     return { agent, session, asksFirst: driver.asksFirst === true, missed };
   }
 
-  /** Only for an agent that never had a session in this thread: one that it lost is told everything anew. */
+  /** Only for an agent that has no session in this thread, or none that fits the conversation any more. */
   async #forkSource(agent: string): Promise<ForkSource | undefined> {
     const { log, history, stateOf } = this.#options;
     const { state } = log;
-    if (state.nativeIds[agent] !== undefined || state.thread.forkedFromId === undefined) return undefined;
+    if (state.nativeIds[agent]) return undefined;
     return forkSource({ agent, state, turns: await history(), stateOf });
   }
 

@@ -26,13 +26,22 @@ export interface MethodCaller {
 /** One connected client: what it calls, and which threads it follows. */
 export class ClientSession {
   readonly id: string;
+  /** Where its threads begin and its commands run if it does not say; undefined: where the server works. */
+  readonly cwd: string | undefined;
   readonly #engine: MethodCaller;
   readonly #follower: Follower;
   readonly #announcements: Announcements;
   readonly #subscriptions = new Map<string, { thread: LiveThread; subscription: Subscription }>();
   #closed = false;
 
-  constructor(engine: MethodCaller, id: string, follower: Follower, announcements: Announcements) {
+  constructor(
+    engine: MethodCaller,
+    id: string,
+    follower: Follower,
+    announcements: Announcements,
+    cwd?: string,
+  ) {
+    this.cwd = cwd;
     this.#engine = engine;
     this.id = id;
     this.#follower = follower;

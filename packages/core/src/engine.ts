@@ -56,9 +56,17 @@ export class Engine implements MethodCaller {
     return this.#services.redactor.text(text);
   }
 
-  /** A new client. It hears of threads once it starts, resumes or attaches to them. */
-  connect(follower: Follower): ClientSession {
-    return new ClientSession(this, mintId(), follower, this.#services.announcements);
+  /** Whether anything is under way in any thread: a turn, or what an agent has in the background. */
+  get isWorking(): boolean {
+    return this.#services.registry.isWorking;
+  }
+
+  /**
+   * A new client. It hears of threads once it starts, resumes or attaches to them. What it does without naming a folder
+   * it does in `cwd`, or where the server works.
+   */
+  connect(follower: Follower, cwd?: string): ClientSession {
+    return new ClientSession(this, mintId(), follower, this.#services.announcements, cwd);
   }
 
   /** Runs a method in the queue its row names. Half characters do not get in, and no failure tells a secret. */

@@ -10,6 +10,7 @@ import { AgentSession, type OpenSession } from "./agent-session.ts";
 import { waitAtMost } from "./bounded-wait.ts";
 import { extendedBudget, type Limits } from "./budget/limits.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { decideBackgroundEnd } from "./decide/background-end.ts";
 import {
   type DecidedTurn,
   decideQueuedTurn,
@@ -114,9 +115,14 @@ export class LiveThread {
     this.usedAt = clock.now();
   }
 
-  /** Whether it may be put to rest. */
+  /** Whether it may be put to rest: nobody follows it, and nothing is under way in it, not even in the background. */
   get idle(): boolean {
-    return this.#runner === undefined && this.log.followers === 0 && !this.queue.busy;
+    return this.#runner === undefined && this.log.followers === 0 && !this.queue.busy && !this.#agent.isBusy;
+  }
+
+  /** Whether anything is under way in it: a turn, or what its agent has in the background. */
+  get isWorking(): boolean {
+    return this.#hasTurn || this.#agent.isBusy;
   }
 
   /** Whether it was put to rest: whoever still holds it has to load it again. */
@@ -197,8 +203,20 @@ export class LiveThread {
     if (this.#runner === undefined && !this.queue.busy) await this.#agent.rest();
   }
 
-  /** Stops what runs, ends the agent, stores everything. `inQueue`: asked for by a method of this very thread. */
-  async close(inQueue: boolean): Promise<void> {
+  /** Ends an agent whose work in the background goes on and on while nobody follows the thread, and says so in it. */
+  endBackground(): Promise<void> {
+    return this.queue.run(async () => {
+      if (this.#hasTurn || this.log.followers > 0 || !this.#agent.isBusy) return;
+      await this.log.commit(decideBackgroundEnd(this.log.state, this.#clock.now()));
+      await this.#agent.drop();
+    });
+  }
+
+  /**
+   * Stops what runs, ends the agent, stores everything. `inQueue`: asked for by a method of this very thread. Followers
+   * hear that it rests, unless there is another farewell for them.
+   */
+  async close(inQueue: boolean, isFollowedByFarewell = false): Promise<void> {
     this.#closed = true;
     this.#runner?.interrupt("serverStopped");
     // A method under way may be about to start a turn; it finds the thread closed and stops it at once.
@@ -210,7 +228,12 @@ export class LiveThread {
       );
     await this.#running;
     await this.#agent.drop();
-    await this.log.close();
+    await this.log.close(isFollowedByFarewell);
+  }
+
+  /** Also one that is only about to start, or not quite over yet. */
+  get #hasTurn(): boolean {
+    return this.#runner !== undefined || this.log.state.activeTurnId !== undefined;
   }
 
   async #runToEnd(runner: TurnRunner, isUnasked: boolean): Promise<void> {

@@ -11,7 +11,7 @@ import {
   type UserQuestion,
 } from "@flint/protocol";
 import { judge, subjectOf, type Verdict } from "./policy.ts";
-import type { ClientToolCall, Clock, PolicyRules, Rules } from "./ports/index.ts";
+import type { ActionPromise, ClientToolCall, Clock, PolicyRules, Rules } from "./ports/index.ts";
 import { type Actor, isGranted, refuseUnknownRule, rulesMadeBy, suggestionsFor } from "./rules/grants.ts";
 import type { ThreadLog } from "./thread-log.ts";
 import { type Waiting, WaitingAnswers } from "./waiting-answers.ts";
@@ -51,10 +51,10 @@ export class OpenRequests {
   }
 
   /** Whether an action may happen: the policy says it, or somebody who is asked. */
-  async approve(turnId: string, agent: string, action: Action): Promise<Decision> {
+  async approve(turnId: string, agent: string, action: Action, promise?: ActionPromise): Promise<Decision> {
     const { log, rules, clock } = this.#options;
     const actor = { project: log.state.settings.cwd, agent };
-    const verdict = this.#judge(action, actor);
+    const verdict = this.#judge(action, actor, promise);
     if (verdict.kind === "allow") return { outcome: "allow", scope: "once" };
     if (verdict.kind === "deny") return declined(`It was declined: ${subjectOf(action)}. ${verdict.reason}`);
     const reason = [verdict.warning, action.reason ?? verdict.reason].filter((part) => part !== undefined);
@@ -133,12 +133,14 @@ export class OpenRequests {
     this.#toolCalls.settleTurn(turnId, CALL_ENDED);
   }
 
-  #judge(action: Action, actor: Actor): Verdict {
+  #judge(action: Action, actor: Actor, promise: ActionPromise = {}): Verdict {
     const { log, rules, policyRules } = this.#options;
     const { grants, rules: taken, settings } = log.state;
     const granted = isGranted(action, actor, { grants, taken, rules: rules.list() });
     const ruling = policyRules?.judge(action, actor.agent, actor.project);
-    return judge({ approvalPolicy: settings.approvalPolicy, action, granted, ruling, policyRules });
+    const { approvalPolicy } = settings;
+    const { onlyReads } = promise;
+    return judge({ approvalPolicy, action, granted, ruling, policyRules, onlyReads });
   }
 
   async #askApproval(

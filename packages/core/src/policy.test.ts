@@ -35,6 +35,20 @@ verifies("S0-67", "never, unlessTrusted and always each behave as they are calle
   }
 });
 
+test("a command that can only read where it is run needs no answer, unless everything does or a rule says otherwise", () => {
+  const onlyReads = true;
+  const verdict = (input: Partial<Parameters<typeof judge>[0]>) =>
+    judge({ approvalPolicy: "unlessTrusted", action: command, granted: false, onlyReads, ...input }).kind;
+  expect(verdict({})).toBe("allow");
+  expect(verdict({ onlyReads: false })).toBe("ask");
+  expect(verdict({ approvalPolicy: "always" })).toBe("ask");
+  expect(verdict({ action: { ...command, command: "ls \u202e" } })).toBe("ask");
+  expect([change, tool].map((action) => verdict({ action }))).toEqual(["ask", "ask"]);
+  for (const decision of ["ask", "deny"] as const) {
+    expect(verdict({ ruling: { decision, reason: "" } })).toBe(decision);
+  }
+});
+
 test("whoever is asked is told why", () => {
   const reasons = [reading, change, tool].map((action) => {
     const verdict = judge({ approvalPolicy: "always", action, granted: false });

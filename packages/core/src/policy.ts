@@ -16,6 +16,8 @@ export interface PolicyInput {
   readonly action: Action;
   /** Whether this was allowed before, for the thread or for always. */
   readonly granted: boolean;
+  /** Whether the command is run where it cannot do more than read. */
+  readonly onlyReads?: boolean | undefined;
   /** What the policy file says about it. */
   readonly ruling?: Ruling | undefined;
   /** The policy file, if there is one. */
@@ -40,7 +42,9 @@ export function judge(input: PolicyInput): Verdict {
   if (approvalPolicy === "always") {
     return unanswered(input, { kind: "ask", reason: "Every action is asked about." });
   }
-  if (action.kind === "command" && isTrustedCommand(action.command)) return { kind: "allow" };
+  if (action.kind === "command" && (input.onlyReads === true || isTrustedCommand(action.command))) {
+    return { kind: "allow" };
+  }
   return unanswered(input, { kind: "ask", reason: reasonFor(action) });
 }
 

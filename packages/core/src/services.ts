@@ -62,6 +62,7 @@ export interface EngineOptions {
   readonly home?: string | undefined;
   readonly approvalTimeoutMs: number;
   readonly idleMs: number;
+  readonly backgroundMs: number;
   /** Texts that are kept out of the log and of everything that is told, such as the keys of model providers. */
   readonly secrets?: readonly string[] | undefined;
   /** What a completed turn has survived, in words for `config/read`. */
@@ -179,14 +180,14 @@ export class Services {
   async bringMcpServers(thread: LiveThread, servers: readonly McpServerConfig[] | undefined): Promise<void> {
     if (servers === undefined) return;
     this.redactor.learn(servers.flatMap(keysOfServer));
-    const isChange = this.registry.bringMcpServers(thread.id, servers);
+    const isChange = this.registry.brought.bringServers(thread.id, servers);
     if (isChange && thread.log.state.activeTurnId === undefined) await thread.dropSession();
   }
 
   /** Gives a thread the tools that a client offers and runs itself, in place of those before. */
   async bringTools(thread: LiveThread, tools: readonly ClientTool[] | undefined): Promise<void> {
     if (tools === undefined) return;
-    const isChange = this.registry.bringTools(thread.id, tools);
+    const isChange = this.registry.brought.bringTools(thread.id, tools);
     if (isChange && thread.log.state.activeTurnId === undefined) await thread.dropSession();
   }
 

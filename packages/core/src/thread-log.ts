@@ -178,15 +178,18 @@ export class ThreadLog {
     this.#followers.farewell({ ...this.#redactor.value(body), at: this.#clock.now() });
   }
 
-  /** Stores and tells what is left and gives up the writer. */
-  async close(): Promise<void> {
+  /** Stores and tells what is left and gives up the writer. Followers hear that it rests, or nothing until a farewell. */
+  async close(isFollowedByFarewell = false): Promise<void> {
     this.current();
     this.#closed = true;
-    const data = { threadId: this.#state.thread.id };
-    await this.#followers.tell([{ type: "thread/closed", data, at: this.#clock.now() }]);
+    await this.#followers.tell(isFollowedByFarewell ? [] : [this.#atRest()]);
     this.#followers.close();
     this.#writer.checkpoint(this.#state);
     await this.#writer.close();
+  }
+
+  #atRest(): ThreadEvent {
+    return { type: "thread/closed", data: { threadId: this.#state.thread.id }, at: this.#clock.now() };
   }
 
   #foldUnsaved(bodies: readonly EventBody[]): ThreadEvent[] {

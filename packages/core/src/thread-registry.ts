@@ -1,5 +1,4 @@
 import {
-  type ClientTool,
   FlintError,
   mintId,
   type StoredEvent,
@@ -8,6 +7,7 @@ import {
   type Turn,
 } from "@flint/protocol";
 import type { Announcements } from "./announcements.ts";
+import { Brought } from "./brought.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { closeTurn } from "./decide/closing.ts";
 import { LiveThread } from "./live-thread.ts";
@@ -25,7 +25,7 @@ import type {
 } from "./ports/index.ts";
 import type { Redactor } from "./redact.ts";
 import { ThreadLog } from "./thread-log.ts";
-import { SERVER_STOPPED } from "./turn-runner.ts";
+import { SERVER_STOPPED } from "./turn-errors.ts";
 
 /** What the registry builds threads from. */
 export interface ThreadRegistryOptions {
@@ -41,6 +41,8 @@ export interface ThreadRegistryOptions {
   readonly approvalTimeoutMs: number;
   /** How long a thread that nobody uses stays loaded. */
   readonly idleMs: number;
+  /** How long the agent of a thread that nobody uses may go on with what it has in the background. */
+  readonly backgroundMs: number;
   readonly mcpServers: readonly McpServerConfig[];
   readonly workspaces: Workspaces;
   readonly redactor: Redactor;
@@ -57,14 +59,13 @@ const NO_DAMAGE: Damage = { records: 0, missing: 0 };
 
 /** Holds the loaded threads: loads them when they are used, puts them to rest when they are not. */
 export class ThreadRegistry {
+  /** What clients brought along for single threads. */
+  readonly brought = new Brought();
   readonly #options: ThreadRegistryOptions;
   readonly #loading = new Map<string, Promise<Loaded>>();
   readonly #loaded = new Map<string, Loaded>();
   /** Threads on their way out; nobody may load them before they are there. None of these rejects. */
   readonly #leaving = new Map<string, Promise<void>>();
-  /** What clients brought along for single threads. Only here: their keys must not get into any file. */
-  readonly #broughtServers = new Map<string, readonly McpServerConfig[]>();
-  readonly #broughtTools = new Map<string, readonly ClientTool[]>();
   #cancelSweep: (() => void) | undefined;
   #closed = false;
 
@@ -76,6 +77,11 @@ export class ThreadRegistry {
   /** The thread if it is loaded. */
   loaded(threadId: string): LiveThread | undefined {
     return this.#loaded.get(threadId)?.thread;
+  }
+
+  /** Whether anything is under way in any of them. */
+  get isWorking(): boolean {
+    return [...this.#loaded.values()].some(({ thread }) => thread.isWorking);
   }
 
   /** The threads in memory. */
@@ -133,24 +139,14 @@ export class ThreadRegistry {
     return thread;
   }
 
-  /** Deletes a loaded thread for good. `inQueue`: asked for by a method of this very thread. */
+  /**
+   * Deletes a loaded thread for good. `inQueue`: asked for by a method of this very thread. Who follows it is left to
+   * the caller's farewell, also if it could not be deleted.
+   */
   async remove(threadId: string, inQueue: boolean): Promise<void> {
     const store = this.storeOf(threadId);
-    await this.#leave(threadId, inQueue, () => this.#forget(store, threadId));
-  }
-
-  /** Notes the MCP servers that a client brings along for a thread. False if they are what they were. */
-  bringMcpServers(threadId: string, servers: readonly McpServerConfig[]): boolean {
-    const before = JSON.stringify(this.#broughtServers.get(threadId) ?? []);
-    this.#broughtServers.set(threadId, servers);
-    return before !== JSON.stringify(servers);
-  }
-
-  /** Notes the tools that a client offers for a thread. False if they are what they were. */
-  bringTools(threadId: string, tools: readonly ClientTool[]): boolean {
-    const before = JSON.stringify(this.#broughtTools.get(threadId) ?? []);
-    this.#broughtTools.set(threadId, tools);
-    return before !== JSON.stringify(tools);
+    const end = (thread: LiveThread) => thread.close(inQueue, true);
+    await this.#leave(threadId, end, () => this.#forget(store, threadId));
   }
 
   /** Stops everything. */
@@ -158,16 +154,20 @@ export class ThreadRegistry {
     this.#closed = true;
     this.#cancelSweep?.();
     await Promise.allSettled(this.#loading.values());
-    await Promise.allSettled([...this.#loaded.keys()].map((threadId) => this.#leave(threadId, false)));
+    await Promise.allSettled([...this.#loaded.keys()].map((threadId) => this.#leave(threadId)));
     await Promise.all(this.#leaving.values());
   }
 
   /** Takes a thread out at once, and puts it to rest. */
-  async #leave(threadId: string, inQueue: boolean, then?: () => Promise<void>): Promise<void> {
+  async #leave(
+    threadId: string,
+    end = (thread: LiveThread) => thread.close(false),
+    then?: () => Promise<void>,
+  ): Promise<void> {
     const known = this.#loaded.get(threadId);
     if (known === undefined) return;
     this.#loaded.delete(threadId);
-    const left = known.thread.close(inQueue).then(then);
+    const left = end(known.thread).then(then);
     const over = left.catch(() => undefined).finally(() => this.#leaving.delete(threadId));
     this.#leaving.set(threadId, over);
     await left;
@@ -176,8 +176,7 @@ export class ThreadRegistry {
   /** Deletes a thread and what was saved of its files. What is left of those, nobody can come to any more. */
   async #forget(store: Store, threadId: string): Promise<void> {
     await store.remove(threadId);
-    this.#broughtServers.delete(threadId);
-    this.#broughtTools.delete(threadId);
+    this.brought.forget(threadId);
     await this.#options.checkpoints?.remove(threadId).catch(() => undefined);
   }
 
@@ -232,7 +231,7 @@ export class ThreadRegistry {
       history,
       stateOf: (threadId) => this.#stateOf(threadId),
       mcpServers: (cwd) => this.#mcpServers(id, cwd),
-      clientTools: () => this.#broughtTools.get(id) ?? [],
+      clientTools: () => this.brought.tools(id),
     });
   }
 
@@ -247,7 +246,7 @@ export class ThreadRegistry {
   /** The user's own, what a client brought along, and what the workspace adds. The first one of a name is the one. */
   async #mcpServers(threadId: string, cwd: string): Promise<readonly McpServerConfig[]> {
     const { mcpServers, workspaces } = this.#options;
-    const brought = this.#broughtServers.get(threadId) ?? [];
+    const brought = this.brought.servers(threadId);
     const named = new Map<string, McpServerConfig>();
     for (const server of [...mcpServers, ...brought, ...(await workspaces.configOf(cwd)).mcpServers]) {
       if (!named.has(server.name)) named.set(server.name, server);
@@ -264,17 +263,23 @@ export class ThreadRegistry {
   }
 
   #sweep(): void {
-    const { clock, idleMs, ephemeralStore } = this.#options;
-    for (const [threadId, { thread }] of this.#loaded) {
-      if (clock.now() - thread.usedAt < idleMs) continue;
-      if (!thread.idle) {
-        void thread.rest().catch(() => undefined);
-        continue;
-      }
-      const forgotten = thread.ephemeral ? () => this.#forget(ephemeralStore, threadId) : undefined;
-      // A thread that cannot be stored now stays as it was on the disk; its next use says what is wrong.
-      void this.#leave(threadId, false, forgotten).catch(() => undefined);
+    const { clock, idleMs, backgroundMs } = this.#options;
+    for (const { thread } of this.#loaded.values()) {
+      const unusedMs = clock.now() - thread.usedAt;
+      if (unusedMs < idleMs) continue;
+      // What cannot be stored now stays as it was on the disk; the next use of the thread says what is wrong.
+      void this.#quiet(thread, unusedMs >= backgroundMs).catch(() => undefined);
     }
+  }
+
+  /** Lets go of as much of an unused thread as nobody needs. */
+  async #quiet(thread: LiveThread, isForgotten: boolean): Promise<void> {
+    const { id, ephemeral } = thread;
+    if (thread.idle) {
+      const forget = () => this.#forget(this.#options.ephemeralStore, id);
+      await this.#leave(id, undefined, ephemeral ? forget : undefined);
+    } else if (isForgotten) await thread.endBackground();
+    else await thread.rest();
   }
 
   #refuseIfClosed(): void {

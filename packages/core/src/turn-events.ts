@@ -14,8 +14,11 @@ export interface TurnPlace {
   readonly caps: TurnCaps;
 }
 
-/** What a driver reports, without streamed text. */
-export type WholeDriverEvent = Exclude<DriverEvent, { delta: string }>;
+/** What a driver reports that becomes an event at once; where its session stands becomes a part of the end of the turn. */
+export type ToldDriverEvent = Exclude<DriverEvent, { position: string }>;
+
+/** The same without streamed text. */
+export type WholeDriverEvent = Exclude<ToldDriverEvent, { delta: string }>;
 
 /** A driver's event as an event of its thread. */
 export function eventOf(

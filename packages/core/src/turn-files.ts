@@ -8,6 +8,9 @@ import { isTrustedCommand } from "./trusted-commands.ts";
 /** How long a turn that is over waits until it is noted down what it left. */
 const END_GRACE_MS = 5_000;
 
+/** From when on it is told that the agent has to wait for its folder to be saved. */
+const SLOW_MS = 1_000;
+
 /** What saving the files of a turn needs. */
 export interface TurnFilesOptions {
   readonly threadId: string;
@@ -26,6 +29,7 @@ export class TurnFiles {
   #saved: TurnCheckpoint | undefined;
   #asksFirst = false;
   #hasWarned = false;
+  #hasToldSlow = false;
 
   constructor(options: TurnFilesOptions) {
     this.#options = options;
@@ -39,12 +43,12 @@ export class TurnFiles {
   }
 
   async #begin(asksFirst: boolean): Promise<void> {
-    const { checkpoints, threadId, turnId, log, ephemeral, signal } = this.#options;
+    const { checkpoints, threadId, turnId, log, ephemeral } = this.#options;
     const roots = rootsOf(log.state.settings);
     const failed = (error: unknown) => this.#warn(error);
     try {
       this.#saved = await checkpoints.begin({ threadId, turnId, roots, ephemeral, failed });
-      if (!asksFirst) await this.#saved.saveWorkspace(signal);
+      if (!asksFirst) await this.#saveWorkspace(this.#saved);
     } catch (error) {
       // Not even begun: nothing of this turn can be undone.
       this.#warn(error);
@@ -55,7 +59,22 @@ export class TurnFiles {
   async before(action: Action): Promise<void> {
     if (this.#saved === undefined) return;
     if (action.kind === "fileChange") this.#saved.saveFiles(pathsOf(action.changes));
-    else if (this.#mayWrite(action)) await this.#saved.saveWorkspace(this.#options.signal);
+    else if (this.#mayWrite(action)) await this.#saveWorkspace(this.#saved);
+  }
+
+  /** The first look at a large folder takes a while, in which nothing else would be seen of the turn. */
+  async #saveWorkspace(saved: TurnCheckpoint): Promise<void> {
+    const { clock, signal } = this.#options;
+    const cancel = clock.after(SLOW_MS, () => this.#tellSlow());
+    await saved.saveWorkspace(signal).finally(cancel);
+  }
+
+  #tellSlow(): void {
+    const { threadId, log } = this.#options;
+    if (this.#hasToldSlow) return;
+    this.#hasToldSlow = true;
+    const message = `Saving the files in ${log.state.settings.cwd}, so that changes can be undone. The first time takes longest.`;
+    log.announce({ type: "warning", data: { threadId, message, reason: "savingFiles" } });
   }
 
   /** An agent that does not ask says at best what it is about to do. */

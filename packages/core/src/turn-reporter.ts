@@ -1,9 +1,8 @@
 import { type EventBody, isKnownItem, keepingOf } from "@flint/protocol";
 import { aggregateDiff } from "./decide/diff.ts";
-import type { DriverEvent } from "./ports/index.ts";
 import type { ThreadLog } from "./thread-log.ts";
 import { TurnCaps } from "./turn-caps.ts";
-import { eventOf, type WholeDriverEvent } from "./turn-events.ts";
+import { eventOf, type ToldDriverEvent, type WholeDriverEvent } from "./turn-events.ts";
 import { wellFormed } from "./well-formed.ts";
 
 /** Where a driver's reports belong. */
@@ -26,12 +25,12 @@ export class TurnReporter {
   }
 
   /** Takes one report of this agent. Never throws. */
-  report(reported: DriverEvent, agent: string): void {
+  report(reported: ToldDriverEvent, agent: string): void {
     if ("delta" in reported) this.#delta(reported);
     else this.#whole(wellFormed(reported), agent);
   }
 
-  #delta({ type, itemId, delta }: Extract<DriverEvent, { delta: string }>): void {
+  #delta({ type, itemId, delta }: Extract<ToldDriverEvent, { delta: string }>): void {
     const { threadId, turnId, log } = this.#options;
     const admitted = this.#caps.admit(type, itemId, delta);
     if (admitted !== "") log.delta({ type, threadId, turnId, itemId }, admitted);

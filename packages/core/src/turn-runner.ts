@@ -1,9 +1,10 @@
 import {
   asFlintError,
   type Decision,
-  FlintError,
+  type FlintError,
   failedToolCall,
   mintId,
+  type NativeEnd,
   type ToolCallResult,
   type TurnError,
   type UserInput,
@@ -25,6 +26,7 @@ import type {
 } from "./ports/index.ts";
 import { Signal } from "./signal.ts";
 import type { ThreadLog } from "./thread-log.ts";
+import { agentFailed, failedStorage, SERVER_STOPPED, turnErrorOf } from "./turn-errors.ts";
 import { TurnFiles } from "./turn-files.ts";
 import { TurnReporter } from "./turn-reporter.ts";
 import { wellFormed } from "./well-formed.ts";
@@ -73,6 +75,8 @@ export class TurnRunner {
   #cancelGrace: (() => void) | undefined;
   #session: DriverSession | undefined;
   #agent = "";
+  /** Where the agent's own session stands, as it said last. */
+  #position: string | undefined;
   #by: "interrupt" | "serverStopped" | undefined;
   #storageFailure: FlintError | undefined;
   #overBudget: TurnError | undefined;
@@ -219,7 +223,7 @@ export class TurnRunner {
   async #close(end: Ending): Promise<Ending["status"]> {
     const { log, clock } = this.#options;
     const { waitedMs } = this.#guard;
-    const ending = { ...end, waitedMs };
+    const ending = { ...end, waitedMs, nativeEnd: this.#nativeEnd };
     log.endText();
     try {
       await log.commit(closeTurn(log.current(), this.turnId, ending, clock.now()));
@@ -241,8 +245,8 @@ export class TurnRunner {
       signal: this.#abort.signal,
       emit: (event) => this.#emit(event),
       ready: () => this.#ready(),
-      approve: async (action) => {
-        const ask = () => requests.approve(turnId, this.#agent, wellFormed(action));
+      approve: async (action, promise) => {
+        const ask = () => requests.approve(turnId, this.#agent, wellFormed(action), promise);
         const decision = await this.#answered(ask, NOT_ALLOWED);
         // To cancel is to say no to the whole turn, whatever its agent makes of it.
         if (decision.outcome === "cancel" && !this.#isOver) this.interrupt("interrupt");
@@ -295,9 +299,20 @@ export class TurnRunner {
     this.#stop();
   }
 
+  get #nativeEnd(): NativeEnd | undefined {
+    const position = this.#position;
+    const sessionId = this.#options.log.state.nativeIds[this.#agent];
+    if (position === undefined || !sessionId) return undefined;
+    return { agent: this.#agent, sessionId, position };
+  }
+
   #emit(reported: DriverEvent): void {
     const isOver = this.#finished.isGiven || this.#storageFailure !== undefined;
     if (isOver) return;
+    if (reported.type === "position") {
+      this.#position = reported.position;
+      return;
+    }
     this.#files?.reported(reported);
     this.#reporter.report(reported, this.#agent);
     if (reported.type === "usage") this.#guard.used(reported);
@@ -305,25 +320,3 @@ export class TurnRunner {
 }
 
 const TOO_LATE = failedToolCall("The turn has ended.");
-
-/** Why a turn that was cut off by the end of its server has not completed. */
-export const SERVER_STOPPED: TurnError = {
-  message: "The server stopped while the turn was running. Nothing of it will be run again.",
-  errorInfo: "ServerStopped",
-};
-
-function failedStorage({ message }: FlintError): Ending {
-  return { status: "failed", error: { message, errorInfo: "StorageFailed" }, by: "turnEnded" };
-}
-
-function turnErrorOf(thrown: unknown): TurnError {
-  const error = asFlintError(thrown);
-  if (error.kind === "sandboxUnavailable") return { message: error.message, errorInfo: "SandboxError" };
-  return { message: agentFailed(thrown).message, errorInfo: "AgentFailed" };
-}
-
-/** What an agent threw, in words for the user. */
-function agentFailed(thrown: unknown): FlintError {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new FlintError("agentFailed", `The agent failed: ${message}`, {}, { cause: thrown });
-}

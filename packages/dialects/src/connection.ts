@@ -1,5 +1,13 @@
 import type { ClientSession, Engine } from "@flint/core";
-import { asFlintError, FlintError, LIMITS, type Method, type Params, type Result } from "@flint/protocol";
+import {
+  asFlintError,
+  FlintError,
+  LIMITS,
+  type Method,
+  type Params,
+  type Result,
+  type ThreadEvent,
+} from "@flint/protocol";
 import {
   type Id,
   Peer,
@@ -10,6 +18,7 @@ import {
   type Transport,
 } from "@flint/rpc";
 import type { Desk, DeskClient, DoorService } from "./desk.ts";
+import { type ClientRights, LOCAL_RIGHTS, refusedBy } from "./rights.ts";
 
 /** How a connection is made. */
 export interface ConnectionOptions {
@@ -17,6 +26,9 @@ export interface ConnectionOptions {
   readonly header: boolean;
   readonly trace?: Trace | undefined;
   readonly reading?: Reading | undefined;
+  readonly rights?: ClientRights | undefined;
+  /** Where the client works when it names no folder; where the server does, if absent. */
+  readonly cwd?: string | undefined;
 }
 
 /** The only loop between a wire and the core: requests in, answers and events out, through the desk of the door. */
@@ -26,11 +38,13 @@ export class Connection implements DeskClient {
   readonly #peer: Peer;
   readonly #session: ClientSession;
   readonly #desk: Desk;
+  readonly #rights: ClientRights;
   #running = 0;
   #onIdle: (() => void)[] = [];
 
   constructor(service: DoorService, engine: Engine, transport: Transport, options: ConnectionOptions) {
-    const { header, trace, reading } = options;
+    const { header, trace, reading, rights = LOCAL_RIGHTS, cwd } = options;
+    this.#rights = rights;
     this.#peer = new Peer(transport, {
       header,
       lineLimit: LIMITS.line,
@@ -45,11 +59,12 @@ export class Connection implements DeskClient {
     });
     const desk = service.open(this);
     this.#desk = desk;
-    this.#session = engine.connect({
-      tell: (event) => desk.tell(event),
+    const follower = {
+      tell: (event: ThreadEvent) => desk.tell(event),
       full: () => this.#peer.outbox.full,
-      ...(desk.announced === undefined ? {} : { announced: (event) => desk.announced?.(event) }),
-    });
+      ...(desk.announced === undefined ? {} : { announced: (event: ThreadEvent) => desk.announced?.(event) }),
+    };
+    this.#session = engine.connect(follower, cwd);
     this.#peer.outbox.onRelief(() => this.#session.relieved());
     this.closed = this.#peer.closed;
     void this.closed.then(() => this.#onClosed());
@@ -76,7 +91,9 @@ export class Connection implements DeskClient {
     params: Params<Name>,
     respond: (result: Result<Name>) => void,
   ): Promise<void> {
-    return this.#session.call(method, params, respond);
+    // Every call of every door passes here.
+    const refusal = refusedBy(this.#rights, params);
+    return refusal === undefined ? this.#session.call(method, params, respond) : Promise.reject(refusal);
   }
 
   notify(method: string, params: object): void {

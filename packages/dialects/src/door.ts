@@ -1,6 +1,6 @@
 import type { Engine } from "@flint/core";
-import type { Trace, Transport } from "@flint/rpc";
-import { Connection } from "./connection.ts";
+import type { Transport } from "@flint/rpc";
+import { Connection, type ConnectionOptions } from "./connection.ts";
 import type { DoorService, ServedDialect } from "./desk.ts";
 import type { Dialect } from "./dialect.ts";
 import { TableService } from "./table-desk.ts";
@@ -19,9 +19,13 @@ export class Door {
   }
 
   /** Serves one client until it leaves. */
-  connect(engine: Engine, transport: Transport, trace?: Trace): Connection {
+  connect(
+    engine: Engine,
+    transport: Transport,
+    options: Pick<ConnectionOptions, "trace" | "rights" | "cwd"> = {},
+  ): Connection {
     const { header } = this.dialect.vocabulary;
     const reading = "serve" in this.dialect ? this.dialect.reading : undefined;
-    return new Connection(this.#service, engine, transport, { header, trace, reading });
+    return new Connection(this.#service, engine, transport, { header, reading, ...options });
   }
 }

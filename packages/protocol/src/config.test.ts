@@ -64,9 +64,11 @@ describe("a selector", () => {
 });
 
 describe("the methods about selectors", () => {
-  test("config/list takes nothing and answers with all selectors [S0-71]", () => {
+  test("config/list takes nothing, a thread or a model, and answers with all selectors [S0-71]", () => {
     const { params, result } = METHODS["config/list"];
-    expect([params.parse({}), params.parse({ threadId: "t1" })]).toEqual([{}, { threadId: "t1" }]);
+    for (const wanted of [{}, { threadId: "t1" }, { model: "claude/opus" }])
+      expect(params.parse(wanted)).toEqual(wanted);
+    expect(params.safeParse({ model: 7 }).success).toBe(false);
     expect(result.parse({ options: [selector] })).toEqual({ options: [selector] });
     expect(result.safeParse({}).success).toBe(false);
   });

@@ -7,6 +7,7 @@ import {
   isKnownItem,
   KnownItem,
   PlanEntry,
+  priorityOf,
   ThreadItem,
 } from "./items.ts";
 
@@ -158,6 +159,18 @@ describe("the parts of items", () => {
   test("a step of a plan is pending, inProgress, completed or failed [S0-64]", () => {
     expect(PlanEntry.shape.status.options).toEqual(["pending", "inProgress", "completed", "failed"]);
     expect(PlanEntry.safeParse({ status: "pending" }).success).toBe(false);
+  });
+
+  test("a step has a priority only if the agent gives one that is known", () => {
+    expect(["high", "medium", "low"].map(priorityOf)).toEqual([
+      { priority: "high" },
+      { priority: "medium" },
+      { priority: "low" },
+    ]);
+    expect(["urgent", 1, null, undefined].map(priorityOf)).toEqual([{}, {}, {}, {}]);
+    const step = { step: "look", status: "pending" };
+    expect(PlanEntry.parse({ ...step, priority: "low" })).toEqual({ ...step, priority: "low" });
+    expect(PlanEntry.safeParse({ ...step, priority: "urgent" }).success).toBe(false);
   });
 
   test("a change of a file needs its path, what happens to it, and the diff", () => {

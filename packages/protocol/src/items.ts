@@ -15,12 +15,23 @@ export const FileUpdateChange = open({
 });
 export type FileUpdateChange = z.output<typeof FileUpdateChange>;
 
-/** One step of a plan. */
+/** How much a step of a plan matters. */
+export const PlanPriority = z.enum(["high", "medium", "low"]);
+export type PlanPriority = z.output<typeof PlanPriority>;
+
+/** One step of a plan; how much it matters only if the agent says so. */
 export const PlanEntry = open({
   step: z.string(),
   status: z.enum(["pending", "inProgress", "completed", "failed"]),
+  priority: z.optional(PlanPriority),
 });
 export type PlanEntry = z.output<typeof PlanEntry>;
+
+/** The priority that an agent gives a step, for its entry; nothing of it if it is none that is known. */
+export function priorityOf(given: unknown): Pick<PlanEntry, "priority"> {
+  const parsed = PlanPriority.safeParse(given);
+  return parsed.success ? { priority: parsed.data } : {};
+}
 
 const UserMessage = open({
   type: z.literal("userMessage"),

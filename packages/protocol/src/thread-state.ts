@@ -2,11 +2,11 @@ import { type Approval, grantKeys, type QuestionRequest, type Resolution } from 
 import type { ToolCallRequest } from "./client-tool.ts";
 import { type DeltaBody, type EventBody, isDelta, type ThreadEvent } from "./events.ts";
 import type { Goal } from "./goal.ts";
-import { inputText, type QueuedInput } from "./input.ts";
-import { DELTA_FIELDS, type ThreadItem } from "./items.ts";
+import type { QueuedInput } from "./input.ts";
 import type { RuleSuggestion } from "./rules.ts";
 import type { Thread, ThreadSettings, Turn } from "./thread.ts";
-import { commandNote, goalNote, withNote } from "./unheard.ts";
+import { onDelta, withItem } from "./thread-items.ts";
+import { commandNote, goalNote, noticeNote, withNote } from "./unheard.ts";
 import { type Cost, NO_USAGE, type TokenUsage, totalTokens } from "./usage.ts";
 
 /** What a thread looks like after its events: the one picture that server, SDK and screens share. */
@@ -26,6 +26,8 @@ export interface ThreadState {
   readonly queue: readonly QueuedInput[];
   readonly usage: TokenUsage;
   readonly lastUsage: TokenUsage;
+  /** The turn that was last told to have used anything. */
+  readonly usageTurnId: string | undefined;
   readonly modelContextWindow: number | undefined;
   readonly cost: Cost | undefined;
   /** What was allowed for the rest of the thread, as `grantKeys` names it. */
@@ -45,8 +47,6 @@ export interface ThreadState {
   /** What happened since the latest turn of an agent, and what the next one is told of it. */
   readonly unheard: readonly string[];
 }
-
-const PREVIEW_LENGTH = 160;
 
 /** A thread nobody has told anything about yet; its first event replaces it. */
 export function emptyThread(threadId: string): ThreadState {
@@ -81,6 +81,7 @@ export function emptyThread(threadId: string): ThreadState {
     queue: [],
     usage: NO_USAGE,
     lastUsage: NO_USAGE,
+    usageTurnId: undefined,
     modelContextWindow: undefined,
     cost: undefined,
     grants: [],
@@ -135,6 +136,7 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
         ...state,
         usage: event.data.usage,
         lastUsage: event.data.last,
+        usageTurnId: event.data.turnId,
         modelContextWindow: event.data.modelContextWindow ?? state.modelContextWindow,
         cost: event.data.cost ?? state.cost,
         goal: withSpent(state.goal, { tokensUsed: totalTokens(event.data.last) }),
@@ -230,7 +232,7 @@ function onApprovalResolved(state: ThreadState, approvalId: string, resolution: 
 
 function onTurnStarted(state: ThreadState, turn: Turn, at: number): ThreadState {
   const known = state.turns.filter((other) => other.id !== turn.id);
-  const isTold = turn.kind !== "shell" && turn._meta?.startedBy !== "agent";
+  const isTold = turn.kind !== "shell" && turn._meta?.startedBy === undefined;
   const unheard = isTold ? [] : state.unheard;
   const started = { ...state, turns: [...known, turn], activeTurnId: turn.id, openItemIds: [], unheard };
   return withStatus(withThread(started, { updatedAt: Math.floor(at / 1000) }));
@@ -256,7 +258,7 @@ function withWork(state: ThreadState, turn: Turn): ThreadState {
   if (known?.status !== "inProgress") return state;
   const worked = Math.max(0, (turn.durationMs ?? 0) - (turn.waitedMs ?? 0));
   const agent = agentOfModel(state.settings.model);
-  const note = turn.kind === "shell" ? commandNote(completedTurn(known, turn)) : "";
+  const note = turn.kind === "shell" ? commandNote(completedTurn(known, turn)) : noticeNote(turn);
   return {
     ...state,
     endedTurns: state.endedTurns + 1,
@@ -302,50 +304,4 @@ function onReverted(state: ThreadState, gone: ReadonlySet<string>): ThreadState 
 function onRevertUndone(state: ThreadState, back: readonly Turn[]): ThreadState {
   const ids = new Set(back.map((turn) => turn.id));
   return { ...state, turns: [...state.turns.filter((turn) => !ids.has(turn.id)), ...back] };
-}
-
-function withItem(state: ThreadState, turnId: string, item: ThreadItem): ThreadState {
-  const changed = withTurn(state, turnId, (turn) => ({ ...turn, items: upsert(turn.items, item) }));
-  if (state.thread.preview !== "" || item.type !== "userMessage" || !("content" in item)) return changed;
-  return withThread(changed, { preview: previewOf(inputText(item.content)) });
-}
-
-/** One line of at most 160 characters, for lists. */
-export function previewOf(text: string): string {
-  const line = text.replace(/\s+/gu, " ").trim();
-  if (line.length <= PREVIEW_LENGTH) return line;
-  // A character of two halves is kept whole or left out.
-  return `${line.slice(0, PREVIEW_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
-}
-
-function withTurn(state: ThreadState, turnId: string, change: (turn: Turn) => Turn): ThreadState {
-  const at = state.turns.findLastIndex((turn) => turn.id === turnId);
-  const turn = state.turns[at];
-  return turn === undefined ? state : { ...state, turns: state.turns.with(at, change(turn)) };
-}
-
-function upsert(items: readonly ThreadItem[], item: ThreadItem): ThreadItem[] {
-  const at = items.findLastIndex((other) => other.id === item.id);
-  return at === -1 ? [...items, item] : items.with(at, item);
-}
-
-function onDelta(state: ThreadState, event: DeltaBody): ThreadState {
-  const { turnId, itemId, delta, offset } = event.data;
-  const field = DELTA_FIELDS.get(event.type);
-  if (field === undefined) return state;
-  return withTurn(state, turnId, (turn) => {
-    const at = turn.items.findLastIndex((item) => item.id === itemId);
-    const item = turn.items[at];
-    if (item === undefined) return turn;
-    const text: unknown = Reflect.get(item, field);
-    const extended = appendAt(typeof text === "string" ? text : "", delta, offset);
-    return { ...turn, items: turn.items.with(at, { ...item, [field]: extended }) };
-  });
-}
-
-/** Text extended by a piece that starts at `offset`; what is already there is not added twice. */
-export function appendAt(text: string, piece: string, offset: number): string {
-  const known = text.length - offset;
-  if (known <= 0) return text + piece;
-  return known >= piece.length ? text : text + piece.slice(known);
 }

@@ -41,6 +41,10 @@ export type TurnStatus = z.output<typeof TurnStatus>;
 export const TurnKind = z.enum(["prompt", "review", "compact", "shell"]);
 export type TurnKind = z.output<typeof TurnKind>;
 
+/** Where a turn ends in its agent's own session, by the agent's own names: a copy of the session can begin there. */
+export const NativeEnd = open({ agent: z.string(), sessionId: z.string(), position: z.string() });
+export type NativeEnd = z.output<typeof NativeEnd>;
+
 /**
  * One prompt and everything the agent did about it. `itemsView` says whether `items` is all of them: a turn that is
  * replayed or listed may come without (`notLoaded`), because each item also has events of its own.
@@ -57,6 +61,7 @@ export const Turn = open({
   durationMs: z.optional(z.number()),
   /** How much of it was spent waiting for a person. */
   waitedMs: z.optional(z.number()),
+  nativeEnd: z.optional(NativeEnd),
 });
 export type Turn = z.output<typeof Turn>;
 

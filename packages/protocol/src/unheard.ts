@@ -25,6 +25,11 @@ export function commandNote(turn: Turn): string {
     .join("\n\n");
 }
 
+/** What Flint itself did to the thread, in words for the agent that goes on. Empty for a turn of anybody else. */
+export function noticeNote({ _meta }: Turn): string {
+  return _meta?.startedBy === "flint" ? String(_meta.reason ?? "") : "";
+}
+
 /** What the user wants reached, in words for the agent that goes on. */
 export function goalNote(goal: Goal): string {
   return `The user set the goal of this conversation (${goal.status}): ${goal.objective}`;

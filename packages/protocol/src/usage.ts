@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { Id } from "./ids.ts";
 import { open } from "./open.ts";
 
 /**
@@ -13,6 +14,14 @@ export const TokenUsage = open({
   cacheWriteTokens: z.optional(z.number()),
 });
 export type TokenUsage = z.output<typeof TokenUsage>;
+
+/** What the latest call of a model took, the turn that it was for, and how much the model can hold. */
+export const LastUsage = open({
+  turnId: Id,
+  usage: TokenUsage,
+  modelContextWindow: z.optional(z.number()),
+});
+export type LastUsage = z.output<typeof LastUsage>;
 
 /** Nothing used yet. */
 export const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0 };

@@ -13,6 +13,7 @@ export {
 } from "./codec.ts";
 export { ExactNumber, type Id, idText, type Json } from "./id.ts";
 export { JSON_LIMITS } from "./json-text.ts";
+export { LastWords, type LastWordsOptions } from "./last-words.ts";
 export { type LineFault, LineReader, type LineReaderOptions } from "./lines.ts";
 export { Outbox, type OutboxOptions, type Sink } from "./outbox.ts";
 export { Peer, type PeerFault, type PeerHandlers, type PeerOptions } from "./peer.ts";

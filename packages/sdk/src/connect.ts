@@ -3,30 +3,42 @@ import type { Transport } from "@flint/rpc";
 import type { ClientOptions } from "./app-server-client.ts";
 import { borrowedEndpoint, type Endpoint } from "./endpoint.ts";
 import { FlintClient } from "./flint-client.ts";
+import { type HomePlace, homeTransport, type SocketPlace, type UrlPlace, urlTransport } from "./place.ts";
+import { socketTransport } from "./socket-transport.ts";
 import { type SpawnOptions, spawnServer } from "./spawn.ts";
 
-/** Where the server is: a process to start, or a transport to one that runs. */
+/** Where the server is: one that runs, by its URL, its socket or its state folder; a transport to one; or a process to start. */
 export type ServerPlace =
-  | { readonly spawn?: SpawnOptions | undefined; readonly transport?: undefined }
-  | { readonly transport: Transport; readonly spawn?: undefined };
+  | (UrlPlace & Not<"spawn" | "transport" | "socket">)
+  | (SocketPlace & Not<"spawn" | "transport" | "url" | "home">)
+  | (HomePlace & Not<"spawn" | "transport" | "url" | "socket">)
+  | ({ readonly transport: Transport } & Not<"spawn" | "url" | "socket" | "home">)
+  | ({ readonly spawn?: SpawnOptions | undefined } & Not<"transport" | "url" | "socket" | "home">);
+
+type Not<Name extends string> = { readonly [Each in Name]?: undefined };
+
+/** Who connects, and what to do with what the server asks and tells. */
+export type GuestOptions = ClientOptions & {
+  readonly clientInfo?: ParamsInput<"initialize">["clientInfo"] | undefined;
+  readonly capabilities?: ParamsInput<"initialize">["capabilities"] | undefined;
+  /** Gives up connecting, and later closes the client. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long the server may take to say hello. 30 s if absent. */
+  readonly connectTimeoutMs?: number | undefined;
+};
 
 /** Where the server is, who connects, and what to do with what the server asks and tells. */
-export type ConnectOptions = ServerPlace &
-  ClientOptions & {
-    readonly clientInfo?: ParamsInput<"initialize">["clientInfo"] | undefined;
-    readonly capabilities?: ParamsInput<"initialize">["capabilities"] | undefined;
-    /** Gives up connecting, and later closes the client. */
-    readonly signal?: AbortSignal | undefined;
-    /** How long the server may take to say hello. 30 s if absent. */
-    readonly connectTimeoutMs?: number | undefined;
-  };
+export type ConnectOptions = ServerPlace & GuestOptions;
 
 /** Who the SDK says it is, unless the program that uses it says who that is. */
 export const CLIENT_INFO = { name: "flint-sdk", version: "0.1.0" };
 
 const CONNECT_TIMEOUT_MS = 30_000;
 
-/** Connects to a server, by default by starting `flint serve --stdio`, and says hello. */
+/**
+ * Connects to a server and says hello: to one that runs, by `url`, `socket` or `home`; to the other end of `transport`;
+ * by default, to one that it starts as `flint serve --stdio`.
+ */
 export async function connect(options: ConnectOptions = {}): Promise<FlintClient> {
   const { signal, clientInfo = CLIENT_INFO, capabilities, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
   signal?.throwIfAborted();
@@ -38,7 +50,11 @@ export async function connect(options: ConnectOptions = {}): Promise<FlintClient
 }
 
 function endpointOf(place: ServerPlace): Endpoint {
-  return place.transport === undefined ? spawnServer(place.spawn) : borrowedEndpoint(place.transport);
+  if (place.transport !== undefined) return borrowedEndpoint(place.transport);
+  if (place.url !== undefined) return borrowedEndpoint(urlTransport(place));
+  if (place.socket !== undefined) return borrowedEndpoint(socketTransport(place.socket));
+  if (place.home !== undefined) return borrowedEndpoint(homeTransport(place));
+  return spawnServer(place.spawn);
 }
 
 function closeOnAbort(client: FlintClient, signal: AbortSignal): void {

@@ -1,8 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { streamTransport, type Transport } from "@flint/rpc";
+import { LastWords, streamTransport, type Transport } from "@flint/rpc";
 import type { Endpoint } from "./endpoint.ts";
 import { FlintConnectionError, messageOf } from "./errors.ts";
-import { StderrTail } from "./stderr-tail.ts";
 
 /** How to start a server: `flint serve --stdio` from PATH, unless told otherwise. */
 export type SpawnOptions = {
@@ -47,14 +46,14 @@ class ServerProcess implements Endpoint {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #label: string;
   readonly #stopMs: number;
-  readonly #stderr: StderrTail;
+  readonly #stderr: LastWords;
   readonly #ended: Promise<ProcessEnd>;
 
   constructor(child: ChildProcessWithoutNullStreams, label: string, options: SpawnOptions) {
     this.#child = child;
     this.#label = label;
     this.#stopMs = options.stopMs ?? STOP_MS;
-    this.#stderr = new StderrTail(child.stderr, options.onStderr);
+    this.#stderr = new LastWords(child.stderr, { tell: options.onStderr });
     this.transport = streamTransport(child.stdout, child.stdin);
     this.#ended = new Promise((resolve) => {
       child.once("error", (error) => {
@@ -71,7 +70,7 @@ class ServerProcess implements Endpoint {
   async explain(): Promise<FlintConnectionError> {
     const end = await within(this.#ended, EXPLAIN_MS);
     if (end?.kind === "neverStarted") return neverStarted(this.#label, end.error);
-    const stderr = this.#stderr.lines();
+    const stderr = this.#stderr.lines;
     const said = stderr === "" ? "" : ` Its last words:\n${stderr}`;
     if (end === undefined) {
       return new FlintConnectionError("closed", `${this.#label} closed its output.${said}`, { stderr });
@@ -104,5 +103,24 @@ function within<Value>(promise: Promise<Value>, milliseconds: number): Promise<V
       clearTimeout(timer);
       resolve(value);
     });
+  });
+}
+
+/** How to start a server in the background. */
+export interface DetachedOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** An open file for all that it says. */
+  readonly output: number;
+}
+
+/** Starts a server that outlives this program and its terminal. Resolves with its exit code if it ends while this one runs. */
+export function spawnDetached({ command, args, cwd, output }: DetachedOptions): Promise<number> {
+  const child = spawn(command, [...args], { cwd, detached: true, stdio: ["ignore", output, output] });
+  child.unref();
+  return new Promise((resolve) => {
+    child.once("error", () => resolve(1));
+    child.once("exit", (code) => resolve(code ?? 1));
   });
 }

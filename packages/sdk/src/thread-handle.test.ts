@@ -1,20 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { aThread, aTurn, FakeThread, NO_ANSWER, Refusal, SETTINGS } from "./testing/fake-server.ts";
-import { type Play, paramsOf, type Scene, setScene } from "./testing/scene.ts";
+import { paramsOf, Stage } from "./testing/scene.ts";
 
 const usage = (inputTokens: number, outputTokens: number) => ({ inputTokens, outputTokens });
 
-let current: Scene | undefined;
-afterEach(() => current?.client.close());
-
-async function scene(play?: Play): Promise<Scene> {
-  current = await setScene(play);
-  return current;
-}
-
-async function caughtUp(): Promise<void> {
-  await current?.caughtUp();
-}
+const { scene, caughtUp } = new Stage(afterEach);
 
 describe("the state of a thread", () => {
   test("holds what was told before the handle existed and all that follows", async () => {
@@ -41,7 +31,7 @@ describe("the state of a thread", () => {
   });
 
   test("after attach is the snapshot with everything that came meanwhile on top", async () => {
-    const { server } = await scene();
+    const { client, server } = await scene();
     const fake = new FakeThread(server, "thread-2");
     const running = { type: "commandExecution", id: "c", command: "ls", cwd: "/", status: "inProgress" };
     server.answer("thread/attach", () => {
@@ -59,12 +49,15 @@ describe("the state of a thread", () => {
         questions: [],
         queue: [],
         usage: usage(7, 8),
+        lastUsage: { turnId: "turn-0", usage: usage(3, 4), modelContextWindow: 9_000 },
       };
       queueMicrotask(() => fake.said("turn-1", "m", "hello"));
       return answer;
     });
-    const thread = await current?.client.attachThread("thread-2");
+    const thread = await client.attachThread("thread-2");
     expect(thread?.state).toMatchObject({ activeTurnId: "turn-1", usage: usage(7, 8) });
+    const last = { lastUsage: usage(3, 4), usageTurnId: "turn-0", modelContextWindow: 9_000 };
+    expect(thread?.state).toMatchObject(last);
     expect(thread?.state.openItemIds).toContain("c");
     await caughtUp();
     expect(thread?.state.turns[0]?.items).toMatchObject([{ id: "c" }, { id: "m", text: "hello" }]);
@@ -97,7 +90,7 @@ describe("the state of a thread", () => {
   });
 
   test("of a resumed thread is its history; resuming what is gone leaves nothing behind", async () => {
-    const { server } = await scene();
+    const { client, server } = await scene();
     const fake = new FakeThread(server, "thread-2");
     server.answer("thread/resume", () => {
       queueMicrotask(() => {
@@ -106,14 +99,14 @@ describe("the state of a thread", () => {
       });
       return { thread: aThread("thread-2"), epoch: "e1", truncated: false };
     });
-    const thread = await current?.client.resumeThread("thread-2", { model: "test/other" });
+    const thread = await client.resumeThread("thread-2", { model: "test/other" });
     await caughtUp();
     expect(thread?.state.turns).toMatchObject([{ items: [{ text: "what I said before" }] }]);
     expect(paramsOf(server, "thread/resume")).toEqual([{ model: "test/other", threadId: "thread-2" }]);
     server.answer("thread/resume", () => {
       throw new Refusal("threadNotFound", "gone");
     });
-    await expect(current?.client.resumeThread("thread-3")).rejects.toHaveProperty("kind", "threadNotFound");
+    await expect(client.resumeThread("thread-3")).rejects.toHaveProperty("kind", "threadNotFound");
   });
 });
 
@@ -134,11 +127,8 @@ describe("a thread", () => {
   });
 
   test("whose start is never answered does not keep listening", async () => {
-    const { server } = await scene();
+    const { client, server } = await scene();
     server.answer("thread/start", () => NO_ANSWER);
-    await expect(current?.client.startThread({}, { timeoutMs: 1 })).rejects.toHaveProperty(
-      "kind",
-      "timedOut",
-    );
+    await expect(client.startThread({}, { timeoutMs: 1 })).rejects.toHaveProperty("kind", "timedOut");
   });
 });

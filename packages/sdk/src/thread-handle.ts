@@ -153,7 +153,9 @@ function snapshotState(answer: Result<"thread/attach">): ThreadState {
     ...emptyThread(thread.id),
     ...{ thread, settings, seq, turns, approvals, questions, queue, usage, cost },
     toolCalls: answer.toolCalls ?? [],
-    lastUsage: NO_USAGE,
+    lastUsage: answer.lastUsage?.usage ?? NO_USAGE,
+    usageTurnId: answer.lastUsage?.turnId,
+    modelContextWindow: answer.lastUsage?.modelContextWindow,
     activeTurnId: active?.id,
     openItemIds: open.map((item) => item.id),
   };

@@ -2,21 +2,11 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { AgentEvent } from "./agent-event.ts";
 import { FlintConnectionError, FlintRequestError, TurnFailedError } from "./errors.ts";
 import { aTurn, Refusal } from "./testing/fake-server.ts";
-import { type Play, paramsOf, type Scene, setScene } from "./testing/scene.ts";
+import { paramsOf, Stage } from "./testing/scene.ts";
 
 const usage = (inputTokens: number, outputTokens: number) => ({ inputTokens, outputTokens });
 
-let current: Scene | undefined;
-afterEach(() => current?.client.close());
-
-async function scene(play?: Play): Promise<Scene> {
-  current = await setScene(play);
-  return current;
-}
-
-async function caughtUp(): Promise<void> {
-  await current?.caughtUp();
-}
+const { scene, caughtUp } = new Stage(afterEach);
 
 describe("run", () => {
   test("resolves with the last text, the items and the usage once turn/completed came [S4-20]", async () => {

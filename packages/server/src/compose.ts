@@ -31,6 +31,7 @@ const DURABILITY_WORDS: Record<Durability, string> = {
 
 const TEN_MINUTES = 600_000;
 const FIVE_MINUTES = 300_000;
+const ONE_DAY = 86_400_000;
 
 /** Puts an engine together. Touches neither the disk nor any agent before something is asked of it. */
 export function composeEngine(options: ServerOptions = {}): Engine {
@@ -90,6 +91,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     home: homeFolder(),
     approvalTimeoutMs: options.approvalTimeoutMs ?? TEN_MINUTES,
     idleMs: options.idleMs ?? FIVE_MINUTES,
+    backgroundMs: options.backgroundMs ?? ONE_DAY,
     durability: DURABILITY_WORDS[durability],
     isFolder,
   });

@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { RUN_FILES } from "@flint/protocol";
 
 /** Every environment variable that Flint reads, and what it is for. Nothing else in Flint reads the environment. */
 export const ENVIRONMENT = {
@@ -88,17 +89,27 @@ export function stateFolder(): string {
 
 /** The folder in a state folder by which the running server is found and entered. No command sees into it. */
 export function runFolder(folder: string): string {
-  return join(folder, "run");
+  return join(folder, RUN_FILES.folder);
 }
 
 /** The file in a state folder that says which server runs for it. */
 export function serverFile(folder: string): string {
-  return join(runFolder(folder), "server.json");
+  return join(folder, RUN_FILES.server);
 }
 
 /** The file in a state folder with the token of its server. */
 export function tokenFile(folder: string): string {
-  return join(runFolder(folder), "token");
+  return join(folder, RUN_FILES.token);
+}
+
+/** The file in a state folder with what a server in the background said since it was started. */
+export function logFile(folder: string): string {
+  return join(folder, RUN_FILES.log);
+}
+
+/** The file in a state folder that says which session each kind of editor had last in which folder. */
+export function lastSessionsFile(folder: string): string {
+  return join(folder, "editor-sessions.json");
 }
 
 /** The user's configuration file, whether it exists or not. */

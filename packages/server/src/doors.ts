@@ -1,6 +1,11 @@
 import type { Engine } from "@flint/core";
-import type { AnyDialect, Connection, Door } from "@flint/dialects";
+import type { AnyDialect, ClientRights, Connection, Door } from "@flint/dialects";
 import type { Transport } from "@flint/rpc";
+import { lastSessionsFile, stateFolder } from "./config.ts";
+import type { ServerOptions } from "./server-options.ts";
+
+/** What a user chooses about doors. */
+export type DoorSettings = Pick<ServerOptions, "autoResume">;
 
 /** Every door there is, by the name that flags, paths and the meeting socket know it by; each loaded with its first client. */
 export const DOORS = {
@@ -13,8 +18,26 @@ export const DOORS = {
     ]);
     return codexDialect(codexHost());
   },
-  acp: async () => (await import("@flint/dialects/acp")).acpDialect(),
-} as const satisfies Readonly<Record<string, () => Promise<AnyDialect>>>;
+  acp: async (settings = {}) => {
+    const [{ acpDialect }, { LastSessionsFile }, { autoResume }] = await Promise.all([
+      import("@flint/dialects/acp"),
+      import("./last-sessions.ts"),
+      settings,
+    ]);
+    return acpDialect({ autoResume, lastSessions: new LastSessionsFile(lastSessionsFile(stateFolder())) });
+  },
+} as const satisfies Readonly<Record<string, LoadDialect>>;
+
+/** Loads a door. Settings may still be on their way; a door that has none does not wait for them. */
+type LoadDialect = (settings?: DoorSettings | Promise<DoorSettings>) => Promise<AnyDialect>;
+
+/** What is known of a client by the way it came. */
+export interface ClientTraits {
+  /** What it may do; everything that its user may, if absent. */
+  readonly rights?: ClientRights | undefined;
+  /** Where it works when it names no folder; where the server does, if absent. */
+  readonly cwd?: string | undefined;
+}
 
 /** The name of a door. */
 export type DoorName = keyof typeof DOORS;
@@ -28,9 +51,6 @@ export const USUAL_DOOR: DoorName = "flint";
 /** The door at the root of a WebSocket listener. */
 export const ROOT_DOOR: DoorName = "codex";
 
-/** The doors whose clients say of every thread in which folder it works; it does not matter where the server does. */
-export const FOLDER_NAMING_DOORS: readonly string[] = ["acp"];
-
 /** Whether there is a door of this name. */
 export function isDoorName(name: string): name is DoorName {
   return Object.hasOwn(DOORS, name);
@@ -42,7 +62,7 @@ export class OpenDoors {
   readonly #load: (name: DoorName) => Promise<Door>;
   readonly #open = new Map<DoorName, Promise<Door>>();
 
-  constructor(engine: Engine, load: (name: DoorName) => Promise<Door> = loadDoor) {
+  constructor(engine: Engine, load: (name: DoorName) => Promise<Door> = doorsWith({})) {
     this.#engine = engine;
     this.#load = load;
   }
@@ -66,12 +86,15 @@ export class OpenDoors {
   }
 
   /** Serves one client at a door until it leaves. */
-  connect(door: Door, transport: Transport): Connection {
-    return door.connect(this.#engine, transport);
+  connect(door: Door, transport: Transport, client: ClientTraits = {}): Connection {
+    return door.connect(this.#engine, transport, client);
   }
 }
 
-async function loadDoor(name: DoorName): Promise<Door> {
-  const [{ Door: DoorOf }, dialect] = await Promise.all([import("@flint/dialects"), DOORS[name]()]);
-  return new DoorOf(dialect);
+/** Loads doors as the user wants them. */
+export function doorsWith(settings: DoorSettings): (name: DoorName) => Promise<Door> {
+  return async (name) => {
+    const [{ Door: DoorOf }, dialect] = await Promise.all([import("@flint/dialects"), DOORS[name](settings)]);
+    return new DoorOf(dialect);
+  };
 }

@@ -1,7 +1,7 @@
 import { Door } from "@flint/dialects";
 import { flintDialect } from "@flint/dialects/flint";
 import { memoryPair } from "@flint/rpc";
-import { type ConnectOptions, connect, type FlintClient } from "@flint/sdk";
+import { connect, type FlintClient, type GuestOptions } from "@flint/sdk";
 import { composeEngine } from "./compose.ts";
 import type { ServerOptions } from "./server-options.ts";
 
@@ -9,19 +9,16 @@ import type { ServerOptions } from "./server-options.ts";
 export interface Embedded {
   readonly client: FlintClient;
   /** One more client of the same server, on the same live threads. */
-  connect(options?: Omit<ConnectOptions, "transport" | "spawn">): Promise<FlintClient>;
+  connect(options?: GuestOptions): Promise<FlintClient>;
   /** Stops the turns and stores everything. */
   close(): Promise<void>;
 }
 
 /** Starts a server in this process. It speaks the same protocol as one in another process, only the pipe differs. */
-export async function embed(
-  server: ServerOptions = {},
-  client: Omit<ConnectOptions, "transport" | "spawn"> = {},
-): Promise<Embedded> {
+export async function embed(server: ServerOptions = {}, client: GuestOptions = {}): Promise<Embedded> {
   const engine = composeEngine(server);
   const door = new Door(flintDialect);
-  const connectClient = (options: Omit<ConnectOptions, "transport" | "spawn"> = {}) => {
+  const connectClient = (options: GuestOptions = {}) => {
     const [ours, theirs] = memoryPair();
     door.connect(engine, ours);
     return connect({ ...options, transport: theirs });

@@ -4,6 +4,8 @@ import { stdioTransport, type Transport } from "@flint/rpc";
 import { type Clients, endServer, signalled } from "./ending.ts";
 import { redactErrors } from "./redact-errors.ts";
 
+const COMPANY_MS = 200;
+
 /** Further clients of the engine that serves stdio. */
 export interface Company extends Clients {
   /** Resolves when none of them is left. */
@@ -12,7 +14,10 @@ export interface Company extends Clients {
 
 /** What may be added to serving stdio. */
 export interface StdioOptions {
-  /** Lets others in. Called when the first answer is out, so that the client on stdio does not wait for it. */
+  /**
+   * Lets others in. Called when the first answer is out, so that the client on stdio does not wait for it; or after a
+   * moment, so that others do not wait for a client that says nothing.
+   */
   readonly company?: ((door: Door) => Promise<Company | undefined>) | undefined;
 }
 
@@ -31,10 +36,13 @@ export async function serveStdio(
   const door = new Door(dialect);
   let company: Promise<Company | undefined> | undefined;
   let isEnding = false;
-  const transport = afterFirstWrite(stdioTransport(), () => {
+  const begin = (): void => {
+    clearTimeout(moment);
     // A first answer may also be the last one.
-    if (!isEnding) company = options.company?.(door);
-  });
+    if (!isEnding) company ??= options.company?.(door);
+  };
+  const moment = setTimeout(begin, COMPANY_MS).unref();
+  const transport = afterFirstWrite(stdioTransport(), begin);
   const connection = door.connect(engine, transport);
   const left = connection.closed.then(async () => (await company)?.empty());
   await Promise.race([left, signalled()]);

@@ -32,6 +32,11 @@ export interface ServerOptions {
   readonly allowUnconfined?: boolean | undefined;
   readonly approvalTimeoutMs?: number | undefined;
   readonly idleMs?: number | undefined;
+  readonly backgroundMs?: number | undefined;
+  /** Lets clients of a port bring MCP servers that are programs, which run on this machine outside the sandbox. */
+  readonly allowRemoteMcp?: boolean | undefined;
+  /** Whether the first new session of an editor in a folder goes on with the last one that it had there. */
+  readonly autoResume?: boolean | undefined;
   /** Answers to approvals when nobody is there. */
   readonly policyRules?: PolicyRules | undefined;
   /** Which of the above the user said when starting Flint, so that no workspace changes them; all unless told. */

@@ -1,7 +1,15 @@
 import { readFileSync } from "node:fs";
 
-/** A real agent's program, or the module of a real client, that tests can be run against. */
-export type RealAgent = "claude" | "codex" | "codex-acp" | "claude-agent-acp" | "codex-sdk";
+/** A real agent's program, the program or module of a real client, a browser, or a newer Node to run one on. */
+export type RealAgent =
+  | "claude"
+  | "codex"
+  | "codex-acp"
+  | "claude-agent-acp"
+  | "acpx"
+  | "codex-sdk"
+  | "chromium"
+  | "node24";
 
 /** What the setup of the tests found, by the name of the part. */
 const FOUND = new URL("../../../node_modules/.cache/flint/found.json", import.meta.url);

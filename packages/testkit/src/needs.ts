@@ -19,10 +19,14 @@ const PARTS = {
   git: ["git", "--version"],
   sh: ["sh", "-c", "true"],
   tmux: ["tmux", "-V"],
+  chromium: [agentProgram("chromium") ?? "chromium", "--version"],
   claude: [agentProgram("claude") ?? "claude", "--version"],
   codex: [agentProgram("codex") ?? "codex", "--version"],
   "codex-acp": [agentProgram("codex-acp") ?? "codex-acp", "--version"],
   "claude-agent-acp": [agentProgram("claude-agent-acp") ?? "claude-agent-acp", "--version"],
+  node24: [agentProgram("node24") ?? "node24", "--version"],
+  // It wants a newer Node than the one of the tests may be.
+  acpx: [agentProgram("node24") ?? process.execPath, agentProgram("acpx") ?? "acpx", "--version"],
   "codex-sdk": [process.execPath, agentProgram("codex-sdk") ?? "codex-sdk"],
 } as const satisfies Readonly<Record<string, readonly [string, ...string[]]>>;
 

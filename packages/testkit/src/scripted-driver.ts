@@ -30,7 +30,9 @@ export interface SessionRecord {
   readonly history: readonly Turn[];
   readonly account: string;
   /** The session that it could have been copied from, and what it would have been told then. */
-  readonly forkOf: { readonly nativeId: string; readonly account: string } | undefined;
+  readonly forkOf:
+    | { readonly nativeId: string; readonly position?: string | undefined; readonly account: string }
+    | undefined;
   readonly mcpServers: readonly McpServerConfig[];
   readonly clientTools: readonly ClientTool[];
   readonly turns: TurnRecord[];
@@ -50,6 +52,8 @@ export interface ScriptedOptions {
   readonly scripts?: readonly Script[] | ScriptChoice;
   /** Told by the first turn of a session that was not opened with one. */
   readonly nativeId?: string;
+  /** Whether each turn tells where the session stands after it: at the id of the turn. */
+  readonly tellsPositions?: boolean;
   /** What becomes of a steer. `absent`: the agent has no such thing. */
   readonly steering?: "accepts" | "refuses" | "absent";
   /** Makes every `open` reject. */
@@ -109,7 +113,7 @@ export class ScriptedDriver implements Driver {
     const { threadId, settings, nativeId, mcpServers, clientTools = [] } = spec;
     const history = await spec.history();
     const account = await spec.account();
-    const forkOf = spec.forkOf && { nativeId: spec.forkOf.nativeId, account: await spec.forkOf.account() };
+    const forkOf = spec.forkOf && { ...spec.forkOf, account: await spec.forkOf.account() };
     const turns: TurnRecord[] = [];
     const opened = { threadId, settings, nativeId, history, account, forkOf, mcpServers, clientTools };
     const record = { ...opened, turns, closes: 0 };
@@ -161,6 +165,8 @@ class ScriptedSession implements DriverSession {
     const outcome = await player.play(script).finally(() => {
       this.#dead = this.#options.staysDead === true && record.rejection !== undefined;
     });
+    const isTold = this.#options.tellsPositions === true && outcome.status === "completed";
+    if (isTold) turn.emit({ type: "position", position: turn.turnId });
     return outcome;
   }
 

@@ -15,6 +15,11 @@ import {
 /** Any object of the wire. */
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** What the scripted agent is like, and which agents there are beside it. */
+export interface UnderTestOptions extends ScriptedOptions {
+  readonly otherDrivers?: readonly ScriptedDriver[];
+}
+
 /** An engine with a scripted agent behind the Codex door, and as many clients as a test wants. */
 export class CodexDoorUnderTest {
   readonly cwd: string;
@@ -30,11 +35,20 @@ export class CodexDoorUnderTest {
 
   static async open(
     atEnd: (cleanUp: () => Promise<void>) => void,
-    options: ScriptedOptions = {},
+    options: UnderTestOptions = {},
   ): Promise<CodexDoorUnderTest> {
-    const { path } = await temporaryFolder();
+    return CodexDoorUnderTest.openIn((await temporaryFolder()).path, atEnd, options);
+  }
+
+  /** The same over a folder that is there already, such as the one of a server that has ended. */
+  static openIn(
+    path: string,
+    atEnd: (cleanUp: () => Promise<void>) => void,
+    { otherDrivers = [], ...options }: UnderTestOptions = {},
+  ): CodexDoorUnderTest {
     const driver = scriptedDriver(options);
-    const engine = composeEngine({ root: path, cwd: path, drivers: [driver], approvalPolicy: "always" });
+    const drivers = [driver, ...otherDrivers];
+    const engine = composeEngine({ root: path, cwd: path, drivers, approvalPolicy: "always" });
     atEnd(() => engine.close());
     return new CodexDoorUnderTest(path, driver, engine);
   }

@@ -21,6 +21,10 @@ export async function playAll(atEnd: AtEnd, opener: Opener): Promise<readonly Pl
   await player.work();
   await player.endings();
   await player.goalsAndQueues();
+  // The threads that somebody follows are put to rest with the server.
+  const { mark } = player.client;
+  await door.engine.close();
+  await player.client.waitForMethod("thread/closed", { after: mark });
   return [player, watcher];
 }
 

@@ -13,6 +13,7 @@ import {
 import { mintId } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
+import { type Hold, Placeholders } from "../sandbox/placeholders.ts";
 import { FileCheckpoints } from "./file-checkpoints.ts";
 import { Workbench, type WorkbenchOptions } from "./testing/workbench.ts";
 
@@ -167,6 +168,23 @@ describe("an edit", () => {
     ]);
     expect(readdirSync(bench.workspace.join(".git", "hooks"))).toEqual(["post-commit"]);
   });
+});
+
+test("names that the sandbox held while an agent worked are told nowhere", async () => {
+  const bench = await filled();
+  mkdirSync(bench.workspace.join(".vscode"));
+  const sandbox = new Placeholders();
+  let hold: Hold | undefined;
+  const turnId = await bench.command(async () => {
+    hold = await sandbox.hold(bench.workspace.path);
+    expect(readdirSync(bench.workspace.path)).toContain(".git");
+    writeFileSync(bench.workspace.join("text.txt"), "two\n");
+  });
+  const { files, notSaved } = await bench.restore([turnId]);
+  await hold?.release();
+  expect(files.map(({ path }) => path)).toEqual(["text.txt"]);
+  // What was there before is told as ever.
+  expect(notSaved.map(({ path }) => path)).toEqual([".vscode"]);
 });
 
 describe("what somebody else did", () => {

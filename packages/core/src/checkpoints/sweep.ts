@@ -105,7 +105,8 @@ export class Sweep {
 
   #isOlder(path: string, milliseconds: number): boolean {
     const stats = this.#options.disk.stat(path);
-    return stats !== undefined && Date.now() - stats.mtimeMs >= milliseconds;
+    // The time of a file is finer than the clock's, and could seem to be yet to come.
+    return stats !== undefined && Date.now() - Math.floor(stats.mtimeMs) >= milliseconds;
   }
 
   #list(folder: string): readonly string[] {

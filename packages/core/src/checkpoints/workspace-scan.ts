@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import type { NotSavedReason } from "@flint/protocol";
 import { IgnoreRules } from "../globs/ignore-rules.ts";
+import { isPlaceholder } from "../sandbox/placeholder-mark.ts";
 import { type CaptureTools, captureEntry } from "./capture.ts";
 import { type Named, readFile } from "./disk.ts";
 import { type Entry, modeOf, sameState, unsaved } from "./entry.ts";
@@ -96,6 +97,7 @@ class WorkspaceScan {
     const why = this.#reasonToSkip(path, named.name, isFolder, folder, isKnown);
     const isBlind = why === "limit" || (why !== undefined && isFolder);
     const stats = isBlind ? undefined : this.#options.disk.stat(path);
+    if (why === "protected" && isFolder && this.#isHeldByUs(path)) return;
     if (isBlind) this.#skip(path, why, undefined);
     else if (stats === undefined) return;
     else if (why !== undefined) this.#skip(path, why, stats);
@@ -139,6 +141,12 @@ class WorkspaceScan {
     if (known !== undefined)
       return known.kind === "unsaved" && known.why === "ignored" ? "ignored" : undefined;
     return rules.ignores(path, isFolder) ? "ignored" : undefined;
+  }
+
+  /** What a sandbox keeps a name with is gone again with its command: nobody made it, and nobody misses it. */
+  #isHeldByUs(path: string): boolean {
+    const stats = this.#options.disk.stat(path);
+    return stats !== undefined && isPlaceholder(stats);
   }
 
   get #isFull(): boolean {

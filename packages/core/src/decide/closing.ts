@@ -4,6 +4,7 @@ import {
   isKnownItem,
   type KnownItem,
   mintId,
+  type NativeEnd,
   type QuestionRequest,
   type ResolvedBy,
   type ThreadItem,
@@ -22,6 +23,8 @@ export interface Ending {
   readonly by: ResolvedBy;
   /** How much of the turn was spent waiting for a person. */
   readonly waitedMs?: number;
+  /** Where it ends in the agent's own session, if the agent said so. */
+  readonly nativeEnd?: NativeEnd | undefined;
 }
 
 /**
@@ -45,7 +48,7 @@ export function closeTurn(state: ThreadState, turnId: string, ending: Ending, at
       }),
     ),
     ...reviewEnd(threadId, turn),
-    { type: "turn/completed", data: { threadId, turn: completed(turn, ending, at) } },
+    { type: "turn/completed", data: { threadId, turn: endedTurn(turn, ending, at) } },
   ];
 }
 
@@ -56,7 +59,8 @@ function reviewEnd(threadId: string, turn: Turn): EventBody[] {
   return itemEvents(threadId, turn.id, { type: "exitedReviewMode", id: mintId(), review: said?.text ?? "" });
 }
 
-function completed(turn: Turn, ending: Ending, at: number): Turn {
+/** A turn as its end is stored: without its items, which have records of their own. */
+export function endedTurn(turn: Turn, ending: Ending, at: number): Turn {
   const closed: Turn = {
     ...turn,
     status: ending.status,
@@ -67,6 +71,7 @@ function completed(turn: Turn, ending: Ending, at: number): Turn {
   if (turn.startedAtMs !== undefined) closed.durationMs = at - turn.startedAtMs;
   if (ending.waitedMs !== undefined && ending.waitedMs > 0) closed.waitedMs = ending.waitedMs;
   if (ending.error !== undefined) closed.error = ending.error;
+  if (ending.nativeEnd !== undefined) closed.nativeEnd = ending.nativeEnd;
   return closed;
 }
 

@@ -35,7 +35,6 @@ describe("somebody who keeps a list of threads", () => {
       "thread/status/changed",
       "thread/status/changed",
       "thread/archived",
-      "thread/closed",
       "thread/deleted",
     ]);
     expect(list.told).toEqual([]);

@@ -1,13 +1,13 @@
 import {
   type EventBody,
   emptyThread,
-  type Result,
   reduceThread,
   type ThreadEvent,
   type ThreadState,
 } from "@flint/protocol";
 import { Gate, type Script, settled, testEngine, UnreliableStore, verifies } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
+import { attachedState } from "./testing/attached-state.ts";
 
 const started = {
   emit: { type: "item/started", item: { type: "agentMessage", id: "m", text: "" } },
@@ -33,17 +33,6 @@ function fold(state: ThreadState, events: readonly ThreadEvent[]): ThreadState {
   return events.reduce(reduceThread, state);
 }
 
-/** The state that a client has after it attached. */
-function stateOf(answer: Result<"thread/attach">): ThreadState {
-  const { thread, settings, seq, turns, approvals, questions, queue, usage } = answer;
-  const active = turns.findLast((turn) => turn.status === "inProgress");
-  return {
-    ...emptyThread(thread.id),
-    ...{ thread, settings, seq, turns, approvals, questions, queue, usage },
-    activeTurnId: active?.id,
-  };
-}
-
 describe("attaching to a thread", () => {
   test("shows it as it is now, with the item that is in progress, and goes on from there", async () => {
     const { client, threadId, turnId, gate, owner } = await running([piece("!")]);
@@ -61,7 +50,7 @@ describe("attaching to a thread", () => {
       "thread/status/changed",
     ]);
     expect(client.toldOf("item/agentMessage/delta")[0]?.data).toMatchObject({ delta: "!", offset: 11 });
-    const folded = fold(stateOf(answer), client.told);
+    const folded = fold(attachedState(answer), client.told);
     expect(folded.turns.at(-1)).toEqual(fold(emptyThread(threadId), owner.told).turns.at(-1));
   });
 

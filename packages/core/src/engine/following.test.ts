@@ -21,6 +21,7 @@ import {
 } from "@flint/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { attachedState } from "./testing/attached-state.ts";
 
 /** One thing that happens to a thread or to somebody who follows it. */
 type Step = { readonly what: (typeof STEPS)[number]; readonly which: number; readonly pause: boolean };
@@ -213,7 +214,7 @@ class World {
       case "wait 60 ms":
         return this.made.clock.advance(60);
       case "snapshot":
-        return this.#join({}, (answer) => snapshotOf(answer));
+        return this.#join({}, attachedState);
       case "resume": {
         const watcher = this.#watch();
         watcher.begin(emptyThread(this.threadId));
@@ -272,16 +273,6 @@ class World {
     this.watchers.splice(this.watchers.indexOf(leaving), 1);
     this.#join({ afterSeq: state.seq }, () => state, state);
   }
-}
-
-function snapshotOf(answer: Result<"thread/attach">): ThreadState {
-  const { thread, settings, seq, turns, approvals, questions, queue, usage } = answer;
-  const active = turns.findLast((turn) => turn.status === "inProgress");
-  return {
-    ...emptyThread(thread.id),
-    ...{ thread, settings, seq, turns, approvals, questions, queue, usage },
-    activeTurnId: active?.id,
-  };
 }
 
 /** What two who followed the same thread must agree on, wherever they began. */

@@ -1,4 +1,5 @@
-import { Gate, settled, testEngine, UnreliableStore } from "@flint/testkit";
+import { inputText } from "@flint/protocol";
+import { BareDriver, Gate, settled, testEngine, UnreliableStore } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
 const IDLE_MS = 60_000;
@@ -92,5 +93,75 @@ describe("a thread that nobody uses", () => {
     await client.call("thread/unsubscribe", { threadId });
     await made.clock.advance(2 * IDLE_MS);
     await expect(client.call("thread/read", { threadId })).rejects.toMatchObject({ kind: "threadNotFound" });
+  });
+});
+
+/** A thread that nobody follows, with an agent that left something running in the background. */
+async function leftRunning({ backgroundMs = 100 * IDLE_MS } = {}) {
+  const background = { isRunning: true, ends: 0 };
+  const heard: string[] = [];
+  const driver = new BareDriver({
+    run: async ({ input }) => {
+      heard.push(inputText(input));
+      return { status: "completed" };
+    },
+    isBusy: () => background.isRunning,
+    close: async () => {
+      background.ends += 1;
+    },
+  });
+  const made = testEngine({ driver, idleMs: IDLE_MS, backgroundMs });
+  const client = made.connect();
+  const threadId = await client.startThread();
+  await client.runTurn(threadId, "build it");
+  await client.call("thread/unsubscribe", { threadId });
+  const read = async () => {
+    const { thread, turns } = await made.connect().call("thread/read", { threadId, includeTurns: true });
+    return { isLoaded: thread.status.type !== "notLoaded", turns: turns ?? [] };
+  };
+  return { made, client, threadId, background, heard, read };
+}
+
+describe("what an agent has in the background of a thread that nobody follows", () => {
+  test("goes on, and keeps the thread from being put to rest until it has ended", async () => {
+    const { made, background, read } = await leftRunning();
+    await made.clock.advance(50 * IDLE_MS);
+    expect([(await read()).isLoaded, background.ends, made.engine.isWorking]).toEqual([true, 0, true]);
+    background.isRunning = false;
+    expect(made.engine.isWorking).toBe(false);
+    await made.clock.advance(2 * IDLE_MS);
+    expect([(await read()).isLoaded, background.ends]).toEqual([false, 1]);
+    expect((await read()).turns).toHaveLength(1);
+  });
+
+  test("is ended when it goes on for too long, and a turn of the thread says so", async () => {
+    const { made, background, read } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
+    await made.clock.advance(9 * IDLE_MS);
+    expect(background.ends).toBe(0);
+    await made.clock.advance(2 * IDLE_MS);
+    expect(background.ends).toBe(1);
+    const reason = expect.stringContaining("what scripted had running in the background was ended");
+    expect((await read()).turns[1]).toMatchObject({
+      status: "completed",
+      items: [{ type: "toolCall", tool: "background", status: "failed", error: reason }],
+      _meta: { startedBy: "flint", reason },
+    });
+  });
+
+  test("is told of to the agent in the next turn, once it was ended", async () => {
+    const { made, client, threadId, heard } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
+    await made.clock.advance(12 * IDLE_MS);
+    await client.runTurn(threadId, "is it built?");
+    await client.runTurn(threadId, "and now?");
+    const [, told, ...later] = heard;
+    expect(told).toMatch(/in the background was ended.*is it built\?/s);
+    expect(later).toEqual(["and now?"]);
+  });
+
+  test("goes on for as long as somebody follows the thread", async () => {
+    const { made, client, threadId, background } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
+    await client.call("thread/attach", { threadId });
+    await made.clock.advance(50 * IDLE_MS);
+    expect(background.ends).toBe(0);
   });
 });

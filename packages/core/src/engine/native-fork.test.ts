@@ -2,9 +2,9 @@ import { Gate, ScriptedDriver, testEngine, UnreliableStore } from "@flint/testki
 import { describe, expect, test } from "vitest";
 
 /** A thread with two turns of an agent that keeps its own sessions. */
-async function twoTurns() {
+async function twoTurns({ tellsPositions = false } = {}) {
   const store = new UnreliableStore();
-  const driver = new ScriptedDriver({ id: "first", nativeId: "original" });
+  const driver = new ScriptedDriver({ id: "first", nativeId: "original", tellsPositions });
   const second = new ScriptedDriver({ id: "second" });
   const made = testEngine({ store, driver, otherDrivers: [second] });
   const client = made.connect();
@@ -90,5 +90,64 @@ describe("the agent of a fork", () => {
     await client.call("thread/delete", { threadId });
     await client.runTurn(deleted, "three");
     expect(driver.sessions.slice(1).map(({ forkOf }) => forkOf)).toEqual([undefined, undefined]);
+  });
+});
+
+describe("the agent of a fork whose sessions can be copied as they were after any turn", () => {
+  const ORIGINAL = { nativeId: "original", account: "" };
+
+  test("begins with a copy that ends where the fork does, also while the original goes on", async () => {
+    const { driver, client, fork, first, threadId } = await twoTurns({ tellsPositions: true });
+    await client.runTurn(await fork({ lastTurnId: first }), "in a fork of the first turn");
+    const gate = new Gate();
+    driver.enqueue([{ wait: gate }], [{ text: "Well." }]);
+    const running = await client.startTurn(threadId, "three");
+    await client.runTurn(await fork({ lastTurnId: first }), "in a fork while a turn runs");
+    gate.open();
+    await client.turnEnd(running);
+    const copied = { ...ORIGINAL, position: first };
+    expect(driver.sessions.slice(1).map(({ forkOf }) => forkOf)).toEqual([copied, copied]);
+  });
+
+  test("does so in a fork of a fork, after a restart, and when the original has dropped turns or is gone", async () => {
+    const { made, store, client, fork, first, threadId } = await twoTurns({ tellsPositions: true });
+    const child = await fork({ lastTurnId: first });
+    const { thread } = await client.call("thread/fork", { threadId: child });
+    await client.call("thread/rollback", { threadId, numTurns: 2 });
+    await client.call("thread/delete", { threadId });
+    await made.engine.close();
+    const driver = new ScriptedDriver({ id: "first" });
+    await testEngine({ store, driver }).connect().runTurn(thread.id, "three");
+    expect(driver.sessions[0]?.forkOf).toEqual({ ...ORIGINAL, position: first });
+  });
+
+  test("does so in the thread itself when turns of it were dropped, until it has a session there again", async () => {
+    const { made, store, driver, client, first, threadId } = await twoTurns({ tellsPositions: true });
+    await client.call("thread/rollback", { threadId, numTurns: 1 });
+    await client.runTurn(threadId, "another two");
+    expect(driver.sessions[1]).toMatchObject({
+      nativeId: undefined,
+      forkOf: { ...ORIGINAL, position: first },
+      account: "User: one\nAgent: You said: one",
+    });
+    await made.engine.close();
+    const later = new ScriptedDriver({ id: "first" });
+    await testEngine({ store, driver: later }).connect().runTurn(threadId, "three");
+    expect([later.sessions[0]?.nativeId, later.sessions[0]?.forkOf]).toEqual(["original", undefined]);
+  });
+
+  test("is told in words what came after the last turn that it can be copied at", async () => {
+    const { driver, client, fork, first, threadId } = await twoTurns({ tellsPositions: true });
+    driver.enqueue([{ fail: { message: "no more" } }]);
+    const failed = await client.runTurn(threadId, "three");
+    driver.enqueue([{ text: "Four." }]);
+    await client.runTurn(threadId, "four");
+    const { turns = [] } = await client.call("thread/read", { threadId, includeTurns: true });
+    driver.enqueue([{ text: "Well." }]);
+    await client.runTurn(await fork({ lastTurnId: failed.id }), "go on");
+    const forkOf = driver.sessions.at(-1)?.forkOf;
+    expect(forkOf).toMatchObject({ nativeId: "original", position: turns[1]?.id });
+    expect(forkOf?.account).toMatch(/^User: three/);
+    expect(turns[0]?.nativeEnd).toEqual({ agent: "first", sessionId: "original", position: first });
   });
 });

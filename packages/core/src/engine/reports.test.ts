@@ -99,8 +99,10 @@ describe("what an agent reports is told as it is", () => {
         { ...place, usage: first, last: first, modelContextWindow: 4096 },
         { ...place, usage: sum, last: second, cost },
       ]);
-      const attached = await client.call("thread/attach", { threadId });
-      expect(attached).toMatchObject({ usage: sum, cost });
+      const lastUsage = { turnId: place.turnId, usage: second, modelContextWindow: 4096 };
+      const spent = { usage: sum, lastUsage, cost };
+      expect(await client.call("thread/attach", { threadId })).toMatchObject(spent);
+      expect(await client.call("thread/fork", { threadId })).toMatchObject(spent);
     },
   );
 

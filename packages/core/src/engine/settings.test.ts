@@ -1,4 +1,4 @@
-import type { ParamsInput, UserInput } from "@flint/protocol";
+import type { ConfigOption, ConfigValues, ParamsInput, UserInput } from "@flint/protocol";
 import { Gate, ScriptedDriver, settled, testEngine, UnreliableStore, verifies } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -179,6 +179,26 @@ describe("selectors", () => {
     ]);
     await client.runTurn(await client.startThread(), "go");
     expect(made.driver.turns[0]?.settings.config).toEqual({ thinking: "true", effort: "high" });
+  });
+
+  test("of another model are shown before it is chosen, with the values that it has too", async () => {
+    const effort = (model: string, { effort: value = "low" }: ConfigValues): ConfigOption => ({
+      ...{ type: "select", id: "effort", name: `Effort of ${model}`, value },
+      options: ["low", "high"].map((id) => ({ id, name: id })),
+    });
+    const plain = new ScriptedDriver({ id: "plain", selectors: (...asked) => [effort(...asked)] });
+    const client = testEngine({ otherDrivers: [plain] }).connect();
+    const threadId = await client.startThread({ config: { thinking: "true", effort: "high" } });
+    const model = "plain/swift";
+    expect((await client.call("config/list", { model })).options).toEqual([effort(model, {})]);
+    expect((await client.call("config/list", { threadId, model })).options).toEqual([
+      effort(model, { effort: "high" }),
+    ]);
+    await expect(client.call("config/list", { model: "plain/none" })).rejects.toMatchObject({
+      kind: "invalidParams",
+      data: { field: "model" },
+    });
+    expect(plain.sessions).toEqual([]);
   });
 
   test("that do not exist are refused with those that do", async () => {

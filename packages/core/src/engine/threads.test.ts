@@ -1,3 +1,4 @@
+import { FlintError } from "@flint/protocol";
 import { Gate, settled, testEngine, UnreliableStore, verifies } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -167,12 +168,28 @@ describe("deleting a thread", () => {
     await client.call("thread/delete", { threadId });
     await settled();
     expect(client.order.slice(-2)).toEqual(["<- thread/delete", "thread/deleted"]);
-    expect(other.told.map(({ type }) => type)).toEqual(["thread/closed", "thread/deleted"]);
+    expect(other.told.map(({ type }) => type)).toEqual(["thread/deleted"]);
     expect((await client.call("thread/list", {})).data).toEqual([]);
     expect(made.driver.sessions[0]?.closes).toBe(1);
     for (const method of ["thread/read", "thread/attach", "thread/resume", "thread/delete"] as const) {
       await expect(client.call(method, { threadId })).rejects.toMatchObject({ kind: "threadNotFound" });
     }
+  });
+
+  test("that cannot be deleted is put to rest, and everybody who follows it is told so", async () => {
+    class Stubborn extends UnreliableStore {
+      override remove(): Promise<void> {
+        return Promise.reject(new FlintError("storageFailed", "The disk keeps it."));
+      }
+    }
+    const made = testEngine({ store: new Stubborn() });
+    const [client, other] = [made.connect(), made.connect()];
+    const threadId = await client.startThread();
+    await other.call("thread/attach", { threadId });
+    const refused = client.call("thread/delete", { threadId });
+    await expect(refused).rejects.toMatchObject({ kind: "storageFailed" });
+    expect(other.told.map(({ type }) => type)).toEqual(["thread/closed"]);
+    expect((await client.call("thread/read", { threadId })).thread.id).toBe(threadId);
   });
 
   test("whoever waits behind it is told that it is gone", async () => {

@@ -1,5 +1,6 @@
 import { type EventBody, FlintError, type StoredEvent, type Turn } from "@flint/protocol";
 import type { LiveThread } from "../live-thread.ts";
+import { spentBy } from "../spent.ts";
 import { allTurns } from "../thread-registry.ts";
 import type { ThreadContext, ThreadHandlers } from "./handler.ts";
 import { revertTurns, undoRevert } from "./revert.ts";
@@ -18,12 +19,13 @@ export const branchHandlers: Pick<
     const kept = new Set(turns.map((turn) => turn.id));
     const { ephemeral = false } = params;
     const { preview } = state.thread;
-    const described = { settings, ephemeral, forkedFromId: thread.id, preview };
-    const { thread: fork } = await createThread(services, described, (created) =>
+    const wanted = { settings, ephemeral, forkedFromId: thread.id, preview };
+    const { thread: fork } = await createThread(services, wanted, (created) =>
       copyTurns(store.read(thread.id), kept, created),
     );
+    const { thread: described } = fork.log.state;
     return {
-      result: { thread: fork.log.state.thread, modelProvider: fork.log.state.thread.modelProvider },
+      result: { thread: described, modelProvider: described.modelProvider, ...spentBy(fork.log.state) },
       after: () => {
         const follow = { afterSeq: fork.log.state.seq, first: [startedEvent(fork.log.state)] };
         client.follow(fork, follow, services.options.clock.now());

@@ -6,8 +6,9 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 
 /** Commands outside of any thread. */
 export const commandHandlers: Pick<FreeHandlers, "command/exec"> = {
-  async "command/exec"({ command, cwd, sandboxPolicy, timeoutMs }, { services }) {
-    const settings = await services.withOverrides(await services.defaultSettings(), { cwd });
+  async "command/exec"({ command, cwd, sandboxPolicy, timeoutMs }, { services, client }) {
+    const wanted = { cwd: cwd ?? client.cwd };
+    const settings = await services.withOverrides(await services.defaultSettings(), wanted);
     const stdout = new KeptOutput();
     const stderr = new KeptOutput();
     const { exitCode, ended } = await services.launch({

@@ -1,4 +1,4 @@
-import { type ConfigOption, FlintError } from "@flint/protocol";
+import { type ConfigOption, type ConfigValues, FlintError } from "@flint/protocol";
 import { settingsEvents } from "../decide/turn.ts";
 import type { Services } from "../services.ts";
 import type { FreeHandlers } from "./handler.ts";
@@ -30,8 +30,13 @@ export const configHandlers: Pick<
     return { result: { data: models.slice(0, limit ?? models.length) } };
   },
 
-  async "config/list"({ threadId }, { services }) {
-    return { result: { options: [...(await optionsOf(services, threadId))] } };
+  async "config/list"({ threadId, model }, { services }) {
+    const settings = await settingsOf(services, threadId);
+    const options =
+      model === undefined
+        ? await services.catalogue.options(settings.model, settings.config)
+        : await optionsWith(services, model, settings.config);
+    return { result: { options: [...options] } };
   },
 
   async "config/set"({ threadId, id, value }, { services }, respond) {
@@ -46,9 +51,10 @@ export const configHandlers: Pick<
     return "answered";
   },
 
-  async "config/read"({ threadId }, { services }) {
+  async "config/read"({ threadId }, { services, client }) {
     const settings = await settingsOf(services, threadId);
-    const { model, cwd, approvalPolicy, sandboxPolicy, config } = settings;
+    const { model, approvalPolicy, sandboxPolicy, config } = settings;
+    const cwd = threadId === undefined ? (client.cwd ?? settings.cwd) : settings.cwd;
     const options = [...(await services.catalogue.options(model, config))];
     const sandbox = await services.options.sandbox.state();
     const { durability } = services.options;
@@ -73,9 +79,14 @@ async function settingsOf(services: Services, threadId: string | undefined) {
   return loaded?.log.state.settings ?? (await services.options.store.peek(threadId)).state.settings;
 }
 
-async function optionsOf(services: Services, threadId: string | undefined): Promise<readonly ConfigOption[]> {
-  const { model, config } = await settingsOf(services, threadId);
-  return services.catalogue.options(model, config);
+/** The selectors of another model, with those of the values that it has too. */
+async function optionsWith(
+  { catalogue }: Services,
+  model: string,
+  values: ConfigValues,
+): Promise<readonly ConfigOption[]> {
+  const { id } = await catalogue.choose(model);
+  return catalogue.options(id, await catalogue.keepOffered(id, values));
 }
 
 async function driverOf(services: Services, threadId: string | undefined) {

@@ -11,6 +11,7 @@ import {
 import { settingsEvents } from "../decide/turn.ts";
 import type { Damage, Store } from "../ports/index.ts";
 import type { Services } from "../services.ts";
+import { spentBy } from "../spent.ts";
 import { fullTurn } from "../turn-view.ts";
 import type { FreeHandlers, ThreadHandlers } from "./handler.ts";
 import { startedEvent } from "./thread.ts";
@@ -65,8 +66,7 @@ export const historyHandlers: Pick<
         questions: [...state.questions],
         toolCalls: [...state.toolCalls],
         queue: [...state.queue],
-        usage: state.usage,
-        ...(state.cost === undefined ? {} : { cost: state.cost }),
+        ...spentBy(state),
       },
       follow: { afterSeq: cursor ?? state.seq, first: damageWarning(thread.id, damage) },
     };

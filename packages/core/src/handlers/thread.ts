@@ -85,7 +85,7 @@ export const threadHandlers: Pick<
   | "thread/name/set"
 > = {
   async "thread/start"(params, { services, client }) {
-    const { settings, notices } = await services.newSettings(params);
+    const { settings, notices } = await services.newSettings({ ...params, cwd: params.cwd ?? client.cwd });
     const { ephemeral = false, name } = params;
     const { thread } = await createThread(services, { settings, ephemeral, name }, async () => undefined);
     await services.bringMcpServers(thread, params.mcpServers);
@@ -133,9 +133,14 @@ export const threadHandlers: Pick<
 
   async "thread/delete"({ threadId }, { thread, services }) {
     thread.refuseIfActive();
+    const farewell = (type: "thread/deleted" | "thread/closed") =>
+      thread.log.farewell({ type, data: { threadId } });
     // Whoever waits in the queue behind this finds the thread closed, looks for it again, and does not find it.
-    await services.registry.remove(threadId, true);
-    return { result: {}, after: () => thread.log.farewell({ type: "thread/deleted", data: { threadId } }) };
+    await services.registry.remove(threadId, true).catch((error: unknown) => {
+      farewell("thread/closed");
+      throw error;
+    });
+    return { result: {}, after: () => farewell("thread/deleted") };
   },
 
   async "thread/name/set"({ threadId, name }) {

@@ -83,7 +83,7 @@ export interface SessionSpec {
    * agents did since, or all of them if there is no session of its own. Bounded text; empty if it knows everything.
    */
   account(): Promise<string>;
-  /** Where the thread was forked from, if the agent's session there can be copied. Only where there is no `nativeId`. */
+  /** A session that the thread can go on from a copy of: where it was forked from, or as it was before turns were dropped. */
   readonly forkOf?: NativeFork | undefined;
   /** Asks for a turn for what the agent does by itself. It gets one as soon as no other turn runs, or is refused. */
   startTurn?(work: UnaskedWork): void;
@@ -105,12 +105,14 @@ export interface ClientToolCall {
 }
 
 /**
- * An agent's own session in another thread, which knows this thread's turns. A driver that can make a copy of it does, and
- * goes on in the copy under an id of its own; the session itself stays as it is. One that cannot, or whose agent refuses,
- * goes on from `SessionSpec.account`.
+ * An agent's own session, which knows turns of this thread. Given only where there is no `nativeId`. A driver that can make a
+ * copy of it does, and goes on in the copy under an id of its own; the session itself stays as it is. One that cannot, or
+ * whose agent refuses, goes on from `SessionSpec.account`.
  */
 export interface NativeFork {
   readonly nativeId: string;
+  /** Where the copy has to end; the whole session unless given. Only for drivers whose sessions tell their `position`. */
+  readonly position?: string | undefined;
   /** What the copy does not know of this thread: as `SessionSpec.account`, but shorter. */
   account(): Promise<string>;
 }
@@ -177,11 +179,17 @@ export interface TurnContext {
    */
   ready(): Promise<void>;
   /** Asks whether the agent may act; the policy answers, or a client does. Never rejects. */
-  approve(action: Action): Promise<Decision>;
+  approve(action: Action, promise?: ActionPromise): Promise<Decision>;
   /** Asks the user. An empty record means that nobody answered. Never rejects. */
   ask(itemId: string, questions: readonly UserQuestion[]): Promise<Answers>;
   /** Has a client run a tool that it offers. What nobody does, or not in time, has failed. Never rejects. */
   callTool(call: ClientToolCall): Promise<ToolCallResult>;
+}
+
+/** What a driver itself sees to, whatever the action is: the policy may rely on it. */
+export interface ActionPromise {
+  /** Flint's own sandbox runs the command, so that neither it nor what it starts can write or reach the network. */
+  readonly onlyReads?: boolean;
 }
 
 /** What a driver reports; the core adds thread, turn, place and time. */
@@ -206,6 +214,8 @@ export type DriverEvent =
       readonly reason: string;
     }
   | { readonly type: "session"; readonly nativeId: string }
+  /** Where the agent's own session stands now, if a copy of it can be made that ends there later on. The last one counts. */
+  | { readonly type: "position"; readonly position: string }
   | {
       readonly type: "extension";
       readonly method: string;

@@ -14,6 +14,8 @@ export class CommandRun {
   readonly #wish: Wish;
   #tree: ProcessTree | undefined;
   #ended: LaunchResult["ended"] = "exited";
+  /** What was said before the command began: by whoever arranges its namespace. Undefined from then on. */
+  #early: Parameters<LaunchSpec["output"]>[] | undefined = [];
   readonly #timers: (() => void)[] = [];
 
   constructor(spec: RunSpec, wish: Wish) {
@@ -23,6 +25,18 @@ export class CommandRun {
 
   /** Runs it. Never rejects: what cannot be started ends like a command that failed. */
   async result(): Promise<LaunchResult> {
+    const result = await this.#measured();
+    this.#tellEarly();
+    return result;
+  }
+
+  /** As `result`; but undefined, with nothing told, if its namespace could not be arranged and nothing was run. */
+  async attempt(): Promise<LaunchResult | undefined> {
+    const result = await this.#measured();
+    return this.#early === undefined ? result : undefined;
+  }
+
+  async #measured(): Promise<LaunchResult> {
     const startedAt = this.#spec.clock.now();
     const exitCode = await this.#run();
     return { exitCode, durationMs: this.#spec.clock.now() - startedAt, ended: this.#ended };
@@ -49,8 +63,10 @@ export class CommandRun {
   async #watch(tree: ProcessTree): Promise<number> {
     const { stdout, stderr } = tree.child;
     const closed = Promise.all([this.#follow(stdout, "stdout"), this.#follow(stderr, "stderr")]);
+    void tree.begun.then((begun) => begun && this.#tellEarly());
     const { exitCode, failure } = await tree.gone;
     if (failure !== undefined) return this.#couldNotStart(failure.message);
+    if (tree.wasKilled || this.#ended !== "exited" || (await tree.begun)) this.#tellEarly();
     // The output of the command itself is in by then.
     if (tree.wasSearchedFor) this.#later(KERNEL_MS, () => tree.closePipes());
     await closed;
@@ -60,7 +76,7 @@ export class CommandRun {
   #follow(stream: Readable | null, name: "stdout" | "stderr"): Promise<void> {
     const decoder = new StringDecoder("utf8");
     const tell = (text: string) => {
-      if (text !== "") this.#wish.output(text, name);
+      if (text !== "") this.#tell(text, name);
     };
     stream?.on("data", (chunk: Buffer) => tell(decoder.write(chunk)));
     return new Promise((resolve) => {
@@ -74,8 +90,20 @@ export class CommandRun {
   }
 
   #couldNotStart(reason: string): number {
-    this.#wish.output(`flint: the command could not be started: ${reason}\n`, "stderr");
+    this.#tellEarly();
+    this.#tell(`flint: the command could not be started: ${reason}\n`, "stderr");
     return 126;
+  }
+
+  #tell(...said: Parameters<LaunchSpec["output"]>): void {
+    if (this.#early === undefined) this.#wish.output(...said);
+    else this.#early.push(said);
+  }
+
+  #tellEarly(): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const said of early) this.#wish.output(...said);
   }
 
   #stop(why: "timedOut" | "aborted"): void {

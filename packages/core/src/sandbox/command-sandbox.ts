@@ -6,12 +6,14 @@ import { CommandRun } from "./command-run.ts";
 import { type ConfinedPolicy, type Confinement, confine, type Guarded } from "./confinement.ts";
 import { commandEnvironment, type Environment } from "./environment.ts";
 import { GuardedPaths, type GuardedPlaces } from "./guarded-paths.ts";
+import { signedSockets } from "./listening-signs.ts";
 import { type MechanismName, SYSTEM_PATH, UMASK_NAME } from "./mechanism.ts";
 import { MechanismSearch } from "./mechanism-search.ts";
 import { ProcessRun } from "./process-run.ts";
 import type { RunSpec } from "./process-tree.ts";
 import { startProblem } from "./program.ts";
 import { ProtectedPaths } from "./protected-paths.ts";
+import { MOST_LOOKS } from "./sockets.ts";
 import type { Leash } from "./unconfined.ts";
 
 /** What a sandbox is made of. */
@@ -37,6 +39,8 @@ type Wish = Pick<LaunchSpec, "command" | "cwd" | "policy" | "workspace"> & Parti
 /** What is started, and what has to be done when nothing of it is left. */
 interface Prepared {
   readonly run: RunSpec;
+  /** Whether it covers what may be gone by the time it is mounted over. */
+  readonly isFleeting: boolean;
   release(): Promise<void>;
 }
 
@@ -54,7 +58,7 @@ export class CommandSandbox implements Sandbox {
     this.#environment = { ...environment, [UMASK_NAME]: umask.toString(8).padStart(3, "0") };
     this.#clock = options.clock ?? SYSTEM_CLOCK;
     this.#protected = new ProtectedPaths(this.#clock);
-    this.#guarded = new GuardedPaths(options.guarded ?? {});
+    this.#guarded = new GuardedPaths(options.guarded ?? {}, signedSockets);
     const searchPath = searchPathOf(environment);
     this.#search = new MechanismSearch({ ...options, environment, searchPath, clock: this.#clock });
   }
@@ -65,12 +69,21 @@ export class CommandSandbox implements Sandbox {
     return { available: false, mechanism: "none", detail: `${refusals.join("; ")}. ${WAY_OUT}` };
   }
 
-  async launch(spec: LaunchSpec): Promise<LaunchResult> {
-    const { run, release } = await this.#prepare(spec);
+  launch(spec: LaunchSpec): Promise<LaunchResult> {
+    return looking((isLast) => this.#launch(spec, isLast));
+  }
+
+  start(spec: ProcessSpec): Promise<RunningProcess> {
+    return looking((isLast) => this.#start(spec, isLast));
+  }
+
+  async #launch(spec: LaunchSpec, isLast: boolean): Promise<LaunchResult | undefined> {
+    const { run, isFleeting, release } = await this.#prepare(spec);
     try {
       const problem = await problemOf(spec, run.environment);
       if (spec.signal?.aborted === true) return { exitCode: 130, durationMs: 0, ended: "aborted" };
-      if (problem === undefined) return await new CommandRun(run, spec).result();
+      const command = new CommandRun(run, spec);
+      if (problem === undefined) return await (isFleeting && !isLast ? command.attempt() : command.result());
       spec.output(`${problem.message}\n`, "stderr");
       return { exitCode: problem.exitCode, durationMs: 0, ended: "exited" };
     } finally {
@@ -78,14 +91,17 @@ export class CommandSandbox implements Sandbox {
     }
   }
 
-  async start(spec: ProcessSpec): Promise<RunningProcess> {
-    const { run, release } = await this.#prepare(spec);
+  async #start(spec: ProcessSpec, isLast: boolean): Promise<RunningProcess | undefined> {
+    const { run, isFleeting, release } = await this.#prepare(spec);
     const [name = ""] = spec.command;
     // Whatever keeps it from being started, what was prepared for it is undone.
     try {
       const problem = await problemOf(spec, run.environment);
       if (problem !== undefined) throw new FlintError("agentFailed", problem.message, { command: name });
-      return await ProcessRun.start(run, name, release);
+      if (isLast || !isFleeting) return await ProcessRun.start(run, name, release);
+      const running = await ProcessRun.attempt(run, name, release);
+      if (running === undefined) await release();
+      return running;
     } catch (thrown) {
       await release();
       throw thrown;
@@ -111,7 +127,7 @@ export class CommandSandbox implements Sandbox {
       ...{ argv: leash.wrap(command), cwd, leash: leash.kind },
       ...{ environment, clock: this.#clock },
     };
-    return { run, release: async () => undefined };
+    return { run, isFleeting: false, release: async () => undefined };
   }
 
   async #prepareConfined(wish: Wish, policy: ConfinedPolicy): Promise<Prepared> {
@@ -122,7 +138,8 @@ export class CommandSandbox implements Sandbox {
     const { TMPDIR: _, TMP: __, TEMP: ___, ...inherited } = this.#environment;
     const environment = { ...inherited, PWD: confinement.cwd, ...wish.environment };
     const argv = mechanism.wrap(wish.command, confinement);
-    return { run: { argv, cwd: "/", leash: "namespace", environment, clock: this.#clock }, release };
+    const run: RunSpec = { argv, cwd: "/", leash: "namespace", environment, clock: this.#clock };
+    return { run, isFleeting: confinement.sockets.length > 0, release };
   }
 
   async #confine(wish: Wish, policy: ConfinedPolicy) {
@@ -146,6 +163,17 @@ export class CommandSandbox implements Sandbox {
       throw thrown;
     }
   }
+}
+
+/** Tries until something began, at most so often; the last time is told whatever came of it. */
+async function looking<Value>(attempt: (isLast: boolean) => Promise<Value | undefined>): Promise<Value> {
+  for (let look = 1; look < MOST_LOOKS; look += 1) {
+    const value = await attempt(false);
+    if (value !== undefined) return value;
+  }
+  const value = await attempt(true);
+  if (value === undefined) throw new Error("The last attempt to start a command was told nothing of.");
+  return value;
 }
 
 function problemOf({ command: [program = ""], cwd }: Wish, environment: Variables) {

@@ -1,9 +1,10 @@
+import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import { mintId } from "@flint/protocol";
 
-/** `holds`: commands run in the folder. `clears`: placeholders are being removed from it. */
-type Meaning = "holds" | "clears";
+/** `holds`: commands run in the folder. `clears`: placeholders are being removed from it. `listens`: a server has a socket in it. */
+type Meaning = "holds" | "clears" | "listens";
 
 /** A sign that hangs until it is taken down or its process ends, in whatever way. */
 export interface Sign {
@@ -24,19 +25,21 @@ export class FolderSigns {
     return new FolderSigns(`${dev}-${ino}`);
   }
 
-  /** What the names of such signs begin with in /proc/net/unix. */
-  prefix(meaning: Meaning): string {
-    return `@flint-${meaning}-${this.#folder}-`;
+  /** What the names of such signs begin with in /proc/net/unix; with a name in the folder, those about that name. */
+  prefix(meaning: Meaning, name?: string): string {
+    const about =
+      name === undefined ? "" : `${createHash("sha256").update(name).digest("hex").slice(0, 16)}-`;
+    return `@flint-${meaning}-${this.#folder}-${about}`;
   }
 
-  hangOut(meaning: Meaning): Promise<Sign> {
+  hangOut(meaning: Meaning, name?: string): Promise<Sign> {
     const server = createServer((caller) => caller.destroy());
     server.unref();
     const takeDown = () => new Promise<void>((resolve) => server.close(() => resolve()));
     return new Promise((resolve) => {
       // Expected: nothing more may be opened. The command then runs without the sign, as it would if it were alone.
       server.once("error", () => resolve({ takeDown: async () => undefined }));
-      const path = this.prefix(meaning).replace("@", "\0") + mintId();
+      const path = this.prefix(meaning, name).replace("@", "\0") + mintId();
       server.listen({ path, exclusive: true }, () => resolve({ takeDown }));
     });
   }

@@ -11,7 +11,10 @@ export interface GuardedPlaces {
   readonly files?: readonly string[];
   /** Folders that commands do not see into, because what lies there lets whoever reads it act as the user. */
   readonly hidden?: readonly string[];
-  /** Sockets that Flint itself listens at. Nobody connects to them from a sandbox, wherever they lie. */
+  /**
+   * Sockets that this server listens at. Nobody connects to them from a sandbox, wherever they lie; the same holds for
+   * those that other Flint servers have signed.
+   */
   readonly sockets?: readonly string[];
 }
 
@@ -21,16 +24,19 @@ export interface Firm {
   readonly paths: readonly string[];
   /** What may be written but must stay where it is, because a guarded place lies in it. */
   readonly pins: readonly string[];
-  /** Flint's own sockets that are there, free of links. */
+  /** The sockets of Flint servers that are there, free of links. */
   readonly sockets: readonly string[];
 }
 
 /** Flint's own files, which no command may write: it would decide itself what it may. */
 export class GuardedPaths {
   readonly #places: GuardedPlaces;
+  readonly #otherSockets: () => Promise<readonly string[]>;
 
-  constructor(places: GuardedPlaces) {
+  /** `otherSockets` lists those of other servers, anew for each command. */
+  constructor(places: GuardedPlaces, otherSockets: () => Promise<readonly string[]> = async () => []) {
     this.#places = places;
+    this.#otherSockets = otherSockets;
   }
 
   /**
@@ -41,7 +47,7 @@ export class GuardedPaths {
   async within(roots: readonly string[], own: readonly string[] = []): Promise<Firm> {
     const { folders = [], files = [], sockets = [] } = this.#places;
     const search = new Search(roots, own);
-    for (const socket of sockets) await search.addSocket(socket);
+    for (const socket of [...sockets, ...(await this.#otherSockets())]) await search.addSocket(socket);
     if (roots.length + own.length === 0) return search.found();
     for (const folder of folders) await search.addFolder(folder);
     for (const file of files) await search.addFile(file);

@@ -1,4 +1,3 @@
-import type { Stats } from "node:fs";
 import { chmod, lstat, mkdir, readdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -6,10 +5,8 @@ import { FlintError } from "@flint/protocol";
 import { SerialQueue } from "../serial-queue.ts";
 import { FolderSigns, type Sign } from "./folder-signs.ts";
 import { Janitor } from "./janitor.ts";
+import { isPlaceholder, PLACEHOLDER_MODE } from "./placeholder-mark.ts";
 import { isProtectedName, PROTECTED_NAMES } from "./protected-names.ts";
-
-/** An empty folder with these rights was made here: nobody else makes private folders with a sticky bit. */
-const MARK = 0o1700;
 
 /** What an ordinary folder has; for one that somebody put something into. */
 const ORDINARY = 0o755;
@@ -89,17 +86,21 @@ export class Placeholders {
   }
 }
 
-/** Makes what is missing, and lists everything. */
+/** Makes what is missing, and lists everything. Also when it rejects, nothing is still being made afterwards. */
 async function fill({ root, placeholders }: Held): Promise<string[]> {
   const entries = await readdir(root).catch((): string[] => []);
   const present = entries.filter(isProtectedName);
   const found = new Set(present.map((name) => name.toLowerCase()));
   const missing = PROTECTED_NAMES.filter((name) => !found.has(name));
-  const [kept, made] = await Promise.all([
-    Promise.all(present.map((name) => examine(join(root, name), placeholders))),
-    Promise.all(missing.map((name) => make(join(root, name), placeholders))),
+  const results = await Promise.allSettled([
+    ...present.map((name) => examine(join(root, name), placeholders)),
+    ...missing.map((name) => make(join(root, name), placeholders)),
   ]);
-  return [...kept, ...made].filter((path) => path !== undefined);
+  const failure = results.find((result) => result.status === "rejected");
+  if (failure !== undefined) throw failure.reason;
+  return results.flatMap((result) =>
+    result.status === "fulfilled" && result.value !== undefined ? [result.value] : [],
+  );
 }
 
 /** One that an ended server left behind is taken over. */
@@ -108,14 +109,14 @@ async function examine(path: string, placeholders: Set<string>): Promise<string 
   if (found === undefined) return make(path, placeholders);
   if (found.isSymbolicLink())
     throw cannotKeep(path, "it is a link, and a link cannot be kept from being replaced");
-  if (isMarked(found)) placeholders.add(path);
+  if (isPlaceholder(found)) placeholders.add(path);
   return path;
 }
 
 async function make(path: string, placeholders: Set<string>): Promise<string | undefined> {
   // Expected: somebody made it in this instant, the folder may not be written, or the disk is full.
   try {
-    await mkdir(path, MARK);
+    await mkdir(path, PLACEHOLDER_MODE);
     placeholders.add(path);
     return path;
   } catch (thrown) {
@@ -131,13 +132,8 @@ async function remove(path: string): Promise<void> {
   // Expected: it is gone already, or no longer empty.
   await rmdir(path).catch(async () => {
     const found = await lstat(path).catch(() => undefined);
-    if (found !== undefined && isMarked(found)) await chmod(path, ORDINARY).catch(() => undefined);
+    if (found !== undefined && isPlaceholder(found)) await chmod(path, ORDINARY).catch(() => undefined);
   });
-}
-
-/** A folder in one that hands its group on has one bit more. */
-function isMarked(found: Stats): boolean {
-  return found.isDirectory() && (found.mode & 0o5777) === MARK;
 }
 
 function cannotKeep(path: string, reason: string): FlintError {

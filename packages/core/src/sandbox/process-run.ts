@@ -44,17 +44,21 @@ export class ProcessRun implements RunningProcess {
    * cannot be started, and then releases nothing.
    */
   static async start(spec: RunSpec, name: string, release: () => Promise<void>): Promise<ProcessRun> {
-    // Expected: arguments that no program can be given, or a wrapper that is gone.
-    try {
-      const tree = new ProcessTree(spec, "pipe");
-      const { stdin, stdout, stderr } = tree.child;
-      if (stdin === null || stdout === null || stderr === null) throw (await tree.gone).failure;
-      await once(tree.child, "spawn");
-      return new ProcessRun(tree, { stdin, stdout, stderr }, spec.clock, release);
-    } catch (thrown) {
-      const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      throw new FlintError("agentFailed", `${name} could not be started: ${reason}`, { command: name });
-    }
+    const { tree, streams } = await spawned(spec, name);
+    return new ProcessRun(tree, streams, spec.clock, release);
+  }
+
+  /** As `start`; but undefined, with nothing released, if its namespace could not be arranged and nothing was run. */
+  static async attempt(
+    spec: RunSpec,
+    name: string,
+    release: () => Promise<void>,
+  ): Promise<ProcessRun | undefined> {
+    const { tree, streams } = await spawned(spec, name);
+    if (await tree.begun) return new ProcessRun(tree, streams, spec.clock, release);
+    for (const stream of Object.values(streams)) stream.on("error", () => undefined).destroy();
+    await tree.gone;
+    return undefined;
   }
 
   stop(graceMs: number = STOP_GRACE_MS): Promise<void> {
@@ -75,4 +79,18 @@ interface Streams {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
+}
+
+async function spawned(spec: RunSpec, name: string): Promise<{ tree: ProcessTree; streams: Streams }> {
+  // Expected: arguments that no program can be given, or a wrapper that is gone.
+  try {
+    const tree = new ProcessTree(spec, "pipe");
+    const { stdin, stdout, stderr } = tree.child;
+    if (stdin === null || stdout === null || stderr === null) throw (await tree.gone).failure;
+    await once(tree.child, "spawn");
+    return { tree, streams: { stdin, stdout, stderr } };
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new FlintError("agentFailed", `${name} could not be started: ${reason}`, { command: name });
+  }
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
+import { Readable, type Stream } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { mintId } from "@flint/protocol";
 import type { Clock } from "../ports/clock.ts";
@@ -31,6 +32,8 @@ export class ProcessTree {
   readonly child: ChildProcess;
   /** Settles when nothing of it is left; never rejects. Output may still wait to be read then. */
   readonly gone: Promise<TreeEnd>;
+  /** Whether the command itself began: its namespace was arranged. Settles by the end of what was started. */
+  readonly begun: Promise<boolean>;
   readonly #spec: RunSpec;
   readonly #mark = mintId();
   readonly #timers: (() => void)[] = [];
@@ -48,9 +51,10 @@ export class ProcessTree {
       env: { ...spec.environment, [MARK_NAME]: this.#mark },
       // A session of its own: a command that signals its group must not reach the server.
       detached: true,
-      // The last one tells the guard of a group when this process ends.
-      stdio: [stdin, "pipe", "pipe", ...(spec.leash === "group" ? ["pipe" as const] : [])],
+      // The last one tells the guard of a group when this process ends, and us when a command in a namespace begins.
+      stdio: [stdin, "pipe", "pipe", "pipe"],
     });
+    this.begun = spec.leash === "group" ? Promise.resolve(true) : hasSpoken(this.child.stdio[3]);
     this.gone = this.#watch();
   }
 
@@ -66,6 +70,11 @@ export class ProcessTree {
 
   get hasExited(): boolean {
     return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  /** Whether it was ended from here. */
+  get wasKilled(): boolean {
+    return this.#killed;
   }
 
   /** Whether somebody may be left that the search did not find, because a process can shed its mark. */
@@ -85,7 +94,8 @@ export class ProcessTree {
       this.child.once("error", (failure) => resolve({ exitCode: 126, failure }));
     });
     if (this.#mustSweep) await this.#sweep();
-    this.child.stdio[3]?.destroy();
+    // The sign of a namespace ends by itself; what is on its way there must still be read.
+    if (this.#mustSweep) this.child.stdio[3]?.destroy();
     for (const cancel of this.#timers) cancel();
     // What a wrapper makes of a kill that came from here differs from one to the other.
     return this.#killed ? { exitCode: exitCodeOf("SIGKILL") } : end;
@@ -126,6 +136,19 @@ export class ProcessTree {
   #later(milliseconds: number, action: () => void): void {
     this.#timers.push(this.#spec.clock.after(milliseconds, action));
   }
+}
+
+/** Whether anything came before the stream ended. */
+function hasSpoken(stream: Stream | null | undefined): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (!(stream instanceof Readable)) return resolve(false);
+    stream.once("data", () => {
+      resolve(true);
+      stream.destroy();
+    });
+    stream.once("error", () => stream.destroy());
+    stream.once("close", () => resolve(false));
+  });
 }
 
 function exitCodeOf(signal: NodeJS.Signals | null): number {

@@ -186,6 +186,16 @@ describe.each(["bubblewrap", "namespaces"] as const)("names that steer tools, co
   });
 });
 
+anywhere("nothing is left behind where a name cannot be kept, however often it is tried", async () => {
+  const root = folder();
+  symlinkSync("elsewhere", join(root, ".claude"));
+  const placeholders = new Placeholders();
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    await expect(placeholders.hold(root)).rejects.toThrow("it is a link");
+    expect(readdirSync(root)).toEqual([".claude"]);
+  }
+});
+
 anywhere("what a user puts under a kept name while a command runs is theirs", async () => {
   const root = folder();
   const hold = await new Placeholders().hold(root);

@@ -1,5 +1,11 @@
 import { lstat, readFile } from "node:fs/promises";
 
+/**
+ * How often a sandbox is arranged for one command at most. A socket that is gone between the look and the mount makes it
+ * fail, and then nothing has run yet: it is looked again.
+ */
+export const MOST_LOOKS = 5;
+
 /** More than any machine has outside of the folders that are covered anyway. */
 const MOST = 200;
 
@@ -8,16 +14,22 @@ const MOST = 200;
  * command from connecting to them, and whoever listens there acts with more rights than the command has.
  */
 export async function boundSockets(isRelevant: (path: string) => boolean): Promise<string[]> {
-  const listed = await readFile("/proc/net/unix", "utf8").catch(() => "");
-  const paths = new Set(
-    listed
-      .split("\n")
-      .map(pathOf)
-      .filter((path) => path !== undefined),
-  );
-  const relevant = [...paths].filter(isRelevant).slice(0, MOST);
+  const relevant = pathsIn(await listed())
+    .filter(isRelevant)
+    .slice(0, MOST);
   const found = await Promise.all(relevant.map(isSocket));
   return relevant.filter((_, at) => found[at]);
+}
+
+/** All names that sockets of this machine are bound to, as the kernel lists them. */
+export function listed(): Promise<string> {
+  return readFile("/proc/net/unix", "utf8").catch(() => "");
+}
+
+/** The paths of a list, each once. */
+export function pathsIn(list: string): string[] {
+  const paths = list.split("\n").map(pathOf);
+  return [...new Set(paths.filter((path) => path !== undefined))];
 }
 
 /** Seven columns, then the path, if it has one; names that are no paths begin with an at sign. */

@@ -4,6 +4,7 @@ import type { Desk, DeskClient } from "../desk.ts";
 import { parseParams } from "../table-desk.ts";
 import { abilitiesOf, abilitiesOfV2, type ClientAbilities, NO_ABILITIES } from "./abilities.ts";
 import { RequestNumbers } from "./asks.ts";
+import { AUTO_RESUME_OPTION } from "./choices.ts";
 import { answerOf } from "./core.ts";
 import { LOGINS, loginId } from "./logins.ts";
 import { Prompting } from "./prompting.ts";
@@ -31,6 +32,7 @@ export class AcpDesk implements Desk {
   readonly #prompting: Prompting;
   #abilities: ClientAbilities | undefined;
   #words: Words = V1_WORDS;
+  #kind = "";
 
   constructor(client: DeskClient, shared: SharedState) {
     this.#client = client;
@@ -40,6 +42,7 @@ export class AcpDesk implements Desk {
       client,
       shared,
       settings: this.#settings,
+      kind: () => this.#kind,
       session: () => ({
         client,
         abilities: abilities(),
@@ -114,6 +117,7 @@ export class AcpDesk implements Desk {
     this.#words = isSecond ? V2_WORDS : V1_WORDS;
     const abilities = isSecond ? abilitiesOfV2(capabilities) : abilitiesOf(clientCapabilities);
     this.#abilities = abilities;
+    this.#kind = named?.name ?? "";
     const who = { name: named?.name ?? "acp client", version: named?.version ?? "unknown" };
     await this.#client.call("initialize", { clientInfo: who }, ({ agentInfo }) => {
       reply(this.#words.hello(agentInfo.version, abilities));
@@ -169,8 +173,12 @@ export class AcpDesk implements Desk {
       this.#settings.setMode(await this.#sessions.get(sessionId), modeId, () => reply({})),
     "session/set_model": async ({ sessionId, modelId }, reply) =>
       this.#settings.setModel(await this.#sessions.get(sessionId), modelId, () => reply({})),
-    "session/set_config_option": async ({ sessionId, configId, value }, reply) =>
-      this.#settings.setOption(await this.#sessions.get(sessionId), configId, String(value), reply),
+    "session/set_config_option": async ({ sessionId, configId, value }, reply) => {
+      const session = await this.#sessions.get(sessionId);
+      await this.#settings.setOption(session, configId, String(value), reply);
+      // Whoever turns it on means the session at hand.
+      if (configId === AUTO_RESUME_OPTION) this.#sessions.worksIn(session);
+    },
   };
 }
 

@@ -132,7 +132,7 @@ function categoryOf(category: string | undefined): string {
 const AUTO_RESUME = {
   id: AUTO_RESUME_OPTION,
   name: "Auto-resume sessions",
-  description: "The first new session in a folder goes on with the last one there",
+  description: "The first new session in a folder goes on with the last one of this editor there",
 };
 
 const EDITOR_FILES = {

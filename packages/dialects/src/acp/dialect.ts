@@ -4,7 +4,7 @@ import type { AcpOptions } from "./shared-state.ts";
 import { ACP } from "./vocabulary.ts";
 
 export { LOGINS } from "./logins.ts";
-export type { AcpOptions } from "./shared-state.ts";
+export type { AcpOptions, LastSessions } from "./shared-state.ts";
 
 /** The Agent Client Protocol, for editors: its first version, and the second for clients that ask for it. */
 export function acpDialect(options: AcpOptions = {}): ServedDialect {

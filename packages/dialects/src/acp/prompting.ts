@@ -83,7 +83,9 @@ export class Prompting {
     // Before anything is waited for: the client may cancel in the same breath.
     this.#requests.set(key, request);
     try {
-      const session = await this.#options.sessions.get(sessionId);
+      const { sessions } = this.#options;
+      const session = await sessions.get(sessionId);
+      sessions.worksIn(session);
       await new Promise<void>((resolve, reject) => {
         const answering = { session, request, reply, resolve, reject };
         const watch = this.#options.answersAtOnce() ? atOnce(answering) : atEnd(answering);

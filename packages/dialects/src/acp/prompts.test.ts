@@ -130,11 +130,11 @@ describe("a prompt at the ACP door", () => {
     expect(client.permissions[0]?.toolCall).toMatchObject(shown);
   });
 
-  test("shows the plan with a priority for each step [S3-15]", async () => {
+  test("shows the plan with the priority that the agent gives a step, else a middle one [S3-15]", async () => {
     const plan = [
       { step: "look", status: "completed" as const },
-      { step: "write", status: "inProgress" as const },
-      { step: "break", status: "failed" as const },
+      { step: "write", status: "inProgress" as const, priority: "high" as const },
+      { step: "break", status: "failed" as const, priority: "low" as const },
     ];
     const { connect, path } = await acpBench({ scripts: [[{ plan }]] });
     const client = await connect();
@@ -144,8 +144,8 @@ describe("a prompt at the ACP door", () => {
       .find(({ entries }) => entries !== undefined);
     expect(sent?.entries).toEqual([
       { id: "1", content: "look", priority: "medium", status: "completed" },
-      { id: "2", content: "write", priority: "medium", status: "in_progress" },
-      { id: "3", content: "break (failed)", priority: "medium", status: "completed" },
+      { id: "2", content: "write", priority: "high", status: "in_progress" },
+      { id: "3", content: "break (failed)", priority: "low", status: "completed" },
     ]);
   });
 

@@ -49,6 +49,7 @@ const SystemPrompt = loose({
 const SessionPlace = {
   cwd: Folder,
   systemPrompt: maybe(SystemPrompt),
+  _meta: z.optional(z.unknown()),
   additionalDirectories: maybe(z.array(Folder)),
   mcpServers: maybe(z.array(ClientMcpServer)),
 };

@@ -2,6 +2,7 @@ import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import {
   type Approval,
   addUsage,
+  type EventData,
   mintId,
   NO_USAGE,
   type QuestionRequest,
@@ -40,6 +41,8 @@ export class AcpSession {
   /** Folders beside the main one. */
   roots: readonly string[] = [];
   title: string | undefined;
+  /** The folder as the client calls it. */
+  folder: string | undefined;
   /** Whether files that a prompt links are taken as they stand in the editor. Off: agents read the same disk. */
   editorFiles = false;
   /** The plan of the latest turn, to know whether there is work left. */
@@ -129,6 +132,11 @@ export class AcpSession {
   /** Tells how the session stands. */
   stand(isActive: boolean): void {
     this.#updates(this.#words.standing(isActive));
+  }
+
+  /** Tells what the thread used before the client was there; it is nothing that the running turn uses. */
+  used(data: EventData<"thread/tokenUsage/updated"> | undefined): void {
+    if (data !== undefined) this.#say({ type: "thread/tokenUsage/updated", data, at: Date.now() });
   }
 
   #updates(updates: readonly Update[]): void {

@@ -20,14 +20,18 @@ describe("sessions at the ACP door", () => {
       },
       _meta: { steering: { supported: true } },
     });
-    expect(hello.authMethods[0]).toEqual({
+    expect(hello.authMethods?.[0]).toEqual({
       id: "claude-login",
       name: "Log in with Claude Code",
       description: "Run `claude auth login` in a terminal",
     });
     const capable = { protocolVersion: 1, clientCapabilities: { auth: { terminal: true } } };
     const { authMethods } = await client.request("initialize", capable);
-    expect(authMethods[1]).toMatchObject({ id: "codex-login", type: "terminal", args: ["--login", "codex"] });
+    expect(authMethods?.[1]).toMatchObject({
+      id: "codex-login",
+      type: "terminal",
+      args: ["--login", "codex"],
+    });
   });
 
   test("session/load tells the whole history before its answer, also of a session of another client [S3-6, S3-41]", async () => {
@@ -68,6 +72,22 @@ describe("sessions at the ACP door", () => {
     expect(second.said).toBe("again");
     expect(second.of("user_message_chunk")).toEqual([]);
     expect(first.of("user_message_chunk")).toMatchObject([{ content: { type: "text", text: "and again" } }]);
+  });
+
+  test("session/load and session/resume tell how full the context is and what the session cost so far", async () => {
+    const cost = { amount: 0.5, currency: "USD" };
+    const usage = { usage: { inputTokens: 10, outputTokens: 5 }, modelContextWindow: 1000, cost };
+    const { connect, path } = await acpBench({ scripts: [[{ text: "hello" }, usage]] });
+    const first = await connect();
+    const sessionId = await first.begin(path);
+    await first.prompt(sessionId, "greet me");
+    for (const method of ["session/load", "session/resume"]) {
+      const late = await connect();
+      await late.request(method, { sessionId, cwd: path, mcpServers: [] });
+      expect(late.of("usage_update")).toEqual([
+        { sessionUpdate: "usage_update", used: 15, size: 1000, cost },
+      ]);
+    }
   });
 
   test("session/list pages through the sessions of a folder, with titles [S3-5]", async () => {
@@ -310,19 +330,18 @@ describe("sessions at the ACP door", () => {
     await expect(replaced).rejects.toMatchObject({ code: -32602 });
   });
 
-  test("with auto-resume the first new session in a folder goes on with the last one there [S3-21]", async () => {
-    const { connect, path } = await acpBench({}, { door: { autoResume: true } });
-    const first = await connect();
-    const begun = await first.begin(path);
-    await first.prompt(begun, "remember me");
-    const second = await connect();
-    expect(await second.begin(path)).toBe(begun);
-    await second.until(() => second.of("user_message_chunk")[0]);
-    expect(await second.begin(path)).not.toBe(begun);
-    const set = { sessionId: begun, configId: "auto_resume", value: "false" };
-    await second.request("session/set_config_option", set);
-    const third = await connect();
-    expect([begun]).not.toContain(await third.begin(path));
+  test.each([
+    ["more to know", { append: "Answer in verse." }, "Answer in verse."],
+    ["a text", "Answer in verse.", "Answer in verse."],
+    ["something else", { append: 7 }, undefined],
+    ["nothing", { append: "" }, undefined],
+  ])("instructions under the key that came before the protocol had one: %s", async (_name, given, heard) => {
+    const { connect, path, driver } = await acpBench({});
+    const client = await connect();
+    const place = { cwd: path, mcpServers: [], _meta: { systemPrompt: given } };
+    const { sessionId } = await client.request("session/new", place);
+    await client.prompt(sessionId, "hello");
+    expect(driver.sessions[0]?.settings.developerInstructions).toBe(heard);
   });
 
   test("an account can be asked for, and there is nothing to log out of", async () => {

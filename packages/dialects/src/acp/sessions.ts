@@ -8,8 +8,10 @@ import {
   type Turn,
 } from "@flint/protocol";
 import type { DeskClient } from "../desk.ts";
+import { lastToldUsage } from "../spent.ts";
 import { commandsFor } from "./commands.ts";
 import { answerOf } from "./core.ts";
+import { instructionsOf } from "./instructions.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
 import { sessionNotFound } from "./refusal.ts";
 import type { AcpParams } from "./requests.ts";
@@ -21,7 +23,7 @@ type Reply = (answer: unknown) => void;
 type Load = AcpParams<"session/resume">;
 type Place = Pick<
   AcpParams<"session/resume">,
-  "cwd" | "additionalDirectories" | "mcpServers" | "systemPrompt"
+  "cwd" | "additionalDirectories" | "mcpServers" | "systemPrompt" | "_meta"
 >;
 
 /** What the sessions of a client are made with. */
@@ -29,6 +31,8 @@ export interface SessionsOptions {
   readonly client: DeskClient;
   readonly shared: SharedState;
   readonly settings: SessionSettings;
+  /** What kind of client it is, by the name it gave itself. */
+  kind(): string;
   session(): SessionOptions;
 }
 
@@ -68,7 +72,10 @@ export class Sessions {
     const { cwd } = params;
     const last = await this.#lastIn(cwd);
     this.#begunIn.add(cwd);
-    if (last !== undefined) return this.#goOn(last, params, reply);
+    // Expected: a session that another server has. The client wants one to work in, so it gets a new one.
+    const problem =
+      last === undefined ? undefined : await this.#goOn(last, params, reply).catch(asFlintError);
+    if (last !== undefined && problem === undefined) return;
     const { client } = this.#options;
     let session: AcpSession | undefined;
     await client.call("thread/start", { cwd, ...broughtBy(params) }, ({ thread }) => {
@@ -77,14 +84,25 @@ export class Sessions {
     if (session === undefined) return;
     const { id: sessionId } = session;
     await this.#finish(session, params, "made", (opened) => reply({ sessionId, ...opened }));
+    if (problem !== undefined)
+      session.say(`This is a new session, for the last one here cannot be taken up: ${problem.message}`);
+  }
+
+  /** The client works in this session: it is the one to go on with later, if that is wanted. */
+  worksIn(session: AcpSession): void {
+    const { shared, kind } = this.#options;
+    const folder = session.folder ?? session.settings?.cwd;
+    if (shared.autoResume && folder !== undefined) shared.lastSessions.note(kind(), folder, session.id);
   }
 
   async load(params: Load, reply: Reply): Promise<void> {
     const older = await this.#olderTurns(params.sessionId);
-    const session = await this.#attach(params.sessionId, params, (opened, { turns }) => {
+    const session = await this.#attach(params.sessionId, params, (opened, state) => {
+      const { turns } = state;
       const ids = new Set(turns.map(({ id }) => id));
       opened.replay([...older.filter(({ id }) => !ids.has(id)), ...turns]);
       opened.stand(turns.some(({ status }) => status === "inProgress"));
+      opened.used(lastToldUsage(state));
     });
     await this.#finish(session, params, "found", reply);
   }
@@ -97,11 +115,12 @@ export class Sessions {
       const message = `Nothing is replayed from ${JSON.stringify(replayFrom.type)}; from "start" everything is.`;
       throw new FlintError("invalidParams", message, { field: "replayFrom" });
     }
-    const session = await this.#attach(params.sessionId, params, (opened, { turns }) => {
+    const session = await this.#attach(params.sessionId, params, (opened, state) => {
       // What runs is news to the client, whatever it knows of the past.
-      const running = turns.filter(({ status }) => status === "inProgress");
+      const running = state.turns.filter(({ status }) => status === "inProgress");
       opened.replay(running);
       opened.stand(running.length > 0);
+      opened.used(lastToldUsage(state));
     });
     await this.#finish(session, params, "found", reply);
   }
@@ -221,6 +240,7 @@ export class Sessions {
   ): Promise<void> {
     // Expected: folders that are not there, or that the core does not let an agent have.
     try {
+      session.folder = place.cwd;
       await this.#place(session, place);
       await this.#answer(session, reply);
     } catch (error) {
@@ -256,12 +276,12 @@ export class Sessions {
 
   /** The folder, the further folders and the instructions that the client names now. */
   async #place(session: AcpSession, place: Place): Promise<void> {
-    const { cwd, additionalDirectories, systemPrompt } = place;
+    const { cwd, additionalDirectories } = place;
     const { client } = this.#options;
     const config = await answerOf(client, "config/read", { threadId: session.id });
     const roots = additionalDirectories ?? rootsOf(config.sandboxPolicy);
     const sandbox = withRoots(config.sandboxPolicy, additionalDirectories ?? undefined);
-    const instructions = systemPrompt?.content.map(({ text }) => text).join("\n");
+    const instructions = instructionsOf(place);
     const wanted = {
       ...(config.cwd === cwd ? {} : { cwd }),
       ...(sandbox === undefined ? {} : { sandbox }),
@@ -284,25 +304,31 @@ export class Sessions {
     session.release();
   }
 
-  /** The last session of a folder, if new ones go on with it and this is the first of this client there. */
+  /** The last session of this kind of client in a folder, if new ones go on with it and this is its first there. */
   async #lastIn(cwd: string): Promise<Thread | undefined> {
-    const { client, shared } = this.#options;
+    const { client, shared, kind } = this.#options;
     if (!shared.autoResume || this.#begunIn.has(cwd)) return undefined;
-    const { data } = await answerOf(client, "thread/list", { cwd, limit: 1 });
-    return data[0];
+    const threadId = shared.lastSessions.find(kind(), cwd);
+    if (threadId === undefined || !isId(threadId)) return undefined;
+    // Expected: a thread that was deleted.
+    const found = await answerOf(client, "thread/read", { threadId }).catch(() => undefined);
+    return found?.thread.archived === false ? found.thread : undefined;
   }
 
   /** The history comes after the answer, for only then the client knows of which session it is. */
   async #goOn(thread: Thread, params: Place, reply: Reply): Promise<void> {
     const older = await this.#olderTurns(thread.id);
     let turns: readonly Turn[] = [];
+    let used: ReturnType<typeof lastToldUsage>;
     const session = await this.#attach(thread.id, params, (_opened, state) => {
+      used = lastToldUsage(state);
       const ids = new Set(state.turns.map(({ id }) => id));
       turns = [...older.filter(({ id }) => !ids.has(id)), ...state.turns];
     });
     await this.#finish(session, params, "found", (opened) => {
       reply({ sessionId: session.id, ...opened });
       session.replay(turns);
+      session.used(used);
     });
   }
 

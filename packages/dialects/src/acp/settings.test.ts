@@ -33,7 +33,7 @@ describe("what can be chosen at the ACP door", () => {
     const { connect, path } = await acpBench({});
     const client = await connect({ capabilities: { session: { configOptions: { boolean: {} } } } });
     const { sessionId, configOptions } = await client.request("session/new", { cwd: path, mcpServers: [] });
-    expect(configOptions[2]).toMatchObject({ id: "thinking", type: "boolean", currentValue: false });
+    expect(configOptions?.[2]).toMatchObject({ id: "thinking", type: "boolean", currentValue: false });
     const set = { sessionId, configId: "thinking", type: "boolean", value: true };
     const answer = await client.request("session/set_config_option", set);
     expect(answer.configOptions[2]).toMatchObject({ id: "thinking", currentValue: true });

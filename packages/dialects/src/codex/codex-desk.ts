@@ -7,11 +7,13 @@ import {
   type ThreadSettings,
   threadIdOf,
 } from "@flint/protocol";
-import { CODEX } from "@flint/protocol/codex";
-import type { RpcError } from "@flint/rpc";
+import { CODEX, type CodexThreadStatus } from "@flint/protocol/codex";
+import type { Id, RpcError } from "@flint/rpc";
 import type { Desk, DeskClient } from "../desk.ts";
+import { AnnouncedFiles } from "./announced-files.ts";
 import type { ApprovalWords } from "./approval-words.ts";
 import type { CodexShared, Encoded } from "./codex-shared.ts";
+import { EncodedAnswer } from "./encoded-answer.ts";
 import { HeldStart } from "./held-start.ts";
 import { HeldUsage } from "./held-usage.ts";
 import type { CodexHost } from "./host/host.ts";
@@ -23,7 +25,7 @@ import { TitleThreads } from "./title-threads.ts";
 import { ToldStatuses } from "./told-statuses.ts";
 import { type Hello, helloOf, type Understood, understand } from "./understanding.ts";
 import type { KnownThread, Visit } from "./visit.ts";
-import { encodeTold } from "./wire.ts";
+import { encodeAnswer, encodeTold } from "./wire.ts";
 
 /** The desk of a client of the Codex door. */
 export class CodexDesk implements Desk, Visit {
@@ -32,6 +34,7 @@ export class CodexDesk implements Desk, Visit {
   readonly #shared: CodexShared;
   readonly #asks: OpenAsks;
   readonly #statuses = new ToldStatuses();
+  readonly #files = new AnnouncedFiles();
   readonly #usage = new HeldUsage();
   readonly #starts = new HeldStart((event) => this.#pass(event));
   readonly #known = new Map<string, KnownThread>();
@@ -53,15 +56,18 @@ export class CodexDesk implements Desk, Visit {
     return this.#shared.words;
   }
 
-  async request(method: string, params: unknown, reply: (answer: unknown) => void): Promise<void> {
+  async request(method: string, params: unknown, reply: (answer: unknown) => void, id: Id): Promise<void> {
     const understood = understand(method, params, this.#hello);
     // From here on, not from the answer on: a client may send what follows in the same breath.
     if (understood.method === "initialize") this.#hello = helloOf(understood.params);
     try {
-      await handlerOf(understood)(understood.params, this, reply);
+      await handlerOf(understood)(understood.params, this, (answer) => {
+        if (answer instanceof EncodedAnswer) this.client.sendLine(encodeAnswer(id, answer.text));
+        else reply(answer);
+      });
     } catch (error) {
       // Whatever the core refuses is refused in the words of this wire.
-      throw inCodexWords(error, method, params);
+      throw inCodexWords(error, method, understood.params);
     }
   }
 
@@ -71,8 +77,10 @@ export class CodexDesk implements Desk, Visit {
 
   tell(event: ThreadEvent): void {
     this.#remember(event);
-    for (const next of this.#usage.inOrder(event)) {
-      for (const told of this.#starts.inOrder(next, threadIdOf(next))) this.#pass(told);
+    for (const known of this.#files.inOrder(event)) {
+      for (const next of this.#usage.inOrder(known)) {
+        for (const told of this.#starts.inOrder(next, threadIdOf(next))) this.#pass(told);
+      }
     }
   }
 
@@ -124,9 +132,14 @@ export class CodexDesk implements Desk, Visit {
     this.#known.set(threadId, { ...this.known(threadId), ...known });
   }
 
+  learns(threadId: string, status: CodexThreadStatus): void {
+    this.#statuses.isNews({ threadId, status });
+  }
+
   forget(threadId: string): void {
     this.#known.delete(threadId);
     this.#asks.forget(threadId);
+    this.#files.forget(threadId);
   }
 
   #pass(event: ThreadEvent): void {

@@ -1,4 +1,5 @@
-import type { ThreadEvent } from "@flint/protocol";
+import { isKnownItem, type ThreadEvent } from "@flint/protocol";
+import { isTold } from "./told-items.ts";
 
 type Usage = Extract<ThreadEvent, { type: "thread/tokenUsage/updated" }>;
 
@@ -26,10 +27,10 @@ export class HeldUsage {
       case "thread/tokenUsage/updated":
         return this.#reported(event);
       case "item/started":
-        if (!isOfUser(event)) this.#begun(event);
+        if (isWork(event)) this.#begun(event);
         return [event];
       case "item/completed":
-        return isOfUser(event) ? [event] : this.#completed(event);
+        return isWork(event) ? this.#completed(event) : [event];
       case "turn/completed": {
         const { held } = this.#progress(event.data.threadId);
         this.#threads.delete(event.data.threadId);
@@ -70,7 +71,8 @@ export class HeldUsage {
   }
 }
 
-/** What the user says is no work of the agent. */
-function isOfUser({ data }: ItemEvent): boolean {
-  return data.item.type === "userMessage";
+/** What the user says is no work of the agent, and what the client does not hear of cannot be waited for. */
+function isWork({ data }: ItemEvent): boolean {
+  const { item } = data;
+  return !isKnownItem(item) || (item.type !== "userMessage" && isTold(item));
 }

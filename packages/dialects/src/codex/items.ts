@@ -2,23 +2,17 @@ import { type Item, isKnownItem, type KnownItem, type ThreadItem, type UserInput
 import type { CodexItem, CodexItemTimes, CodexUserInput } from "@flint/protocol/codex";
 import { fileChangeOf } from "./file-diff.ts";
 import { shellLine } from "./shell-line.ts";
+import { isTold } from "./told-items.ts";
 
 /** An item of this wire, with the times that are known of it. */
 export type ToldItem = CodexItem & CodexItemTimes;
 
 const UNTIMED: CodexItemTimes = { startedAtMs: null, completedAtMs: null };
 
-/** An item in Codex's words; undefined for one that has none: clients would not know what to show. */
+/** An item in Codex's words; undefined for one that has none there. */
 export function itemOf(item: ThreadItem, times: CodexItemTimes = UNTIMED): ToldItem | undefined {
-  const told = isKnownItem(item) && !saysNothing(item) ? knownItem(item) : undefined;
+  const told = isKnownItem(item) && isTold(item) ? knownItem(item) : undefined;
   return told === undefined ? undefined : { ...told, ...times };
-}
-
-/** What stands for the input of a turn that was begun without any. */
-function saysNothing(item: KnownItem): boolean {
-  return (
-    item.type === "userMessage" && item.content.every((piece) => piece.type === "text" && piece.text === "")
-  );
 }
 
 function knownItem(item: KnownItem): CodexItem {

@@ -110,6 +110,22 @@ const ROWS: readonly Row[] = [
     ],
   ],
   [
+    "a thread that was put away",
+    { type: "thread/archived", data: { threadId: "t" } },
+    [
+      ["thread/status/changed", { threadId: "t", status: { type: "notLoaded" } }],
+      ["thread/archived", { threadId: "t" }],
+    ],
+  ],
+  [
+    "a thread that was deleted",
+    { type: "thread/deleted", data: { threadId: "t" } },
+    [
+      ["thread/status/changed", { threadId: "t", status: { type: "notLoaded" } }],
+      ["thread/deleted", { threadId: "t" }],
+    ],
+  ],
+  [
     "turns that belong to the conversation again",
     { type: "thread/revert/undone", data: { threadId: "t", revertId: "r", turns: [] } },
     [["thread/reverted", { threadId: "t" }]],

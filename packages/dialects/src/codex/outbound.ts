@@ -8,7 +8,7 @@ import type {
 import type { ApprovalWords } from "./approval-words.ts";
 import { type Asked, approvalAsked, questionAsked, toolCallAsked } from "./asked.ts";
 import { itemOf } from "./items.ts";
-import { effortOf, settingsOf, statusOf, threadOf } from "./threads.ts";
+import { effortOf, NOT_LOADED, settingsOf, statusOf, threadOf } from "./threads.ts";
 import { bareTurn, endedTurn, turnErrorOf } from "./turns.ts";
 import { tokensOf } from "./usage.ts";
 
@@ -51,18 +51,18 @@ export function outbound(event: ThreadEvent, words: ApprovalWords): readonly Out
       const { threadId, goal } = event.data;
       return [tell(event.type, { threadId, turnId: null, goal: goalOf(threadId, goal) })];
     }
-    case "thread/archived":
     case "thread/unarchived":
-    case "thread/deleted":
     case "thread/reverted":
     case "thread/goal/cleared":
     case "thread/queue/changed":
       return [tell(event.type, { threadId: event.data.threadId })];
     case "thread/revert/undone":
       return [tell("thread/reverted", { threadId: event.data.threadId })];
+    case "thread/archived":
+    case "thread/deleted":
     case "thread/closed": {
       const { threadId } = event.data;
-      return [status(threadId, { type: "notLoaded" }), tell(event.type, { threadId })];
+      return [status(threadId, NOT_LOADED), tell(event.type, { threadId })];
     }
     case "thread/status/changed":
       return [status(event.data.threadId, statusOf(event.data.status))];
@@ -191,7 +191,8 @@ function failure(data: EventData<"error">): Tell[] {
   return [tell("error", { ...placeOf(data), error: turnErrorOf(data.error), willRetry: true })];
 }
 
-function usage(data: EventData<"thread/tokenUsage/updated">): Tell {
+/** What a thread used. */
+export function usage(data: EventData<"thread/tokenUsage/updated">): Tell {
   const { usage: total, last, modelContextWindow = null } = data;
   const tokenUsage = { total: tokensOf(total), last: tokensOf(last), modelContextWindow };
   return tell("thread/tokenUsage/updated", { ...placeOf(data), tokenUsage });

@@ -8,6 +8,8 @@ import type { Visit } from "./visit.ts";
 /** The longest page that the core gives. */
 const LONGEST = 200;
 const USUAL = 25;
+/** How many turns are held at a time where all are looked at. */
+const READ_AT_ONCE = 50;
 
 /** Where a list goes on: a page of the core, and the last entry that was told of it. */
 interface Place {
@@ -15,33 +17,44 @@ interface Place {
   readonly after?: string | undefined;
 }
 
+/** What pages are read with. */
+type Reader = Pick<Visit, "core">;
+
 /** A cursor that begins with the newest. */
 export const NEWEST = JSON.stringify({});
 
-/** All turns of a thread, oldest first. */
-export async function allTurns(visit: Visit, threadId: string): Promise<Turn[]> {
-  const turns: Turn[] = [];
-  let cursor: string | undefined;
-  do {
-    const place = cursor === undefined ? {} : { cursor };
-    const page = await visit.core("thread/read", { threadId, includeTurns: true, limit: LONGEST, ...place });
-    turns.unshift(...(page.turns ?? []));
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-  return turns;
+/** Each turn of a thread, oldest first, as what `keep` makes of it. Whole turns are held one page at a time. */
+export async function eachTurn<Kept>(
+  visit: Reader,
+  threadId: string,
+  keep: (turn: Turn) => Kept,
+): Promise<Kept[]> {
+  const pages: Kept[][] = [];
+  for await (const turns of pagesOf(visit, threadId)) pages.push(turns.map(keep));
+  return pages.reverse().flat();
 }
 
-/** A page of turns. The latest come first, and are read page by page; from the oldest on, all are read. */
+/** All pages of a thread, the one with the latest turns first; within a page the oldest turn comes first. */
+async function* pagesOf(visit: Reader, threadId: string): AsyncGenerator<readonly Turn[]> {
+  let cursor: string | undefined;
+  do {
+    const page = await readPage(visit, threadId, cursor, READ_AT_ONCE);
+    yield page.turns;
+    cursor = page.next;
+  } while (cursor !== undefined);
+}
+
+/** A page of turns. The latest come first, and are read page by page; from the oldest on, all pages are looked at. */
 export async function turnsPage(
   params: CodexDoorParams<"thread/turns/list">,
-  visit: Visit,
+  visit: Reader,
 ): Promise<CodexDoorResult<"thread/turns/list">> {
   const { threadId, itemsView } = params;
   const place = placeIn(params.cursor);
   const limit = pageSize(params.limit);
   const view = itemsView ?? "summary";
   if (params.sortDirection === "asc") {
-    const { entries, next } = pageAfter(await allTurns(visit, threadId), place.after, limit);
+    const { entries, next } = await pageAfter(turnsBackwards(visit, threadId), place.after, limit);
     return { data: entries.map((turn) => listedTurn(turn, view)), nextCursor: next, backwardsCursor: null };
   }
   const page = await readPage(visit, threadId, place.page, limit);
@@ -56,15 +69,14 @@ type Entry = { readonly id: string; readonly turnId: string; readonly item: Told
 /** A page of items, the oldest first unless told otherwise. */
 export async function itemsPage(
   params: CodexDoorParams<"thread/items/list">,
-  visit: Visit,
+  visit: Reader,
 ): Promise<CodexDoorResult<"thread/items/list">> {
   const { threadId } = params;
   const place = placeIn(params.cursor);
   const limit = pageSize(params.limit);
   const wanted = (turn: Turn) => (params.turnId ?? turn.id) === turn.id;
   if (params.sortDirection !== "desc") {
-    const turns = (await allTurns(visit, threadId)).filter(wanted);
-    return told(pageAfter(turns.flatMap(entriesOf), place.after, limit));
+    return told(await pageAfter(entriesBackwards(visit, threadId, wanted), place.after, limit));
   }
   return told(await itemsBackwards({ visit, threadId, wanted, limit }, place));
 }
@@ -80,7 +92,7 @@ function told({ entries, next }: { entries: readonly Entry[]; next: string | nul
 }
 
 interface Backwards {
-  readonly visit: Visit;
+  readonly visit: Reader;
   readonly threadId: string;
   readonly limit: number;
   wanted(turn: Turn): boolean;
@@ -92,14 +104,16 @@ async function itemsBackwards({ visit, threadId, wanted, limit }: Backwards, pla
   let { page: cursor, after } = place;
   for (;;) {
     const page = await readPage(visit, threadId, cursor, USUAL);
+    // Where the list goes on is told within this page; a page of which nothing was told yet is told whole.
+    let last = after;
     for (const entry of page.turns.filter(wanted).flatMap(entriesOf).toReversed()) {
       if (after !== undefined) {
         if (entry.id === after) after = undefined;
         continue;
       }
-      const last = entries.at(-1);
-      if (entries.length === limit) return { entries, next: cursorOf({ page: cursor, after: last?.id }) };
+      if (entries.length === limit) return { entries, next: cursorOf({ page: cursor, after: last }) };
       entries.push(entry);
+      last = entry.id;
     }
     if (page.next === undefined) return { entries, next: null };
     cursor = page.next;
@@ -110,20 +124,42 @@ function entriesOf(turn: Turn): Entry[] {
   return itemsOf(turn).map((item) => ({ id: item.id, turnId: turn.id, item }));
 }
 
-/** The entries after one of them. If that one is gone, those from the beginning on. */
-function pageAfter<Listed extends { readonly id: string }>(
-  all: readonly Listed[],
+async function* turnsBackwards(visit: Reader, threadId: string): AsyncGenerator<Turn> {
+  for await (const turns of pagesOf(visit, threadId)) yield* turns.toReversed();
+}
+
+async function* entriesBackwards(
+  visit: Reader,
+  threadId: string,
+  wanted: (turn: Turn) => boolean,
+): AsyncGenerator<Entry> {
+  for await (const turn of turnsBackwards(visit, threadId)) {
+    if (wanted(turn)) yield* entriesOf(turn).toReversed();
+  }
+}
+
+/**
+ * The entries after one of them, oldest first; from the beginning on if that one is gone. They are met from the latest
+ * on, so the last ones met are those; others are not held.
+ */
+async function pageAfter<Listed extends { readonly id: string }>(
+  backwards: AsyncIterable<Listed>,
   after: string | undefined,
   limit: number,
 ) {
-  const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
-  const entries = all.slice(start, start + limit);
+  const met: Listed[] = [];
+  for await (const entry of backwards) {
+    if (entry.id === after) break;
+    met.push(entry);
+    if (met.length > limit + 1) met.shift();
+  }
+  const entries = met.reverse().slice(0, limit);
   const last = entries.at(-1);
-  const next = start + limit < all.length && last !== undefined ? cursorOf({ after: last.id }) : null;
+  const next = met.length > limit && last !== undefined ? cursorOf({ after: last.id }) : null;
   return { entries, next };
 }
 
-async function readPage(visit: Visit, threadId: string, cursor: string | undefined, limit: number) {
+async function readPage(visit: Reader, threadId: string, cursor: string | undefined, limit: number) {
   const place = cursor === undefined ? {} : { cursor };
   const page = await visit.core("thread/read", { threadId, includeTurns: true, limit, ...place });
   return { turns: page.turns ?? [], next: page.nextCursor };

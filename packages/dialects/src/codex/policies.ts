@@ -1,5 +1,5 @@
 import type { ApprovalPolicy, SandboxPolicy } from "@flint/protocol";
-import type { CodexApprovalPolicy, CodexSandboxPolicy, CodexSandboxPolicyInput } from "@flint/protocol/codex";
+import type { CodexApprovalPolicy, CodexSandboxPolicyInput } from "@flint/protocol/codex";
 
 /**
  * When the user is asked, in Flint's words. With `untrusted` Codex does not ask about what is known to be harmless; what
@@ -43,25 +43,5 @@ export function sandboxPolicyOf(policy: CodexSandboxPolicyInput): SandboxPolicy 
       const { type, writableRoots = [], networkAccess = false } = policy;
       return { type, writableRoots, networkAccess };
     }
-  }
-}
-
-/** A sandbox in Codex's words. */
-export function codexSandboxPolicy(policy: SandboxPolicy): CodexSandboxPolicy {
-  switch (policy.type) {
-    case "dangerFullAccess":
-      return { type: "dangerFullAccess" };
-    case "readOnly":
-      return { type: "readOnly", networkAccess: false };
-    case "externalSandbox":
-      return { type: "externalSandbox", networkAccess: policy.networkAccess ?? "restricted" };
-    case "workspaceWrite":
-      return {
-        type: "workspaceWrite",
-        writableRoots: policy.writableRoots ?? [],
-        networkAccess: policy.networkAccess ?? false,
-        excludeTmpdirEnvVar: false,
-        excludeSlashTmp: false,
-      };
   }
 }

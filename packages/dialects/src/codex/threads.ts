@@ -1,15 +1,13 @@
-import type { Thread, ThreadSettings, ThreadStatus, Turn } from "@flint/protocol";
+import type { Thread, ThreadSettings, ThreadStatus } from "@flint/protocol";
 import {
   CODEX_VERSION,
   type CodexDoorResult,
-  type CodexItemsView,
   type CodexThread,
   type CodexThreadSettings,
   type CodexThreadStatus,
+  codexSandboxPolicy,
 } from "@flint/protocol/codex";
 import type { ApprovalWords } from "./approval-words.ts";
-import { codexSandboxPolicy } from "./policies.ts";
-import { listedTurn } from "./turns.ts";
 
 /** The selector that reasoning efforts go by, with every agent that has them. */
 export const REASONING_EFFORT = "reasoning_effort";
@@ -17,18 +15,17 @@ export const REASONING_EFFORT = "reasoning_effort";
 /** The selectors by which agents are told to make a plan first. */
 export const PLAN_SELECTORS = ["collaboration_mode", "mode"] as const;
 
+/** What a thread does that has to be resumed before anything can be done in it. */
+export const NOT_LOADED = { type: "notLoaded" } as const;
+
 const MULTI_AGENT_MODE = "explicitRequestOnly";
 
-/** Turns to be told with a thread, and how much of them. */
-export interface TurnsOfThread {
-  readonly turns: readonly Turn[];
-  readonly view: CodexItemsView;
-}
-
-/** A thread in Codex's words. */
-export function threadOf(thread: Thread, effort: string | null, told?: TurnsOfThread): CodexThread {
+/** A thread in Codex's words, without its turns. */
+export function threadOf(thread: Thread, effort: string | null): CodexThread {
   const { id, cwd } = thread;
-  const isLoaded = thread.status.type !== "notLoaded";
+  // Nothing can be done in an archived thread, so for clients it is not loaded, whether it still is in memory or not.
+  const status = thread.archived ? NOT_LOADED : thread.status;
+  const isLoaded = status.type !== "notLoaded";
   return {
     id,
     environments: isLoaded ? [{ environmentId: "local", cwd, runtimeWorkspaceRoots: [cwd] }] : null,
@@ -48,7 +45,7 @@ export function threadOf(thread: Thread, effort: string | null, told?: TurnsOfTh
     createdAt: thread.createdAt,
     updatedAt: thread.updatedAt,
     recencyAt: thread.updatedAt,
-    status: statusOf(thread.status),
+    status: statusOf(status),
     path: null,
     cwd,
     cliVersion: CODEX_VERSION,
@@ -61,7 +58,7 @@ export function threadOf(thread: Thread, effort: string | null, told?: TurnsOfTh
     gitInfo: null,
     name: thread.name ?? null,
     daybreakEnabled: null,
-    turns: told === undefined ? [] : told.turns.map((turn) => listedTurn(turn, told.view)),
+    turns: [],
   };
 }
 
@@ -80,11 +77,10 @@ export function openedThread(
   thread: Thread,
   settings: ThreadSettings,
   words: ApprovalWords,
-  told?: TurnsOfThread,
 ): CodexDoorResult<"thread/start"> {
   const effort = effortOf(settings);
   return {
-    thread: threadOf(thread, effort, told),
+    thread: threadOf(thread, effort),
     model: settings.model,
     modelProvider: thread.modelProvider,
     serviceTier: null,

@@ -8,6 +8,7 @@ import {
 } from "@flint/protocol/codex";
 import { refused } from "./refusals.ts";
 import { described, problemText, unknownVariant } from "./serde-text.ts";
+import { readUuid } from "./uuid.ts";
 
 /** What a client said about itself. */
 export interface Hello {
@@ -50,8 +51,7 @@ export function understand(method: string, params: unknown, hello: Hello | undef
     if (hello !== undefined) throw refused("Already initialized", "alreadyInitialized");
   } else if (hello === undefined) throw refused("Not initialized", "notInitialized");
   else if (!hello.experimentalApi) refuseExperiments(method, read.data);
-  checkThreadId(method, Reflect.get(read.data, "threadId"));
-  return { method, params: read.data };
+  return { method, params: withThreadId(method, read.data) };
 }
 
 function refuseExperiments(method: CodexDoorRequest, params: object): void {
@@ -71,27 +71,14 @@ const OF_SESSIONS: ReadonlySet<string> = new Set([
   "thread/unarchive",
 ]);
 
-/** Thread ids are UUIDs on this wire; whatever is not one never becomes a path. */
-function checkThreadId(method: string, threadId: unknown): void {
-  if (typeof threadId !== "string") return;
-  const problem = uuidProblem(threadId);
+/** Thread ids are UUIDs on this wire, in any of their forms; whatever is not one never becomes a path. */
+function withThreadId(method: string, params: object): object {
+  const threadId: unknown = Reflect.get(params, "threadId");
+  if (typeof threadId !== "string") return params;
+  const read = readUuid(threadId);
+  if ("uuid" in read) return { ...params, threadId: read.uuid };
   const what = OF_SESSIONS.has(method) ? "session" : "thread";
-  if (problem !== undefined) throw refused(`invalid ${what} id: ${problem}`);
-}
-
-function uuidProblem(text: string): string | undefined {
-  const place = text.search(/[^0-9a-fA-F-]/);
-  if (place !== -1) {
-    const found = String.fromCodePoint(text.codePointAt(place) ?? 0);
-    return `invalid character: expected an optional prefix of \`urn:uuid:\` followed by [0-9a-fA-F-], found \`${found}\` at ${place + 1}`;
-  }
-  const groups = text.split("-");
-  if (groups.length === 1)
-    return `invalid length: expected length 32 for simple format, found ${text.length}`;
-  if (groups.length !== 5) return `invalid group count: expected 5, found ${groups.length}`;
-  const wrong = [8, 4, 4, 4, 12].findIndex((length, at) => groups[at]?.length !== length);
-  if (wrong === -1) return undefined;
-  return `invalid group length in group ${wrong}: expected ${[8, 4, 4, 4, 12][wrong]}, found ${groups[wrong]?.length}`;
+  throw refused(`invalid ${what} id: ${read.problem}`);
 }
 
 /** What the real server calls the params of a request. */

@@ -1,7 +1,13 @@
 import type { Method, Params, Result, ThreadSettings } from "@flint/protocol";
-import type { CodexDoorParams, CodexDoorRequest, CodexDoorResult } from "@flint/protocol/codex";
+import type {
+  CodexDoorParams,
+  CodexDoorRequest,
+  CodexDoorResult,
+  CodexThreadStatus,
+} from "@flint/protocol/codex";
 import type { DeskClient } from "../desk.ts";
 import type { ApprovalWords } from "./approval-words.ts";
+import type { EncodedAnswer } from "./encoded-answer.ts";
 import type { CodexHost } from "./host/host.ts";
 import type { Tell } from "./outbound.ts";
 import type { TitleThreads } from "./title-threads.ts";
@@ -31,6 +37,8 @@ export interface Visit {
   onStarted(threadId: string, answer: (settings: ThreadSettings) => void): void;
   /** Notes what is known of a thread that the client follows from now on. */
   note(threadId: string, known: Partial<KnownThread>): void;
+  /** The client learns from an answer what a thread does, and need not be told. */
+  learns(threadId: string, status: CodexThreadStatus): void;
   /** The client lets go of a thread. */
   forget(threadId: string): void;
 }
@@ -39,7 +47,7 @@ export interface Visit {
 export type Handler<Name extends CodexDoorRequest> = (
   params: CodexDoorParams<Name>,
   visit: Visit,
-  reply: (answer: CodexDoorResult<Name>) => void,
+  reply: (answer: CodexDoorResult<Name> | EncodedAnswer) => void,
 ) => void | Promise<void>;
 
 /** One handler for each of these requests. */

@@ -157,6 +157,27 @@ describe("what a client was told", () => {
       ...["item/completed", "thread/tokenUsage/updated", "thread/tokenUsage/updated", "turn/completed"],
     ]);
   });
+
+  test("are not held back by what the client does not hear of, such as a list of tasks that stays open", () => {
+    const held = new HeldUsage();
+    const ofTurn = { threadId: "t", turnId: "u" };
+    const tasks: ThreadItem = { type: "plan", id: "p", text: "", entries: [] };
+    const message: ThreadItem = { type: "agentMessage", id: "m", text: "" };
+    const tokens = { inputTokens: 1, outputTokens: 1 };
+    const item = (type: "item/started" | "item/completed", shown: ThreadItem): ThreadEvent => ({
+      ...{ type, data: { ...ofTurn, item: shown }, at: 1 },
+    });
+    const usage: ThreadEvent = {
+      ...{ type: "thread/tokenUsage/updated", data: { ...ofTurn, usage: tokens, last: tokens }, at: 1 },
+    };
+    const before = [
+      item("item/started", tasks),
+      item("item/started", message),
+      item("item/completed", message),
+    ];
+    for (const event of before) expect(held.inOrder(event)).toEqual([event]);
+    expect(held.inOrder(usage)).toEqual([usage]);
+  });
 });
 
 describe("a title", () => {

@@ -1,15 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { CommandSandbox } from "@flint/core/sandbox";
 import type { Decision } from "@flint/protocol";
-import {
-  leavesNoProcess,
-  needs,
-  RecordingTurn,
-  type RecordingTurnOptions,
-  temporaryFolder,
-} from "@flint/testkit";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { acpBench, type BenchOptions } from "./testing/acp-bench.ts";
+import { needs } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { openBench } from "./testing/acp-bench.ts";
 
 const DENY: Decision = { outcome: "deny", scope: "once" };
 
@@ -136,28 +129,3 @@ describe("commands through Flint", () => {
     expect(await ended).toEqual({ status: "interrupted" });
   });
 });
-
-type Wishes = Partial<Omit<RecordingTurnOptions, "text">>;
-type TurnWishes = Wishes & {
-  /** Other fields that the turn has. */
-  readonly other?: object;
-};
-
-async function openBench(options: BenchOptions = {}) {
-  leavesNoProcess();
-  const folder = await temporaryFolder();
-  const bench = await acpBench<Wishes, RecordingTurn>(
-    {
-      folder: folder.path,
-      sandbox: new CommandSandbox({ environment: process.env }),
-      turnOf: (wishes) => new RecordingTurn(wishes),
-      atEnd: onTestFinished,
-    },
-    options,
-  );
-  return {
-    ...{ driver: bench.driver, session: bench.session, settings: bench.settings, folder },
-    begin: (text: string, { other, ...wishes }: TurnWishes = {}) => bench.begin(text, wishes, other),
-    run: (text: string, { other, ...wishes }: TurnWishes = {}) => bench.run(text, wishes, other),
-  };
-}

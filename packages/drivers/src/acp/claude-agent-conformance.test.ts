@@ -88,6 +88,7 @@ async function settingUp(program: string, claude: string): Promise<DriverUnderTe
         ask: "what did I ask you?",
         knowsBefore: /1\. hello/,
         knowsTold: /lantern/,
+        atAnyTurn: false,
       },
       otherModel: absent("what it calls its models depends on the account"),
       selectors: ["mode"],

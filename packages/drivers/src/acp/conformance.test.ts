@@ -53,7 +53,13 @@ describeDriver(
         sessionApproval: { sameAgain: "asksAgain", otherTool: "run touch other" },
         steering: { more: "and one thing more", says: /Heard: and one thing more/ },
         recall: { ask: "text", says: /loaded world/ },
-        fork: { told: "text lantern", ask: "recall", knowsBefore: /^text$/m, knowsTold: /lantern/ },
+        fork: {
+          told: "text lantern",
+          ask: "recall",
+          knowsBefore: /^text$/m,
+          knowsTold: /lantern/,
+          atAnyTurn: false,
+        },
         otherModel: {
           model: "fixture/large",
           used: async () => (await readFile(join("models"), "utf8")).trim().split("\n").at(-1) === "large",

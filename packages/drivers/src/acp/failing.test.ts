@@ -1,14 +1,7 @@
 import { basename } from "node:path";
-import { CommandSandbox } from "@flint/core/sandbox";
-import {
-  leavesNoProcess,
-  needs,
-  RecordingTurn,
-  type RecordingTurnOptions,
-  temporaryFolder,
-} from "@flint/testkit";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { acpBench, type BenchOptions } from "./testing/acp-bench.ts";
+import { needs } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { openBench } from "./testing/acp-bench.ts";
 
 const COMPLETED = { status: "completed" };
 
@@ -90,28 +83,3 @@ needs("bwrap")("the whole agent is held by the policy of the turn, also when tha
   expect(writable).toMatch(/^in$/m);
   expect(writable).toMatch(/No such file/);
 });
-
-type Wishes = Partial<Omit<RecordingTurnOptions, "text">>;
-type TurnWishes = Wishes & {
-  /** Other fields that the turn has. */
-  readonly other?: object;
-};
-
-async function openBench(options: BenchOptions = {}) {
-  leavesNoProcess();
-  const folder = await temporaryFolder();
-  const bench = await acpBench<Wishes, RecordingTurn>(
-    {
-      folder: folder.path,
-      sandbox: new CommandSandbox({ environment: process.env }),
-      turnOf: (wishes) => new RecordingTurn(wishes),
-      atEnd: onTestFinished,
-    },
-    options,
-  );
-  return {
-    ...{ driver: bench.driver, session: bench.session, settings: bench.settings, folder },
-    begin: (text: string, { other, ...wishes }: TurnWishes = {}) => bench.begin(text, wishes, other),
-    run: (text: string, { other, ...wishes }: TurnWishes = {}) => bench.run(text, wishes, other),
-  };
-}

@@ -4,9 +4,9 @@ import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import type { Decision, FileUpdateChange, Item, ThreadSettings } from "@flint/protocol";
 import type { FileDiff } from "../shared/file-diff.ts";
+import { orAborted } from "../shared/stoppable-turn.ts";
 import type { Desk } from "./desk.ts";
 import { RequestRefusal } from "./request-refusal.ts";
-import { orAborted } from "./stopping.ts";
 import { type JsonObject, numberOf, textOf } from "./wire.ts";
 
 /** Both texts of a change go over a wire in one line, so neither can be of any size. */

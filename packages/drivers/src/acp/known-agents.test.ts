@@ -203,3 +203,10 @@ test.each([
   const { outcome, said } = await turnWith(name, steps, { approvalPolicy });
   expect({ outcome, said }).toEqual({ outcome: COMPLETED, said: value });
 });
+
+test("codex-acp: without a wall around it nothing is different", async () => {
+  const steps = [...greeted(modes("read-only")), say("{{env.CODEX_CONFIG}}"), end()];
+  const { outcome, said } = await turnWith("codex-acp", steps);
+  expect(outcome).toEqual(COMPLETED);
+  expect(said).not.toContain("sandbox_permissions");
+});

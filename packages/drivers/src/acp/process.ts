@@ -37,7 +37,7 @@ type Variables = Readonly<Record<string, string>>;
 export async function startProcess({ options, spec, settings }: AgentWish) {
   const program = await options.program();
   if (program === undefined) throw notFound(options);
-  const environment = await environmentOf(options, program, settings);
+  const environment = confinedAs(settings, options.profile, await environmentOf(options, program, settings));
   const own = ownPaths(options.profile, { command: program.command, environment });
   await makeFolders(options.profile, own);
   const process = await AgentProcess.start({
@@ -59,14 +59,23 @@ async function environmentOf(
   { approvalPolicy }: ThreadSettings,
 ): Promise<Variables> {
   const asking = approvalPolicy === "never" ? profile.unasked : profile.asking;
-  const usual = { ...profile.environment, ...environment };
-  if (offlineModel === undefined) return { ...usual, ...asking };
+  if (offlineModel === undefined) return { ...environment, ...asking };
   if (profile.offline === undefined) {
     const message = `${title} cannot work on the offline model. Choose another agent, or leave out --offline.`;
     throw new FlintError("unsupported", message);
   }
   const offline = profile.offline(await offlineModel(), await offlineFolder());
-  return { ...usual, ...offline, ...asking };
+  return { ...environment, ...offline, ...asking };
+}
+
+/** What differs for an agent that asks and cannot leave what the thread's policy allows. */
+function confinedAs(
+  { approvalPolicy, sandboxPolicy: { type } }: ThreadSettings,
+  { confined }: AcpProfile,
+  given: Variables,
+): Variables {
+  const isConfined = type === "readOnly" || type === "workspaceWrite";
+  return isConfined && approvalPolicy !== "never" ? { ...given, ...confined?.(given) } : given;
 }
 
 /** Where the agent keeps its state. One that is not known is taken to name its folders as it is named itself. */

@@ -31,3 +31,15 @@ test("modes that are known beforehand are modes that can be refused", () => {
       expect(known, name).toEqual(expect.arrayContaining(modesWithoutAsking.filter((id) => id !== "auto")));
   }
 });
+
+test("Codex over ACP keeps what the user configured when it is confined, and one that it cannot read is left to it", () => {
+  const confined = (CODEX_CONFIG?: string) =>
+    ACP_PROFILES["codex-acp"].confined?.(CODEX_CONFIG === undefined ? {} : { CODEX_CONFIG }) ?? {};
+  const { CODEX_CONFIG = "" } = confined('{"model":"m","developer_instructions":"Be brief."}');
+  expect(JSON.parse(CODEX_CONFIG)).toEqual({
+    model: "m",
+    developer_instructions: expect.stringMatching(/^Be brief\.\n\nThis whole session .*require_escalated/),
+  });
+  expect(confined().CODEX_CONFIG).toContain("require_escalated");
+  expect(confined("{")).toEqual({});
+});

@@ -43,17 +43,19 @@ export interface AcpProfile {
   /** Modes in which it acts without asking; refused where the user wants to be asked about everything. */
   readonly modesWithoutAsking: readonly string[];
   readonly modes: readonly KnownMode[];
-  /** Variables that it always gets, unless the user set them. */
-  readonly environment: Readonly<Record<string, string>>;
   /** Variables that make it ask. */
-  readonly asking: Readonly<Record<string, string>>;
+  readonly asking: Variables;
   /** Variables instead of those, for a user who never wants to be asked. */
-  readonly unasked: Readonly<Record<string, string>>;
+  readonly unasked: Variables;
   /** How it is logged in without a person: this method, if the agent was given that variable. */
   readonly keyLogin: { readonly methodId: string; readonly variable: string } | undefined;
   /** Variables that make it work on the offline model at an address, with its state in a folder; absent if it cannot. */
-  readonly offline: ((address: string, folder: string) => Readonly<Record<string, string>>) | undefined;
+  readonly offline: ((address: string, folder: string) => Variables) | undefined;
+  /** Variables that it gets besides where it asks and Flint confines it as a whole, made from those that it has. */
+  readonly confined: ((given: Variables) => Variables) | undefined;
 }
+
+type Variables = Readonly<Record<string, string>>;
 
 const GENERIC: AcpProfile = {
   name: "generic",
@@ -74,11 +76,11 @@ const GENERIC: AcpProfile = {
   tellsFragments: false,
   modesWithoutAsking: [],
   modes: [],
-  environment: {},
   asking: {},
   unasked: {},
   keyLogin: undefined,
   offline: undefined,
+  confined: undefined,
 };
 
 /** OpenCode 1.18: starts in 4 to 14 s, writes files through the client unasked-for, and by itself allows everything. */
@@ -184,8 +186,25 @@ const CLAUDE: AcpProfile = {
   }),
 };
 
-/** Codex makes a sandbox for each command; inside of Flint's only the way without namespaces works. */
-const CODEX_CONFIG = { features: { use_legacy_landlock: true } };
+/**
+ * Codex makes a sandbox for each command, which needs namespaces and so cannot work inside of Flint's. None of the modes
+ * of codex-acp does without it and still asks, so Codex is told to ask for each command as one that has to run outside
+ * of it: then Flint is asked, and the command is confined by Flint's sandbox, as Codex itself is.
+ */
+const CONFINED_NOTE =
+  'This whole session runs in a sandbox, in which the one that Codex makes for single commands does not work. Run every command with sandbox_permissions set to "require_escalated" and a short justification, unless asking for that is forbidden; it then runs in the sandbox of the session. Any other command fails. What the sandbox of the session refuses, nobody can allow: say what you would need instead.';
+
+/** The configuration that codex-acp was given, with the note above behind what the user tells Codex. */
+function codexConfined({ CODEX_CONFIG = "{}" }: Variables): Variables {
+  // Expected: a setting of the user's that is no JSON. codex-acp says so itself.
+  try {
+    const config: Record<string, unknown> = Object(JSON.parse(CODEX_CONFIG));
+    const told = [config.developer_instructions, CONFINED_NOTE].filter((text) => typeof text === "string");
+    return { CODEX_CONFIG: JSON.stringify({ ...config, developer_instructions: told.join("\n\n") }) };
+  } catch {
+    return {};
+  }
+}
 
 /**
  * codex-acp 2.6: answers protocol version 2 when it is offered more than 1, begins in a mode in which a model approves
@@ -207,7 +226,6 @@ const CODEX: AcpProfile = {
     { id: "agent", name: "Auto review" },
     { id: "agent-full-access", name: "Full access" },
   ],
-  environment: { CODEX_CONFIG: JSON.stringify(CODEX_CONFIG) },
   asking: { INITIAL_AGENT_MODE: "read-only" },
   unasked: { INITIAL_AGENT_MODE: "agent-full-access" },
   keyLogin: { methodId: "api-key", variable: "OPENAI_API_KEY" },
@@ -215,7 +233,6 @@ const CODEX: AcpProfile = {
     CODEX_HOME: folder,
     MODEL_PROVIDER: "flint",
     CODEX_CONFIG: JSON.stringify({
-      ...CODEX_CONFIG,
       model: "offline",
       model_provider: "flint",
       model_providers: {
@@ -228,6 +245,7 @@ const CODEX: AcpProfile = {
       },
     }),
   }),
+  confined: codexConfined,
 };
 
 const GOOSE: AcpProfile = {

@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { CommandSandbox } from "@flint/core/sandbox";
 import { type Decision, mintId, type ThreadSettings } from "@flint/protocol";
 import { agentProgram, leavesNoProcess, needs, RecordingTurn } from "@flint/testkit";
@@ -69,6 +70,36 @@ withAgent(
 );
 
 withAgent(
+  "a real agent that is confined as a whole runs commands once they are allowed, and writes only where it may",
+  async () => {
+    const { open, settings, read } = await codexAcp();
+    const outside = join(dirname(settings.cwd), "outside");
+    const run = async (command: string, other: Partial<ThreadSettings>) => {
+      const session = await open(undefined, other);
+      const turn = turnOf({ ...settings, ...other }, `run \`${command}\``);
+      expect(await session.run(turn)).toEqual({ status: "completed" });
+      await session.close();
+      const asked = other.approvalPolicy === "never" ? [] : [{ kind: "command", command }];
+      expect(turn.actions).toMatchObject(asked);
+      return turn.completedItems[0];
+    };
+    expect(await run("echo done > made", {})).toMatchObject({ status: "completed", exitCode: 0 });
+    expect(await read("made")).toBe("done\n");
+    expect(await run(`echo done > ${outside}`, {})).toMatchObject({ status: "failed" });
+    const unasked = { approvalPolicy: "never" } as const;
+    expect(await run("echo done > unasked", unasked)).toMatchObject({ status: "completed" });
+    expect(await run(`echo done > ${outside}`, unasked)).toMatchObject({ status: "failed" });
+    expect(existsSync(outside)).toBe(false);
+    const reading = { sandboxPolicy: { type: "readOnly" } } as const;
+    expect(await run("echo no > other", reading)).toMatchObject({ status: "failed" });
+    expect(await read("other")).toBeUndefined();
+    const seen = await run("sh -c 'cat made'", reading);
+    expect(seen).toMatchObject({ exitCode: 0, aggregatedOutput: expect.stringContaining("done\n") });
+  },
+  LONG,
+);
+
+withAgent(
   "a real agent is stopped while it talks, is taken up again in a new process, and does not act when denied",
   async () => {
     const { open, settings, read } = await codexAcp([
@@ -94,7 +125,8 @@ withAgent(
   LONG,
 );
 
-async function codexAcp(script: OfflineScript) {
+/** Codex over ACP on the offline model, which follows its script, or else does what it is asked. */
+async function codexAcp(script?: OfflineScript) {
   leavesNoProcess();
   const place = await mkdtemp(PLACES);
   const cwd = join(place, "work");
@@ -122,8 +154,9 @@ async function codexAcp(script: OfflineScript) {
     config: {},
   };
   const common = { settings, sandbox, mcpServers: [], history: async () => [], account: async () => "" };
-  const open = async (nativeId?: string) => {
-    const session = await driver.open({ threadId: mintId(), nativeId, ...common });
+  const open = async (nativeId?: string, other: Partial<ThreadSettings> = {}) => {
+    const spec = { ...common, settings: { ...settings, ...other } };
+    const session = await driver.open({ threadId: mintId(), nativeId, ...spec });
     onTestFinished(() => session.close());
     return session;
   };

@@ -1,16 +1,8 @@
 import type { DriverEvent } from "@flint/core/ports";
-import { CommandSandbox } from "@flint/core/sandbox";
 import { mintId } from "@flint/protocol";
-import {
-  leavesNoProcess,
-  lifecycleFaults,
-  RecordingTurn,
-  type RecordingTurnOptions,
-  streamFaults,
-  temporaryFolder,
-} from "@flint/testkit";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { acpBench, type BenchOptions } from "./testing/acp-bench.ts";
+import { lifecycleFaults, streamFaults } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { openBench } from "./testing/acp-bench.ts";
 
 const COMPLETED = { status: "completed" };
 const extensions = (events: readonly DriverEvent[]) =>
@@ -184,28 +176,3 @@ describe("what it is given", () => {
     expect(turn.completedItems).toMatchObject([{ type: "contextCompaction", summary: "All of it." }]);
   });
 });
-
-type Wishes = Partial<Omit<RecordingTurnOptions, "text">>;
-type TurnWishes = Wishes & {
-  /** Other fields that the turn has. */
-  readonly other?: object;
-};
-
-async function openBench(options: BenchOptions = {}) {
-  leavesNoProcess();
-  const folder = await temporaryFolder();
-  const bench = await acpBench<Wishes, RecordingTurn>(
-    {
-      folder: folder.path,
-      sandbox: new CommandSandbox({ environment: process.env }),
-      turnOf: (wishes) => new RecordingTurn(wishes),
-      atEnd: onTestFinished,
-    },
-    options,
-  );
-  return {
-    ...{ driver: bench.driver, session: bench.session, settings: bench.settings, folder },
-    begin: (text: string, { other, ...wishes }: TurnWishes = {}) => bench.begin(text, wishes, other),
-    run: (text: string, { other, ...wishes }: TurnWishes = {}) => bench.run(text, wishes, other),
-  };
-}

@@ -1,6 +1,7 @@
 import type { DriverSession, SessionSpec, TurnContext, TurnOutcome } from "@flint/core/ports";
 import type { ThreadSettings, UserInput } from "@flint/protocol";
 import type { FileDiff } from "../shared/file-diff.ts";
+import { orAborted } from "../shared/stoppable-turn.ts";
 import { AcpAgent } from "./agent.ts";
 import { Briefing } from "./briefing.ts";
 import { ClientServices } from "./client-services.ts";
@@ -11,7 +12,6 @@ import { promptBlocks } from "./prompt.ts";
 import { RequestRefusal } from "./request-refusal.ts";
 import type { Selectors } from "./selectors.ts";
 import { SessionNews } from "./session-news.ts";
-import { orAborted } from "./stopping.ts";
 import { AcpTurn } from "./turn.ts";
 import { usageEvent } from "./usage.ts";
 import { isObject, type JsonObject, objectOf } from "./wire.ts";

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import type { RunningProcess, Sandbox } from "@flint/core/ports";
 import { type Decision, type Item, LIMITS } from "@flint/protocol";
+import { orAborted } from "../shared/stoppable-turn.ts";
 import type { Desk } from "./desk.ts";
 import { RequestRefusal } from "./request-refusal.ts";
-import { orAborted } from "./stopping.ts";
 import { type JsonObject, listOf, numberOf, objectOf, textOf } from "./wire.ts";
 
 const MOST_TERMINALS = 32;

@@ -24,11 +24,16 @@ const FENCE = /^```[a-z]*\n([\s\S]*?)\n?```\s*$/;
 /** What a call has to be shown as; undefined while the agent has not yet told what it is about. */
 export function formOf(call: ToolCall, place: ToolPlace): ToolForm | undefined {
   const isEarly = call.status === "pending";
-  if (call.kind === "execute") return commandOf(call) === undefined && isEarly ? undefined : "command";
+  if (runsCommand(call)) return commandOf(call) === undefined && isEarly ? undefined : "command";
   if (changesOf(call, place).length > 0) return "fileChange";
   if (isEarly && ["edit", "delete", "move"].includes(call.kind)) return undefined;
   if (MCP_NAME.test(call.name ?? "")) return "mcp";
   return searchOf(call) === undefined ? "tool" : "webSearch";
+}
+
+/** Codex calls a command by what it seems to be for: `ls` is a search, `cat` is reading. */
+function runsCommand(call: ToolCall): boolean {
+  return call.kind === "execute" || (call.name === "exec_command" && commandOf(call) !== undefined);
 }
 
 /** The call as an item of the thread. */
@@ -72,8 +77,7 @@ export function actionOf(itemId: string, call: ToolCall, place: ToolPlace): Acti
   const common = { itemId, ...(reason === undefined ? {} : { reason: reason.slice(0, LONGEST_REASON) }) };
   // A title is taken for the command only where the agent tells nothing else.
   const isCommand = commandOf(call) !== undefined || Object.keys(objectOf(call.rawInput)).length === 0;
-  if (call.kind === "execute" && isCommand)
-    return { kind: "command", ...common, ...commandPlace(call, place) };
+  if (runsCommand(call) && isCommand) return { kind: "command", ...common, ...commandPlace(call, place) };
   const changes = changesOf(call, place);
   // Without the differences nobody could tell what is allowed; then the raw input is the exact thing.
   if (changes.length > 0 && changes.every((change) => change.diff !== "" || change.kind === "delete")) {

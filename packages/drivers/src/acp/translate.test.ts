@@ -90,6 +90,15 @@ describe("a command", () => {
     expect(completed(events)).toMatchObject([end]);
   });
 
+  test("is one whatever Codex says that it is for", () => {
+    const read = { title: "List /repo", kind: "search", name: "exec_command", status: "in_progress" };
+    const events = translate([
+      call({ ...read, rawInput: { command: "ls", cwd: "/repo" } }),
+      update({ status: "completed", rawOutput: { exit_code: 0 } }),
+    ]);
+    expect(completed(events)).toMatchObject([{ type: "commandExecution", command: "ls", exitCode: 0 }]);
+  });
+
   test("does not take Claude's description for its output, nor the fence around it", () => {
     const described = [{ type: "content", content: { type: "text", text: "Lists files" } }];
     const fenced = [{ type: "content", content: { type: "text", text: "```console\na.ts\n```" } }];
@@ -237,19 +246,29 @@ describe("a call that has to be allowed", () => {
 
 describe("everything else", () => {
   test("a plan is one item for the turn, updated whole", () => {
-    const entries = [{ content: "look", priority: "high", status: "in_progress" }];
-    const done = [{ content: "look", priority: "high", status: "completed" }];
+    const other = { content: "rest", priority: "urgent", status: "pending" };
+    const entries = [{ content: "look", priority: "high", status: "in_progress" }, other];
+    const done = [{ content: "look", priority: "high", status: "completed" }, other];
     const events = translate([
       { sessionUpdate: "plan", entries },
       { sessionUpdate: "plan", entries: done },
     ]);
-    const after = [{ step: "look", status: "completed" }];
+    const rest = { step: "rest", status: "pending" };
+    const [before, after] = [
+      [{ step: "look", status: "inProgress", priority: "high" }, rest],
+      [{ step: "look", status: "completed", priority: "high" }, rest],
+    ];
     expect(events).toEqual([
-      { type: "item/started", item: { type: "plan", id: "turn-1", text: "" } },
-      { type: "item/plan/delta", itemId: "turn-1", delta: "1. look" },
-      { type: "turn/plan/updated", explanation: "", plan: [{ step: "look", status: "inProgress" }] },
+      {
+        type: "item/started",
+        item: { type: "plan", id: "turn-1", text: "1. look\n2. rest", entries: before },
+      },
+      { type: "turn/plan/updated", explanation: "", plan: before },
       { type: "turn/plan/updated", explanation: "", plan: after },
-      { type: "item/completed", item: { type: "plan", id: "turn-1", text: "1. look", entries: after } },
+      {
+        type: "item/completed",
+        item: { type: "plan", id: "turn-1", text: "1. look\n2. rest", entries: after },
+      },
     ]);
   });
 

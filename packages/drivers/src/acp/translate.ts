@@ -1,5 +1,5 @@
 import type { DriverEvent } from "@flint/core/ports";
-import { type Item, LIMITS, type PlanEntry } from "@flint/protocol";
+import { type Item, LIMITS, type PlanEntry, priorityOf } from "@flint/protocol";
 import { diffsOf, type ToolCall, UNKNOWN_CALL, updatedCall } from "./tool-call.ts";
 import { formOf, itemOf, outputOf, type ToolForm, type ToolPlace, type ToolStatus } from "./tool-item.ts";
 import { blockText, type JsonObject, listOf, objectOf, textOf } from "./wire.ts";
@@ -225,17 +225,17 @@ function onPlan(state: AcpState, update: JsonObject): Step {
     return [{ ...closed, plan: { ...closed.plan, text, entries } }, [...before, updated]];
   }
   const [next, id] = takeItemId(closed);
-  const started: DriverEvent = { type: "item/started", item: { type: "plan", id, text: "" } };
-  const delta: DriverEvent = { type: "item/plan/delta", itemId: id, delta: text };
-  return [{ ...next, plan: { type: "plan", id, text, entries } }, [...before, started, delta, updated]];
+  const plan: Item<"plan"> = { type: "plan", id, text, entries };
+  return [{ ...next, plan }, [...before, { type: "item/started", item: plan }, updated]];
 }
 
 function planEntry(entry: unknown): PlanEntry {
-  const { content, status } = objectOf(entry);
+  const { content, status, priority } = objectOf(entry);
   const known = status === "completed" || status === "pending" ? status : undefined;
   return {
     step: textOf(content) ?? "",
     status: known ?? (status === "in_progress" ? "inProgress" : "pending"),
+    ...priorityOf(priority),
   };
 }
 

@@ -4,6 +4,7 @@ import { asFlintError, type Decision, FlintError, type Item, type TurnError } fr
 import { RemoteError } from "@flint/rpc";
 import { answerElicitation } from "../shared/elicitation.ts";
 import type { FileDiff } from "../shared/file-diff.ts";
+import { orAborted } from "../shared/stoppable-turn.ts";
 import type { AcpAgent } from "./agent.ts";
 import { AllowedWork } from "./allowed.ts";
 import { chooseAll } from "./choices.ts";
@@ -13,7 +14,7 @@ import { answerOf, CANCELLED, type PermissionAnswer } from "./permission.ts";
 import type { AcpAgentOptions } from "./process.ts";
 import { ACP_CODES, RequestRefusal } from "./request-refusal.ts";
 import { SilenceWatch } from "./silence.ts";
-import { orAborted, settlesWithin } from "./stopping.ts";
+import { settlesWithin } from "./stopping.ts";
 import { actionOf } from "./tool-item.ts";
 import {
   type AcpState,

@@ -29,7 +29,11 @@ test("a fork is resumed from the session that it copies, under an id of its own,
   expect(claudeArguments({ ...START, session, policy }).slice(-5)).toEqual([
     ...["--resume", session.forkOf, "--fork-session", "--session-id", SESSION.id],
   ]);
-  const known = { ...session, isKnown: true };
+  const at = "33333333-3333-4333-8333-333333333333";
+  expect(claudeArguments({ ...START, session: { ...session, forkAt: at }, policy }).slice(-7)).toEqual([
+    ...["--resume", session.forkOf, "--fork-session", "--resume-session-at", at, "--session-id", SESSION.id],
+  ]);
+  const known = { ...session, forkAt: at, isKnown: true };
   expect(claudeArguments({ ...START, session: known, policy }).slice(-2)).toEqual(["--resume", SESSION.id]);
 });
 

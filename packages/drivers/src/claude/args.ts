@@ -7,6 +7,8 @@ export interface NativeSession {
   readonly isKnown: boolean;
   /** Another session that it begins as a copy of. */
   readonly forkOf?: string | undefined;
+  /** The last message of that session that the copy has; all of them unless given. */
+  readonly forkAt?: string | undefined;
 }
 
 /** What a process of Claude is started with. */
@@ -40,10 +42,11 @@ export function claudeArguments({ session, model, policy, instructions }: Claude
 }
 
 /** A copy is told the id it gets, so that it can be named before Claude says a word. */
-function sessionArguments({ id, isKnown, forkOf }: NativeSession): string[] {
+function sessionArguments({ id, isKnown, forkOf, forkAt }: NativeSession): string[] {
   if (isKnown) return ["--resume", id];
   const copied = forkOf === undefined ? [] : ["--resume", forkOf, "--fork-session"];
-  return [...copied, "--session-id", id];
+  const upTo = forkAt === undefined ? [] : ["--resume-session-at", forkAt];
+  return [...copied, ...upTo, "--session-id", id];
 }
 
 /** A sandbox in a sandbox does not work; the outer one holds for everything that Claude does. */

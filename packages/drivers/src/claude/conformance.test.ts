@@ -70,6 +70,7 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
         ask: "what did I ask you?",
         knowsBefore: /1\. hello/,
         knowsTold: /lantern/,
+        atAnyTurn: true,
       },
       otherModel: { model: "claude/haiku", used: () => /haiku/.test(String(model.latestModel)) },
       selectors: ["reasoning_effort", "max_thinking_tokens", "mode"],

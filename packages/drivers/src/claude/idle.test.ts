@@ -43,25 +43,33 @@ test("ten threads that nobody uses have no process left, and the next turn of ea
   expect(await said(client, threadIds[9] ?? "")).toContain("--resume,a-session");
 });
 
-test("a thread that somebody follows keeps its process while something runs in its background", async () => {
-  leavesNoProcess();
-  const { path } = await temporaryFolder();
-  const started = { type: "system", subtype: "task_started", task_id: "t", is_backgrounded: true };
-  const ended = { type: "system", subtype: "task_notification", task_id: "t", summary: "Done." };
-  const command = await writeFakeAgent(path, [
-    ...[...WELCOME, ...BEGIN, { send: started }, says("It builds."), ...DONE],
-    ...[...BEGIN, { send: ended }, says("It is built."), ...DONE, { expect: { type: "nothing" } }],
-  ]);
-  const { made, client } = engineOn(command, path);
-  const threadId = await client.startThread({ model: "claude/default" });
-  await said(client, threadId);
-  const running = agentsIn(path);
-  await made.clock.advance(3 * IDLE_MS);
-  expect(await said(client, threadId)).toContain("It is built.");
-  expect(agentsIn(path)).toEqual(running);
-  await made.clock.advance(3 * IDLE_MS);
-  await waitForExit(running);
-});
+test.each(["somebody follows", "nobody follows"])(
+  "a thread that %s keeps its process while something runs in its background",
+  async (who) => {
+    leavesNoProcess();
+    const { path } = await temporaryFolder();
+    const started = { type: "system", subtype: "task_started", task_id: "t", is_backgrounded: true };
+    const ended = { type: "system", subtype: "task_notification", task_id: "t", summary: "Done." };
+    const command = await writeFakeAgent(path, [
+      ...[...WELCOME, ...BEGIN, { send: started }, says("It builds."), ...DONE],
+      ...[...BEGIN, { send: ended }, says("It is built."), ...DONE, { expect: { type: "nothing" } }],
+    ]);
+    const { made, client } = engineOn(command, path);
+    const threadId = await client.startThread({ model: "claude/default" });
+    await said(client, threadId);
+    const running = agentsIn(path);
+    const leave = async () => {
+      if (who === "nobody follows") await client.call("thread/unsubscribe", { threadId });
+    };
+    await leave();
+    await made.clock.advance(3 * IDLE_MS);
+    expect(await said(client, threadId)).toContain("It is built.");
+    expect(agentsIn(path)).toEqual(running);
+    await leave();
+    await made.clock.advance(3 * IDLE_MS);
+    await waitForExit(running);
+  },
+);
 
 /** The processes of the agents of one test; others may have been left here by whoever ran before. */
 function agentsIn(path: string) {

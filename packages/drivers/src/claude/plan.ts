@@ -1,5 +1,5 @@
 import type { DriverEvent } from "@flint/core/ports";
-import type { Item, PlanEntry } from "@flint/protocol";
+import { type Item, type PlanEntry, priorityOf } from "@flint/protocol";
 import { isRecord, textField } from "./fields.ts";
 import { type Memory, type Step, type ToolUse, type TranslateState, takeItemId } from "./state.ts";
 
@@ -65,5 +65,6 @@ function todosOf(todos: unknown): PlanEntry[] {
   return todos.map((todo: unknown) => ({
     step: textField(todo, "content") ?? "",
     status: STATUSES.get(textField(todo, "status") ?? "") ?? "pending",
+    ...priorityOf(textField(todo, "priority")),
   }));
 }

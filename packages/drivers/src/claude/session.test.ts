@@ -1,23 +1,13 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { DriverSession } from "@flint/core/ports";
-import { CommandSandbox } from "@flint/core/sandbox";
 import type { Decision } from "@flint/protocol";
-import {
-  agentProgram,
-  descendantsOf,
-  leavesNoProcess,
-  needs,
-  RecordingTurn,
-  type RecordingTurnOptions,
-  temporaryFolder,
-} from "@flint/testkit";
-import { expect, onTestFinished } from "vitest";
-import { type BenchWishes, ClaudeBench, type Place } from "./testing/claude-bench.ts";
+import { descendantsOf, needs } from "@flint/testkit";
+import { expect } from "vitest";
+import type { Place } from "./testing/claude-bench.ts";
+import { realClaude, run, turnOf } from "./testing/real-claude.ts";
 
 const test = needs("claude");
-const PROGRAM = agentProgram("claude") ?? "claude";
 
 const bash = (command: string) => ({ call: "Bash", input: { command } });
 const DONE = [{ text: "Done." }];
@@ -29,7 +19,7 @@ test("[S0-94] [S3-50] [S3-58] [S3-59] [S4-8] [S4-15] the thread's model answers,
     [{ reasoning: "Well." }, { text: "Hello from here." }, usage],
     ...Array.from({ length: 4 }, () => [{ text: "Again." }, usage]),
   ];
-  const bench = await make({ script, settings: { model: "claude/haiku" } });
+  const bench = await realClaude({ script, settings: { model: "claude/haiku" } });
   const { turn, outcome, session } = await run(bench, "hello");
   expect(outcome).toEqual({ status: "completed" });
   expect(String(bench.model.latestModel)).toMatch(/haiku/);
@@ -57,7 +47,7 @@ test("[S0-94] [S3-50] [S3-58] [S3-59] [S4-8] [S4-15] the thread's model answers,
 
 test("[S4-16] a command is shown and asked about exactly as it is, and its output and exit code are told", async () => {
   const script = [[bash("echo out; echo err >&2; exit 3")], DONE, [bash("touch denied")], DONE];
-  const bench = await make({ script });
+  const bench = await realClaude({ script });
   const { turn, session } = await run(bench, "do it");
   const command = "echo out; echo err >&2; exit 3";
   const [action] = turn.actions;
@@ -74,7 +64,7 @@ test("[S4-16] a command is shown and asked about exactly as it is, and its outpu
 });
 
 test("under always even a look at a file is asked about, otherwise it is not", async () => {
-  const bench = await make({
+  const bench = await realClaude({
     script: ({ workspace }) => {
       const read = [{ call: "Read", input: { file_path: join(workspace, "notes.txt") } }];
       return [read, DONE, read, DONE];
@@ -95,7 +85,7 @@ test("under always even a look at a file is asked about, otherwise it is not", a
 });
 
 test("under never everything is done without a mode that Claude refuses to root", async () => {
-  const bench = await make({
+  const bench = await realClaude({
     script: [[bash("touch made && echo done")], DONE],
     settings: { approvalPolicy: "never" },
   });
@@ -106,7 +96,7 @@ test("under never everything is done without a mode that Claude refuses to root"
 
 test("a new file is shown as the exact difference before it is written", async () => {
   const write = (file_path: string) => ({ call: "Write", input: { file_path, content: "one\ntwo\n" } });
-  const bench = await make({
+  const bench = await realClaude({
     script: ({ workspace }) => [[write(join(workspace, "new.txt"))], DONE],
   });
   const { turn } = await run(bench, "write it");
@@ -122,7 +112,7 @@ test("read-only holds for everything that Claude does, and so do the borders of 
   const write = (file_path: string) => ({ call: "Write", input: { file_path, content: "x" } });
   const places = (place: Place) =>
     [join(place.workspace, "in.txt"), join(place.config, "settings.json")] as const;
-  const bench = await make({
+  const bench = await realClaude({
     script: (place) => {
       const [inside, steering] = places(place);
       const tries = [[bash(`touch ${inside}`)], [write(inside)], DONE];
@@ -156,7 +146,7 @@ test("read-only holds for everything that Claude does, and so do the borders of 
 });
 
 test("settings, hooks and servers that the workspace brings have no effect", async () => {
-  const bench = await make({ script: [[bash("touch allowed")], DONE] });
+  const bench = await realClaude({ script: [[bash("touch allowed")], DONE] });
   const touch = (name: string) => `touch ${join(bench.workspace, name)}`;
   const hook = { hooks: [{ type: "command", command: touch("hooked") }] };
   const hooks = { SessionStart: [hook], PreToolUse: [{ matcher: "*", ...hook }] };
@@ -176,7 +166,7 @@ test("settings, hooks and servers that the workspace brings have no effect", asy
 });
 
 test("[S3-47] [S3-48] what is said while it works reaches the model in the same turn, and nothing but frames is written", async () => {
-  const bench = await make({ script: [[bash("sleep 1; echo done")], [{ text: "Both done." }]] });
+  const bench = await realClaude({ script: [[bash("sleep 1; echo done")], [{ text: "Both done." }]] });
   const session = await bench.open();
   const turn = turnOf(bench, "work");
   const ended = session.run(turn).finally(() => turn.end());
@@ -197,7 +187,7 @@ test("[S3-47] [S3-48] what is said while it works reaches the model in the same 
 
 test("an interrupt ends the turn and not the process, while it streams and while a command runs", async () => {
   const slow = Array.from({ length: 100 }, (_, index) => [{ text: `word${index} ` }, { delay: 50 }]).flat();
-  const bench = await make({ script: [slow, [bash("touch begun; tail -f /dev/null")], DONE] });
+  const bench = await realClaude({ script: [slow, [bash("touch begun; tail -f /dev/null")], DONE] });
   const session = await bench.open();
   const streaming = turnOf(bench, "talk");
   const first = session.run(streaming).finally(() => streaming.end());
@@ -218,7 +208,7 @@ test("an interrupt ends the turn and not the process, while it streams and while
 });
 
 test("[S4-28] Claude without a login of its own fails the turn with the way to sign in", async () => {
-  const bench = await make({ agent: { offlineModel: undefined } });
+  const bench = await realClaude({ agent: { offlineModel: undefined } });
   const { outcome, turn } = await run(bench, "hello");
   expect(outcome).toMatchObject({
     status: "failed",
@@ -229,7 +219,7 @@ test("[S4-28] Claude without a login of its own fails the turn with the way to s
 });
 
 test("a conversation that Claude lost is told anew from the next session on", async () => {
-  const bench = await make({ script: [DONE] });
+  const bench = await realClaude({ script: [DONE] });
   const lost = await bench.open({ nativeId: "00000000-0000-4000-8000-000000000000" });
   const turn = turnOf(bench, "hello");
   await expect(lost.run(turn)).rejects.toThrow(/no longer has its session/);
@@ -240,7 +230,7 @@ test("a conversation that Claude lost is told anew from the next session on", as
 });
 
 test("an answer that has to fit a schema does, without a question, and only in the turn that wants it", async () => {
-  const bench = await make({ settings: { approvalPolicy: "always" } });
+  const bench = await realClaude({ settings: { approvalPolicy: "always" } });
   const outputSchema = {
     type: "object",
     properties: { answer: { type: "string" }, count: { type: "integer" } },
@@ -265,7 +255,7 @@ test("an answer that does not fit is asked for again, and one that never does fa
     additionalProperties: false,
   };
   const words = Array.from({ length: 6 }, () => [{ text: "I would rather say it in words." }]);
-  const bench = await make({ script: [give("many"), give(42), ...words] });
+  const bench = await realClaude({ script: [give("many"), give(42), ...words] });
   const session = await bench.open();
   const ask = async () => {
     const turn = turnOf(bench, "how many", { outputSchema });
@@ -279,7 +269,7 @@ test("an answer that does not fit is asked for again, and one that never does fa
 });
 
 test("a process for each turn ends with it, and the next one goes on with the conversation", async () => {
-  const bench = await make({ agent: { processSpan: "turn" } });
+  const bench = await realClaude({ agent: { processSpan: "turn" } });
   const { session } = await run(bench, "hello");
   expect(claudes()).toEqual([]);
   const { turn, outcome } = await run(bench, "what did I ask you?", {}, session);
@@ -290,7 +280,7 @@ test("a process for each turn ends with it, and the next one goes on with the co
 });
 
 test("a session is copied for a fork and told only what the copy lacks; one that is gone is told about in words", async () => {
-  const bench = await make();
+  const bench = await realClaude();
   const { turn } = await run(bench, "hello");
   const nativeId = turn.events.find((event) => event.type === "session")?.nativeId ?? "";
   const account = async () => "everything at once";
@@ -301,33 +291,19 @@ test("a session is copied for a fork and told only what the copy lacks; one that
     ["hello", "lamp was mended", "everything at once"].map((text) => asked().includes(text));
   expect(contained()).toEqual([true, true, false]);
   expect(fork.turn.events.filter((event) => event.type === "extension")).toEqual([]);
-  const lost = { ...forkOf, nativeId: "00000000-0000-4000-8000-000000000000" };
-  const told = await run(bench, "hi", {}, await bench.open({ forkOf: lost, account }));
-  expect(told.outcome).toEqual({ status: "completed" });
-  expect(contained()).toEqual([false, false, true]);
+  const nowhere = "00000000-0000-4000-8000-000000000000";
   const message = expect.stringContaining("told what happened in words");
   const failure = { type: "extension", method: "claude/forkFailed", params: { message } };
-  expect(told.turn.events).toContainEqual(failure);
+  for (const lost of [
+    { ...forkOf, nativeId: nowhere },
+    { ...forkOf, position: nowhere },
+  ]) {
+    const told = await run(bench, "hi", {}, await bench.open({ forkOf: lost, account }));
+    expect(told.outcome).toEqual({ status: "completed" });
+    expect(contained()).toEqual([false, false, true]);
+    expect(told.turn.events).toContainEqual(failure);
+  }
 });
-
-async function make(wishes: BenchWishes = {}): Promise<ClaudeBench> {
-  leavesNoProcess();
-  const { path: folder } = await temporaryFolder();
-  const sandbox = new CommandSandbox({ environment: process.env });
-  return ClaudeBench.make({ folder, command: [PROGRAM], sandbox, atEnd: onTestFinished }, wishes);
-}
-
-function turnOf(bench: ClaudeBench, text: string, wishes: Partial<RecordingTurnOptions> = {}): RecordingTurn {
-  return new RecordingTurn({ text, settings: bench.settings, ...wishes });
-}
-
-/** Runs one turn to its end, in a new session unless one is given. */
-async function run(bench: ClaudeBench, text: string, wishes = {}, given?: DriverSession) {
-  const session = given ?? (await bench.open());
-  const turn = turnOf(bench, text, wishes);
-  const outcome = await session.run(turn).finally(() => turn.end());
-  return { session, turn, outcome };
-}
 
 /** The processes of Claude that run now. */
 function claudes(): number[] {

@@ -2,6 +2,7 @@ import type { Clock, DriverSession, SessionSpec, TurnContext, TurnOutcome } from
 import { FlintError, type ThreadSettings, type UserInput } from "@flint/protocol";
 import type { ClaudeWelcome } from "@flint/protocol/claude";
 import type { AgentOptions, AgentProgram } from "../shared/agent-options.ts";
+import { orAborted } from "../shared/stoppable-turn.ts";
 import type { NativeSession } from "./args.ts";
 import { answerAlone } from "./asks.ts";
 import { BackgroundWork } from "./background.ts";
@@ -61,7 +62,7 @@ export class ClaudeSession implements DriverSession {
     const { nativeId, forkOf } = spec;
     this.#session =
       nativeId === undefined
-        ? { id: crypto.randomUUID(), isKnown: false, forkOf: forkOf?.nativeId }
+        ? { id: crypto.randomUUID(), isKnown: false, forkOf: forkOf?.nativeId, forkAt: forkOf?.position }
         : { id: nativeId, isKnown: true };
   }
 
@@ -90,7 +91,7 @@ export class ClaudeSession implements DriverSession {
 
   /** Undefined if the turn was stopped before anything was said. */
   async #begin(turn: TurnContext): Promise<Begun | undefined> {
-    const live = await untilStopped(this.#prepared(turn), turn.signal);
+    const live = await orAborted(this.#prepared(turn), turn.signal, undefined);
     if (live === undefined || this.#closing.signal.aborted) return undefined;
     const account = this.#isAccountGiven ? "" : await this.#account();
     const blocks = await turnBlocks(turn, account);
@@ -283,19 +284,4 @@ export class ClaudeSession implements DriverSession {
     if ("refusal" in answer) live?.connection.refuse(requestId, answer.refusal);
     else live?.connection.answer(requestId, answer.response);
   }
-}
-
-/** What the work gives, or undefined as soon as the turn is to stop; the work goes on then, for the next turn. */
-async function untilStopped<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
-  if (signal.aborted) {
-    work.catch(() => undefined);
-    return undefined;
-  }
-  let stop: () => void = () => undefined;
-  const stopped = new Promise<undefined>((resolve) => {
-    stop = () => resolve(undefined);
-    signal.addEventListener("abort", stop, { once: true });
-  });
-  work.catch(() => undefined);
-  return Promise.race([work, stopped]).finally(() => signal.removeEventListener("abort", stop));
 }

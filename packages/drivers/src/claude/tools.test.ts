@@ -1,23 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import type { DriverSession } from "@flint/core/ports";
-import { CommandSandbox } from "@flint/core/sandbox";
-import {
-  agentProgram,
-  leavesNoProcess,
-  lifecycleFaults,
-  needs,
-  RecordingTurn,
-  type RecordingTurnOptions,
-  temporaryFolder,
-} from "@flint/testkit";
+import { lifecycleFaults, needs } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
-import { type BenchWishes, ClaudeBench } from "./testing/claude-bench.ts";
+import { seenScript } from "../testing/seen-script.ts";
+import type { ClaudeBench } from "./testing/claude-bench.ts";
+import { realClaude, run, turnOf } from "./testing/real-claude.ts";
 
 const test = needs("claude");
-const PROGRAM = agentProgram("claude") ?? "claude";
-const MCP_SERVER = fileURLToPath(new URL("../native/mcp/fixtures/library-server.mjs", import.meta.url));
+const MCP_SERVER = new URL("../native/mcp/fixtures/library-server.mjs", import.meta.url);
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -30,7 +20,7 @@ test("a question of Claude is put to the user, and the answer reaches the model"
     { label: "Blue", description: "like the sea" },
   ];
   const question = { question: "Which colour?", header: "Colour", multiSelect: false, options };
-  const bench = await make({ script: [[call("AskUserQuestion", { questions: [question] })], DONE] });
+  const bench = await realClaude({ script: [[call("AskUserQuestion", { questions: [question] })], DONE] });
   const { turn, outcome } = await run(bench, "paint it", { answers: { 1: { answers: ["Blue"] } } });
   expect(outcome).toEqual({ status: "completed" });
   expect(turn.questions).toEqual([[{ id: "1", question: "Which colour?", header: "Colour", options }]]);
@@ -40,7 +30,7 @@ test("a question of Claude is put to the user, and the answer reaches the model"
 
 test("in plan mode a plan is made first, and leaving the mode has to be allowed", async () => {
   const plan = { plan: "1. Look\\n2. Leap" };
-  const bench = await make({
+  const bench = await realClaude({
     script: [[call("ExitPlanMode", plan)], DONE],
     settings: { config: { mode: "plan" } },
   });
@@ -51,7 +41,7 @@ test("in plan mode a plan is made first, and leaving the mode has to be allowed"
 
 test("Claude's tasks are the plan of the turn, and stay known in the next one", async () => {
   const create = (subject: string) => call("TaskCreate", { subject, description: subject });
-  const bench = await make({
+  const bench = await realClaude({
     script: [
       [create("Look"), create("Leap")],
       [call("TaskUpdate", { taskId: "1", status: "in_progress" })],
@@ -78,7 +68,7 @@ test("Claude's tasks are the plan of the turn, and stay known in the next one", 
 
 test("what a sub-agent does is shown under the call that made it, and what it used is counted", async () => {
   const task = { description: "sub", prompt: "greet the lamp", subagent_type: "general-purpose" };
-  const bench = await make({
+  const bench = await realClaude({
     script: [
       { when: "delegate", parts: [call("Task", task)] },
       { when: "greet the lamp", parts: [call("Bash", { command: "touch greeted" })] },
@@ -101,13 +91,13 @@ test("what a sub-agent does is shown under the call that made it, and what it us
 });
 
 test("the user's MCP servers are there, their calls are asked about and shown as such, and so is what they ask", async () => {
-  const bench = await make({ script: [[call("mcp__library__greet", { name: "Ada" })], DONE] });
+  const bench = await realClaude({ script: [[call("mcp__library__greet", { name: "Ada" })], DONE] });
   const env = {};
   const server = {
     type: "stdio",
     name: "library",
     command: process.execPath,
-    args: [MCP_SERVER],
+    args: [await seenScript(MCP_SERVER, onTestFinished)],
     env,
   } as const;
   const session = await bench.open({ mcpServers: [server] });
@@ -124,12 +114,12 @@ test("the user's MCP servers are there, their calls are asked about and shown as
 test("[S2-76] a tool that a client offers is called there, beside the user's own servers, and nobody is asked", async () => {
   const lamp = { name: "lamp", description: "A lamp.", inputSchema: { type: "object" } };
   const step = call("mcp__client_tools__house__lamp", { room: "hall" });
-  const bench = await make({ script: [[step], DONE] });
+  const bench = await realClaude({ script: [[step], DONE] });
   const library = {
     type: "stdio",
     name: "library",
     command: process.execPath,
-    args: [MCP_SERVER],
+    args: [await seenScript(MCP_SERVER, onTestFinished)],
     env: {},
   } as const;
   const clientTools = [lamp, { ...lamp, namespace: "house" }];
@@ -157,12 +147,12 @@ test("[S2-76] a tool that a client offers is called there, beside the user's own
 
 test("a server of the user that has the name of the client's tools keeps it, and is asked about", async () => {
   const greet = { name: "greet", description: "Greets.", inputSchema: { type: "object" } };
-  const bench = await make({ script: [[call("mcp__client_tools__greet", { name: "Ada" })], DONE] });
+  const bench = await realClaude({ script: [[call("mcp__client_tools__greet", { name: "Ada" })], DONE] });
   const own = {
     type: "stdio",
     name: "client_tools",
     command: process.execPath,
-    args: [MCP_SERVER],
+    args: [await seenScript(MCP_SERVER, onTestFinished)],
     env: {},
   } as const;
   const session = await bench.open({ clientTools: [greet], mcpServers: [own] });
@@ -173,7 +163,7 @@ test("a server of the user that has the name of the client's tools keeps it, and
 
 test("a tool of a client that fails is told to Claude as a failure", async () => {
   const lamp = { name: "lamp", description: "A lamp.", inputSchema: { type: "object" } };
-  const bench = await make({ script: [[call("mcp__client_tools__lamp", {})], DONE] });
+  const bench = await realClaude({ script: [[call("mcp__client_tools__lamp", {})], DONE] });
   const session = await bench.open({ clientTools: [lamp] });
   const toolResult = { success: false, content: [{ type: "text" as const, text: "No current." }] };
   const { turn } = await run(bench, "light it", { toolResult }, session);
@@ -182,7 +172,7 @@ test("a tool of a client that fails is told to Claude as a failure", async () =>
 });
 
 test("[S0-95] [S0-96] what a thread chooses reaches the model: effort, thinking, pictures and instructions", async () => {
-  const bench = await make({
+  const bench = await realClaude({
     script: [DONE, DONE],
     settings: {
       config: { reasoning_effort: "low", max_thinking_tokens: "8000" },
@@ -207,7 +197,7 @@ test("[S0-95] [S0-96] what a thread chooses reaches the model: effort, thinking,
 });
 
 test("a conversation is compacted on demand, and goes on", async () => {
-  const bench = await make({ script: [DONE, DONE, [{ text: "A lamp was mended." }], DONE] });
+  const bench = await realClaude({ script: [DONE, DONE, [{ text: "A lamp was mended." }], DONE] });
   const { session } = await run(bench, "mend the lamp");
   await run(bench, "light it", {}, session);
   const turn = turnOf(bench, "");
@@ -220,23 +210,4 @@ test("a conversation is compacted on demand, and goes on", async () => {
 
 function askedModel(bench: ClaudeBench): string {
   return JSON.stringify(bench.model.requests.at(-1)?.body.messages);
-}
-
-async function make(wishes: BenchWishes = {}): Promise<ClaudeBench> {
-  leavesNoProcess();
-  const { path: folder } = await temporaryFolder();
-  const sandbox = new CommandSandbox({ environment: process.env });
-  return ClaudeBench.make({ folder, command: [PROGRAM], sandbox, atEnd: onTestFinished }, wishes);
-}
-
-function turnOf(bench: ClaudeBench, text: string, wishes: Partial<RecordingTurnOptions> = {}): RecordingTurn {
-  return new RecordingTurn({ text, settings: bench.settings, ...wishes });
-}
-
-/** Runs one turn to its end, in a new session unless one is given. */
-async function run(bench: ClaudeBench, text: string, wishes = {}, given?: DriverSession) {
-  const session = given ?? (await bench.open());
-  const turn = turnOf(bench, text, wishes);
-  const outcome = await session.run(turn).finally(() => turn.end());
-  return { session, turn, outcome };
 }

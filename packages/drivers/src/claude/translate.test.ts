@@ -1,22 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DriverEvent } from "@flint/core/ports";
-import { CommandSandbox } from "@flint/core/sandbox";
 import { blocksOf, type ClaudeFrame, decodeClaudeFrame } from "@flint/protocol/claude";
-import {
-  agentProgram,
-  expectGolden,
-  leavesNoProcess,
-  lifecycleFaults,
-  needs,
-  RecordingTurn,
-  streamFaults,
-  temporaryFolder,
-} from "@flint/testkit";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expectGolden, lifecycleFaults, needs, RecordingTurn, streamFaults } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
 import { concernsFiles } from "./file-changes.ts";
 import { beginTurn, type FileChanges, type TranslateState } from "./state.ts";
-import { ClaudeBench, type Place } from "./testing/claude-bench.ts";
+import type { Place } from "./testing/claude-bench.ts";
+import { realClaude } from "./testing/real-claude.ts";
 import { recordedFrames } from "./testing/recorded-frames.ts";
 import { step } from "./translate.ts";
 
@@ -81,11 +72,7 @@ if (process.env.FLINT_RECORD === "1") {
 }
 
 async function record(name: string, script: (place: Place) => readonly unknown[]): Promise<void> {
-  leavesNoProcess();
-  const { path: folder } = await temporaryFolder();
-  const sandbox = new CommandSandbox({ environment: process.env });
-  const command = [agentProgram("claude") ?? "claude"];
-  const bench = await ClaudeBench.make({ folder, command, sandbox, atEnd: onTestFinished }, { script });
+  const bench = await realClaude({ script });
   const turn = new RecordingTurn({ text: "go", settings: bench.settings });
   const ended = (await bench.open()).run(turn);
   if (name === "interrupted") {

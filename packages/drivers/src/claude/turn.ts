@@ -52,6 +52,8 @@ export class ClaudeTurn {
   #isJoined = false;
   #isOver = false;
   #complaint: string | undefined;
+  /** The latest message of the conversation, by Claude's own name for it. */
+  #position: string | undefined;
   #characters = 0;
   #cancelWait: (() => void) | undefined;
 
@@ -145,6 +147,7 @@ export class ClaudeTurn {
     }
     // Before Claude takes up what was said, it may still work on something that nobody asked for.
     if (!this.#isBegun) return;
+    this.#position = positionIn(frame) ?? this.#position;
     this.#advance(step(this.#state, frame, changes));
     if (frame.type === "result") this.#result(frame);
   }
@@ -235,6 +238,16 @@ export class ClaudeTurn {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#cancelWait?.();
+    // After a turn that was cut off, the conversation may end in the middle of something.
+    if (outcome.status === "completed" && this.#position !== undefined) {
+      this.#emit({ type: "position", position: this.#position });
+    }
     this.#end(outcome);
   }
+}
+
+/** The name of a message of the conversation itself; what a sub-agent says has its own. */
+function positionIn(frame: TurnFrame): string | undefined {
+  if (frame.type !== "assistant" && frame.type !== "user") return undefined;
+  return (frame.parent_tool_use_id ?? null) === null ? frame.uuid : undefined;
 }

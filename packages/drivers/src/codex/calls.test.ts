@@ -4,7 +4,7 @@ import { RecordingTurn } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { AMENDMENT } from "./decisions.ts";
 import { FakeCodex, type WireMessage } from "./testing/fake-codex.ts";
-import { fakeSession, PLACE, SETTINGS } from "./testing/fake-session.ts";
+import { fakeSession, PLACE, SETTINGS, specOf } from "./testing/fake-session.ts";
 
 /** A turn that has begun. */
 async function running(fake: FakeCodex, decide?: () => Decision, settings: ThreadSettings = SETTINGS) {
@@ -67,6 +67,64 @@ describe("what Codex asks", () => {
       expect(answer).toEqual({ id: "ask-7", result: { decision } });
     },
   );
+
+  /** As Codex asked before it took this request away: without saying in which thread. */
+  const skill = {
+    id: "skill-1",
+    method: "skill/requestApproval",
+    params: { itemId: "s", skillName: "lamps" },
+  };
+
+  test.each([
+    ["allow", "approve"],
+    ["deny", "decline"],
+    ["cancel", "decline"],
+  ] as const)(
+    "[S2-75] an older Codex that asks whether a skill may be used, %s, is answered with %s",
+    async (outcome, decision) => {
+      const fake = new FakeCodex();
+      const { turn } = await running(fake, () => ({ outcome, scope: "once" }));
+      fake.say(skill);
+      const answer = await fake.told(({ id }) => id === skill.id);
+      expect(answer).toEqual({ id: skill.id, result: { decision } });
+      expect(turn.actions).toEqual([
+        { kind: "tool", itemId: "s", tool: "skill", arguments: { skill: "lamps" } },
+      ]);
+      fake.endTurn();
+    },
+  );
+
+  test("[S2-75] nobody is asked about a skill where no turn runs, or where it is not clear for which", async () => {
+    const fake = new FakeCodex();
+    const { driver, turn, outcome } = await running(fake);
+    const answers = {
+      thread: { id: "thread-2", preview: "", cwd: "/workspace", turns: [] },
+      model: "model-1",
+    };
+    fake.answers.set("thread/start", answers);
+    const other = await driver.open({ ...specOf(fake), threadId: "another-thread" });
+    onTestFinished(() => other.close());
+    const second = new RecordingTurn({ text: "go", settings: SETTINGS });
+    const ended = other.run(second);
+    await fake.told(({ params }) => Object(params).threadId === "thread-2");
+    fake.say(skill);
+    expect(await fake.told(({ id }) => id === skill.id)).toEqual({
+      id: skill.id,
+      error: { code: -32602, message: expect.stringContaining("turns run in 2 of them") },
+    });
+    fake.endTurn();
+    await outcome;
+    fake.say({ ...skill, id: "skill-2" });
+    expect(await fake.told(({ id }) => id === "skill-2")).toMatchObject({ result: { decision: "approve" } });
+    fake.say({
+      method: "turn/completed",
+      params: { threadId: "thread-2", turn: { id: "turn-1", status: "completed", items: [] } },
+    });
+    await ended;
+    fake.say({ ...skill, id: "skill-3" });
+    expect(await fake.told(({ id }) => id === "skill-3")).toMatchObject({ error: { code: -32602 } });
+    expect([turn.actions.length, second.actions.length]).toEqual([0, 1]);
+  });
 
   const forCodex: Decision = { outcome: "allow", scope: "always", _meta: { [AMENDMENT]: true } };
   const amendment = ["make", "all"];

@@ -3,7 +3,7 @@ import { type Action, type Decision, isKnownItem, type UserQuestion } from "@fli
 import type { CodexServerCall, CodexServerParams, CodexServerResult } from "@flint/protocol/codex";
 import { answerElicitation } from "../shared/elicitation.ts";
 import { dynamicToolResult } from "./client-tools.ts";
-import { commandDecision, fileDecision, reviewDecision } from "./decisions.ts";
+import { commandDecision, fileDecision, reviewDecision, skillDecision } from "./decisions.ts";
 import { fileChange } from "./file-diff.ts";
 import { itemIdOf } from "./items.ts";
 import { shellQuoted, unwrapShell } from "./shell-words.ts";
@@ -41,6 +41,8 @@ export async function answerCall(call: CodexServerCall, asked: AskedTurn): Promi
       };
     case "applyPatchApproval":
       return { decision: reviewDecision(await approveOldPatch(call.params, asked)) };
+    case "skill/requestApproval":
+      return { decision: skillDecision(await approveSkill(call.params, asked)) };
   }
 }
 
@@ -204,6 +206,18 @@ function approveOldPatch(
       fileChange({ path, kind: { type, move_path: moved }, diff: diff ?? content ?? "" }, turn.settings.cwd),
   );
   return turn.approve({ kind: "fileChange", itemId: itemIdOf(callId), changes, ...reasonOf(reason) });
+}
+
+function approveSkill(
+  { itemId, skillName }: Params<"skill/requestApproval">,
+  { turn }: AskedTurn,
+): Promise<Decision> {
+  return turn.approve({
+    kind: "tool",
+    itemId: itemIdOf(itemId),
+    tool: "skill",
+    arguments: { skill: skillName },
+  });
 }
 
 /** The rule that Codex proposes to make. It could not keep one where it is confined, and may not have it there. */

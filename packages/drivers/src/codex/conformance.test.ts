@@ -81,6 +81,7 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
         ask: "what did I ask you?",
         knowsBefore: /1\. hello/,
         knowsTold: /lantern/,
+        atAnyTurn: true,
       },
       otherModel: { model: "codex/other", used: () => model.requests.at(-1)?.body.model === "other" },
       selectors: ["reasoning_effort", "collaboration_mode"],

@@ -1,5 +1,10 @@
 import type { Decision } from "@flint/protocol";
-import type { CodexCommandDecision, CodexFileDecision, CodexReviewDecision } from "@flint/protocol/codex";
+import type {
+  CodexCommandDecision,
+  CodexFileDecision,
+  CodexReviewDecision,
+  CodexServerResult,
+} from "@flint/protocol/codex";
 
 /** What an answer for always says, beside its own words, if Codex itself is to keep the rule that it proposed. */
 export const AMENDMENT = "codex/execpolicyAmendment";
@@ -35,6 +40,11 @@ export function reviewDecision(decision: Decision, proposed?: readonly string[])
     case "cancel":
       return "abort";
   }
+}
+
+/** How the use of a skill is answered; there are no other words for it. */
+export function skillDecision({ outcome }: Decision): CodexServerResult<"skill/requestApproval">["decision"] {
+  return outcome === "allow" ? "approve" : "decline";
 }
 
 function wantsAmendment(

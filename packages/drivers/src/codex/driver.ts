@@ -27,6 +27,9 @@ interface Listed {
   readonly models: readonly CodexModel[];
 }
 
+/** How long a Codex that could not say what it has is not asked again: one question to Flint may ask for it many times. */
+const SILENT_MS = 5_000;
+
 /** Codex: one `codex app-server` for all threads that may write the same. Starts nothing before it is needed. */
 export class CodexDriver implements Driver {
   readonly id = CODEX_ID;
@@ -38,6 +41,8 @@ export class CodexDriver implements Driver {
   #sandbox: Sandbox | undefined;
   #listed: Listed | undefined;
   #listing: Promise<readonly CodexModel[]> | undefined;
+  /** The process that could not say what it has, if there was one at all, and until when it is not asked again. */
+  #silent: { readonly server: CodexServer | undefined; readonly until: number } | undefined;
   #comparedVersion: string = CODEX_VERSION;
 
   constructor(options: AgentOptions, timing: Partial<CodexTiming> = {}, clock: Clock = SYSTEM_CLOCK) {
@@ -129,18 +134,26 @@ export class CodexDriver implements Driver {
     if (this.#listed !== undefined && (running === undefined || running === this.#listed.server)) {
       return this.#listed.models;
     }
+    if (this.#silent?.server === running && this.#clock.now() < (this.#silent?.until ?? 0))
+      return this.#listed?.models ?? [];
     this.#listing ??= this.#list().finally(() => {
       this.#listing = undefined;
     });
     return this.#listing;
   }
 
-  #list(): Promise<readonly CodexModel[]> {
-    return this.#ask(async (server) => {
+  async #list(): Promise<readonly CodexModel[]> {
+    const known = this.#listed?.models ?? [];
+    const models = await this.#ask(async (server) => {
       const { data } = await server.request("model/list", {}, this.#timing.list);
       this.#listed = { server, models: data };
       return data;
-    }, this.#listed?.models ?? []);
+    }, known);
+    const isSilent = models === known && this.#sandbox !== undefined;
+    this.#silent = isSilent
+      ? { server: await this.#servers.running(), until: this.#clock.now() + SILENT_MS }
+      : undefined;
+    return models;
   }
 
   /** Asks the process, started if need be; what cannot be asked, or is not answered in time, has another answer. */

@@ -1,6 +1,7 @@
 import type { Clock, TurnContext, TurnOutcome } from "@flint/core/ports";
-import { type Decision, failedToolCall, type UserInput } from "@flint/protocol";
+import type { UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexServerCall } from "@flint/protocol/codex";
+import { stoppableTurn } from "../shared/stoppable-turn.ts";
 import { answerCall } from "./calls.ts";
 import type { CodexServer } from "./server.ts";
 import { inputOf } from "./settings.ts";
@@ -20,7 +21,6 @@ export interface TurnPlace {
 /** What comes with the answer to the start is read before the answer is. */
 const MOST_EARLY = 10_000;
 
-const CANCELLED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
 const INTERRUPTED: TurnOutcome = { status: "interrupted" };
 
 /** One turn at Codex, from its start to its one end: by itself, by being stopped, or by the death of the process. */
@@ -42,7 +42,7 @@ export class RunningTurn {
 
   /** `signal` stops it, as closing the session does too. */
   constructor(turn: TurnContext, place: TurnPlace, signal: AbortSignal) {
-    this.#turn = stoppable(turn, signal);
+    this.#turn = stoppableTurn(turn, signal);
     this.#place = place;
     this.#state = beginTurn(turn.settings.cwd, turn.kind, place.totalTokens);
     this.#turnId = new Promise((resolve) => {
@@ -54,6 +54,11 @@ export class RunningTurn {
     });
     signal.addEventListener("abort", () => void this.#stop(), { once: true });
     void place.server.ended.then(() => this.#onDeath());
+  }
+
+  /** The name by which Codex tells of the turn, once that is known. */
+  get nativeId(): string | undefined {
+    return this.#state.turnId;
   }
 
   /** Tokens that the thread used so far. */
@@ -161,26 +166,4 @@ export class RunningTurn {
 
 function isBeforeBegin({ turnId }: TranslateState, { method, params }: CodexNotification): boolean {
   return turnId === undefined && method !== "turn/started" && ("turnId" in params || "turn" in params);
-}
-
-const CALL_ENDED = failedToolCall("The turn has ended.");
-
-/** The turn with questions that end when it is to stop, whoever was asked. */
-function stoppable(turn: TurnContext, signal: AbortSignal): TurnContext {
-  const orAborted = <Value>(work: Promise<Value>, otherwise: Value): Promise<Value> =>
-    new Promise((resolve) => {
-      const stop = () => resolve(otherwise);
-      if (signal.aborted) stop();
-      signal.addEventListener("abort", stop, { once: true });
-      work.then(resolve, stop).finally(() => signal.removeEventListener("abort", stop));
-    });
-  return {
-    ...{ turnId: turn.turnId, kind: turn.kind, input: turn.input, settings: turn.settings },
-    ...{ review: turn.review, outputSchema: turn.outputSchema, signal },
-    emit: (event) => turn.emit(event),
-    ready: () => orAborted(turn.ready(), undefined),
-    approve: (action) => orAborted(turn.approve(action), CANCELLED),
-    ask: (itemId, questions) => orAborted(turn.ask(itemId, questions), {}),
-    callTool: (call) => orAborted(turn.callTool(call), CALL_ENDED),
-  };
 }

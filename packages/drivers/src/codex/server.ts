@@ -21,6 +21,8 @@ export interface ThreadListener {
   notification(notification: CodexNotification): void;
   /** Answers a request of Codex; a rejection is answered as an error. */
   call(call: CodexServerCall): Promise<object>;
+  /** Whether a turn runs in the thread. Absent: none does. */
+  isWorking?(): boolean;
 }
 
 /** What a server is started with. */
@@ -31,6 +33,8 @@ export interface CodexServerSpec {
   readonly timing: CodexTiming;
   readonly trace: Trace | undefined;
 }
+
+const NOBODY = "Nobody works in this thread now.";
 
 const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
@@ -195,15 +199,24 @@ export class CodexServer {
       this.#peer.replyError(id, { code: METHOD_NOT_FOUND, message: `Flint does not support ${method}.` });
       return;
     }
-    const listener = this.#listeners.get(threadIdOf(call.params) ?? "");
-    if (listener === undefined) {
-      this.#peer.replyError(id, { code: INVALID_PARAMS, message: "Nobody works in this thread now." });
+    const listener = this.#askedBy(call);
+    if (typeof listener === "string") {
+      this.#peer.replyError(id, { code: INVALID_PARAMS, message: listener });
       return;
     }
     listener.call(call).then(
       (result) => this.#peer.reply(id, result),
       (error: unknown) => this.#peer.replyError(id, { code: INTERNAL_ERROR, message: messageOf(error) }),
     );
+  }
+
+  /** Who answers for the thread of a call; if nobody can, why. Former versions do not always say which thread it is. */
+  #askedBy({ method, params }: CodexServerCall): ThreadListener | string {
+    const threadId = threadIdOf(params);
+    if (threadId !== undefined) return this.#listeners.get(threadId) ?? NOBODY;
+    const [working, ...others] = [...this.#listeners.values()].filter((known) => known.isWorking?.());
+    if (others.length === 0) return working ?? NOBODY;
+    return `${method} does not name its thread, and turns run in ${others.length + 1} of them; nobody could be asked.`;
   }
 
   #count(): void {

@@ -1,42 +1,18 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import type { DriverSession, McpServerConfig, TurnContext } from "@flint/core/ports";
+import type { McpServerConfig } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/core/sandbox";
 import type { ThreadSettings } from "@flint/protocol";
-import {
-  agentProgram,
-  descendantsOf,
-  leavesNoProcess,
-  lifecycleFaults,
-  needs,
-  RecordingTurn,
-  type RecordingTurnOptions,
-  waitForExit,
-} from "@flint/testkit";
+import { lifecycleFaults, needs, RecordingTurn, waitForExit } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
-import type { OfflineScript } from "../testing/offline-model.ts";
-import { APP_SERVER, code, codexBench, contextOf, runTurn } from "./testing/codex-bench.ts";
+import { seenScript } from "../testing/seen-script.ts";
+import { code, codexBench, codexProcesses, contextOf, run } from "./testing/codex-bench.ts";
 
 const real = needs("codex");
 
-function settingUp(script?: OfflineScript) {
-  leavesNoProcess();
-  const sandbox = new CommandSandbox({ environment: process.env });
-  return codexBench({ program: agentProgram("codex"), sandbox, atEnd: onTestFinished }, script);
-}
-
-function run(session: DriverSession, options: RecordingTurnOptions, more: Partial<TurnContext> = {}) {
-  return runTurn(session, new RecordingTurn(options), more);
-}
-
-function codexProcesses() {
-  return descendantsOf(process.pid).filter(({ command }) => APP_SERVER.test(command));
-}
-
 describe("[S0-103, S4-7, S4-48] the process", () => {
   real("one serves all threads and ends a while after the last one", async () => {
-    const { open, settings } = await settingUp();
+    const { open, settings } = await codexBench();
     const [first, second] = [await open(), await open()];
     const [left, right] = await Promise.all([
       run(first, { text: "hello", settings }),
@@ -59,7 +35,7 @@ describe("[S0-103, S4-7, S4-48] the process", () => {
 
 describe("the sandbox, seen by what happens", () => {
   real("a thread that may only read writes nothing, by no tool", async () => {
-    const { open, settings, cwd } = await settingUp();
+    const { open, settings, cwd } = await codexBench();
     const session = await open();
     const readOnly: ThreadSettings = {
       ...settings,
@@ -72,7 +48,7 @@ describe("the sandbox, seen by what happens", () => {
   });
 
   real("a thread that may write its workspace writes there and for itself, and nowhere else", async () => {
-    const { open, settings, cwd, outside } = await settingUp();
+    const { open, settings, cwd, outside } = await codexBench();
     const session = await open();
     const never: ThreadSettings = { ...settings, approvalPolicy: "never" };
     const commands = [
@@ -94,7 +70,7 @@ describe("the sandbox, seen by what happens", () => {
   });
 
   real("a command that asks to leave it is declined, whoever would say yes", async () => {
-    const { open, settings, outside } = await settingUp(
+    const { open, settings, outside } = await codexBench(
       code(
         `tools.exec_command({cmd: "touch ../made", sandbox_permissions: "require_escalated", justification: "I want to."})`,
       ),
@@ -106,7 +82,7 @@ describe("the sandbox, seen by what happens", () => {
   });
 
   real("where nothing can confine it, Codex is not started without a wall", async () => {
-    const { open, settings, cwd } = await settingUp();
+    const { open, settings, cwd } = await codexBench();
     const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [] });
     const failed = run(await open({ sandbox }), { text: "run `touch made`", settings });
     await expect(failed).rejects.toThrow(/workspace-write \(workspaceWrite\) cannot be enforced here/);
@@ -115,7 +91,7 @@ describe("the sandbox, seen by what happens", () => {
   });
 
   real("a workspace has no say over Codex, and is not written down as trusted", async () => {
-    const { open, settings, cwd, stateFolder } = await settingUp();
+    const { open, settings, cwd, stateFolder } = await codexBench();
     await mkdir(`${cwd}/.codex`);
     await mkdir(`${cwd}/.git`);
     const server = `[mcp_servers.evil]\ncommand = "touch"\nargs = ["${cwd}/started"]\n`;
@@ -129,14 +105,14 @@ describe("the sandbox, seen by what happens", () => {
 });
 
 describe("what Codex asks", () => {
-  const LAMPS: McpServerConfig = {
+  const lamps = async (): Promise<McpServerConfig> => ({
     ...{ type: "stdio", name: "lamps", command: process.execPath, env: {} },
-    args: [fileURLToPath(new URL("./testing/lamp-server.mjs", import.meta.url))],
-  };
+    args: [await seenScript(new URL("./testing/lamp-server.mjs", import.meta.url), onTestFinished)],
+  });
 
   real("a tool of an MCP server that the user configured is asked about, called and told", async () => {
-    const { open, settings, driver } = await settingUp(code(`tools.mcp__lamps__light({room: "hall"})`));
-    const session = await open({ mcpServers: [LAMPS] });
+    const { open, settings, driver } = await codexBench(code(`tools.mcp__lamps__light({room: "hall"})`));
+    const session = await open({ mcpServers: [await lamps()] });
     const { turn } = await run(session, { text: "go", settings });
     const call = { tool: "light", server: "lamps", arguments: { room: "hall" } };
     expect(turn.actions).toMatchObject([{ kind: "tool", ...call }]);
@@ -151,7 +127,7 @@ describe("what Codex asks", () => {
     "[S2-76] a tool that a client offers is called there, and what came of it is told to the model",
     async () => {
       const lit = `text(JSON.stringify([await tools.lamp({room: "hall"}), await tools.house__door({open: true})]))`;
-      const { open, settings, model } = await settingUp([[{ call: "exec", raw: lit }], [{ text: "Done." }]]);
+      const { open, settings, model } = await codexBench([[{ call: "exec", raw: lit }], [{ text: "Done." }]]);
       const lamp = { name: "lamp", description: "A lamp.", inputSchema: { type: "object", properties: {} } };
       const door = { ...lamp, name: "door", namespace: "house" };
       const session = await open({ clientTools: [lamp, door] });
@@ -173,7 +149,7 @@ describe("what Codex asks", () => {
   );
 
   real("a question to the user has its answer", async () => {
-    const { open, settings } = await settingUp();
+    const { open, settings } = await codexBench();
     const plan: ThreadSettings = { ...settings, config: { collaboration_mode: "plan" } };
     const answers = { answer: { answers: ["blue"] } };
     const { turn } = await run(await open(), {
@@ -190,7 +166,10 @@ describe("what Codex asks", () => {
 
 describe("other turns", () => {
   real("a review can be stopped", async () => {
-    const { open, settings } = await settingUp([[{ repeat: "word ", times: 100_000 }], [{ text: "Hello." }]]);
+    const { open, settings } = await codexBench([
+      [{ repeat: "word ", times: 100_000 }],
+      [{ text: "Hello." }],
+    ]);
     const session = await open();
     const turn = new RecordingTurn({ text: "", settings });
     const review = { kind: "review", review: { type: "custom", instructions: "Look at it." } } as const;
@@ -204,7 +183,7 @@ describe("other turns", () => {
   });
 
   real("a review tells what it found, and a compaction that it happened", async () => {
-    const { open, settings } = await settingUp([
+    const { open, settings } = await codexBench([
       [{ text: "Hello." }],
       [
         {
@@ -228,7 +207,7 @@ describe("other turns", () => {
 });
 
 real("models, their efforts and the account are told by Codex itself, once", async () => {
-  const { driver, open } = await settingUp();
+  const { driver, open } = await codexBench();
   await open();
   const models = await driver.models();
   expect(models[0]).toMatchObject({ id: "codex/default", isDefault: true });

@@ -12,6 +12,7 @@ import type {
 import type { ThreadSettings, UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexReviewTarget } from "@flint/protocol/codex";
 import { historyText } from "../shared/history-text.ts";
+import { orAborted } from "../shared/stoppable-turn.ts";
 import { dynamicTools } from "./client-tools.ts";
 import { mcpServerStatus } from "./mcp-status.ts";
 import { RunningTurn } from "./running-turn.ts";
@@ -109,7 +110,7 @@ export class CodexSession implements DriverSession {
   /** The turn in a thread that is ready for it; undefined if it is stopped before. */
   async #prepare(turn: TurnContext, signal: AbortSignal): Promise<RunningTurn | undefined> {
     if (signal.aborted) return undefined;
-    const thread = await untilAborted(this.#thread(turn), signal);
+    const thread = await orAborted(this.#thread(turn), signal, undefined);
     if (thread === undefined) return undefined;
     const { clock, timing } = this.#parts;
     const { server, id: threadId } = thread;
@@ -128,6 +129,7 @@ export class CodexSession implements DriverSession {
     try {
       const outcome = await active.outcome;
       if (outcome.status !== "completed" || turn.signal.aborted) await this.#cleanUp();
+      if (outcome.status === "completed") tellPosition(turn, active);
       return outcome;
     } finally {
       this.#active = undefined;
@@ -248,7 +250,9 @@ export class CodexSession implements DriverSession {
     const { forkOf } = this.#spec;
     if (forkOf === undefined) return undefined;
     // Expected: Codex has it no more. It is told in words what happened.
-    return server.request("thread/fork", { ...opening, threadId: forkOf.nativeId }).then(
+    const { nativeId: threadId, position: lastTurnId } = forkOf;
+    const upTo = lastTurnId === undefined ? {} : { lastTurnId };
+    return server.request("thread/fork", { ...opening, threadId, ...upTo }).then(
       (copy) => {
         this.#isCopy = true;
         return copy;
@@ -270,6 +274,7 @@ export class CodexSession implements DriverSession {
         if (this.#active === undefined) return Promise.reject(new Error("No turn runs in this thread."));
         return this.#active.call(call);
       },
+      isWorking: () => this.#active !== undefined,
     };
   }
 
@@ -328,14 +333,12 @@ function reviewTargetOf({ kind, review, settings, input }: TurnContext): CodexRe
   return { type: "custom", instructions };
 }
 
-function isMissing(thrown: unknown): boolean {
-  return thrown instanceof Error && /no rollout found|not found|does not exist/i.test(thrown.message);
+/** A review has another name than the one by which it is told (0.166.0); what was said and answered is sure to be found. */
+function tellPosition(turn: TurnContext, { nativeId: position }: RunningTurn): void {
+  const isKept = turn.kind === "prompt" && reviewTargetOf(turn) === undefined;
+  if (isKept && position !== undefined) turn.emit({ type: "position", position });
 }
 
-function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
-  return new Promise((resolve, reject) => {
-    const stop = () => resolve(undefined);
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
+function isMissing(thrown: unknown): boolean {
+  return thrown instanceof Error && /no rollout found|not found|does not exist/i.test(thrown.message);
 }

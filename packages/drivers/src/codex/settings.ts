@@ -1,12 +1,13 @@
 import { dirname, isAbsolute, resolve } from "node:path";
 import type { McpServerConfig } from "@flint/core/ports";
 import type { SandboxPolicy, ThreadSettings, UserInput } from "@flint/protocol";
-import type {
-  CodexApprovalPolicy,
-  CodexParams,
-  CodexSandboxMode,
-  CodexSandboxPolicy,
-  CodexUserInput,
+import {
+  type CodexApprovalPolicy,
+  type CodexParams,
+  type CodexSandboxMode,
+  type CodexSandboxPolicy,
+  type CodexUserInput,
+  codexSandboxPolicy,
 } from "@flint/protocol/codex";
 import { COLLABORATION_MODE, modelName, PERSONALITY, REASONING_EFFORT } from "./selectors.ts";
 import { isConfined } from "./wall.ts";
@@ -23,22 +24,10 @@ const APPROVAL_POLICY: CodexApprovalPolicy = "untrusted";
 
 /** The sandbox of a policy. `temporary` is the one folder outside of the workspace that commands may write. */
 export function sandboxPolicyOf(policy: SandboxPolicy, temporary: string): CodexSandboxPolicy {
-  switch (policy.type) {
-    case "dangerFullAccess":
-      return { type: "dangerFullAccess" };
-    case "readOnly":
-      return { type: "readOnly", networkAccess: false };
-    case "externalSandbox":
-      return { type: "externalSandbox", networkAccess: policy.networkAccess ?? "restricted" };
-    case "workspaceWrite":
-      return {
-        type: "workspaceWrite",
-        writableRoots: [...(policy.writableRoots ?? []), temporary],
-        networkAccess: policy.networkAccess ?? false,
-        excludeTmpdirEnvVar: true,
-        excludeSlashTmp: true,
-      };
-  }
+  const told = codexSandboxPolicy(policy);
+  if (told.type !== "workspaceWrite") return told;
+  const writableRoots = [...told.writableRoots, temporary];
+  return { ...told, writableRoots, excludeTmpdirEnvVar: true, excludeSlashTmp: true };
 }
 
 /** What is behind a thread until its first turn says it exactly: never more than that. */

@@ -1,36 +1,11 @@
 import { existsSync } from "node:fs";
-import type { DriverSession } from "@flint/core/ports";
-import { CommandSandbox } from "@flint/core/sandbox";
 import type { ThreadSettings } from "@flint/protocol";
-import {
-  agentProgram,
-  descendantsOf,
-  leavesNoProcess,
-  needs,
-  RecordingTurn,
-  type RecordingTurnOptions,
-  waitForExit,
-} from "@flint/testkit";
-import { describe, expect, onTestFinished, test } from "vitest";
-import type { OfflineScript } from "../testing/offline-model.ts";
-import { APP_SERVER, code, codexBench, runTurn } from "./testing/codex-bench.ts";
+import { needs, waitForExit } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { code, codexBench, codexProcesses, run } from "./testing/codex-bench.ts";
 import { NO_WALL, wallKey, wallOf } from "./wall.ts";
 
 const real = needs("codex");
-
-function settingUp(script?: OfflineScript) {
-  leavesNoProcess();
-  const sandbox = new CommandSandbox({ environment: process.env });
-  return codexBench({ program: agentProgram("codex"), sandbox, atEnd: onTestFinished }, script);
-}
-
-function run(session: DriverSession, options: RecordingTurnOptions) {
-  return runTurn(session, new RecordingTurn(options));
-}
-
-function codexProcesses() {
-  return descendantsOf(process.pid).filter(({ command }) => APP_SERVER.test(command));
-}
 
 /** Without a reason nothing tells it from any other command, so it is asked about and can be accepted. */
 function escalated(command: string) {
@@ -44,7 +19,7 @@ describe("a command that Codex runs outside of its own sandbox, because somebody
     const later = ["config.toml", "rules", "skills", "shell_snapshots/x", ".tmp/plugins", "plugins/x"];
     const places = ["made", "../made", ...later.map((name) => `$CODEX_HOME/${name}`)];
     const script = places.map((place) => `touch ${place} && echo wrote ${place}`).join("; ");
-    const { open, settings, cwd, outside, stateFolder } = await settingUp(escalated(script));
+    const { open, settings, cwd, outside, stateFolder } = await codexBench(escalated(script));
     const { turn, outcome } = await run(await open(), { text: "go", settings });
     expect(outcome).toEqual({ status: "completed" });
     expect(turn.actions).toMatchObject([{ kind: "command", command: script }]);
@@ -57,7 +32,7 @@ describe("a command that Codex runs outside of its own sandbox, because somebody
   });
 
   real("writes nothing where the thread may only read", async () => {
-    const { open, settings, cwd, outside } = await settingUp(escalated("touch made; touch ../made"));
+    const { open, settings, cwd, outside } = await codexBench(escalated("touch made; touch ../made"));
     const readOnly: ThreadSettings = { ...settings, sandboxPolicy: { type: "readOnly" } };
     const { turn } = await run(await open({ settings: readOnly }), { text: "go", settings: readOnly });
     expect(turn.actions).toHaveLength(1);
@@ -65,7 +40,7 @@ describe("a command that Codex runs outside of its own sandbox, because somebody
   });
 
   real("writes where it likes if the user wants no sandbox", async () => {
-    const { open, settings, outside } = await settingUp(escalated("touch ../made"));
+    const { open, settings, outside } = await codexBench(escalated("touch ../made"));
     const free: ThreadSettings = { ...settings, sandboxPolicy: { type: "dangerFullAccess" } };
     await run(await open({ settings: free }), { text: "go", settings: free });
     expect(existsSync(`${outside}/made`)).toBe(true);
@@ -73,7 +48,7 @@ describe("a command that Codex runs outside of its own sandbox, because somebody
 });
 
 real("a thread whose policy changes moves behind another wall, and knows what was said", async () => {
-  const { open, settings } = await settingUp();
+  const { open, settings } = await codexBench();
   const [moving, staying] = [await open(), await open()];
   await run(staying, { text: "hello", settings });
   const first = await run(moving, { text: "the word is lantern", settings });
@@ -95,7 +70,7 @@ real("a thread whose policy changes moves behind another wall, and knows what wa
 });
 
 real("a user who is never asked is still protected by what the rules forbid", async () => {
-  const { open, settings, cwd } = await settingUp();
+  const { open, settings, cwd } = await codexBench();
   const never: ThreadSettings = { ...settings, approvalPolicy: "never" };
   const { turn } = await run(await open(), {
     ...{ text: "run `touch made`", settings: never },

@@ -26,7 +26,13 @@ const GIVES = {
   sessionApproval: { sameAgain: "asksAgain", otherTool: "run `touch other`" },
   steering: { more: "count to 3", says: /1.*2.*3/s },
   recall: RECALL,
-  fork: { told: "hello, lantern", ask: RECALL.ask, knowsBefore: RECALL.says, knowsTold: /lantern/ },
+  fork: {
+    told: "hello, lantern",
+    ask: RECALL.ask,
+    knowsBefore: RECALL.says,
+    knowsTold: /lantern/,
+    atAnyTurn: false,
+  },
   selectors: ["context_length"],
   processes: absent("Flint's own agent is no process of its own"),
 } as const satisfies Partial<DriverGives>;

@@ -27,10 +27,10 @@ test("temperature and context length can be chosen, and what is no choice is ign
   const driver = new NativeDriver();
   const values = async (config: Record<string, string>) =>
     Object.fromEntries((await driver.options("flint/offline", config)).map(({ id, value }) => [id, value]));
-  expect(await values({})).toEqual({ temperature: "0.0", context_length: "8192" });
+  expect(await values({})).toEqual({ temperature: "0.0", context_length: "16384" });
   expect(await values({ temperature: "0.7", context_length: "99" })).toEqual({
     temperature: "0.7",
-    context_length: "8192",
+    context_length: "16384",
   });
   const [temperature, length] = await driver.options("flint/offline", {});
   expect(temperature?.options.map(({ id }) => id)).toEqual(["0.0", "0.3", "0.7", "1.0"]);

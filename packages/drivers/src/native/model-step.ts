@@ -1,5 +1,6 @@
 import type { TurnContext } from "@flint/core/ports";
 import type { TokenUsage } from "@flint/protocol";
+import { orAborted } from "../shared/stoppable-turn.ts";
 import type {
   FinishReason,
   Keepsake,
@@ -9,7 +10,6 @@ import type {
   ModelRequest,
   ToolCall,
 } from "./models/model.ts";
-import { orAborted } from "./stoppable-turn.ts";
 import { harmlessText, wellFormedValue } from "./text.ts";
 import type { TurnReport } from "./turn-report.ts";
 

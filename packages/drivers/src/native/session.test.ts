@@ -55,7 +55,7 @@ confined("a command is shown with its output and exit code, and what was used is
     },
   ]);
   const usage = turn.events.findLast((event) => event.type === "usage");
-  expect(usage).toMatchObject({ modelContextWindow: 8192, last: { inputTokens: expect.any(Number) } });
+  expect(usage).toMatchObject({ modelContextWindow: 16_384, last: { inputTokens: expect.any(Number) } });
 });
 
 confined("a command is asked about word for word, then runs, and its exit code is told", async () => {

@@ -1,10 +1,10 @@
 import type { DriverSession, SessionSpec, TurnContext, TurnOutcome } from "@flint/core/ports";
 import type { ThreadSettings, UserInput } from "@flint/protocol";
+import { stoppableTurn } from "../shared/stoppable-turn.ts";
 import { instructionsFor } from "./instructions.ts";
 import { messagesOf } from "./models/conversation.ts";
 import type { Message, Model } from "./models/model.ts";
 import type { WebAccess } from "./options.ts";
-import { stoppableTurn } from "./stoppable-turn.ts";
 import { BackgroundCommands } from "./tools/background.ts";
 import { builtInTools } from "./tools/built-in.ts";
 import { clientTool } from "./tools/client-tool.ts";

@@ -65,8 +65,7 @@ test("a plan is one item for the turn, updated whole and completed at the end", 
     events.push(...told);
   }
   expect([...events, ...endTurn(state)[1]]).toEqual([
-    { type: "item/started", item: { type: "plan", id: "first-id", text: "" } },
-    { type: "item/plan/delta", itemId: "first-id", delta: "1. Look" },
+    { type: "item/started", item: { type: "plan", id: "first-id", text: "1. Look", entries: pending } },
     { type: "turn/plan/updated", explanation: "first", plan: pending },
     { type: "turn/plan/updated", explanation: "second", plan: done },
     { type: "item/completed", item: { type: "plan", id: "first-id", text: "1. Look", entries: done } },

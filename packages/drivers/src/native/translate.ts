@@ -73,9 +73,7 @@ export function showPlan(
     return [{ ...closed, plan: { ...closed.plan, text, entries: [...entries] } }, [...before, updated]];
   }
   const plan: Item<"plan"> = { type: "plan", id: itemId, text, entries: [...entries] };
-  const started: DriverEvent = { type: "item/started", item: { type: "plan", id: itemId, text: "" } };
-  const delta: DriverEvent = { type: "item/plan/delta", itemId, delta: text };
-  return [{ ...closed, plan }, [...before, started, delta, updated]];
+  return [{ ...closed, plan }, [...before, { type: "item/started", item: plan }, updated]];
 }
 
 /** The end of a turn that was worked to its end: what is still open is complete. */

@@ -1,10 +1,10 @@
 import type { Sandbox, TurnContext, TurnOutcome } from "@flint/core/ports";
 import { asFlintError, type TurnError, type UserInput } from "@flint/protocol";
+import { orAborted } from "../shared/stoppable-turn.ts";
 import { CallRunner } from "./call-runner.ts";
 import { askModel, type ModelAnswer } from "./model-step.ts";
 import { type Message, ModelFailure } from "./models/model.ts";
 import { userMessage } from "./pictures.ts";
-import { orAborted } from "./stoppable-turn.ts";
 import { updatePlanTool } from "./tools/plan.ts";
 import { type Preparation, TurnConversation } from "./turn-conversation.ts";
 import { TurnReport } from "./turn-report.ts";

@@ -1,7 +1,6 @@
 import type { RunningProcess, Sandbox } from "@flint/core/ports";
 import { FlintError, LIMITS, type SandboxPolicy } from "@flint/protocol";
-import { LineReader, Outbox, streamTransport, type Trace, type Transport } from "@flint/rpc";
-import { LastWords } from "./last-words.ts";
+import { LastWords, LineReader, Outbox, streamTransport, type Trace, type Transport } from "@flint/rpc";
 
 /** What is started, and where. */
 export interface AgentProcessSpec {
@@ -43,7 +42,7 @@ export class AgentProcess {
     this.transport = streamTransport(running.stdout, running.stdin);
     this.exited = running.exited.then(async ({ exitCode }) => {
       await words.ended;
-      return { exitCode, lastWords: words.text };
+      return { exitCode, lastWords: words.lines };
     });
   }
 

@@ -37,6 +37,7 @@ const Assistant = z.looseObject({
   type: z.literal("assistant"),
   message: ClaudeMessage,
   ...ofSubAgent,
+  uuid: z.optional(z.string()),
   /** What kind of failure the message reports, if it reports one. */
   error: text,
   /** The message was cut off by an interrupt. */

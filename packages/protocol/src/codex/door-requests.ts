@@ -14,6 +14,11 @@ import {
 
 const SortDirection = z.enum(["asc", "desc"]);
 const cursors = { nextCursor: z.nullable(z.string()), backwardsCursor: z.nullable(z.string()) };
+const turnsOfPage = {
+  limit: page.limit,
+  sortDirection: maybe(SortDirection),
+  itemsView: maybe(z.enum(["notLoaded", "summary", "full"])),
+};
 const backwards = { turnsBackwardsCursor: maybe(z.string()), itemsBackwardsCursor: maybe(z.string()) };
 const goalFields = { objective: maybe(z.string()), tokenBudget: maybe(z.number()) };
 
@@ -51,13 +56,7 @@ const THREADS = {
   ),
   "thread/turns/list": request(
     "The turns of a thread, the latest first unless told otherwise.",
-    () =>
-      loose({
-        ...ofThread,
-        ...page,
-        sortDirection: maybe(SortDirection),
-        itemsView: maybe(z.enum(["notLoaded", "summary", "full"])),
-      }),
+    () => loose({ ...ofThread, cursor: page.cursor, ...turnsOfPage }),
     () => loose({ data: z.array(CodexTurn), ...cursors }),
   ),
   "thread/items/list": request(
@@ -178,6 +177,7 @@ const working = {
 /** Requests of which clients make more use than Flint does. */
 const OPENINGS = {
   "thread/start": further(CODEX_REQUESTS["thread/start"], { threadSource: maybe(z.string()) }),
+  "thread/resume": further(CODEX_REQUESTS["thread/resume"], { initialTurnsPage: maybe(loose(turnsOfPage)) }),
   "thread/fork": further(CODEX_REQUESTS["thread/fork"], {
     ephemeral: maybe(z.boolean()),
     excludeTurns: z.optional(z.boolean()),

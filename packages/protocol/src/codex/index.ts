@@ -14,6 +14,7 @@ export * from "./host-requests.ts";
 export * from "./items.ts";
 export * from "./notifications.ts";
 export * from "./requests.ts";
+export * from "./sandbox-policy.ts";
 export * from "./server-requests.ts";
 export * from "./values.ts";
 export * from "./version.ts";

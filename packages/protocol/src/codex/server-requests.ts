@@ -151,15 +151,26 @@ export const CODEX_SERVER_REQUESTS = {
   ),
 } as const;
 
+/** Requests that Codex does not have any more, and that one of an earlier version still sends. They name no thread. */
+const FORMER_REQUESTS = {
+  "skill/requestApproval": request(
+    "May this skill be used?",
+    () => loose({ threadId: maybe(z.string()), itemId: z.string(), skillName: z.string() }),
+    () => loose({ decision: z.enum(["approve", "decline"]) }),
+  ),
+} as const;
+
+const ALL_REQUESTS = { ...CODEX_SERVER_REQUESTS, ...FORMER_REQUESTS } as const;
+
 /** The name of a request of Codex. */
-export type CodexServerRequest = keyof typeof CODEX_SERVER_REQUESTS;
+export type CodexServerRequest = keyof typeof ALL_REQUESTS;
 /** What a request of Codex carries. */
 export type CodexServerParams<Name extends CodexServerRequest> = z.output<
-  (typeof CODEX_SERVER_REQUESTS)[Name]["params"]
+  (typeof ALL_REQUESTS)[Name]["params"]
 >;
 /** What a request of Codex is answered with. */
 export type CodexServerResult<Name extends CodexServerRequest> = z.input<
-  (typeof CODEX_SERVER_REQUESTS)[Name]["result"]
+  (typeof ALL_REQUESTS)[Name]["result"]
 >;
 
 /** A request of Codex, read. */
@@ -169,10 +180,10 @@ export type CodexServerCall = {
 
 /** Reads a request of Codex; undefined if it is unknown, or its shape is not the one we know. */
 export function readCodexServerCall(method: string, params: unknown): CodexServerCall | undefined {
-  if (!Object.hasOwn(CODEX_SERVER_REQUESTS, method)) return undefined;
+  if (!Object.hasOwn(ALL_REQUESTS, method)) return undefined;
   // The table was just found to have this name.
   const known = method as CodexServerRequest;
-  const read = CODEX_SERVER_REQUESTS[known].params.safeParse(params);
+  const read = ALL_REQUESTS[known].params.safeParse(params);
   if (!read.success) return undefined;
   const call: unknown = { method: known, params: read.data };
   // Name and params come from the same row of the table.

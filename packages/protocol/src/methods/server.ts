@@ -54,9 +54,9 @@ export const SERVER_METHODS = {
     () => open({ data: z.array(Model) }),
   ),
   "config/list": row(
-    "The selectors of the agent, for a thread or for new threads.",
+    "The selectors of the agent, for a thread or for new threads, with the model they have or with another.",
     "none",
-    () => open({ threadId: z.optional(Id) }),
+    () => open({ threadId: z.optional(Id), model: z.optional(z.string()) }),
     () => open({ options: z.array(ConfigOption) }),
   ),
   "config/set": row(

@@ -9,7 +9,7 @@ import { LIMITS } from "../limits.ts";
 import { Empty, open } from "../open.ts";
 import { SandboxPolicyInput } from "../policy.ts";
 import { Thread, ThreadSettings, Turn } from "../thread.ts";
-import { Cost, TokenUsage } from "../usage.ts";
+import { Cost, LastUsage, TokenUsage } from "../usage.ts";
 import { withMcpServers } from "./mcp-server.ts";
 import { limit, ofThread, overrides, row } from "./row.ts";
 
@@ -35,6 +35,9 @@ const ThreadOverrides = {
 /** Where a client stands in a thread: the last event it has seen, and of which log. */
 const Cursor = { afterSeq: z.optional(z.int().check(z.minimum(0))), epoch: z.optional(z.string()) };
 
+/** What a thread has used so far. */
+const Spent = { usage: TokenUsage, lastUsage: z.optional(LastUsage), cost: z.optional(Cost) };
+
 const AttachResult = open({
   thread: Thread,
   settings: ThreadSettings,
@@ -47,8 +50,7 @@ const AttachResult = open({
   questions: z.array(QuestionRequest),
   toolCalls: z.optional(z.array(ToolCallRequest)),
   queue: z.array(QueuedInput),
-  usage: TokenUsage,
-  cost: z.optional(Cost),
+  ...Spent,
 });
 
 /** What becomes of the files when turns are dropped. With `preview` nothing changes; the answer says what would. */
@@ -146,7 +148,7 @@ export const THREAD_METHODS = {
     "Start a new thread with the history of another, up to a turn.",
     "thread",
     () => open({ ...ThreadOverrides, lastTurnId: z.optional(Id), ephemeral: z.optional(z.boolean()) }),
-    () => open({ thread: Thread, modelProvider: z.string() }),
+    () => open({ thread: Thread, modelProvider: z.string(), ...Spent }),
   ),
   "thread/archive": row(
     "Put a thread away.",

@@ -16,10 +16,9 @@ export type Scene = {
 };
 
 /** What happens after each `turn/start`, before the client can see its answer. */
-export type Play = (fake: FakeThread, turnId: string) => void;
+type Play = (fake: FakeThread, turnId: string) => void;
 
-/** Sets up a scene. */
-export async function setScene(play: Play = () => {}): Promise<Scene> {
+async function setScene(play: Play = () => {}): Promise<Scene> {
   const server = new FakeServer();
   const fake = new FakeThread(server, "thread-1");
   const warnings: Warning[] = [];
@@ -43,6 +42,26 @@ export async function setScene(play: Play = () => {}): Promise<Scene> {
   // An answer comes after everything that was said before it.
   const caughtUp = async (): Promise<void> => void (await client.models());
   return { client, server, fake, thread, warnings, caughtUp };
+}
+
+/** Where the scenes of a test file are set, one for each test; its client is closed when the test ends. */
+export class Stage {
+  #current: Scene | undefined;
+
+  constructor(afterEach: (cleanUp: () => Promise<void> | undefined) => void) {
+    afterEach(() => this.#current?.client.close());
+  }
+
+  /** Sets the scene of the running test. */
+  readonly scene = async (play?: Play): Promise<Scene> => {
+    this.#current = await setScene(play);
+    return this.#current;
+  };
+
+  /** Resolves when the client of the scene has seen everything the server said so far. */
+  readonly caughtUp = async (): Promise<void> => {
+    await this.#current?.caughtUp();
+  };
 }
 
 /** The params of every request of this name, in order. */

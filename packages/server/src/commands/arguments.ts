@@ -91,12 +91,13 @@ export interface ServerFlagValues {
   readonly durability?: string | undefined;
   readonly "approval-timeout"?: string | undefined;
   readonly "allow-unconfined"?: boolean | undefined;
+  readonly "auto-resume"?: boolean | undefined;
 }
 
 /** Whether any of these options decides how a server works, so that another one cannot take its place. */
 export function shapesServer(values: ServerFlagValues): boolean {
   const { cwd: _cwd, ...shaping } = values;
-  return Object.keys(SERVER_FLAGS).some((name) => Object.hasOwn(shaping, name));
+  return [...Object.keys(SERVER_FLAGS), "auto-resume"].some((name) => Object.hasOwn(shaping, name));
 }
 
 /** The door of this name; undefined if none was named. */
@@ -172,6 +173,7 @@ function chosenOptions(values: ServerFlagValues): ServerOptions {
     durability: values.durability === undefined ? undefined : durability(values.durability),
     approvalTimeoutMs: seconds(values["approval-timeout"]),
     allowUnconfined: values["allow-unconfined"],
+    autoResume: values["auto-resume"],
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
@@ -202,6 +204,18 @@ function durability(text: string): Durability {
   if (text === "full" || text === "relaxed") return text;
   throw new UsageError(`--durability takes full or relaxed; not ${JSON.stringify(text)}.`);
 }
+
+/** What `--idle-exit` was given: seconds, 0 for never. */
+export function idleSeconds(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value >= 0 && value <= LONGEST_IDLE) return value;
+  throw new UsageError(
+    `--idle-exit takes a number of seconds from 0 (never) to ${LONGEST_IDLE}; not ${JSON.stringify(text)}.`,
+  );
+}
+
+/** What a timer of Node can wait for, in seconds. */
+const LONGEST_IDLE = 2_000_000;
 
 function seconds(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

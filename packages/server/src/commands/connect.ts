@@ -1,17 +1,23 @@
+import { readRunning } from "@flint/sdk";
 import { setting, stateFolder } from "../config.ts";
 import { type DoorName, USUAL_DOOR } from "../doors.ts";
 import { type BridgeEnd, bridgeLines, bridgeSocket, standardEnds } from "../listeners/bridge.ts";
-import { meet, readRunning } from "../listeners/running-server.ts";
-import { doorNamed, noArguments, UsageError } from "./arguments.ts";
+import { meet } from "../listeners/running-server.ts";
+import { doorNamed, idleSeconds, noArguments, UsageError } from "./arguments.ts";
 import { complain } from "./output.ts";
 
-const START = "Start one: flint serve --listen ws://127.0.0.1:4747";
+const START = "Start one: flint connect --start, or flint serve --listen ws://127.0.0.1:4747";
+
+/** A server that was started for somebody who has left stays a while for the next one. */
+const USUAL_IDLE_SECONDS = 600;
 
 interface ConnectArguments {
   readonly values: {
     readonly door?: string | undefined;
     readonly url?: string | undefined;
     readonly "token-file"?: string | undefined;
+    readonly start?: boolean | undefined;
+    readonly "idle-exit"?: string | undefined;
   };
   readonly positionals: readonly string[];
 }
@@ -20,20 +26,32 @@ interface ConnectArguments {
 export async function connect({ values, positionals }: ConnectArguments): Promise<number> {
   noArguments("connect", positionals);
   const door = doorNamed(values.door);
-  const tokenFile = values["token-file"];
-  if (values.url !== undefined) return connectTo(values.url, door, tokenFile);
+  const { url, start, "token-file": tokenFile, "idle-exit": idle } = values;
+  if (url !== undefined && start === true) {
+    throw new UsageError("--start starts a server on this machine; it does not go with --url.");
+  }
+  if (idle !== undefined && start !== true) throw new UsageError("--idle-exit goes with --start.");
+  if (url !== undefined) return connectTo(url, door, tokenFile);
   if (tokenFile !== undefined)
     throw new UsageError("--token-file goes with --url; the local server needs none.");
-  return connectHere(door ?? USUAL_DOOR);
+  const idleFor = idle === undefined ? USUAL_IDLE_SECONDS : idleSeconds(idle);
+  return connectHere(door ?? USUAL_DOOR, start === true ? idleFor : undefined);
 }
 
-async function connectHere(door: DoorName): Promise<number> {
+/** With a time to wait for clients, a server is started if none can be met. */
+async function connectHere(door: DoorName, idleFor: number | undefined): Promise<number> {
   const folder = stateFolder();
+  const wish = { door, cwd: process.cwd() };
   const running = readRunning(folder);
-  if (running === undefined) return complain(`No server runs for ${folder}. ${START}`, 1);
-  const meeting = await meet(running, door);
-  if (!meeting.ok) return complain(`${meeting.reason} ${START}`, 1);
-  return ended(await bridgeSocket(meeting.socket, standardEnds()));
+  const meeting = running === undefined ? undefined : await meet(running, wish);
+  if (meeting?.ok === true) return ended(await bridgeSocket(meeting.socket, standardEnds()));
+  if (idleFor === undefined) {
+    return complain(`${meeting?.reason ?? `No server runs for ${folder}.`} ${START}`, 1);
+  }
+  const { startAndMeet } = await import("../listeners/background.ts");
+  const flint = [process.execPath, ...process.execArgv, ...process.argv.slice(1, 2)];
+  const started = await startAndMeet({ folder, flint, idleSeconds: idleFor, cwd: wish.cwd }, wish);
+  return started.ok ? ended(await bridgeSocket(started.socket, standardEnds())) : complain(started.reason, 1);
 }
 
 async function connectTo(

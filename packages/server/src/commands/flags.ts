@@ -87,7 +87,7 @@ export const LISTEN_FLAGS = {
     type: "string",
     multiple: true,
     takes: "ADDRESS",
-    doc: "take clients there: stdio, unix:PATH, ws://HOST:PORT; may be given again",
+    doc: "take clients there: stdio, local, unix:PATH, ws://HOST:PORT; may be given again",
   },
   ...DOOR_FLAG,
   "token-file": {
@@ -108,12 +108,25 @@ export const LISTEN_FLAGS = {
     takes: "HOST",
     doc: "a name by which this server is called, such as flint.lan:4747",
   },
+  "allow-remote-mcp": {
+    type: "boolean",
+    doc: "let clients of a port bring MCP servers that are programs: they run here, outside the sandbox",
+  },
+  "idle-exit": {
+    type: "string",
+    takes: "SECONDS",
+    doc: "end when no client was there and no turn ran for so long (default: never)",
+  },
   alone: { type: "boolean", doc: "neither join the server that runs already nor let others join this one" },
   json: { type: "boolean", doc: "say where it listens as one line of JSON each, on stderr" },
 } as const satisfies Flags;
 
 /** What only the command for editors takes. */
 export const ACP_FLAGS = {
+  "auto-resume": {
+    type: "boolean",
+    doc: "the first new session in a folder goes on with the last one that this editor had there",
+  },
   login: { type: "string", takes: "AGENT", doc: "log in to an agent in this terminal instead of serving" },
   alone: { type: "boolean", doc: "neither join the server that runs already nor let others join this one" },
 } as const satisfies Flags;

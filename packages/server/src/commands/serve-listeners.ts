@@ -4,13 +4,14 @@ import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { stdioTransport } from "@flint/rpc";
 import { composeEngine } from "../compose.ts";
 import { stateFolder, tokenFile as usualTokenFile } from "../config.ts";
-import { DOOR_NAMES, OpenDoors, ROOT_DOOR, USUAL_DOOR } from "../doors.ts";
+import { DOOR_NAMES, type DoorName, doorsWith, OpenDoors, ROOT_DOOR, USUAL_DOOR } from "../doors.ts";
 import { type Clients, endServer, signalled } from "../ending.ts";
 import { isLoopback, type ListenAddress, readAddress } from "../listeners/address.ts";
+import { unused } from "../listeners/idle-end.ts";
 import { Listening, type ListenPlan, type OpenPlace } from "../listeners/listening.ts";
 import { readToken, TokenFile } from "../listeners/token.ts";
 import { redactErrors } from "../redact-errors.ts";
-import { doorNamed, serverOptions, UsageError } from "./arguments.ts";
+import { doorNamed, idleSeconds, serverOptions, UsageError } from "./arguments.ts";
 import type { FlagValues, LISTEN_FLAGS, SERVER_FLAGS } from "./flags.ts";
 
 /** What `--no-token` means; the sandbox leaves the network to agents, and to commands that may have it. */
@@ -22,26 +23,33 @@ type Values = FlagValues<typeof SERVER_FLAGS & typeof LISTEN_FLAGS>;
 /** `flint serve --listen`: serves everybody who may come in until a signal ends it; turns outlive their clients. */
 export async function serveListeners(values: Values): Promise<number> {
   const addresses = addressesOf(values);
+  const idleMs = idleMsOf(values, addresses);
   const plan = planOf(values, addresses);
   const options = await serverOptions(values);
   const secrets = plan.token === undefined ? [] : [readToken(plan.token.path)];
   const ownSockets = addresses.flatMap((address) => (address.kind === "unix" ? [address.path] : []));
   const engine = composeEngine({ ...options, secrets, ownSockets });
   redactErrors((text) => engine.redact(text));
-  const doors = new OpenDoors(engine);
+  const doors = new OpenDoors(engine, doorsWith(options));
   const stopping = signalled();
   const presence = values.alone === true ? undefined : { folder: stateFolder(), cwd: options.cwd };
-  const listening = await openOrClose(engine, doors, { ...plan, presence });
+  const allowRemoteMcp = values["allow-remote-mcp"] ?? options.allowRemoteMcp;
+  const listening = await openOrClose(engine, doors, { ...plan, allowRemoteMcp, presence });
   const clients: Clients[] = [listening];
   if (addresses.some(({ kind }) => kind === "stdio")) {
     const door = await doors.open(plan.door);
     clients.push(doors.connect(door, stdioTransport()));
   }
+  if (presence !== undefined && addresses.some(({ kind }) => kind === "local")) {
+    process.stderr.write(localText(presence.folder, plan.door, values.json === true));
+  }
   for (const place of listening.places) process.stderr.write(placeText(place, values.json === true));
   if (addresses.some(({ kind }) => kind === "webSocket") && plan.token === undefined) {
     process.stderr.write(OPEN_PORT);
   }
-  await stopping;
+  await Promise.race(
+    idleMs === undefined ? [stopping] : [stopping, unused(listening, engine, SYSTEM_CLOCK, idleMs)],
+  );
   await endServer(engine, clients);
   return 0;
 }
@@ -65,8 +73,13 @@ function addressesOf({ listen = [], stdio }: Values): ListenAddress[] {
   return stdio === true && !hasStdio ? [{ kind: "stdio" }, ...addresses] : addresses;
 }
 
-function planOf(values: Values, all: readonly ListenAddress[]): Omit<ListenPlan, "presence"> {
-  const addresses = all.flatMap((address) => (address.kind === "stdio" ? [] : [address]));
+function planOf(
+  values: Values,
+  all: readonly ListenAddress[],
+): Omit<ListenPlan, "presence" | "allowRemoteMcp"> {
+  const addresses = all.flatMap((address) =>
+    address.kind === "stdio" || address.kind === "local" ? [] : [address],
+  );
   const door = doorNamed(values.door);
   return {
     addresses,
@@ -92,6 +105,26 @@ function tokenFor(values: Values, addresses: ListenPlan["addresses"]): TokenFile
   return ports.length === 0
     ? undefined
     : TokenFile.open(file === undefined ? usualTokenFile(stateFolder()) : resolve(file));
+}
+
+/** How long the server waits for clients before it ends; undefined if it waits for ever. */
+function idleMsOf(
+  { alone, "idle-exit": text }: Values,
+  addresses: readonly ListenAddress[],
+): number | undefined {
+  const kinds = addresses.map(({ kind }) => kind);
+  if (alone === true && kinds.every((kind) => kind === "local")) {
+    throw new UsageError("--listen local and --alone exclude each other: nobody could come.");
+  }
+  if (text === undefined) return undefined;
+  if (kinds.includes("stdio")) throw new UsageError("--idle-exit is not for a server on stdin and stdout.");
+  const seconds = idleSeconds(text);
+  return seconds === 0 ? undefined : seconds * 1000;
+}
+
+function localText(folder: string, door: DoorName, json: boolean): string {
+  if (json) return `${JSON.stringify({ listening: "local", door, tokenFile: null })}\n`;
+  return `flint: flint connect and flint serve --stdio find this server in ${folder}\n`;
 }
 
 /** What is said about an open listener; the token itself is never printed. */

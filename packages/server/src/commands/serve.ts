@@ -1,8 +1,10 @@
-import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Lock, LockAttempt } from "@flint/core/store";
 import type { AnyDialect } from "@flint/dialects";
 import { composeEngine } from "../compose.ts";
-import { serverFile, stateFolder } from "../config.ts";
-import { DOORS, type DoorName, FOLDER_NAMING_DOORS, USUAL_DOOR } from "../doors.ts";
+import { stateFolder } from "../config.ts";
+import { DOORS, type DoorName, USUAL_DOOR } from "../doors.ts";
+import type { Joined, Joining } from "../listeners/join.ts";
 import { type StdioOptions, serveStdio } from "../serve-stdio.ts";
 import { doorNamed, noArguments, type PlacedOptions, serverOptions, shapesServer } from "./arguments.ts";
 import type { Given } from "./command.ts";
@@ -16,40 +18,72 @@ export async function serve({ values, positionals }: Given<ServeFlags>): Promise
   noArguments("serve", positionals);
   if (values.listen !== undefined) return (await import("./serve-listeners.ts")).serveListeners(values);
   const door = doorNamed(values.door) ?? USUAL_DOOR;
-  // Loaded beside the configuration; whoever joins another server does not need it.
-  const dialect = DOORS[door]();
-  const options = await serverOptions(values);
   const isPlain = values.alone !== true && !shapesServer(values);
-  const joined = isPlain ? await joinOther(door, options) : undefined;
-  return joined ?? serveAlone(await dialect, { door, options, isOpen: isPlain });
+  // Beside the configuration: both are needed before the first answer.
+  const claiming = isPlain ? claim() : undefined;
+  claiming?.catch(() => undefined);
+  // Loaded beside it as well; whoever joins another server does not need it.
+  const reading = serverOptions(values);
+  const dialect = DOORS[door](reading);
+  // A configuration that cannot be read is told by whoever reads it.
+  dialect.catch(() => undefined);
+  const options = await reading;
+  if (!isPlain) return serveOwn(await dialect, { door, options, lock: undefined });
+  const standing = await standingOf(claiming, { folder: stateFolder(), door, cwd: resolve(options.cwd) });
+  if ("code" in standing) return standing.code;
+  return serveOwn(await dialect, { door, options, lock: standing.lock });
 }
 
-/** Becomes a client of the server that runs already for the state folder. Undefined if there is none to join. */
-async function joinOther(door: DoorName, { cwd }: PlacedOptions): Promise<number | undefined> {
-  const folder = stateFolder();
-  // One look at the disk: the usual start pays for nothing more.
-  if (!existsSync(serverFile(folder))) return undefined;
-  const namesFolders = FOLDER_NAMING_DOORS.includes(door);
-  const { joinRunning } = await import("../listeners/join.ts");
-  const { end, ...refused } = await joinRunning({ folder, door, cwd: namesFolders ? undefined : cwd });
-  if (end === "client") return 0;
-  if (end === "server") return complain("The server that this one had joined ended the connection.", 1);
+type Claiming = Promise<LockAttempt>;
+
+/** What this process is: a client that has been served by another one, or a server; with the lock, one that others join. */
+type Standing = { readonly code: number } | { readonly lock: Lock | undefined };
+
+async function standingOf(claiming: Claiming | undefined, joining: Joining): Promise<Standing> {
+  // Expected: a state folder that cannot be written. This client is served all the same.
+  try {
+    const claimed = await claiming;
+    if (claimed === undefined || "lock" in claimed) return { lock: claimed?.lock };
+    const { joinOrClaim } = await import("../listeners/join.ts");
+    return standingAfter(await joinOrClaim(joining), joining.folder);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    complain(`others cannot join this server: ${reason}`, 0);
+    return { lock: undefined };
+  }
+}
+
+function standingAfter(joined: Joined | { readonly lock: Lock }, folder: string): Standing {
+  if ("lock" in joined) return joined;
+  const { end, ...refused } = joined;
+  if (end === "client") return { code: 0 };
+  if (end === "server")
+    return { code: complain("The server that this one had joined ended the connection.", 1) };
   if ("reason" in refused) complain(`The server for ${folder} is not joined: ${refused.reason}.`, 0);
-  return undefined;
+  return { lock: undefined };
+}
+
+async function claim(): Claiming {
+  const { claimServer } = await import("../listeners/claim.ts");
+  return claimServer(stateFolder());
 }
 
 interface Own {
   readonly door: DoorName;
   readonly options: PlacedOptions;
-  /** Whether others may join. */
-  readonly isOpen: boolean;
+  /** That of the state folder, if others may join. */
+  readonly lock: Lock | undefined;
 }
 
-async function serveAlone(dialect: AnyDialect, { door: name, options, isOpen }: Own): Promise<number> {
+async function serveOwn(dialect: AnyDialect, { door: name, options, lock }: Own): Promise<number> {
   const engine = composeEngine(options);
-  const host = { engine, name, folder: stateFolder(), cwd: options.cwd };
+  if (lock === undefined) {
+    await serveStdio(engine, dialect);
+    return 0;
+  }
+  const host = { engine, name, folder: stateFolder(), cwd: options.cwd, doors: options, lock };
   const company: StdioOptions["company"] = async (door) =>
     (await import("../listeners/company.ts")).keepCompany(host, door);
-  await serveStdio(engine, dialect, isOpen ? { company } : {});
+  await serveStdio(engine, dialect, { company });
   return 0;
 }

@@ -132,7 +132,7 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   "app-server": { ...serve, summary: "the same as serve", examples: ["flint app-server"] },
   "codex-shim": {
     summary: "takes the place of the codex program for clients that start one",
-    usage: "app-server|exec --experimental-json|--version",
+    usage: "app-server|exec|--version",
     flags: HELP_FLAG,
     values: ["app-server", "exec"],
     examples: [
@@ -168,16 +168,27 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   }),
   connect: command({
     summary: "be a client of the running server, on stdin and stdout",
-    usage: "[--door DOOR] [--url URL]",
+    usage: "[--door DOOR] [--start] [--url URL]",
     flags: {
       ...DOOR_FLAG,
+      start: { type: "boolean", doc: "start a server in the background if none runs" },
+      "idle-exit": {
+        type: "string",
+        takes: "SECONDS",
+        doc: "when the server of --start ends without clients and turns (default: 600; 0: never)",
+      },
       url: { type: "string", takes: "URL", doc: "a server elsewhere: ws://127.0.0.1:PORT or wss://HOST" },
       "token-file": { type: "string", takes: "FILE", doc: "the token for --url (default: FLINT_TOKEN)" },
       ...HELP_FLAG,
     },
-    examples: ["flint connect", "flint connect --door harness", "flint connect --url ws://127.0.0.1:4747"],
+    examples: [
+      "flint connect",
+      "flint connect --start --door harness",
+      "flint connect --url ws://127.0.0.1:4747",
+    ],
     notes: [
       "It carries bytes both ways until one side ends. Exit code 1: the server ended it, or none runs.",
+      "Threads that name no folder begin in the one that connect is run in. What a server in the background says is in run/server.log of the state folder.",
     ],
     run: async (given) => (await import("./connect.ts")).connect(given),
   }),

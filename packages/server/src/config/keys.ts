@@ -66,6 +66,12 @@ export const CONFIG_KEYS = {
     'Lets clients choose "never" together with "danger-full-access".',
     "user",
   ),
+  allow_remote_mcp: key(
+    z.boolean(),
+    "true or false",
+    "Lets clients of a port bring MCP servers that are programs; they run here, outside the sandbox.",
+    "user",
+  ),
   approval_timeout: key(
     amount,
     "a number of seconds",
@@ -111,6 +117,18 @@ export const CONFIG_KEYS = {
     amount,
     "a number of seconds",
     "A thread nobody uses is put to rest after this, and its agent's process is ended.",
+    "user",
+  ),
+  background_timeout: key(
+    amount,
+    "a number of seconds",
+    "What an agent has in the background of a thread nobody uses is ended after this; a day unless told.",
+    "user",
+  ),
+  "acp.auto_resume": key(
+    z.boolean(),
+    "true or false",
+    "The first new session of an editor in a folder goes on with the last one that it had there.",
     "user",
   ),
   "agents.*.command": key(

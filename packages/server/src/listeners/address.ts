@@ -1,9 +1,13 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 
+export { clearTextReason, isLoopback } from "@flint/sdk";
+
 /** A place to listen at. */
 export type ListenAddress =
   | { readonly kind: "stdio" }
+  /** Nowhere but where programs of the same user find it: in its state folder. */
+  | { readonly kind: "local" }
   | { readonly kind: "unix"; readonly path: string }
   | { readonly kind: "webSocket"; readonly host: string; readonly port: number };
 
@@ -12,12 +16,13 @@ export type AddressReading =
   | { readonly ok: true; readonly address: ListenAddress }
   | { readonly ok: false; readonly reason: string };
 
-const WAYS = "stdio, unix:PATH, or ws://HOST:PORT (port 0 takes a free one)";
+const WAYS = "stdio, local, unix:PATH, or ws://HOST:PORT (port 0 takes a free one)";
 const WEB_SOCKET = /^ws:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+):(\d{1,5})\/?$/i;
 
 /** Reads what `--listen` was given. */
 export function readAddress(text: string): AddressReading {
   if (text === "stdio" || text === "stdio://") return { ok: true, address: { kind: "stdio" } };
+  if (text === "local") return { ok: true, address: { kind: "local" } };
   if (text.startsWith("unix:")) return readUnix(text);
   if (/^(wss|https):/i.test(text)) {
     return no(text, "Flint speaks no TLS itself: listen at ws://127.0.0.1:PORT and put a proxy in front.");
@@ -35,18 +40,6 @@ function readUnix(text: string): AddressReading {
 
 function no(text: string, why: string): AddressReading {
   return { ok: false, reason: `--listen does not take ${JSON.stringify(text)}. ${why}` };
-}
-
-/** Whether only programs of this machine reach a host. A name other than localhost may lead anywhere. */
-export function isLoopback(host: string): boolean {
-  const bare = withoutBrackets(host);
-  return bare === "localhost" || bare === "::1" || (isIP(bare) === 4 && bare.startsWith("127."));
-}
-
-/** Why a token is not sent to a URL: others could read it on its way. Undefined if they cannot. */
-export function clearTextReason({ protocol, hostname, origin }: URL): string | undefined {
-  if (protocol !== "ws:" || isLoopback(hostname)) return undefined;
-  return `${origin} would carry the token in clear. Use wss://, with TLS in front of the server.`;
 }
 
 /** What the system is asked to bind; `localhost` must not depend on what a hosts file says. */

@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 
 const LF = 10;
-const LONGEST = 4096;
+/** Enough for the longest path, however it is written. */
+const LONGEST = 32_768;
 
 /**
  * Takes the first line off a socket and leaves the rest unread. Undefined if the socket ends, says too much, or takes

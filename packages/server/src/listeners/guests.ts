@@ -1,7 +1,7 @@
 import type { Clock } from "@flint/core/ports";
 import type { Connection, Door } from "@flint/dialects";
 import { LIMITS } from "@flint/protocol";
-import type { DoorName, OpenDoors } from "../doors.ts";
+import type { ClientTraits, DoorName, OpenDoors } from "../doors.ts";
 import { visible } from "../visible.ts";
 import type { GuestTransport } from "./cut.ts";
 import { WatchedTransport } from "./watched-transport.ts";
@@ -17,6 +17,7 @@ export class Guests {
   readonly #clock: Clock;
   readonly #guests = new Set<Guest>();
   #onEmpty: (() => void)[] = [];
+  #arrivals = 0;
 
   constructor(doors: OpenDoors, clock: Clock) {
     this.#doors = doors;
@@ -26,6 +27,11 @@ export class Guests {
   /** How many there are. */
   get size(): number {
     return this.#guests.size;
+  }
+
+  /** How many were admitted so far. */
+  get arrivals(): number {
+    return this.#arrivals;
   }
 
   /** Loads a door, so that a client can then be admitted at once. Undefined, and told on stderr, if that fails. */
@@ -44,7 +50,7 @@ export class Guests {
    * Serves a client until it leaves. If all seats of its listener are taken, the longest silent one that has not even
    * greeted gives its own away; if there is none, the newcomer is sent away.
    */
-  admit(door: Door, transport: GuestTransport, seats: Seats): void {
+  admit(door: Door, transport: GuestTransport, seats: Seats, client: ClientTraits = {}): void {
     if (seats.size >= LIMITS.connections && !this.#freeSeat(seats)) {
       transport.cut("crowded");
       return;
@@ -53,7 +59,8 @@ export class Guests {
       clock: this.#clock,
       anyRequestGreets: "initializeFirst" in door.dialect && !door.dialect.initializeFirst,
     });
-    const guest = { transport: watched, connection: this.#doors.connect(door, watched) };
+    const guest = { transport: watched, connection: this.#doors.connect(door, watched, client) };
+    this.#arrivals += 1;
     this.#guests.add(guest);
     seats.add(guest);
     void this.#seeOff(guest).then(() => seats.delete(guest));

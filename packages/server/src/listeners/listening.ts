@@ -1,7 +1,9 @@
 import type { Clock } from "@flint/core/ports";
+import type { Lock } from "@flint/core/store";
 import type { DoorName, OpenDoors } from "../doors.ts";
 import type { Company } from "../serve-stdio.ts";
 import { isLoopback, type ListenAddress } from "./address.ts";
+import { claimServer } from "./claim.ts";
 import { Guests } from "./guests.ts";
 import type { Listener } from "./listener.ts";
 import { Presence } from "./presence.ts";
@@ -11,7 +13,7 @@ import { WebSocketListener } from "./web-socket-listener.ts";
 
 /** Where to listen and who may come in. */
 export interface ListenPlan {
-  readonly addresses: readonly Exclude<ListenAddress, { kind: "stdio" }>[];
+  readonly addresses: readonly Exclude<ListenAddress, { kind: "stdio" | "local" }>[];
   /** The door of unix sockets. */
   readonly door: DoorName;
   /** The door at the root of WebSocket listeners. */
@@ -20,8 +22,18 @@ export interface ListenPlan {
   readonly token: TokenFile | undefined;
   readonly allowOrigins: readonly string[];
   readonly allowHosts: readonly string[];
+  /** Whether clients of a port may bring MCP servers that are programs; not unless told. */
+  readonly allowRemoteMcp?: boolean | undefined;
   /** The state folder to be found in, and the folder to work in; undefined keeps the server to itself. */
-  readonly presence: { readonly folder: string; readonly cwd: string } | undefined;
+  readonly presence: Place | undefined;
+}
+
+/** Where a server is found. */
+export interface Place {
+  readonly folder: string;
+  readonly cwd: string;
+  /** The lock of the folder, if this process has it already; it is given back with the end of the listeners. */
+  readonly lock?: Lock | undefined;
 }
 
 /** One listener that is open, as it can be told. */
@@ -59,9 +71,17 @@ export class Listening implements Company {
   static async start(doors: OpenDoors, plan: ListenPlan, clock: Clock): Promise<Listening> {
     for (const address of plan.addresses) refuseOpenDoor(address, plan.token);
     const listening = new Listening(doors, clock);
+    // Before anything is opened: of two servers that are started at once, one gets no further.
+    const lock = plan.presence === undefined ? undefined : await lockOf(plan.presence);
     try {
       for (const address of plan.addresses) await listening.#open(address, plan);
-      if (plan.presence !== undefined) await listening.#announce(plan.presence);
+    } catch (error) {
+      await listening.withdraw();
+      await lock?.release();
+      throw error;
+    }
+    try {
+      if (plan.presence !== undefined && lock !== undefined) await listening.#announce(plan.presence, lock);
       return listening;
     } catch (error) {
       await listening.withdraw();
@@ -72,6 +92,11 @@ export class Listening implements Company {
   /** How many clients there are. */
   get size(): number {
     return this.#guests.size;
+  }
+
+  /** How many clients have come so far. */
+  get arrivals(): number {
+    return this.#guests.arrivals;
   }
 
   empty(): Promise<void> {
@@ -95,14 +120,16 @@ export class Listening implements Company {
     const guests = this.#guests;
     try {
       if (address.kind === "unix") {
+        await refuseWhereAgentsWork(address.path);
         const listener = await UnixListener.start({ path: address.path, door: plan.door, guests });
         this.#opened(listener, plan.door, undefined);
         return;
       }
-      const { token, root, allowHosts, allowOrigins } = plan;
+      const { token, root, allowHosts, allowOrigins, allowRemoteMcp } = plan;
+      const rights = { bringsPrograms: allowRemoteMcp === true };
       const isToken = token === undefined ? undefined : (given: string) => token.matches(given);
       const rules = { root, isToken, allowHosts, allowOrigins };
-      const place = { host: address.host, port: address.port, guests, clock: this.#clock };
+      const place = { host: address.host, port: address.port, guests, clock: this.#clock, rights };
       this.#opened(await WebSocketListener.start({ ...rules, ...place }), root, token?.path);
     } catch (error) {
       throw inWords(error, address);
@@ -114,12 +141,17 @@ export class Listening implements Company {
     this.places.push({ place: listener.place, door, tokenFile });
   }
 
-  async #announce({ folder, cwd }: { folder: string; cwd: string }): Promise<void> {
+  async #announce({ folder, cwd }: Place, lock: Lock): Promise<void> {
     const listeners = this.places.map(({ place }) => place);
-    const announced = await Presence.announce({ root: folder, cwd, listeners, guests: this.#guests });
-    if (!(announced instanceof Presence)) throw new AlreadyRunning(folder, announced.owner);
-    this.#presence = announced;
+    this.#presence = await Presence.announce({ root: folder, cwd, listeners, guests: this.#guests, lock });
   }
+}
+
+async function lockOf({ folder, lock }: Place): Promise<Lock> {
+  if (lock !== undefined) return lock;
+  const attempt = await claimServer(folder);
+  if ("lock" in attempt) return attempt.lock;
+  throw new AlreadyRunning(folder, attempt.owner);
 }
 
 /** Beyond this machine a port without a token would be open to everybody. */
@@ -127,6 +159,17 @@ function refuseOpenDoor(address: ListenAddress, token: TokenFile | undefined): v
   if (address.kind !== "webSocket" || token !== undefined || isLoopback(address.host)) return;
   const why = "whoever reaches the port could run commands as you";
   throw new Error(`--no-token is refused for ${address.host}: ${why}. Leave it out, or listen at 127.0.0.1.`);
+}
+
+/** Whoever runs there could connect: the sandbox around them was made before the socket, and does not cover it. */
+async function refuseWhereAgentsWork(path: string): Promise<void> {
+  const { workedIn } = await import("@flint/core/sandbox");
+  const folder = await workedIn(path);
+  if (folder === undefined) return;
+  const why = `agents or commands work in ${folder} now, and could connect to it`;
+  throw new Error(
+    `Cannot listen at unix:${path}: ${why}. Choose a path outside of that folder, or wait until they have ended.`,
+  );
 }
 
 /** What the system says about an address, in words. */

@@ -10,13 +10,14 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
+import { readRunning } from "@flint/sdk";
 import { TestClock, temporaryFolder, testEngine } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serverFile } from "../config.ts";
 import { OpenDoors } from "../doors.ts";
 import { AlreadyRunning, Listening } from "./listening.ts";
 import { meetingPath } from "./meeting-place.ts";
-import { meet, readRunning } from "./running-server.ts";
+import { meet } from "./running-server.ts";
 import { HELLO } from "./testing/open-server.ts";
 
 function publish(folder: string): Promise<Listening> {
@@ -45,7 +46,7 @@ describe("the server of a state folder", () => {
       (name) => statSync(`${folder}/${name}`).mode & 0o777,
     );
     expect([...modes, statSync(folder).mode & 0o777]).toEqual([0o600, 0o600, 0o600, 0o700, 0o700]);
-    const met = await meet(running, "flint");
+    const met = await meet(running, { door: "flint" });
     if (!met.ok) throw new Error(met.reason);
     met.socket.end(HELLO);
     expect(JSON.parse(await text(met.socket))).toMatchObject({ id: 1, result: {} });
@@ -53,7 +54,7 @@ describe("the server of a state folder", () => {
     await listening.withdraw();
     expect(readdirSync(folder)).toEqual(["run", "server.lock"]);
     expect(readdirSync(`${folder}/run`)).toEqual([]);
-    expect(await meet(running, "flint")).toMatchObject({ ok: false });
+    expect(await meet(running, { door: "flint" })).toMatchObject({ ok: false });
   });
 
   test("is one: a second is told who the first is, and takes its place when that is gone", async () => {

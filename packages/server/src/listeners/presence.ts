@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Lock, NODE_FILES, takeLock } from "@flint/core/store";
+import type { Lock } from "@flint/core/store";
+import type { RunningServer } from "@flint/protocol";
 import { serverFile } from "../config.ts";
 import { VERSION } from "../version.ts";
 import type { Guests } from "./guests.ts";
-import { meetingPath, preparePrivate, SERVER_LOCK } from "./meeting-place.ts";
-import { type RunningServer, settingsMark } from "./running-server.ts";
+import { meetingPath } from "./meeting-place.ts";
+import { settingsMark } from "./running-server.ts";
 import { UnixListener } from "./unix-listener.ts";
 
 /** Which server makes itself known, and where. */
@@ -17,6 +18,8 @@ export interface PresenceOptions {
   /** Where else it takes clients. */
   readonly listeners: readonly string[];
   readonly guests: Guests;
+  /** That of the state folder. */
+  readonly lock: Lock;
 }
 
 /** The one server of a state folder: others find it there, and meet at its socket. The kernel sees to it that it is one. */
@@ -31,14 +34,9 @@ export class Presence {
     this.#file = file;
   }
 
-  /** Makes a server known. Resolves with who is there already, if somebody is. */
-  static async announce(
-    options: PresenceOptions,
-  ): Promise<Presence | { readonly owner: number | undefined }> {
-    const { root, cwd, listeners, guests } = options;
-    preparePrivate(root);
-    const attempt = await takeLock(NODE_FILES, root, SERVER_LOCK);
-    if (!("lock" in attempt)) return attempt;
+  /** Makes a server known that has the lock of its state folder, which it gives back when this fails. */
+  static async announce(options: PresenceOptions): Promise<Presence> {
+    const { root, cwd, listeners, guests, lock } = options;
     try {
       const path = meetingPath(root);
       const listener = await UnixListener.start({ path, door: "chosen", guests });
@@ -51,9 +49,9 @@ export class Presence {
         await listener.close();
         throw error;
       }
-      return new Presence(attempt.lock, listener, file);
+      return new Presence(lock, listener, file);
     } catch (error) {
-      await attempt.lock.release();
+      await lock.release();
       throw error;
     }
   }

@@ -1,13 +1,14 @@
 import { chmodSync, lstatSync, mkdirSync, unlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
-import { LIMITS } from "@flint/protocol";
+import type { Sign } from "@flint/core/sandbox";
+import { type Hello, type HelloAnswer, LIMITS, MEETING, readMeetingLine } from "@flint/protocol";
 import { type DoorName, isDoorName } from "../doors.ts";
 import { VERSION } from "../version.ts";
 import { firstLine } from "./first-line.ts";
 import type { Guests, Seats } from "./guests.ts";
 import type { Listener } from "./listener.ts";
-import { type HelloAnswer, MEETING, noSuchDoor, readLine } from "./meeting.ts";
+import { noSuchDoor } from "./meeting.ts";
 import { SocketTransport } from "./socket-transport.ts";
 
 /** Where to listen, and at which door; at a meeting socket each client chooses with its first line. */
@@ -22,14 +23,16 @@ export class UnixListener implements Listener {
   readonly place: string;
   readonly #server: Server;
   readonly #options: UnixOptions;
+  readonly #sign: Sign;
   readonly #seats: Seats = new Set();
   /** Who has not been admitted yet. */
   readonly #arriving = new Set<Socket>();
 
-  private constructor(server: Server, options: UnixOptions) {
+  private constructor(server: Server, options: UnixOptions, sign: Sign) {
     this.place = `unix:${options.path}`;
     this.#server = server;
     this.#options = options;
+    this.#sign = sign;
     server.on("connection", (socket) => void this.#onConnection(socket));
   }
 
@@ -38,24 +41,21 @@ export class UnixListener implements Listener {
     const { path } = options;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     await removeStale(path);
-    const server = createServer({ allowHalfOpen: true });
-    server.maxConnections = LIMITS.sockets;
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.once("listening", resolve);
-      bindPrivately(server, path);
-    });
-    server.removeAllListeners("error");
-    // A socket that cannot be accepted is not the end of the others.
-    server.on("error", () => undefined);
-    chmodSync(path, 0o600);
-    return new UnixListener(server, options);
+    const { signListening } = await import("@flint/core/sandbox");
+    const sign = await signListening(path);
+    try {
+      return new UnixListener(await bindPrivately(path), options, sign);
+    } catch (error) {
+      await sign.takeDown();
+      throw error;
+    }
   }
 
   /** Node takes the socket away with it. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const socket of this.#arriving) socket.destroy();
+    await this.#sign.takeDown();
     if (this.#seats.size === 0) await closed;
   }
 
@@ -69,8 +69,9 @@ export class UnixListener implements Listener {
 
   async #admit(socket: Socket): Promise<void> {
     const { door, guests } = this.#options;
-    const name = door === "chosen" ? await this.#chosenDoor(socket) : door;
-    if (name === undefined) return;
+    const hello = door === "chosen" ? await this.#hello(socket) : { door };
+    if (hello === undefined) return;
+    const { door: name, cwd } = hello;
     const opened = await guests.open(name);
     if (socket.destroyed) return;
     if (opened === undefined) {
@@ -79,17 +80,17 @@ export class UnixListener implements Listener {
       return;
     }
     if (door === "chosen") socket.write(lineOf({ ok: true, version: VERSION }));
-    guests.admit(opened, new SocketTransport(socket), this.#seats);
+    guests.admit(opened, new SocketTransport(socket), this.#seats, { cwd });
   }
 
-  async #chosenDoor(socket: Socket): Promise<DoorName | undefined> {
+  async #hello(socket: Socket): Promise<(Hello & { readonly door: DoorName }) | undefined> {
     const line = await firstLine(socket, LIMITS.handshakeMilliseconds);
     if (line === undefined) {
       socket.destroy();
       return undefined;
     }
-    const hello = readLine(MEETING.hello, line);
-    if (hello !== undefined && isDoorName(hello.door)) return hello.door;
+    const hello = readMeetingLine(MEETING.hello, line);
+    if (hello !== undefined && isDoorName(hello.door)) return { ...hello, door: hello.door };
     const way = 'Send one line such as {"door":"flint"} first.';
     const reason = hello === undefined ? way : noSuchDoor(hello.door);
     // Whatever else it sent is not read, and would keep the socket open.
@@ -98,14 +99,25 @@ export class UnixListener implements Listener {
   }
 }
 
-/** A socket has its mode from the moment it is there; by the time of a chmod somebody else could have connected. */
-function bindPrivately(server: Server, path: string): void {
-  const before = process.umask(0o177);
-  try {
-    server.listen({ path });
-  } finally {
-    process.umask(before);
-  }
+/** Listens at a path. A socket has its mode from the moment it is there; by the time of a chmod others could be in. */
+export async function bindPrivately(path: string): Promise<Server> {
+  const server = createServer({ allowHalfOpen: true });
+  server.maxConnections = LIMITS.sockets;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.once("listening", resolve);
+    const before = process.umask(0o177);
+    try {
+      server.listen({ path });
+    } finally {
+      process.umask(before);
+    }
+  });
+  server.removeAllListeners("error");
+  // A socket that cannot be accepted is not the end of the others.
+  server.on("error", () => undefined);
+  chmodSync(path, 0o600);
+  return server;
 }
 
 function lineOf(answer: HelloAnswer): string {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "n
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "@flint/core/ports";
+import type { ClientRights } from "@flint/dialects";
 import { LIMITS } from "@flint/protocol";
 import type { WebSocketServer } from "ws";
 import type { DoorName } from "../doors.ts";
@@ -18,9 +19,12 @@ export interface WebSocketOptions extends Omit<GateRules, "port"> {
   readonly port: number;
   readonly guests: Guests;
   readonly clock: Clock;
+  /** What clients may do; whoever has the token is not yet somebody at this machine. */
+  readonly rights?: ClientRights;
 }
 
 const CHECK_MS = 1_000;
+const USUAL_RIGHTS: ClientRights = { bringsPrograms: false };
 
 /** WebSockets on one TCP port, behind the gate; and two paths that say that the server is there. */
 export class WebSocketListener implements Listener {
@@ -31,9 +35,10 @@ export class WebSocketListener implements Listener {
   readonly #guests: Guests;
   readonly #clock: Clock;
   readonly #rules: GateRules;
+  readonly #rights: ClientRights;
   readonly #seats: Seats = new Set();
 
-  private constructor(server: Server, { guests, clock, ...rules }: WebSocketOptions) {
+  private constructor(server: Server, { guests, clock, rights = USUAL_RIGHTS, ...rules }: WebSocketOptions) {
     // A server that listens on a host and a port has such an address.
     const { port } = server.address() as AddressInfo;
     this.port = port;
@@ -42,6 +47,7 @@ export class WebSocketListener implements Listener {
     this.#guests = guests;
     this.#clock = clock;
     this.#rules = { ...rules, port };
+    this.#rights = rights;
     const { WebSocketServer: Sockets } = webSocketLibrary();
     this.#webSockets = new Sockets({
       noServer: true,
@@ -101,7 +107,7 @@ export class WebSocketListener implements Listener {
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       const transport = new WebSocketTransport(webSocket, socket);
       keepAlive(webSocket, () => transport.paused, this.#clock);
-      this.#guests.admit(door, transport, this.#seats);
+      this.#guests.admit(door, transport, this.#seats, { rights: this.#rights });
     });
   }
 }

@@ -56,18 +56,65 @@ test("styles stay with their words when a line is broken", () => {
   ]);
 });
 
+/** What a line says, whatever its spaces: those at a break are dropped, fixed ones are written as plain ones. */
+const letters = (text: string) => text.replaceAll(/[ \u00a0]/g, "");
+
+/** Signs that join, widen or turn into one another, beside plain ones. */
+const TRICKY = fc.constantFrom(
+  ...[
+    " ",
+    "\u00a0",
+    "a",
+    "b",
+    "1",
+    "#",
+    "e\u0301",
+    "\u0301",
+    "\u20e3",
+    "\ufe0f",
+    "❤",
+    "✔",
+    "👩",
+    "🏽",
+    "💻",
+    "日",
+  ],
+  ...["🇩", "🇪", "\u1100", "\u1161", "\u11a8", "क", "\u094d", "ำ"],
+);
+const LINE = fc.array(
+  fc.oneof(
+    fc.string({ unit: "grapheme", maxLength: 40 }),
+    fc.string({ unit: "binary", maxLength: 20 }),
+    fc.string({ unit: TRICKY, maxLength: 30 }),
+  ),
+  { minLength: 1, maxLength: 3 },
+);
+
 test("no row is wider than the terminal, and no letter is lost", () => {
-  fc.assert(
-    fc.property(
-      fc.string({ unit: "grapheme", maxLength: 80 }),
-      fc.integer({ min: 8, max: 40 }),
-      (text, columns) => {
-        const flat = text.replace(/[\p{Cc}\p{Cf}]/gu, "");
-        const rows = wrapped(flat, columns);
-        expect(rows.every((row) => textWidth(row) <= columns)).toBe(true);
-        expect(rows.join("").replaceAll(" ", "")).toBe(flat.replaceAll(" ", ""));
-        expect(textWidth(cut(flat, columns))).toBeLessThanOrEqual(columns);
-      },
-    ),
-  );
+  const columnsOf = fc.integer({ min: 8, max: 40 });
+  const holds = (texts: readonly string[], columns: number, indent: number) => {
+    const flat = texts.map((text) => text.replace(/[\p{Cc}\p{Cf}]/gu, ""));
+    const line = flat.map((text, at) => span(text, at === 1 ? "red" : undefined));
+    const rows = wrapLine(line, columns, indent).map(textOf);
+    expect(rows.filter((row) => textWidth(row) > columns)).toEqual([]);
+    expect(letters(rows.join(""))).toBe(letters(flat.join("")));
+    expect(textWidth(textOf(cutLine(line, columns, "…")))).toBeLessThanOrEqual(columns);
+  };
+  const examples: [string[], number, number][] = [
+    [["\u00a0"], 8, 0],
+    // A heart that the next span makes wide.
+    [["1234567❤", "\ufe0f", "b"], 8, 0],
+    [["   🇩", "🇪", "wide"], 8, 4],
+  ];
+  fc.assert(fc.property(LINE, columnsOf, fc.integer({ min: 0, max: 12 }), holds), { examples });
+});
+
+test("a sign that changes the letter before it stays with it, also in another style", () => {
+  expect(wrapLine([span("1234567❤"), span("\ufe0f!", "red")], 8)).toEqual([
+    [{ text: "1234567", style: undefined }],
+    [
+      { text: "❤\ufe0f", style: undefined },
+      { text: "!", style: "red" },
+    ],
+  ]);
 });

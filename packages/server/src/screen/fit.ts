@@ -1,4 +1,4 @@
-import { indented, type Line, type Span, type Style, span } from "./line.ts";
+import { indented, type Line, type Span, type Style, span, textOf } from "./line.ts";
 import { type Cell, cellsOf } from "./width.ts";
 
 interface StyledCell extends Cell {
@@ -36,18 +36,31 @@ export function cutLine(line: Line, columns: number, sign: string): Line {
   return [...spansOf(cells.slice(0, fittingEnd(cells, 0, room))), span(sign, "dim")];
 }
 
+/** Characters are told apart in the whole line: a sign in one style may belong to the letter before it in another. */
 function styledCells(line: Line): StyledCell[] {
   const cells: StyledCell[] = [];
+  const styleAt = stylesOf(line);
+  let place = 0;
   let column = 0;
-  for (const { text, style } of line) {
-    for (const cell of cellsOf(text)) {
-      const wide = cell.text === "\t" ? TAB_STOP - (column % TAB_STOP) : 1;
-      const shown = cell.text === "\t" ? { text: " ", width: 1 } : cell;
-      for (let count = 0; count < wide; count += 1) cells.push({ ...shown, style });
-      column += wide * shown.width;
-    }
+  for (const cell of cellsOf(textOf(line))) {
+    const style = styleAt(place);
+    const wide = cell.text === "\t" ? TAB_STOP - (column % TAB_STOP) : 1;
+    const shown = cell.text === "\t" ? { text: " ", width: 1 } : cell;
+    for (let count = 0; count < wide; count += 1) cells.push({ ...shown, style });
+    column += wide * shown.width;
+    place += cell.text.length;
   }
   return cells;
+}
+
+/** The style of the letter at a place. Asked from the front to the back. */
+function stylesOf(line: Line): (place: number) => Style | undefined {
+  let at = 0;
+  let end = line[0]?.text.length ?? 0;
+  return (place) => {
+    for (; place >= end && at < line.length - 1; end += line[at]?.text.length ?? 0) at += 1;
+    return line[at]?.style;
+  };
 }
 
 /** Where a row ends: behind the last cell if all fit, else at its last space behind a word, else where it is full. */

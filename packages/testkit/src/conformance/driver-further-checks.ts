@@ -7,12 +7,12 @@ import {
   type Decision,
   type FileUpdateChange,
   isKnownItem,
-  mintId,
-  type Turn,
 } from "@flint/protocol";
 import { expect } from "vitest";
 import { appliedDiff } from "./applied-diff.ts";
 import type { DriverCheck } from "./driver-checks.ts";
+import { checkFork, checkForkAtTurn, checkForkOfNothing } from "./driver-fork-checks.ts";
+import { asStored, given, gives, NotGiven } from "./driver-given.ts";
 import {
   arrange,
   begin,
@@ -29,18 +29,8 @@ import {
   statusesOfAsked,
   turnOf,
 } from "./driver-trial.ts";
-import type {
-  Absent,
-  DriverGives,
-  DriverUnderTest,
-  FileChangeTrial,
-  ModelFailureKind,
-} from "./driver-under-test.ts";
+import type { DriverUnderTest, FileChangeTrial, ModelFailureKind } from "./driver-under-test.ts";
 import { lifecycleFaults, streamFaults } from "./item-lifecycle.ts";
-import type { RecordingTurn } from "./recording-turn.ts";
-
-/** A check that cannot be made; the message says why. */
-export class NotGiven extends Error {}
 
 /** What users of every agent are promised beyond the least that the core relies on. */
 export const FURTHER_DRIVER_CHECKS = {
@@ -50,6 +40,7 @@ export const FURTHER_DRIVER_CHECKS = {
   "answers what it is told while it runs": checkSteered,
   "remembers what was said when a new process takes the thread up": checkRecall,
   "goes on in a fork with what was said before, and what it was forked from hears nothing of it": checkFork,
+  "goes on in a fork of an earlier turn without what came after it": checkForkAtTurn,
   "goes on in a fork where there is no session to copy": checkForkOfNothing,
   "uses another model from the turn on that names it": checkOtherModel,
   "takes every value that its selectors offer": checkSelectors,
@@ -138,46 +129,6 @@ async function checkRecall(make: MakeDriver): Promise<void> {
   expect(saidIn(turn)).toMatch(says);
 }
 
-async function checkFork(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
-  const { told, ask, knowsBefore, knowsTold } = given(under, "fork");
-  const first = await begin(under, under.prompts.text);
-  expect(await first.ended).toEqual(COMPLETED);
-  const nativeId = nativeIdOf(first.turn);
-  const history = nativeId === undefined ? [asStored(first.turn)] : [];
-  const fork = await open(under, { forkOf: nativeId, history });
-  const telling = beginIn(under, fork, told);
-  expect(await telling.ended).toEqual(COMPLETED);
-  const forkId = nativeIdOf(telling.turn);
-  expect(forkId === undefined, "the fork has an id of its own exactly if the original has one").toBe(
-    nativeId === undefined,
-  );
-  if (nativeId !== undefined) expect(forkId, "the id of the fork").not.toBe(nativeId);
-  const answer = async (session: Parameters<typeof beginIn>[1]) => {
-    const { turn, ended } = beginIn(under, session, ask);
-    expect(await ended).toEqual(COMPLETED);
-    return saidIn(turn);
-  };
-  const ofFork = await answer(fork);
-  expect(ofFork, "what the fork knows").toMatch(knowsBefore);
-  expect(ofFork, "what the fork knows").toMatch(knowsTold);
-  await first.session.close();
-  const original = await open(under, { driver: await gives(under).again(), nativeId, history });
-  const ofOriginal = await answer(original);
-  expect(ofOriginal, "what the original knows").toMatch(knowsBefore);
-  expect(ofOriginal, "what the original knows").not.toMatch(knowsTold);
-}
-
-async function checkForkOfNothing(make: MakeDriver): Promise<void> {
-  const under = await arrange(make);
-  given(under, "fork");
-  const forkOf = "00000000-0000-4000-8000-000000000000";
-  const session = await open(under, { forkOf });
-  const { turn, ended } = beginIn(under, session, under.prompts.text);
-  expect(await ended).toEqual(COMPLETED);
-  expect(nativeIdOf(turn), "the id of the session").not.toBe(forkOf);
-}
-
 async function checkOtherModel(make: MakeDriver): Promise<void> {
   const under = await arrange(make);
   const { model, used } = given(under, "otherModel");
@@ -236,12 +187,21 @@ async function checkKilled(make: MakeDriver): Promise<void> {
   await turn.waitFor(isText);
   const running = processes();
   expect(running.length, "processes of the agent").toBeGreaterThan(0);
-  for (const pid of running) process.kill(pid, "SIGKILL");
+  for (const pid of running) kill(pid);
   const result = await ended;
   expectFailure(result);
   expect(lifecycleFaults(turn.events, false)).toEqual([]);
   await expectNextTurn(under, { session, turn }, result);
   expect(turn.late, "what was reported after the end").toEqual([]);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (thrown) {
+    // Expected: it went with the one that was killed before it.
+    if (!(thrown instanceof Error && "code" in thrown && thrown.code === "ESRCH")) throw thrown;
+  }
 }
 
 async function expectNextTurn(
@@ -252,26 +212,6 @@ async function expectNextTurn(
   const session = await sessionAfter(under, before, result);
   const next = await run(under, session, turnOf(under, under.prompts.text));
   expect(next, "the next turn").toEqual(COMPLETED);
-}
-
-function gives({ gives: entries }: DriverUnderTest): DriverGives {
-  if (entries === undefined) throw new NotGiven("describeDriver was given no `gives` for this driver");
-  return entries;
-}
-
-/** What a check needs; throws the reason if the driver lacks it. */
-function given<Name extends keyof DriverGives>(
-  under: DriverUnderTest,
-  name: Name,
-): Exclude<DriverGives[Name], Absent> {
-  const entry: DriverGives[Name] = gives(under)[name];
-  if (isAbsent(entry)) throw new NotGiven(entry.absent);
-  // What is not absent is what is left of the union; the compiler cannot follow it through a name.
-  return entry as Exclude<DriverGives[Name], Absent>;
-}
-
-function isAbsent(entry: object): entry is Absent {
-  return "absent" in entry;
 }
 
 async function prepare(under: DriverUnderTest, { path, before }: FileChangeTrial): Promise<string> {
@@ -295,12 +235,6 @@ function resultOf(
 ): string {
   const own = changes.flat().filter((change) => resolve(settings.cwd, change.path) === path);
   return own.reduce((text, { diff }) => appliedDiff(text, diff), before);
-}
-
-/** A turn as the core would have stored it. */
-function asStored(turn: RecordingTurn): Turn {
-  const asked = { type: "userMessage" as const, id: mintId(), content: [...turn.input] };
-  return { id: turn.turnId, status: "completed", items: [asked, ...turn.completedItems] };
 }
 
 function otherThanNow({ options, value }: ConfigOption): string {

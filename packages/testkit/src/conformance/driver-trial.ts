@@ -22,6 +22,8 @@ export interface SessionWishes {
   readonly history?: readonly Turn[];
   /** The id of the session that it is a fork of. */
   readonly forkOf?: string | undefined;
+  /** Where the copy of that session has to end. */
+  readonly position?: string | undefined;
 }
 
 export const COMPLETED: Settled = { outcome: { status: "completed" } };
@@ -38,14 +40,14 @@ export async function arrange(make: MakeDriver): Promise<DriverUnderTest> {
 /** Opens a session that is closed with the test at the latest. */
 export async function open(under: DriverUnderTest, wishes: SessionWishes = {}): Promise<DriverSession> {
   const { settings, sandbox = NO_COMMANDS } = under;
-  const { driver = under.driver, nativeId, history = [], forkOf } = wishes;
+  const { driver = under.driver, nativeId, history = [], forkOf, position } = wishes;
   const session = await driver.open({
     threadId: mintId(),
     settings,
     nativeId,
     history: async () => history,
     account: async () => "",
-    forkOf: forkOf === undefined ? undefined : { nativeId: forkOf, account: async () => "" },
+    forkOf: forkOf === undefined ? undefined : { nativeId: forkOf, position, account: async () => "" },
     mcpServers: [],
     sandbox,
   });

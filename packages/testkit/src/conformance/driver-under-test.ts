@@ -105,6 +105,8 @@ export interface ForkTrial {
   readonly knowsBefore: RegExp;
   /** In the answer of whoever knows what the fork was told. */
   readonly knowsTold: RegExp;
+  /** Whether a copy of its session can be made that ends with an earlier turn. */
+  readonly atAnyTurn: boolean;
 }
 
 /** Another model for one turn. */

@@ -7,7 +7,8 @@ import { temporaryFolder } from "../temp.ts";
 import { appliedDiff } from "./applied-diff.ts";
 import { describeDriver } from "./driver.ts";
 import { DRIVER_CHECKS } from "./driver-checks.ts";
-import { FURTHER_DRIVER_CHECKS, NotGiven } from "./driver-further-checks.ts";
+import { FURTHER_DRIVER_CHECKS } from "./driver-further-checks.ts";
+import { NotGiven } from "./driver-given.ts";
 import { absent, type DriverUnderTest } from "./driver-under-test.ts";
 import { lifecycleFaults, streamFaults } from "./item-lifecycle.ts";
 import { RecordingTurn } from "./recording-turn.ts";
@@ -119,6 +120,11 @@ const FINDS: readonly [keyof typeof CHECKS, Fault, RegExp][] = [
     "leaksFork",
     /what the original knows/,
   ],
+  [
+    "goes on in a fork of an earlier turn without what came after it",
+    "wholeFork",
+    /what the fork knows.*not to match/s,
+  ],
   ["goes on in a fork where there is no session to copy", "needsFork", /to deeply equal/],
   ["uses another model from the turn on that names it", "oneModel", /other model is used/],
   ["takes every value that its selectors offer", "stubbornSelector", /effort once it is chosen/],
@@ -159,7 +165,7 @@ async function pliable(fault?: Fault): Promise<DriverUnderTest> {
       sessionApproval: { sameAgain: "asksAgain", otherTool: "other" },
       steering: { more: "lantern", says: /lantern/ },
       recall: { ask: "recall", says: /text/ },
-      fork: { told: "lantern", ask: "recall", knowsBefore: /text/, knowsTold: /lantern/ },
+      fork: { told: "lantern", ask: "recall", knowsBefore: /text/, knowsTold: /lantern/, atAnyTurn: true },
       otherModel: { model: "pliable/b", used: () => disk.latestModel === "pliable/b" },
       selectors: ["effort"],
       failing: async (kind) => {

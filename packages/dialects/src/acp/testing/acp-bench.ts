@@ -7,23 +7,25 @@ import {
   type SessionUpdate,
   type Stream,
 } from "@agentclientprotocol/sdk";
+import type { AgentRequestResponsesByMethod as Answers } from "@agentclientprotocol/sdk/unstable";
 import type { Engine } from "@flint/core";
 import { memoryPair, type Transport } from "@flint/rpc";
-// biome-ignore lint/correctness/noUndeclaredDependencies: only tests use this, and it is not part of the package.
 import { composeEngine, type ServerOptions } from "@flint/server";
-// biome-ignore lint/correctness/noUndeclaredDependencies: only tests use this, and it is not part of the package.
 import { type ScriptedOptions, scriptedDriver, temporaryFolder } from "@flint/testkit";
-// biome-ignore lint/correctness/noUndeclaredDependencies: only tests use this, and it is not part of the package.
 import { expect, onTestFinished } from "vitest";
 import { Door } from "../../door.ts";
 import { type AcpOptions, acpDialect } from "../dialect.ts";
 import { MessageCheck, type WireMessage } from "./message-check.ts";
+
+type RequestOptions = { readonly cancellationSignal?: AbortSignal };
 
 /** An answer to a request for permission: the kind of the option to choose. */
 export type Choice = (request: RequestPermissionRequest, signal: AbortSignal) => Promise<string> | string;
 
 /** How a client differs from one that can nothing and allows everything once. */
 export interface ClientWishes {
+  /** What it calls itself. */
+  readonly name?: string;
   readonly capabilities?: ClientCapabilities | undefined;
   readonly permission?: Choice;
   /** What it has open, by path. */
@@ -69,9 +71,14 @@ export class AcpClient {
     this.connection = app.connect(messageStream(transport, this.check, this.wire, () => this.#wake()));
   }
 
-  /** Asks the door by the name of a method. */
-  // biome-ignore lint/suspicious/noExplicitAny: the official types are checked by the official validators.
-  request(method: string, params: object, options?: { cancellationSignal?: AbortSignal }): Promise<any> {
+  /** Asks the door by the name of a method. The official validators check that the answer is of its type. */
+  request<Method extends keyof Answers>(
+    method: Method,
+    params: object,
+    options?: RequestOptions,
+  ): Promise<Answers[Method]>;
+  request(method: string, params: object, options?: RequestOptions): Promise<unknown>;
+  request(method: string, params: object, options?: RequestOptions): Promise<unknown> {
     return this.connection.agent.request(method, params, options);
   }
 
@@ -79,11 +86,11 @@ export class AcpClient {
     return this.connection.agent.notify(method, params);
   }
 
-  hello(clientCapabilities: ClientCapabilities = {}): Promise<unknown> {
+  hello(clientCapabilities: ClientCapabilities = {}, name = "test"): Promise<unknown> {
     return this.request("initialize", {
       protocolVersion: 1,
       clientCapabilities,
-      clientInfo: { name: "test", version: "1" },
+      clientInfo: { name, version: "1" },
     });
   }
 
@@ -153,7 +160,7 @@ async function connect(engine: Engine, door: Door, wishes: ClientWishes = {}): P
     acp.connection.close();
     expect(acp.check.problems).toEqual([]);
   });
-  await acp.hello(wishes.capabilities);
+  await acp.hello(wishes.capabilities, wishes.name);
   return acp;
 }
 

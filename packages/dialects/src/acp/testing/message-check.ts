@@ -2,9 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { once } from "@flint/protocol";
-// biome-ignore lint/correctness/noUndeclaredDependencies: only tests use this, and it is not part of the package.
 import type { AnySchema, ValidateFunction } from "ajv";
-// biome-ignore lint/correctness/noUndeclaredDependencies: only tests use this, and it is not part of the package.
 import { Ajv2020 } from "ajv/dist/2020.js";
 
 /** A JSON-RPC message as it was on the wire. */

@@ -140,6 +140,8 @@ export class V1Translator {
       case "agentMessage":
         return this.#rest(item.id, "text", "agent_message_chunk", item.text);
       case "plan":
+        // A list of tasks is told with each update of the plan; only what is proposed in words is said.
+        if (item.entries !== undefined) return NOTHING;
         return this.#rest(item.id, "text", "agent_message_chunk", item.text);
       case "reasoning":
         return this.#reasoning(item);
@@ -163,8 +165,6 @@ export class V1Translator {
       case "userMessage":
         return isOwn(item) ? NOTHING : this.#same("user", () => userChunks(item));
       case "plan":
-        if (item.entries === undefined) return this.#rest(item.id, "text", "agent_message_chunk", item.text);
-        return NOTHING;
       case "agentMessage":
       case "reasoning":
         return this.#started(item);

@@ -30,9 +30,12 @@ export function planUpdate(steps: readonly PlanStep[]): SessionUpdate {
   return { sessionUpdate: "plan", entries: steps.map(planEntry) };
 }
 
-/** Agents do not say how urgent a step is. The protocol has no failed steps, so the words say it. */
-function planEntry({ step, status }: PlanStep, index: number): PlanEntry & { id: string } {
-  const entry = { id: String(index + 1), priority: "medium" } as const;
+/** Few agents say how much a step matters. The protocol has no failed steps, so the words say it. */
+function planEntry(
+  { step, status, priority = "medium" }: PlanStep,
+  index: number,
+): PlanEntry & { id: string } {
+  const entry = { id: String(index + 1), priority };
   if (status === "failed") return { ...entry, content: `${step} (failed)`, status: "completed" };
   return { ...entry, content: step, status: status === "inProgress" ? "in_progress" : status };
 }

@@ -87,7 +87,7 @@ export class V2Translator {
 
   history(turns: readonly Turn[]): readonly SessionUpdate[] {
     return turns.flatMap((turn) => {
-      const updates = turn.items.flatMap((item) => this.#replayed(item));
+      const updates = turn.items.flatMap((item) => this.#replayed(turn.id, item));
       const failed = turn.error === undefined ? [] : [notice("error", turn.error.message)];
       if (turn.status !== "inProgress") this.#forgetTurn();
       return [...updates, ...failed];
@@ -121,7 +121,10 @@ export class V2Translator {
     return delta.slice(Math.max(0, told - offset));
   }
 
-  #replayed(item: ThreadItem): readonly SessionUpdate[] {
+  #replayed(turnId: string, item: ThreadItem): readonly SessionUpdate[] {
+    if (isKnownItem(item) && item.type === "plan" && item.entries !== undefined) {
+      return [plan(turnId, item.entries)];
+    }
     const isWhole = isKnownItem(item) && !isToolItem(item);
     return [...(isWhole ? this.#started(item).updates() : []), ...this.#completed(item).updates()];
   }
@@ -129,8 +132,11 @@ export class V2Translator {
   #started(item: ThreadItem): V2Translated {
     if (!isKnownItem(item)) return NOTHING;
     switch (item.type) {
-      case "agentMessage":
       case "plan":
+        // A list of tasks is told with each update of the plan; only what is proposed in words is said.
+        if (item.entries !== undefined) return NOTHING;
+        return this.#whole("agent_message", item.id, "text", item.text);
+      case "agentMessage":
         return this.#whole("agent_message", item.id, "text", item.text);
       case "reasoning":
         return this.#reasoning(item);

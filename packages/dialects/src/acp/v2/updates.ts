@@ -30,9 +30,9 @@ export const IDLE: SessionUpdate = { sessionUpdate: "state_update", state: "idle
 
 /** The whole plan of a turn. */
 export function plan(turnId: string, steps: readonly PlanEntry[]): SessionUpdate {
-  const entries = steps.map(({ step, status }) => ({
+  const entries = steps.map(({ step, status, priority = "medium" }) => ({
     content: status === "failed" ? `${step} (failed)` : step,
-    priority: "medium",
+    priority,
     status: status === "inProgress" ? "in_progress" : status === "failed" ? "cancelled" : status,
   }));
   return { sessionUpdate: "plan_update", plan: { type: "items", planId: turnId, entries } };

@@ -1,4 +1,5 @@
 import {
+  type AgentRequestResponsesByMethod as Answers,
   client,
   type RequestPermissionRequest,
   type SessionUpdate,
@@ -40,8 +41,9 @@ class V2Client {
     });
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: the official types are checked by the official validators.
-  request(method: string, params: object): Promise<any> {
+  request<Method extends keyof Answers>(method: Method, params: object): Promise<Answers[Method]>;
+  request(method: string, params: object): Promise<unknown>;
+  request(method: string, params: object): Promise<unknown> {
     return this.#connection.agent.request(method, params);
   }
 
@@ -132,7 +134,7 @@ describe("the second version at the ACP door", () => {
           { reasoning: "hm" },
           { text: "hello" },
           { command: "ls", output: ["x\n"] },
-          { plan: [{ step: "a", status: "pending" }] },
+          { plan: [{ step: "a", status: "pending", priority: "high" }] },
         ],
       ],
     });
@@ -159,6 +161,8 @@ describe("the second version at the ACP door", () => {
       title: "ls",
       subject: { type: "command", command: "ls", cwd: bench.path },
     });
+    const planned = acp.updates.find(({ sessionUpdate }) => sessionUpdate === "plan_update");
+    expect(planned).toMatchObject({ plan: { entries: [{ content: "a", priority: "high" }] } });
     const output = acp.updates.find((update) => update.sessionUpdate === "terminal_output_chunk");
     expect(Buffer.from(Object(output).data, "base64").toString()).toBe("x\n");
   });
@@ -272,12 +276,12 @@ describe("the second version at the ACP door", () => {
     const bench = await acpBench({});
     const acp = await connected(bench);
     const opened = await acp.request("session/new", { cwd: bench.path });
-    expect(opened.configOptions[0]).toMatchObject({
+    expect(opened.configOptions?.[0]).toMatchObject({
       configId: "mode",
       category: "mode",
       currentValue: "ask",
     });
-    expect(opened.availableCommands[0]).toMatchObject({ type: "command", name: "scripted" });
+    expect(opened.availableCommands?.[0]).toMatchObject({ type: "command", name: "scripted" });
     const { sessionId } = opened;
     const set = { sessionId, configId: "mode", type: "id", value: "auto" };
     const { configOptions } = await acp.request("session/set_config_option", set);

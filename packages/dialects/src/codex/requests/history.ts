@@ -1,6 +1,7 @@
 import { LIMITS, type Params, type Thread } from "@flint/protocol";
 import type { CodexDoorParams, CodexThread } from "@flint/protocol/codex";
-import { allTurns, itemsPage, turnsPage } from "../pages.ts";
+import { encodedTurn, withTurns } from "../encoded-answer.ts";
+import { eachTurn, itemsPage, turnsPage } from "../pages.ts";
 import { present } from "../present.ts";
 import { threadOf } from "../threads.ts";
 import type { Handlers } from "../visit.ts";
@@ -12,9 +13,9 @@ export const historyRequests: Handlers<
   "thread/read" | "thread/list" | "thread/loaded/list" | "thread/turns/list" | "thread/items/list"
 > = {
   async "thread/read"({ threadId, includeTurns }, visit, reply) {
-    const turns = includeTurns === true ? await allTurns(visit, threadId) : [];
+    const turns = includeTurns === true ? await eachTurn(visit, threadId, encodedTurn) : [];
     const { thread } = await visit.core("thread/read", { threadId });
-    reply({ thread: threadOf(thread, null, { turns, view: "full" }), readState: null });
+    reply(withTurns({ thread: threadOf(thread, null), readState: null }, turns));
   },
 
   async "thread/list"(params, visit, reply) {

@@ -1,32 +1,26 @@
-import type { ConfigOption, Model } from "@flint/protocol";
+import type { ConfigOption, Model, Result } from "@flint/protocol";
 import type { CodexModel } from "@flint/protocol/codex";
 import { REASONING_EFFORT } from "../threads.ts";
-import type { Handler } from "../visit.ts";
+import type { Handler, Visit } from "../visit.ts";
 
 /** What is chosen where an agent has no efforts to choose from. */
 const NO_EFFORT = "medium";
 
 /** The models of all agents; each is named as people know it, and by its agent. */
 export const modelList: Handler<"model/list"> = async (_params, visit, reply) => {
-  const [{ data }, { options }] = await Promise.all([
-    visit.core("model/list", {}),
-    visit.core("config/list", {}),
-  ]);
+  const { data } = await visit.core("model/list", {});
   const chosen = data.find(({ isDefault }) => isDefault) ?? data[0];
-  const efforts = options.find(({ id }) => id === REASONING_EFFORT);
-  const rows = data.map((model) =>
-    modelOf(model, isOfSameAgent(model, chosen) ? efforts : undefined, chosen),
-  );
-  reply({ data: rows, nextCursor: null });
+  const rows = data.map(async (model) => modelOf(model, await effortsOf(model, visit), chosen));
+  reply({ data: await Promise.all(rows), nextCursor: null });
 };
 
-function isOfSameAgent(model: Model, other: Model | undefined): boolean {
-  return agentOf(model) === (other === undefined ? undefined : agentOf(other));
+/** The efforts of a model, as far as its agent knows them by now; one that cannot say has none. */
+async function effortsOf({ id: model }: Model, visit: Visit): Promise<ConfigOption | undefined> {
+  const { options } = await visit.core("config/list", { model }).catch(() => NO_OPTIONS);
+  return options.find(({ id }) => id === REASONING_EFFORT);
 }
 
-function agentOf({ id }: Model): string | undefined {
-  return id.split("/")[0];
-}
+const NO_OPTIONS: Result<"config/list"> = { options: [] };
 
 function modelOf(model: Model, efforts: ConfigOption | undefined, chosen: Model | undefined): CodexModel {
   return {

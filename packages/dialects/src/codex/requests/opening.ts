@@ -1,13 +1,16 @@
 import { LIMITS, type Params, type ThreadSettings, type Turn } from "@flint/protocol";
 import type { CodexDoorParams } from "@flint/protocol/codex";
+import { lastToldUsage } from "../../spent.ts";
 import { approvalWanted } from "../approval-wanted.ts";
 import { toolsOffered } from "../client-tools.ts";
-import { goalOf, tell } from "../outbound.ts";
-import { allTurns, NEWEST } from "../pages.ts";
+import { type EncodedTurn, encodedTurn, withTurns } from "../encoded-answer.ts";
+import { firstPage } from "../first-page.ts";
+import { goalOf, status, tell, usage } from "../outbound.ts";
+import { eachTurn, NEWEST } from "../pages.ts";
 import { sandboxWanted } from "../permissions.ts";
 import { present } from "../present.ts";
 import { refused } from "../refusals.ts";
-import { collaborationModeOf, openedThread, REASONING_EFFORT } from "../threads.ts";
+import { collaborationModeOf, openedThread, REASONING_EFFORT, statusOf } from "../threads.ts";
 import { TITLE_SOURCE } from "../title-threads.ts";
 import type { Handlers, Visit } from "../visit.ts";
 
@@ -38,22 +41,28 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
     visit.words.note(threadId, params);
     if (Object.keys(overrides).length > 0)
       await visit.core("thread/settings/update", { threadId, ...overrides });
-    const earlier = excludeTurns ? [] : await allTurns(visit, threadId);
+    const earlier = excludeTurns ? [] : await eachTurn(visit, threadId, encodedTurn);
+    const page = await firstPage(params, visit);
     const { goal } = await visit.core("thread/goal/get", { threadId });
     const turns = excludeTurns ? 1 : LATEST;
     await visit.client.call("thread/attach", { threadId, turns }, (attached) => {
       const { settings } = attached;
       const active = attached.turns.find(({ status }) => status === "inProgress");
       visit.note(threadId, { settings, activeTurnId: active?.id });
-      const told = excludeTurns ? [] : joined(earlier, attached.turns);
+      const now = statusOf(attached.thread.status);
+      // A thread that is at rest no more is told to be idle; what else it does, the answer says.
+      if (now.type === "idle") visit.send(status(threadId, now));
+      else visit.learns(threadId, now);
       const cursor = attached.turns.length === 0 ? null : NEWEST;
-      reply({
-        ...openedThread(attached.thread, settings, visit.words, { turns: told, view: "full" }),
+      const opened = {
+        ...openedThread(attached.thread, settings, visit.words),
         collaborationMode: collaborationModeOf(settings),
-        initialTurnsPage: null,
+        initialTurnsPage: page?.asOf(attached.turns) ?? null,
         turnsBackwardsCursor: cursor,
         itemsBackwardsCursor: cursor,
-      });
+      };
+      reply(excludeTurns ? opened : withTurns(opened, joined(earlier.splice(0), attached.turns)));
+      tellUsage(visit, attached);
       visit.send(
         goal === null
           ? tell("thread/goal/cleared", { threadId })
@@ -63,13 +72,12 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
   },
 
   async "thread/fork"(params, visit, reply) {
-    const { threadId, ephemeral, excludeTurns = false } = params;
+    const { threadId, ephemeral } = params;
     const { thread: source } = await visit.core("thread/read", { threadId });
     if (source.archived) throw refused(archivedText(threadId));
-    const turns = await keptTurns(params, visit);
-    const last = turns.at(-1);
+    const kept = await keptTurns(params, visit);
+    const last = kept.at(-1);
     const wanted = { ...(await overridesOf(params, visit, threadId)), ...present({ ephemeral }) };
-    const told = { turns: excludeTurns ? [] : turns, view: "full" } as const;
     if (last === undefined) {
       const begun = { ...(await settingsToBeginWith(visit, threadId)), ...wanted };
       await visit.client.call("thread/start", begun, ({ thread }) => {
@@ -80,10 +88,15 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
       });
       return;
     }
-    await visit.client.call("thread/fork", { threadId, lastTurnId: last.id, ...wanted }, ({ thread }) => {
+    await visit.client.call("thread/fork", { threadId, lastTurnId: last.id, ...wanted }, (forked) => {
+      const { thread } = forked;
       visit.words.copy(threadId, thread.id);
       visit.words.note(thread.id, params);
-      visit.onStarted(thread.id, (settings) => reply(openedThread(thread, settings, visit.words, told)));
+      visit.onStarted(thread.id, (settings) => {
+        const opened = openedThread(thread, settings, visit.words);
+        reply(params.excludeTurns === true ? opened : withTurns(opened, kept));
+        tellUsage(visit, forked);
+      });
     });
   },
 };
@@ -106,6 +119,12 @@ async function overridesOf(params: Opening, visit: Visit, threadId?: string) {
     ...(await approvalWanted(approvalPolicy, visit, threadId)),
     ...(typeof effort === "string" ? { config: { [REASONING_EFFORT]: effort } } : {}),
   } satisfies Omit<Params<"thread/settings/update">, "threadId">;
+}
+
+/** Whoever opens a thread learns what it used so far; those who follow it know. */
+function tellUsage(visit: Visit, opened: Parameters<typeof lastToldUsage>[0]): void {
+  const told = lastToldUsage(opened);
+  if (told !== undefined) visit.send(usage(told));
 }
 
 function archivedText(threadId: string): string {
@@ -131,10 +150,11 @@ async function newSettings(visit: Visit, { model, cwd }: Opening): Promise<Threa
   };
 }
 
-/** The turns that a fork keeps. */
-async function keptTurns(params: CodexDoorParams<"thread/fork">, visit: Visit): Promise<Turn[]> {
-  const { threadId, lastTurnId, beforeTurnId } = params;
-  const turns = (await allTurns(visit, threadId)).filter(({ status }) => status !== "inProgress");
+/** The turns that a fork keeps. Their text is left out where nobody wants it. */
+async function keptTurns(params: CodexDoorParams<"thread/fork">, visit: Visit): Promise<EncodedTurn[]> {
+  const { threadId, lastTurnId, beforeTurnId, excludeTurns = false } = params;
+  const keep = excludeTurns ? ({ id, status }: Turn) => ({ id, status, text: "" }) : encodedTurn;
+  const turns = (await eachTurn(visit, threadId, keep)).filter(({ status }) => status !== "inProgress");
   const cut = lastTurnId ?? beforeTurnId;
   if (cut == null) return turns;
   const place = turns.findIndex(({ id }) => id === cut);
@@ -149,7 +169,7 @@ async function settingsToBeginWith(visit: Visit, threadId: string) {
 }
 
 /** Turns that were read, with the latest as they are now. */
-function joined(earlier: readonly Turn[], latest: readonly Turn[]): Turn[] {
+function joined(earlier: readonly EncodedTurn[], latest: readonly Turn[]): EncodedTurn[] {
   const ids = new Set(latest.map(({ id }) => id));
-  return [...earlier.filter(({ id }) => !ids.has(id)), ...latest];
+  return [...earlier.filter(({ id }) => !ids.has(id)), ...latest.map(encodedTurn)];
 }

@@ -1,8 +1,9 @@
-import { tell } from "../outbound.ts";
-import { allTurns, NEWEST } from "../pages.ts";
+import { encodedTurn, withTurns } from "../encoded-answer.ts";
+import { status, tell } from "../outbound.ts";
+import { eachTurn, NEWEST } from "../pages.ts";
 import { present } from "../present.ts";
 import { refused } from "../refusals.ts";
-import { threadOf } from "../threads.ts";
+import { NOT_LOADED, threadOf } from "../threads.ts";
 import type { Handlers } from "../visit.ts";
 
 /** Keeping threads: names, the archive, going back, letting go. */
@@ -29,15 +30,24 @@ export const threadRequests: Handlers<
     visit.forget(threadId);
   },
 
-  "thread/archive": ({ threadId }, { client }, reply) =>
-    client.call("thread/archive", { threadId }, () => reply({})),
+  "thread/archive": ({ threadId }, visit, reply) =>
+    visit.client.call("thread/archive", { threadId }, () => {
+      visit.send(status(threadId, NOT_LOADED));
+      reply({});
+    }),
 
   "thread/unarchive": ({ threadId }, { client }, reply) =>
-    client.call("thread/unarchive", { threadId }, ({ thread }) => reply({ thread: threadOf(thread, null) })),
+    // It stays as it was in the archive until it is resumed.
+    client.call("thread/unarchive", { threadId }, ({ thread }) =>
+      reply({ thread: threadOf({ ...thread, status: NOT_LOADED }, null) }),
+    ),
 
-  async "thread/delete"({ threadId }, { client, titles }, reply) {
-    if (titles.end(threadId)) return reply({});
-    await client.call("thread/delete", { threadId }, () => reply({}));
+  async "thread/delete"({ threadId }, visit, reply) {
+    if (visit.titles.end(threadId)) return reply({});
+    await visit.client.call("thread/delete", { threadId }, () => {
+      visit.send(status(threadId, NOT_LOADED));
+      reply({});
+    });
   },
 
   async "thread/name/set"({ threadId, name }, { client }, reply) {
@@ -47,10 +57,9 @@ export const threadRequests: Handlers<
   },
 
   async "thread/revert"({ threadId, beforeTurnId }, visit, reply) {
-    const turns = await allTurns(visit, threadId);
-    const cursor = turns[0]?.id === beforeTurnId ? null : NEWEST;
-    if (!turns.some(({ id }) => id === beforeTurnId))
-      throw refused(`turn not found: ${beforeTurnId}`, "turnNotFound");
+    const turnIds = await eachTurn(visit, threadId, ({ id }) => id);
+    const cursor = turnIds[0] === beforeTurnId ? null : NEWEST;
+    if (!turnIds.includes(beforeTurnId)) throw refused(`turn not found: ${beforeTurnId}`, "turnNotFound");
     await visit.client.call("thread/revert", { threadId, beforeTurnId }, ({ thread }) =>
       reply({
         thread: threadOf(thread, null),
@@ -62,10 +71,10 @@ export const threadRequests: Handlers<
 
   async "thread/rollback"({ threadId, numTurns }, visit, reply) {
     visit.send(tell("deprecationNotice", { summary: ROLLBACK_NOTICE, details: null }));
-    const turns = await allTurns(visit, threadId);
+    const turns = await eachTurn(visit, threadId, encodedTurn);
     const kept = turns.slice(0, Math.max(0, turns.length - numTurns));
     await visit.client.call("thread/rollback", { threadId, numTurns }, ({ thread }) =>
-      reply({ thread: threadOf(thread, null, { turns: kept, view: "full" }) }),
+      reply(withTurns({ thread: threadOf(thread, null) }, kept)),
     );
   },
 

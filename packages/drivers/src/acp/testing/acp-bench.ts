@@ -1,5 +1,13 @@
-import type { DriverSession, McpServerConfig, Sandbox, TurnContext } from "@flint/core/ports";
-import { mintId, type SandboxPolicy, type ThreadItem, type ThreadSettings, type Turn } from "@flint/protocol";
+import type { McpServerConfig } from "@flint/core/ports";
+import { mintId, type SandboxPolicy, type ThreadSettings, type Turn } from "@flint/protocol";
+import {
+  leavesNoProcess,
+  RecordingTurn,
+  type RecordingTurnOptions,
+  realSandbox,
+  temporaryFolder,
+} from "@flint/testkit";
+import { onTestFinished } from "vitest";
 import type { AcpProfile } from "../profiles.ts";
 import { fixtureDriver } from "./fixture.ts";
 
@@ -16,54 +24,45 @@ export interface BenchOptions {
   readonly mcpServers?: readonly McpServerConfig[];
 }
 
-/** A turn that keeps what happens in it. */
-interface Recorder extends TurnContext {
-  readonly completedItems: readonly ThreadItem[];
-  end(): void;
-}
+/** How a turn differs from a plain prompt. */
+export type TurnWishes = Partial<Omit<RecordingTurnOptions, "text">> & {
+  /** Other fields that the turn has, put into it as they are. */
+  readonly other?: object;
+};
 
-/** What the running test gives: an empty folder, and turns that keep what happens in them. */
-export interface AcpBenchKit<Wishes, Recorded extends Recorder> {
-  readonly folder: string;
-  readonly sandbox: Sandbox;
-  turnOf(options: Wishes & { readonly text: string; readonly settings: ThreadSettings }): Recorded;
-  atEnd(cleanUp: () => Promise<void>): void;
-}
-
-/** The fixture agent in a folder of its own, with a session that ends with the test. */
-export async function acpBench<Wishes extends object, Recorded extends Recorder>(
-  kit: AcpBenchKit<Wishes, Recorded>,
-  options: BenchOptions,
-) {
+/** The fixture agent in a folder of its own, with a session that ends with the test and leaves no process. */
+export async function openBench(options: BenchOptions = {}) {
+  leavesNoProcess();
+  const folder = await temporaryFolder();
   const driver = fixtureDriver(options.flags, options.profile, options.environment);
   const settings: ThreadSettings = {
-    ...{ model: "fixture/default", cwd: kit.folder, approvalPolicy: "unlessTrusted", config: {} },
+    ...{ model: "fixture/default", cwd: folder.path, approvalPolicy: "unlessTrusted", config: {} },
     sandboxPolicy: options.policy ?? { type: "dangerFullAccess" },
     ...options.settings,
   };
-  const session: DriverSession = await driver.open({
-    ...{ threadId: mintId(), settings, nativeId: options.nativeId, sandbox: kit.sandbox },
+  const session = await driver.open({
+    ...{ threadId: mintId(), settings, nativeId: options.nativeId },
+    sandbox: realSandbox(),
     history: async () => options.history ?? [],
     account: async () => options.account ?? "",
     mcpServers: options.mcpServers ?? [],
   });
-  kit.atEnd(() => session.close());
-  /** `other` fields are put into the turn as they are. */
-  const begin = (text: string, wishes: Wishes, other: object = {}) => {
-    const turn = kit.turnOf({ settings, ...wishes, text });
+  onTestFinished(() => session.close());
+  const begin = (text: string, { other, ...wishes }: TurnWishes = {}) => {
+    const turn = new RecordingTurn({ settings, ...wishes, text });
     Object.assign(turn, other);
     return { turn, ended: session.run(turn).finally(() => turn.end()) };
   };
-  const run = async (text: string, wishes: Wishes, other: object = {}) => {
-    const { turn, ended } = begin(text, wishes, other);
+  const run = async (text: string, wishes: TurnWishes = {}) => {
+    const { turn, ended } = begin(text, wishes);
     const outcome = await ended;
     return { turn, outcome, said: saidIn(turn) };
   };
-  return { driver, session, settings, begin, run };
+  return { driver, session, settings, folder, begin, run };
 }
 
 /** All that an agent said in a turn. */
-function saidIn({ completedItems }: Recorder): string {
+function saidIn({ completedItems }: RecordingTurn): string {
   return completedItems
     .flatMap((item) => (item.type === "agentMessage" ? [String(Reflect.get(item, "text"))] : []))
     .join("");

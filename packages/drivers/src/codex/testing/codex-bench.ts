@@ -1,27 +1,33 @@
 import { mkdir } from "node:fs/promises";
-import type { DriverSession, Sandbox, SessionSpec, TurnContext } from "@flint/core/ports";
+import type { DriverSession, SessionSpec, TurnContext } from "@flint/core/ports";
 import type { ThreadSettings } from "@flint/protocol";
+import {
+  agentProgram,
+  descendantsOf,
+  leavesNoProcess,
+  RecordingTurn,
+  type RecordingTurnOptions,
+  realSandbox,
+} from "@flint/testkit";
+import { onTestFinished } from "vitest";
 import { type OfflineScript, offlineModel } from "../../testing/offline-model.ts";
 import { CodexDriver } from "../driver.ts";
 import { folder, HURRIED, realCodex } from "./real-codex.ts";
 
-/** What the running test gives. */
-export interface CodexBenchKit {
-  readonly program: string | undefined;
-  readonly sandbox: Sandbox;
-  atEnd(cleanUp: () => Promise<void>): void;
-}
-
-/** The real program with the offline model, and a folder to work in. */
-export async function codexBench({ program, sandbox, atEnd }: CodexBenchKit, script?: OfflineScript) {
-  const model = await offlineModel(atEnd, script);
-  const [outside, stateFolder] = await Promise.all([folder("work", atEnd), folder("state", atEnd)]);
+/** The real program with the offline model, and a folder to work in; the running test may leave no process. */
+export async function codexBench(script?: OfflineScript) {
+  leavesNoProcess();
+  const program = agentProgram("codex");
+  const sandbox = realSandbox();
+  const model = await offlineModel(onTestFinished, script);
+  const folders = ["work", "state"].map((name) => folder(name, onTestFinished));
+  const [outside = "", stateFolder = ""] = await Promise.all(folders);
   const cwd = `${outside}/workspace`;
   await mkdir(cwd);
   const options = realCodex({ program, sandbox, stateFolder, url: () => model.url });
   const driver = new CodexDriver(options, HURRIED);
   // Before its home is removed, so that it writes nothing there any more.
-  atEnd(() => driver.close());
+  onTestFinished(() => driver.close());
   const settings: ThreadSettings = {
     ...{ model: "codex/default", cwd, config: {} },
     ...{ approvalPolicy: "unlessTrusted", sandboxPolicy: { type: "workspaceWrite" } },
@@ -32,23 +38,19 @@ export async function codexBench({ program, sandbox, atEnd }: CodexBenchKit, scr
       ...{ history: async () => [], account: async () => "" },
       ...spec,
     });
-    atEnd(() => session.close());
+    onTestFinished(() => session.close());
     return session;
   };
   return { model, driver, settings, open, cwd, outside, stateFolder, sandbox };
 }
 
-/** A turn that keeps what happens in it. */
-interface Recorder extends TurnContext {
-  end(): void;
-}
-
 /** Runs one turn to its end. */
-export async function runTurn<Turn extends Recorder>(
+export async function run(
   session: DriverSession,
-  turn: Turn,
+  options: RecordingTurnOptions,
   more: Partial<TurnContext> = {},
 ) {
+  const turn = new RecordingTurn(options);
   const outcome = await session.run({ ...contextOf(turn), ...more });
   turn.end();
   return { turn, outcome };
@@ -74,3 +76,8 @@ export function code(text: string): OfflineScript {
 
 /** How the command line of the program itself looks, not that of what starts it or keeps it on a leash. */
 export const APP_SERVER = /^\S*\/bin\/codex app-server/;
+
+/** The processes of Codex that run now. */
+export function codexProcesses() {
+  return descendantsOf(process.pid).filter(({ command }) => APP_SERVER.test(command));
+}

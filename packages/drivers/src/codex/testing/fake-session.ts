@@ -22,6 +22,14 @@ export interface FakeSessionWishes {
   readonly timing?: Partial<CodexTiming>;
 }
 
+/** What a first session is opened with. */
+export function specOf(fake: FakeCodex): SessionSpec {
+  return {
+    ...{ threadId: "flint-thread", settings: SETTINGS, nativeId: undefined, sandbox: fake, mcpServers: [] },
+    ...{ history: async () => [], account: async () => "" },
+  };
+}
+
 /** A session that talks to a fake program, for the running test: `fakeSession(fake, onTestFinished)`. */
 export async function fakeSession(
   fake: FakeCodex,
@@ -30,11 +38,7 @@ export async function fakeSession(
 ) {
   const program = async () => ({ command: ["codex"], environment: {} });
   const driver = new CodexDriver({ program, version: "1.2.3", sandbox: fake }, timing);
-  const opened = await driver.open({
-    ...{ threadId: "flint-thread", settings: SETTINGS, nativeId: undefined, sandbox: fake, mcpServers: [] },
-    ...{ history: async () => [], account: async () => "" },
-    ...spec,
-  });
+  const opened = await driver.open({ ...specOf(fake), ...spec });
   atEnd(async () => {
     await opened.close();
     await driver.close();

@@ -5,6 +5,7 @@ import {
   type Sandbox,
   SYSTEM_CLOCK,
 } from "@flint/core/ports";
+import { orAborted } from "../../shared/stoppable-turn.ts";
 import type { Tool, ToolContext, ToolOutcome, ToolSource } from "../tools/tool.ts";
 import { plain } from "./bounded-json.ts";
 import { readCallResult } from "./call-result.ts";
@@ -42,7 +43,7 @@ export class McpServers implements ToolSource {
 
   async tools(signal: AbortSignal): Promise<readonly Tool[]> {
     if (this.#isClosed) return [];
-    await untilAborted(Promise.all(this.#servers.map((server) => server.prepare())), signal);
+    await orAborted(Promise.all(this.#servers.map((server) => server.prepare())), signal, undefined);
     return [...this.#serverTools(), ...resourceTools(this.#servers, this.#clock)];
   }
 
@@ -114,15 +115,4 @@ class McpTool implements Tool {
     if (connection === undefined) throw new McpFailure(status.error ?? "It is not connected.");
     return readCallResult(await connection.callTool(this.#tool, input, listener));
   };
-}
-
-async function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  let onAbort = () => {};
-  const aborted = new Promise<void>((resolve) => {
-    onAbort = resolve;
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
-  await Promise.race([work, aborted]);
-  signal.removeEventListener("abort", onAbort);
 }

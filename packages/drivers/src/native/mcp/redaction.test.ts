@@ -1,6 +1,8 @@
+import { Readable } from "node:stream";
+import { LastWords } from "@flint/rpc";
 import { expect, test } from "vitest";
-import { LastWords } from "./last-words.ts";
 import { Redaction } from "./redaction.ts";
+import { KEPT_CHARACTERS, shownWords } from "./shown-words.ts";
 
 function stdio(env: Record<string, string>): Redaction {
   return new Redaction({ type: "stdio", name: "s", command: "c", args: [], env });
@@ -28,18 +30,21 @@ test("no header is shown, nor its token alone, nor a key in the address", () => 
   expect(http("no address at all", {}).apply("no address at all")).toBe("[hidden]");
 });
 
-test("only the last lines of a server's errors are kept, also when it never stops", () => {
-  const words = new LastWords();
-  for (let line = 0; line < 50_000; line += 1) words.add(Buffer.from(`line ${line} of many\n\n`));
-  expect(words.text(stdio({}))).toBe(
+test("only the last lines of a server's errors are shown, also when it never stops", async () => {
+  const lines = Array.from({ length: 50_000 }, (_, line) => `line ${line} of many\n\n`);
+  expect(await shownOf(lines, stdio({}))).toBe(
     Array.from({ length: 8 }, (_, at) => `line ${49_992 + at} of many`).join("\n"),
   );
-  words.add(Buffer.from("x".repeat(1_000_000)));
-  expect(words.text(stdio({}))).toBe("x".repeat(1000));
+  expect(await shownOf([...lines, "x".repeat(1_000_000)], stdio({}))).toBe("x".repeat(1000));
 });
 
-test("a secret at the edge of what is kept is not shown in part", () => {
-  const words = new LastWords();
-  words.add(Buffer.from(`${"sesame-open ".repeat(20_000)}`));
-  expect(words.text(stdio({ KEY: "sesame-open" })).slice(-1000)).not.toContain("sesame");
+test("a secret at the edge of what is kept is not shown in part", async () => {
+  const shown = await shownOf(["sesame-open ".repeat(20_000)], stdio({ KEY: "sesame-open" }));
+  expect(shown.slice(-1000)).not.toContain("sesame");
 });
+
+async function shownOf(said: readonly string[], redaction: Redaction): Promise<string> {
+  const words = new LastWords(Readable.from(said), { keptCharacters: KEPT_CHARACTERS });
+  await words.ended;
+  return shownWords(words.text, redaction);
+}

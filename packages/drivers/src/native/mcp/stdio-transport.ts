@@ -2,12 +2,12 @@ import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { RunningProcess } from "@flint/core/ports";
 import { LIMITS } from "@flint/protocol";
-import { decode, type Incoming, LineReader } from "@flint/rpc";
+import { decode, type Incoming, LastWords, LineReader } from "@flint/rpc";
 import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/client";
 import { isObject } from "./bounded-json.ts";
-import { LastWords } from "./last-words.ts";
 import type { Redaction } from "./redaction.ts";
 import { Inbox, type ServerTransport, TransportEnded } from "./server-transport.ts";
+import { KEPT_CHARACTERS, shownWords } from "./shown-words.ts";
 
 /** Talks to a server over the standard streams of its process, one JSON message a line. */
 export class StdioTransport implements ServerTransport {
@@ -18,7 +18,7 @@ export class StdioTransport implements ServerTransport {
   ignoredLines = 0;
   readonly #process: RunningProcess;
   readonly #redaction: Redaction;
-  readonly #lastWords = new LastWords();
+  readonly #lastWords: LastWords;
   readonly #inbox = new Inbox((message) => this.onmessage?.(message));
   readonly #lines = new LineReader({
     limit: LIMITS.line,
@@ -34,9 +34,9 @@ export class StdioTransport implements ServerTransport {
   constructor(process: RunningProcess, redaction: Redaction) {
     this.#process = process;
     this.#redaction = redaction;
-    process.stderr.on("data", (bytes: Buffer) => this.#lastWords.add(bytes));
+    this.#lastWords = new LastWords(process.stderr, { keptCharacters: KEPT_CHARACTERS });
     // A server that ends while it is written to; its end is noticed on its output.
-    for (const stream of [process.stdin, process.stdout, process.stderr]) stream.on("error", () => undefined);
+    for (const stream of [process.stdin, process.stdout]) stream.on("error", () => undefined);
   }
 
   get ending(): string {
@@ -45,7 +45,7 @@ export class StdioTransport implements ServerTransport {
 
   get remarks(): string {
     const { ignoredLines } = this;
-    const words = this.#lastWords.text(this.#redaction);
+    const words = shownWords(this.#lastWords.text, this.#redaction);
     const lines =
       ignoredLines === 1
         ? "1 line of its output was no message."

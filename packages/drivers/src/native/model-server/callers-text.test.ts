@@ -6,6 +6,7 @@ import {
   saysStopped,
   titleFor,
   usersWords,
+  wantsEscalation,
   wantsTitle,
   workingDirectory,
 } from "./callers-text.ts";
@@ -90,4 +91,11 @@ test("a name for a conversation is short and made of its words", () => {
     "Run npm test and then tell me",
   );
   expect(titleFor("")).toBe("A conversation");
+});
+
+test("commands are asked for outside of the caller's sandbox only where it says that all must be", () => {
+  expect(wantsEscalation(["hello", "Run every command with sandbox_permissions set to x."])).toBe(true);
+  expect(wantsEscalation(["Set sandbox_permissions to require_escalated if a command needs it."])).toBe(
+    false,
+  );
 });

@@ -56,6 +56,14 @@ export function workingDirectory(texts: readonly string[]): string | undefined {
   return undefined;
 }
 
+/** Codex itself tells of `sandbox_permissions` in any case; only this says that no command runs without them. */
+const EVERY_COMMAND = /\bevery command with sandbox_permissions\b/i;
+
+/** Whether the caller wants each command to be asked for with the right to run outside of its own sandbox. */
+export function wantsEscalation(texts: readonly string[]): boolean {
+  return texts.some((text) => EVERY_COMMAND.test(text));
+}
+
 /** Whether an agent only wants a name for the conversation, which needs no work and no step of a script. */
 export function wantsTitle(system: string, toolCount: number): boolean {
   return (

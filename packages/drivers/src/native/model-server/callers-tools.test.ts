@@ -42,6 +42,16 @@ describe("a command", () => {
     ]);
   });
 
+  test("is asked for outside of the caller's sandbox where the caller wants that and its tool can say it", () => {
+    const call = { type: "tool-call", callId: "c", ...run } as const;
+    const exec = tool("exec_command", { cmd: text, sandbox_permissions: text, justification: text });
+    const escalated = new CallersTools([exec], undefined, true).outward(call).input;
+    expect(escalated).toMatchObject({ cmd: "date", sandbox_permissions: "require_escalated" });
+    expect(outward([exec], run)[1]).toEqual({ cmd: "date" });
+    const plain = tool("exec_command", { cmd: text });
+    expect(new CallersTools([plain], undefined, true).outward(call).input).toEqual({ cmd: "date" });
+  });
+
   test("is written as a program where tools are only called by programs", () => {
     const exec: CallersTool = {
       name: "exec",

@@ -41,16 +41,24 @@ interface Match {
   readonly form?: "patch" | "program";
 }
 
+/** How Codex's tools are asked to run a command outside of Codex's own sandbox. */
+const ESCALATION = { sandbox_permissions: "require_escalated", justification: "May this command be run?" };
+
 /** The tools of one caller, as far as Flint's tools can be done with them. */
 export class CallersTools {
   readonly #tools: readonly CallersTool[];
   readonly #matches = new Map<FlintTool, Match>();
   readonly #directory: string | undefined;
+  readonly #escalation: Input;
 
-  /** `directory` is where the caller works, if it said so: some tools only take whole paths. */
-  constructor(tools: readonly CallersTool[], directory: string | undefined) {
+  /**
+   * `directory` is where the caller works, if it said so: some tools only take whole paths. `escalates`: each command is
+   * to be asked for with the right to run outside of the caller's own sandbox.
+   */
+  constructor(tools: readonly CallersTool[], directory: string | undefined, escalates = false) {
     this.#tools = tools;
     this.#directory = directory;
+    this.#escalation = escalates ? ESCALATION : {};
     for (const role of ROLES) {
       const match = matchFor(role, tools);
       if (match !== undefined) this.#matches.set(role.tool, match);
@@ -103,12 +111,16 @@ export class CallersTools {
 
   #mapped(id: string, tool: FlintTool, { tool: theirs, names, form }: Match, input: Input): OutwardCall {
     const { name, kind, namespace } = theirs;
-    const free = form === undefined ? "" : form === "patch" ? patchFor(tool, input) : programFor(tool, input);
+    const free = form === undefined ? "" : this.#text(form, tool, input);
     const own =
       form === undefined ? this.#fields(tool, theirs, names, input) : { [names.text ?? "input"]: free };
     const whole = { ...requiredOf(theirs, own), ...own };
     const text = kind === "custom" ? free : JSON.stringify(whole);
     return { id, name, kind, input: whole, text, ...(namespace === undefined ? {} : { namespace }) };
+  }
+
+  #text(form: "patch" | "program", tool: FlintTool, input: Input): string {
+    return form === "patch" ? patchFor(tool, input) : programFor(tool, input, this.#escalation);
   }
 
   #fields(tool: FlintTool, theirs: CallersTool, names: Match["names"], input: Input): Input {
@@ -119,7 +131,8 @@ export class CallersTools {
       const value = ours === "path" ? this.#path(name, properties, input.path) : input[ours];
       return value === undefined ? [] : [[name, fitting(ours, value, properties[name])] as const];
     });
-    return { ...Object.fromEntries(fields), ...extrasFor(tool, properties) };
+    const escalation = tool === "shell" && "sandbox_permissions" in properties ? this.#escalation : {};
+    return { ...Object.fromEntries(fields), ...extrasFor(tool, properties), ...escalation };
   }
 
   /** A whole path where the caller wants one and said where it works. */

@@ -20,9 +20,10 @@ export function runsProgramsFor(tool: FlintTool, name: string, description: stri
   );
 }
 
-/** A program that makes one call and shows what came of it, with the exit code of a command. */
-export function programFor(tool: FlintTool, input: Input): string {
+/** A program that makes one call and shows what came of it, with the exit code of a command; `extra` goes with a command. */
+export function programFor(tool: FlintTool, input: Input, extra: Input = {}): string {
   if (tool !== "shell") return `await tools.apply_patch(${JSON.stringify(patchFor(tool, input))});\n`;
-  const call = `await tools.exec_command(${JSON.stringify({ cmd: input.command, yield_time_ms: 30_000 })})`;
+  const given = { cmd: input.command, yield_time_ms: 30_000, ...extra };
+  const call = `await tools.exec_command(${JSON.stringify(given)})`;
   return `const done = ${call};\ntext(\`Exit code: \${done.exit_code}\\nOutput:\\n\${done.output}\`);\n`;
 }

@@ -1,6 +1,6 @@
 import { Given } from "../models/offline/given.ts";
 import { CallersConversation } from "./callers-conversation.ts";
-import { wantsTitle, workingDirectory } from "./callers-text.ts";
+import { wantsEscalation, wantsTitle, workingDirectory } from "./callers-text.ts";
 import { type CallersTool, CallersTools } from "./callers-tools.ts";
 import { argumentsOf } from "./chat.ts";
 import { modelRequest } from "./model-request.ts";
@@ -16,6 +16,7 @@ export function readResponsesCall(body: unknown, remembered: RememberedResponses
   const tools = new CallersTools(
     [...given.at("tools").optionalItems(), ...items.flatMap(addedTools)].flatMap((tool) => readTool(tool)),
     workingDirectory([instructions, ...texts]),
+    wantsEscalation([instructions, ...texts]),
   );
   const conversation = new CallersConversation(tools);
   conversation.instructed(instructions);

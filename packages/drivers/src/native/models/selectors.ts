@@ -25,6 +25,9 @@ const USUAL_CONTEXT = 131_072;
 const LOCAL_PRESET = 8192;
 const HOSTED_PRESET = 32_768;
 
+/** Clients that take the first 12 thousand tokens for granted, as Codex's do, still see how much of this is left. */
+const OFFLINE_PRESET = 16_384;
+
 /** Room that the answer needs beside the conversation, as a share of the window. */
 const CONVERSATION_SHARE = 0.8;
 
@@ -39,7 +42,7 @@ const temperature: Selector = {
 /** The selectors of the offline model. */
 export const OFFLINE_SELECTORS: readonly Selector[] = [
   temperature,
-  contextLength(SMALL_CONTEXTS, LOCAL_PRESET),
+  contextLength(SMALL_CONTEXTS, OFFLINE_PRESET),
 ];
 
 /** The selectors of a provider's model. */

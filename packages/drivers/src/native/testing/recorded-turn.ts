@@ -1,4 +1,4 @@
-import type { ClientToolCall, DriverEvent, TurnContext } from "@flint/core/ports";
+import type { ActionPromise, ClientToolCall, DriverEvent, TurnContext } from "@flint/core/ports";
 import {
   type Action,
   type Answers,
@@ -39,6 +39,8 @@ export class RecordedTurn implements TurnContext {
   readonly signal = this.stop.signal;
   readonly events: DriverEvent[] = [];
   readonly actions: Action[] = [];
+  /** What was promised with each of them. */
+  readonly promises: ActionPromise[] = [];
   readonly questions: (readonly UserQuestion[])[] = [];
   readonly toolCalls: ClientToolCall[] = [];
   readonly #wishes: TurnWishes;
@@ -61,8 +63,9 @@ export class RecordedTurn implements TurnContext {
     return this.#wishes.ready?.() ?? new Promise((resolve) => setImmediate(resolve));
   }
 
-  async approve(action: Action): Promise<Decision> {
+  async approve(action: Action, promise: ActionPromise = {}): Promise<Decision> {
     this.actions.push(action);
+    this.promises.push(promise);
     const { decide = () => "allow" as const } = this.#wishes;
     const outcome = decide(action);
     if (outcome === undefined) await this.#stopped();

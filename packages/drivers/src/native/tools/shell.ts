@@ -1,5 +1,6 @@
-import type { LaunchResult, LaunchSpec } from "@flint/core/ports";
-import { asFlintError, type FlintError, type Item } from "@flint/protocol";
+import type { ActionPromise, LaunchResult, LaunchSpec } from "@flint/core/ports";
+import { asFlintError, type FlintError, type Item, type SandboxPolicy } from "@flint/protocol";
+import { isReviewCommand } from "../review-commands.ts";
 import { type BackgroundCommand, type BackgroundCommands, MOST_COMMANDS } from "./background.ts";
 import { defineTool } from "./define-tool.ts";
 import { flag, integer, optional, text } from "./input.ts";
@@ -16,6 +17,8 @@ const SHORT_BYTES = 1000;
 
 /** How long a command for the background is watched, to see whether it starts at all. */
 const FIRST_LOOK_MS = 500;
+
+const ONLY_READING: SandboxPolicy = { type: "readOnly" };
 
 type CommandItem = Item<"commandExecution">;
 
@@ -52,6 +55,8 @@ class ShellCall {
   readonly #context: ToolContext;
   readonly #item: CommandItem;
   readonly #output = new KeptOutput();
+  /** What keeps it in: the policy of the thread, or a closer one. */
+  #policy: SandboxPolicy;
 
   constructor(wish: Wish, background: BackgroundCommands, context: ToolContext) {
     const { cwd } = context.turn.settings;
@@ -60,17 +65,38 @@ class ShellCall {
     this.#background = background;
     this.#context = context;
     this.#item = { type: "commandExecution", id: context.itemId, command, cwd, status: "inProgress" };
+    this.#policy = context.turn.settings.sandboxPolicy;
   }
 
   async run(): Promise<ToolOutcome> {
+    const { turn } = this.#context;
+    turn.emit({ type: "item/started", item: this.#item });
+    const isReview = isReviewCommand(this.#item.command, turn.review) && this.#wish.background !== true;
+    if (!isReview || !(await this.#canConfine())) return this.#asked({});
+    this.#policy = ONLY_READING;
+    return this.#asked({ onlyReads: true });
+  }
+
+  async #asked(promise: ActionPromise): Promise<ToolOutcome> {
     const { turn, signal } = this.#context;
     const { id: itemId, command, cwd } = this.#item;
-    turn.emit({ type: "item/started", item: this.#item });
-    const decision = await turn.approve({ kind: "command", itemId, command, cwd });
+    const decision = await turn.approve({ kind: "command", itemId, command, cwd }, promise);
     if (signal.aborted) return INTERRUPTED;
     if (decision.outcome === "allow") return this.#wish.background ? this.#leave() : this.#wait();
     this.#complete({ status: "declined" });
     return decision.outcome === "cancel" ? INTERRUPTED : declined(decision.message);
+  }
+
+  /** Whether commands can be kept from writing on this machine; a thread without a sandbox may be where none is. */
+  async #canConfine(): Promise<boolean> {
+    const { sandbox, signal } = this.#context;
+    const { cwd } = this.#item;
+    const trial = { command: ["true"], cwd, workspace: cwd, policy: ONLY_READING, signal, output: () => {} };
+    // Expected: no sandbox on this machine.
+    return sandbox.launch(trial).then(
+      ({ exitCode }) => exitCode === 0,
+      () => false,
+    );
   }
 
   async #wait(): Promise<ToolOutcome> {
@@ -106,9 +132,9 @@ class ShellCall {
   }
 
   #launch(how: Pick<LaunchSpec, "timeoutMs" | "signal" | "output">): Promise<LaunchResult> {
-    const { turn, sandbox } = this.#context;
+    const { sandbox } = this.#context;
     const { command, cwd } = this.#item;
-    const policy = turn.settings.sandboxPolicy;
+    const policy = this.#policy;
     return sandbox.launch({ command: ["sh", "-c", command], cwd, workspace: cwd, policy, ...how });
   }
 

@@ -16,7 +16,7 @@ const appServer = command({
 /** What stands in for a command of `codex`. */
 const COMMANDS: Readonly<Record<string, Command>> = { "app-server": appServer, exec: codexExecCommand };
 
-const CAN = "It can be asked for app-server, exec --experimental-json and --version.";
+const CAN = "It can be asked for app-server, exec and --version.";
 
 /** `flint codex-shim` and `flint-codex`: takes the place of the `codex` program for clients that start one. */
 export async function codexShim(args: readonly string[]): Promise<number> {
@@ -27,9 +27,6 @@ export async function codexShim(args: readonly string[]): Promise<number> {
     const what =
       name === undefined ? "codex-shim needs a command." : `codex-shim has no ${JSON.stringify(name)}.`;
     throw new UsageError(`${what} ${CAN}`);
-  }
-  if (found === codexExecCommand && !["--experimental-json", "--json"].some((flag) => rest.includes(flag))) {
-    throw new UsageError(`codex-shim exec prints nothing but lines of JSON: add --experimental-json. ${CAN}`);
   }
   return found.run([...settings, ...rest]);
 }

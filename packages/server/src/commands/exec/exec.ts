@@ -45,6 +45,8 @@ export interface RunOptions {
   readonly input: readonly UserInput[];
   /** How hard the agent shall think, if it can be told. */
   readonly effort?: string | undefined;
+  /** Gets the last thing that the agent said in a turn that is complete. */
+  readonly answered?: ((text: string) => void) | undefined;
 }
 
 /** One turn from the first line on the screen to the exit code. */
@@ -149,7 +151,7 @@ class ExecRun {
   }
 
   #finish(result: TurnResult | undefined): number {
-    const { options, schema } = this.#given;
+    const { options, schema, answered } = this.#given;
     const status: TurnStatus = result?.status ?? "interrupted";
     const text = result?.text ?? "";
     const checked = schema === undefined ? undefined : checkAnswer(text, schema);
@@ -171,6 +173,7 @@ class ExecRun {
     if (status === "completed" && checked?.ok === false) {
       process.stderr.write(`flint: The answer does not fit ${options.schemaFile}: ${checked.problem}.\n`);
     }
+    if (status === "completed") answered?.(checked === undefined ? text : answerText(checked, text));
     const fitsSchema = checked?.ok;
     return exitCodeOf({ status, cause: this.#cause, unasked: this.#approvals.unasked, fitsSchema });
   }

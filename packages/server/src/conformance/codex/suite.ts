@@ -5,6 +5,7 @@ import { CONNECTIONS } from "./connections.ts";
 import { HANDSHAKE } from "./handshake.ts";
 import { NONSENSE } from "./nonsense.ts";
 import { FREE } from "./order.ts";
+import { TAKING_UP } from "./taking-up.ts";
 import { THREADS } from "./threads.ts";
 import { TURNS } from "./turns.ts";
 
@@ -27,7 +28,7 @@ const OPTIONAL = [
 export const CODEX_SUITE: Suite = {
   door: "codex",
   header: false,
-  groups: [HANDSHAKE, NONSENSE, THREADS, TURNS, APPROVALS, CONNECTIONS, CATALOGUE],
+  groups: [HANDSHAKE, NONSENSE, THREADS, TAKING_UP, TURNS, APPROVALS, CONNECTIONS, CATALOGUE],
   latitude: {
     free: [...FREE, "thread/tokenUsage/updated"],
     apart: ["thread/status/changed", "serverRequest/resolved"],

@@ -2,7 +2,7 @@ import { connect as connectSocket, type Socket } from "node:net";
 import { join } from "node:path";
 import type { Engine } from "@flint/core";
 import type { Clock } from "@flint/core/ports";
-import { type ConnectOptions, connect, type FlintClient } from "@flint/sdk";
+import { connect, type FlintClient, type GuestOptions } from "@flint/sdk";
 import type { WebSocket } from "ws";
 import { tokenFile } from "../../config.ts";
 import { OpenDoors } from "../../doors.ts";
@@ -84,7 +84,7 @@ export class OpenServer {
   }
 
   /** A client of the Flint door over a WebSocket. */
-  async client(options: Omit<ConnectOptions, "transport" | "spawn"> = {}): Promise<FlintClient> {
+  async client(options: GuestOptions = {}): Promise<FlintClient> {
     const { folder } = this.#kit;
     const place = { url: `ws://127.0.0.1:${this.port}/flint`, door: undefined, tokenFile: undefined };
     const remote = await openRemote({ ...place, token: this.token, folder });

@@ -20,6 +20,7 @@ export type Fault =
   | "sharesFork"
   | "emptyFork"
   | "leaksFork"
+  | "wholeFork"
   | "needsFork"
   | "staysOpen"
   | "wrongDiff"
@@ -110,7 +111,8 @@ class PliableSession implements DriverSession {
     if (this.#fault === "sharesFork") return forkOf.nativeId;
     const id = mintId();
     if (this.#fault === "leaksFork") this.#leakId = forkOf.nativeId;
-    this.#disk.said.set(id, this.#fault === "emptyFork" ? [] : said);
+    const known = this.#fault === "wholeFork" ? said : said.slice(0, Number(forkOf.position ?? said.length));
+    this.#disk.said.set(id, this.#fault === "emptyFork" ? [] : known);
     return id;
   }
 
@@ -126,6 +128,7 @@ class PliableSession implements DriverSession {
     const said = this.#disk.said.get(this.#nativeId) ?? [];
     const outcome = await this.#act(turn, text, said);
     this.#disk.said.set(this.#nativeId, [...said, text]);
+    turn.emit({ type: "position", position: String(said.length + 1) });
     if (this.#leakId !== undefined) this.#disk.said.set(this.#leakId, [...said, text]);
     if (this.#fault !== "noUsage") turn.emit({ type: "usage", last: { inputTokens: 3, outputTokens: 2 } });
     return outcome;

@@ -1,25 +1,5 @@
-import type { ReviewTarget } from "@flint/protocol";
 import type { ToolResult } from "../model.ts";
 import { count, listed, notDone } from "./reports.ts";
-import { quotedWord } from "./shell-word.ts";
-
-/** A repository can make git run programs of its choice; these switches keep it from that. */
-const GIT = "git -c core.fsmonitor=false --no-pager";
-const PLAIN = "--no-ext-diff --no-textconv";
-
-/** The commands that show what a review is about; the last one shows the differences, one before it the new files. */
-export function reviewCommands(target: ReviewTarget): readonly string[] {
-  switch (target.type) {
-    case "uncommittedChanges":
-    case "custom":
-      // In this order: outside of a repository the first one says so in a line, the second in a page of usage.
-      return [`${GIT} ls-files --others --exclude-standard`, `${GIT} diff ${PLAIN} HEAD`];
-    case "baseBranch":
-      return [`${GIT} diff ${PLAIN} --end-of-options ${quotedWord(`${target.branch}...HEAD`)}`];
-    case "commit":
-      return [`${GIT} show ${PLAIN} --format= --end-of-options ${quotedWord(target.sha)}`];
-  }
-}
 
 /** What changed in one file. */
 export interface FileChange {
@@ -30,7 +10,7 @@ export interface FileChange {
   readonly places: readonly string[];
 }
 
-/** What the changes touch and what plainly should not be in them, from the output of the commands above. */
+/** What the changes touch and what plainly should not be in them, from the output of the commands of a review. */
 export function describeChanges(results: readonly ToolResult[]): string {
   const [diff, untracked] = results.toReversed();
   const failed = results.find(({ status }) => status !== "done");

@@ -1,6 +1,7 @@
 import { previewOf } from "@flint/protocol";
+import { reviewCommands } from "../../review-commands.ts";
 import { ModelFailure, type ModelRequest } from "../model.ts";
-import { describeChanges, reviewCommands } from "./changes.ts";
+import { describeChanges } from "./changes.ts";
 import { describeInput } from "./describe-input.ts";
 import { type Answer, type Flow, thinkFirst, use } from "./flow.ts";
 import { append, replace, write } from "./flows-changing.ts";
@@ -66,7 +67,7 @@ export function flowOf(intent: Intent, request: ModelRequest): Flow {
 /** Looks at the changes with git, one command after the other, then says what they touch. */
 export function* review({ review: target }: ModelRequest, tools: Toolbox): Flow {
   const results = [];
-  for (const command of reviewCommands(target ?? { type: "uncommittedChanges" })) {
+  for (const command of reviewCommands(target)) {
     const result = yield* use(tools.run(command));
     results.push(result);
     if (result.status !== "done") break;

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { UsageError } from "../../arguments.ts";
 import type { Given } from "../../command.ts";
 import type { FlagValues } from "../../flags.ts";
@@ -15,8 +16,8 @@ import { type CodexSettings, readSettings } from "./settings.ts";
 type Values = FlagValues<typeof CODEX_EXEC_FLAGS>;
 
 /**
- * `flint exec --experimental-json`: one turn for a program that would start `codex exec`. Nobody is asked anything, and
- * without a word about the sandbox nothing can be written.
+ * `flint exec --experimental-json` and `flint-codex exec`: one turn for a program that would start `codex exec`. Nobody
+ * is asked anything, and without a word about the sandbox nothing can be written.
  */
 export async function codexExec({ values, positionals }: Given<typeof CODEX_EXEC_FLAGS>): Promise<number> {
   const { settings, notes } = readSettings(await readOverrides(values.config ?? []));
@@ -29,7 +30,9 @@ export async function codexExec({ values, positionals }: Given<typeof CODEX_EXEC
   for (const note of notes) complain(note, 0);
   const piped = isPiped(process.stdin) ? await readPiped(process.stdin, () => {}) : undefined;
   const input = [...textInput(promptOf(values, positionals), piped), ...images];
-  const code = await runTurn({ options, server, schema, input, effort: settings.effort });
+  const file = values["output-last-message"];
+  const answered = file === undefined ? undefined : (text: string) => writeFileSync(file, text);
+  const code = await runTurn({ options, server, schema, input, effort: settings.effort, answered });
   // What was declined is told in its item; for Codex, too, that is no failure of the run.
   return code === 3 ? 0 : code;
 }
@@ -38,7 +41,7 @@ function execOptions(values: Values, positionals: readonly string[], settings: C
   const { developerInstructions } = settings;
   return {
     thread: threadOf(values, positionals),
-    shownAs: "codex",
+    shownAs: values["experimental-json"] === true || values.json === true ? "codex" : "answer",
     ephemeral: values.ephemeral === true,
     images: values.image ?? [],
     schemaFile: values["output-schema"],

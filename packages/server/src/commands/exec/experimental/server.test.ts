@@ -70,3 +70,11 @@ test("a sandbox that Codex does not have is refused", async () => {
   await expect(unattendedServer({ sandbox: "external-sandbox" }, {})).rejects.toThrow("read-only");
   await expect(unattendedServer({}, { sandbox: "none" })).rejects.toThrow('not "none"');
 });
+
+test("an MCP server of the user is left out where the command line turns it off or gives another of its name", async () => {
+  await userWith('[mcp_servers.lamps]\ncommand = "lamps"\n[mcp_servers.stay]\ncommand = "stay"\n');
+  const far = { type: "http", name: "lamps", url: "http://127.0.0.1:1/mcp", headers: {} } as const;
+  const given = { mcpServers: [far], withoutMcpServers: ["lamps"] };
+  const { mcpServers } = await attendedServer({}, given);
+  expect(mcpServers).toEqual([expect.objectContaining({ name: "stay" }), far]);
+});

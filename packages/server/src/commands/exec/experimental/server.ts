@@ -61,13 +61,14 @@ async function codexServer(flags: CodexServerFlags, settings: CodexSettings): Pr
   const { cwd, agent, offline, trace } = flags;
   const model = flags.model ?? settings.model;
   const given = await serverOptions({ cwd, model, agent, offline, trace });
-  const { mcpServers = [], webSearch } = settings;
+  const { mcpServers = [], withoutMcpServers = [], webSearch } = settings;
+  const own = (given.mcpServers ?? []).filter(({ name }) => !withoutMcpServers.includes(name));
   const sandboxPolicy = sandboxOf(flags, settings, given);
   const isSaid = sandboxPolicy !== given.sandboxPolicy;
   return {
     ...given,
     ...(isSaid ? { sandboxPolicy, chosen: [...(given.chosen ?? []), "sandboxPolicy"] } : {}),
-    mcpServers: [...(given.mcpServers ?? []), ...mcpServers],
+    mcpServers: [...own, ...mcpServers],
     ...(webSearch === undefined ? {} : withoutSearch(given)),
   };
 }

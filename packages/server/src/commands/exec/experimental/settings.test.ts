@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { readOverrides } from "./overrides.ts";
 import { readSettings } from "./settings.ts";
 
@@ -77,6 +77,37 @@ test("MCP servers come along; keys that Flint has not are noted and the server s
   expect(notes).toEqual([
     "--config mcp_servers is left out: Flint does not understand lamps.startup_timeout_sec, nothing.",
   ]);
+});
+
+test("the headers of an MCP server come under the names that Codex has for them, from variables too", async () => {
+  vi.stubEnv("LAMP_TOKEN", "let-there-be");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { settings, notes } = await read(
+    "mcp_servers.far.url=http://127.0.0.1:1/mcp",
+    'mcp_servers.far.bearer_token_env_var="LAMP_TOKEN"',
+    'mcp_servers.far.http_headers.X-Room="hall"',
+    'mcp_servers.far.env_http_headers.X-Lamp="LAMP_TOKEN"',
+  );
+  const headers = { "X-Room": "hall", "X-Lamp": "let-there-be", Authorization: "Bearer let-there-be" };
+  expect(settings.mcpServers).toEqual([
+    { type: "http", name: "far", url: "http://127.0.0.1:1/mcp", headers },
+  ]);
+  expect(notes).toEqual([]);
+  const unset = await read(
+    "mcp_servers.far.url=http://127.0.0.1:1/mcp",
+    "mcp_servers.far.bearer_token_env_var=NO",
+  );
+  expect(unset.notes).toEqual([
+    "--config mcp_servers is left out: Flint does not understand far.bearer_token_env_var.",
+  ]);
+});
+
+test("an MCP server that is turned off, or given anew, takes the place of the user's own", async () => {
+  const { settings, notes } = await read(
+    "mcp_servers.lamps.enabled=false",
+    'mcp_servers.far.url="https://lamps.example/mcp"',
+  );
+  expect([settings.withoutMcpServers, notes]).toEqual([["lamps", "far"], []]);
 });
 
 test("a later setting wins, and a text needs no quotes", async () => {

@@ -1,6 +1,7 @@
 import type { McpServerConfig } from "@flint/core/ports";
 import { mcpServersOf } from "../../../config/mcp-servers.ts";
 import { checkedDocument, isTable } from "../../../config/parse.ts";
+import { variable } from "../../../config.ts";
 
 /** When Codex asks, in its own words; the second and the last are words of older versions. */
 export const APPROVAL_MODES = ["never", "on-failure", "on-request", "untrusted"] as const;
@@ -17,6 +18,8 @@ export interface CodexSettings {
   readonly developerInstructions?: string;
   readonly webSearch?: "disabled";
   readonly mcpServers?: readonly McpServerConfig[];
+  /** The MCP servers of Flint's own configuration that are not to be there. */
+  readonly withoutMcpServers?: readonly string[];
 }
 
 /** Settings as Flint understands them, and a sentence on each that it leaves out. */
@@ -92,7 +95,8 @@ function mcpMeaning(value: unknown): Meaning {
   if (!isTable(value)) return { leftOut: "it takes a table of servers" };
   const servers: McpServerConfig[] = [];
   const faults: string[] = [];
-  for (const [name, server] of Object.entries(value)) {
+  for (const [name, given] of Object.entries(value)) {
+    const server = isTable(given) ? withHeaders(given) : given;
     const { values, problems } = checkedDocument({ mcp_servers: { [name]: server } }, "user");
     faults.push(...problems.map(({ at }) => at.slice(1).join(".")));
     // Expected: a server without a program and without an address.
@@ -103,7 +107,30 @@ function mcpMeaning(value: unknown): Meaning {
     }
   }
   const leftOut = faults.length === 0 ? {} : { leftOut: `Flint does not understand ${faults.join(", ")}` };
-  return { means: { mcpServers: servers }, ...leftOut };
+  const off = Object.entries(value).filter(([, given]) => isTable(given) && given.enabled === false);
+  const withoutMcpServers = [...off.map(([name]) => name), ...servers.map(({ name }) => name)];
+  return { means: { mcpServers: servers, withoutMcpServers }, ...leftOut };
+}
+
+/** The headers of a server, which Codex has under three names, two of them with variables to take the values from. */
+function withHeaders(server: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { bearer_token_env_var: bearer, http_headers: plain, env_http_headers: taken, ...rest } = server;
+  const token = typeof bearer === "string" ? variable(bearer) : undefined;
+  const headers = {
+    ...(isTable(plain) ? plain : {}),
+    ...(isTable(taken) ? variablesOf(taken) : {}),
+    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+  };
+  // A variable that is not set is named with what is not understood: the server would refuse every call.
+  const missing = bearer !== undefined && token === undefined ? { bearer_token_env_var: bearer } : {};
+  return { ...rest, ...missing, ...(Object.keys(headers).length === 0 ? {} : { headers }) };
+}
+
+function variablesOf(names: Readonly<Record<string, unknown>>): Record<string, string> {
+  const values = Object.entries(names).map(([header, name]) => [header, variable(String(name))] as const);
+  return Object.fromEntries(
+    values.flatMap(([header, value]) => (value === undefined ? [] : [[header, value]])),
+  );
 }
 
 function ofText(value: unknown, means: (text: string) => CodexSettings): Meaning {

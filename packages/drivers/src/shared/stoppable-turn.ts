@@ -14,10 +14,11 @@ export function stoppableTurn(turn: TurnContext, signal: AbortSignal): TurnConte
     settings: turn.settings,
     review: turn.review,
     outputSchema: turn.outputSchema,
+    unasked: turn.unasked,
     signal,
     emit: (event) => turn.emit(event),
     ready: () => orAborted(turn.ready(), signal, undefined),
-    approve: (action) => orAborted(turn.approve(action), signal, CANCELLED),
+    approve: (action, promise) => orAborted(turn.approve(action, promise), signal, CANCELLED),
     ask: (itemId, questions) => orAborted(turn.ask(itemId, questions), signal, {}),
     callTool: (call) => orAborted(turn.callTool(call), signal, ENDED),
   };

@@ -1,0 +1,29 @@
+import { TestClient, testEngine } from "@flint/testkit";
+import { expect, test } from "vitest";
+
+test("a client that names no folder works in its own, and one without a folder where the server does", async () => {
+  const { engine } = testEngine();
+  const at = async (cwd?: string) => {
+    const session = engine.connect({ tell: () => undefined, full: () => false }, cwd);
+    const folders: string[] = [];
+    await session.call("thread/start", {}, ({ thread }) => void folders.push(thread.cwd));
+    await session.call("config/read", {}, (config) => void folders.push(config.cwd));
+    return folders;
+  };
+  const own = await new TestClient(engine).call("config/read", {});
+  expect(await at("/elsewhere")).toEqual(["/elsewhere", "/elsewhere"]);
+  expect(await at()).toEqual([own.cwd, own.cwd]);
+  await engine.close();
+});
+
+test("a folder that a client names itself, or that its thread has, comes first", async () => {
+  const { engine } = testEngine();
+  const session = engine.connect({ tell: () => undefined, full: () => false }, "/elsewhere");
+  let threadId = "";
+  await session.call("thread/start", { cwd: "/named" }, ({ thread }) => {
+    expect(thread.cwd).toBe("/named");
+    threadId = thread.id;
+  });
+  await session.call("config/read", { threadId }, ({ cwd }) => expect(cwd).toBe("/named"));
+  await engine.close();
+});

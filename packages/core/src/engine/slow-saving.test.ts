@@ -1,0 +1,64 @@
+import type { Checkpoints, TurnOutcome } from "@flint/core/ports";
+import { BareDriver, Gate, testEngine } from "@flint/testkit";
+import { expect, test } from "vitest";
+
+/** An agent that writes without asking, so that everything is saved before it begins. */
+class WritingDriver extends BareDriver {
+  override readonly asksFirst = false;
+
+  constructor() {
+    super({ run: async (): Promise<TurnOutcome> => ({ status: "completed" }) });
+  }
+}
+
+/** Checkpoints of a folder so large that saving it lasts until the gate opens. */
+function slowCheckpoints(gate: Gate): Checkpoints {
+  const nothing = async () => ({ files: [], conflicts: [], notSaved: [], savedTurnIds: [] });
+  return {
+    begin: async () => ({
+      saveFiles: () => undefined,
+      saveWorkspace: () => gate.wait(),
+      end: async () => undefined,
+    }),
+    preview: nothing,
+    restore: nothing,
+    undo: nothing,
+    remove: async () => undefined,
+    close: async () => undefined,
+  };
+}
+
+async function begun() {
+  const gate = new Gate();
+  const made = testEngine({ driver: new WritingDriver(), checkpoints: slowCheckpoints(gate) });
+  const client = made.connect();
+  const threadId = await client.startThread({ cwd: "/large" });
+  const ended = client.waitFor("turn/completed");
+  await client.startTurn(threadId, "go");
+  await gate.reached;
+  return { gate, made, client, ended, threadId };
+}
+
+test("after a second of saving the files before a turn, clients are told what takes so long, once", async () => {
+  const { gate, made, client, ended, threadId } = await begun();
+  await made.clock.advance(999);
+  expect(client.toldOf("warning")).toEqual([]);
+  await made.clock.advance(60_000);
+  const data = {
+    threadId,
+    reason: "savingFiles",
+    message: expect.stringContaining("Saving the files in /large"),
+  };
+  expect(client.toldOf("warning")).toMatchObject([{ data }]);
+  gate.open();
+  await ended;
+});
+
+test("nothing is said where the files are saved in less", async () => {
+  const { gate, made, client, ended } = await begun();
+  await made.clock.advance(500);
+  gate.open();
+  await ended;
+  await made.clock.advance(60_000);
+  expect(client.toldOf("warning")).toEqual([]);
+});

@@ -1,0 +1,28 @@
+import { needs, realSandbox, testEngine } from "@flint/testkit";
+import { expect } from "vitest";
+import { realClaude } from "./testing/real-claude.ts";
+
+const test = needs("claude");
+
+test("a fork of an earlier turn, and a thread that was rolled back, go on in a copy that ends there", async () => {
+  const bench = await realClaude();
+  const { workspace: cwd, driver, model } = bench;
+  const client = testEngine({ otherDrivers: [driver], sandbox: realSandbox(), cwd }).connect();
+  const threadId = await client.startThread({ model: "claude/default" });
+  const first = await client.runTurn(threadId, "hello, lamp");
+  await client.runTurn(threadId, "hello, lantern");
+  const { thread: fork } = await client.call("thread/fork", { threadId, lastTurnId: first.id });
+  await client.call("thread/rollback", { threadId, numTurns: 1 });
+  for (const id of [fork.id, threadId]) {
+    const { status, items } = await client.runTurn(id, "what did I ask you?");
+    expect([status, JSON.stringify(items)]).toEqual(["completed", expect.stringContaining("1. hello, lamp")]);
+    // Its own messages, and no account of them in words.
+    const { messages } = model.requests.at(-1)?.body ?? {};
+    const asked = JSON.stringify(messages);
+    expect(asked).toContain('"hello, lamp"');
+    for (const other of ["lantern", "User: hello"]) expect(asked).not.toContain(other);
+  }
+  expect(client.toldOf("extension/notified").map(({ data }) => data.method)).not.toContain(
+    "claude/forkFailed",
+  );
+});

@@ -1,0 +1,46 @@
+import type { Driver } from "@flint/core/ports";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { CodexDriver } from "./driver.ts";
+import { FakeCodex } from "./testing/fake-codex.ts";
+import type { CodexTiming } from "./timing.ts";
+
+const MODEL = {
+  ...{ id: "m", model: "m", displayName: "M", description: "", hidden: false, isDefault: true },
+  ...{ supportedReasoningEfforts: [], defaultReasoningEffort: "medium" },
+};
+
+function driverOf(fake: FakeCodex, timing: Partial<CodexTiming> = {}): CodexDriver {
+  const program = async () => ({ command: ["codex"], environment: {} });
+  const driver = new CodexDriver({ program, version: "1.2.3", sandbox: fake }, timing);
+  onTestFinished(() => driver.close());
+  return driver;
+}
+
+/** Asks for the models and what each of them has, as a list of them for a client does. */
+async function listed(driver: Driver): Promise<string[]> {
+  const models = await driver.models();
+  await Promise.all(models.map(({ id }) => driver.options(id, {})));
+  return models.map(({ id }) => id);
+}
+
+function questions(fake: FakeCodex): number {
+  return fake.messages.filter(({ method }) => method === "model/list").length;
+}
+
+describe("the list of Codex's models", () => {
+  test("is asked for once, and kept", async () => {
+    const fake = new FakeCodex();
+    fake.answers.set("model/list", { data: [MODEL], nextCursor: null });
+    const driver = driverOf(fake);
+    for (const _each of [1, 2]) expect(await listed(driver)).toEqual(["codex/default", "codex/m"]);
+    expect(questions(fake)).toBe(1);
+  });
+
+  test("is waited for once where Codex does not say, and not for each model and each question again", async () => {
+    const fake = new FakeCodex();
+    fake.answers.delete("model/list");
+    const driver = driverOf(fake, { list: 20 });
+    for (const _each of [1, 2, 3]) expect(await listed(driver)).toEqual(["codex/default"]);
+    expect(questions(fake)).toBe(1);
+  });
+});

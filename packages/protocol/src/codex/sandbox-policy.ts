@@ -1,0 +1,22 @@
+import type { SandboxPolicy } from "../policy.ts";
+import type { CodexSandboxPolicy } from "./values.ts";
+
+/** A sandbox in Codex's words. */
+export function codexSandboxPolicy(policy: SandboxPolicy): CodexSandboxPolicy {
+  switch (policy.type) {
+    case "dangerFullAccess":
+      return { type: "dangerFullAccess" };
+    case "readOnly":
+      return { type: "readOnly", networkAccess: false };
+    case "externalSandbox":
+      return { type: "externalSandbox", networkAccess: policy.networkAccess ?? "restricted" };
+    case "workspaceWrite":
+      return {
+        type: "workspaceWrite",
+        writableRoots: policy.writableRoots ?? [],
+        networkAccess: policy.networkAccess ?? false,
+        excludeTmpdirEnvVar: false,
+        excludeSlashTmp: false,
+      };
+  }
+}

@@ -1,0 +1,64 @@
+import type { DeltaBody } from "./events.ts";
+import { inputText } from "./input.ts";
+import { DELTA_FIELDS, type ThreadItem } from "./items.ts";
+import type { Thread, Turn } from "./thread.ts";
+
+const PREVIEW_LENGTH = 160;
+
+/** What of a thread its items change. */
+interface Conversation {
+  readonly thread: Thread;
+  readonly turns: readonly Turn[];
+}
+
+/** The state with an item of a turn as it is now. The first message of the user is the preview of the thread. */
+export function withItem<State extends Conversation>(state: State, turnId: string, item: ThreadItem): State {
+  const changed = withTurn(state, turnId, (turn) => ({ ...turn, items: upsert(turn.items, item) }));
+  if (state.thread.preview !== "" || item.type !== "userMessage" || !("content" in item)) return changed;
+  return { ...changed, thread: { ...changed.thread, preview: previewOf(inputText(item.content)) } };
+}
+
+/** One line of at most 160 characters, for lists. */
+export function previewOf(text: string): string {
+  const line = text.replace(/\s+/gu, " ").trim();
+  if (line.length <= PREVIEW_LENGTH) return line;
+  // A character of two halves is kept whole or left out.
+  return `${line.slice(0, PREVIEW_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
+
+function withTurn<State extends Conversation>(
+  state: State,
+  turnId: string,
+  change: (turn: Turn) => Turn,
+): State {
+  const at = state.turns.findLastIndex((turn) => turn.id === turnId);
+  const turn = state.turns[at];
+  return turn === undefined ? state : { ...state, turns: state.turns.with(at, change(turn)) };
+}
+
+function upsert(items: readonly ThreadItem[], item: ThreadItem): ThreadItem[] {
+  const at = items.findLastIndex((other) => other.id === item.id);
+  return at === -1 ? [...items, item] : items.with(at, item);
+}
+
+/** The state with one more piece of a text. */
+export function onDelta<State extends Conversation>(state: State, event: DeltaBody): State {
+  const { turnId, itemId, delta, offset } = event.data;
+  const field = DELTA_FIELDS.get(event.type);
+  if (field === undefined) return state;
+  return withTurn(state, turnId, (turn) => {
+    const at = turn.items.findLastIndex((item) => item.id === itemId);
+    const item = turn.items[at];
+    if (item === undefined) return turn;
+    const text: unknown = Reflect.get(item, field);
+    const extended = appendAt(typeof text === "string" ? text : "", delta, offset);
+    return { ...turn, items: turn.items.with(at, { ...item, [field]: extended }) };
+  });
+}
+
+/** Text extended by a piece that starts at `offset`; what is already there is not added twice. */
+export function appendAt(text: string, piece: string, offset: number): string {
+  const known = text.length - offset;
+  if (known <= 0) return text + piece;
+  return known >= piece.length ? text : text + piece.slice(known);
+}

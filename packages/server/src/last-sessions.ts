@@ -1,0 +1,62 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { LastSessions } from "@flint/dialects/acp";
+import { mintId } from "@flint/protocol";
+import * as z from "zod/mini";
+
+const Entry = z.object({ client: z.string(), folder: z.string(), sessionId: z.string() });
+const Entries = z.array(Entry);
+type Entry = z.output<typeof Entry>;
+
+/** What was used longest ago is forgotten beyond this many. */
+const MOST_ENTRIES = 500;
+
+/**
+ * Which session each kind of editor had last in which folder, in a file only its user can read, so that it outlives
+ * the server. A file that cannot be read holds nothing; one that cannot be written costs nobody anything else.
+ */
+export class LastSessionsFile implements LastSessions {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  find(client: string, folder: string): string | undefined {
+    return this.#read().findLast((entry) => isOf(entry, client, folder))?.sessionId;
+  }
+
+  note(client: string, folder: string, sessionId: string): void {
+    const entries = this.#read();
+    if (entries.findLast((entry) => isOf(entry, client, folder))?.sessionId === sessionId) return;
+    const others = entries.filter((entry) => !isOf(entry, client, folder));
+    this.#write([...others, { client, folder, sessionId }].slice(-MOST_ENTRIES));
+  }
+
+  #read(): readonly Entry[] {
+    // Expected: no file yet, or one that was damaged or cannot be read.
+    try {
+      const parsed = Entries.safeParse(JSON.parse(readFileSync(this.#path, "utf8")));
+      return parsed.success ? parsed.data : [];
+    } catch {
+      return [];
+    }
+  }
+
+  /** Another server that reads meanwhile sees the old file or the new one. */
+  #write(entries: readonly Entry[]): void {
+    const draft = `${this.#path}.${mintId()}`;
+    // Expected: a full disk, or a folder that may not be written. The prompt at hand is not to fail for that.
+    try {
+      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+      writeFileSync(draft, `${JSON.stringify(entries)}\n`, { mode: 0o600, flag: "wx" });
+      renameSync(draft, this.#path);
+    } catch {
+      rmSync(draft, { force: true });
+    }
+  }
+}
+
+function isOf(entry: Entry, client: string, folder: string): boolean {
+  return entry.client === client && entry.folder === folder;
+}

@@ -1,0 +1,70 @@
+import type { Params } from "@flint/protocol";
+import { TestClock, temporaryFolder, testEngine, WireClient } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { OpenServer, type OpenServerOptions } from "./testing/open-server.ts";
+
+type Server = NonNullable<Params<"thread/start">["mcpServers"]>[number];
+const PROGRAM: Server = { type: "stdio", name: "notes", command: "/bin/notes", args: [], env: {} };
+const ADDRESS: Server = { type: "http", name: "notes", url: "http://127.0.0.1:9/mcp", headers: {} };
+const REFUSED = { message: expect.stringMatching(/"notes" is a program.*--allow-remote-mcp/) };
+
+async function open(options: OpenServerOptions = {}) {
+  const { path: folder } = await temporaryFolder();
+  const { engine } = testEngine({});
+  const kit = { engine, folder, clock: new TestClock(), atEnd: onTestFinished };
+  return OpenServer.start(kit, options);
+}
+
+/** Asks over a WebSocket, in the words of the path's door. */
+async function ask(server: OpenServer, path: string, requests: readonly object[]): Promise<unknown> {
+  const webSocket = await server.webSocket(path);
+  const answers = new Map<unknown, unknown>();
+  for (const [id, request] of requests.entries()) {
+    const answered = new Promise<void>((resolve) => {
+      webSocket.on("message", (data) => {
+        const message = JSON.parse(String(data));
+        if (message.id !== id || message.method !== undefined) return;
+        answers.set(id, message);
+        resolve();
+      });
+    });
+    webSocket.send(`${JSON.stringify({ jsonrpc: "2.0", id, ...request })}\n`);
+    await answered;
+  }
+  return answers.get(requests.length - 1);
+}
+
+describe("MCP servers that a client brings along", () => {
+  test("programs are refused to a client of a port, with the way out; addresses are taken", async () => {
+    const client = await (await open()).client();
+    const refused = { ...REFUSED, data: { field: "mcpServers[1]", reason: "invalidParams" } };
+    const both = { mcpServers: [{ ...ADDRESS, name: "other" }, PROGRAM] };
+    await expect(client.call("thread/start", both)).rejects.toMatchObject(refused);
+    const { thread } = await client.call("thread/start", { mcpServers: [ADDRESS] });
+    const brought = { threadId: thread.id, mcpServers: [PROGRAM] };
+    await expect(client.call("thread/attach", brought)).rejects.toMatchObject(REFUSED);
+    await expect(client.call("thread/resume", brought)).rejects.toMatchObject(REFUSED);
+    expect((await client.call("thread/list", {})).data).toMatchObject([{ id: thread.id }]);
+  });
+
+  test("a client of the ACP door on a port is refused in the words of that door", async () => {
+    const server = await open();
+    const initialize = { method: "initialize", params: { protocolVersion: 1 } };
+    const place = { cwd: "/", mcpServers: [{ name: "notes", command: "/bin/notes", args: [], env: [] }] };
+    const answer = await ask(server, "/acp", [initialize, { method: "session/new", params: place }]);
+    expect(answer).toMatchObject({ error: { code: -32602, ...REFUSED } });
+  });
+
+  test("a client at a socket file brings programs: only the user of the server gets there", async () => {
+    const server = await open();
+    const socket = await server.socket();
+    const wire = WireClient.over(socket, socket);
+    await wire.request("initialize", { clientInfo: { name: "test", version: "1" } });
+    expect(await wire.request("thread/start", { mcpServers: [PROGRAM] })).toHaveProperty("thread.id");
+  });
+
+  test("a server that allows it takes programs from a client of a port", async () => {
+    const client = await (await open({ allowRemoteMcp: true })).client();
+    expect(await client.call("thread/start", { mcpServers: [PROGRAM] })).toHaveProperty("thread.id");
+  });
+});

@@ -1,0 +1,95 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { RUN_FILES } from "@flint/protocol";
+import { connect, meetingTransport, readRunning } from "@flint/sdk";
+import { TestClock, temporaryFolder, testEngine } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { OpenServer } from "./testing/open-server.ts";
+
+/** A server that is found by its state folder, at a port and at a socket. */
+async function open() {
+  const { path: folder } = await temporaryFolder();
+  const { engine } = testEngine();
+  const kit = { engine, folder, clock: new TestClock(), atEnd: onTestFinished };
+  const server = await OpenServer.start(kit, { presence: { folder, cwd: "/server" } });
+  return { folder, server, url: `ws://127.0.0.1:${server.port}` };
+}
+
+/** In which folder a thread begins that names none. */
+async function folderOf(options: Parameters<typeof connect>[0]): Promise<string> {
+  const client = await connect(options);
+  onTestFinished(() => client.close());
+  return (await client.startThread({})).state.thread.cwd;
+}
+
+describe("connect of the SDK", () => {
+  test("joins the server of a state folder, and threads begin where the program works, or says", async () => {
+    const { folder } = await open();
+    expect(await folderOf({ home: folder })).toBe(process.cwd());
+    expect(await folderOf({ home: folder, cwd: "/mine" })).toBe("/mine");
+  });
+
+  test("joins a server at a socket", async () => {
+    const { server } = await open();
+    expect(await folderOf({ socket: server.socketPath })).not.toBe("");
+  });
+
+  test("joins a server by its URL with a token: given, from a file, or that of this machine", async () => {
+    const { folder, server, url } = await open();
+    for (const place of [
+      { url, token: server.token },
+      { url, tokenFile: server.tokenPath },
+      { url, home: folder },
+      { url: `${url}/flint`, home: folder },
+    ]) {
+      expect(await folderOf(place)).not.toBe("");
+    }
+    await expect(connect({ url, token: "wrong" })).rejects.toMatchObject({ name: "FlintConnectionError" });
+    await expect(connect({ url })).rejects.toMatchObject({ kind: "closed" });
+  });
+
+  test("sends no token in clear to another machine, and none of this machine at all", async () => {
+    const { folder } = await open();
+    const away = "ws://flint.example.org:4747";
+    await expect(connect({ url: away, token: "secret" })).rejects.toThrow("in clear");
+    const asked: unknown[] = [];
+    class Watching {
+      readonly readyState = 3;
+      constructor(...given: unknown[]) {
+        asked.push(given);
+      }
+      send(): void {}
+      close(): void {}
+      addEventListener(type: string, listener: (event: { readonly data: unknown }) => void): void {
+        if (type === "close") queueMicrotask(() => listener({ data: "" }));
+      }
+    }
+    await expect(connect({ url: away, home: folder, webSocket: Watching })).rejects.toThrow();
+    expect(asked).toEqual([[`${away}/flint`, { headers: {} }]]);
+    await expect(connect({ url: "http://127.0.0.1:1" })).rejects.toThrow("ws:// or wss://");
+  });
+
+  test("says that no server runs, also if what the state folder says of one is from others", async () => {
+    const { path } = await temporaryFolder();
+    await expect(connect({ home: path })).rejects.toThrow("No server runs for");
+    const { folder } = await open();
+    rmSync(`${folder}/${RUN_FILES.server}`);
+    mkdirSync(`${path}/${RUN_FILES.folder}`);
+    writeFileSync(`${path}/${RUN_FILES.server}`, "{}", { mode: 0o666 });
+    expect(readRunning(path)).toBeUndefined();
+    await expect(connect({ home: folder })).rejects.toThrow("No server runs for");
+  });
+
+  test("is told why it is not let in", async () => {
+    const { folder } = await open();
+    const socket = readRunning(folder)?.socket ?? "";
+    const transport = meetingTransport(socket, { door: "kitchen" });
+    await expect(connect({ transport })).rejects.toThrow('no door "kitchen"');
+    const path = `${folder}/other.sock`;
+    const other = createServer((caller) => caller.end("HTTP/1.1 400 Bad Request\n"));
+    onTestFinished(() => void other.close());
+    await new Promise<void>((resolve) => other.listen(path, resolve));
+    const astray = connect({ transport: meetingTransport(path, { door: "flint" }) });
+    await expect(astray).rejects.toThrow("no Flint server");
+  });
+});

@@ -1,0 +1,109 @@
+import { expect } from "vitest";
+import { arrange, type MakeStore } from "./store-under-test.ts";
+import { allListed, kindOfFailure, listQuery, readAll, WrittenThread } from "./written-thread.ts";
+
+/** A thread is listed from its first checkpoint on. */
+export async function checkListed(make: MakeStore): Promise<void> {
+  const under = await arrange(make);
+  const thread = await WrittenThread.create(under.store);
+  expect((await under.store.list(listQuery())).data).toEqual([]);
+  thread.turn("one", "What is new?");
+  thread.checkpoint();
+  const expected = [{ ...thread.state.thread, preview: "What is new?", status: { type: "notLoaded" } }];
+  expect((await under.store.list(listQuery())).data).toEqual(expected);
+  await thread.writer.close();
+  expect((await (await under.reopen()).list(listQuery())).data).toEqual(expected);
+}
+
+/** The list is filtered and ordered as asked. */
+export async function checkQueries(make: MakeStore): Promise<void> {
+  const { store } = await arrange(make);
+  const changes = [
+    { name: "Fix the BUG", cwd: "/a" },
+    { preview: "about a bug", cwd: "/b", updatedAt: 5_000_000_000 },
+    { name: "nothing", cwd: "/a", archived: true },
+    { name: "nothing", cwd: "/a" },
+  ];
+  const ids: string[] = [];
+  for (const [index, change] of changes.entries()) {
+    const thread = await WrittenThread.create(
+      store,
+      { createdAt: 1_000_000_000 + index, ...change },
+      `t${index}`,
+    );
+    await thread.close();
+    ids.push(thread.id);
+  }
+  const found = async (wishes: Parameters<typeof listQuery>[0]): Promise<string[]> =>
+    (await store.list(listQuery(wishes))).data.map((thread) => thread.id);
+  expect(await found({})).toEqual(["t3", "t1", "t0"]);
+  expect(await found({ sortDirection: "asc" })).toEqual(["t0", "t1", "t3"]);
+  expect(await found({ sortKey: "updatedAt" })).toEqual(["t1", "t3", "t0"]);
+  expect(await found({ archived: true })).toEqual(["t2"]);
+  expect(await found({ cwd: "/a" })).toEqual(["t3", "t0"]);
+  expect(await found({ searchTerm: "bUg" })).toEqual(["t1", "t0"]);
+  expect(await found({ searchTerm: "bug", cwd: "/c" })).toEqual([]);
+}
+
+/** The list comes in pages that hold every thread once. */
+export async function checkListPages(make: MakeStore): Promise<void> {
+  const { store } = await arrange(make);
+  const ids: string[] = [];
+  for (let index = 0; index < 25; index += 1) {
+    // Several in the same second, and some in the same millisecond, so that only the id tells them apart.
+    const createdAt = 1_000_000_000 + Math.floor(index / 10);
+    const thread = await WrittenThread.create(store, { createdAt, updatedAt: createdAt }, `t${10 + index}`);
+    if (index % 3 === 0) thread.turn("one");
+    await thread.close();
+    ids.push(thread.id);
+  }
+  for (const sortKey of ["createdAt", "updatedAt"] as const) {
+    const whole = (await store.list(listQuery({ sortKey }))).data.map((thread) => thread.id);
+    expect(whole.toSorted()).toEqual(ids);
+    for (const limit of [1, 4, 25]) {
+      const paged = await allListed(store, listQuery({ sortKey, limit }));
+      expect(paged.map((thread) => thread.id)).toEqual(whole);
+      const backwards = await allListed(store, listQuery({ sortKey, limit, sortDirection: "asc" }));
+      expect(backwards.map((thread) => thread.id)).toEqual(whole.toReversed());
+    }
+  }
+}
+
+/** A cursor of somebody else is refused. */
+export async function checkCursors(make: MakeStore): Promise<void> {
+  const { store } = await arrange(make);
+  for (const id of ["t1", "t2"]) {
+    const thread = await WrittenThread.create(store, {}, id);
+    thread.turn("a");
+    thread.turn("b");
+    await thread.close();
+  }
+  const { nextCursor } = await store.list(listQuery({ limit: 1 }));
+  expect(await kindOfFailure(store.list(listQuery({ cursor: nextCursor, sortKey: "updatedAt" })))).toBe(
+    "invalidParams",
+  );
+  const turnCursor = (await store.turns("t1", { limit: 1, cursor: undefined })).nextCursor;
+  for (const cursor of ["", "x", "bnVsbA", "W10", "eyJlbmQiOjF9", `${nextCursor}x`, "{}"]) {
+    expect(await kindOfFailure(store.list(listQuery({ cursor })))).toBe("invalidParams");
+    expect(await kindOfFailure(store.turns("t1", { limit: 1, cursor }))).toBe("invalidParams");
+  }
+  expect(await kindOfFailure(store.list(listQuery({ cursor: turnCursor })))).toBe("invalidParams");
+  expect(await kindOfFailure(store.turns("t1", { limit: 1, cursor: nextCursor }))).toBe("invalidParams");
+}
+
+/** A thread that is removed is gone. */
+export async function checkRemoval(make: MakeStore): Promise<void> {
+  const under = await arrange(make);
+  const thread = await WrittenThread.create(under.store, {}, "t1");
+  await thread.close();
+  await (await WrittenThread.create(under.store, {}, "t2")).close();
+  await under.store.remove("t1");
+  expect(await kindOfFailure(under.store.peek("t1"))).toBe("threadNotFound");
+  expect((await under.store.list(listQuery())).data.map(({ id }) => id)).toEqual(["t2"]);
+  const store = await under.reopen();
+  expect((await store.list(listQuery())).data.map(({ id }) => id)).toEqual(["t2"]);
+  const again = await store.create("t1");
+  expect(again.epoch).not.toBe(thread.writer.epoch);
+  expect(await readAll(store, "t1")).toEqual([]);
+  await again.close();
+}

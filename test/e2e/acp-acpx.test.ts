@@ -1,0 +1,135 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { agentProgram, leavesNoProcess, needs, type WireMessage } from "@flint/testkit";
+import { expect, onTestFinished } from "vitest";
+import { environmentIn } from "./codex-sdk.ts";
+import { commandPlace } from "./flint.ts";
+import { asMessage, FLINT } from "./server.ts";
+
+/** Every command is a program of its own that starts another one, on a machine that may be busy. */
+const TEST_MS = 120_000;
+const COUNTED = `${Array.from({ length: 20 }, (_, index) => index + 1).join(" ")}.`;
+
+needs("acpx")(
+  "acpx streams an answer, and a file is written only if its user lets it",
+  async () => {
+    const { run, cwd } = await acpx();
+    const streamed = await run(["--format", "json", "exec", "count to 20"]);
+    expect(streamed.code).toBe(0);
+    expect(wordsIn(streamed.stdout).length).toBeGreaterThan(5);
+    expect(wordsIn(streamed.stdout).join("")).toBe(COUNTED);
+
+    const allowed = await run(["--approve-all", "exec", "write `hello` to hello.txt"]);
+    expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining("[done] end_turn") });
+    expect(allowed.stdout).toMatch(/\[tool\] Write .*hello\.txt \(completed\)/);
+    expect(await readFile(`${cwd}/hello.txt`, "utf8")).toBe("hello\n");
+
+    const denied = await run(["--deny-all", "exec", "write `no` to no.txt"]);
+    expect(denied.stdout).toMatch(/\[tool\] Write .*no\.txt \(failed\)/);
+    expect(denied.stdout).toContain("declined");
+    expect(existsSync(`${cwd}/no.txt`)).toBe(false);
+  },
+  TEST_MS,
+);
+
+needs("acpx")(
+  "a named session of acpx goes on from prompt to prompt, changes its mode, and is cancelled",
+  async () => {
+    const { run, start, cwd } = await acpx();
+    const made = await run(["--format", "quiet", "sessions", "new", "--name", "work"]);
+    expect(made.code).toBe(0);
+    const sessionId = made.stdout.trim();
+    const inSession = (...args: string[]) => run([...args, "-s", "work"]);
+    const prompt = (text: string) => run(["--approve-all", "prompt", "-s", "work", text]);
+
+    expect(await prompt("what is in this folder?")).toMatchObject({ code: 0 });
+    expect(await inSession("set-mode", "read-only")).toMatchObject({ stdout: "mode set: read-only\n" });
+    expect((await prompt("write `x` to x.txt")).stdout).toContain("readOnly lets no file be changed");
+    expect(existsSync(`${cwd}/x.txt`)).toBe(false);
+    expect(await inSession("set", "mode", "auto")).toMatchObject({ code: 0 });
+    expect((await inSession("status")).stdout).toContain("mode: auto");
+    expect((await prompt("write `x` to x.txt")).stdout).not.toContain("session/request_permission");
+    expect(await readFile(`${cwd}/x.txt`, "utf8")).toBe("x\n");
+
+    const long = start(["--format", "json", "prompt", "-s", "work", "count to 100000"]);
+    await long.says("agent_message_chunk");
+    expect(await inSession("cancel")).toMatchObject({ stdout: "cancel requested\n" });
+    expect((await long.ended).stdout).toContain('"stopReason":"cancelled"');
+
+    const remembered = await prompt("what did I ask before?");
+    expect(remembered.stdout).toContain("1. what is in this folder?");
+    expect(remembered.stdout).toContain("count to 100000");
+    expect(await run(["sessions", "list"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`${sessionId}\twhat is in this folder?\t${cwd}`),
+    });
+    expect(await run(["sessions", "close", "work"])).toMatchObject({ code: 0 });
+  },
+  TEST_MS,
+);
+
+interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The real acpx with the built command as its agent, in folders of its own; nothing may run when the test is over. */
+async function acpx() {
+  leavesNoProcess();
+  const { cwd, home } = await commandPlace();
+  const node = agentProgram("node24") ?? process.execPath;
+  const program = [agentProgram("acpx") ?? "acpx", "--agent", `${process.execPath} ${FLINT} acp --offline`];
+  const start = (args: readonly string[]) => {
+    const child = spawn(node, [...program, "--cwd", cwd, ...args], { cwd, env: environmentIn(home) });
+    return new Started(child);
+  };
+  const run = (args: readonly string[]) => start(args).ended;
+  // What a failed test leaves would otherwise wait for more prompts.
+  onTestFinished(async () => void (await run(["sessions", "close", "work"])));
+  return { cwd, start, run };
+}
+
+/** A command that runs. */
+class Started {
+  readonly ended: Promise<Ran>;
+  readonly #child: ChildProcessWithoutNullStreams;
+  #stdout = "";
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    this.#child = child;
+    let stderr = "";
+    child.stdin.end();
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      this.#stdout += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+    });
+    this.ended = new Promise((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", (code) => resolve({ code, stdout: this.#stdout, stderr }));
+    });
+  }
+
+  /** Resolves when it has said this; rejects if it ends without. */
+  async says(text: string): Promise<void> {
+    const said = new Promise<void>((resolve) => {
+      this.#child.stdout.on("data", () => this.#stdout.includes(text) && resolve());
+    });
+    const silent = this.ended.then((ran) => {
+      if (!ran.stdout.includes(text)) throw new Error(`It ended without ${text}: ${JSON.stringify(ran)}`);
+    });
+    await Promise.race([said, silent]);
+  }
+}
+
+/** What the agent said, piece by piece as it came. */
+function wordsIn(lines: string): string[] {
+  return lines
+    .split("\n")
+    .filter((line) => line.includes('"agent_message_chunk"'))
+    .map((line): WireMessage => asMessage(asMessage(asMessage(JSON.parse(line)).params).update))
+    .map(({ content }) => String(asMessage(content).text));
+}

@@ -1,0 +1,197 @@
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { PassThrough } from "node:stream";
+import { promisify } from "node:util";
+import { Door } from "@flint/dialects";
+import { codexDialect } from "@flint/dialects/codex";
+import { builtInDrivers } from "@flint/drivers";
+import type { ApprovalPolicy } from "@flint/protocol";
+import { streamTransport } from "@flint/rpc";
+import { composeEngine } from "@flint/server";
+import { needs, type Step, temporaryFolder, WireClient } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import {
+  ask,
+  asked,
+  CodexDoorUnderTest,
+  fields,
+  listOf,
+  startThread,
+  startTurn,
+  told,
+  turnEnd,
+} from "./codex/codex-door.ts";
+
+function opened(options: Parameters<typeof CodexDoorUnderTest.open>[1] = {}) {
+  return CodexDoorUnderTest.open(onTestFinished, options);
+}
+
+/** A client of Flint's own agent, which works with the offline model in a folder. */
+async function clientOfFlint(cwd?: string, approvalPolicy: ApprovalPolicy = "unlessTrusted") {
+  const { path } = await temporaryFolder();
+  const place = { root: path, cwd: cwd ?? path, drivers: builtInDrivers() };
+  const engine = composeEngine({ ...place, model: "flint/offline", approvalPolicy });
+  onTestFinished(() => engine.close());
+  const [toServer, toClient] = [new PassThrough(), new PassThrough()];
+  new Door(codexDialect()).connect(engine, streamTransport(toServer, toClient));
+  const client = WireClient.over(toClient, toServer);
+  const clientInfo = { name: "probe", version: "1" };
+  await client.request("initialize", { clientInfo, capabilities: { experimentalApi: true } });
+  return client;
+}
+
+/** The items that each way of reading a thread tells of, by their types. */
+async function itemsRead(client: WireClient, threadId: string): Promise<string[][]> {
+  const typesIn = (items: unknown) => listOf(items).map((item) => String(fields(item).type));
+  const inTurns = ({ thread }: { readonly thread?: unknown }) =>
+    typesIn(listOf(fields(thread).turns).flatMap((turn) => listOf(fields(turn).items)));
+  const listed = await ask(client, "thread/items/list", { threadId });
+  return [
+    inTurns(await ask(client, "thread/read", { threadId, includeTurns: true })),
+    inTurns(await ask(client, "thread/resume", { threadId })),
+    typesIn(listOf(listed.data).map((entry) => fields(entry).item)),
+  ];
+}
+
+const ENTRIES = [{ step: "look", status: "completed" }] as const;
+const TASKS = { type: "plan", id: "tasks", text: "1. look", entries: [...ENTRIES] } as const;
+const PROPOSAL = { type: "plan", id: "proposal", text: "# First look" } as const;
+
+const CHANGED = ["item/started fileChange", "item/fileChange/requestApproval", "item/completed fileChange"];
+
+function whole(item: typeof TASKS | typeof PROPOSAL): Step[] {
+  return [{ emit: { type: "item/started", item } }, { emit: { type: "item/completed", item } }];
+}
+
+describe("at the Codex door", () => {
+  test("a list of tasks is an update of the plan and no item, neither at once nor later", async () => {
+    const door = await opened({ scripts: [[{ plan: ENTRIES }, ...whole(TASKS), { text: "Done." }]] });
+    const client = await door.client();
+    const threadId = await startThread(client);
+    await turnEnd(client, await startTurn(client, threadId, "go"));
+    expect(told(client).filter((word) => /plan/i.test(word))).toEqual(["turn/plan/updated"]);
+    const items = ["userMessage", "agentMessage"];
+    expect(await itemsRead(client, threadId)).toEqual([items, items, items]);
+  });
+
+  test("a plan that the agent proposes is an item", async () => {
+    const door = await opened({ scripts: [whole(PROPOSAL)] });
+    const client = await door.client();
+    const threadId = await startThread(client);
+    await turnEnd(client, await startTurn(client, threadId, "go"));
+    expect(told(client).filter((word) => /plan/i.test(word))).toEqual([
+      "item/started plan",
+      "item/completed plan",
+    ]);
+    const items = ["userMessage", "plan"];
+    expect(await itemsRead(client, threadId)).toEqual([items, items, items]);
+  });
+
+  test.each([
+    ["ask_user", ["userMessage"]],
+    ["AskUserQuestion", ["userMessage"]],
+    ["lookup", ["userMessage", "dynamicToolCall"]],
+  ])("the use of %s leaves the items %j", async (tool, items) => {
+    const door = await opened({ scripts: [[{ tool, arguments: { questions: [] } }]] });
+    const client = await door.client();
+    const threadId = await startThread(client);
+    const turnId = await startTurn(client, threadId, "go");
+    const { id } = await asked(client);
+    client.answer(Number(id), { action: "accept", content: {} });
+    await turnEnd(client, turnId);
+    const live = told(client).flatMap((word) => /^item\/completed (.*)/.exec(word)?.[1] ?? []);
+    expect([live, ...(await itemsRead(client, threadId))]).toEqual([items, items, items, items]);
+  });
+
+  test("Flint's own agent shows its plan once and asks its question once", async () => {
+    const client = await clientOfFlint();
+    const threadId = await startThread(client);
+    await turnEnd(client, await startTurn(client, threadId, "plan to list files and run `date`"));
+    expect(new Set(told(client).filter((word) => /plan/i.test(word)))).toEqual(
+      new Set(["turn/plan/updated"]),
+    );
+    const after = client.mark;
+    const turnId = await startTurn(client, threadId, "ask me which colour: red or blue");
+    const question = await asked(client, after);
+    expect(question.method).toBe("item/tool/requestUserInput");
+    client.answer(Number(question.id), { answers: { answer: { answers: ["red"] } } });
+    await turnEnd(client, turnId);
+    expect(told(client, after).filter((word) => word.startsWith("item/completed"))).toEqual([
+      "item/completed userMessage",
+      "item/completed agentMessage",
+    ]);
+    for (const items of await itemsRead(client, threadId)) {
+      expect(items.filter((type) => /plan|tool/i.test(type))).toEqual([]);
+    }
+  });
+
+  /** A review of a repository with one new file, up to its end; what is asked is cancelled. */
+  async function reviewed(approvalPolicy: ApprovalPolicy): Promise<string[]> {
+    const { path, join } = await temporaryFolder();
+    await promisify(execFile)("git", ["init", "--quiet"], { cwd: path });
+    await writeFile(join("notes.txt"), "one\n");
+    const client = await clientOfFlint(path, approvalPolicy);
+    const threadId = await startThread(client);
+    const target = { type: "uncommittedChanges" };
+    const { turn } = await ask(client, "review/start", { threadId, delivery: "inline", target });
+    if (approvalPolicy === "always") {
+      client.answer(Number((await asked(client)).id), { decision: "cancel" });
+    }
+    await turnEnd(client, String(fields(turn).id));
+    return told(client).filter((word) => word.startsWith("item/") && /command/i.test(word));
+  }
+
+  needs("namespaces")("Flint's own agent looks at changes for a review without asking first", async () => {
+    const words = await reviewed("unlessTrusted");
+    expect(words.slice(0, 3)).toEqual([
+      "item/started commandExecution",
+      "item/commandExecution/outputDelta",
+      "item/completed commandExecution",
+    ]);
+    expect(words).not.toContain("item/commandExecution/requestApproval");
+  });
+
+  needs("namespaces")("where everything is asked about, a review is asked about as well", async () => {
+    expect(await reviewed("always")).toEqual([
+      "item/started commandExecution",
+      "item/commandExecution/requestApproval",
+      "item/completed commandExecution",
+    ]);
+  });
+
+  test("whoever comes late sees the changes that it is asked about before it is asked", async () => {
+    const diff = "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+one\n";
+    const step: Step = { fileChange: [{ path: "a.txt", kind: "add", diff }], startsFirst: true };
+    const door = await opened({ scripts: [[step]] });
+    const client = await door.client();
+    const threadId = await startThread(client);
+    await startTurn(client, threadId, "go");
+    await asked(client);
+    const late = await door.client();
+    await ask(late, "thread/resume", { threadId, excludeTurns: true });
+    const again = await asked(late);
+    const { params } = await late.waitForMethod("item/started");
+    expect(fields(params).item).toMatchObject({
+      id: fields(again.params).itemId,
+      type: "fileChange",
+      status: "inProgress",
+      changes: [{ path: "a.txt", kind: { type: "add" }, diff: "one\n" }],
+    });
+    late.answer(Number(again.id), { decision: "accept" });
+    for (const each of [client, late]) {
+      await each.waitForMethod("turn/completed");
+      expect(told(each).filter((word) => /filechange/i.test(word))).toEqual(CHANGED);
+    }
+  });
+
+  test("changes that an agent tells of only after it was allowed are told once, before the question", async () => {
+    const step: Step = { fileChange: [{ path: "a.txt", kind: "add", diff: "" }] };
+    const door = await opened({ scripts: [[step]] });
+    const client = await door.client();
+    const threadId = await startThread(client);
+    const turnId = await startTurn(client, threadId, "go");
+    client.answer(Number((await asked(client)).id), { decision: "accept" });
+    await turnEnd(client, turnId);
+    expect(told(client).filter((word) => /filechange/i.test(word))).toEqual(CHANGED);
+  });
+});

@@ -1,0 +1,145 @@
+import { mkdirSync, readFileSync, statSync } from "node:fs";
+import { connect } from "@flint/sdk";
+import { descendantsOf, isAlive, type WireClient, waitForExit } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { found, ListeningPlace, until } from "./listening-place.ts";
+import { asMessage, initialize, startThread } from "./server.ts";
+
+// Each of these starts several processes, and the machine may be busy with others.
+const PATIENCE = 120_000;
+
+/** Starts a command so many times at the same moment. */
+function atOnce(count: number, start: () => WireClient): WireClient[] {
+  return Array.from({ length: count }, start);
+}
+
+/** The threads that a client sees as live in its server. */
+async function liveThreads(wire: WireClient): Promise<unknown[]> {
+  const { data } = asMessage(await wire.request("thread/list", {}));
+  if (!Array.isArray(data)) throw new Error("That is no list.");
+  return data.filter((thread) => asMessage(asMessage(thread).status).type !== "notLoaded");
+}
+
+/** Ends a server that outlives whoever started it, with the test. */
+async function backgroundServer(place: ListeningPlace): Promise<number> {
+  const { pid } = await found(place);
+  onTestFinished(() => {
+    if (isAlive(pid)) process.kill(pid, "SIGKILL");
+  });
+  return pid;
+}
+
+describe("servers that are started at the same moment for one state folder", { timeout: PATIENCE }, () => {
+  test.each([2, 5])("%i on stdio: one of them is the server, and all clients meet there", async (count) => {
+    const place = await ListeningPlace.make();
+    const wires = atOnce(count, () => place.wire(["serve", "--stdio"]));
+    await Promise.all(wires.map(initialize));
+    expect(wires.map(({ pid }) => pid)).toContain((await found(place)).pid);
+    const [first] = wires;
+    if (first === undefined) throw new Error("None was started.");
+    await startThread(first);
+    for (const wire of wires) expect(await liveThreads(wire)).toHaveLength(1);
+    expect(wires.map(({ stderr }) => stderr).join("")).toBe("");
+  });
+
+  test.each([2, 5])("%i with listeners: one of them listens, the others say who does", async (count) => {
+    const place = await ListeningPlace.make();
+    const wires = atOnce(count, () => place.wire(["serve", "--json", "--listen", "ws://127.0.0.1:0"]));
+    const { pid } = await found(place);
+    const others = wires.filter((wire) => wire.pid !== pid);
+    expect(others).toHaveLength(count - 1);
+    for (const other of others) {
+      expect(await other.exited).toMatchObject({ code: 1 });
+      expect(other.stderr).toContain(`A server runs already for ${place.home} (process id ${pid})`);
+      expect(other.stderr).not.toContain("listening");
+    }
+  });
+
+  test("in the background, by five clients: they meet at one server, and the other four are gone", async () => {
+    const place = await ListeningPlace.make();
+    const wires = atOnce(5, () => place.wire(["connect", "--start"]));
+    await Promise.all(wires.map(initialize));
+    const server = await backgroundServer(place);
+    // Each client has started one by now, unless it found one.
+    const started = wires.flatMap(({ pid }) => (pid === undefined ? [] : descendantsOf(pid)));
+    await waitForExit(
+      started.filter(({ pid }) => pid !== server),
+      60_000,
+    );
+    const [first] = wires;
+    if (first === undefined) throw new Error("None was started.");
+    await startThread(first);
+    for (const wire of wires) expect(await liveThreads(wire)).toHaveLength(1);
+  });
+});
+
+describe("flint connect --start", { timeout: PATIENCE }, () => {
+  test("starts a server that stays when its client leaves, with a log for its user alone, for the next one", async () => {
+    const place = await ListeningPlace.make();
+    const first = place.wire(["connect", "--start"]);
+    await initialize(first);
+    const pid = await backgroundServer(place);
+    const threadId = await startThread(first);
+    first.end();
+    expect(await first.exited).toMatchObject({ code: 0 });
+    expect(statSync(`${place.home}/run/server.log`).mode & 0o777).toBe(0o600);
+    expect(readFileSync(`${place.home}/run/server.log`, "utf8")).toContain("find this server");
+    const second = place.wire(["connect", "--start"]);
+    await initialize(second);
+    await second.request("thread/attach", { threadId });
+    expect((await found(place)).pid).toBe(pid);
+  });
+
+  test("starts one that ends when nobody has been there for as long as was said", async () => {
+    const place = await ListeningPlace.make();
+    const client = place.wire(["connect", "--start", "--idle-exit", "0.2"]);
+    await initialize(client);
+    const pid = await backgroundServer(place);
+    expect(await liveThreads(client)).toEqual([]);
+    client.end();
+    await client.exited;
+    await until(() => !isAlive(pid));
+  });
+
+  test("says what the server said if that cannot start, and what goes with it", async () => {
+    const place = await ListeningPlace.make();
+    mkdirSync(place.home, { recursive: true });
+    // A folder where the socket has to be.
+    mkdirSync(`${place.home}/run/server.sock`, { recursive: true, mode: 0o700 });
+    const failed = await place.run(["connect", "--start"]);
+    expect([failed.code, failed.err]).toEqual([1, expect.stringContaining("is no socket")]);
+    const url = await place.run(["connect", "--start", "--url", "ws://127.0.0.1:1"]);
+    expect([url.code, url.err]).toEqual([2, expect.stringContaining("--url")]);
+    expect((await place.run(["serve", "--listen", "local", "--alone"])).err).toContain("nobody could come");
+  });
+});
+
+describe("a client from another folder", { timeout: PATIENCE }, () => {
+  test("joins the server that runs, and works in its own folder if it names none", async () => {
+    const place = await ListeningPlace.make();
+    const { wire: server } = await place.listening(["--listen", "local"]);
+    const [one, two] = [`${place.workspace}/one`, `${place.workspace}/two`];
+    for (const folder of [one, two]) mkdirSync(folder);
+    const clients = [place.wire(["serve", "--stdio"], one), place.wire(["connect"], two)];
+    const folders: unknown[] = [];
+    for (const client of clients) {
+      await initialize(client);
+      const { thread } = asMessage(await client.request("thread/start", {}));
+      const { cwd } = asMessage(await client.request("config/read", {}));
+      const { stdout } = asMessage(
+        await client.request("command/exec", { command: ["pwd"], sandboxPolicy: { type: "readOnly" } }),
+      );
+      folders.push([asMessage(thread).cwd, cwd, stdout]);
+    }
+    expect(folders).toEqual([one, two].map((folder) => [folder, folder, `${folder}\n`]));
+    expect((await found(place)).pid).toBe(server.pid);
+  });
+
+  test("is also a program that connects by the state folder", async () => {
+    const place = await ListeningPlace.make();
+    await place.listening(["--listen", "local"]);
+    const client = await connect({ home: place.home, cwd: place.home });
+    onTestFinished(() => client.close());
+    expect((await client.startThread({})).state.thread.cwd).toBe(place.home);
+  });
+});
