@@ -2,7 +2,6 @@ import {
   FlintError,
   METHODS,
   type Method,
-  mintId,
   type Params,
   type Result,
   type ThreadMethod,
@@ -58,7 +57,7 @@ export class Engine implements MethodCaller {
 
   /** A new client. It hears of threads once it starts, resumes or attaches to them. */
   connect(follower: Follower): ClientSession {
-    return new ClientSession(this, mintId(), follower, this.#services.announcements);
+    return new ClientSession(this, follower, this.#services.announcements);
   }
 
   /** Runs a method in the queue its row names. Half characters do not get in, and no failure tells a secret. */

@@ -1,9 +1,9 @@
 import type { ParamsInput } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
 import type { ClientOptions } from "./app-server-client.ts";
-import { borrowedEndpoint, type Endpoint } from "./endpoint.ts";
+import { borrowedEndpoint } from "./endpoint.ts";
 import { FlintClient } from "./flint-client.ts";
-import { type SpawnOptions, spawnServer } from "./spawn.ts";
+import type { SpawnOptions } from "./spawn.ts";
 
 /** Where the server is: a process to start, or a transport to one that runs. */
 export type ServerPlace =
@@ -32,13 +32,14 @@ export async function connect(options: ConnectOptions = {}): Promise<FlintClient
   signal?.throwIfAborted();
   const hello = { clientInfo, ...(capabilities === undefined ? {} : { capabilities }) };
   const callOptions = { signal, timeoutMs: connectTimeoutMs };
-  const client = await FlintClient.open(endpointOf(options), options, hello, callOptions);
+  // Who brings a transport does not wait for what starts processes.
+  const endpoint =
+    options.transport === undefined
+      ? (await import("./spawn.ts")).spawnServer(options.spawn)
+      : borrowedEndpoint(options.transport);
+  const client = await FlintClient.open(endpoint, options, hello, callOptions);
   if (signal !== undefined) closeOnAbort(client, signal);
   return client;
-}
-
-function endpointOf(place: ServerPlace): Endpoint {
-  return place.transport === undefined ? spawnServer(place.spawn) : borrowedEndpoint(place.transport);
 }
 
 function closeOnAbort(client: FlintClient, signal: AbortSignal): void {
