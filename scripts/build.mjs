@@ -2,9 +2,8 @@
 import { readdir, readFile, rename, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { rolldown } from "rolldown";
-import { Chunks } from "./build/chunks.mjs";
-import { ownZod } from "./build/own-zod.mjs";
+import { bundleCommand } from "./build/command.mjs";
+import { compileCommand } from "./build/compile.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
@@ -22,27 +21,8 @@ async function replaceDist(name, make) {
 }
 
 async function buildCommand(dir) {
-  const chunks = new Chunks(root);
-  const bundle = await rolldown({
-    cwd: root,
-    input: { flint: "packages/server/src/bin/flint.ts", index: "packages/server/src/index.ts" },
-    platform: "node",
-    resolve: { conditionNames: ["@flint/source", "import", "node", "default"] },
-    plugins: [chunks.plugin, ownZod],
-    preserveEntrySignatures: "allow-extension",
-    // A module that is loaded lazily in one place and at once in another is meant to be.
-    checks: { ineffectiveDynamicImport: false },
-  });
-  // Names and lines stay as they are, so that a stack trace in a bug report can be read.
-  await bundle.write({
-    dir,
-    format: "esm",
-    sourcemap: true,
-    comments: { legal: true, annotation: true, jsdoc: false },
-    chunkFileNames: "chunks/[name]-[hash].js",
-    codeSplitting: { includeDependenciesRecursively: false, groups: chunks.groups },
-  });
-  await bundle.close();
+  await bundleCommand(root, dir);
+  await compileCommand(dir);
 }
 
 async function buildLibrary(name, outdir) {

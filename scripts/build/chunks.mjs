@@ -21,6 +21,14 @@ const FIRST_TURN = [
   "packages/drivers/src/native/models/offline.ts",
   "packages/drivers/src/native/session.ts",
 ];
+/** What modules of a start name but do not use: lists of all that a package has, and what only such lists lead to. */
+const LATER = [
+  "packages/protocol/src/harness.ts",
+  "packages/protocol/src/index.ts",
+  "packages/sdk/src/spawn.ts",
+  "zod/v4/core/json-schema-processors.js?own",
+  "zod/v4/core/to-json-schema.js?own",
+];
 
 /** Puts together what a start needs, and what the first turn of Flint's own agent needs besides. */
 export class Chunks {
@@ -63,6 +71,7 @@ export class Chunks {
       found.add(id);
       open.push(...(this.#imports.get(id) ?? []));
     }
+    for (const id of found) if (LATER.some((name) => id.endsWith(`/${name}`))) found.delete(id);
     this.#closures.set(names, found);
     return found;
   }

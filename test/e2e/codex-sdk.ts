@@ -8,7 +8,7 @@ import { plainEnvironment } from "../server/plain-environment.ts";
 
 /** The program that takes the place of `codex`. */
 export const FLINT_CODEX = fileURLToPath(
-  new URL("../../packages/server/bin/flint-codex.js", import.meta.url),
+  new URL("../../packages/server/bin/flint-codex.cjs", import.meta.url),
 );
 
 /** Whatever an event of the SDK carries. */

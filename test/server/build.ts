@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
-import { type BuildResult, build, type OutputFile, stop } from "esbuild";
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { build, stop } from "esbuild";
+import { bundleCommand } from "../../scripts/build/command.mjs";
 import { ROOT } from "../source/files.ts";
 
 /** Programs made from the present sources, to be started with Node. */
@@ -24,28 +25,26 @@ export function buildPrograms(): Promise<BuiltPrograms> {
 }
 
 async function buildAll(): Promise<BuiltPrograms> {
-  const { outputFiles } = await bundle();
-  // The bundler leaves a process behind for further builds; there are none.
-  await stop();
-  const folder = join(CACHE, digest(outputFiles));
-  if (!(await exists(folder))) await write(folder, outputFiles);
+  await mkdir(CACHE, { recursive: true });
+  const temporary = await mkdtemp(join(CACHE, "new-"));
+  await Promise.all([bundleCommand(ROOT, join(temporary, "dist")), bundleScriptedServer(temporary)]);
+  await cp(join(ROOT, "packages/server/bin"), join(temporary, "bin"), { recursive: true });
+  const folder = join(CACHE, await digest(temporary));
+  await moveTo(temporary, folder);
   await removeOld(folder);
   return {
-    flint: join(folder, "bin/flint.js"),
-    scriptedServer: join(folder, "dist/scripted-server.js"),
+    flint: join(folder, "bin/flint.cjs"),
+    scriptedServer: join(folder, "scripted-server/scripted-server.mjs"),
   };
 }
 
-function bundle(): Promise<BuildResult<{ write: false }>> {
-  return build({
+async function bundleScriptedServer(folder: string): Promise<void> {
+  await build({
     absWorkingDir: ROOT,
-    entryPoints: {
-      flint: "packages/server/src/bin/flint.ts",
-      "scripted-server": "test/server/scripted-server.ts",
-    },
+    entryPoints: ["test/server/scripted-server.ts"],
     bundle: true,
-    write: false,
-    outdir: join(CACHE, "dist"),
+    outdir: join(folder, "scripted-server"),
+    outExtension: { ".js": ".mjs" },
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
     platform: "node",
@@ -55,29 +54,26 @@ function bundle(): Promise<BuildResult<{ write: false }>> {
     sourcemap: "linked",
     logLevel: "error",
   });
+  // The bundler leaves a process behind for further builds; there are none.
+  await stop();
 }
 
-function digest(files: readonly OutputFile[]): string {
+async function digest(folder: string): Promise<string> {
   const hash = createHash("sha256");
-  for (const file of files) hash.update(file.path).update(file.contents);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  for (const path of files.sort()) hash.update(relative(folder, path)).update(await readFile(path));
   return hash.digest("hex").slice(0, 16);
 }
 
 /** Makes the folder appear with all its files. Whoever comes second finds it there, with the same content. */
-async function write(folder: string, files: readonly OutputFile[]): Promise<void> {
-  await mkdir(CACHE, { recursive: true });
-  const temporary = await mkdtemp(join(CACHE, "new-"));
-  for (const file of files) {
-    const path = join(temporary, relative(CACHE, file.path));
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, file.contents);
-  }
-  await cp(join(ROOT, "packages/server/bin"), join(temporary, "bin"), { recursive: true });
-  await writeFile(join(temporary, "package.json"), '{ "type": "module" }\n');
+async function moveTo(temporary: string, folder: string): Promise<void> {
   try {
     await rename(temporary, folder);
   } catch {
-    // Somebody else was quicker.
+    // An earlier run, or somebody who was quicker, has made the same.
     await rm(temporary, { recursive: true, force: true });
   }
 }

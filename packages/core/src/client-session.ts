@@ -1,4 +1,12 @@
-import type { EventBody, Method, Params, Result, ThreadEvent } from "@flint/protocol";
+import {
+  type EventBody,
+  type Method,
+  mintId,
+  once,
+  type Params,
+  type Result,
+  type ThreadEvent,
+} from "@flint/protocol";
 import type { Announcements } from "./announcements.ts";
 import type { LiveThread } from "./live-thread.ts";
 import type { Follower, Subscription } from "./subscription.ts";
@@ -25,28 +33,27 @@ export interface MethodCaller {
 
 /** One connected client: what it calls, and which threads it follows. */
 export class ClientSession {
-  readonly id: string;
   /** Where its threads begin and its commands run if it does not say; undefined: where the server works. */
   readonly cwd: string | undefined;
+  // Few clients are ever named; the first id of a process takes longer to make than the rest of a connection.
+  readonly #id = once(() => mintId());
   readonly #engine: MethodCaller;
   readonly #follower: Follower;
   readonly #announcements: Announcements;
   readonly #subscriptions = new Map<string, { thread: LiveThread; subscription: Subscription }>();
   #closed = false;
 
-  constructor(
-    engine: MethodCaller,
-    id: string,
-    follower: Follower,
-    announcements: Announcements,
-    cwd?: string,
-  ) {
+  constructor(engine: MethodCaller, follower: Follower, announcements: Announcements, cwd?: string) {
     this.cwd = cwd;
     this.#engine = engine;
-    this.id = id;
     this.#follower = follower;
     this.#announcements = announcements;
     if (follower.announced !== undefined) announcements.add(this);
+  }
+
+  /** What this client is called where it is said who answered. */
+  get id(): string {
+    return this.#id();
   }
 
   /**

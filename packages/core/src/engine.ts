@@ -2,7 +2,6 @@ import {
   FlintError,
   METHODS,
   type Method,
-  mintId,
   type Params,
   type Result,
   type ThreadMethod,
@@ -66,7 +65,7 @@ export class Engine implements MethodCaller {
    * it does in `cwd`, or where the server works.
    */
   connect(follower: Follower, cwd?: string): ClientSession {
-    return new ClientSession(this, mintId(), follower, this.#services.announcements, cwd);
+    return new ClientSession(this, follower, this.#services.announcements, cwd);
   }
 
   /** Runs a method in the queue its row names. Half characters do not get in, and no failure tells a secret. */

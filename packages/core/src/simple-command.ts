@@ -1,3 +1,5 @@
+import { once } from "@flint/protocol";
+
 /** What is longer than this is not judged by its words; a person looks at it. */
 const LONGEST = 2000;
 const MOST_WORDS = 100;
@@ -13,9 +15,12 @@ const SINGLE = `'(?:(?!')${VISIBLE})*'`;
 const DOUBLE = `"(?:(?!["$\`\\\\!])${VISIBLE})*"`;
 const PIECE = `${PLAIN}|${SINGLE}|${DOUBLE}`;
 
-const COMMAND = new RegExp(`^ *(?:${PIECE})+(?: +(?:${PIECE})+)* *$`, "u");
-const WORDS = new RegExp(`(?:${PIECE})+`, "gu");
-const PIECES = new RegExp(PIECE, "gu");
+/** To look up every letter there is takes so long that a start would show it. */
+const patterns = once(() => ({
+  command: new RegExp(`^ *(?:${PIECE})+(?: +(?:${PIECE})+)* *$`, "u"),
+  words: new RegExp(`(?:${PIECE})+`, "gu"),
+  pieces: new RegExp(PIECE, "gu"),
+}));
 
 /** What begins something else than a program with arguments. */
 const RESERVED: ReadonlySet<string> = new Set(
@@ -27,8 +32,8 @@ const RESERVED: ReadonlySet<string> = new Set(
  * than split it into words: expansions, redirections, chains, assignments, escapes, and whatever is not known.
  */
 export function parseSimpleCommand(command: string): readonly string[] | undefined {
-  if (command.length > LONGEST || !COMMAND.test(command)) return undefined;
-  const words = command.match(WORDS) ?? [];
+  if (command.length > LONGEST || !patterns().command.test(command)) return undefined;
+  const words = command.match(patterns().words) ?? [];
   if (words.length > MOST_WORDS || words.some(hasMeaning)) return undefined;
   const [program = "", ...rest] = words.map(unquoted);
   if (program === "" || program.includes("=") || RESERVED.has(program)) return undefined;
@@ -41,6 +46,6 @@ function hasMeaning(word: string): boolean {
 }
 
 function unquoted(word: string): string {
-  const pieces = word.match(PIECES) ?? [];
+  const pieces = word.match(patterns().pieces) ?? [];
   return pieces.map((piece) => (/^['"]/.test(piece) ? piece.slice(1, -1) : piece)).join("");
 }

@@ -3,9 +3,8 @@ import type { Transport } from "@flint/rpc";
 import type { ClientOptions } from "./app-server-client.ts";
 import { borrowedEndpoint, type Endpoint } from "./endpoint.ts";
 import { FlintClient } from "./flint-client.ts";
-import { type HomePlace, homeTransport, type SocketPlace, type UrlPlace, urlTransport } from "./place.ts";
-import { socketTransport } from "./socket-transport.ts";
-import { type SpawnOptions, spawnServer } from "./spawn.ts";
+import type { HomePlace, SocketPlace, UrlPlace } from "./place.ts";
+import type { SpawnOptions } from "./spawn.ts";
 
 /** Where the server is: one that runs, by its URL, its socket or its state folder; a transport to one; or a process to start. */
 export type ServerPlace =
@@ -44,17 +43,18 @@ export async function connect(options: ConnectOptions = {}): Promise<FlintClient
   signal?.throwIfAborted();
   const hello = { clientInfo, ...(capabilities === undefined ? {} : { capabilities }) };
   const callOptions = { signal, timeoutMs: connectTimeoutMs };
-  const client = await FlintClient.open(endpointOf(options), options, hello, callOptions);
+  const client = await FlintClient.open(await endpointOf(options), options, hello, callOptions);
   if (signal !== undefined) closeOnAbort(client, signal);
   return client;
 }
 
-function endpointOf(place: ServerPlace): Endpoint {
+/** Who brings a transport does not wait for what finds servers, or starts them. */
+async function endpointOf(place: ServerPlace): Promise<Endpoint> {
   if (place.transport !== undefined) return borrowedEndpoint(place.transport);
-  if (place.url !== undefined) return borrowedEndpoint(urlTransport(place));
-  if (place.socket !== undefined) return borrowedEndpoint(socketTransport(place.socket));
-  if (place.home !== undefined) return borrowedEndpoint(homeTransport(place));
-  return spawnServer(place.spawn);
+  if (place.url !== undefined) return borrowedEndpoint((await import("./place.ts")).urlTransport(place));
+  if (place.home !== undefined) return borrowedEndpoint((await import("./place.ts")).homeTransport(place));
+  if (place.socket === undefined) return (await import("./spawn.ts")).spawnServer(place.spawn);
+  return borrowedEndpoint((await import("./socket-transport.ts")).socketTransport(place.socket));
 }
 
 function closeOnAbort(client: FlintClient, signal: AbortSignal): void {

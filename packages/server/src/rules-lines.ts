@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { isId, Rule, type RuleMatch } from "@flint/protocol";
 
 /** The line that keeps a rule. */
@@ -47,6 +46,8 @@ function ruleOfKey(text: string): Rule | undefined {
   const key = rest.join("\n");
   if (project === undefined || agent === undefined || key === "") return undefined;
   const covered = coveredBy(key, project);
+  // Loaded here, not at every start: such lines are rare.
+  const { createHash } = process.getBuiltinModule("node:crypto");
   // The same line is the same rule in every server that reads it.
   const id = createHash("sha256").update(text).digest("hex").slice(0, 32);
   return covered === undefined || !isId(id) ? undefined : { id, project, agent, ...covered, createdAt: 0 };

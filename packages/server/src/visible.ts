@@ -1,14 +1,15 @@
+// Most text is plain. What looks up kinds of characters is made only for the rest, because that takes long.
 const PLAIN = /^[\x20-\x7e\n\t]*$/;
 
 /** What belongs to an emoji it follows, although it cannot be seen by itself. */
-const EMOJI_JOINER =
+const emojiJoiner = () =>
   /(?<=\p{Emoji})\ufe0f|(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d(?=\p{Extended_Pictographic})/gu;
 
 /** Controls, halves of characters, separators of lines, and everything that is drawn as nothing or turns the writing. */
-const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+const unseen = () => /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 
 /** Spaces that look like the plain one and are not. */
-const OTHER_SPACE = /[^\P{Zs} ]/gu;
+const otherSpace = () => /[^\P{Zs} ]/gu;
 
 /**
  * Text from an agent, made safe for a terminal: control characters, escape sequences and characters that turn the
@@ -24,12 +25,12 @@ export function visible(text: string): string {
  * of a line, or a space that is not the plain one is shown by its number too.
  */
 export function exact(text: string): string {
-  return seen(text, (character) => character === "\n").replace(OTHER_SPACE, byNumber);
+  return seen(text, (character) => character === "\n").replace(otherSpace(), byNumber);
 }
 
 function seen(text: string, isKept: (character: string) => boolean): string {
-  const joiners = new Set([...text.matchAll(EMOJI_JOINER)].map((match) => match.index));
-  return text.replace(UNSEEN, (character, place: number) =>
+  const joiners = new Set([...text.matchAll(emojiJoiner())].map((match) => match.index));
+  return text.replace(unseen(), (character, place: number) =>
     isKept(character) || joiners.has(place) ? character : byNumber(character),
   );
 }

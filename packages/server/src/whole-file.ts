@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -7,6 +6,8 @@ import { dirname } from "node:path";
  * file or the new one. Writers that come at the same time do not meet; the last one stays.
  */
 export async function replaceWhole(path: string, text: string): Promise<void> {
+  // Every start reads files that few ever change.
+  const { randomBytes } = await import("node:crypto");
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const next = `${path}.${randomBytes(8).toString("hex")}.new`;
   const file = await open(next, "wx", 0o600);

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { createInterface } from "node:readline/promises";
 
 /** Whether somebody sits at this terminal who could answer. */
 export function someoneIsThere(): boolean {
@@ -25,6 +24,8 @@ export function isInForeground(): boolean {
 /** Asks one line on the terminal; undefined when nobody is there or the question was taken back. */
 export async function askLine(question: string, signal?: AbortSignal): Promise<string | undefined> {
   if (!someoneIsThere()) return undefined;
+  // Most runs never ask.
+  const { createInterface } = await import("node:readline/promises");
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return (await terminal.question(question, signal === undefined ? {} : { signal })).trim();

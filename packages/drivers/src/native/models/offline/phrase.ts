@@ -63,18 +63,20 @@ function literal(rest: string): readonly string[] | undefined {
   return word.length < 2 ? undefined : [word.toLowerCase()];
 }
 
+/** The signs that give a pattern its parts. An escaped sign is none of them, nor is what stands in a set of signs. */
+const SIGNS = /\\.|\[(?:\\.|[^\]\\])*\]|[()|]/gs;
+
 /** The parts between the bars that are in no bracket. */
 function branches(source: string): string[] {
   const found: string[] = [];
   let from = 0;
   let depth = 0;
-  for (let at = 0; at < source.length; at = behind(source, at)) {
-    const sign = source[at];
+  for (const { 0: sign, index } of source.matchAll(SIGNS)) {
     if (sign === "(") depth += 1;
     else if (sign === ")") depth -= 1;
     else if (sign === "|" && depth === 0) {
-      found.push(source.slice(from, at));
-      from = at + 1;
+      found.push(source.slice(from, index));
+      from = index + 1;
     }
   }
   return [...found, source.slice(from)];
@@ -83,19 +85,10 @@ function branches(source: string): string[] {
 /** Where the bracket closes that a text begins with. */
 function closing(source: string): number {
   let depth = 0;
-  for (let at = 0; at < source.length; at = behind(source, at)) {
-    if (source[at] === "(") depth += 1;
-    else if (source[at] === ")") depth -= 1;
-    if (depth === 0) return at;
+  for (const { 0: sign, index } of source.matchAll(SIGNS)) {
+    if (sign === "(") depth += 1;
+    else if (sign === ")") depth -= 1;
+    if (depth === 0) return index;
   }
   return source.length;
-}
-
-/** The place behind one sign of a pattern; an escaped sign and a set of signs count as one. */
-function behind(source: string, at: number): number {
-  if (source[at] === "\\") return at + 2;
-  if (source[at] !== "[") return at + 1;
-  let end = at + 1;
-  while (end < source.length && source[end] !== "]") end += source[end] === "\\" ? 2 : 1;
-  return end + 1;
 }

@@ -1,0 +1,1 @@
+export declare function bundleCommand(root: string, dir: string): Promise<void>;
