@@ -972,6 +972,7 @@ export interface Methods {
   "thread/archive": {
     params: {
       threadId: Id;
+      interrupt?: boolean;
       _meta?: Meta;
     };
     result: Empty;
@@ -991,6 +992,7 @@ export interface Methods {
   "thread/delete": {
     params: {
       threadId: Id;
+      interrupt?: boolean;
       _meta?: Meta;
     };
     result: Empty;

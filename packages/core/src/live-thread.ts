@@ -180,6 +180,12 @@ export class LiveThread {
     else this.#interrupted = turnId;
   }
 
+  /** Stops the turn that runs, if one does, and waits for its end. To be called by a method of this very thread. */
+  async stopTurn(): Promise<void> {
+    if (this.log.state.activeTurnId !== undefined) this.interrupt();
+    await this.#running;
+  }
+
   /**
    * Gives input to the running turn. Undefined if its agent cannot take it now. Otherwise the turn does not end
    * before the given function is called.

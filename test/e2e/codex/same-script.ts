@@ -37,6 +37,8 @@ export class SameScript {
     await this.#keeping(threadId);
     await this.#approvals(threadId);
     await this.#branches(threadId, turnId);
+    await this.#putAway("thread/archive", "thread/archived");
+    await this.#putAway("thread/delete", "thread/deleted");
     await this.#leaving(threadId);
   }
 
@@ -149,6 +151,23 @@ export class SameScript {
     const target = { type: "custom", instructions: "Say hello" };
     await this.#ask("review/start", { threadId, target, delivery: "inline" });
     await this.#client.waitForMethod("turn/completed", { after });
+  }
+
+  /** What runs in a thread is stopped when the thread is put away. */
+  async #putAway(method: string, last: string): Promise<void> {
+    const threadId = idOf(fields(await this.#ask("thread/start", this.#opening())).thread);
+    const begun = this.#client.mark;
+    const input = [{ type: "text", text: "run `touch busy`" }];
+    await this.#ask("turn/start", { threadId, input });
+    await this.#client.waitForMethod("item/commandExecution/requestApproval", { after: begun });
+    const after = this.#client.mark;
+    await this.#ask(method, { threadId }, `${method} of a busy thread`);
+    const told = await this.#client.waitForMethod(last, { after });
+    const words = this.#client.messages.slice(after, this.#client.messages.indexOf(told) + 1).map(wordOf);
+    const order = words.filter(
+      (word) => word === "" || /^(?:thread\/status|turn)/.test(word) || word === last,
+    );
+    this.outcomes.set(`the order of ${method} of a busy thread`, { order });
   }
 
   async #leaving(threadId: string): Promise<void> {

@@ -59,6 +59,22 @@ describe("a new thread", () => {
   });
 });
 
+test.each(["thread/archive", "thread/delete"] as const)(
+  "%s is refused while a turn runs, unless the turn may be stopped for it",
+  async (method) => {
+    const client = testEngine({ scripts: [[{ wait: new Gate() }]] }).connect();
+    const threadId = await client.startThread();
+    await client.startTurn(threadId, "go");
+    await expect(client.call(method, { threadId })).rejects.toMatchObject({ kind: "turnInProgress" });
+    await client.call(method, { threadId, interrupt: true });
+    expect(client.toldOf("turn/completed")).toMatchObject([{ data: { turn: { status: "interrupted" } } }]);
+    expect(client.order.at(-1)).toBe(method === "thread/archive" ? "thread/archived" : "thread/deleted");
+    // Nothing runs, so nothing has to be stopped.
+    const other = await client.startThread();
+    await client.call(method, { threadId: other, interrupt: true });
+  },
+);
+
 describe("the list of threads", () => {
   verifies("S2-11, S2-12, S0-27", "does not show what is archived, until it is taken out again", async () => {
     const client = testEngine().connect();

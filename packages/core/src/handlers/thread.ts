@@ -119,7 +119,8 @@ export const threadHandlers: Pick<
     return { result: { settings }, events: settingsEvents(state, settings) };
   },
 
-  async "thread/archive"({ threadId }, { thread }) {
+  async "thread/archive"({ threadId, interrupt }, { thread }) {
+    if (interrupt === true) await thread.stopTurn();
     thread.refuseIfActive();
     const archived = thread.log.state.thread.archived;
     return { result: {}, events: archived ? [] : [{ type: "thread/archived", data: { threadId } }] };
@@ -131,7 +132,8 @@ export const threadHandlers: Pick<
     return { result: { thread: { ...described, archived: false } }, events };
   },
 
-  async "thread/delete"({ threadId }, { thread, services }) {
+  async "thread/delete"({ threadId, interrupt }, { thread, services }) {
+    if (interrupt === true) await thread.stopTurn();
     thread.refuseIfActive();
     const farewell = (type: "thread/deleted" | "thread/closed") =>
       thread.log.farewell({ type, data: { threadId } });

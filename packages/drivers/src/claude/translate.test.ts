@@ -65,6 +65,22 @@ describe("recorded from Claude 2.1.197", () => {
   );
 });
 
+test("a command that was stopped shows nothing of what Claude tells its model about that", () => {
+  const told = "The user doesn't want to proceed with this tool use. STOP what you are doing.";
+  const used = { type: "tool_use", id: "t", name: "Bash", input: { command: "sleep 9" } };
+  const result = { type: "tool_result", tool_use_id: "t", content: told, is_error: true };
+  const frames = [
+    { type: "assistant", message: { role: "assistant", content: [used] } },
+    { type: "user", message: { role: "user", content: [result] }, tool_use_result: "User rejected tool use" },
+  ];
+  const events = translate(frames.map((frame) => decoded(JSON.stringify(frame))));
+  expect(events.at(-1)).toMatchObject({
+    type: "item/completed",
+    item: { command: "sleep 9", status: "failed" },
+  });
+  expect(JSON.stringify(events)).not.toContain("proceed");
+});
+
 // `FLINT_RECORD=1` lets the real Claude write the frames anew.
 if (process.env.FLINT_RECORD === "1") {
   for (const [name, script] of Object.entries(SCRIPTS))
@@ -89,11 +105,13 @@ function framesOf(name: string): ClaudeFrame[] {
   const lines = readFileSync(new URL(`${name}.frames.jsonl`, FIXTURES), "utf8")
     .trim()
     .split("\n");
-  return lines.map((line) => {
-    const decoded = decodeClaudeFrame(line);
-    if (!decoded.ok) throw new Error(`${name}: ${decoded.reason}`);
-    return decoded.frame;
-  });
+  return lines.map(decoded);
+}
+
+function decoded(line: string): ClaudeFrame {
+  const read = decodeClaudeFrame(line);
+  if (!read.ok) throw new Error(`${line}: ${read.reason}`);
+  return read.frame;
 }
 
 function translate(frames: readonly ClaudeFrame[]): DriverEvent[] {

@@ -1,4 +1,5 @@
 import type { DriverEvent } from "@flint/core/ports";
+import type { ThreadItem } from "@flint/protocol";
 import { blocksOf, type ClaudeBlock, type ClaudeFrame, type ClaudeFrameOf } from "@flint/protocol/claude";
 import { extension } from "./extension.ts";
 import { isRecord, textField } from "./fields.ts";
@@ -178,13 +179,21 @@ function endTool(
   if (toolKind(tool.name) === "plan") return planStep(ended, tool, detail);
   if (tool.item === undefined) return [ended, []];
   const { isDeclined } = tool;
-  const result = { content: block.content, isError: block.is_error === true, isDeclined, detail };
+  const content = detail === REJECTED ? stopped(tool.item) : block.content;
+  const result = { content, isError: block.is_error === true, isDeclined, detail };
   const plain = finishedItem(tool.item, { ...result, changes: changes.get(toolUseId) });
   const item = isRecord(frame._meta) ? { ...plain, _meta: { ...frame._meta, ...plain._meta } } : plain;
   const output = item.type === "commandExecution" ? textField(item, "aggregatedOutput") : undefined;
   const completed: DriverEvent = { type: "item/completed", item };
   if (output === undefined || output === "") return [ended, [completed]];
   return [ended, [{ type: "item/commandExecution/outputDelta", itemId: item.id, delta: output }, completed]];
+}
+
+/** What Claude says of a tool that was kept from its end; what it tells the model about that is no result of the tool. */
+const REJECTED = "User rejected tool use";
+
+function stopped({ type }: ThreadItem): string {
+  return type === "commandExecution" ? "" : "It was stopped.";
 }
 
 function planStep(state: TranslateState, tool: ToolUse, detail: unknown): Step {

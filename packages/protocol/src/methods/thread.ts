@@ -32,6 +32,9 @@ const ThreadOverrides = {
   developerInstructions: z.optional(z.string()),
 };
 
+/** Whether a turn that runs is stopped first; otherwise the request is refused while one does. */
+const interrupt = z.optional(z.boolean());
+
 /** Where a client stands in a thread: the last event it has seen, and of which log. */
 const Cursor = { afterSeq: z.optional(z.int().check(z.minimum(0))), epoch: z.optional(z.string()) };
 
@@ -153,7 +156,7 @@ export const THREAD_METHODS = {
   "thread/archive": row(
     "Put a thread away.",
     "thread",
-    () => open(ofThread),
+    () => open({ ...ofThread, interrupt }),
     () => Empty,
   ),
   "thread/unarchive": row(
@@ -165,7 +168,7 @@ export const THREAD_METHODS = {
   "thread/delete": row(
     "Delete a thread and its log for good.",
     "thread",
-    () => open(ofThread),
+    () => open({ ...ofThread, interrupt }),
     () => Empty,
   ),
   "thread/name/set": row(

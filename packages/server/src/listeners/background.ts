@@ -10,7 +10,7 @@ import { meet, type Wish } from "./running-server.ts";
 export interface Background {
   /** The state folder. */
   readonly folder: string;
-  /** The command that starts Flint, such as `node flint.js`. */
+  /** The command that starts Flint, such as `node flint.cjs`. */
   readonly flint: readonly string[];
   /** When it ends without clients, in seconds; 0: never. */
   readonly idleSeconds: number;

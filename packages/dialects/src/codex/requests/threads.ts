@@ -31,7 +31,7 @@ export const threadRequests: Handlers<
   },
 
   "thread/archive": ({ threadId }, visit, reply) =>
-    visit.client.call("thread/archive", { threadId }, () => {
+    visit.client.call("thread/archive", { threadId, interrupt: true }, () => {
       visit.send(status(threadId, NOT_LOADED));
       reply({});
     }),
@@ -44,7 +44,7 @@ export const threadRequests: Handlers<
 
   async "thread/delete"({ threadId }, visit, reply) {
     if (visit.titles.end(threadId)) return reply({});
-    await visit.client.call("thread/delete", { threadId }, () => {
+    await visit.client.call("thread/delete", { threadId, interrupt: true }, () => {
       visit.send(status(threadId, NOT_LOADED));
       reply({});
     });
