@@ -34,7 +34,8 @@ export function tellHeldUsage(state: TranslateState): Step {
  * what was told call by call, are the calls that were not shown, such as those of sub-agents; the cost is of all.
  */
 export function turnUsage(state: TranslateState, frame: ResultFrame): Step {
-  const used = frame.modelUsage === undefined ? state.memory.used : totalOf(frame.modelUsage);
+  // A turn that was interrupted may end with no numbers at all; what was used before it stays used.
+  const used = larger(state.memory.used, totalOf(frame.modelUsage ?? {}));
   const costUsd = Math.max(frame.total_cost_usd ?? 0, state.memory.costUsd);
   const contextWindow = windowIn(frame) ?? state.memory.contextWindow;
   const memory = { ...state.memory, used, costUsd, contextWindow };
@@ -78,6 +79,15 @@ function less(usage: TokenUsage, known: TokenUsage): TokenUsage {
     outputTokens: rest(usage.outputTokens, known.outputTokens),
     cacheReadTokens: rest(usage.cacheReadTokens, known.cacheReadTokens),
     cacheWriteTokens: rest(usage.cacheWriteTokens, known.cacheWriteTokens),
+  };
+}
+
+function larger(left: TokenUsage, right: TokenUsage): TokenUsage {
+  return {
+    inputTokens: Math.max(left.inputTokens, right.inputTokens),
+    outputTokens: Math.max(left.outputTokens, right.outputTokens),
+    cacheReadTokens: Math.max(left.cacheReadTokens ?? 0, right.cacheReadTokens ?? 0),
+    cacheWriteTokens: Math.max(left.cacheWriteTokens ?? 0, right.cacheWriteTokens ?? 0),
   };
 }
 
