@@ -358,7 +358,7 @@ export interface RuleSuggestion {
 
 export type SandboxPolicy =
   | { type: "dangerFullAccess"; _meta?: Meta }
-  | { type: "readOnly"; _meta?: Meta }
+  | { type: "readOnly"; whenApproved?: "workspaceWrite"; _meta?: Meta }
   | { type: "workspaceWrite"; writableRoots?: string[]; networkAccess?: boolean; _meta?: Meta }
   | { type: "externalSandbox"; networkAccess?: "restricted" | "enabled"; _meta?: Meta };
 

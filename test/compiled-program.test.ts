@@ -10,6 +10,7 @@ interface Program {
   load(name: string): { readonly greet: () => string };
   keepCompiled(): void;
   readonly taken: readonly string[];
+  readonly compiled: readonly string[];
 }
 
 const DIST = join(ROOT, "packages/server/dist");
@@ -87,6 +88,7 @@ describe("what was compiled when the command was built", () => {
     const program = new CompiledProgram(DIST);
     program.load("flint.cjs");
     expect(program.taken).toContain("flint.cjs");
+    expect(program.compiled).toEqual([]);
   });
 });
 

@@ -1,20 +1,17 @@
 import type { Step, WireClient } from "@flint/testkit";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   ask,
   asked,
-  CodexDoorUnderTest,
+  type CodexDoorUnderTest,
   fields,
   listOf,
+  openDoor,
   startThread,
   startTurn,
   told,
   turnEnd,
 } from "./codex/codex-door.ts";
-
-function opened(options: Parameters<typeof CodexDoorUnderTest.open>[1] = {}) {
-  return CodexDoorUnderTest.open(onTestFinished, options);
-}
 
 function networkRule(action: string) {
   return { applyNetworkPolicyAmendment: { network_policy_amendment: { host: "example.org", action } } };
@@ -26,7 +23,7 @@ describe("what is asked at the Codex door", () => {
   const command = { command: "make install", startsFirst: true } as const;
 
   test("[S2-73] goes to all who follow under one number, and the first answer ends it for all", async () => {
-    const door = await opened({ scripts: [[command, { text: "Done." }]] });
+    const door = await openDoor({ scripts: [[command, { text: "Done." }]] });
     const [first, second, stranger] = [await door.client(), await door.client(), await door.client()];
     const threadId = await startThread(first);
     await ask(second, "thread/resume", { threadId });
@@ -59,7 +56,7 @@ describe("what is asked at the Codex door", () => {
   });
 
   test("is asked again of a client that comes late, under the same number", async () => {
-    const door = await opened({ scripts: [[command]] });
+    const door = await openDoor({ scripts: [[command]] });
     const client = await door.client();
     const threadId = await startThread(client);
     await startTurn(client, threadId, "go");
@@ -89,7 +86,7 @@ describe("what is asked at the Codex door", () => {
     [{ applyNetworkPolicyAmendment: { network_policy_amendment: null } }, { outcome: "deny", scope: "once" }],
     ["maybe", { outcome: "deny", scope: "once" }],
   ])("[S3-72] [S2-73] takes %j for what it means", async (decision, meaning) => {
-    const door = await opened({ scripts: [[command]] });
+    const door = await openDoor({ scripts: [[command]] });
     const client = await door.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "go");
@@ -105,7 +102,7 @@ describe("what is asked at the Codex door", () => {
   });
 
   test("[S3-72] [S2-73] takes a cancel for the end of the turn, and the command for declined", async () => {
-    const door = await opened({ scripts: [[command]] });
+    const door = await openDoor({ scripts: [[command]] });
     const client = await door.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "go");
@@ -120,7 +117,7 @@ describe("what is asked at the Codex door", () => {
   });
 
   test("[S3-72] takes an offered rule for always", async () => {
-    const door = await opened({ scripts: [[{ command: "npm test", startsFirst: true }]] });
+    const door = await openDoor({ scripts: [[{ command: "npm test", startsFirst: true }]] });
     const client = await door.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "go");
@@ -140,7 +137,7 @@ describe("what is asked at the Codex door", () => {
     ] as const;
     const question = { id: "q", question: "Which?", options: [{ label: "red" }] };
     const tool = { tool: "lookup", arguments: { name: "x" }, startsFirst: true };
-    const door = await opened({
+    const door = await openDoor({
       scripts: [[{ fileChange: changes, startsFirst: true }, tool, { ask: [question] }]],
     });
     const client = await door.client();
@@ -184,7 +181,7 @@ describe("what is asked at the Codex door", () => {
   ] satisfies [string, string, Step][])(
     "%s comes after the thread is told to wait",
     async (method, flag, step) => {
-      const door = await opened({ scripts: [[step]] });
+      const door = await openDoor({ scripts: [[step]] });
       const client = await door.client();
       const threadId = await startThread(client);
       await startTurn(client, threadId, "go");
@@ -203,7 +200,7 @@ describe("what is asked at the Codex door", () => {
   const call = { clientTool: "lamp", namespace: "house", arguments: { room: "hall" } };
 
   test("[S2-76] is also a tool that the client offers, which any client of the thread may run", async () => {
-    const door = await opened({ scripts: [[call]] });
+    const door = await openDoor({ scripts: [[call]] });
     const [client, other] = [await door.client(), await door.client()];
     const own = { ...house, name: "codex_tui" };
     const threadId = await startThread(client, { dynamicTools: [lamp, house, own] });
@@ -253,7 +250,7 @@ describe("what is asked at the Codex door", () => {
       (client: WireClient, id: unknown) => client.answer(id, { decision: "no" }),
     ],
   ])("[S2-76] [S2-79] a tool %s has failed", async (_case, answer) => {
-    const door = await opened({ scripts: [[call]] });
+    const door = await openDoor({ scripts: [[call]] });
     const client = await door.client();
     const threadId = await startThread(client, { dynamicTools: [house] });
     const turnId = await startTurn(client, threadId, "go");
@@ -263,7 +260,7 @@ describe("what is asked at the Codex door", () => {
   });
 
   test("[S2-79] is declined when the only client cannot answer", async () => {
-    const door = await opened({ scripts: [[command]] });
+    const door = await openDoor({ scripts: [[command]] });
     const client = await door.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "go");
@@ -273,7 +270,7 @@ describe("what is asked at the Codex door", () => {
   });
 
   test("is left to the others by a client that cannot answer", async () => {
-    const door = await opened({ scripts: [[command]] });
+    const door = await openDoor({ scripts: [[command]] });
     const [unable, able] = [await door.client(), await door.client()];
     const threadId = await startThread(unable);
     await ask(able, "thread/resume", { threadId });
@@ -292,7 +289,7 @@ describe("when to ask, at the Codex door", () => {
   const policyInForce = (door: CodexDoorUnderTest) => door.driver.turns.at(-1)?.settings.approvalPolicy;
 
   test("stays as it is where a client says again what it was told", async () => {
-    const door = await opened({ scripts: () => [{ text: "Done." }] });
+    const door = await openDoor({ scripts: () => [{ text: "Done." }] });
     const client = await door.client();
     const { thread, approvalPolicy } = await ask(client, "thread/start", { approvalPolicy: "untrusted" });
     const threadId = String(fields(thread).id);
@@ -309,7 +306,7 @@ describe("when to ask, at the Codex door", () => {
   });
 
   test("changes where a client says something else, also to a word that it was told before", async () => {
-    const door = await opened({ scripts: () => [{ text: "Done." }] });
+    const door = await openDoor({ scripts: () => [{ text: "Done." }] });
     const client = await door.client();
     const threadId = await startThread(client);
     for (const [word, policy] of [
@@ -324,7 +321,7 @@ describe("when to ask, at the Codex door", () => {
 });
 
 test("a command of the user is told as theirs at the Codex door", async () => {
-  const door = await opened();
+  const door = await openDoor();
   const client = await door.client();
   const threadId = await startThread(client);
   await ask(client, "thread/shellCommand", { threadId, command: "true" });

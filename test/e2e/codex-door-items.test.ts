@@ -13,18 +13,14 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import {
   ask,
   asked,
-  CodexDoorUnderTest,
   fields,
   listOf,
+  openDoor,
   startThread,
   startTurn,
   told,
   turnEnd,
 } from "./codex/codex-door.ts";
-
-function opened(options: Parameters<typeof CodexDoorUnderTest.open>[1] = {}) {
-  return CodexDoorUnderTest.open(onTestFinished, options);
-}
 
 /** A client of Flint's own agent, which works with the offline model in a folder. */
 async function clientOfFlint(cwd?: string, approvalPolicy: ApprovalPolicy = "unlessTrusted") {
@@ -65,7 +61,7 @@ function whole(item: typeof TASKS | typeof PROPOSAL): Step[] {
 
 describe("at the Codex door", () => {
   test("a list of tasks is an update of the plan and no item, neither at once nor later", async () => {
-    const door = await opened({ scripts: [[{ plan: ENTRIES }, ...whole(TASKS), { text: "Done." }]] });
+    const door = await openDoor({ scripts: [[{ plan: ENTRIES }, ...whole(TASKS), { text: "Done." }]] });
     const client = await door.client();
     const threadId = await startThread(client);
     await turnEnd(client, await startTurn(client, threadId, "go"));
@@ -75,7 +71,7 @@ describe("at the Codex door", () => {
   });
 
   test("a plan that the agent proposes is an item", async () => {
-    const door = await opened({ scripts: [whole(PROPOSAL)] });
+    const door = await openDoor({ scripts: [whole(PROPOSAL)] });
     const client = await door.client();
     const threadId = await startThread(client);
     await turnEnd(client, await startTurn(client, threadId, "go"));
@@ -92,7 +88,7 @@ describe("at the Codex door", () => {
     ["AskUserQuestion", ["userMessage"]],
     ["lookup", ["userMessage", "dynamicToolCall"]],
   ])("the use of %s leaves the items %j", async (tool, items) => {
-    const door = await opened({ scripts: [[{ tool, arguments: { questions: [] } }]] });
+    const door = await openDoor({ scripts: [[{ tool, arguments: { questions: [] } }]] });
     const client = await door.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "go");
@@ -162,7 +158,7 @@ describe("at the Codex door", () => {
   test("whoever comes late sees the changes that it is asked about before it is asked", async () => {
     const diff = "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+one\n";
     const step: Step = { fileChange: [{ path: "a.txt", kind: "add", diff }], startsFirst: true };
-    const door = await opened({ scripts: [[step]] });
+    const door = await openDoor({ scripts: [[step]] });
     const client = await door.client();
     const threadId = await startThread(client);
     await startTurn(client, threadId, "go");
@@ -186,7 +182,7 @@ describe("at the Codex door", () => {
 
   test("changes that an agent tells of only after it was allowed are told once, before the question", async () => {
     const step: Step = { fileChange: [{ path: "a.txt", kind: "add", diff: "" }] };
-    const door = await opened({ scripts: [[step]] });
+    const door = await openDoor({ scripts: [[step]] });
     const client = await door.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "go");

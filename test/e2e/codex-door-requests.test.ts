@@ -142,6 +142,20 @@ describe("threads at the Codex door", () => {
     expect(door.driver.turns[0]?.settings.developerInstructions).toBe("Be brief.");
   });
 
+  test("open also where the client still has the effort of another model: it is left out", async () => {
+    const { client } = await opened();
+    const config = { model_reasoning_effort: "medium" };
+    const { thread, reasoningEffort } = await ask(client, "thread/start", { config });
+    expect(reasoningEffort).toBe(null);
+    const threadId = String(fields(thread).id);
+    await turnEnd(client, await startTurn(client, threadId, "go", {}));
+    expect(await ask(client, "thread/resume", { threadId, config })).toMatchObject({
+      thread: { id: threadId },
+    });
+    const forked = await ask(client, "thread/fork", { threadId, config });
+    expect(forked).toMatchObject({ thread: { forkedFromId: threadId }, reasoningEffort: null });
+  });
+
   test("[S2-83] [S2-84] take every kind of input", async () => {
     const { client, door } = await opened();
     const threadId = await startThread(client);

@@ -1,24 +1,11 @@
 import { Gate } from "@flint/testkit";
-import { describe, expect, onTestFinished, test } from "vitest";
-import {
-  ask,
-  CodexDoorUnderTest,
-  fields,
-  listOf,
-  startThread,
-  startTurn,
-  told,
-  turnEnd,
-} from "./codex/codex-door.ts";
-
-function opened(options: Parameters<typeof CodexDoorUnderTest.open>[1] = {}) {
-  return CodexDoorUnderTest.open(onTestFinished, options);
-}
+import { describe, expect, test } from "vitest";
+import { ask, fields, listOf, openDoor, startThread, startTurn, told, turnEnd } from "./codex/codex-door.ts";
 
 describe("a turn at the Codex door", () => {
   test("[S3-69] [S3-70] [S3-71] [S2-31] [S2-32] [S2-35] [S2-36] [S2-37] [S2-43] is told in the order of Codex", async () => {
     const usage = { usage: { inputTokens: 5, outputTokens: 2, thinkingTokens: 1 } } as const;
-    const door = await opened({ scripts: [[{ text: "Hello.", pieces: 2 }, usage]] });
+    const door = await openDoor({ scripts: [[{ text: "Hello.", pieces: 2 }, usage]] });
     const client = await door.client();
     const threadId = await startThread(client);
     const after = client.mark;
@@ -53,7 +40,7 @@ describe("a turn at the Codex door", () => {
   test("[S2-44] [S2-87] [S2-88] that fails leaves its thread in error and says why", async () => {
     const fail = { fail: { message: "No more lamps.", errorInfo: "UsageLimitExceeded" } };
     const retry = { emit: { type: "error", error: { message: "again" }, willRetry: true } } as const;
-    const door = await opened({ scripts: [[retry, fail], [{ text: "Better." }]] });
+    const door = await openDoor({ scripts: [[retry, fail], [{ text: "Better." }]] });
     const client = await door.client();
     const threadId = await startThread(client);
     await turnEnd(client, await startTurn(client, threadId, "one"));
@@ -73,7 +60,7 @@ describe("a turn at the Codex door", () => {
 
   test("takes further input into the turn that runs, under the same id", async () => {
     const gate = new Gate();
-    const door = await opened({ scripts: [[{ wait: gate }, { text: "Both." }]] });
+    const door = await openDoor({ scripts: [[{ wait: gate }, { text: "Both." }]] });
     const client = await door.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "one");
@@ -87,7 +74,7 @@ describe("a turn at the Codex door", () => {
 
   test("keeps input for later where its agent takes none now", async () => {
     const gate = new Gate();
-    const door = await opened({ scripts: [[{ wait: gate }], [{ text: "Later." }]], steering: "refuses" });
+    const door = await openDoor({ scripts: [[{ wait: gate }], [{ text: "Later." }]], steering: "refuses" });
     const client = await door.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "one");
@@ -102,7 +89,7 @@ describe("a turn at the Codex door", () => {
 
   test("[S2-38] [S3-67] [S3-68] [S3-76] tells of a command that nobody is asked about while it runs", async () => {
     const gate = new Gate();
-    const door = await opened({ scripts: [[{ command: "make", asks: false, until: gate, output: [] }]] });
+    const door = await openDoor({ scripts: [[{ command: "make", asks: false, until: gate, output: [] }]] });
     const client = await door.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "go");
@@ -122,7 +109,7 @@ describe("a turn at the Codex door", () => {
 
   test("[S2-17] [S2-15] is steered by its name only, and the context is compacted in one of its own", async () => {
     const gate = new Gate();
-    const door = await opened({ scripts: [[{ wait: gate }], [{ text: "Short." }]] });
+    const door = await openDoor({ scripts: [[{ wait: gate }], [{ text: "Short." }]] });
     const client = await door.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "one");
@@ -142,7 +129,7 @@ describe("a turn at the Codex door", () => {
 
   test("[S2-18] is stopped, and once it has ended that is said instead of nothing", async () => {
     const gate = new Gate();
-    const door = await opened({ scripts: [[{ wait: gate }]] });
+    const door = await openDoor({ scripts: [[{ wait: gate }]] });
     const client = await door.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "one");
@@ -163,7 +150,7 @@ describe("a turn at the Codex door", () => {
 describe("many clients of the Codex door", () => {
   test("a turn goes on without the client that began it", async () => {
     const gate = new Gate();
-    const door = await opened({ scripts: [[{ wait: gate }, { text: "Still here." }]] });
+    const door = await openDoor({ scripts: [[{ wait: gate }, { text: "Still here." }]] });
     const [first, second] = [await door.client(), await door.client()];
     const threadId = await startThread(first);
     const turnId = await startTurn(first, threadId, "go");
@@ -176,7 +163,7 @@ describe("many clients of the Codex door", () => {
   });
 
   test("one that lets go hears no more of the turns, and one that opts out not of what it named", async () => {
-    const door = await opened();
+    const door = await openDoor();
     const client = await door.client();
     const quiet = await door.client({ optOutNotificationMethods: ["item/agentMessage/delta"] });
     const threadId = await startThread(client);
@@ -193,7 +180,7 @@ describe("many clients of the Codex door", () => {
   });
 
   test("[S3-74] ids of any kind come back as they were, and `initialized` is not waited for", async () => {
-    const door = await opened();
+    const door = await openDoor();
     const client = await door.client();
     for (const id of ["initialize", 7, "0190a000-0000-7000-8000-000000000001"]) {
       client.send({ id, method: "configRequirements/read" });
@@ -215,7 +202,7 @@ describe("titles", () => {
   test.each([{ ephemeral: true, threadSource: "thread_title", model: "unknown" }, { ephemeral: true }])(
     "cost no agent in a thread of %j",
     async (opening) => {
-      const door = await opened();
+      const door = await openDoor();
       const client = await door.client();
       const threadId = await startThread(client, opening);
       const after = client.mark;
@@ -240,7 +227,7 @@ describe("titles", () => {
   );
 
   test("are left to the agent where more than a title is wanted", async () => {
-    const door = await opened();
+    const door = await openDoor();
     const client = await door.client();
     const threadId = await startThread(client, { ephemeral: true });
     const wider = { ...outputSchema, properties: { ...outputSchema.properties, body: { type: "string" } } };

@@ -31,6 +31,29 @@ test(
   TEST_MS,
 );
 
+test(
+  "a Codex that trusts no folder yet asks to write, and what is approved is done",
+  async () => {
+    const place = await TuiPlace.make(["--offline"], "", { trustsWorkspace: false });
+    const tui = await place.tui();
+    await tui.isReady(OFFLINE);
+    await tui.ask("run `touch made.txt`");
+    await tui.answer("$ touch made.txt", "y");
+    await tui.shows("touch made.txt ended with exit code 0");
+    await tui.isDone();
+    await tui.ask("write `lantern` to light.txt");
+    await tui.answer(`Destination: ${place.workspace}/light.txt`, "y");
+    await tui.shows("Done: light.txt was added.");
+    await tui.isDone();
+    expect(existsSync(join(place.workspace, "made.txt"))).toBe(true);
+    await tui.ask("/status");
+    await tui.shows(/Permissions: +.*read.only/i);
+    expect(await tui.troubles()).toEqual([]);
+    await tui.quit();
+  },
+  TEST_MS,
+);
+
 async function worksOnPrompts(tui: CodexTui, workspace: string): Promise<void> {
   await tui.ask("hello");
   await tui.shows("I am Flint's offline model");
@@ -133,7 +156,8 @@ async function takesThreadsUp(place: TuiPlace): Promise<void> {
   await picker.terminal.press("Down", "Down", "Down", "Enter");
   await picker.shows("Permission selection requested: Read Only");
   await picker.ask("write `dark` to dark.txt");
-  await picker.shows("The sandbox policy readOnly lets no file be changed.");
+  await picker.answer(`Destination: ${place.workspace}/dark.txt`, "y");
+  await picker.shows("Done: dark.txt was added.");
   await picker.isDone();
   // Shows that a line in red would have been found.
   await picker.ask("fail with a bang");
@@ -169,18 +193,20 @@ async function isSharedWith(place: TuiPlace, tui: CodexTui): Promise<void> {
 const CODEX_PATH = `env = { CODEX_PATH = ${JSON.stringify(agentProgram("codex") ?? "codex")} }`;
 
 const AGENTS = [
-  { agent: "claude", model: "Claude's default", setting: "" },
-  { agent: "codex", model: "Codex", setting: "" },
-  { agent: "codex-acp", model: "codex-acp", setting: CODEX_PATH },
+  { agent: "claude", model: "Claude's default", setting: "", trustsWorkspace: false },
+  { agent: "codex", model: "Codex", setting: "", trustsWorkspace: false },
+  // It does not ask about everything, so what the TUI wants read only stays so.
+  { agent: "codex-acp", model: "codex-acp", setting: CODEX_PATH, trustsWorkspace: true },
 ] as const;
 
-for (const { agent, model, setting } of AGENTS) {
+for (const { agent, model, setting, trustsWorkspace } of AGENTS) {
   needsTui(agent)(
     `the stock Codex TUI drives ${agent} behind Flint: text and an approval`,
     async () => {
       const command = `command = ${JSON.stringify([agentProgram(agent) ?? agent])}`;
       const configuration = `[agents.${agent}]\n${command}\n${setting}\n`;
-      const place = await TuiPlace.make(["--agent", agent, "--offline"], configuration);
+      const options = ["--agent", agent, "--offline"];
+      const place = await TuiPlace.make(options, configuration, { trustsWorkspace });
       const tui = await place.tui();
       await tui.isReady(model);
       await tui.ask("hello");
@@ -190,6 +216,10 @@ for (const { agent, model, setting } of AGENTS) {
       await tui.answer(`$ ${COMMAND}`, "y");
       await tui.shows("└ lantern");
       await tui.isDone();
+      await tui.ask("run `touch made.txt`");
+      await tui.answer("$ touch made.txt", "y");
+      await tui.isDone();
+      expect(existsSync(join(place.workspace, "made.txt"))).toBe(true);
       expect(await tui.troubles()).toEqual([]);
       await tui.quit();
     },

@@ -42,12 +42,16 @@ export class TuiPlace {
   }
 
   /** Starts `flint serve --listen` with these options in a small repository. */
-  static async make(options: readonly string[], configuration = ""): Promise<TuiPlace> {
+  static async make(
+    options: readonly string[],
+    configuration = "",
+    { trustsWorkspace = true } = {},
+  ): Promise<TuiPlace> {
     // The home of the real Codex must not lie in the system's temporary folder.
     const folder = await realpath(await mkdtemp("/var/tmp/flint-codex-tui-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
     leavesNoProcess();
-    await makeFolders(folder, configuration);
+    await makeFolders(folder, configuration, trustsWorkspace);
     const [cwd, home] = [join(folder, "workspace"), join(folder, "home")];
     const listen = ["serve", "--json", "--listen", "ws://127.0.0.1:0", ...options];
     const server = WireClient.spawn([process.execPath, FLINT, ...listen], { cwd, env: environmentIn(home) });
@@ -161,7 +165,7 @@ export class CodexTui {
 }
 
 /** A repository with one commit, and homes in which neither side has anything to ask about at the start. */
-async function makeFolders(folder: string, configuration: string): Promise<void> {
+async function makeFolders(folder: string, configuration: string, trusts: boolean): Promise<void> {
   const [workspace, home, codex] = ["workspace", "home", "codex"].map((name) => join(folder, name));
   for (const path of [workspace, home, codex]) await mkdir(path ?? "");
   await writeFile(join(folder, "workspace/notes.txt"), "one\ntwo\n");
@@ -169,7 +173,7 @@ async function makeFolders(folder: string, configuration: string): Promise<void>
   const trusted = `[projects.${JSON.stringify(workspace)}]\ntrust_level = "trusted"\n`;
   // Keys that come as fast as these would be taken for something pasted.
   const settings = "check_for_update_on_startup = false\ndisable_paste_burst = true\n";
-  await writeFile(join(folder, "codex/config.toml"), `${settings}${trusted}`);
+  await writeFile(join(folder, "codex/config.toml"), `${settings}${trusts ? trusted : ""}`);
   const git = (...args: readonly string[]) => promisify(execFile)("git", args, { cwd: workspace });
   await git("init", "--quiet");
   await git("add", ".");

@@ -98,7 +98,7 @@ describe("flint serve --listen", { timeout: PATIENCE }, () => {
     await Promise.race([until(() => wire.stderr.split("\n").length > 3), gone(wire)]);
     const [listening = "", codex = "", warning = ""] = wire.stderr.split("\n");
     const url = /ws:\/\/127\.0\.0\.1:\d+/.exec(listening)?.[0];
-    expect(codex).toBe(`codex --remote ${url}`);
+    expect(codex).toBe(`codex --remote ${url} --sandbox workspace-write`);
     expect(warning).toContain("agents and commands with network included, may act as you");
   });
 

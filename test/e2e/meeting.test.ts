@@ -110,6 +110,8 @@ describe("flint connect --start", { timeout: PATIENCE }, () => {
     expect([failed.code, failed.err]).toEqual([1, expect.stringContaining("is no socket")]);
     const url = await place.run(["connect", "--start", "--url", "ws://127.0.0.1:1"]);
     expect([url.code, url.err]).toEqual([2, expect.stringContaining("--url")]);
+    const web = await place.run(["connect", "--url", "http://127.0.0.1:1"]);
+    expect([web.code, web.err]).toEqual([2, expect.stringContaining("--url takes ws:// or wss://")]);
     expect((await place.run(["serve", "--listen", "local", "--alone"])).err).toContain("nobody could come");
   });
 });

@@ -12,6 +12,7 @@ import type {
   UnaskedWork,
 } from "./ports/index.ts";
 import type { ThreadLog } from "./thread-log.ts";
+import { workingSettings } from "./working-settings.ts";
 
 /** How long an agent may take to end before nobody waits for it any more. */
 const CLOSE_GRACE_MS = 3_000;
@@ -40,6 +41,8 @@ export interface OpenSession {
   readonly session: DriverSession;
   /** Whether the agent asks before anything that may change files. */
   readonly asksFirst: boolean;
+  /** Whether each action that may write is asked about. */
+  readonly asksToWrite: boolean;
   /** The turns that the agent's own session knows nothing of. */
   missed(): Promise<readonly Turn[]>;
 }
@@ -124,9 +127,10 @@ export class AgentSession {
             position: source.position,
             account: async () => accountOf(await missed()),
           };
+    const asksToWrite = driver.asksToWrite === true;
     const session = await driver.open({
       threadId,
-      settings,
+      settings: workingSettings(settings, asksToWrite),
       nativeId,
       history,
       account,
@@ -136,7 +140,7 @@ export class AgentSession {
       mcpServers,
       clientTools: this.#options.clientTools(),
     });
-    return { agent, session, asksFirst: driver.asksFirst === true, missed };
+    return { agent, session, asksFirst: driver.asksFirst === true, asksToWrite, missed };
   }
 
   /** Only for an agent that has no session in this thread, or none that fits the conversation any more. */

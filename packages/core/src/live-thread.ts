@@ -150,7 +150,11 @@ export class LiveThread {
     const session = new ShellTurn(this.#sandbox, timeoutMs);
     const { lastAgent, settings } = this.log.state;
     const agent = lastAgent ?? agentOfModel(settings.model);
-    this.start(turn, async () => ({ agent, session, asksFirst: false, missed: async () => [] }));
+    this.start(turn, async () => ({
+      ...{ agent, session, asksFirst: false, missed: async () => [] },
+      // Whoever types a command has said yes to it.
+      asksToWrite: true,
+    }));
   }
 
   /** Runs a turn that was committed, and after it what waits in the queue. */

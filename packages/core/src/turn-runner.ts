@@ -1,11 +1,8 @@
 import {
   asFlintError,
-  type Decision,
   type FlintError,
-  failedToolCall,
   mintId,
   type NativeEnd,
-  type ToolCallResult,
   type TurnError,
   type UserInput,
 } from "@flint/protocol";
@@ -26,10 +23,11 @@ import type {
 } from "./ports/index.ts";
 import { Signal } from "./signal.ts";
 import type { ThreadLog } from "./thread-log.ts";
+import { TurnAsking } from "./turn-asking.ts";
 import { agentFailed, failedStorage, SERVER_STOPPED, turnErrorOf } from "./turn-errors.ts";
 import { TurnFiles } from "./turn-files.ts";
 import { TurnReporter } from "./turn-reporter.ts";
-import { wellFormed } from "./well-formed.ts";
+import { workingSettings } from "./working-settings.ts";
 
 /** How long a driver may take to stop before its session is ended for it. */
 const STOP_GRACE_MS = 3_000;
@@ -52,8 +50,6 @@ export interface TurnRunnerOptions {
   extendBudget(extended: Limits): void;
 }
 
-const NOT_ALLOWED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
-
 /**
  * Drives one turn of a driver. Whatever happens to the agent, the disk or the user's patience, the turn ends here,
  * in exactly one `turn/completed`.
@@ -72,6 +68,7 @@ export class TurnRunner {
   readonly #reporter: TurnReporter;
   readonly #files: TurnFiles | undefined;
   readonly #guard: BudgetGuard;
+  readonly #asking: TurnAsking;
   #cancelGrace: (() => void) | undefined;
   #session: DriverSession | undefined;
   #agent = "";
@@ -95,6 +92,11 @@ export class TurnRunner {
       ...{ threadId, turnId, log, requests, clock, failed },
       exceeded: (error) => this.#exceed(error),
       extendThread: (extended) => options.extendBudget(extended),
+    });
+    this.#asking = new TurnAsking({
+      ...{ turnId, requests, failed, guard: this.#guard, files: this.#files },
+      isOver: () => this.#isOver,
+      cancelled: () => this.interrupt("interrupt"),
     });
   }
 
@@ -172,7 +174,7 @@ export class TurnRunner {
     await this.#markHandoff(opened);
     if (this.#isOver) return { status: "interrupted" };
     this.#session = opened.session;
-    const running = opened.session.run(this.#context());
+    const running = opened.session.run(this.#context(opened.asksToWrite));
     this.#begun.give();
     return running;
   }
@@ -236,55 +238,19 @@ export class TurnRunner {
     }
   }
 
-  #context(): TurnContext {
-    const { turn, log, requests } = this.#options;
+  #context(asksToWrite: boolean): TurnContext {
+    const { turn, log } = this.#options;
     const { turnId, kind, input, review, outputSchema, unasked } = turn;
     return {
       ...{ turnId, kind, input, review, outputSchema, unasked },
-      settings: log.state.settings,
+      settings: workingSettings(log.state.settings, asksToWrite),
       signal: this.#abort.signal,
       emit: (event) => this.#emit(event),
       ready: () => this.#ready(),
-      approve: async (action, promise) => {
-        const ask = () => requests.approve(turnId, this.#agent, wellFormed(action), promise);
-        const decision = await this.#answered(ask, NOT_ALLOWED);
-        // To cancel is to say no to the whole turn, whatever its agent makes of it.
-        if (decision.outcome === "cancel" && !this.#isOver) this.interrupt("interrupt");
-        if (decision.outcome !== "allow" || this.#files === undefined) return decision;
-        await this.#files.before(action);
-        return this.#isOver ? NOT_ALLOWED : decision;
-      },
-      ask: (itemId, questions) =>
-        this.#answered(() => requests.question(turnId, itemId, wellFormed(questions)), {}),
-      callTool: (call) => this.#toolRun(() => requests.callTool(turnId, wellFormed(call))),
+      approve: (action, promise) => this.#asking.approve(this.#agent, action, promise),
+      ask: (itemId, questions) => this.#asking.ask(itemId, questions),
+      callTool: (call) => this.#asking.callTool(call),
     };
-  }
-
-  /** The answer to a question; `otherwise` if it comes too late or the question cannot be stored. Never rejects. */
-  async #answered<Answer>(ask: () => Promise<Answer>, otherwise: Answer): Promise<Answer> {
-    const held = this.#guard.held();
-    if (held !== undefined) await held;
-    if (this.#isOver) return otherwise;
-    try {
-      const answer = await this.#guard.waiting(ask);
-      return this.#isOver ? otherwise : answer;
-    } catch (error) {
-      this.#failStorage(asFlintError(error));
-      return otherwise;
-    }
-  }
-
-  /** What came of a client's tool. Nobody is waited for as a person is, so the time counts. Never rejects. */
-  async #toolRun(run: () => Promise<ToolCallResult>): Promise<ToolCallResult> {
-    await this.#guard.held();
-    if (this.#isOver) return TOO_LATE;
-    try {
-      const result = await run();
-      return this.#isOver ? TOO_LATE : result;
-    } catch (error) {
-      this.#failStorage(asFlintError(error));
-      return TOO_LATE;
-    }
   }
 
   async #ready(): Promise<void> {
@@ -318,5 +284,3 @@ export class TurnRunner {
     if (reported.type === "usage") this.#guard.used(reported);
   }
 }
-
-const TOO_LATE = failedToolCall("The turn has ended.");

@@ -26,6 +26,7 @@ export interface ConnectionOptions {
   readonly header: boolean;
   readonly trace?: Trace | undefined;
   readonly reading?: Reading | undefined;
+  /** What the client may do; everything that its user may, if absent. */
   readonly rights?: ClientRights | undefined;
   /** Where the client works when it names no folder; where the server does, if absent. */
   readonly cwd?: string | undefined;

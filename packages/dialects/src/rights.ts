@@ -1,4 +1,4 @@
-import { FlintError, type Params } from "@flint/protocol";
+import { FlintError } from "@flint/protocol";
 
 /** What a client may do beyond what its door lets everybody do. It follows from how it came in, never from what it says. */
 export interface ClientRights {
@@ -9,13 +9,17 @@ export interface ClientRights {
 /** The rights of a client on stdio or at a socket file: only the user who runs the server gets there. */
 export const LOCAL_RIGHTS: ClientRights = { bringsPrograms: true };
 
+/** What a server says of itself, if it is one. */
+type Brought = { readonly type?: unknown; readonly name?: unknown };
+
 /** Why a call is refused to a client with these rights; undefined if it is not. */
 export function refusedBy({ bringsPrograms }: ClientRights, params: object): FlintError | undefined {
   if (bringsPrograms) return undefined;
-  // They were parsed by the table of their method, and in none of them the name means anything else.
-  const { mcpServers = [] } = params as Pick<Params<"thread/start">, "mcpServers">;
-  const index = mcpServers.findIndex(({ type }) => type === "stdio");
-  const program = mcpServers[index];
+  // Most methods know no such servers, and let the name pass with anything behind it.
+  const { mcpServers }: { readonly mcpServers?: unknown } = params;
+  const servers: readonly Brought[] = Array.isArray(mcpServers) ? mcpServers.map(Object) : [];
+  const index = servers.findIndex(({ type }) => type === "stdio");
+  const program = servers[index];
   if (program === undefined) return undefined;
   const message =
     `The MCP server ${JSON.stringify(program.name)} is a program, and a client of a port may not have programs started. ` +

@@ -10,20 +10,8 @@ import {
   threadIdOf,
 } from "./events.ts";
 import { DELTA_FIELDS } from "./items.ts";
+import { ofTurn, thread } from "./testing/thread-events.ts";
 
-const ofTurn = { threadId: "t1", turnId: "u1" };
-const thread = {
-  id: "t1",
-  preview: "",
-  modelProvider: "flint",
-  model: "flint/offline",
-  cwd: "/repo",
-  createdAt: 1_700_000_000,
-  updatedAt: 1_700_000_000,
-  archived: false,
-  ephemeral: false,
-  status: { type: "idle" },
-};
 const settings = {
   model: "flint/offline",
   cwd: "/repo",

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { absolutePath } from "./methods/row.ts";
 
 /** What a server says of itself in its state folder. */
 export const RunningServer = z.object({
@@ -22,7 +23,7 @@ export const MEETING = {
   /** The newcomer: which door it wants, and where it works when it names no folder. */
   hello: z.object({
     door: z.string().check(z.maxLength(64)),
-    cwd: z.optional(z.string().check(z.maxLength(4096))),
+    cwd: z.optional(absolutePath),
   }),
   /** The server: that the door is open, or why it is not; then it ends the connection. */
   answer: z.union([
@@ -30,6 +31,9 @@ export const MEETING = {
     z.object({ ok: z.literal(false), reason: z.string() }),
   ]),
 } as const;
+
+/** The longest of these lines, in bytes: enough for the longest path, however it is written. */
+export const LONGEST_MEETING_LINE = 32_768;
 
 /** The first line of a newcomer. */
 export type Hello = z.output<typeof MEETING.hello>;

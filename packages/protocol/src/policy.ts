@@ -8,7 +8,11 @@ export type ApprovalPolicy = z.output<typeof ApprovalPolicy>;
 /** What the commands of a thread may touch. */
 export const SandboxPolicy = z.discriminatedUnion("type", [
   open({ type: z.literal("dangerFullAccess") }),
-  open({ type: z.literal("readOnly") }),
+  open({
+    type: z.literal("readOnly"),
+    /** What an approved action may do all the same, of an agent that asks; nothing unless given. */
+    whenApproved: z.optional(z.literal("workspaceWrite")),
+  }),
   open({
     type: z.literal("workspaceWrite"),
     writableRoots: z.optional(z.array(z.string())),

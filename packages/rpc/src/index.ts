@@ -24,3 +24,4 @@ export { memoryPair } from "./transports/memory.ts";
 export { stdioTransport } from "./transports/stdio.ts";
 export { streamTransport, type WriterOptions } from "./transports/streams.ts";
 export type { Receiver, Transport } from "./transports/transport.ts";
+export { WrappedTransport } from "./transports/wrapped.ts";

@@ -1,9 +1,8 @@
 import { connect } from "node:net";
-import { type Hello, MEETING, readMeetingLine } from "@flint/protocol";
-import { type Receiver, streamTransport, type Transport } from "@flint/rpc";
+import { type Hello, LONGEST_MEETING_LINE, MEETING, readMeetingLine } from "@flint/protocol";
+import { type Receiver, streamTransport, type Transport, WrappedTransport } from "@flint/rpc";
 
-/** The longest answer that is waited for. */
-const LONGEST = 65_536;
+const LF = 10;
 
 /** The way to the server that is met at a socket, at a door of its. A refusal shows as a close that says why. */
 export function meetingTransport(path: string, hello: Hello): Transport {
@@ -12,57 +11,36 @@ export function meetingTransport(path: string, hello: Hello): Transport {
 }
 
 /** Says hello before everything else, and keeps the answer to that from whoever listens. */
-class MeetingTransport implements Transport {
-  readonly #inner: Transport;
-  readonly #decoder = new TextDecoder();
-  #early: string | undefined = "";
+class MeetingTransport extends WrappedTransport {
+  /** What has come of the answer so far; undefined once it is all there. */
+  #early: Buffer | undefined = Buffer.alloc(0);
   #refusal: Error | undefined;
 
   constructor(inner: Transport, hello: Hello) {
-    this.#inner = inner;
+    super(inner);
     inner.write(`${JSON.stringify(hello)}\n`);
   }
 
-  start(receiver: Receiver): void {
-    this.#inner.start({
+  override start(receiver: Receiver): void {
+    this.inner.start({
       chunk: (bytes) => (this.#early === undefined ? receiver.chunk(bytes) : this.#meet(bytes, receiver)),
       closed: (reason) => receiver.closed(this.#refusal ?? reason),
     });
   }
 
-  write(text: string): boolean {
-    return this.#inner.write(text);
-  }
-
-  onDrain(listener: () => void): void {
-    this.#inner.onDrain(listener);
-  }
-
-  pause(): void {
-    this.#inner.pause();
-  }
-
-  resume(): void {
-    this.#inner.resume();
-  }
-
-  close(): void {
-    this.#inner.close();
-  }
-
-  #meet(bytes: Uint8Array | string, receiver: Receiver): void {
-    const piece = typeof bytes === "string" ? bytes : this.#decoder.decode(bytes, { stream: true });
-    const seen = `${this.#early ?? ""}${piece}`;
-    const end = seen.indexOf("\n");
+  /** Cut as bytes: what follows the answer may end within a character. */
+  #meet(chunk: Uint8Array | string, receiver: Receiver): void {
+    const seen = Buffer.concat([this.#early ?? Buffer.alloc(0), Buffer.from(chunk)]);
+    const end = seen.indexOf(LF);
     this.#early = seen;
-    if (end === -1 && seen.length <= LONGEST) return;
-    const answer = readMeetingLine(MEETING.answer, seen.slice(0, end));
+    if (end === -1 && seen.length <= LONGEST_MEETING_LINE) return;
+    const answer = readMeetingLine(MEETING.answer, seen.toString("utf8", 0, Math.max(end, 0)));
     if (answer?.ok !== true) {
       this.#refusal = new Error(answer?.reason ?? "whoever listens there is no Flint server");
-      this.#inner.close();
+      this.inner.close();
       return;
     }
     this.#early = undefined;
-    if (end + 1 < seen.length) receiver.chunk(seen.slice(end + 1));
+    if (end + 1 < seen.length) receiver.chunk(seen.subarray(end + 1));
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { resolve } from "node:path";
 import type { Transport } from "@flint/rpc";
 import { FlintConnectionError } from "./errors.ts";
 import { clearTextReason, isLoopback } from "./local-address.ts";
@@ -55,7 +56,7 @@ export function urlTransport(place: UrlPlace): Transport {
 /** The way to the server that runs for a state folder. Throws if none says that it runs. */
 export function homeTransport({ home, cwd = process.cwd() }: HomePlace): Transport {
   const running = readRunning(home);
-  if (running !== undefined) return meetingTransport(running.socket, { door: "flint", cwd });
+  if (running !== undefined) return meetingTransport(running.socket, { door: "flint", cwd: resolve(cwd) });
   throw unreachable(
     `No server runs for ${home}. Start one with flint serve --listen local, or leave out home.`,
   );

@@ -21,8 +21,9 @@ type ProcessEnd =
   | { readonly kind: "exited"; readonly code: number | null; readonly signal: string | null };
 
 const STOP_MS = 7_500;
-// How long an explanation waits for a process whose output has ended.
+/** How long an explanation waits for a process whose output has ended. */
 const EXPLAIN_MS = 1_000;
+
 /** Starts a server and speaks with it over stdin and stdout. Failing to start shows in `explain`, as any other end. */
 export function spawnServer(options: SpawnOptions = {}): Endpoint {
   const { command = "flint", args = ["serve", "--stdio"], cwd, env } = options;

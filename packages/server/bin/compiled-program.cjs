@@ -43,9 +43,12 @@ class CompiledProgram {
 
   /** The loaded files of which V8 has taken what was compiled before. */
   get taken() {
-    return [...this.#scripts]
-      .filter(([, script]) => script.cachedDataRejected === false)
-      .map(([name]) => name);
+    return [...this.#scripts.keys()].filter((name) => this.#isTaken(name));
+  }
+
+  /** The loaded files that V8 had to compile. */
+  get compiled() {
+    return [...this.#scripts.keys()].filter((name) => !this.#isTaken(name));
   }
 
   /** Keeps what V8 has compiled so far, beside the code. Part of the build. */
@@ -59,19 +62,23 @@ class CompiledProgram {
     }
   }
 
+  #isTaken(name) {
+    return this.#scripts.get(name).cachedDataRejected === false;
+  }
+
   #run(name, module) {
     const filename = join(this.#folder, name);
     const source = readFileSync(filename);
     const script = new Script(
       `(function (exports, require, module, __filename, __dirname) { ${source.toString()}\n})`,
-      { filename: `${NAME}/${name}`, cachedData: this.#compiled(name, source) },
+      { filename: `${NAME}/${name}`, cachedData: this.#kept(name, source) },
     );
     this.#scripts.set(name, script);
     const requireHere = (id) => (id.startsWith(".") ? this.load(join(dirname(name), id)) : require(id));
     script.runInThisContext()(module.exports, requireHere, module, filename, dirname(filename));
   }
 
-  #compiled(name, source) {
+  #kept(name, source) {
     const kept = readIfThere(this.#compiledPath(name));
     const compiled = kept?.subarray(CHECKSUM_BYTES);
     // V8 itself looks at little more than the length of the source.

@@ -1,8 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
 import type { LastSessions } from "@flint/dialects/acp";
-import { mintId } from "@flint/protocol";
 import * as z from "zod/mini";
+import { replaceWholeSync } from "./whole-file.ts";
 
 const Entry = z.object({ client: z.string(), folder: z.string(), sessionId: z.string() });
 const Entries = z.array(Entry);
@@ -43,16 +42,11 @@ export class LastSessionsFile implements LastSessions {
     }
   }
 
-  /** Another server that reads meanwhile sees the old file or the new one. */
   #write(entries: readonly Entry[]): void {
-    const draft = `${this.#path}.${mintId()}`;
-    // Expected: a full disk, or a folder that may not be written. The prompt at hand is not to fail for that.
     try {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-      writeFileSync(draft, `${JSON.stringify(entries)}\n`, { mode: 0o600, flag: "wx" });
-      renameSync(draft, this.#path);
+      replaceWholeSync(this.#path, `${JSON.stringify(entries)}\n`);
     } catch {
-      rmSync(draft, { force: true });
+      // Expected: a full disk, or a folder that may not be written. The prompt at hand is not to fail for that.
     }
   }
 }

@@ -4,6 +4,7 @@ import { stdioTransport, type Transport } from "@flint/rpc";
 import { type Clients, endServer, signalled } from "./ending.ts";
 import { redactErrors } from "./redact-errors.ts";
 
+/** How long others wait for the first answer to the client on stdio before they are let in without it. */
 const COMPANY_MS = 200;
 
 /** Further clients of the engine that serves stdio. */

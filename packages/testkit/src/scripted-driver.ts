@@ -73,6 +73,7 @@ export class ScriptedDriver implements Driver {
   readonly id: string;
   /** It only pretends to write. */
   readonly asksFirst: boolean = true;
+  readonly asksToWrite: boolean = true;
   /** Every session that was opened, oldest first. */
   readonly sessions: SessionRecord[] = [];
   declare readonly account?: () => Promise<Account>;

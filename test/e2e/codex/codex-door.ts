@@ -11,6 +11,7 @@ import {
   temporaryFolder,
   WireClient,
 } from "@flint/testkit";
+import { onTestFinished } from "vitest";
 
 /** Any object of the wire. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -66,6 +67,11 @@ export class CodexDoorUnderTest {
     await client.request("initialize", { clientInfo: { name: "probe", version: "1" }, capabilities });
     return client;
   }
+}
+
+/** A door for the running test. */
+export function openDoor(options: UnderTestOptions = {}): Promise<CodexDoorUnderTest> {
+  return CodexDoorUnderTest.open(onTestFinished, options);
 }
 
 /** The result of a request, to be looked into by name. */

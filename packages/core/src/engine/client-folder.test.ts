@@ -27,3 +27,16 @@ test("a folder that a client names itself, or that its thread has, comes first",
   await session.call("config/read", { threadId }, ({ cwd }) => expect(cwd).toBe("/named"));
   await engine.close();
 });
+
+test("a command outside of any thread runs where its client works, unless the client says where", async () => {
+  const { engine, sandbox } = testEngine();
+  const session = engine.connect({ tell: () => undefined, full: () => false }, "/elsewhere");
+  await session.call("command/exec", { command: ["true"] }, () => undefined);
+  await session.call("command/exec", { command: ["true"], cwd: "/named" }, () => undefined);
+  const places = sandbox.launches.map(({ cwd, workspace }) => [cwd, workspace]);
+  expect(places).toEqual([
+    ["/elsewhere", "/elsewhere"],
+    ["/named", "/named"],
+  ]);
+  await engine.close();
+});

@@ -98,14 +98,20 @@ describe("a thread that nobody uses", () => {
 
 /** A thread that nobody follows, with an agent that left something running in the background. */
 async function leftRunning({ backgroundMs = 100 * IDLE_MS } = {}) {
-  const background = { isRunning: true, ends: 0 };
+  const background = { isRunning: true, endsWhenLookedAt: false, ends: 0 };
   const heard: string[] = [];
+  const gates: Gate[] = [];
   const driver = new BareDriver({
     run: async ({ input }) => {
       heard.push(inputText(input));
+      await gates.shift()?.wait();
       return { status: "completed" };
     },
-    isBusy: () => background.isRunning,
+    isBusy: () => {
+      const { isRunning } = background;
+      if (background.endsWhenLookedAt) background.isRunning = false;
+      return isRunning;
+    },
     close: async () => {
       background.ends += 1;
     },
@@ -119,7 +125,7 @@ async function leftRunning({ backgroundMs = 100 * IDLE_MS } = {}) {
     const { thread, turns } = await made.connect().call("thread/read", { threadId, includeTurns: true });
     return { isLoaded: thread.status.type !== "notLoaded", turns: turns ?? [] };
   };
-  return { made, client, threadId, background, heard, read };
+  return { made, client, threadId, background, heard, gates, read };
 }
 
 describe("what an agent has in the background of a thread that nobody follows", () => {
@@ -163,5 +169,28 @@ describe("what an agent has in the background of a thread that nobody follows", 
     await client.call("thread/attach", { threadId });
     await made.clock.advance(50 * IDLE_MS);
     expect(background.ends).toBe(0);
+  });
+
+  test("goes on while a turn runs, however long that takes", async () => {
+    const { made, client, threadId, background, gates, read } = await leftRunning({
+      backgroundMs: 10 * IDLE_MS,
+    });
+    const gate = new Gate();
+    gates.push(gate);
+    await client.startTurn(threadId, "and test it");
+    await client.call("thread/unsubscribe", { threadId });
+    await made.clock.advance(50 * IDLE_MS);
+    expect(background.ends).toBe(0);
+    gate.open();
+    await settled();
+    expect((await read()).turns.map(({ status }) => status)).toEqual(["completed", "completed"]);
+  });
+
+  test("is not said to be ended if it ends by itself at that moment", async () => {
+    const { made, background, read } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
+    await made.clock.advance(10 * IDLE_MS - 1);
+    background.endsWhenLookedAt = true;
+    await made.clock.advance(3 * IDLE_MS);
+    expect((await read()).turns).toHaveLength(1);
   });
 });

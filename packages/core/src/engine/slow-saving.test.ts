@@ -1,4 +1,4 @@
-import type { Checkpoints, TurnOutcome } from "@flint/core/ports";
+import type { Checkpoints, TurnContext, TurnOutcome } from "@flint/core/ports";
 import { BareDriver, Gate, testEngine } from "@flint/testkit";
 import { expect, test } from "vitest";
 
@@ -11,13 +11,27 @@ class WritingDriver extends BareDriver {
   }
 }
 
-/** Checkpoints of a folder so large that saving it lasts until the gate opens. */
-function slowCheckpoints(gate: Gate): Checkpoints {
+/** An agent that asks before each of two commands, so that everything is saved before the first that may write. */
+class AskingDriver extends BareDriver {
+  override readonly asksFirst = true;
+
+  constructor() {
+    const run = async ({ approve }: TurnContext): Promise<TurnOutcome> => {
+      for (const itemId of ["one", "two"])
+        await approve({ kind: "command", itemId, command: "make", cwd: "/large" });
+      return { status: "completed" };
+    };
+    super({ run });
+  }
+}
+
+/** Checkpoints of a folder so large that saving it lasts until the gate opens, the next gate each time. */
+function slowCheckpoints(...gates: Gate[]): Checkpoints {
   const nothing = async () => ({ files: [], conflicts: [], notSaved: [], savedTurnIds: [] });
   return {
     begin: async () => ({
       saveFiles: () => undefined,
-      saveWorkspace: () => gate.wait(),
+      saveWorkspace: async () => gates.shift()?.wait(),
       end: async () => undefined,
     }),
     preview: nothing,
@@ -61,4 +75,20 @@ test("nothing is said where the files are saved in less", async () => {
   await ended;
   await made.clock.advance(60_000);
   expect(client.toldOf("warning")).toEqual([]);
+});
+
+test("it is told once in a turn, also if an agent that asks has to wait before several commands", async () => {
+  const gates = [new Gate(), new Gate()] as const;
+  const made = testEngine({ driver: new AskingDriver(), checkpoints: slowCheckpoints(...gates) });
+  const client = made.connect();
+  const threadId = await client.startThread({ cwd: "/large", approvalPolicy: "never" });
+  const ended = client.waitFor("turn/completed");
+  await client.startTurn(threadId, "go");
+  for (const gate of gates) {
+    await gate.reached;
+    await made.clock.advance(2_000);
+    expect(client.toldOf("warning")).toMatchObject([{ data: { threadId, reason: "savingFiles" } }]);
+    gate.open();
+  }
+  await ended;
 });

@@ -31,6 +31,8 @@ export interface Driver {
   readonly id: string;
   /** Set if its agents ask with `approve` before anything that may change files; others find everything saved before. */
   readonly asksFirst?: boolean;
+  /** Set if each action of its agents that may write is asked about with `approve`, unless the policy is "never". */
+  readonly asksToWrite?: boolean;
   /** Its sessions hold a process each, which is let go while a thread rests and taken up again by its own id. */
   readonly restsWhenIdle?: boolean;
   /** The models it offers; ids are `driver/model`. Must not start anything heavy. */

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { createServer } from "node:net";
 import { mintId } from "@flint/protocol";
+import { boundNames } from "./sockets.ts";
 
 /** `holds`: commands run in the folder. `clears`: placeholders are being removed from it. `listens`: a server has a socket in it. */
 type Meaning = "holds" | "clears" | "listens";
@@ -25,13 +26,19 @@ export class FolderSigns {
     return new FolderSigns(`${dev}-${ino}`);
   }
 
-  /** What the names of such signs begin with in /proc/net/unix; with a name in the folder, those about that name. */
+  /** What the names of such signs begin with among the bound names, whichever folder they are about. */
+  static prefix(meaning: Meaning): string {
+    return `@flint-${meaning}-`;
+  }
+
+  /** What the names of such signs about this folder begin with; with a name in the folder, those about that name. */
   prefix(meaning: Meaning, name?: string): string {
     const about =
       name === undefined ? "" : `${createHash("sha256").update(name).digest("hex").slice(0, 16)}-`;
-    return `@flint-${meaning}-${this.#folder}-${about}`;
+    return `${FolderSigns.prefix(meaning)}${this.#folder}-${about}`;
   }
 
+  /** Hangs one out; with a name in the folder, it is about that name. */
   hangOut(meaning: Meaning, name?: string): Promise<Sign> {
     const server = createServer((caller) => caller.destroy());
     server.unref();
@@ -46,7 +53,6 @@ export class FolderSigns {
 
   /** Whether a sign hangs, whoever hung it out. */
   async hangs(meaning: Meaning): Promise<boolean> {
-    const listed = await readFile("/proc/net/unix", "latin1").catch(() => "");
-    return listed.includes(this.prefix(meaning));
+    return (await boundNames()).includes(this.prefix(meaning));
   }
 }

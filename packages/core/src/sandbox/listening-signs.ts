@@ -1,8 +1,6 @@
 import { basename, dirname } from "node:path";
 import { FolderSigns, type Sign } from "./folder-signs.ts";
-import { listed, pathsIn } from "./sockets.ts";
-
-const PREFIX = "@flint-listens-";
+import { boundNames, pathsIn } from "./sockets.ts";
 
 /**
  * Says to all Flint servers of this machine, of every state folder, that one of them listens at a path. To be hung out
@@ -15,10 +13,10 @@ export async function signListening(path: string): Promise<Sign> {
 
 /** The sockets that Flint servers listen at, whichever started them: whoever connects there acts as the user. */
 export async function signedSockets(): Promise<string[]> {
-  const list = await listed();
-  if (!list.includes(PREFIX)) return [];
-  const paths = pathsIn(list);
-  const areSigned = await Promise.all(paths.map((path) => isSigned(path, list)));
+  const names = await boundNames();
+  if (!names.includes(FolderSigns.prefix("listens"))) return [];
+  const paths = pathsIn(names);
+  const areSigned = await Promise.all(paths.map((path) => isSigned(path, names)));
   return paths.filter((_, at) => areSigned[at]);
 }
 
@@ -31,8 +29,8 @@ export async function workedIn(path: string): Promise<string | undefined> {
   }
 }
 
-async function isSigned(path: string, list: string): Promise<boolean> {
+async function isSigned(path: string, names: string): Promise<boolean> {
   // Expected: the folder is gone, or not for us to look at.
   const signs = await FolderSigns.of(dirname(path)).catch(() => undefined);
-  return signs !== undefined && list.includes(signs.prefix("listens", basename(path)));
+  return signs !== undefined && names.includes(signs.prefix("listens", basename(path)));
 }

@@ -14,7 +14,7 @@ const MOST = 200;
  * command from connecting to them, and whoever listens there acts with more rights than the command has.
  */
 export async function boundSockets(isRelevant: (path: string) => boolean): Promise<string[]> {
-  const relevant = pathsIn(await listed())
+  const relevant = pathsIn(await boundNames())
     .filter(isRelevant)
     .slice(0, MOST);
   const found = await Promise.all(relevant.map(isSocket));
@@ -22,13 +22,13 @@ export async function boundSockets(isRelevant: (path: string) => boolean): Promi
 }
 
 /** All names that sockets of this machine are bound to, as the kernel lists them. */
-export function listed(): Promise<string> {
+export function boundNames(): Promise<string> {
   return readFile("/proc/net/unix", "utf8").catch(() => "");
 }
 
-/** The paths of a list, each once. */
-export function pathsIn(list: string): string[] {
-  const paths = list.split("\n").map(pathOf);
+/** The paths among these names, each once. */
+export function pathsIn(names: string): string[] {
+  const paths = names.split("\n").map(pathOf);
   return [...new Set(paths.filter((path) => path !== undefined))];
 }
 

@@ -1,8 +1,12 @@
+import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { needs } from "@flint/testkit";
 import { test as anywhere, expect } from "vitest";
+import { Bubblewrap } from "./bubblewrap.ts";
 import { CommandSandbox } from "./command-sandbox.ts";
+import { SYSTEM_PATH } from "./mechanism.ts";
+import { findProgram } from "./program.ts";
 import { type TrialRun, tryMechanism } from "./trial.ts";
 
 const mechanism = { name: "bubblewrap", wrap: (command: readonly string[]) => command } as const;
@@ -26,6 +30,21 @@ anywhere("capabilities that are kept are told", async () => {
   const run = printing("capabilities 0000000000000400\nnetwork net:[1]\nprocess pid:[1]\n");
   expect(await tryMechanism(mechanism, run, ["/var/tmp"])).toBe("a command in it kept capabilities");
 });
+
+needs("bwrap")(
+  "what is refused to a trial does not hide what it found, whichever is read first",
+  async () => {
+    const program = (await findProgram("bwrap", SYSTEM_PATH)) ?? "";
+    const run: TrialRun = ([command = "", ...args]) =>
+      new Promise((resolve) => {
+        execFile(command, args, (_failure, stdout, stderr) => {
+          const [first, ...rest] = stdout.split("\n");
+          resolve([first, stderr, ...rest].join("\n"));
+        });
+      });
+    expect(await tryMechanism(new Bubblewrap(program, SYSTEM_PATH), run, ["/var/tmp"])).toBeUndefined();
+  },
+);
 
 needs("namespaces")("a search path that is covered in the sandbox does not spoil the trial", async () => {
   const sandbox = new CommandSandbox({ environment: { PATH: "/tmp/nothing" }, mechanisms: ["namespaces"] });

@@ -9,9 +9,11 @@ export type TrialRun = (argv: readonly string[]) => Promise<string>;
 
 /**
  * Tries to do what must work and what must not, the way a command would that wants out. With the tools of the system
- * first: the user's search path may lead to folders that are covered in there.
+ * first: the user's search path may lead to folders that are covered in there. All it says goes one way: of two, a busy
+ * machine may read a line of one between two lines of the other.
  */
 const SCRIPT = `
+exec 2>&1
 PATH=${SYSTEM_PATH}:$PATH
 echo inside > "$1/inside"
 echo steering > "$1/.git/written"

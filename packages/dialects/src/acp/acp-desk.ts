@@ -13,6 +13,7 @@ import { ACP_REQUESTS, type AcpParams, type AcpRequest, requestsOf, rowOf } from
 import { SessionSettings } from "./session-settings.ts";
 import { Sessions } from "./sessions.ts";
 import type { SharedState } from "./shared-state.ts";
+import { StoredSessions } from "./stored-sessions.ts";
 import { V1_WORDS } from "./v1/words.ts";
 import { V2_WORDS } from "./v2/words.ts";
 import { ACP_NOTIFICATIONS } from "./vocabulary.ts";
@@ -28,6 +29,7 @@ export class AcpDesk implements Desk {
   readonly #client: DeskClient;
   readonly #numbers = new RequestNumbers();
   readonly #sessions: Sessions;
+  readonly #stored: StoredSessions;
   readonly #settings: SessionSettings;
   readonly #prompting: Prompting;
   #abilities: ClientAbilities | undefined;
@@ -52,6 +54,7 @@ export class AcpDesk implements Desk {
         onChoices: (session) => void this.#settings.refresh(session),
       }),
     });
+    this.#stored = new StoredSessions(client);
     this.#prompting = new Prompting({
       client,
       sessions: this.#sessions,
@@ -162,11 +165,11 @@ export class AcpDesk implements Desk {
     "session/load": (params, reply) => this.#sessions.load(params, reply),
     "session/resume": (params, reply) => this.#sessions.resume(params, reply),
     "session/fork": (params, reply) => this.#sessions.fork(params, reply),
-    "session/list": (params, reply) => this.#sessions.list(params, reply),
+    "session/list": (params, reply) => this.#stored.list(params, reply),
     "session/delete": (params, reply) => this.#sessions.delete(params, reply),
     "session/close": (params, reply) => this.#sessions.close(params, reply),
-    "session/status": (params, reply) => this.#sessions.status(params, reply),
-    "session/set_title": (params, reply) => this.#sessions.entitle(params, reply),
+    "session/status": (params, reply) => this.#stored.status(params, reply),
+    "session/set_title": (params, reply) => this.#stored.entitle(params, reply),
     "session/prompt": (params, reply, key) => this.#prompting.prompt(params, reply, key),
     "_session/steering": (params, reply) => this.#prompting.steer(params, reply),
     "session/set_mode": async ({ sessionId, modeId }, reply) =>

@@ -1,3 +1,4 @@
+import { Gate } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { acpBench } from "./testing/acp-bench.ts";
 
@@ -19,6 +20,24 @@ describe("auto-resume", () => {
     expect(await (await connect()).begin(path)).toBe(begun);
     await second.prompt(other, "or me");
     expect(await (await connect()).begin(path)).toBe(other);
+  });
+
+  test("of two new sessions that a client begins in the same breath, only the first goes on", async () => {
+    const { connect, path, engine } = await acpBench({}, ON);
+    const first = await connect();
+    const begun = await first.begin(path);
+    await first.prompt(begun, "remember me");
+    const second = await connect();
+    const looking = new Gate();
+    const call = engine.call.bind(engine);
+    engine.call = async (caller, method, params, respond) => {
+      if (method === "thread/read") await looking.opened;
+      await call(caller, method, params, respond);
+    };
+    const last = second.begin(path);
+    expect(await second.begin(path)).not.toBe(begun);
+    looking.open();
+    expect(await last).toBe(begun);
   });
 
   test("another kind of client, and another folder, have a last session of their own", async () => {

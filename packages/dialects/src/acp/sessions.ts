@@ -1,30 +1,26 @@
-import {
-  asFlintError,
-  FlintError,
-  isId,
-  type Result,
-  type SandboxPolicy,
-  type Thread,
-  type Turn,
-} from "@flint/protocol";
+import { asFlintError, FlintError, type Result } from "@flint/protocol";
 import type { DeskClient } from "../desk.ts";
 import { lastToldUsage } from "../spent.ts";
+import { AutoResume } from "./auto-resume.ts";
 import { commandsFor } from "./commands.ts";
 import { answerOf } from "./core.ts";
-import { instructionsOf } from "./instructions.ts";
-import { mcpServersOf } from "./mcp-servers.ts";
 import { sessionNotFound } from "./refusal.ts";
 import type { AcpParams } from "./requests.ts";
 import { AcpSession, type SessionOptions } from "./session.ts";
+import {
+  callAbout,
+  interrupt,
+  storedTurns,
+  TURNS_OF_A_PAGE,
+  threadOf,
+  wholeHistory,
+} from "./session-calls.ts";
+import { broughtBy, type SessionPlace, takePlace } from "./session-place.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import type { SharedState } from "./shared-state.ts";
 
 type Reply = (answer: unknown) => void;
-type Load = AcpParams<"session/resume">;
-type Place = Pick<
-  AcpParams<"session/resume">,
-  "cwd" | "additionalDirectories" | "mcpServers" | "systemPrompt" | "_meta"
->;
+type Attached = Result<"thread/attach">;
 
 /** What the sessions of a client are made with. */
 export interface SessionsOptions {
@@ -36,21 +32,19 @@ export interface SessionsOptions {
   session(): SessionOptions;
 }
 
-const SESSIONS_OF_A_PAGE = 100;
-const TURNS_OF_A_PAGE = 100;
-
-/** The sessions that a client has open, and all that makes, finds and ends them. */
+/** The sessions that a client has open: how each comes to be so, and stops being so. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #open = new Map<string, AcpSession>();
-  /** The folders in which this client has begun a session. */
-  readonly #begunIn = new Set<string>();
+  readonly #autoResume: AutoResume;
   readonly #closed = new Set<string>();
   /** What was open before a session that the client has no answer for yet. */
   readonly #replaced = new WeakMap<AcpSession, AcpSession>();
 
   constructor(options: SessionsOptions) {
     this.#options = options;
+    const { client, shared, kind } = options;
+    this.#autoResume = new AutoResume(client, shared, kind);
   }
 
   /** The session if it is open. */
@@ -68,39 +62,34 @@ export class Sessions {
     return session;
   }
 
+  /** A new session, or the last one of its kind in the folder, if the first new one is to go on with that. */
   async begin(params: AcpParams<"session/new">, reply: Reply): Promise<void> {
-    const { cwd } = params;
-    const last = await this.#lastIn(cwd);
-    this.#begunIn.add(cwd);
+    const last = await this.#autoResume.begin(params.cwd);
+    if (last === undefined) {
+      await this.#beginNew(params, reply);
+      return;
+    }
     // Expected: a session that another server has. The client wants one to work in, so it gets a new one.
-    const problem =
-      last === undefined ? undefined : await this.#goOn(last, params, reply).catch(asFlintError);
-    if (last !== undefined && problem === undefined) return;
-    const { client } = this.#options;
-    let session: AcpSession | undefined;
-    await client.call("thread/start", { cwd, ...broughtBy(params) }, ({ thread }) => {
-      session = this.#add(thread.id);
-    });
-    if (session === undefined) return;
-    const { id: sessionId } = session;
-    await this.#finish(session, params, "made", (opened) => reply({ sessionId, ...opened }));
-    if (problem !== undefined)
-      session.say(`This is a new session, for the last one here cannot be taken up: ${problem.message}`);
+    try {
+      await this.#goOn(last, params, reply);
+    } catch (error) {
+      const { message } = asFlintError(error);
+      const session = await this.#beginNew(params, reply);
+      session?.say(`This is a new session, for the last one here cannot be taken up: ${message}`);
+    }
   }
 
   /** The client works in this session: it is the one to go on with later, if that is wanted. */
   worksIn(session: AcpSession): void {
-    const { shared, kind } = this.#options;
-    const folder = session.folder ?? session.settings?.cwd;
-    if (shared.autoResume && folder !== undefined) shared.lastSessions.note(kind(), folder, session.id);
+    this.#autoResume.worksIn(session);
   }
 
-  async load(params: Load, reply: Reply): Promise<void> {
-    const older = await this.#olderTurns(params.sessionId);
+  /** With all that was said in it before. */
+  async load(params: AcpParams<"session/load" | "session/resume">, reply: Reply): Promise<void> {
+    const stored = await storedTurns(this.#options.client, threadOf(params.sessionId));
     const session = await this.#attach(params.sessionId, params, (opened, state) => {
       const { turns } = state;
-      const ids = new Set(turns.map(({ id }) => id));
-      opened.replay([...older.filter(({ id }) => !ids.has(id)), ...turns]);
+      opened.replay(wholeHistory(stored, turns));
       opened.stand(turns.some(({ status }) => status === "inProgress"));
       opened.used(lastToldUsage(state));
     });
@@ -126,35 +115,29 @@ export class Sessions {
   }
 
   async fork(params: AcpParams<"session/fork">, reply: Reply): Promise<void> {
-    const threadId = existing(params.sessionId);
+    const wanted = { threadId: threadOf(params.sessionId), cwd: params.cwd };
     let forked = "";
-    await this.#call("thread/fork", { threadId, cwd: params.cwd }, params.sessionId, ({ thread }) => {
+    await callAbout(this.#options.client, "thread/fork", wanted, ({ thread }) => {
       forked = thread.id;
     });
     const session = await this.#attach(forked, params, () => undefined);
     await this.#finish(session, params, "made", (opened) => reply({ sessionId: session.id, ...opened }));
   }
 
-  async list({ cwd, cursor }: AcpParams<"session/list">, reply: Reply): Promise<void> {
-    const wanted = { limit: SESSIONS_OF_A_PAGE, ...(cwd ? { cwd } : {}), ...(cursor ? { cursor } : {}) };
-    const { data, nextCursor } = await answerOf(this.#options.client, "thread/list", wanted);
-    reply({ sessions: data.map(infoOf), ...(nextCursor === undefined ? {} : { nextCursor }) });
-  }
-
   async delete({ sessionId }: AcpParams<"session/delete">, reply: Reply): Promise<void> {
-    const threadId = existing(sessionId);
-    await this.#call("thread/delete", { threadId }, sessionId, () => reply({}));
+    const threadId = threadOf(sessionId);
+    await callAbout(this.#options.client, "thread/delete", { threadId }, () => reply({}));
     this.#open.get(sessionId)?.close();
     this.#open.delete(sessionId);
   }
 
   /** Work that nobody else follows stops with the session; otherwise it goes on. */
   async close({ sessionId }: AcpParams<"session/close">, reply: Reply): Promise<void> {
+    const { client } = this.#options;
     const session = this.#open.get(sessionId);
     if (session === undefined) {
-      await this.#call("thread/read", { threadId: existing(sessionId) }, sessionId, () => undefined);
+      await callAbout(client, "thread/read", { threadId: threadOf(sessionId) }, () => undefined);
     } else {
-      const { client } = this.#options;
       if (client.alone(sessionId)) {
         await interrupt(client, sessionId);
         await session.rested();
@@ -165,17 +148,6 @@ export class Sessions {
       this.#closed.add(sessionId);
     }
     reply({});
-  }
-
-  async status({ sessionId }: AcpParams<"session/status">, reply: Reply): Promise<void> {
-    await this.#call("thread/read", { threadId: existing(sessionId) }, sessionId, ({ thread }) =>
-      reply({ status: thread.status.type === "notLoaded" ? "saved" : "open" }),
-    );
-  }
-
-  async entitle({ sessionId, title }: AcpParams<"session/set_title">, reply: Reply): Promise<void> {
-    const params = { threadId: existing(sessionId), name: title };
-    await this.#call("thread/name/set", params, sessionId, () => reply({ title }));
   }
 
   /** The client is gone. */
@@ -197,12 +169,12 @@ export class Sessions {
   /** Follows a thread. `first` is called before anything that happens from now on is told. */
   async #attach(
     sessionId: string,
-    place: Pick<Place, "mcpServers">,
-    first: (session: AcpSession, state: Result<"thread/attach">) => void,
+    place: Pick<SessionPlace, "mcpServers">,
+    first: (session: AcpSession, state: Attached) => void,
   ): Promise<AcpSession> {
     let session: AcpSession | undefined;
-    const params = { threadId: existing(sessionId), turns: TURNS_OF_A_PAGE, ...broughtBy(place) };
-    await this.#call("thread/attach", params, sessionId, (state) => {
+    const params = { threadId: threadOf(sessionId), turns: TURNS_OF_A_PAGE, ...broughtBy(place) };
+    await callAbout(this.#options.client, "thread/attach", params, (state) => {
       session = this.#add(state.thread.id);
       session.settings = state.settings;
       session.title = state.thread.name ?? (state.thread.preview || undefined);
@@ -213,35 +185,17 @@ export class Sessions {
     return session;
   }
 
-  /** All turns but those that attaching tells anyway. */
-  async #olderTurns(sessionId: string): Promise<readonly Turn[]> {
-    const threadId = existing(sessionId);
-    const pages: Turn[][] = [];
-    let cursor: string | undefined;
-    do {
-      const wanted = { threadId, includeTurns: true, limit: TURNS_OF_A_PAGE };
-      const params: typeof wanted & { cursor?: string } =
-        cursor === undefined ? wanted : { ...wanted, cursor };
-      cursor = undefined;
-      await this.#call("thread/read", params, sessionId, ({ turns, nextCursor }) => {
-        pages.unshift([...(turns ?? [])]);
-        cursor = nextCursor;
-      });
-    } while (cursor !== undefined);
-    return pages.flat();
-  }
-
   /** Takes the client's place for a session and answers. If that fails, the client has what it had before. */
   async #finish(
     session: AcpSession,
-    place: Place,
+    place: SessionPlace,
     origin: "made" | "found",
     reply: (opened: object) => void,
   ): Promise<void> {
     // Expected: folders that are not there, or that the core does not let an agent have.
     try {
       session.folder = place.cwd;
-      await this.#place(session, place);
+      await takePlace(this.#options.client, session, place);
       await this.#answer(session, reply);
     } catch (error) {
       await this.#giveUp(session, origin);
@@ -274,24 +228,6 @@ export class Sessions {
     await answerOf(client, left, { threadId }).catch(() => undefined);
   }
 
-  /** The folder, the further folders and the instructions that the client names now. */
-  async #place(session: AcpSession, place: Place): Promise<void> {
-    const { cwd, additionalDirectories } = place;
-    const { client } = this.#options;
-    const config = await answerOf(client, "config/read", { threadId: session.id });
-    const roots = additionalDirectories ?? rootsOf(config.sandboxPolicy);
-    const sandbox = withRoots(config.sandboxPolicy, additionalDirectories ?? undefined);
-    const instructions = instructionsOf(place);
-    const wanted = {
-      ...(config.cwd === cwd ? {} : { cwd }),
-      ...(sandbox === undefined ? {} : { sandbox }),
-      ...(instructions === undefined ? {} : { developerInstructions: instructions }),
-    };
-    if (Object.keys(wanted).length > 0)
-      await answerOf(client, "thread/settings/update", { threadId: session.id, ...wanted });
-    session.roots = roots;
-  }
-
   /** Answers with what can be chosen; from then on the client is told what happens, the commands first. */
   async #answer(session: AcpSession, reply: (opened: object) => void): Promise<void> {
     const { settings } = this.#options;
@@ -304,82 +240,29 @@ export class Sessions {
     session.release();
   }
 
-  /** The last session of this kind of client in a folder, if new ones go on with it and this is its first there. */
-  async #lastIn(cwd: string): Promise<Thread | undefined> {
-    const { client, shared, kind } = this.#options;
-    if (!shared.autoResume || this.#begunIn.has(cwd)) return undefined;
-    const threadId = shared.lastSessions.find(kind(), cwd);
-    if (threadId === undefined || !isId(threadId)) return undefined;
-    // Expected: a thread that was deleted.
-    const found = await answerOf(client, "thread/read", { threadId }).catch(() => undefined);
-    return found?.thread.archived === false ? found.thread : undefined;
+  async #beginNew(params: AcpParams<"session/new">, reply: Reply): Promise<AcpSession | undefined> {
+    let session: AcpSession | undefined;
+    const wanted = { cwd: params.cwd, ...broughtBy(params) };
+    await this.#options.client.call("thread/start", wanted, ({ thread }) => {
+      session = this.#add(thread.id);
+    });
+    if (session === undefined) return undefined;
+    const { id: sessionId } = session;
+    await this.#finish(session, params, "made", (opened) => reply({ sessionId, ...opened }));
+    return session;
   }
 
   /** The history comes after the answer, for only then the client knows of which session it is. */
-  async #goOn(thread: Thread, params: Place, reply: Reply): Promise<void> {
-    const older = await this.#olderTurns(thread.id);
-    let turns: readonly Turn[] = [];
-    let used: ReturnType<typeof lastToldUsage>;
-    const session = await this.#attach(thread.id, params, (_opened, state) => {
-      used = lastToldUsage(state);
-      const ids = new Set(state.turns.map(({ id }) => id));
-      turns = [...older.filter(({ id }) => !ids.has(id)), ...state.turns];
+  async #goOn(threadId: string, place: SessionPlace, reply: Reply): Promise<void> {
+    const stored = await storedTurns(this.#options.client, threadId);
+    let state: Attached | undefined;
+    const session = await this.#attach(threadId, place, (_opened, attached) => {
+      state = attached;
     });
-    await this.#finish(session, params, "found", (opened) => {
+    await this.#finish(session, place, "found", (opened) => {
       reply({ sessionId: session.id, ...opened });
-      session.replay(turns);
-      session.used(used);
+      session.replay(wholeHistory(stored, state?.turns ?? []));
+      if (state !== undefined) session.used(lastToldUsage(state));
     });
   }
-
-  /** Calls the core about a session; one that is not there is named in the words of this door. */
-  async #call<
-    Name extends "thread/attach" | "thread/read" | "thread/fork" | "thread/delete" | "thread/name/set",
-  >(
-    method: Name,
-    params: Parameters<typeof answerOf<Name>>[2],
-    sessionId: string,
-    respond: (result: Result<Name>) => void,
-  ): Promise<void> {
-    await this.#options.client.call(method, params, respond).catch((error: unknown) => {
-      throw asFlintError(error).kind === "threadNotFound" ? sessionNotFound(sessionId) : error;
-    });
-  }
-}
-
-/** Ids of threads look like ids of threads; anything else is no session, and never a path. */
-function existing(sessionId: string): string {
-  if (isId(sessionId)) return sessionId;
-  throw sessionNotFound(sessionId);
-}
-
-/** Stops what runs in a thread, if anything does. */
-export async function interrupt(client: DeskClient, threadId: string): Promise<void> {
-  await answerOf(client, "turn/interrupt", { threadId }).catch((error: unknown) => {
-    const known = asFlintError(error);
-    if (!(known instanceof FlintError) || known.kind !== "notRunning") throw error;
-  });
-}
-
-function broughtBy({ mcpServers }: Pick<Place, "mcpServers">) {
-  const servers = mcpServersOf(mcpServers);
-  return servers === undefined ? {} : { mcpServers: servers };
-}
-
-function infoOf({ id, cwd, name, preview, updatedAt }: Thread): object {
-  const title = name ?? preview;
-  const named = title === "" ? {} : { title: title.slice(0, 200) };
-  return { sessionId: id, cwd, ...named, updatedAt: new Date(updatedAt * 1000).toISOString() };
-}
-
-function rootsOf(policy: SandboxPolicy): readonly string[] {
-  return policy.type === "workspaceWrite" ? (policy.writableRoots ?? []) : [];
-}
-
-/** A policy that lets nothing be written is not widened by further folders: they can be read anyway. */
-function withRoots(policy: SandboxPolicy, wanted: readonly string[] | undefined): SandboxPolicy | undefined {
-  if (wanted === undefined || policy.type !== "workspaceWrite") return undefined;
-  const roots = [...new Set([...(policy.writableRoots ?? []), ...wanted])];
-  if (roots.length === (policy.writableRoots ?? []).length) return undefined;
-  return { ...policy, writableRoots: roots };
 }

@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { ApprovalWords } from "./approval-words.ts";
 import { PERMISSION_PROFILES, sandboxWanted } from "./permissions.ts";
 
+const READ_ONLY = { type: "readOnly", whenApproved: "workspaceWrite" };
+
 describe("a set of permissions", () => {
   test("is one of the three that Codex has built in", () => {
     expect(PERMISSION_PROFILES).toEqual(
@@ -14,16 +16,23 @@ describe("a set of permissions", () => {
   });
 
   test("means a sandbox", () => {
-    expect(sandboxWanted(":read-only", "sandbox", null)).toEqual({ sandbox: { type: "readOnly" } });
+    expect(sandboxWanted(":read-only", "sandbox", null)).toEqual({ sandbox: READ_ONLY });
     expect(sandboxWanted(":danger-full-access", "sandbox", null)).toEqual({
       sandbox: { type: "dangerFullAccess" },
     });
   });
 
   test("that is not named leaves the sandbox as it was said, or as it is", () => {
-    expect(sandboxWanted(null, "sandbox", "read-only")).toEqual({ sandbox: "read-only" });
+    expect(sandboxWanted(null, "sandbox", "workspace-write")).toEqual({ sandbox: "workspace-write" });
     expect(sandboxWanted(undefined, "sandbox", undefined)).toEqual({});
   });
+
+  test.each(["read-only", { type: "readOnly" }])(
+    "only to read holds until more is approved: %j",
+    (sandbox) => {
+      expect(sandboxWanted(null, "sandbox", sandbox)).toEqual({ sandbox: READ_ONLY });
+    },
+  );
 
   test("beside a sandbox is refused in the words of Codex", () => {
     expect(() => sandboxWanted(":workspace", "sandboxPolicy", { type: "readOnly" })).toThrow(

@@ -1,9 +1,18 @@
 import type { SandboxPolicy } from "@flint/protocol";
 import { refused } from "./refusals.ts";
 
+/** Codex only reads until it is allowed more, and then does what was approved. */
+const READ_ONLY: SandboxPolicy = { type: "readOnly", whenApproved: "workspaceWrite" };
+
+/** A sandbox as a client names it for its thread. */
+function threadSandbox<Sandbox>(sandbox: Sandbox): Sandbox | SandboxPolicy {
+  const { type = sandbox }: { readonly type?: unknown } = Object(sandbox);
+  return type === "read-only" || type === "readOnly" ? READ_ONLY : sandbox;
+}
+
 /** The named sets of permissions that Codex has built in, and the sandbox that each one means. */
-const PROFILES: ReadonlyMap<string, SandboxPolicy> = new Map([
-  [":read-only", { type: "readOnly" }],
+const PROFILES: ReadonlyMap<string, SandboxPolicy> = new Map<string, SandboxPolicy>([
+  [":read-only", READ_ONLY],
   [":workspace", { type: "workspaceWrite", writableRoots: [], networkAccess: false }],
   [":danger-full-access", { type: "dangerFullAccess" }],
 ]);
@@ -26,7 +35,7 @@ export function sandboxWanted<Sandbox>(
   field: string,
   sandbox: Sandbox | null | undefined,
 ): { readonly sandbox?: Sandbox | SandboxPolicy } {
-  if (permissions == null) return sandbox == null ? {} : { sandbox };
+  if (permissions == null) return sandbox == null ? {} : { sandbox: threadSandbox(sandbox) };
   if (sandbox != null) throw refused(`\`permissions\` cannot be combined with \`${field}\``);
   return { sandbox: sandboxOfProfile(permissions) };
 }

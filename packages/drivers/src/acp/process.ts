@@ -5,6 +5,7 @@ import type { Clock, SessionSpec } from "@flint/core/ports";
 import { FlintError, type ThreadSettings } from "@flint/protocol";
 import type { AgentOptions, AgentProgram } from "../shared/agent-options.ts";
 import { AgentProcess } from "../shared/agent-process.ts";
+import { isConfined } from "../shared/confined.ts";
 import type { AgentServices } from "./connection.ts";
 import type { AcpProfile } from "./profiles.ts";
 
@@ -70,12 +71,12 @@ async function environmentOf(
 
 /** What differs for an agent that asks and cannot leave what the thread's policy allows. */
 function confinedAs(
-  { approvalPolicy, sandboxPolicy: { type } }: ThreadSettings,
+  { approvalPolicy, sandboxPolicy }: ThreadSettings,
   { confined }: AcpProfile,
   given: Variables,
 ): Variables {
-  const isConfined = type === "readOnly" || type === "workspaceWrite";
-  return isConfined && approvalPolicy !== "never" ? { ...given, ...confined?.(given) } : given;
+  const isAsked = approvalPolicy !== "never";
+  return isAsked && isConfined(sandboxPolicy) ? { ...given, ...confined?.(given) } : given;
 }
 
 /** Where the agent keeps its state. One that is not known is taken to name its folders as it is named itself. */

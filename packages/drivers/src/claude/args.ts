@@ -1,4 +1,5 @@
 import type { SandboxPolicy } from "@flint/protocol";
+import { isConfined } from "../shared/confined.ts";
 
 /** Which of Claude's own sessions a process works on. */
 export interface NativeSession {
@@ -37,6 +38,7 @@ export function claudeArguments({ session, model, policy, instructions }: Claude
     ...sessionArguments(session),
     ...(model === undefined ? [] : ["--model", model]),
     ...(instructions === "" ? [] : ["--append-system-prompt", instructions]),
+    // A sandbox in a sandbox does not work; the outer one holds for everything that Claude does.
     ...(isConfined(policy) ? ["--settings", JSON.stringify({ sandbox: { enabled: false } })] : []),
   ];
 }
@@ -47,9 +49,4 @@ function sessionArguments({ id, isKnown, forkOf, forkAt }: NativeSession): strin
   const copied = forkOf === undefined ? [] : ["--resume", forkOf, "--fork-session"];
   const upTo = forkAt === undefined ? [] : ["--resume-session-at", forkAt];
   return [...copied, ...upTo, "--session-id", id];
-}
-
-/** A sandbox in a sandbox does not work; the outer one holds for everything that Claude does. */
-function isConfined({ type }: SandboxPolicy): boolean {
-  return type === "readOnly" || type === "workspaceWrite";
 }

@@ -21,6 +21,7 @@ const NOT_FOUND =
 /** Claude Code: the real program, one long-lived process for each live thread. */
 export class ClaudeDriver implements Driver {
   readonly id = "claude";
+  readonly asksToWrite = true;
   readonly restsWhenIdle = true;
   readonly #options: AgentOptions;
   readonly #clock: Clock;

@@ -126,6 +126,15 @@ describe("what Codex asks", () => {
     expect([turn.actions.length, second.actions.length]).toEqual([0, 1]);
   });
 
+  test("nobody is asked about a thread that is not theirs, also if theirs is the only one that works", async () => {
+    const fake = new FakeCodex();
+    const { turn } = await running(fake);
+    fake.say({ ...skill, params: { ...skill.params, threadId: "of somebody else" } });
+    expect(await fake.told(({ id }) => id === skill.id)).toMatchObject({ error: { code: -32602 } });
+    expect(turn.actions).toEqual([]);
+    fake.endTurn();
+  });
+
   const forCodex: Decision = { outcome: "allow", scope: "always", _meta: { [AMENDMENT]: true } };
   const amendment = ["make", "all"];
 

@@ -1,6 +1,7 @@
 import type { TurnContext } from "@flint/core/ports";
 import { type Action, type Decision, isKnownItem, type UserQuestion } from "@flint/protocol";
 import type { CodexServerCall, CodexServerParams, CodexServerResult } from "@flint/protocol/codex";
+import { isConfined } from "../shared/confined.ts";
 import { answerElicitation } from "../shared/elicitation.ts";
 import { dynamicToolResult } from "./client-tools.ts";
 import { commandDecision, fileDecision, reviewDecision, skillDecision } from "./decisions.ts";
@@ -8,7 +9,6 @@ import { fileChange } from "./file-diff.ts";
 import { itemIdOf } from "./items.ts";
 import { shellQuoted, unwrapShell } from "./shell-words.ts";
 import { changesOf, type TranslateState } from "./translate.ts";
-import { isConfined } from "./wall.ts";
 
 type Params<Name extends CodexServerCall["method"]> = CodexServerParams<Name>;
 

@@ -33,6 +33,7 @@ const SILENT_MS = 5_000;
 /** Codex: one `codex app-server` for all threads that may write the same. Starts nothing before it is needed. */
 export class CodexDriver implements Driver {
   readonly id = CODEX_ID;
+  readonly asksToWrite = true;
   readonly #options: AgentOptions;
   readonly #timing: CodexTiming;
   readonly #clock: Clock;

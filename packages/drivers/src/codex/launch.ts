@@ -2,8 +2,9 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { FlintError } from "@flint/protocol";
 import type { AgentOptions, AgentProgram } from "../shared/agent-options.ts";
+import { isConfined } from "../shared/confined.ts";
 import { confinedHome } from "./home.ts";
-import { isConfined, type Wall } from "./wall.ts";
+import type { Wall } from "./wall.ts";
 
 /** What is started, and what it may write beside what its wall lets through. */
 export interface CodexLaunch extends AgentProgram {

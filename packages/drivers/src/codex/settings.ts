@@ -9,8 +9,8 @@ import {
   type CodexUserInput,
   codexSandboxPolicy,
 } from "@flint/protocol/codex";
+import { isConfined } from "../shared/confined.ts";
 import { COLLABORATION_MODE, modelName, PERSONALITY, REASONING_EFFORT } from "./selectors.ts";
-import { isConfined } from "./wall.ts";
 
 /** What Codex is told so that it does not try what is refused here anyway. */
 const SANDBOX_NOTE =

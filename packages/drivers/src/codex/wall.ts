@@ -1,4 +1,5 @@
 import type { SandboxPolicy, ThreadSettings } from "@flint/protocol";
+import { isConfined } from "../shared/confined.ts";
 
 /** What a process of Codex may write as a whole, whatever is accepted in it. */
 export interface Wall {
@@ -12,11 +13,6 @@ export const PRIVATE_TEMPORARY = "/tmp";
 
 /** The one without walls. Whether the network may be reached is decided for each command, by Codex. */
 export const NO_WALL: Wall = { policy: { type: "dangerFullAccess" }, workspace: "/" };
-
-/** Whether a policy keeps commands in. */
-export function isConfined({ type }: SandboxPolicy): boolean {
-  return type === "readOnly" || type === "workspaceWrite";
-}
 
 /** The wall around a thread with these settings. */
 export function wallOf({ sandboxPolicy, cwd }: Pick<ThreadSettings, "sandboxPolicy" | "cwd">): Wall {

@@ -32,6 +32,7 @@ interface ServerTools extends ToolSource {
 export class NativeDriver implements Driver {
   readonly id = "flint";
   readonly asksFirst = true;
+  readonly asksToWrite = true;
   readonly #options: NativeOptions;
   readonly #providers: readonly Provider[];
   readonly #clock: Clock;

@@ -4,7 +4,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { CommandSandbox } from "@flint/core/sandbox";
 import type { ReviewTarget } from "@flint/protocol";
-import { needs, type TemporaryFolder, temporaryFolder } from "@flint/testkit";
+import { FakeSandbox, needs, type TemporaryFolder, temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { isReviewCommand, reviewCommands } from "./review-commands.ts";
 import { callTool } from "./testing/bench.ts";
@@ -93,4 +93,21 @@ test("where nothing can be confined, a review promises nothing and is asked abou
     wishes,
   );
   expect([turn.promises, status]).toEqual([[{}], "declined"]);
+});
+
+test("one that is to go on in the background promises nothing either: nobody waits for what it shows", async () => {
+  const folder = await temporaryFolder();
+  const wishes = { sandbox: new FakeSandbox(), decide: () => "deny" as const };
+  const wish = { command: CHANGES, background: true };
+  const { turn } = await callTool(shellTool(new BackgroundCommands()), wish, folder, wishes);
+  expect(turn.promises).toEqual([{}]);
+});
+
+test("where even the simplest command fails in the sandbox, a review promises nothing", async () => {
+  const sandbox = new FakeSandbox();
+  sandbox.play = async () => ({ exitCode: 1, durationMs: 0, ended: "exited" });
+  const wishes = { sandbox, decide: () => "deny" as const };
+  const shell = shellTool(new BackgroundCommands());
+  const { turn } = await callTool(shell, { command: CHANGES }, await temporaryFolder(), wishes);
+  expect(turn.promises).toEqual([{}]);
 });

@@ -7,6 +7,7 @@ import { isReady } from "./ready.ts";
 export interface AgentOnDemandOptions {
   readonly id: string;
   readonly options: AgentOptions;
+  readonly asksToWrite: boolean;
   readonly restsWhenIdle: boolean;
   load(): Promise<Driver>;
 }
@@ -17,13 +18,15 @@ export interface AgentOnDemandOptions {
  */
 export class AgentOnDemand implements Driver {
   readonly id: string;
+  readonly asksToWrite: boolean;
   readonly restsWhenIdle: boolean;
   readonly #options: AgentOptions;
   readonly #load: () => Promise<Driver>;
   #loaded: Promise<Driver> | undefined;
 
-  constructor({ id, options, restsWhenIdle, load }: AgentOnDemandOptions) {
+  constructor({ id, options, asksToWrite, restsWhenIdle, load }: AgentOnDemandOptions) {
     this.id = id;
+    this.asksToWrite = asksToWrite;
     this.restsWhenIdle = restsWhenIdle;
     this.#options = options;
     this.#load = load;

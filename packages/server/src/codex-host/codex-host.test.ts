@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, stat, symlink, truncate, writeFile } from "node:fs/promises";
+import { mkdir, rename, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LIMITS } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
@@ -67,6 +67,48 @@ describe("a file that a Codex client shows", () => {
     await symlink(home, join(workspace, "link"));
     await expect(host.readFile(filePath)).rejects.toThrow(/belongs to Flint/);
     await expect(host.readFile(join(workspace, "link", "codex-preferences.json"))).rejects.toThrow(/belongs/);
+  });
+
+  test("is none of Flint's own, also if the way to those is a link, but may lie beside them", async () => {
+    const { home, workspace } = await setUp();
+    await Promise.all([mkdir(home), mkdir(`${home}-of-somebody`)]);
+    const led = join(workspace, "led");
+    await symlink(home, led);
+    for (const folder of [home, `${home}-of-somebody`]) await writeFile(join(folder, "notes"), "text");
+    const host = codexHost(led);
+    await expect(host.readFile(join(home, "notes"))).rejects.toThrow(/belongs to Flint/);
+    expect(String(await host.readFile(`${home}-of-somebody/notes`))).toBe("text");
+  });
+
+  test("is none of Flint's own either, if a folder becomes a link while it is read", async () => {
+    const { home, workspace, host } = await setUp();
+    await mkdir(home, { recursive: true });
+    const [folder, link, aside] = ["folder", "link", "aside"].map((name) => join(workspace, name));
+    if (folder === undefined || link === undefined || aside === undefined) throw new Error("Unnamed.");
+    await mkdir(folder);
+    await writeFile(join(folder, "notes"), "harmless");
+    await writeFile(join(home, "notes"), "secret");
+    await symlink(home, link);
+    let isOver = false;
+    const swapping = (async () => {
+      while (!isOver) {
+        for (const [from, to] of [
+          [folder, aside],
+          [link, folder],
+          [folder, link],
+          [aside, folder],
+        ] as const)
+          await rename(from, to);
+      }
+    })();
+    const read = () => host.readFile(join(folder, "notes")).then(String, () => "refused");
+    const seen = new Set<string>();
+    for (let round = 0; round < 50; round += 1) {
+      for (const text of await Promise.all(Array.from({ length: 10 }, read))) seen.add(text);
+    }
+    isOver = true;
+    await swapping;
+    expect(seen).not.toContain("secret");
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { open, realpath } from "node:fs/promises";
+import { open, readlink, realpath } from "node:fs/promises";
 import { isAbsolute, sep } from "node:path";
 import { FlintError, LIMITS } from "@flint/protocol";
 
@@ -23,21 +23,34 @@ export async function readableFile(path: string, own: readonly string[]): Promis
   const real = await realpath(path).catch((error: unknown) => {
     throw unreadable(path, error);
   });
+  // Before it is opened: to open a device may already do something.
+  await expectShown(path, real, own);
+  const file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
+    throw unreadable(path, error);
+  });
+  try {
+    // And once more: a folder on the way may have become a link since.
+    await expectShown(path, await placeOf(file, real), own);
+    await expectPlain(file, path);
+    return await bytesOf(file, path);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Where an open file lies now, however it was come to; where it was looked for, if the system does not say. */
+function placeOf({ fd }: File, otherwise: string): Promise<string> {
+  return readlink(`/proc/self/fd/${fd}`).catch(() => otherwise);
+}
+
+/** Throws for what is not to be read. `real` is free of links. */
+async function expectShown(path: string, real: string, own: readonly string[]): Promise<void> {
   if (NO_DISKS.some((folder) => isInside(real, folder))) {
     throw new FlintError("invalidParams", `${path} is not a file on a disk and is not shown.`);
   }
   const folders = await Promise.all(own.map((folder) => realpath(folder).catch(() => folder)));
   if (folders.some((folder) => isInside(real, folder))) {
     throw new FlintError("invalidParams", `${path} belongs to Flint itself and is not shown.`);
-  }
-  const file = await open(real, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
-    throw unreadable(path, error);
-  });
-  try {
-    await expectPlain(file, path);
-    return await bytesOf(file, path);
-  } finally {
-    await file.close();
   }
 }
 

@@ -4,12 +4,10 @@ import { type DoorName, USUAL_DOOR } from "../doors.ts";
 import { type BridgeEnd, bridgeLines, bridgeSocket, standardEnds } from "../listeners/bridge.ts";
 import { meet } from "../listeners/running-server.ts";
 import { doorNamed, idleSeconds, noArguments, UsageError } from "./arguments.ts";
+import { USUAL_IDLE_SECONDS } from "./flags.ts";
 import { complain } from "./output.ts";
 
 const START = "Start one: flint connect --start, or flint serve --listen ws://127.0.0.1:4747";
-
-/** A server that was started for somebody who has left stays a while for the next one. */
-const USUAL_IDLE_SECONDS = 600;
 
 interface ConnectArguments {
   readonly values: {
@@ -31,6 +29,9 @@ export async function connect({ values, positionals }: ConnectArguments): Promis
     throw new UsageError("--start starts a server on this machine; it does not go with --url.");
   }
   if (idle !== undefined && start !== true) throw new UsageError("--idle-exit goes with --start.");
+  if (url !== undefined && !/^wss?:\/\//i.test(url)) {
+    throw new UsageError(`--url takes ws:// or wss://; not ${JSON.stringify(url)}.`);
+  }
   if (url !== undefined) return connectTo(url, door, tokenFile);
   if (tokenFile !== undefined)
     throw new UsageError("--token-file goes with --url; the local server needs none.");

@@ -29,6 +29,9 @@ export const HELP_FLAG = {
   help: { type: "boolean", short: "h", doc: "show the help of this command" },
 } as const satisfies Flags;
 
+/** How long a server that was started for somebody who has left stays for the next one, unless told. */
+export const USUAL_IDLE_SECONDS = 600;
+
 /** The options that every command with a server of its own takes. */
 export const SERVER_FLAGS = {
   cwd: { type: "string", takes: "DIR", doc: "where to work (default: here)" },

@@ -1,8 +1,10 @@
 import { resolve } from "node:path";
 import type { Engine } from "@flint/core";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
+import type { SandboxPolicy } from "@flint/protocol";
 import { stdioTransport } from "@flint/rpc";
 import { composeEngine } from "../compose.ts";
+import { USUAL_POLICIES } from "../config/policies.ts";
 import { stateFolder, tokenFile as usualTokenFile } from "../config.ts";
 import { DOOR_NAMES, type DoorName, doorsWith, OpenDoors, ROOT_DOOR, USUAL_DOOR } from "../doors.ts";
 import { type Clients, endServer, signalled } from "../ending.ts";
@@ -43,7 +45,8 @@ export async function serveListeners(values: Values): Promise<number> {
   if (presence !== undefined && addresses.some(({ kind }) => kind === "local")) {
     process.stderr.write(localText(presence.folder, plan.door, values.json === true));
   }
-  for (const place of listening.places) process.stderr.write(placeText(place, values.json === true));
+  const policy = (options.sandboxPolicy ?? USUAL_POLICIES.sandboxPolicy).type;
+  for (const place of listening.places) process.stderr.write(placeText(place, policy, values.json === true));
   if (addresses.some(({ kind }) => kind === "webSocket") && plan.token === undefined) {
     process.stderr.write(OPEN_PORT);
   }
@@ -128,21 +131,35 @@ function localText(folder: string, door: DoorName, json: boolean): string {
 }
 
 /** What is said about an open listener; the token itself is never printed. */
-function placeText({ place, door, tokenFile }: OpenPlace, json: boolean): string {
+function placeText({ place, door, tokenFile }: OpenPlace, policy: PolicyName, json: boolean): string {
   if (json) return `${JSON.stringify({ listening: place, door, tokenFile: tokenFile ?? null })}\n`;
   if (place.startsWith("unix:")) return `flint: listening at ${place} (${door} door)\n`;
   const paths = DOOR_NAMES.map((name) => `/${name}`).join(", ");
   const secret = tokenFile === undefined ? "no token" : `the token is in ${tokenFile}`;
   const line = `flint: listening at ${place} (${door} door at /, others at ${paths}); ${secret}\n`;
   // Without a word before it, so that it can be pasted.
-  return door === "codex" ? `${line}${codexLine(place, tokenFile)}\n` : line;
+  return door === "codex" ? `${line}${codexLine(place, policy, tokenFile)}\n` : line;
 }
 
+type PolicyName = SandboxPolicy["type"];
+
+/**
+ * What Codex calls the policy of the server. The TUI (0.166.0) asks for read-only threads in every folder that it was not
+ * told to trust, and never asks its user about a remote one; so the line says what the server would have given.
+ */
+const CODEX_SANDBOX: Readonly<Record<PolicyName, string>> = {
+  readOnly: " --sandbox read-only",
+  workspaceWrite: " --sandbox workspace-write",
+  dangerFullAccess: " --sandbox danger-full-access",
+  externalSandbox: "",
+};
+
 /** How the Codex TUI is started on this server. */
-function codexLine(place: string, tokenFile: string | undefined): string {
-  if (tokenFile === undefined) return `codex --remote ${place}`;
+function codexLine(place: string, policy: PolicyName, tokenFile: string | undefined): string {
+  const sandbox = CODEX_SANDBOX[policy];
+  if (tokenFile === undefined) return `codex --remote ${place}${sandbox}`;
   const token = `FLINT_TOKEN="$(cat ${shellWord(tokenFile)})"`;
-  return `${token} codex --remote ${place} --remote-auth-token-env FLINT_TOKEN`;
+  return `${token} codex --remote ${place} --remote-auth-token-env FLINT_TOKEN${sandbox}`;
 }
 
 function shellWord(text: string): string {

@@ -1,7 +1,15 @@
 import { type Command, type CommandGroup, command } from "./command.ts";
 import { orCodexExec } from "./exec/experimental/command.ts";
 import { EXEC_FLAGS } from "./exec/flags.ts";
-import { ACP_FLAGS, DOOR_FLAG, HELP_FLAG, JSON_FLAG, LISTEN_FLAGS, SERVER_FLAGS } from "./flags.ts";
+import {
+  ACP_FLAGS,
+  DOOR_FLAG,
+  HELP_FLAG,
+  JSON_FLAG,
+  LISTEN_FLAGS,
+  SERVER_FLAGS,
+  USUAL_IDLE_SECONDS,
+} from "./flags.ts";
 import { threads } from "./threads/table.ts";
 
 const exec = command({
@@ -175,7 +183,7 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
       "idle-exit": {
         type: "string",
         takes: "SECONDS",
-        doc: "when the server of --start ends without clients and turns (default: 600; 0: never)",
+        doc: `when the server of --start ends without clients and turns (default: ${USUAL_IDLE_SECONDS}; 0: never)`,
       },
       url: { type: "string", takes: "URL", doc: "a server elsewhere: ws://127.0.0.1:PORT or wss://HOST" },
       "token-file": { type: "string", takes: "FILE", doc: "the token for --url (default: FLINT_TOKEN)" },

@@ -1,8 +1,7 @@
 import type { Socket } from "node:net";
+import { LONGEST_MEETING_LINE } from "@flint/protocol";
 
 const LF = 10;
-/** Enough for the longest path, however it is written. */
-const LONGEST = 32_768;
 
 /**
  * Takes the first line off a socket and leaves the rest unread. Undefined if the socket ends, says too much, or takes
@@ -24,7 +23,7 @@ export function firstLine(socket: Socket, milliseconds: number): Promise<string 
       if (end !== -1) {
         if (end + 1 < seen.length) socket.unshift(seen.subarray(end + 1));
         settle(seen.toString("utf8", 0, end));
-      } else if (seen.length > LONGEST) giveUp();
+      } else if (seen.length > LONGEST_MEETING_LINE) giveUp();
     };
     const timer = setTimeout(giveUp, milliseconds);
     timer.unref();

@@ -1,7 +1,9 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { TestClock, temporaryFolder, testEngine } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
+import { serverFile } from "../config.ts";
 import { OpenDoors } from "../doors.ts";
-import { joinRunning } from "./join.ts";
+import { joinOrClaim, joinRunning } from "./join.ts";
 import { Listening } from "./listening.ts";
 
 const CWD = "/work";
@@ -40,6 +42,24 @@ test.each(["FLINT_MODEL", "FLINT_MODEL_URL", "FLINT_CONFIG", "ANTHROPIC_BASE_URL
     });
   },
 );
+
+test("a server of another version is not joined, and the client is told", async () => {
+  const folder = await running();
+  const file = serverFile(folder);
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), version: "0.0.0" }));
+  const reason = "it is Flint 0.0.0";
+  expect(await joinRunning({ folder, door: "flint", cwd: CWD })).toEqual({ end: undefined, reason });
+});
+
+test("whoever waits for the server of a folder is told at once that it is another one", async () => {
+  const folder = await running();
+  set("FLINT_MODEL", "something/else");
+  const patience = { wholeMs: 0, roundMs: 1 };
+  expect(await joinOrClaim({ folder, door: "flint", cwd: CWD }, patience)).toEqual({
+    end: undefined,
+    reason: "it was started with other settings in its environment",
+  });
+});
 
 test("where none runs there is nothing to say", async () => {
   const { path: empty } = await temporaryFolder();

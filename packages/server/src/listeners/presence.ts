@@ -1,10 +1,10 @@
-import { randomBytes } from "node:crypto";
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Lock } from "@flint/core/store";
 import type { RunningServer } from "@flint/protocol";
 import { serverFile } from "../config.ts";
 import { VERSION } from "../version.ts";
+import { replaceWholeSync } from "../whole-file.ts";
 import type { Guests } from "./guests.ts";
 import { meetingPath } from "./meeting-place.ts";
 import { settingsMark } from "./running-server.ts";
@@ -41,9 +41,12 @@ export class Presence {
       const path = meetingPath(root);
       const listener = await UnixListener.start({ path, door: "chosen", guests });
       const file = serverFile(root);
-      const own = { pid: process.pid, version: VERSION, socket: path, listeners: [...listeners] };
+      const running: RunningServer = {
+        ...{ pid: process.pid, version: VERSION, socket: path, listeners: [...listeners] },
+        ...{ cwd: resolve(cwd), settings: settingsMark() },
+      };
       try {
-        replace(file, { ...own, cwd: resolve(cwd), settings: settingsMark() });
+        replaceWholeSync(file, `${JSON.stringify(running)}\n`);
       } catch (error) {
         // Whoever takes the lock next must find nobody at the socket.
         await listener.close();
@@ -62,11 +65,4 @@ export class Presence {
     await this.#listener.close();
     await this.#lock.release();
   }
-}
-
-/** Whoever reads the file finds all of it. */
-function replace(path: string, content: RunningServer): void {
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
-  writeFileSync(temporary, `${JSON.stringify(content)}\n`, { mode: 0o600, flag: "wx" });
-  renameSync(temporary, path);
 }

@@ -1,7 +1,11 @@
 import type { Params } from "@flint/protocol";
+import { connect } from "@flint/sdk";
 import { TestClock, temporaryFolder, testEngine, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { OpenDoors } from "../doors.ts";
+import { Guests } from "./guests.ts";
 import { OpenServer, type OpenServerOptions } from "./testing/open-server.ts";
+import { WebSocketListener } from "./web-socket-listener.ts";
 
 type Server = NonNullable<Params<"thread/start">["mcpServers"]>[number];
 const PROGRAM: Server = { type: "stdio", name: "notes", command: "/bin/notes", args: [], env: {} };
@@ -53,6 +57,20 @@ describe("MCP servers that a client brings along", () => {
     const place = { cwd: "/", mcpServers: [{ name: "notes", command: "/bin/notes", args: [], env: [] }] };
     const answer = await ask(server, "/acp", [initialize, { method: "session/new", params: place }]);
     expect(answer).toMatchObject({ error: { code: -32602, ...REFUSED } });
+  });
+
+  test("a port of which nothing is said about rights gives none", async () => {
+    const guests = new Guests(new OpenDoors(testEngine({}).engine), new TestClock());
+    const rules = { root: "flint", isToken: undefined, allowHosts: [], allowOrigins: [] } as const;
+    const place = { host: "127.0.0.1", port: 0, guests, clock: new TestClock() };
+    const listener = await WebSocketListener.start({ ...rules, ...place });
+    onTestFinished(async () => {
+      await guests.close();
+      await listener.close();
+    });
+    const client = await connect({ url: listener.place });
+    onTestFinished(() => client.close());
+    await expect(client.call("thread/start", { mcpServers: [PROGRAM] })).rejects.toMatchObject(REFUSED);
   });
 
   test("a client at a socket file brings programs: only the user of the server gets there", async () => {

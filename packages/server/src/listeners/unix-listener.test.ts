@@ -186,6 +186,7 @@ describe("the meeting socket", () => {
     ['{"door":"kitchen"}\n', 'There is no door "kitchen"'],
     ['{"door":"__proto__"}\n', "There is no door"],
     ['{"door":7}\n', "Send one line such as"],
+    ['{"door":"flint","cwd":"sub"}\n', 'with "cwd" only as an absolute path'],
     [HELLO, "Send one line such as"],
     ["\n", "Send one line such as"],
     ["GET / HTTP/1.1\r\n\r\n", "Send one line such as"],
@@ -197,11 +198,12 @@ describe("the meeting socket", () => {
     expect(answer).toMatchObject({ ok: false, reason: expect.stringContaining(reason) });
   });
 
-  test("ends at once with a first line that has no end", async () => {
+  // Sooner than by the time that a newcomer has for its first line.
+  test("ends at once with a first line that has no end", { timeout: 8_000 }, async () => {
     const { socket } = await meeting();
     const client = await socket();
     client.on("error", () => undefined);
-    client.write("x".repeat(5_000));
+    client.write("x".repeat(40_000));
     const closed = new Promise((resolve) => client.once("close", resolve));
     client.resume();
     await closed;

@@ -91,7 +91,7 @@ export class UnixListener implements Listener {
     }
     const hello = readMeetingLine(MEETING.hello, line);
     if (hello !== undefined && isDoorName(hello.door)) return { ...hello, door: hello.door };
-    const way = 'Send one line such as {"door":"flint"} first.';
+    const way = 'Send one line such as {"door":"flint"} first, with "cwd" only as an absolute path.';
     const reason = hello === undefined ? way : noSuchDoor(hello.door);
     // Whatever else it sent is not read, and would keep the socket open.
     socket.end(lineOf({ ok: false, reason }), () => socket.destroy());

@@ -1,6 +1,6 @@
 import type { Clock } from "@flint/core/ports";
 import { LIMITS } from "@flint/protocol";
-import { decode, LineReader, type Receiver, type Transport } from "@flint/rpc";
+import { decode, LineReader, type Receiver, WrappedTransport } from "@flint/rpc";
 import type { Cut, GuestTransport } from "./cut.ts";
 
 /** A first message is short; what is longer is looked at by the door alone. */
@@ -17,15 +17,14 @@ export interface Watch {
  * A transport that ends by itself when the other side does not say `initialize` in time, or takes nothing of what
  * waits for it. Both bounds keep what a client that hangs can cost.
  */
-export class WatchedTransport implements Transport {
-  readonly #inner: GuestTransport;
+export class WatchedTransport extends WrappedTransport<GuestTransport> {
   readonly #watch: Watch;
   #reader: LineReader | undefined;
   #stopGreeting: () => void;
   #stopStalled: (() => void) | undefined;
 
   constructor(inner: GuestTransport, watch: Watch) {
-    this.#inner = inner;
+    super(inner);
     this.#watch = watch;
     this.#reader = new LineReader({
       limit: LONGEST_GREETING,
@@ -41,8 +40,8 @@ export class WatchedTransport implements Transport {
     return this.#reader === undefined;
   }
 
-  start(receiver: Receiver): void {
-    this.#inner.start({
+  override start(receiver: Receiver): void {
+    this.inner.start({
       chunk: (bytes) => {
         this.#reader?.push(bytes);
         receiver.chunk(bytes);
@@ -54,34 +53,22 @@ export class WatchedTransport implements Transport {
     });
   }
 
-  write(text: string): boolean {
-    const goesOn = this.#inner.write(text);
+  override write(text: string): boolean {
+    const goesOn = this.inner.write(text);
     if (!goesOn) this.#awaitDrain();
     return goesOn;
   }
 
-  onDrain(listener: () => void): void {
-    this.#inner.onDrain(listener);
-  }
-
-  pause(): void {
-    this.#inner.pause();
-  }
-
-  resume(): void {
-    this.#inner.resume();
-  }
-
-  close(): void {
+  override close(): void {
     this.#stopGreeting();
-    this.#inner.close();
+    this.inner.close();
   }
 
   /** Ends it at once. */
   cut(why: Cut): void {
     this.#stopGreeting();
     this.#onDrain();
-    this.#inner.cut(why);
+    this.inner.cut(why);
   }
 
   #look(text: string): void {

@@ -38,6 +38,9 @@ export const MODEL_FAILURES = [
   "survives an answer of its model that breaks off",
 ] as const;
 
+/** Some checks start a real agent several times, and the machine may be busy with others. */
+const PATIENCE_MS = 90_000;
+
 /**
  * One suite for every driver: what the core relies on, whatever the agent behind it is, and what users are promised of
  * every agent. What an agent cannot be tried in is left out by name with `checksWithout`; its `gives` says why.
@@ -45,7 +48,7 @@ export const MODEL_FAILURES = [
 export function describeDriver(name: string, make: MakeDriver, checks: DriverChecks = ALL_CHECKS): void {
   describe(`${name}, as any driver`, () => {
     for (const [title, check] of Object.entries(checks)) {
-      test(title, () => check(make));
+      test(title, () => check(make), PATIENCE_MS);
     }
   });
 }

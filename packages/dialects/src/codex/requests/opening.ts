@@ -3,6 +3,7 @@ import type { CodexDoorParams } from "@flint/protocol/codex";
 import { lastToldUsage } from "../../spent.ts";
 import { approvalWanted } from "../approval-wanted.ts";
 import { toolsOffered } from "../client-tools.ts";
+import { withKnownEffort } from "../effort.ts";
 import { type EncodedTurn, encodedTurn, withTurns } from "../encoded-answer.ts";
 import { firstPage } from "../first-page.ts";
 import { goalOf, status, tell, usage } from "../outbound.ts";
@@ -27,10 +28,12 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
     const { ephemeral, dynamicTools } = params;
     const overrides = await overridesOf(params, visit);
     const wanted = { ...overrides, ...present({ ephemeral }), ...toolsOffered(dynamicTools) };
-    await visit.client.call("thread/start", wanted, ({ thread }) => {
-      visit.words.note(thread.id, params);
-      visit.onStarted(thread.id, (settings) => reply(openedThread(thread, settings, visit.words)));
-    });
+    await withKnownEffort(wanted, (given) =>
+      visit.client.call("thread/start", given, ({ thread }) => {
+        visit.words.note(thread.id, params);
+        visit.onStarted(thread.id, (settings) => reply(openedThread(thread, settings, visit.words)));
+      }),
+    );
   },
 
   async "thread/resume"(params, visit, reply) {
@@ -40,7 +43,9 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
     const overrides = await overridesOf(params, visit, threadId);
     visit.words.note(threadId, params);
     if (Object.keys(overrides).length > 0)
-      await visit.core("thread/settings/update", { threadId, ...overrides });
+      await withKnownEffort(overrides, (given) =>
+        visit.core("thread/settings/update", { threadId, ...given }),
+      );
     const earlier = excludeTurns ? [] : await eachTurn(visit, threadId, encodedTurn);
     const page = await firstPage(params, visit);
     const { goal } = await visit.core("thread/goal/get", { threadId });
@@ -80,24 +85,27 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
     const wanted = { ...(await overridesOf(params, visit, threadId)), ...present({ ephemeral }) };
     if (last === undefined) {
       const begun = { ...(await settingsToBeginWith(visit, threadId)), ...wanted };
-      await visit.client.call("thread/start", begun, ({ thread }) => {
-        visit.words.copy(threadId, thread.id);
-        visit.onStarted(thread.id, (settings) =>
-          reply(openedThread({ ...thread, forkedFromId: threadId }, settings, visit.words)),
-        );
-      });
-      return;
+      return withKnownEffort(begun, (given) =>
+        visit.client.call("thread/start", given, ({ thread }) => {
+          visit.words.copy(threadId, thread.id);
+          visit.onStarted(thread.id, (settings) =>
+            reply(openedThread({ ...thread, forkedFromId: threadId }, settings, visit.words)),
+          );
+        }),
+      );
     }
-    await visit.client.call("thread/fork", { threadId, lastTurnId: last.id, ...wanted }, (forked) => {
-      const { thread } = forked;
-      visit.words.copy(threadId, thread.id);
-      visit.words.note(thread.id, params);
-      visit.onStarted(thread.id, (settings) => {
-        const opened = openedThread(thread, settings, visit.words);
-        reply(params.excludeTurns === true ? opened : withTurns(opened, kept));
-        tellUsage(visit, forked);
-      });
-    });
+    await withKnownEffort({ threadId, lastTurnId: last.id, ...wanted }, (given) =>
+      visit.client.call("thread/fork", given, (forked) => {
+        const { thread } = forked;
+        visit.words.copy(threadId, thread.id);
+        visit.words.note(thread.id, params);
+        visit.onStarted(thread.id, (settings) => {
+          const opened = openedThread(thread, settings, visit.words);
+          reply(params.excludeTurns === true ? opened : withTurns(opened, kept));
+          tellUsage(visit, forked);
+        });
+      }),
+    );
   },
 };
 

@@ -1,6 +1,7 @@
-import { FlintError, type Params, type Turn, type UserInput } from "@flint/protocol";
+import type { Params, Turn, UserInput } from "@flint/protocol";
 import type { CodexDoorParams } from "@flint/protocol/codex";
 import { approvalWanted } from "../approval-wanted.ts";
+import { withKnownEffort } from "../effort.ts";
 import { userInputOf } from "../input.ts";
 import { itemOf } from "../items.ts";
 import { sandboxWanted } from "../permissions.ts";
@@ -65,7 +66,7 @@ export const turnRequests: Handlers<
   async "thread/settings/update"(params, visit, reply) {
     const { threadId } = params;
     const overrides = await overridesOf(params, visit);
-    await callTolerantly(overrides, (given) =>
+    await withKnownEffort(overrides, (given) =>
       visit.client.call("thread/settings/update", { threadId, ...given }, () => reply({})),
     );
   },
@@ -95,7 +96,7 @@ async function changeSettings(params: Working, visit: Visit): Promise<void> {
   const { threadId } = params;
   const overrides = await overridesOf(params, visit);
   if (Object.keys(overrides).length === 0) return;
-  await callTolerantly(overrides, (given) => visit.core("thread/settings/update", { threadId, ...given }));
+  await withKnownEffort(overrides, (given) => visit.core("thread/settings/update", { threadId, ...given }));
 }
 
 async function overridesOf(params: Working, visit: Visit): Promise<Overrides> {
@@ -115,25 +116,6 @@ async function overridesOf(params: Working, visit: Visit): Promise<Overrides> {
     ...(Object.keys(config).length === 0 ? {} : { config }),
   };
 }
-
-/** A client may send the effort of another model; one that this model does not have is left out. */
-async function callTolerantly(
-  overrides: Overrides,
-  call: (given: Overrides) => Promise<unknown>,
-): Promise<void> {
-  try {
-    await call(overrides);
-  } catch (error) {
-    // Expected: `invalidParams` that names the selector.
-    const isAboutEffort = error instanceof FlintError && EFFORT_FIELDS.has(error.data.field);
-    if (!isAboutEffort || overrides.config?.[REASONING_EFFORT] === undefined) throw error;
-    const { config, ...others } = overrides;
-    const { [REASONING_EFFORT]: _effort, ...values } = config;
-    await call({ ...others, config: values });
-  }
-}
-
-const EFFORT_FIELDS: ReadonlySet<unknown> = new Set([REASONING_EFFORT, "config"]);
 
 /** The selector of the agent that has it plan first, or not any more; nothing if that is so already. */
 async function planOf(

@@ -17,13 +17,20 @@ export async function doctor({ values, positionals }: DoctorArguments): Promise<
   const findings = await Promise.all(CHECKS.map((check) => check(process.cwd())));
   const all = findings.flat();
   if (values.json === true) sayJson(all);
-  else say(all.map(lines).join(""));
+  else say(report(all));
   const faults = all.filter((finding) => finding.state === "problem").length;
   if (values.json !== true) say(faults === 0 ? "\nAll is well.\n" : `\n${faults} to put right.\n`);
   return faults === 0 ? 0 : 1;
 }
 
-function lines({ state, name, detail, wayOut }: Finding): string {
-  const way = wayOut === undefined ? "" : `${"".padEnd(18)}${visible(wayOut)}\n`;
-  return `${MARKS[state]}${name.padEnd(14)}${visible(detail)}\n${way}`;
+/** The findings as they are shown: the details stand below each other, however long a name is. */
+export function report(findings: readonly Finding[]): string {
+  const width = Math.max(12, ...findings.map(({ name }) => name.length)) + 2;
+  return findings.map((finding) => lines(finding, width)).join("");
+}
+
+function lines({ state, name, detail, wayOut }: Finding, width: number): string {
+  const mark = MARKS[state];
+  const way = wayOut === undefined ? "" : `${"".padEnd(mark.length + width)}${visible(wayOut)}\n`;
+  return `${mark}${name.padEnd(width)}${visible(detail)}\n${way}`;
 }

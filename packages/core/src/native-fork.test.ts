@@ -1,0 +1,96 @@
+import { emptyThread, type NativeEnd, type ThreadState, type Turn } from "@flint/protocol";
+import { describe, expect, test } from "vitest";
+import { type ForkSource, forkSource } from "./native-fork.ts";
+
+const AGENT = "claude";
+
+function endIn(sessionId: string, position: string, agent = AGENT): NativeEnd {
+  return { agent, sessionId, position };
+}
+
+function turn(id: string, nativeEnd?: NativeEnd): Turn {
+  return { id, status: "completed", items: [], ...(nativeEnd === undefined ? {} : { nativeEnd }) };
+}
+
+/** A thread whose agent worked in a session of its own up to a turn; without a session if none is named. */
+function threadWith(options: {
+  from?: string;
+  session?: string;
+  lastTurn?: string;
+  runs?: string;
+}): ThreadState {
+  const { from, session, lastTurn, runs } = options;
+  const state = emptyThread("any");
+  return {
+    ...state,
+    thread: { ...state.thread, ...(from === undefined ? {} : { forkedFromId: from }) },
+    nativeIds: session === undefined ? {} : { [AGENT]: session },
+    lastTurns: lastTurn === undefined ? {} : { [AGENT]: lastTurn },
+    activeTurnId: runs,
+  };
+}
+
+/** What is found for a thread with these turns, among other threads by their names. */
+function found(
+  state: ThreadState,
+  turns: readonly Turn[],
+  others: Readonly<Record<string, ThreadState>> = {},
+): Promise<ForkSource | undefined> {
+  return forkSource({ agent: AGENT, state, turns, stateOf: async (id) => others[id] });
+}
+
+describe("the session that an agent goes on from a copy of", () => {
+  const fork = threadWith({ from: "a" });
+  const a = threadWith({ session: "of a", lastTurn: "2" });
+
+  test("is the whole one of the thread before, if nothing knows more", async () => {
+    const turns = [turn("1", endIn("of a", "p1")), turn("2", endIn("of a", "p2"))];
+    expect(await found(fork, turns, { a })).toEqual({ nativeId: "of a", lastTurnId: "2" });
+  });
+
+  test("is a part of another one, if that knows a later turn", async () => {
+    const turns = [turn("1"), turn("2"), turn("3", endIn("later", "p3"))];
+    const part = { nativeId: "later", position: "p3", lastTurnId: "3" };
+    expect(await found(fork, turns, { a })).toEqual(part);
+  });
+
+  test("is the whole one, if the part ends earlier", async () => {
+    const turns = [turn("1", endIn("earlier", "p1")), turn("2")];
+    expect(await found(fork, turns, { a })).toEqual({ nativeId: "of a", lastTurnId: "2" });
+  });
+
+  test("ends at the latest turn of this agent, not at one of another agent", async () => {
+    const turns = [
+      turn("1", endIn("s", "p1")),
+      turn("2", endIn("s", "p2")),
+      turn("3", endIn("t", "q", "codex")),
+    ];
+    const part = { nativeId: "s", position: "p2", lastTurnId: "2" };
+    expect(await found(threadWith({}), turns)).toEqual(part);
+  });
+
+  test("is not that of the thread before, once a session of the fork's own was dropped", async () => {
+    const dropped = threadWith({ from: "a", session: "" });
+    expect(await found(dropped, [turn("1"), turn("2")], { a })).toBeUndefined();
+    const part = { nativeId: "own", position: "p1", lastTurnId: "1" };
+    expect(await found(dropped, [turn("1", endIn("own", "p1")), turn("2")], { a })).toEqual(part);
+  });
+
+  test.each([
+    ["is gone", {}],
+    ["works on a turn", { a: threadWith({ session: "of a", lastTurn: "2", runs: "3" }) }],
+    ["has gone on since", { a: threadWith({ session: "of a", lastTurn: "3" }) }],
+    ["has dropped its session", { a: threadWith({ session: "", lastTurn: "2" }) }],
+  ])("is none, if the thread before %s", async (_how, others) => {
+    expect(await found(fork, [turn("1"), turn("2")], others)).toBeUndefined();
+  });
+
+  test("is looked for through forks in which the agent never worked, but not for ever", async () => {
+    const turns = [turn("1"), turn("2")];
+    const between = { b: threadWith({ from: "c" }), c: threadWith({ from: "a" }), a };
+    const source = { nativeId: "of a", lastTurnId: "2" };
+    expect(await found(threadWith({ from: "b" }), turns, between)).toEqual(source);
+    const circle = { b: threadWith({ from: "c" }), c: threadWith({ from: "b" }) };
+    expect(await found(threadWith({ from: "b" }), turns, circle)).toBeUndefined();
+  });
+});

@@ -1,0 +1,25 @@
+import { WireClient } from "@flint/testkit";
+import { environmentIn, FLINT_CODEX } from "./codex-sdk.ts";
+
+/** Several programs are started one after the other, on a machine that may be busy. */
+export const TEST_MS = 90_000;
+/** How long an answer may take there. */
+export const WAIT = { withinMs: 30_000 };
+
+/** An app server as a client of Codex starts one, but Flint's. */
+export function spawnServer(
+  workspace: string,
+  home: string,
+  args: readonly string[] = ["app-server"],
+  env: Readonly<Record<string, string>> = {},
+): WireClient {
+  return WireClient.spawn([FLINT_CODEX, ...args], {
+    cwd: workspace,
+    env: { ...environmentIn(home), ...env },
+  });
+}
+
+/** What a user writes, as input of a turn. */
+export function text(words: string) {
+  return [{ type: "text", text: words }];
+}
