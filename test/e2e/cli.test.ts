@@ -289,6 +289,8 @@ describe("flint without a home folder", () => {
     });
     const env = { HOME: "", FLINT_HOME: `${cwd}/../state`, FLINT_CONFIG: `${cwd}/../config.toml` };
     expect((await flint(["threads", "list"], { env })).code).toBe(0);
+    const nowhere = await flint(["threads", "list"], { env: { FLINT_HOME: "/proc/flint" } });
+    expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining("no folder can be made")]);
   });
 });
 

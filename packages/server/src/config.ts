@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { RUN_FILES } from "@flint/protocol";
 
 /** Every environment variable that Flint reads, and what it is for. Nothing else in Flint reads the environment. */
@@ -83,6 +83,10 @@ function inHome(...names: readonly string[]): string {
 /** Where threads are kept. */
 export function stateFolder(): string {
   const home = setting("FLINT_HOME");
+  // Nothing can be kept there, and Node never gives up trying to make a folder in it.
+  if (home !== undefined && /^\/(?:proc|sys)(?:\/|$)/.test(resolve(home))) {
+    throw new Error(`FLINT_HOME is ${home}, where no folder can be made. Name one that can be written.`);
+  }
   if (home !== undefined) return home;
   return join(setting("XDG_STATE_HOME") ?? inHome(".local", "state"), "flint");
 }

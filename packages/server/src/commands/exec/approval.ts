@@ -16,7 +16,8 @@ export interface ApprovalOptions {
 
 type Answer = ApprovalReply | "explain";
 
-const NOBODY = "Nobody is at a terminal to allow it. Run it in one, or with --approval never.";
+/** Why something was declined where no user is, and what to do about it. */
+export const NOBODY = "Nobody is at a terminal to allow it. Run it in one, or with --approval never.";
 const NO: ApprovalReply = { decision: "decline", message: "The user said no." };
 
 /** Lets the user decide what the agent may do, and declines where no user is. */

@@ -5,7 +5,7 @@ import { TurnTally } from "../../screen/turn-tally.ts";
 import { type PlacedOptions, serverOptions } from "../arguments.ts";
 import type { Given } from "../command.ts";
 import { exitCodeOf, type StopCause } from "../exit-codes.ts";
-import { Approvals } from "./approval.ts";
+import { Approvals, NOBODY } from "./approval.ts";
 import { effortValue } from "./experimental/effort.ts";
 import { ThreadFeed } from "./feed.ts";
 import type { EXEC_FLAGS } from "./flags.ts";
@@ -173,6 +173,8 @@ class ExecRun {
     if (status === "completed" && checked?.ok === false) {
       process.stderr.write(`flint: The answer does not fit ${options.schemaFile}: ${checked.problem}.\n`);
     }
+    // Agents hear why, but not all of them say it again.
+    if (this.#approvals.unasked) process.stderr.write(`flint: Something was declined. ${NOBODY}\n`);
     if (status === "completed") answered?.(checked === undefined ? text : answerText(checked, text));
     const fitsSchema = checked?.ok;
     return exitCodeOf({ status, cause: this.#cause, unasked: this.#approvals.unasked, fitsSchema });
