@@ -229,7 +229,7 @@ describe("flint doctor", () => {
       env: { OPENAI_API_KEY: "sk-not-shown-anywhere-0000" },
     });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^ok {2}sandbox {7}(bubblewrap|namespaces)$/m);
+    expect(stdout).toMatch(/^ok {2}sandbox +(bubblewrap|namespaces)$/m);
     expect(stdout).toContain("OPENAI_API_KEY is set");
     expect(stdout).toContain("export ANTHROPIC_API_KEY=");
     expect(stdout).not.toContain("not-shown-anywhere");
@@ -260,7 +260,7 @@ describe("flint doctor", () => {
     expect(stdout).toMatch(/^- {3}Anthropic/m);
     expect((await flint(["models"])).stdout).toMatch(/The model for new threads cannot be used\. .*zebra/);
     await writeFile(`${home}/.config/flint/config.toml`, 'sandbox = "read-only"\n');
-    expect((await flint(["doctor"])).stdout).toContain("configuration 1 key in ");
+    expect((await flint(["doctor"])).stdout).toMatch(/configuration +1 key in /);
   });
 });
 
