@@ -48,17 +48,22 @@ needs("codex")(
 
     const watched = { ...settings, ...T3_MODES["approval-required"].turn };
     const refused = client.turn({ ...watched, input: text("write `no` to no.txt") });
+    await client.decide("item/fileChange/requestApproval", "decline");
     expect(await refused).toMatchObject({ status: "completed" });
     expect(existsSync(join(workspace, "no.txt"))).toBe(false);
+    const allowed = client.turn({ ...watched, input: text("run `touch allowed.txt`") });
+    await client.decide("item/commandExecution/requestApproval", "accept");
+    expect(await allowed).toMatchObject({ status: "completed" });
+    expect(existsSync(join(workspace, "allowed.txt"))).toBe(true);
 
     const long = client.turn({ ...settings, input: text("count to 100000") });
     await client.interrupt(threadId);
     expect(await long).toMatchObject({ status: "interrupted" });
 
     const turns = await client.turnsOf("thread/read", { threadId, includeTurns: true });
-    expect(turns).toHaveLength(7);
+    expect(turns).toHaveLength(8);
     const left = await client.turnsOf("thread/rollback", { threadId, numTurns: 1 });
-    expect(left).toHaveLength(6);
+    expect(left).toHaveLength(7);
     await client.compact(threadId);
     await client.end();
 

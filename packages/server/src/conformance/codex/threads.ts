@@ -19,6 +19,9 @@ import { CodexThread, codexWire } from "./client.ts";
 
 const HELLO = "Say hello";
 
+/** Codex itself (0.166.0) now and then leaves a thread out of its pages in the moment after a turn in it. */
+const PAGING_TRIES = 3;
+
 /** The required fields of a thread. */
 const THREAD = {
   id: UUID,
@@ -99,13 +102,17 @@ export const THREADS: CheckGroup = {
       name: "thread/list pages: the cursor of the first page leads to the second, with no thread twice",
       run: async (trial) => {
         const threads = [await threadOf(trial), await threadOf(trial)];
-        for (const thread of threads) await thread.run(HELLO);
         const wire = await codexWire(trial);
-        const first = await wire.result("thread/list", { cwd: trial.cwd, limit: 1 });
-        const cursor = textAt(first, "nextCursor");
-        const second = await wire.result("thread/list", { cwd: trial.cwd, limit: 1, cursor });
-        const ids = [first, second].map((page) => textAt(page, "data", 0, "id"));
-        if (ids[0] === ids[1]) throw new Failed(`both pages show ${ids[0]}`);
+        for (let left = PAGING_TRIES; ; left -= 1) {
+          for (const thread of threads) await thread.run(HELLO);
+          const first = await wire.result("thread/list", { cwd: trial.cwd, limit: 1 });
+          const cursor = textAt(first, "nextCursor");
+          const second = await wire.result("thread/list", { cwd: trial.cwd, limit: 1, cursor });
+          if (listAt(second, "data").length === 0 && left > 1) continue;
+          const ids = [first, second].map((page) => textAt(page, "data", 0, "id"));
+          if (ids[0] === ids[1]) throw new Failed(`both pages show ${ids[0]}`);
+          return;
+        }
       },
     },
     {
