@@ -1,10 +1,9 @@
 import { closeSync, constants, fchmodSync, fstatSync, ftruncateSync, openSync, readFileSync } from "node:fs";
-import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { readRunning, spawnDetached } from "@flint/sdk";
 import { logFile } from "../config.ts";
 import { preparePrivate } from "./meeting-place.ts";
-import { meet, type Wish } from "./running-server.ts";
+import { type Meeting, meet, type Wish } from "./running-server.ts";
 
 /** What is started, and for whom. */
 export interface Background {
@@ -17,11 +16,6 @@ export interface Background {
   readonly cwd: string;
 }
 
-/** A connection to it, or why there is none. */
-export type Started =
-  | { readonly ok: true; readonly socket: Socket }
-  | { readonly ok: false; readonly reason: string };
-
 /** How long a server may take until it can be met; and one that another program started, after ours gave way to it. */
 const PATIENCE = { startMs: 20_000, otherMs: 5_000, roundMs: 20 };
 const LONGEST_LOG = 1_048_576;
@@ -31,7 +25,7 @@ const LAST_LINES = 5;
  * Starts a server in the background and meets it. Where several programs do so at once, the kernel lets one of the
  * servers be that of the folder, and all of them meet that one.
  */
-export async function startAndMeet(background: Background, wish: Wish): Promise<Started> {
+export async function startAndMeet(background: Background, wish: Wish): Promise<Meeting> {
   const { folder } = background;
   preparePrivate(folder);
   const output = openLog(logFile(folder));
