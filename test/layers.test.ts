@@ -20,8 +20,9 @@ describe("the workspace", () => {
   test("imports only from packages below, by name", () => expect(rules.layers(graph)).toEqual([]));
   test("uses only declared libraries, and only zod in protocol", () =>
     expect(rules.externals(graph)).toEqual([]));
-  test("shows drivers and dialects only the ports of core", () => expect(rules.corePorts(graph)).toEqual([]));
-  test("keeps drivers and dialects from knowing each other", () => expect(rules.islands(graph)).toEqual([]));
+  test("shows drivers and frontends only the ports of core", () =>
+    expect(rules.corePorts(graph)).toEqual([]));
+  test("keeps drivers and frontends from knowing each other", () => expect(rules.islands(graph)).toEqual([]));
   test("starts processes only in named places", () => expect(rules.processes(graph)).toEqual([]));
   test("reads the environment only in one place", () => expect(rules.environment(graph)).toEqual([]));
   test("has no import that leads nowhere", () => expect(rules.existence(graph)).toEqual([]));

@@ -1,6 +1,6 @@
 // A server of Flint over stdio whose agents are made for measurements.
 // Arguments: the folder for its threads, its durability, and the program that plays the agent.
-import { flintDialect } from "@flint/dialects/flint";
+import { flintDialect } from "@flint/frontends/flint";
 import { composeEngine, serveStdio } from "@flint/server";
 import { burstDriver } from "./burst-driver.ts";
 import { relayDriver } from "./relay-driver.ts";

@@ -3,7 +3,7 @@
 // an agent is put to sleep. On SIGUSR2 it notes down in its folder how many bytes it holds after all else was collected.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { flintDialect } from "@flint/dialects/flint";
+import { flintDialect } from "@flint/frontends/flint";
 import { composeEngine, serveStdio } from "@flint/server";
 import { ClaudeDriver } from "../../packages/drivers/src/claude/driver.ts";
 import { HELD_FILE } from "./held-file.ts";

@@ -1,6 +1,6 @@
 // Streams one turn to several clients of a door in one process and tells the processor time it took, in microseconds.
 // Arguments: the folder for its threads, the name of the door, how many clients, and the order for the turn as JSON.
-import { Door } from "@flint/dialects";
+import { Door } from "@flint/frontends";
 import { composeEngine } from "@flint/server";
 import { DOORS, isDoorName, USUAL_DOOR } from "../../packages/server/src/doors.ts";
 import { DOOR_WORDS } from "../../test/e2e/many-clients-words.ts";

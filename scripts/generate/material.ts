@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ACP } from "../../packages/dialects/src/acp/vocabulary.ts";
+import { ACP } from "../../packages/frontends/src/acp/vocabulary.ts";
 import { isGroup } from "../../packages/server/src/commands/command.ts";
 import { EXIT_CODES } from "../../packages/server/src/commands/exit-codes.ts";
 import { commandHelp } from "../../packages/server/src/commands/help.ts";

@@ -1,16 +1,16 @@
 import { PassThrough } from "node:stream";
-import { type AnyDialect, Door } from "@flint/dialects";
-import { acpDialect } from "@flint/dialects/acp";
-import { codexDialect } from "@flint/dialects/codex";
-import { flintDialect } from "@flint/dialects/flint";
-import { harnessDialect } from "@flint/dialects/harness";
+import { type AnyDialect, Door } from "@flint/frontends";
+import { acpDialect } from "@flint/frontends/acp";
+import { codexDialect } from "@flint/frontends/codex";
+import { flintDialect } from "@flint/frontends/flint";
+import { harnessDialect } from "@flint/frontends/harness";
 import { FLINT, HARNESS, type Vocabulary } from "@flint/protocol";
 import { CODEX } from "@flint/protocol/codex";
 import { streamTransport } from "@flint/rpc";
 import { composeEngine } from "@flint/server";
 import { scriptedDriver, temporaryFolder, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ACP } from "../../packages/dialects/src/acp/vocabulary.ts";
+import { ACP } from "../../packages/frontends/src/acp/vocabulary.ts";
 import { codexHost } from "../../packages/server/src/codex-host/codex-host.ts";
 import { RandomClient } from "./random/random-client.ts";
 

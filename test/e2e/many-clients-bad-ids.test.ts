@@ -1,9 +1,9 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { acpDialect } from "@flint/dialects/acp";
-import { codexDialect } from "@flint/dialects/codex";
-import { flintDialect } from "@flint/dialects/flint";
-import { harnessDialect } from "@flint/dialects/harness";
+import { acpDialect } from "@flint/frontends/acp";
+import { codexDialect } from "@flint/frontends/codex";
+import { flintDialect } from "@flint/frontends/flint";
+import { harnessDialect } from "@flint/frontends/harness";
 import type { RequestRow, Vocabulary } from "@flint/protocol";
 import { composeEngine } from "@flint/server";
 import { scriptedDriver, TestClock, temporaryFolder, WireError } from "@flint/testkit";

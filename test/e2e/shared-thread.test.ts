@@ -1,7 +1,7 @@
 import type { Engine } from "@flint/core";
-import { Door } from "@flint/dialects";
-import { flintDialect } from "@flint/dialects/flint";
-import { harnessDialect } from "@flint/dialects/harness";
+import { Door } from "@flint/frontends";
+import { flintDialect } from "@flint/frontends/flint";
+import { harnessDialect } from "@flint/frontends/harness";
 import { memoryPair, Peer } from "@flint/rpc";
 import { connect, type FlintClient } from "@flint/sdk";
 import { composeEngine } from "@flint/server";

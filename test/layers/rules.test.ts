@@ -21,8 +21,8 @@ const PACKAGES: Record<string, PackageFacts> = {
     exports: { "@flint/drivers": "packages/drivers/src/index.ts" },
     dependencies: flint("protocol", "rpc", "core"),
   },
-  dialects: {
-    exports: { "@flint/dialects": "packages/dialects/src/index.ts" },
+  frontends: {
+    exports: { "@flint/frontends": "packages/frontends/src/index.ts" },
     dependencies: flint("protocol", "core"),
   },
 };
@@ -62,9 +62,9 @@ describe("the layer rule", () => {
   });
 
   test("refuses an allowed package that package.json does not declare", () => {
-    const graph = workspace({ "~/dialects/src/a.ts": '\nimport "@flint/rpc";' });
+    const graph = workspace({ "~/frontends/src/a.ts": '\nimport "@flint/rpc";' });
     expect(rules.layers(graph)).toEqual([
-      "packages/dialects/src/a.ts:2 imports @flint/rpc: is not declared in package.json",
+      "packages/frontends/src/a.ts:2 imports @flint/rpc: is not declared in package.json",
     ]);
   });
 
@@ -95,8 +95,8 @@ describe("the ports rule", () => {
   test.each([
     ["drivers", 'import type { Driver } from "@flint/core/ports";'],
     ["drivers", 'import { Glob } from "@flint/core/globs";'],
-    ["dialects", 'import { follow } from "@flint/core/ports";'],
-    ["dialects", 'import type { Engine } from "@flint/core";'],
+    ["frontends", 'import { follow } from "@flint/core/ports";'],
+    ["frontends", 'import type { Engine } from "@flint/core";'],
     ["rpc", 'import type { Engine } from "@flint/core";'],
   ])("leaves %s alone that has %s", (name, source) => {
     expect(rules.corePorts(workspace({ [`~/${name}/src/a.ts`]: source }))).toEqual([]);
@@ -108,9 +108,9 @@ describe("the ports rule", () => {
     ["drivers", 'import type { Store } from "@flint/core/store";'],
     ["drivers", 'const { open } = await import("@flint/core/store");'],
     ["drivers", 'import { Glob } from "@flint/core/globs/glob";'],
-    ["dialects", 'import { Glob } from "@flint/core/globs";'],
-    ["dialects", 'import { Engine } from "@flint/core";'],
-    ["dialects", 'import type { Store } from "@flint/core/store";'],
+    ["frontends", 'import { Glob } from "@flint/core/globs";'],
+    ["frontends", 'import { Engine } from "@flint/core";'],
+    ["frontends", 'import type { Store } from "@flint/core/store";'],
   ])("refuses that %s has %s", (name, source) => {
     expect(rules.corePorts(workspace({ [`~/${name}/src/a.ts`]: source }))).toHaveLength(1);
   });
@@ -120,14 +120,14 @@ describe("the island rule", () => {
   const folders = {
     "~/drivers/src/b/b.ts": "",
     "~/drivers/src/shared/s.ts": "",
-    "~/dialects/src/b/b.ts": "",
+    "~/frontends/src/b/b.ts": "",
   };
 
   test.each([
     ["~/drivers/src/a/a.ts", "../shared/s.ts"],
     ["~/drivers/src/all.ts", "./b/b.ts"],
     ["~/drivers/src/b/c.ts", "./b.ts"],
-    ["~/dialects/src/b/c.ts", "../index.ts"],
+    ["~/frontends/src/b/c.ts", "../index.ts"],
   ])("lets %s import %s", (path, specifier) => {
     expect(rules.islands(workspace({ ...folders, [path]: `import "${specifier}";` }))).toEqual([]);
   });
@@ -136,7 +136,7 @@ describe("the island rule", () => {
     ["~/drivers/src/a/a.ts", "../b/b.ts", "a may not know b"],
     ["~/drivers/src/shared/a.ts", "../b/b.ts", "shared may not know b"],
     ["~/drivers/src/a/a.ts", "../index.ts", "a may not know the list of all drivers"],
-    ["~/dialects/src/a/a.ts", "../b/b.ts", "a may not know b"],
+    ["~/frontends/src/a/a.ts", "../b/b.ts", "a may not know b"],
   ])("refuses that %s imports %s", (path, specifier, problem) => {
     const graph = workspace({ ...folders, [path]: `import "${specifier}";` });
     expect(rules.islands(graph)).toEqual([

@@ -6,9 +6,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   rpc: ["protocol"],
   core: ["protocol"],
   drivers: ["protocol", "rpc", "core"],
-  dialects: ["protocol", "rpc", "core"],
+  frontends: ["protocol", "rpc", "core"],
   sdk: ["protocol", "rpc"],
-  server: ["protocol", "rpc", "core", "drivers", "dialects", "sdk"],
+  server: ["protocol", "rpc", "core", "drivers", "frontends", "sdk"],
   testkit: ["protocol", "rpc", "core", "sdk"],
 };
 
@@ -56,7 +56,7 @@ export const externals: Rule = (graph) =>
     return declared ? undefined : "is not declared in package.json";
   });
 
-/** Drivers see the ports of core and its patterns of paths; dialects see the ports and the engine's types. */
+/** Drivers see the ports of core and its patterns of paths; frontends see the ports and the engine's types. */
 export const corePorts: Rule = (graph) =>
   eachEdge(graph, (module, edge) => {
     const from = packageOf(module.path);
@@ -66,9 +66,9 @@ export const corePorts: Rule = (graph) =>
         ? undefined
         : `drivers may use ${FOR_DRIVERS.join(" and ")} only`;
     }
-    if (from !== "dialects" || edge.specifier === "@flint/core/ports") return undefined;
+    if (from !== "frontends" || edge.specifier === "@flint/core/ports") return undefined;
     if (edge.specifier === "@flint/core" && edge.typeOnly) return undefined;
-    return "dialects may use @flint/core/ports and types of @flint/core only";
+    return "frontends may use @flint/core/ports and types of @flint/core only";
   });
 
 /** No driver knows another driver and no dialect another dialect. */
@@ -113,7 +113,7 @@ export const noTestsInside: Rule = (graph) =>
   );
 
 function islandOf(path: string): { package: string; folder: string | undefined } | undefined {
-  const match = /^packages\/(drivers|dialects)\/src\/(?:([^/]+)\/)?/.exec(path);
+  const match = /^packages\/(drivers|frontends)\/src\/(?:([^/]+)\/)?/.exec(path);
   return match?.[1] === undefined ? undefined : { package: match[1], folder: match[2] };
 }
 

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
-import { Door } from "@flint/dialects";
-import { flintDialect } from "@flint/dialects/flint";
+import { Door } from "@flint/frontends";
+import { flintDialect } from "@flint/frontends/flint";
 import { streamTransport } from "@flint/rpc";
 import { composeEngine, serveStdio } from "@flint/server";
 import { readArguments, serverOptions } from "../../packages/server/src/commands/arguments.ts";

@@ -1,5 +1,5 @@
 import type { Engine } from "@flint/core";
-import type { AnyDialect, ClientRights, Connection, Door } from "@flint/dialects";
+import type { AnyDialect, ClientRights, Connection, Door } from "@flint/frontends";
 import type { Transport } from "@flint/rpc";
 import { lastSessionsFile, stateFolder } from "./config.ts";
 import type { ServerOptions } from "./server-options.ts";
@@ -9,18 +9,18 @@ export type DoorSettings = Pick<ServerOptions, "autoResume">;
 
 /** Every door there is, by the name that flags, paths and the meeting socket know it by; each loaded with its first client. */
 export const DOORS = {
-  flint: async () => (await import("@flint/dialects/flint")).flintDialect,
-  harness: async () => (await import("@flint/dialects/harness")).harnessDialect,
+  flint: async () => (await import("@flint/frontends/flint")).flintDialect,
+  harness: async () => (await import("@flint/frontends/harness")).harnessDialect,
   codex: async () => {
     const [{ codexDialect }, { codexHost }] = await Promise.all([
-      import("@flint/dialects/codex"),
+      import("@flint/frontends/codex"),
       import("./codex-host/codex-host.ts"),
     ]);
     return codexDialect(codexHost());
   },
   acp: async (settings = {}) => {
     const [{ acpDialect }, { LastSessionsFile }, { autoResume }] = await Promise.all([
-      import("@flint/dialects/acp"),
+      import("@flint/frontends/acp"),
       import("./last-sessions.ts"),
       settings,
     ]);
@@ -94,7 +94,10 @@ export class OpenDoors {
 /** Loads doors as the user wants them. */
 export function doorsWith(settings: DoorSettings): (name: DoorName) => Promise<Door> {
   return async (name) => {
-    const [{ Door: DoorOf }, dialect] = await Promise.all([import("@flint/dialects"), DOORS[name](settings)]);
+    const [{ Door: DoorOf }, dialect] = await Promise.all([
+      import("@flint/frontends"),
+      DOORS[name](settings),
+    ]);
     return new DoorOf(dialect);
   };
 }

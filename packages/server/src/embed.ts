@@ -1,5 +1,5 @@
-import { Door } from "@flint/dialects";
-import { flintDialect } from "@flint/dialects/flint";
+import { Door } from "@flint/frontends";
+import { flintDialect } from "@flint/frontends/flint";
 import { memoryPair } from "@flint/rpc";
 import { connect, type FlintClient, type GuestOptions } from "@flint/sdk";
 import { composeEngine } from "./compose.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { LastSessions } from "@flint/dialects/acp";
+import type { LastSessions } from "@flint/frontends/acp";
 import * as z from "zod/mini";
 import { replaceWholeSync } from "./whole-file.ts";
 

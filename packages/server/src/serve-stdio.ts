@@ -1,5 +1,5 @@
 import type { Engine } from "@flint/core";
-import { type AnyDialect, Door } from "@flint/dialects";
+import { type AnyDialect, Door } from "@flint/frontends";
 import { stdioTransport, type Transport } from "@flint/rpc";
 import { type Clients, endServer, signalled } from "./ending.ts";
 import { redactErrors } from "./redact-errors.ts";

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import type { Engine } from "@flint/core";
-import { Door } from "@flint/dialects";
-import { codexDialect } from "@flint/dialects/codex";
+import { Door } from "@flint/frontends";
+import { codexDialect } from "@flint/frontends/codex";
 import { streamTransport } from "@flint/rpc";
 import { composeEngine } from "@flint/server";
 import {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { CodexHost } from "@flint/dialects/codex";
+import type { CodexHost } from "@flint/frontends/codex";
 import { stateFolder, userConfigPath } from "../config.ts";
 import { PreferencesFile } from "./preferences-file.ts";
 import { readableFile } from "./readable-file.ts";

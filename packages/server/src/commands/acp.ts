@@ -16,7 +16,7 @@ export async function acp({ values, positionals }: Given<AcpFlags>): Promise<num
 
 /** Runs an agent's own login in this terminal; editors call it when their user chooses a login method. */
 async function logIn(agent: string): Promise<number> {
-  const { LOGINS } = await import("@flint/dialects/acp");
+  const { LOGINS } = await import("@flint/frontends/acp");
   const login = LOGINS.find((known) => known.agent === agent);
   if (login === undefined) {
     const known = LOGINS.map((offered) => offered.agent);

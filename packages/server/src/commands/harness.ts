@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { harnessDialect } from "@flint/dialects/harness";
+import { harnessDialect } from "@flint/frontends/harness";
 import { composeEngine } from "../compose.ts";
 import { stateFolder } from "../config.ts";
 import { serveStdio } from "../serve-stdio.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "@flint/core/ports";
-import type { Connection, Door } from "@flint/dialects";
+import type { Connection, Door } from "@flint/frontends";
 import { LIMITS } from "@flint/protocol";
 import type { ClientTraits, DoorName, OpenDoors } from "../doors.ts";
 import { visible } from "../visible.ts";

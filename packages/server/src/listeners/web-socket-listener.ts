@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "n
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Clock } from "@flint/core/ports";
-import type { ClientRights } from "@flint/dialects";
+import type { ClientRights } from "@flint/frontends";
 import { LIMITS } from "@flint/protocol";
 import type { WebSocketServer } from "ws";
 import type { DoorName } from "../doors.ts";

@@ -1,4 +1,4 @@
-import { Door } from "@flint/dialects";
+import { Door } from "@flint/frontends";
 import { DOORS, type DoorName } from "../../doors.ts";
 
 /** Doors that cannot be loaded until they are mended, as in a damaged installation. */
