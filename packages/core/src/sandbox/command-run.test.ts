@@ -119,12 +119,13 @@ describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("started with %s", (wa
     const { path } = await temporaryFolder();
     const clock = new TestClock();
     const sleep = uniqueSleep();
-    const script = `trap '' TERM; echo ready; while :; do sleep ${sleep}; done`;
+    const script = `trap '' TERM; exec 2>/dev/null; echo ready; while :; do sleep ${sleep}; done`;
     const running = new Running(way, script, path, clock);
     await running.ready;
     running.abort();
     await clock.advance(GRACE_MS);
     expect(await running.result).toEqual({ exitCode: 137, durationMs: GRACE_MS, ended: "aborted" });
+    expect(running.printed, "nothing of what its wrapper says about its end").toBe("ready\n");
     expect(processesWith(sleep)).toEqual([]);
   });
 

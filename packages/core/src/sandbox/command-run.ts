@@ -61,8 +61,10 @@ export class CommandRun {
   }
 
   async #watch(tree: ProcessTree): Promise<number> {
-    const { stdout, stderr } = tree.child;
-    const closed = Promise.all([this.#follow(stdout, "stdout"), this.#follow(stderr, "stderr")]);
+    const closed = Promise.all([
+      this.#follow(tree.child.stdout, "stdout"),
+      this.#follow(tree.stderr, "stderr"),
+    ]);
     void tree.begun.then((begun) => begun && this.#tellEarly());
     const { exitCode, failure } = await tree.gone;
     if (failure !== undefined) return this.#couldNotStart(failure.message);

@@ -34,7 +34,8 @@ export const TAKE_UMASK = `umask "$${UMASK_NAME}" 2>/dev/null; unset ${UMASK_NAM
 /**
  * The first process of a namespace: runs a command and ends with its exit code, upon which the kernel ends all the
  * rest. The command itself is not the first process, because that one would be deaf to ordinary signals. Its first
- * argument is the search path for the command. What the shell has to say about a killed command is not output. A line
- * on descriptor 3 says that everything is arranged and the command begins; the command itself does not get hold of it.
+ * argument is the search path for the command. A line on descriptor 3 says that everything is arranged and the command
+ * begins. Descriptor 4 becomes the stderr of the command: what the wrapper or this shell says about a killed command
+ * goes to another one. The command gets hold of neither.
  */
-export const FIRST_PROCESS = `${TAKE_UMASK}; PATH=$1; shift; { echo >&3; } 2>/dev/null; exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); exit $?`;
+export const FIRST_PROCESS = `${TAKE_UMASK}; PATH=$1; shift; { echo >&3; } 2>/dev/null; exec 2>/dev/null 3>&-; (exec "$@" 2>&4 4>&-); exit $?`;

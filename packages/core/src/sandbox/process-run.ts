@@ -85,7 +85,8 @@ async function spawned(spec: RunSpec, name: string): Promise<{ tree: ProcessTree
   // Expected: arguments that no program can be given, or a wrapper that is gone.
   try {
     const tree = new ProcessTree(spec, "pipe");
-    const { stdin, stdout, stderr } = tree.child;
+    const { stdin, stdout } = tree.child;
+    const { stderr } = tree;
     if (stdin === null || stdout === null || stderr === null) throw (await tree.gone).failure;
     await once(tree.child, "spawn");
     return { tree, streams: { stdin, stdout, stderr } };

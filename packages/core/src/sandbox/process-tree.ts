@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
-import { Readable, type Stream } from "node:stream";
+import { PassThrough, Readable, type Stream } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { mintId } from "@flint/protocol";
 import type { Clock } from "../ports/clock.ts";
@@ -11,6 +11,9 @@ export const KERNEL_MS = 1000;
 
 /** Each round looks at all processes, so this many take longer than any process needs to die. */
 const SWEEP_ROUNDS = 500;
+
+/** How much is kept of what a wrapper says before the command begins. */
+const MOST_WRAPPER_CHARACTERS = 65_536;
 
 /** What is started, and how. */
 export interface RunSpec {
@@ -34,9 +37,12 @@ export class ProcessTree {
   readonly gone: Promise<TreeEnd>;
   /** Whether the command itself began: its namespace was arranged. Settles by the end of what was started. */
   readonly begun: Promise<boolean>;
+  /** The stderr of the command; of the wrapper if the command never began, unless that is because it was stopped. */
+  readonly stderr: Readable | null;
   readonly #spec: RunSpec;
   readonly #mark = mintId();
   readonly #timers: (() => void)[] = [];
+  #stopped = false;
   #killed = false;
   /** Whether processes may be left that the end of the started one does not end. */
   #mustSweep: boolean;
@@ -51,10 +57,12 @@ export class ProcessTree {
       env: { ...spec.environment, [MARK_NAME]: this.#mark },
       // A session of its own: a command that signals its group must not reach the server.
       detached: true,
-      // The last one tells the guard of a group when this process ends, and us when a command in a namespace begins.
-      stdio: [stdin, "pipe", "pipe", "pipe"],
+      // The fourth tells the guard of a group when this process ends, and us when a command in a namespace begins;
+      // the fifth is the stderr of a command in a namespace, apart from that of its wrapper.
+      stdio: [stdin, "pipe", "pipe", "pipe", ...(spec.leash === "group" ? [] : ["pipe" as const])],
     });
     this.begun = spec.leash === "group" ? Promise.resolve(true) : hasSpoken(this.child.stdio[3]);
+    this.stderr = this.#commandStderr();
     this.gone = this.#watch();
   }
 
@@ -62,6 +70,7 @@ export class ProcessTree {
   stop(graceMs: number): void {
     const { pid } = this.child;
     if (pid === undefined || this.hasExited) return;
+    this.#stopped = true;
     if (this.#spec.leash === "group") signalProcess(-pid, "SIGTERM");
     for (const { pid: descendant } of descendantsOf(pid, listProcesses()))
       signalProcess(descendant, "SIGTERM");
@@ -85,7 +94,22 @@ export class ProcessTree {
   /** Stops reading where somebody still holds the other end of the pipes: for ever, maybe. */
   closePipes(): void {
     this.child.stdout?.destroy();
-    this.child.stderr?.destroy();
+    this.stderr?.destroy();
+  }
+
+  #commandStderr(): Readable | null {
+    const [, , wrapper, , command] = this.child.stdio;
+    if (!(wrapper instanceof Readable && command instanceof Readable)) return this.child.stderr;
+    const words = wordsFrom(wrapper);
+    const stderr = new PassThrough();
+    command.on("error", () => command.destroy());
+    command.once("close", async () => {
+      if (!(await this.begun) && !this.#stopped) stderr.write(await words);
+      stderr.end();
+    });
+    stderr.once("close", () => command.destroy());
+    command.pipe(stderr, { end: false });
+    return stderr;
   }
 
   async #watch(): Promise<TreeEnd> {
@@ -149,6 +173,16 @@ function hasSpoken(stream: Stream | null | undefined): Promise<boolean> {
     stream.once("error", () => stream.destroy());
     stream.once("close", () => resolve(false));
   });
+}
+
+/** The beginning of what comes out of a stream; never rejects. */
+function wordsFrom(stream: Readable): Promise<string> {
+  let words = "";
+  stream.setEncoding("utf8").on("data", (text: string) => {
+    words = (words + text).slice(0, MOST_WRAPPER_CHARACTERS);
+  });
+  stream.once("error", () => stream.destroy());
+  return new Promise((resolve) => stream.once("close", () => resolve(words)));
 }
 
 function exitCodeOf(signal: NodeJS.Signals | null): number {

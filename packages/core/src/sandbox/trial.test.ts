@@ -1,6 +1,8 @@
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { needs } from "@flint/testkit";
 import { test as anywhere, expect } from "vitest";
 import { Bubblewrap } from "./bubblewrap.ts";
@@ -12,10 +14,10 @@ import { type TrialRun, tryMechanism } from "./trial.ts";
 const mechanism = { name: "bubblewrap", wrap: (command: readonly string[]) => command } as const;
 
 /** A trial whose command writes where it may, and prints this. */
-function printing(text: string): TrialRun {
+function printing(printed: string): TrialRun {
   return async (argv) => {
     writeFileSync(join(argv.at(-2) ?? "", "inside"), "");
-    return text;
+    return printed;
   };
 }
 
@@ -34,14 +36,16 @@ anywhere("capabilities that are kept are told", async () => {
 needs("bwrap")(
   "what is refused to a trial does not hide what it found, whichever is read first",
   async () => {
-    const program = (await findProgram("bwrap", SYSTEM_PATH)) ?? "";
-    const run: TrialRun = ([command = "", ...args]) =>
-      new Promise((resolve) => {
-        execFile(command, args, (_failure, stdout, stderr) => {
-          const [first, ...rest] = stdout.split("\n");
-          resolve([first, stderr, ...rest].join("\n"));
-        });
-      });
+    const program = (await findProgram("bwrap", process.env.PATH ?? SYSTEM_PATH)) ?? "";
+    const run: TrialRun = async ([command = "", ...args]) => {
+      // As a sandbox starts it: with the sign that it begins, and a stderr of its own.
+      const { stdio } = spawn(command, args, { stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"] });
+      const [, stdout, , , stderr] = await Promise.all(
+        stdio.map(async (stream) => (stream instanceof Readable ? await text(stream) : "")),
+      );
+      const [first, ...rest] = stdout?.split("\n") ?? [];
+      return [first, stderr, ...rest].join("\n");
+    };
     expect(await tryMechanism(new Bubblewrap(program, SYSTEM_PATH), run, ["/var/tmp"])).toBeUndefined();
   },
 );
