@@ -126,7 +126,7 @@ describe.each(["bubblewrap", "namespaces"] as const)("names that steer tools, co
     ]);
   });
 
-  needs("git")("git reads as ever, and says that it cannot write", async () => {
+  test("git reads as ever, and says that it cannot write", async () => {
     const workspace = folder();
     const git = (...words: string[]) => spawnSync("git", ["-C", workspace, ...words], { encoding: "utf8" });
     git("init", "-q");
