@@ -14,6 +14,9 @@ test.each([
   ["git log --oneline", "git log"],
   ["cargo test --release", "cargo test"],
   ["go test ./...", "go test"],
+  ["go test -run TestX -count=1 ./...", "go test"],
+  ["npm test -s src/a.test.ts -- --node-options=x", "npm test"],
+  ["cargo test -p core -- --nocapture", "cargo test"],
 ])("%s is offered as %s", (command, prefix) => {
   expect(prefixOf(command)?.join(" ")).toBe(prefix);
 });
@@ -59,6 +62,62 @@ const NEVER = [
   ...["cargo test --config x", "npm test --script-shell=x", "npm test --node-options=--require=x"],
   ...["./npm test", "/usr/bin/npm test", "../npm test", "NPM test", "FOO=1 npm test", "docker run x"],
 ];
+
+/** Options in spellings that the programs themselves understand, and ways to bring in others. */
+const OPTIONS_THAT_CHANGE_WHAT_RUNS = [
+  ...["npm", "pnpm", "yarn"].flatMap((runner) =>
+    ["test", "run build"].flatMap((what) =>
+      ["node-options=--require=./x.js", "prefix=/x", "script-shell=/x", "workspace=x", "C=/x"].flatMap(
+        (option) => ["-", "--", "---", "-----"].map((dashes) => `${runner} ${what} ${dashes}${option}`),
+      ),
+    ),
+  ),
+  ...[
+    "npm test --node-options --require=./x.js",
+    "npm test --node-opt=x",
+    "npm test --- --x",
+    "npm test -ws",
+  ],
+  ...["npm test -s=x --prefix /x -- y", "yarn test --inspect", "yarn run lint --top-level", "pnpm test -r"],
+  ...[
+    "bun test --preload=./x.ts",
+    "bun test -- --preload=./x.ts",
+    "bun run build --bun",
+    "bun test --define a=b",
+  ],
+  ...[
+    "cargo test --target-dir /x",
+    "cargo build --target x.json",
+    "cargo clippy -- -Clinker=x",
+    "cargo fmt -- --x",
+  ],
+  ...[
+    "go build -ldflags=-extld=x",
+    "go test --ldflags=x",
+    "go test -o /x",
+    "go test -modfile=x",
+    "go vet ---exec x",
+  ],
+  ...[
+    "git commit -m -- --output=x",
+    "git commit -S",
+    "git commit --no-verify",
+    "git commit -n",
+    "git diff -O/x",
+  ],
+  ...["git status -c core.fsmonitor=x --help", "deno task build --config x", "deno lint --import-map x"],
+  ...[
+    "dotnet build /p:X=y",
+    "dotnet test @x.rsp",
+    "dotnet build -p:X=y",
+    "ruff check @x.txt",
+    "biome lint @x",
+  ],
+];
+
+test("a prefix covers no option that changes what runs, however many dashes it is written with", () => {
+  expect(OPTIONS_THAT_CHANGE_WHAT_RUNS.filter((command) => prefixOf(command) !== undefined)).toEqual([]);
+});
 
 /** A harmless beginning with more behind it, or in it, than words. */
 const TRICKS = [
