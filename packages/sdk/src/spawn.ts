@@ -35,6 +35,8 @@ export function spawnServer(options: SpawnOptions = {}): Endpoint {
       ...(cwd === undefined ? {} : { cwd }),
       ...(env === undefined ? {} : { env: { ...env } }),
     });
+    // Where descriptors run out there are no pipes, and the failure comes after this has thrown.
+    child.once("error", () => undefined);
     return new ServerProcess(child, `"${label}"${where}`, options);
   } catch (thrown) {
     // Node throws at once on arguments that no process can have, such as a NUL character.

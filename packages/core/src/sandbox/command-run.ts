@@ -75,14 +75,14 @@ export class CommandRun {
     return exitCode;
   }
 
-  #follow(stream: Readable | null, name: "stdout" | "stderr"): Promise<void> {
+  #follow(stream: Readable | null | undefined, name: "stdout" | "stderr"): Promise<void> {
     const decoder = new StringDecoder("utf8");
     const tell = (text: string) => {
       if (text !== "") this.#tell(text, name);
     };
     stream?.on("data", (chunk: Buffer) => tell(decoder.write(chunk)));
     return new Promise((resolve) => {
-      if (stream === null) return resolve();
+      if (stream == null) return resolve();
       stream.once("error", () => stream.destroy());
       stream.once("close", () => {
         tell(decoder.end());

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { Writable } from "node:stream";
 import { SYSTEM_PATH } from "./mechanism.ts";
 import { asInMountinfo } from "./mountinfo.ts";
+import { pipesOf } from "./process-tree.ts";
 import { PROTECTED_NAMES } from "./protected-names.ts";
 
 /**
@@ -49,10 +50,10 @@ function start(): Writable | undefined {
     detached: true,
     stdio: ["ignore", "ignore", "ignore", "pipe"],
   });
-  // Expected: no more processes may be started. The next command in the folder tidies up instead.
+  // Expected: no more processes may be started, or no more descriptors be had. The next command in the folder tidies up instead.
   child.once("error", () => undefined);
   child.unref();
-  const orders = child.stdio[3];
+  const orders = pipesOf(child)[3];
   if (!(orders instanceof Writable)) return undefined;
   orders.on("error", () => undefined);
   if ("unref" in orders && typeof orders.unref === "function") orders.unref();

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { FlintError } from "@flint/protocol";
 import type { RunningProcess } from "../ports/sandbox.ts";
-import { KERNEL_MS, ProcessTree, type RunSpec } from "./process-tree.ts";
+import { KERNEL_MS, ProcessTree, pipesOf, type RunSpec } from "./process-tree.ts";
 
 /** How long a program that was talked to may take to put its things in order after it was asked to end. */
 export const STOP_GRACE_MS = 2000;
@@ -85,9 +85,9 @@ async function spawned(spec: RunSpec, name: string): Promise<{ tree: ProcessTree
   // Expected: arguments that no program can be given, or a wrapper that is gone.
   try {
     const tree = new ProcessTree(spec, "pipe");
-    const { stdin, stdout } = tree.child;
+    const [stdin, stdout] = pipesOf(tree.child);
     const { stderr } = tree;
-    if (stdin === null || stdout === null || stderr === null) throw (await tree.gone).failure;
+    if (stdin == null || stdout == null || stderr == null) throw (await tree.gone).failure;
     await once(tree.child, "spawn");
     return { tree, streams: { stdin, stdout, stderr } };
   } catch (thrown) {

@@ -61,9 +61,10 @@ export class ProcessTree {
       // the fifth is the stderr of a command in a namespace, apart from that of its wrapper.
       stdio: [stdin, "pipe", "pipe", "pipe", ...(spec.leash === "group" ? [] : ["pipe" as const])],
     });
-    this.begun = spec.leash === "group" ? Promise.resolve(true) : hasSpoken(this.child.stdio[3]);
-    this.stderr = this.#commandStderr();
+    // First of all: a failure that nobody listens for would end the whole server.
     this.gone = this.#watch();
+    this.begun = spec.leash === "group" ? Promise.resolve(true) : hasSpoken(pipesOf(this.child)[3]);
+    this.stderr = this.#commandStderr();
   }
 
   /** Asks everything to end, and ends what is left after the grace. */
@@ -98,8 +99,8 @@ export class ProcessTree {
   }
 
   #commandStderr(): Readable | null {
-    const [, , wrapper, , command] = this.child.stdio;
-    if (!(wrapper instanceof Readable && command instanceof Readable)) return this.child.stderr;
+    const [, , wrapper, , command] = pipesOf(this.child);
+    if (!(wrapper instanceof Readable && command instanceof Readable)) return this.child.stderr ?? null;
     const words = wordsFrom(wrapper);
     const stderr = new PassThrough();
     command.on("error", () => command.destroy());
@@ -119,7 +120,7 @@ export class ProcessTree {
     });
     if (this.#mustSweep) await this.#sweep();
     // The sign of a namespace ends by itself; what is on its way there must still be read.
-    if (this.#mustSweep) this.child.stdio[3]?.destroy();
+    if (this.#mustSweep) pipesOf(this.child)[3]?.destroy();
     for (const cancel of this.#timers) cancel();
     // What a wrapper makes of a kill that came from here differs from one to the other.
     return this.#killed ? { exitCode: exitCodeOf("SIGKILL") } : end;
@@ -160,6 +161,12 @@ export class ProcessTree {
   #later(milliseconds: number, action: () => void): void {
     this.#timers.push(this.#spec.clock.after(milliseconds, action));
   }
+}
+
+/** The pipes of a started program. Node leaves them out where descriptors ran out, although its types say otherwise. */
+export function pipesOf(child: ChildProcess): Partial<ChildProcess["stdio"]> | readonly [] {
+  const stdio: ChildProcess["stdio"] | undefined = child.stdio;
+  return stdio ?? [];
 }
 
 /** Whether anything came before the stream ended. */

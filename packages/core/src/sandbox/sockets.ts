@@ -21,9 +21,13 @@ export async function boundSockets(isRelevant: (path: string) => boolean): Promi
   return relevant.filter((_, at) => found[at]);
 }
 
-/** All names that sockets of this machine are bound to, as the kernel lists them. */
-export function boundNames(): Promise<string> {
-  return readFile("/proc/net/unix", "utf8").catch(() => "");
+/** All names that sockets of this machine are bound to, as the kernel lists them. Rejects if it lists none to us. */
+export async function boundNames(): Promise<string> {
+  // Expected: a system without that list. What cannot be read for another reason could hide a socket from being covered.
+  return readFile("/proc/net/unix", "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  });
 }
 
 /** The paths among these names, each once. */
