@@ -1,4 +1,4 @@
-import { JsonlStore } from "@flint/core/store";
+import { JsonlStore } from "@flint/host/store";
 import {
   type EventBody,
   emptyThread,

@@ -2,8 +2,8 @@
 // Writes JSON: the first look at everything, and for each round a look after a small change, the walk that any such
 // look needs, the saving of one file before an edit, and the plain copy of that file; all in milliseconds.
 import { copyFileSync, lstatSync, readdirSync, writeFileSync } from "node:fs";
-import { FileCheckpoints } from "@flint/core/checkpoints";
 import type { TurnCheckpoint } from "@flint/core/ports";
+import { FileCheckpoints } from "@flint/host/checkpoints";
 import { mintId } from "@flint/protocol";
 import { interleave } from "../rounds.ts";
 

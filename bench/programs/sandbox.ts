@@ -1,6 +1,6 @@
 // Measures what the sandbox costs. Arguments: the workspace and how many rounds. Writes JSON: the milliseconds of
 // `true` in each round, started unconfined, and confined in each way that this machine has.
-import { CommandSandbox, type MechanismName } from "@flint/core/sandbox";
+import { CommandSandbox, type MechanismName } from "@flint/host/sandbox";
 import type { SandboxPolicy } from "@flint/protocol";
 import { interleave } from "../rounds.ts";
 

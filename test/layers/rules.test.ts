@@ -12,14 +12,19 @@ const PACKAGES: Record<string, PackageFacts> = {
     exports: {
       "@flint/core": "packages/core/src/index.ts",
       "@flint/core/ports": "packages/core/src/ports/index.ts",
-      "@flint/core/store": "packages/core/src/store/index.ts",
-      "@flint/core/globs": "packages/core/src/globs/index.ts",
     },
     dependencies: flint("protocol"),
   },
+  host: {
+    exports: {
+      "@flint/host/store": "packages/host/src/store/index.ts",
+      "@flint/host/globs": "packages/host/src/globs/index.ts",
+    },
+    dependencies: flint("protocol", "core"),
+  },
   drivers: {
     exports: { "@flint/drivers": "packages/drivers/src/index.ts" },
-    dependencies: flint("protocol", "rpc", "core"),
+    dependencies: flint("protocol", "rpc", "core", "host"),
   },
   frontends: {
     exports: { "@flint/frontends": "packages/frontends/src/index.ts" },
@@ -94,7 +99,8 @@ describe("the library rule", () => {
 describe("the ports rule", () => {
   test.each([
     ["drivers", 'import type { Driver } from "@flint/core/ports";'],
-    ["drivers", 'import { Glob } from "@flint/core/globs";'],
+    ["drivers", 'import { Glob } from "@flint/host/globs";'],
+    ["host", 'import type { Store } from "@flint/core/ports";'],
     ["frontends", 'import { follow } from "@flint/core/ports";'],
     ["frontends", 'import type { Engine } from "@flint/core";'],
     ["rpc", 'import type { Engine } from "@flint/core";'],
@@ -103,14 +109,15 @@ describe("the ports rule", () => {
   });
 
   test.each([
+    ["host", 'import { Engine } from "@flint/core";'],
     ["drivers", 'import type { Engine } from "@flint/core";'],
-    ["drivers", 'import { open } from "@flint/core/store";'],
-    ["drivers", 'import type { Store } from "@flint/core/store";'],
-    ["drivers", 'const { open } = await import("@flint/core/store");'],
-    ["drivers", 'import { Glob } from "@flint/core/globs/glob";'],
-    ["frontends", 'import { Glob } from "@flint/core/globs";'],
+    ["drivers", 'import { open } from "@flint/host/store";'],
+    ["drivers", 'import type { Store } from "@flint/host/store";'],
+    ["drivers", 'const { open } = await import("@flint/host/store");'],
+    ["drivers", 'import { Glob } from "@flint/host/globs/glob";'],
+    ["frontends", 'import { Glob } from "@flint/host/globs";'],
     ["frontends", 'import { Engine } from "@flint/core";'],
-    ["frontends", 'import type { Store } from "@flint/core/store";'],
+    ["frontends", 'import type { Store } from "@flint/host/store";'],
   ])("refuses that %s has %s", (name, source) => {
     expect(rules.corePorts(workspace({ [`~/${name}/src/a.ts`]: source }))).toHaveLength(1);
   });
@@ -149,7 +156,7 @@ describe("the process and environment rules", () => {
   const SPAWN = 'import { spawn } from "node:child_process";';
 
   test.each([
-    "~/core/src/sandbox/bubblewrap.ts",
+    "~/host/src/sandbox/bubblewrap.ts",
     "~/drivers/src/shared/agent-process.ts",
     "~/sdk/src/spawn.ts",
     "~/testkit/src/fake.ts",

@@ -5,19 +5,20 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   rpc: ["protocol"],
   core: ["protocol"],
-  drivers: ["protocol", "rpc", "core"],
+  host: ["protocol", "core"],
+  drivers: ["protocol", "rpc", "core", "host"],
   frontends: ["protocol", "rpc", "core"],
   sdk: ["protocol", "rpc"],
-  server: ["protocol", "rpc", "core", "drivers", "frontends", "sdk"],
-  testkit: ["protocol", "rpc", "core", "sdk"],
+  server: ["protocol", "rpc", "core", "host", "drivers", "frontends", "sdk"],
+  testkit: ["protocol", "rpc", "core", "host", "sdk"],
 };
 
-/** What drivers may use of core: what they are made for, and patterns of paths. */
-const FOR_DRIVERS = ["@flint/core/ports", "@flint/core/globs"];
+/** What drivers may use of core and host: the ports they implement, and path patterns. */
+const FOR_DRIVERS = ["@flint/core/ports", "@flint/host/globs"];
 
 /** The only places that may start a process. */
 const STARTS_PROCESSES = [
-  /^packages\/core\/src\/sandbox\//,
+  /^packages\/host\/src\/sandbox\//,
   /^packages\/drivers\/src\/shared\//,
   /^packages\/sdk\/src\/spawn\.ts$/,
   // An agent's own login, in the terminal of the user who asked for it.
@@ -56,11 +57,19 @@ export const externals: Rule = (graph) =>
     return declared ? undefined : "is not declared in package.json";
   });
 
-/** Drivers see the ports of core and its patterns of paths; frontends see the ports and the engine's types. */
+/** What host may use of core: the ports it implements and the small parts it shares with the engine. */
+const FOR_HOST = ["@flint/core/ports", "@flint/core/redact", "@flint/core/serial-queue"];
+
+/**
+ * Drivers see the ports of core and the path patterns of host; host sees the ports; front ends see the ports and the
+ * engine's types.
+ */
 export const corePorts: Rule = (graph) =>
   eachEdge(graph, (module, edge) => {
     const from = packageOf(module.path);
-    if (!edge.specifier.startsWith("@flint/core")) return undefined;
+    if (!/^@flint\/(?:core|host)(?:\/|$)/.test(edge.specifier)) return undefined;
+    if (from === "host" && !FOR_HOST.includes(edge.specifier))
+      return `host may use ${FOR_HOST.join(", ")} only`;
     if (from === "drivers") {
       return FOR_DRIVERS.includes(edge.specifier)
         ? undefined

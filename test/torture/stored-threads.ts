@@ -1,4 +1,4 @@
-import { JsonlStore } from "@flint/core/store";
+import { JsonlStore } from "@flint/host/store";
 import { type EventBody, emptyThread, mintId, reduceThread, type Thread, type Turn } from "@flint/protocol";
 
 const LATELY = Date.now();

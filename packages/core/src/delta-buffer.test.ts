@@ -2,7 +2,7 @@ import { appendAt, type DeltaBody } from "@flint/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DeltaBuffer, type DeltaPlace } from "./delta-buffer.ts";
-import { Redactor } from "./redact.ts";
+import { Redactor } from "./redact/index.ts";
 
 function place(itemId: string): DeltaPlace {
   return { type: "item/agentMessage/delta", threadId: "t", turnId: "u", itemId };

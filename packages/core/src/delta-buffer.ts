@@ -1,6 +1,6 @@
 import type { DeltaBody, DeltaType } from "@flint/protocol";
 import { Places } from "./places.ts";
-import { RedactedStream, type Redactor } from "./redact.ts";
+import { RedactedStream, type Redactor } from "./redact/index.ts";
 import { toWellFormed } from "./well-formed.ts";
 
 /** Where a piece of text belongs. */

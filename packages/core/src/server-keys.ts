@@ -1,5 +1,5 @@
 import type { McpServerConfig } from "./ports/index.ts";
-import { secretsIn } from "./sandbox/environment.ts";
+import { secretsIn } from "./redact/environment.ts";
 
 /** Headers by which somebody is known, beside those whose names say that they hold a key. */
 const IDENTIFYING = /^(?:proxy-)?authorization$|^cookie$/i;

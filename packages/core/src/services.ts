@@ -28,7 +28,7 @@ import type {
   Store,
   Workspaces,
 } from "./ports/index.ts";
-import { Redactor } from "./redact.ts";
+import { Redactor } from "./redact/index.ts";
 import { SerialQueue } from "./serial-queue.ts";
 import { keysOfServer } from "./server-keys.ts";
 import { ThreadRegistry } from "./thread-registry.ts";

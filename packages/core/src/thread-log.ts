@@ -12,7 +12,7 @@ import {
 import { DeltaBuffer, type DeltaPlace } from "./delta-buffer.ts";
 import { Followers } from "./followers.ts";
 import type { Clock, ThreadWriter } from "./ports/index.ts";
-import { Redactor } from "./redact.ts";
+import { Redactor } from "./redact/index.ts";
 import { type Follower, Subscription } from "./subscription.ts";
 import { isListedAlike, isSameStatus, keepLatestTurn, textLength, withAllItems } from "./turn-view.ts";
 

@@ -23,7 +23,7 @@ import type {
   ThreadWriter,
   Workspaces,
 } from "./ports/index.ts";
-import type { Redactor } from "./redact.ts";
+import type { Redactor } from "./redact/index.ts";
 import { ThreadLog } from "./thread-log.ts";
 import { SERVER_STOPPED } from "./turn-errors.ts";
 

@@ -1,7 +1,7 @@
 import type { Action, FileUpdateChange, ThreadSettings } from "@flint/protocol";
 import { waitAtMost } from "./bounded-wait.ts";
 import type { Checkpoints, Clock, DriverEvent, TurnCheckpoint } from "./ports/index.ts";
-import { storageFailed } from "./store/store-errors.ts";
+import { storageFailed } from "./ports/store-errors.ts";
 import type { ThreadLog } from "./thread-log.ts";
 import { isTrustedCommand } from "./trusted-commands.ts";
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Driver, DriverSession } from "@flint/core/ports";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import type { Action, ThreadSettings } from "@flint/protocol";
 import { agentProgram, leavesNoProcess, needs, RecordingTurn } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";

@@ -39,7 +39,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
   const userRoot = options.userRoot ?? root;
   const durability = options.durability ?? "full";
   const sandbox = new SandboxOnDemand(async () => {
-    const { CommandSandbox } = await import("@flint/core/sandbox");
+    const { CommandSandbox } = await import("@flint/host/sandbox");
     const { meetingFolder } = await import("./listeners/meeting-place.ts");
     const hidden = [...[root, userRoot, stateFolder()].map(runFolder), ...meetingFolder(stateFolder())];
     const guarded = {
@@ -54,18 +54,18 @@ export function composeEngine(options: ServerOptions = {}): Engine {
   return new Engine({
     version: VERSION,
     store: new StoreOnDemand(async () => {
-      const { JsonlStore } = await import("@flint/core/store");
+      const { JsonlStore } = await import("@flint/host/store");
       return new JsonlStore({ root, durability });
     }),
     ephemeralStore: new StoreOnDemand(async () => {
-      const { MemoryStore } = await import("@flint/core/store");
+      const { MemoryStore } = await import("@flint/host/store");
       return new MemoryStore();
     }),
     drivers: options.drivers ?? agents.drivers,
     sandbox,
     atEnd: () => agents.close(),
     checkpoints: new CheckpointsOnDemand(async () => {
-      const { FileCheckpoints } = await import("@flint/core/checkpoints");
+      const { FileCheckpoints } = await import("@flint/host/checkpoints");
       return new FileCheckpoints({ root: userRoot });
     }),
     policyRules: options.policyRules,

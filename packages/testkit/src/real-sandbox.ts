@@ -1,4 +1,4 @@
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 
 /** The sandbox that really starts and confines, with the environment of the tests. */
 export function realSandbox(): CommandSandbox {

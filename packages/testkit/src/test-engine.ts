@@ -15,7 +15,7 @@ import {
   type Store,
   type Workspaces,
 } from "@flint/core/ports";
-import { MemoryStore } from "@flint/core/store";
+import { MemoryStore } from "@flint/host/store";
 import type { ApprovalPolicy, Budget, Rule, SandboxPolicy } from "@flint/protocol";
 import { TestClock } from "./clock.ts";
 import type { Script } from "./script.ts";

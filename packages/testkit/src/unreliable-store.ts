@@ -8,7 +8,7 @@ import type {
   ThreadWriter,
   TurnPage,
 } from "@flint/core/ports";
-import { MemoryStore } from "@flint/core/store";
+import { MemoryStore } from "@flint/host/store";
 import {
   type EventBody,
   FlintError,

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
-import { FileCheckpoints } from "@flint/core/checkpoints";
 import type { TurnContext, TurnOutcome } from "@flint/core/ports";
-import { JsonlStore } from "@flint/core/store";
+import { FileCheckpoints } from "@flint/host/checkpoints";
+import { JsonlStore } from "@flint/host/store";
 import type { Turn } from "@flint/protocol";
 import {
   BareDriver,

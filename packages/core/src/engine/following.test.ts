@@ -1,5 +1,5 @@
 import type { Store, TurnContext, TurnOutcome } from "@flint/core/ports";
-import { JsonlStore, MemoryStore } from "@flint/core/store";
+import { JsonlStore, MemoryStore } from "@flint/host/store";
 import {
   DELTA_FIELDS,
   emptyThread,

@@ -1,5 +1,5 @@
 import { appendFile, cp, readFile, writeFile } from "node:fs/promises";
-import { JsonlStore } from "@flint/core/store";
+import { JsonlStore } from "@flint/host/store";
 import { FlintError } from "@flint/protocol";
 import {
   Gate,

@@ -5,4 +5,5 @@ export * from "./policy-rules.ts";
 export * from "./rules.ts";
 export * from "./sandbox.ts";
 export * from "./store.ts";
+export * from "./store-errors.ts";
 export * from "./workspaces.ts";

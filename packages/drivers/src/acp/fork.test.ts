@@ -1,5 +1,5 @@
 import type { SessionSpec } from "@flint/core/ports";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import { mintId, type ThreadSettings } from "@flint/protocol";
 import { leavesNoProcess, RecordingTurn, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";

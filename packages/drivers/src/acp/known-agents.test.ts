@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import type { ApprovalPolicy, Decision, ThreadSettings } from "@flint/protocol";
 import {
   type FakeStep,

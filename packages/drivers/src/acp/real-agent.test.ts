@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import { type Decision, mintId, type ThreadSettings } from "@flint/protocol";
 import { agentProgram, leavesNoProcess, needs, RecordingTurn } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import {
   descendantsOf,
   leavesNoProcess,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { UnaskedWork } from "@flint/core/ports";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import { mintId, type ThreadSettings } from "@flint/protocol";
 import {
   descendantsOf,

@@ -1,5 +1,5 @@
 import type { DriverSession } from "@flint/core/ports";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import type { ThreadSettings } from "@flint/protocol";
 import {
   type FakeStep,

@@ -1,5 +1,5 @@
 import { access } from "node:fs/promises";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import {
   agentProgram,
   type DriverUnderTest,

@@ -1,4 +1,4 @@
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import { describeHostileAgent, type FakeStep } from "@flint/testkit";
 import { describe } from "vitest";
 import { CodexDriver } from "./driver.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import type { McpServerConfig } from "@flint/core/ports";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import type { ThreadSettings } from "@flint/protocol";
 import { lifecycleFaults, needs, RecordingTurn, waitForExit } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";

@@ -1,6 +1,6 @@
 import { access } from "node:fs/promises";
 import type { Clock } from "@flint/core/ports";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import {
   absent,
   checksWithout,

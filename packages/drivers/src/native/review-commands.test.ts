@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import type { ReviewTarget } from "@flint/protocol";
 import { FakeSandbox, needs, type TemporaryFolder, temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";

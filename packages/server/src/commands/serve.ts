@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import type { Lock, LockAttempt } from "@flint/core/store";
 import type { AnyDialect } from "@flint/frontends";
+import type { Lock, LockAttempt } from "@flint/host/store";
 import { composeEngine } from "../compose.ts";
 import { stateFolder } from "../config.ts";
 import { DOORS, type DoorName, USUAL_DOOR } from "../doors.ts";

@@ -1,4 +1,4 @@
-import { type LockAttempt, NODE_FILES, takeLock } from "@flint/core/store";
+import { type LockAttempt, NODE_FILES, takeLock } from "@flint/host/store";
 import { preparePrivate, SERVER_LOCK } from "./meeting-place.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Engine } from "@flint/core";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
-import type { Lock } from "@flint/core/store";
 import type { Door } from "@flint/frontends";
+import type { Lock } from "@flint/host/store";
 import { type DoorName, type DoorSettings, doorsWith, OpenDoors, ROOT_DOOR } from "../doors.ts";
 import type { Company } from "../serve-stdio.ts";
 import { Listening } from "./listening.ts";

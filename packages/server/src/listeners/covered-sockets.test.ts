@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import type { SandboxPolicy } from "@flint/protocol";
 import { needs, TestClock, testEngine } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Lock } from "@flint/core/store";
+import type { Lock } from "@flint/host/store";
 import type { RunningServer } from "@flint/protocol";
 import { readRunning } from "@flint/sdk";
 import type { DoorName } from "../doors.ts";

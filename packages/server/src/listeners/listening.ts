@@ -1,5 +1,5 @@
 import type { Clock } from "@flint/core/ports";
-import type { Lock } from "@flint/core/store";
+import type { Lock } from "@flint/host/store";
 import type { DoorName, OpenDoors } from "../doors.ts";
 import type { Company } from "../serve-stdio.ts";
 import { isLoopback, type ListenAddress } from "./address.ts";
@@ -163,7 +163,7 @@ function refuseOpenDoor(address: ListenAddress, token: TokenFile | undefined): v
 
 /** Whoever runs there could connect: the sandbox around them was made before the socket, and does not cover it. */
 async function refuseWhereAgentsWork(path: string): Promise<void> {
-  const { workedIn } = await import("@flint/core/sandbox");
+  const { workedIn } = await import("@flint/host/sandbox");
   const folder = await workedIn(path);
   if (folder === undefined) return;
   const why = `agents or commands work in ${folder} now, and could connect to it`;

@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync, unlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
-import type { Sign } from "@flint/core/sandbox";
+import type { Sign } from "@flint/host/sandbox";
 import { type Hello, type HelloAnswer, LIMITS, MEETING, readMeetingLine } from "@flint/protocol";
 import { type DoorName, isDoorName } from "../doors.ts";
 import { VERSION } from "../version.ts";
@@ -41,7 +41,7 @@ export class UnixListener implements Listener {
     const { path } = options;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     await removeStale(path);
-    const { signListening } = await import("@flint/core/sandbox");
+    const { signListening } = await import("@flint/host/sandbox");
     const sign = await signListening(path);
     try {
       return new UnixListener(await bindPrivately(path), options, sign);

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { parseSimpleCommand } from "@flint/core";
-import { Glob } from "@flint/core/globs";
+import { Glob } from "@flint/host/globs";
 
 /** What a rule of a policy file speaks of. */
 export type Pattern =

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import type { Clock, McpServerConfig, RunningProcess, Sandbox } from "@flint/core/ports";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import { LIMITS } from "@flint/protocol";
 import { leavesNoProcess, TestClock, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import type { ClientTool, ToolCallResult } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { IgnoreRules } from "@flint/core/globs";
+import { IgnoreRules } from "@flint/host/globs";
 import { readPlainFile } from "./plain-file.ts";
 import { pathWithin } from "./readable-place.ts";
 

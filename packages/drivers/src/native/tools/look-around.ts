@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Glob } from "@flint/core/globs";
+import { Glob } from "@flint/host/globs";
 import { defineTool } from "./define-tool.ts";
 import { FileRefusal } from "./file-refusal.ts";
 import { FolderWalk } from "./folder-walk.ts";

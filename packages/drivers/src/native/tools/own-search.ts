@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { Glob } from "@flint/core/globs";
+import { Glob } from "@flint/host/globs";
 import { FileRefusal } from "./file-refusal.ts";
 import { FolderWalk } from "./folder-walk.ts";
 import { LineMatcher } from "./line-matcher.ts";

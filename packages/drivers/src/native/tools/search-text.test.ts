@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import type { LaunchSpec, Sandbox } from "@flint/core/ports";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import { leavesNoProcess, needs, temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { callTool } from "../testing/bench.ts";

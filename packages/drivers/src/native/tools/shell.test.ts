@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { CommandSandbox } from "@flint/core/sandbox";
+import { CommandSandbox } from "@flint/host/sandbox";
 import { LIMITS } from "@flint/protocol";
 import { leavesNoProcess, needs, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";

@@ -1,7 +1,0 @@
-export { CommandSandbox, type CommandSandboxOptions } from "./command-sandbox.ts";
-export { isSecretName } from "./environment.ts";
-export type { Sign } from "./folder-signs.ts";
-export type { GuardedPlaces } from "./guarded-paths.ts";
-export { signListening, workedIn } from "./listening-signs.ts";
-export type { MechanismName } from "./mechanism.ts";
-export { PROTECTED_NAMES } from "./protected-names.ts";

@@ -1,0 +1,185 @@
+import { join, resolve } from "node:path";
+import type {
+  OpenedThread,
+  Page,
+  ReadThread,
+  Store,
+  ThreadQuery,
+  ThreadWriter,
+  TurnPage,
+} from "@flint/core/ports";
+import { storageFailed } from "@flint/core/ports";
+import { emptyThread, FlintError, type StoredEvent, type Thread, type Turn } from "@flint/protocol";
+import { type FileSystem, NODE_FILES } from "./file-system.ts";
+import { closeRead, expectThreadFolder, makeFolders, syncFolder } from "./private-files.ts";
+import { readTurnPage } from "./tail-pages.ts";
+import { ThreadFolder } from "./thread-folder.ts";
+import { type Description, removedName, ThreadIndex } from "./thread-index.ts";
+import { listedThread } from "./thread-list.ts";
+import { ThreadOpener } from "./thread-opener.ts";
+import { readContents, readEvents, readWithLatestTurn } from "./thread-reader.ts";
+
+/** Where the threads are, and what a sync means. */
+export interface JsonlStoreOptions {
+  /** The folder of the store; it is made if it does not exist, and made private to its owner. */
+  readonly root: string;
+  /** `relaxed`: nothing is forced to the disk, so a power cut may cost the newest events. */
+  readonly durability: "full" | "relaxed";
+  readonly files?: FileSystem;
+}
+
+/** Keeps each thread in a folder of its own: an append-only log, a checkpoint, and the lock of its writer. */
+export class JsonlStore implements Store {
+  readonly #root: string;
+  readonly #threads: string;
+  readonly #files: FileSystem;
+  readonly #isDurable: boolean;
+  readonly #index: ThreadIndex;
+  readonly #opener: ThreadOpener;
+  #ready: Promise<void> | undefined;
+
+  constructor({ root, durability, files = NODE_FILES }: JsonlStoreOptions) {
+    this.#root = resolve(root);
+    this.#threads = join(this.#root, "threads");
+    this.#files = files;
+    this.#isDurable = durability === "full";
+    this.#index = new ThreadIndex({
+      files,
+      root: this.#root,
+      threads: this.#threads,
+      describe: (threadId) => this.#describe(threadId),
+    });
+    this.#opener = new ThreadOpener({
+      files,
+      isDurable: this.#isDurable,
+      foldersAbove: [this.#threads, this.#root],
+      list: (entry) => this.#index.record(entry),
+    });
+  }
+
+  async create(threadId: string): Promise<ThreadWriter> {
+    return this.#opener.create(await this.#folder(threadId));
+  }
+
+  async open(threadId: string): Promise<OpenedThread> {
+    return this.#opener.open(await this.#folder(threadId));
+  }
+
+  async *read(threadId: string, afterSeq = 0): AsyncGenerator<StoredEvent> {
+    const folder = await this.#folder(threadId);
+    try {
+      yield* readEvents(this.#files, folder, afterSeq);
+    } catch (error) {
+      throw folder.failure("could not be read", error);
+    }
+  }
+
+  async peek(threadId: string): Promise<ReadThread> {
+    const { epoch, state, damage } = await this.#reading(threadId, (folder, file) =>
+      readWithLatestTurn(this.#files, folder, file),
+    );
+    return { epoch, state, damage };
+  }
+
+  async turns(threadId: string, page: TurnPage): Promise<Page<Turn>> {
+    return this.#reading(threadId, async (_folder, file) => {
+      const { size } = this.#files.fstatSync(file);
+      return readTurnPage({ files: this.#files, file, size }, page);
+    });
+  }
+
+  async list(query: ThreadQuery): Promise<Page<Thread>> {
+    try {
+      await this.#prepare();
+      return await this.#index.page(query);
+    } catch (error) {
+      throw storageFailed("The threads could not be listed", error);
+    }
+  }
+
+  async remove(threadId: string): Promise<void> {
+    const folder = await this.#folder(threadId);
+    try {
+      expectThreadFolder(this.#files, folder.path, threadId);
+      await this.#removeFolder(folder);
+    } catch (error) {
+      throw storageFailed(`Thread ${threadId} could not be deleted`, error, { threadId });
+    }
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#opener.close();
+    } finally {
+      await this.#index.close();
+    }
+  }
+
+  async #folder(threadId: string): Promise<ThreadFolder> {
+    const folder = new ThreadFolder(this.#files, this.#threads, threadId);
+    await this.#prepare();
+    return folder;
+  }
+
+  /** Makes the folders of the store when it is first used, and again if that failed. */
+  #prepare(): Promise<void> {
+    this.#ready ??= this.#makeFolders().catch((error: unknown) => {
+      this.#ready = undefined;
+      throw storageFailed(`The store ${this.#root} could not be made`, error);
+    });
+    return this.#ready;
+  }
+
+  async #makeFolders(): Promise<void> {
+    await makeFolders(this.#files, this.#root);
+    await makeFolders(this.#files, this.#threads);
+  }
+
+  async #reading<Result>(
+    threadId: string,
+    action: (folder: ThreadFolder, file: number) => Promise<Result>,
+  ): Promise<Result> {
+    const folder = await this.#folder(threadId);
+    const file = folder.openLog("read");
+    try {
+      return await action(folder, file);
+    } catch (error) {
+      throw folder.failure("could not be read", error);
+    } finally {
+      closeRead(this.#files, file);
+    }
+  }
+
+  /** How a thread that the index does not know is listed. A log that was never used is not a thread yet. */
+  async #describe(threadId: string): Promise<Description | undefined> {
+    if (this.#opener.isUnlisted(threadId)) return undefined;
+    try {
+      const { state, times, end, damage } = await this.#reading(threadId, (folder, file) =>
+        readContents(this.#files, folder, file),
+      );
+      const isUnused = end.size === 0 || (end.seq === 0 && damage.records === 0);
+      return isUnused ? undefined : { entry: listedThread(state, times), isCertain: true };
+    } catch (error) {
+      // No log, no thread. Any other thread is shown, so that opening it can tell what is wrong.
+      if (error instanceof FlintError && error.kind === "threadNotFound") return undefined;
+      return {
+        entry: listedThread(emptyThread(threadId), { createdAtMs: 0, updatedAtMs: 0 }),
+        isCertain: false,
+      };
+    }
+  }
+
+  async #removeFolder(folder: ThreadFolder): Promise<void> {
+    const removed = join(this.#threads, removedName(folder.threadId));
+    const lock = await folder.lock();
+    try {
+      // One step makes it gone; the rest may be interrupted and is finished when the threads are next listed.
+      await this.#files.rename(folder.path, removed);
+      this.#index.forget(folder.threadId);
+      await this.#files.removeTree(removed);
+      if (this.#isDurable) await syncFolder(this.#files, this.#threads);
+    } finally {
+      await lock.release();
+    }
+  }
+}

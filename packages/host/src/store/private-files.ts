@@ -1,0 +1,109 @@
+import { constants, type Stats } from "node:fs";
+import { threadNotFound } from "@flint/core/ports";
+import { FlintError } from "@flint/protocol";
+import type { FileSystem } from "./file-system.ts";
+
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+/** How a file of the store is opened; none of them follows a link. */
+export const OPEN = {
+  read: O_RDONLY | O_NOFOLLOW,
+  createNew: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+  createLog: O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW,
+  appendLog: O_RDWR | O_APPEND | O_NOFOLLOW,
+  appendIndex: O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW,
+  folder: O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
+} as const;
+
+/** Opens a file and makes sure that only its owner can use it, whatever the umask is and whoever made it. */
+export function openPrivate(files: FileSystem, path: string, flags: number): number {
+  const file = files.openSync(path, flags, FILE_MODE);
+  try {
+    if (isLoose(files.fstatSync(file), FILE_MODE)) files.fchmodSync(file, FILE_MODE);
+    return file;
+  } catch (error) {
+    // A file that cannot be made private is not used.
+    closeRead(files, file);
+    throw error;
+  }
+}
+
+/** Closes a file from which everything that is wanted was read, so that a failure of closing means nothing. */
+export function closeRead(files: FileSystem, file: number): void {
+  try {
+    files.closeSync(file);
+  } catch {
+    // The system has let go of it all the same.
+  }
+}
+
+/** Makes a private folder and the ones above it, or makes an existing one private. */
+export async function makeFolders(files: FileSystem, path: string): Promise<void> {
+  await files.mkdirs(path, FOLDER_MODE);
+  await tightenFolder(files, path);
+}
+
+/** Makes one private folder; fails with EEXIST if the name is taken. */
+export async function makeFolder(files: FileSystem, path: string): Promise<void> {
+  await files.mkdir(path, FOLDER_MODE);
+  await tightenFolder(files, path);
+}
+
+/** Takes away what others may do with a folder. */
+export async function tightenFolder(files: FileSystem, path: string): Promise<void> {
+  const stats = files.lstatSync(path);
+  if (stats?.isDirectory() && isLoose(stats, FOLDER_MODE)) await files.chmod(path, FOLDER_MODE);
+}
+
+/** Throws unless there is a folder, and not a link to one. */
+export function expectThreadFolder(files: FileSystem, path: string, threadId: string): void {
+  const stats = files.lstatSync(path);
+  if (stats === undefined) throw threadNotFound(threadId);
+  if (stats.isDirectory()) return;
+  const message = `The folder of thread ${threadId} is a link or a file. Flint follows no links inside its store; put the folder itself there.`;
+  throw new FlintError("storageFailed", message, { threadId, code: "ENOTDIR" });
+}
+
+/** Makes the names in a folder survive a power cut. */
+export async function syncFolder(files: FileSystem, path: string): Promise<void> {
+  const folder = files.openSync(path, OPEN.folder, 0);
+  try {
+    await files.fsync(folder);
+  } finally {
+    closeRead(files, folder);
+  }
+}
+
+/** Writes all bytes, also if the system takes them in several portions. */
+export async function writeAll(files: FileSystem, file: number, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.byteLength; ) {
+    const count = await files.write(file, bytes.subarray(done));
+    if (count === 0) throw new Error("the file takes no more bytes");
+    done += count;
+  }
+}
+
+/** The whole content of a private file that is at most `limit` bytes long, or undefined. */
+export async function readWhole(files: FileSystem, path: string, limit: number): Promise<Buffer | undefined> {
+  const file = openPrivate(files, path, OPEN.read);
+  try {
+    const { size } = files.fstatSync(file);
+    if (size > limit) return undefined;
+    const bytes = Buffer.allocUnsafe(size);
+    let filled = 0;
+    while (filled < size) {
+      const count = await files.read(file, bytes.subarray(filled), filled);
+      if (count === 0) break;
+      filled += count;
+    }
+    return bytes.subarray(0, filled);
+  } finally {
+    closeRead(files, file);
+  }
+}
+
+function isLoose(stats: Stats, wanted: number): boolean {
+  return (stats.mode & 0o777) !== wanted;
+}
