@@ -3,7 +3,7 @@ import { Gate } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { Door } from "../door.ts";
 import { flintDialect } from "../flint/dialect.ts";
-import { acpBench } from "./testing/acp-bench.ts";
+import { acpBench } from "./testing/setup.ts";
 
 type Bench = Awaited<ReturnType<typeof acpBench>>;
 

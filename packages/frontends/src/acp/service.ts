@@ -1,5 +1,5 @@
 import type { Desk, DeskClient, DoorService } from "../desk.ts";
-import { AcpDesk } from "./acp-desk.ts";
+import { AcpDesk } from "./client-handler.ts";
 import { type AcpOptions, SharedState } from "./shared-state.ts";
 
 /** The door in service: every client gets a desk, and all desks share what is the same for all. */

@@ -1,4 +1,4 @@
-import { Lines } from "./lines.ts";
+import { Lines } from "./views/lines.ts";
 
 /** Remembers which session a kind of client used last in a folder. */
 export interface LastSessions {

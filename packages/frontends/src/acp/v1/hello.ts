@@ -1,6 +1,6 @@
 import type { AuthMethod, InitializeResponse } from "@agentclientprotocol/sdk";
-import type { ClientAbilities } from "../abilities.ts";
-import { LOGINS, type Login, loginArguments, loginId, loginWords } from "../logins.ts";
+import type { ClientAbilities } from "../capabilities.ts";
+import { LOGINS, type Login, loginArguments, loginId, loginWords } from "../login.ts";
 
 /** What a client of the first version is told about Flint. */
 export function helloV1(version: string, { terminalLogin }: ClientAbilities): InitializeResponse {

@@ -1,8 +1,8 @@
 import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
 import type { FileUpdateChange } from "@flint/protocol";
-import { textBlock } from "../content.ts";
-import { hunksOf } from "../patch-hunks.ts";
-import type { Place, ToolOutput, ToolView } from "../tool-views.ts";
+import { textBlock } from "../views/content.ts";
+import { hunksOf } from "../views/patch-hunks.ts";
+import type { Place, ToolOutput, ToolView } from "../views/tool-view.ts";
 
 /** How a tool call is shown. */
 export interface ToolShowing {

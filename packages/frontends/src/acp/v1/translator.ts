@@ -8,11 +8,11 @@ import {
   type ThreadItem,
   type Turn,
 } from "@flint/protocol";
-import { type ClientAbilities, encodingKey } from "../abilities.ts";
-import { textBlock } from "../content.ts";
-import { OutputWindow } from "../output-window.ts";
-import { toolView } from "../tool-views.ts";
-import type { IsOwn } from "../words.ts";
+import { type ClientAbilities, encodingKey } from "../capabilities.ts";
+import type { IsOwn } from "../protocol-version.ts";
+import { textBlock } from "../views/content.ts";
+import { OutputWindow } from "../views/output-window.ts";
+import { toolView } from "../views/tool-view.ts";
 import { changedToolCall, newToolCall, outputSoFar, terminalPiece } from "./tool-calls.ts";
 import { chunk, infoUpdate, noticeUpdate, planUpdate, usageUpdate, userChunks } from "./updates.ts";
 

@@ -6,8 +6,8 @@ import {
   type PlanEntry as PlanStep,
   totalTokens,
 } from "@flint/protocol";
-import type { ClientAbilities } from "../abilities.ts";
-import { blocksOf, textBlock } from "../content.ts";
+import type { ClientAbilities } from "../capabilities.ts";
+import { blocksOf, textBlock } from "../views/content.ts";
 
 type ChunkKind = "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk";
 

@@ -1,6 +1,6 @@
 import type { AuthMethod, InitializeResponse } from "@agentclientprotocol/sdk/experimental/v2";
-import type { ClientAbilities } from "../abilities.ts";
-import { LOGINS, type Login, loginArguments, loginId, loginWords } from "../logins.ts";
+import type { ClientAbilities } from "../capabilities.ts";
+import { LOGINS, type Login, loginArguments, loginId, loginWords } from "../login.ts";
 
 /** What a client of the second version is told about Flint. */
 export function helloV2(version: string, { terminalLogin }: ClientAbilities): InitializeResponse {

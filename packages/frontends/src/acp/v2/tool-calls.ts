@@ -5,8 +5,8 @@ import type {
   ToolCallUpdate,
 } from "@agentclientprotocol/sdk/experimental/v2";
 import type { FileUpdateChange } from "@flint/protocol";
-import { textBlock } from "../content.ts";
-import type { Place, ToolOutput, ToolView } from "../tool-views.ts";
+import { textBlock } from "../views/content.ts";
+import type { Place, ToolOutput, ToolView } from "../views/tool-view.ts";
 
 type ToolStatus = "pending" | "in_progress" | "completed" | "failed";
 

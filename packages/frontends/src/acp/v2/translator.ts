@@ -8,8 +8,8 @@ import {
   type ThreadItem,
   type Turn,
 } from "@flint/protocol";
-import { blocksOf, textBlock } from "../content.ts";
-import { toolView } from "../tool-views.ts";
+import { blocksOf, textBlock } from "../views/content.ts";
+import { toolView } from "../views/tool-view.ts";
 import { terminalChunk, toolCallUpdates } from "./tool-calls.ts";
 import { idle, info, notice, plan, REQUIRES_ACTION, RUNNING, usage } from "./updates.ts";
 

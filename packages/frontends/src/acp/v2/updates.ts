@@ -1,7 +1,7 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk/experimental/v2";
 import { type EventData, FlintError, type PlanEntry, type Turn, totalTokens } from "@flint/protocol";
-import { refusalOf } from "../refusal.ts";
-import { stopOf } from "../stop-reason.ts";
+import { refusalOf } from "../errors.ts";
+import { stopOf } from "../prompt/stop-reason.ts";
 
 /** The agent is at work. */
 export const RUNNING: SessionUpdate = { sessionUpdate: "state_update", state: "running" };

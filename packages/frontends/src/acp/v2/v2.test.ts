@@ -7,8 +7,8 @@ import {
 import { memoryPair, Peer } from "@flint/rpc";
 import { Gate, type Step } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { acpBench, messageStream } from "../testing/acp-bench.ts";
-import { MessageCheck, type WireMessage } from "../testing/message-check.ts";
+import { MessageCheck, type WireMessage } from "../testing/schema-check.ts";
+import { acpBench, messageStream } from "../testing/setup.ts";
 
 type Bench = Awaited<ReturnType<typeof acpBench>>;
 

@@ -1,0 +1,159 @@
+import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
+import type { ConfigOption, Model, Result } from "@flint/protocol";
+import type { ClientAbilities } from "../capabilities.ts";
+import { modesOf } from "./modes.ts";
+
+/** What can be chosen in a session, and what is chosen. */
+export interface Choices {
+  readonly modes: SessionModeState;
+  readonly models: LegacyModels;
+  readonly configOptions: readonly SessionConfigOption[];
+}
+
+/** Models as clients were told before there were config options. */
+export interface LegacyModels {
+  readonly availableModels: readonly {
+    readonly modelId: string;
+    readonly name: string;
+    readonly description?: string;
+  }[];
+  readonly currentModelId: string;
+}
+
+/** What the choices are made from. */
+export interface ChoiceSource {
+  readonly config: Result<"config/read">;
+  readonly models: readonly Model[];
+  readonly abilities: ClientAbilities;
+  readonly autoResume: boolean;
+  /** Whether files that a prompt links are taken as they stand in the editor. */
+  readonly editorFiles: boolean;
+}
+
+/** The ids of Flint's own options; an agent's option of the same name gets a prefix. */
+export const MODE_OPTION = "mode";
+export const MODEL_OPTION = "model";
+export const AUTO_RESUME_OPTION = "auto_resume";
+export const EDITOR_FILES_OPTION = "editor_files";
+const OWN: readonly string[] = [MODE_OPTION, MODEL_OPTION, AUTO_RESUME_OPTION, EDITOR_FILES_OPTION];
+const AGENT_PREFIX = "agent_";
+
+/** Everything that can be chosen, under its present and its older names. */
+export function choicesOf(source: ChoiceSource): Choices {
+  const { config, abilities, autoResume, editorFiles } = source;
+  const modes = modesOf(config);
+  const models = modelsOf(source);
+  return {
+    modes,
+    models,
+    configOptions: [
+      modeOption(modes),
+      modelOption(models),
+      ...config.options.map((option) => agentOption(option, abilities)),
+      switchOption(AUTO_RESUME, autoResume, abilities),
+      ...(abilities.files ? [switchOption(EDITOR_FILES, editorFiles, abilities)] : []),
+    ],
+  };
+}
+
+/** The id by which the core knows an agent's option. */
+export function agentOptionId(configId: string): string {
+  const plain = configId.slice(AGENT_PREFIX.length);
+  return configId.startsWith(AGENT_PREFIX) && OWN.includes(plain) ? plain : configId;
+}
+
+function modelsOf({ config, models }: ChoiceSource): LegacyModels {
+  const agents = new Set(models.map(({ id }) => agentOf(id)));
+  const listed = models.map(({ id, displayName, description }) => ({
+    modelId: id,
+    name: agents.size > 1 ? `${agentOf(id)}: ${displayName}` : displayName,
+    ...(description === undefined ? {} : { description }),
+  }));
+  const isListed = listed.some(({ modelId }) => modelId === config.model);
+  const own = isListed ? [] : [{ modelId: config.model, name: config.model }];
+  return { availableModels: [...own, ...listed], currentModelId: config.model };
+}
+
+/** The agent that a model belongs to. */
+export function agentOf(modelId: string): string {
+  return modelId.split("/")[0] ?? modelId;
+}
+
+function modeOption({ currentModeId, availableModes }: SessionModeState): SessionConfigOption {
+  return {
+    ...{ type: "select", id: MODE_OPTION, name: "Mode", category: "mode", currentValue: currentModeId },
+    description: "What the agent may do, and when you are asked",
+    options: availableModes.map(({ id, name, description }) => ({
+      value: id,
+      name,
+      description: description ?? null,
+    })),
+  };
+}
+
+function modelOption({ currentModelId, availableModels }: LegacyModels): SessionConfigOption {
+  return {
+    ...{ type: "select", id: MODEL_OPTION, name: "Model", category: "model", currentValue: currentModelId },
+    description: "The agent and its model",
+    options: availableModels.map(({ modelId, name, description }) => ({
+      value: modelId,
+      name,
+      description: description ?? null,
+    })),
+  };
+}
+
+function agentOption(option: ConfigOption, { switches }: ClientAbilities): SessionConfigOption {
+  const { id, name, description, category, value, type, options } = option;
+  const shown = {
+    id: OWN.includes(id) ? `${AGENT_PREFIX}${id}` : id,
+    name,
+    category: categoryOf(category),
+    ...(description === undefined ? {} : { description }),
+  };
+  if (type === "boolean" && switches) return { ...shown, type, currentValue: value === "true" };
+  return {
+    ...shown,
+    type: "select",
+    currentValue: value,
+    options: options.map((choice) => ({
+      value: choice.id,
+      name: choice.name,
+      ...(choice.description === undefined ? {} : { description: choice.description }),
+    })),
+  };
+}
+
+/** Flint's own mode is the mode of a session; what an agent calls its mode belongs to its model. */
+function categoryOf(category: string | undefined): string {
+  return category === undefined || category === "mode" || category === "model" ? "model_config" : category;
+}
+
+const AUTO_RESUME = {
+  id: AUTO_RESUME_OPTION,
+  name: "Auto-resume sessions",
+  description: "The first new session in a folder goes on with the last one of this editor there",
+};
+
+const EDITOR_FILES = {
+  id: EDITOR_FILES_OPTION,
+  name: "Unsaved files",
+  description: "Files that a prompt links are sent as they stand in the editor, saved or not",
+};
+
+function switchOption(
+  shown: { readonly id: string; readonly name: string; readonly description: string },
+  isOn: boolean,
+  { switches }: ClientAbilities,
+): SessionConfigOption {
+  if (switches) return { ...shown, type: "boolean", currentValue: isOn };
+  return {
+    ...shown,
+    type: "select",
+    currentValue: String(isOn),
+    options: [
+      { value: "true", name: "On" },
+      { value: "false", name: "Off" },
+    ],
+  };
+}

@@ -1,0 +1,94 @@
+import type { ThreadItem } from "@flint/protocol";
+import { describe, expect, test } from "vitest";
+import { actionView, toolView } from "./tool-view.ts";
+
+const call = (tool: string, more: object = {}): ThreadItem => ({
+  type: "toolCall",
+  id: "i",
+  tool,
+  status: "completed",
+  ...more,
+});
+
+describe("an item as a tool call", () => {
+  test.each([
+    ["read_file", "read"],
+    ["edit_file", "edit"],
+    ["Write", "edit"],
+    ["search_text", "search"],
+    ["list_files", "search"],
+    ["Bash", "execute"],
+    ["WebFetch", "fetch"],
+    ["update_plan", "think"],
+    ["delete_file", "delete"],
+    ["rename", "move"],
+    ["ExitPlanMode", "think"],
+    ["something", "other"],
+  ])("%s is of the kind %s [S3-24]", (tool, kind) => {
+    expect(toolView(call(tool))).toMatchObject({ kind, name: tool });
+  });
+
+  test("has the file and the line that it is given [S3-12, S3-45]", () => {
+    expect(toolView(call("read_file", { arguments: { path: "/w/a.ts", line: 12 } }))).toMatchObject({
+      title: "read_file /w/a.ts",
+      places: [{ path: "/w/a.ts", line: 12 }],
+    });
+    expect(toolView(call("Read", { arguments: { file_path: "/w/a.ts" } }))?.places).toEqual([
+      { path: "/w/a.ts" },
+    ]);
+  });
+
+  test("shows what an MCP server answers as text, and its error [S3-43]", () => {
+    const item = { type: "mcpToolCall", id: "i", server: "s", tool: "t", status: "completed" } as const;
+    const result = {
+      content: [
+        { type: "text", text: "one" },
+        { type: "text", text: "two" },
+      ],
+    };
+    expect(toolView({ ...item, result })).toMatchObject({
+      name: "mcp__s__t",
+      shows: [{ type: "text", text: "one\ntwo" }],
+      result,
+    });
+    expect(toolView({ ...item, status: "failed", error: "no" })).toMatchObject({
+      status: "failed",
+      result: { error: "no" },
+    });
+  });
+
+  test.each([
+    [[{ path: "/a", kind: "delete", diff: "" }], "Delete /a", "delete"],
+    [[{ path: "/a", kind: "modify", diff: "", movePath: "/b" }], "Move /a to /b", "move"],
+    [[{ path: "/a", kind: "add", diff: "" }], "Write /a", "edit"],
+    [[], "Change files", "edit"],
+  ] as const)("names a change of files by what it does (%j)", (changes, title, kind) => {
+    const item = { type: "fileChange", id: "i", changes: [...changes], status: "inProgress" } as ThreadItem;
+    expect(toolView(item)).toMatchObject({ title, kind });
+  });
+
+  test("files that an agent names from its folder are told as whole paths", () => {
+    const changes = [{ path: "a.ts", kind: "modify" as const, diff: "", movePath: "sub/b.ts" }];
+    const view = actionView({ kind: "fileChange", itemId: "i", changes }, "/w");
+    expect(view).toMatchObject({
+      title: "Move a.ts to sub/b.ts",
+      places: [{ path: "/w/sub/b.ts" }],
+      shows: [{ changes: [{ path: "/w/a.ts", movePath: "/w/sub/b.ts" }] }],
+    });
+  });
+
+  test("a long command is cut in the title only", () => {
+    const command = `echo ${"x".repeat(300)}\nsecond line`;
+    const view = actionView({ kind: "command", itemId: "i", command, cwd: "/w" });
+    expect(view.title).toHaveLength(201);
+    expect(view.input).toEqual({ command, cwd: "/w" });
+  });
+
+  test("what is said is no tool call; what only the agent knows is one", () => {
+    expect(toolView({ type: "agentMessage", id: "i", text: "hi" })).toBeUndefined();
+    expect(toolView({ type: "weather", id: "i" } as ThreadItem)).toMatchObject({
+      title: "weather",
+      kind: "other",
+    });
+  });
+});
