@@ -98,7 +98,7 @@ describe("what a client of the Codex door asks about the machine", () => {
     expect(await client.request("account/logout", {})).toEqual({});
   });
 
-  needs("bwrap")("[S2-30] a command runs in the sandbox, to its end", async () => {
+  needs("namespaces")("[S2-30] a command runs in the sandbox, to its end", async () => {
     const { client, workspace } = await setUp();
     const script = "echo out; echo err >&2; echo x > made; exit 3";
     const ran = (policy: object) =>
@@ -132,7 +132,7 @@ describe("what a client of the Codex door asks about the machine", () => {
     await expect(own).rejects.toThrow(/belongs to Flint/);
   });
 
-  needs("bwrap")("gitDiffToRemote shows what no remote branch has, new files included", async () => {
+  needs("namespaces")("gitDiffToRemote shows what no remote branch has, new files included", async () => {
     const { client, workspace } = await setUp();
     const none = client.request("gitDiffToRemote", { cwd: workspace });
     await expect(none).rejects.toThrow(/failed to compute git diff/);

@@ -18,6 +18,7 @@ export * from "./conformance/written-thread.ts";
 export * from "./fake-agents/fake-agent.ts";
 export * from "./fake-agents/hostile.ts";
 export * from "./golden.ts";
+export * from "./mechanisms.ts";
 export * from "./needs.ts";
 export * from "./processes.ts";
 export * from "./real-sandbox.ts";

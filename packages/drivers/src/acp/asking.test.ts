@@ -85,7 +85,7 @@ describe("files through Flint", () => {
     }
   });
 
-  needs("bwrap")("the sandbox of the thread holds for these writes too", async () => {
+  needs("namespaces")("the sandbox of the thread holds for these writes too", async () => {
     const { run, folder } = await openBench({ policy: { type: "workspaceWrite" } });
     expect((await run(`write ${folder.join("fine.txt")}`)).said).toBe("written");
     expect((await run(`write ${folder.join(".git/config")}`)).said).toContain("could not be written");

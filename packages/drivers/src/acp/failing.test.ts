@@ -68,7 +68,7 @@ describe("an agent that fails", () => {
   });
 });
 
-needs("bwrap")("the whole agent is held by the policy of the turn, also when that changes", async () => {
+needs("namespaces")("the whole agent is held by the policy of the turn, also when that changes", async () => {
   const { run, folder, settings } = await openBench({ policy: { type: "readOnly" } });
   const outside = `/var/tmp/${basename(folder.path)}`;
   const tries = `run touch ${folder.join("in")}; touch ${outside}; ls ${folder.path} ${outside} 2>&1`;

@@ -12,11 +12,9 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SandboxPolicy } from "@flint/protocol";
-import { needs } from "@flint/testkit";
+import { describeEachMechanism } from "@flint/testkit";
 import { test as anywhere, describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
-
-const PARTS = { bubblewrap: "bwrap", namespaces: "namespaces" } as const;
 
 /** Shared, so that each mechanism is tried once. */
 const sandboxes = {
@@ -64,8 +62,7 @@ async function listen(): Promise<{ port: number; visitors: () => number }> {
 
 const connectTo = (port: number) => `bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}' && echo connected`;
 
-describe.each(["bubblewrap", "namespaces"] as const)("confined by %s", (name) => {
-  const test = needs(PARTS[name]);
+describeEachMechanism("confined by %s", (name, test) => {
   const sandbox = sandboxes[name];
 
   test("it is found by trying it out", async () => {

@@ -16,13 +16,12 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { SandboxPolicy } from "@flint/protocol";
-import { needs } from "@flint/testkit";
+import { MECHANISM_PARTS, needs, type TestRegistrar } from "@flint/testkit";
 import { test as anywhere, describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
 import type { MechanismName } from "./mechanism.ts";
 
 const NOBODY = 65_534;
-const PARTS = { bubblewrap: "bwrap", namespaces: "namespaces" } as const;
 const SOURCE = new URL("./command-sandbox.ts", import.meta.url);
 
 /** A program for another user: launches commands as told in its arguments, and prints what came of them. */
@@ -78,18 +77,22 @@ const launchAsNobody: Launch = async (mechanism, ...jobs) => {
   return JSON.parse(stdout) as Outcome[];
 };
 
-/** Another user can be had, and may read these sources. */
-const hasNobody =
-  process.getuid?.() === 0 &&
-  spawnSync("cat", [SOURCE.pathname], { uid: NOBODY, gid: NOBODY, stdio: "ignore" }).status === 0;
+const TOOLS = { bubblewrap: "bwrap", namespaces: "unshare" } as const satisfies Record<MechanismName, string>;
+
+/** Another user can be had, may read these sources, and may run what confines. */
+function hasNobody(mechanism: MechanismName): boolean {
+  const canDo = (command: string, ...args: string[]) =>
+    spawnSync(command, args, { uid: NOBODY, gid: NOBODY, stdio: "ignore" }).status === 0;
+  return process.getuid?.() === 0 && canDo("cat", SOURCE.pathname) && canDo(TOOLS[mechanism], "--version");
+}
 
 const USERS = {
-  "the user who runs the tests": { launch: launchHere, uid: process.getuid?.() ?? 0, when: true },
+  "the user who runs the tests": { launch: launchHere, uid: process.getuid?.() ?? 0, when: () => true },
   nobody: { launch: launchAsNobody, uid: NOBODY, when: hasNobody },
 } as const;
 
-const CASES = Object.keys(PARTS).flatMap((mechanism) =>
-  Object.keys(USERS).map((user) => [mechanism, user] as [keyof typeof PARTS, keyof typeof USERS]),
+const CASES = Object.keys(MECHANISM_PARTS).flatMap((mechanism) =>
+  Object.keys(USERS).map((user) => [mechanism, user] as [MechanismName, keyof typeof USERS]),
 );
 
 /** A folder that the user owns, outside of every folder that a sandbox covers. */
@@ -158,8 +161,8 @@ function connectScript({ port, abstractName, path, udpPort }: Awaited<ReturnType
 
 describe.each(CASES)("out of %s, as %s", (mechanism, user) => {
   const { launch, uid, when } = USERS[user];
-  const test: ReturnType<typeof needs> = when
-    ? needs(PARTS[mechanism])
+  const test: TestRegistrar = when(mechanism)
+    ? needs(MECHANISM_PARTS[mechanism])
     : (title, body) => anywhere.runIf(false)(title, body);
 
   test("nothing is written outside, by whatever way [P32]", async () => {

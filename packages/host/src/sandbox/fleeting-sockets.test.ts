@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -12,14 +13,13 @@ import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { SandboxPolicy } from "@flint/protocol";
-import { needs } from "@flint/testkit";
+import { describeEachMechanism, needs } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
 import { findProgram } from "./program.ts";
 import { MOST_LOOKS } from "./sockets.ts";
 
 const POLICY: SandboxPolicy = { type: "workspaceWrite" };
-const PARTS = { bubblewrap: "bwrap", namespaces: "namespaces" } as const;
 
 /** Outside of what is covered as a whole. */
 function newFolder(): string {
@@ -33,6 +33,69 @@ async function listenAt(path: string): Promise<void> {
   await new Promise<void>((listening) => server.listen(path, listening));
   onTestFinished(() => new Promise<void>((closed) => server.close(() => closed())));
 }
+
+/** Takes away one socket of a folder each time it is called, and counts the calls. */
+class Thief {
+  readonly #folder: string;
+  calls = 0;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async with(sockets: number, folder: string): Promise<Thief> {
+    for (let at = 0; at < sockets; at += 1) await listenAt(join(folder, `${at}.sock`));
+    return new Thief(folder);
+  }
+
+  /** A signal that is never aborted. The sandbox asks about it last, when everything to cover is known. */
+  signal(): AbortSignal {
+    const strike = () => {
+      this.calls += 1;
+      const left = readdirSync(this.#folder).find((name) => name.endsWith(".sock"));
+      if (left !== undefined) rmSync(join(this.#folder, left));
+      return false;
+    };
+    return Object.defineProperty(new AbortController().signal, "aborted", { get: strike });
+  }
+}
+
+describeEachMechanism(
+  "a socket of somebody else that is gone before it is covered by %s",
+  (mechanism, test) => {
+    async function launch(sockets: number, script: string) {
+      const folder = newFolder();
+      const workspace = join(folder, "workspace");
+      mkdirSync(workspace);
+      const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [mechanism] });
+      expect(await sandbox.state()).toEqual({ available: true, mechanism });
+      const thief = await Thief.with(sockets, folder);
+      let printed = "";
+      const { exitCode } = await sandbox.launch({
+        ...{ command: ["sh", "-c", script], cwd: workspace, workspace, policy: POLICY },
+        signal: thief.signal(),
+        output: (piece) => {
+          printed += piece;
+        },
+      });
+      const runs = join(workspace, "runs");
+      return { exitCode, printed, thief, runs: existsSync(runs) ? readFileSync(runs, "utf8") : "" };
+    }
+
+    test("is looked for again, and the command runs once, without a word about it", async () => {
+      const { exitCode, printed, runs, thief } = await launch(1, "echo run; echo run >> runs; exit 3");
+      expect([exitCode, printed, runs]).toEqual([3, "run\n", "run\n"]);
+      expect(thief.calls).toBe(2);
+    });
+
+    test("is looked for so often and no more: then the command is not run, rather than run uncovered", async () => {
+      const { exitCode, printed, runs, thief } = await launch(MOST_LOOKS + 1, "echo run >> runs");
+      expect([exitCode, thief.calls, runs]).toEqual([expect.any(Number), MOST_LOOKS, ""]);
+      expect(exitCode).not.toBe(0);
+      expect(printed).toContain(".sock");
+    });
+  },
+);
 
 /** A sandbox whose `bwrap` takes one of these sockets away whenever it has been told to cover them. */
 async function stage(sockets: number) {
@@ -60,21 +123,8 @@ async function stage(sockets: number) {
   return { sandbox, workspace, attempts: () => readFileSync(attempts, "utf8").length };
 }
 
-describe("a socket of somebody else that is gone before it is covered", () => {
+describe("a socket of somebody else that is gone before bubblewrap covers it", () => {
   const test = needs("bwrap");
-
-  test("is looked for again, and the command runs once, without a word about it", async () => {
-    const { sandbox, workspace, attempts } = await stage(1);
-    let printed = "";
-    const output = (piece: string) => {
-      printed += piece;
-    };
-    const command = ["sh", "-c", "echo run; echo run >> runs; exit 3"];
-    const result = await sandbox.launch({ command, cwd: workspace, workspace, policy: POLICY, output });
-    expect([result.exitCode, printed]).toEqual([3, "run\n"]);
-    expect(attempts()).toBeGreaterThan(1);
-    expect(readFileSync(join(workspace, "runs"), "utf8")).toBe("run\n");
-  });
 
   test("does not keep a program that stays from being started either", async () => {
     const { sandbox, workspace, attempts } = await stage(2);
@@ -87,19 +137,6 @@ describe("a socket of somebody else that is gone before it is covered", () => {
     expect(attempts()).toBeGreaterThan(2);
   });
 
-  test("is looked for so often and no more: then the command is not run, rather than run uncovered", async () => {
-    const { sandbox, workspace, attempts } = await stage(MOST_LOOKS + 1);
-    let printed = "";
-    const output = (piece: string) => {
-      printed += piece;
-    };
-    const command = ["sh", "-c", "echo run >> runs"];
-    const result = await sandbox.launch({ command, cwd: workspace, workspace, policy: POLICY, output });
-    expect([result.exitCode, attempts()]).toEqual([1, MOST_LOOKS]);
-    expect(printed).toContain(".sock");
-    expect(existsSync(join(workspace, "runs"))).toBe(false);
-  });
-
   test("does not spoil the trial by which the sandbox is trusted", async () => {
     const { sandbox: _, workspace } = await stage(1);
     const environment = { ...process.env, PATH: `${join(workspace, "..")}${delimiter}${process.env.PATH}` };
@@ -108,8 +145,8 @@ describe("a socket of somebody else that is gone before it is covered", () => {
   });
 });
 
-describe.each(["bubblewrap", "namespaces"] as const)("a command that fails, confined by %s", (name) => {
-  needs(PARTS[name])("is run once, however it ends, also where sockets are covered", async () => {
+describeEachMechanism("a command that fails, confined by %s", (name, test) => {
+  test("is run once, however it ends, also where sockets are covered", async () => {
     const folder = newFolder();
     const workspace = join(folder, "workspace");
     mkdirSync(workspace);

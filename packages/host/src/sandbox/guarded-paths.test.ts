@@ -13,12 +13,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { SandboxPolicy } from "@flint/protocol";
-import { needs } from "@flint/testkit";
-import { test as anywhere, describe, expect, onTestFinished } from "vitest";
+import { describeEachMechanism } from "@flint/testkit";
+import { test as anywhere, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
 import { GuardedPaths, type GuardedPlaces } from "./guarded-paths.ts";
 
-const PARTS = { bubblewrap: "bwrap", namespaces: "namespaces" } as const;
 const WRITING: SandboxPolicy = { type: "workspaceWrite" };
 
 /** A home as Flint finds it: with rules, and settings beside those of another program. */
@@ -74,8 +73,7 @@ async function run(sandbox: CommandSandbox, script: string, workspace: string, p
   return printed;
 }
 
-describe.each(["bubblewrap", "namespaces"] as const)("Flint's own files, confined by %s", (name) => {
-  const test = needs(PARTS[name]);
+describeEachMechanism("Flint's own files, confined by %s", (name, test) => {
   const sandboxOf = (guarded: GuardedPlaces) =>
     new CommandSandbox({ environment: process.env, mechanisms: [name], guarded });
 

@@ -2,11 +2,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync }
 import { createServer } from "node:net";
 import { join } from "node:path";
 import type { SandboxPolicy } from "@flint/protocol";
-import { needs } from "@flint/testkit";
-import { describe, expect, onTestFinished } from "vitest";
+import { describeEachMechanism } from "@flint/testkit";
+import { expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
 
-const PARTS = { bubblewrap: "bwrap", namespaces: "namespaces" } as const;
 const ONLINE: SandboxPolicy = { type: "workspaceWrite", networkAccess: true };
 
 /** A state folder with a token and a socket that somebody listens at. */
@@ -38,9 +37,7 @@ function attack(run: string): string {
   ].join("\n");
 }
 
-describe.each(["bubblewrap", "namespaces"] as const)("a hidden folder, confined by %s", (name) => {
-  const test = needs(PARTS[name]);
-
+describeEachMechanism("a hidden folder, confined by %s", (name, test) => {
   async function printed(
     script: string,
     workspace: string,

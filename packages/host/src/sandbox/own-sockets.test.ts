@@ -2,11 +2,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:
 import { createServer } from "node:net";
 import { join } from "node:path";
 import type { SandboxPolicy } from "@flint/protocol";
-import { needs } from "@flint/testkit";
-import { describe, expect, onTestFinished } from "vitest";
+import { describeEachMechanism } from "@flint/testkit";
+import { expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
 
-const PARTS = { bubblewrap: "bwrap", namespaces: "namespaces" } as const;
 const ONLINE: SandboxPolicy = { type: "workspaceWrite", networkAccess: true };
 
 /** In /tmp: elsewhere, other tests that run now would cover the sockets in it, which are gone in a moment. */
@@ -25,9 +24,7 @@ async function listenAt(path: string): Promise<void> {
 
 const CONNECT = `node -e 'require("net").connect(process.argv[1]).on("data", (d) => console.log(String(d))).on("error", () => 0)'`;
 
-describe.each(["bubblewrap", "namespaces"] as const)("a socket of Flint's own, confined by %s", (name) => {
-  const test = needs(PARTS[name]);
-
+describeEachMechanism("a socket of Flint's own, confined by %s", (name, test) => {
   function printedBy(workspace: string, sockets: readonly string[]) {
     const sandbox = new CommandSandbox({
       environment: process.env,

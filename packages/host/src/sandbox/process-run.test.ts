@@ -5,7 +5,7 @@ import { mkdir } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { RunningProcess } from "@flint/core/ports";
 import type { SandboxPolicy } from "@flint/protocol";
-import { needs, settled, TestClock, temporaryFolder } from "@flint/testkit";
+import { describeEachMechanism, needs, settled, TestClock, temporaryFolder } from "@flint/testkit";
 import { test as anywhere, describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox, type CommandSandboxOptions } from "./command-sandbox.ts";
 import { STOP_GRACE_MS } from "./process-run.ts";
@@ -175,13 +175,12 @@ anywhere("programs of every kind die with the process that started them [P23]", 
   while (sleepers(sleep).length > 0) await settled();
 });
 
-needs("bwrap")(
-  "a program may write what is its own, whatever its policy says, and nothing beside it",
-  async () => {
+describeEachMechanism("a program of which some is its own, confined by %s", (name, test) => {
+  test("may write there, whatever its policy says, and nothing beside it", async () => {
     const { path, join } = await temporaryFolder();
     const own = join("own");
     await mkdir(own);
-    const sandbox = new CommandSandbox({ environment: process.env });
+    const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [name] });
     const script = `touch "$1/kept"; touch "$2/lost"`;
     const running = await sandbox.start({
       command: ["sh", "-c", script, "sh", own, path],
@@ -192,5 +191,5 @@ needs("bwrap")(
     await running.exited;
     expect(readdirSync(path)).toEqual(["own"]);
     expect(readdirSync(own)).toEqual(["kept"]);
-  },
-);
+  });
+});

@@ -13,14 +13,13 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
-import { needs, settled } from "@flint/testkit";
-import { test as anywhere, describe, expect, onTestFinished } from "vitest";
+import { describeEachMechanism, settled } from "@flint/testkit";
+import { test as anywhere, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
 import { Placeholders } from "./placeholders.ts";
 import { PROTECTED_NAMES } from "./protected-names.ts";
 import { ProtectedPaths } from "./protected-paths.ts";
 
-const PARTS = { bubblewrap: "bwrap", namespaces: "namespaces" } as const;
 const sandboxes = {
   bubblewrap: new CommandSandbox({ environment: process.env, mechanisms: ["bubblewrap"] }),
   namespaces: new CommandSandbox({ environment: process.env, mechanisms: ["namespaces"] }),
@@ -76,8 +75,7 @@ attack() {
 echo x > source; mkdir folder
 `;
 
-describe.each(["bubblewrap", "namespaces"] as const)("names that steer tools, confined by %s", (name) => {
-  const test = needs(PARTS[name]);
+describeEachMechanism("names that steer tools, confined by %s", (name, test) => {
   const sandbox = sandboxes[name];
 
   test("they cannot be made where they are missing, and nothing is left where they were kept [P32]", async () => {

@@ -3,11 +3,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { needs } from "@flint/testkit";
+import { describeEachMechanism, needs } from "@flint/testkit";
 import { test as anywhere, expect } from "vitest";
 import { Bubblewrap } from "./bubblewrap.ts";
 import { CommandSandbox } from "./command-sandbox.ts";
-import { SYSTEM_PATH } from "./mechanism.ts";
+import { type Mechanism, type MechanismName, SYSTEM_PATH } from "./mechanism.ts";
+import { Namespaces } from "./namespaces.ts";
 import { findProgram } from "./program.ts";
 import { type TrialRun, tryMechanism } from "./trial.ts";
 
@@ -33,10 +34,17 @@ anywhere("capabilities that are kept are told", async () => {
   expect(await tryMechanism(mechanism, run, ["/var/tmp"])).toBe("a command in it kept capabilities");
 });
 
-needs("bwrap")(
-  "what is refused to a trial does not hide what it found, whichever is read first",
-  async () => {
-    const program = (await findProgram("bwrap", process.env.PATH ?? SYSTEM_PATH)) ?? "";
+/** A way of confinement with the programs of this machine. */
+async function mechanismOf(name: MechanismName): Promise<Mechanism> {
+  const find = async (program: string) => (await findProgram(program, process.env.PATH ?? SYSTEM_PATH)) ?? "";
+  if (name === "bubblewrap") return new Bubblewrap(await find("bwrap"), SYSTEM_PATH);
+  const tools = { setpriv: await find("setpriv"), unshare: await find("unshare") };
+  const identity = { user: process.getuid?.() ?? 0, group: process.getgid?.() ?? 0 };
+  return new Namespaces(tools, identity, SYSTEM_PATH);
+}
+
+describeEachMechanism("a trial of %s", (name, test) => {
+  test("finds what it looks for, whichever of its streams is read first", async () => {
     const run: TrialRun = async ([command = "", ...args]) => {
       // As a sandbox starts it: with the sign that it begins, and a stderr of its own.
       const { stdio } = spawn(command, args, { stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"] });
@@ -46,9 +54,9 @@ needs("bwrap")(
       const [first, ...rest] = stdout?.split("\n") ?? [];
       return [first, stderr, ...rest].join("\n");
     };
-    expect(await tryMechanism(new Bubblewrap(program, SYSTEM_PATH), run, ["/var/tmp"])).toBeUndefined();
-  },
-);
+    expect(await tryMechanism(await mechanismOf(name), run, ["/var/tmp"])).toBeUndefined();
+  });
+});
 
 needs("namespaces")("a search path that is covered in the sandbox does not spoil the trial", async () => {
   const sandbox = new CommandSandbox({ environment: { PATH: "/tmp/nothing" }, mechanisms: ["namespaces"] });

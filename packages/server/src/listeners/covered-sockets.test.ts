@@ -3,14 +3,13 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { CommandSandbox } from "@flint/host/sandbox";
 import type { SandboxPolicy } from "@flint/protocol";
-import { needs, TestClock, testEngine } from "@flint/testkit";
-import { describe, expect, onTestFinished } from "vitest";
+import { describeEachMechanism, TestClock, testEngine } from "@flint/testkit";
+import { expect, onTestFinished } from "vitest";
 import { OpenDoors } from "../doors.ts";
 import { Guests } from "./guests.ts";
 import { Listening } from "./listening.ts";
 import { UnixListener } from "./unix-listener.ts";
 
-const PARTS = { bubblewrap: "bwrap", namespaces: "namespaces" } as const;
 const ONLINE: SandboxPolicy = { type: "workspaceWrite", networkAccess: true };
 const CONNECT = `node -e 'require("net").connect(process.argv[1]).on("connect", function () { console.log("in"); this.destroy() }).on("error", () => console.log("out"))'`;
 
@@ -35,52 +34,48 @@ function listening(path: string): Promise<Listening> {
   return Listening.start(new OpenDoors(testEngine().engine), plan, new TestClock());
 }
 
-describe.each(["bubblewrap", "namespaces"] as const)(
-  "the socket of another Flint server, under %s",
-  (name) => {
-    const test = needs(PARTS[name]);
-    const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [name] });
+describeEachMechanism("the socket of another Flint server, under %s", (name, test) => {
+  const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [name] });
 
-    async function printed(workspace: string, script: string, policy = ONLINE): Promise<string> {
-      let text = "";
-      const output = (piece: string) => {
-        text += piece;
-      };
-      await sandbox.launch({ command: ["sh", "-c", script], cwd: workspace, workspace, policy, output });
-      return text;
-    }
+  async function printed(workspace: string, script: string, policy = ONLINE): Promise<string> {
+    let text = "";
+    const output = (piece: string) => {
+      text += piece;
+    };
+    await sandbox.launch({ command: ["sh", "-c", script], cwd: workspace, workspace, policy, output });
+    return text;
+  }
 
-    test("in the workspace is not reached by commands there; that of any other program is", async () => {
-      const workspace = newWorkspace();
-      mkdirSync(join(workspace, "run"));
-      const [flint, database] = [join(workspace, "run", "flint.sock"), join(workspace, "database.sock")];
-      const server = createServer((socket) => socket.end());
-      await new Promise<void>((done) => server.listen(database, done));
-      onTestFinished(() => new Promise<void>((closed) => server.close(() => closed())));
-      const listener = await serverAt(flint);
-      const moved = `mv run moved 2>/dev/null; ${CONNECT} "$PWD/moved/flint.sock"`;
-      const script = [`${CONNECT} ${flint}`, `${CONNECT} ${database}`, moved].join("\n");
-      expect(await printed(workspace, script)).toBe("out\nin\nout\n");
-      expect(await printed(workspace, `${CONNECT} ${flint}`, { type: "readOnly" })).toBe("out\n");
-      await listener.close();
-      // Nothing of a server that has ended is in the way of a program that takes its place.
-      renameSync(database, flint);
-      expect(await printed(workspace, `${CONNECT} ${flint}`)).toBe("in\n");
-    });
+  test("in the workspace is not reached by commands there; that of any other program is", async () => {
+    const workspace = newWorkspace();
+    mkdirSync(join(workspace, "run"));
+    const [flint, database] = [join(workspace, "run", "flint.sock"), join(workspace, "database.sock")];
+    const server = createServer((socket) => socket.end());
+    await new Promise<void>((done) => server.listen(database, done));
+    onTestFinished(() => new Promise<void>((closed) => server.close(() => closed())));
+    const listener = await serverAt(flint);
+    const moved = `mv run moved 2>/dev/null; ${CONNECT} "$PWD/moved/flint.sock"`;
+    const script = [`${CONNECT} ${flint}`, `${CONNECT} ${database}`, moved].join("\n");
+    expect(await printed(workspace, script)).toBe("out\nin\nout\n");
+    expect(await printed(workspace, `${CONNECT} ${flint}`, { type: "readOnly" })).toBe("out\n");
+    await listener.close();
+    // Nothing of a server that has ended is in the way of a program that takes its place.
+    renameSync(database, flint);
+    expect(await printed(workspace, `${CONNECT} ${flint}`)).toBe("in\n");
+  });
 
-    test("is not opened in a folder where a command works that could reach it", async () => {
-      const workspace = newWorkspace();
-      const command = ["sh", "-c", "echo works; cat"];
-      const wish = { command, cwd: workspace, workspace, policy: ONLINE, environment: {} };
-      const working = await sandbox.start(wish);
-      onTestFinished(() => working.stop(0));
-      await new Promise((resolve) => working.stdout.once("data", resolve));
-      const path = join(workspace, "deep", "flint.sock");
-      await expect(listening(path)).rejects.toThrow(`work in ${workspace} now`);
-      await working.stop(0);
-      const open = await listening(path);
-      await open.withdraw();
-      await open.close();
-    });
-  },
-);
+  test("is not opened in a folder where a command works that could reach it", async () => {
+    const workspace = newWorkspace();
+    const command = ["sh", "-c", "echo works; cat"];
+    const wish = { command, cwd: workspace, workspace, policy: ONLINE, environment: {} };
+    const working = await sandbox.start(wish);
+    onTestFinished(() => working.stop(0));
+    await new Promise((resolve) => working.stdout.once("data", resolve));
+    const path = join(workspace, "deep", "flint.sock");
+    await expect(listening(path)).rejects.toThrow(`work in ${workspace} now`);
+    await working.stop(0);
+    const open = await listening(path);
+    await open.withdraw();
+    await open.close();
+  });
+});
