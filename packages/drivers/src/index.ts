@@ -35,18 +35,15 @@ function agentDriver({ id, options }: NamedAgent): Driver {
   switch (id) {
     case "claude": {
       const load = async () => new (await import("./claude/driver.ts")).ClaudeDriver(options);
-      return new AgentOnDemand({ id, options, asksToWrite: true, restsWhenIdle: true, load });
+      return new AgentOnDemand({ id, options, asksToWrite: true, load });
     }
     case "codex": {
       const load = async () => new (await import("./codex/driver.ts")).CodexDriver(options);
-      return new AgentOnDemand({ id, options, asksToWrite: true, restsWhenIdle: false, load });
+      return new AgentOnDemand({ id, options, asksToWrite: true, load });
     }
     default:
       // Whatever else there is speaks the Agent Client Protocol, which leaves it to the agent when to ask.
-      return new AgentOnDemand({
-        ...{ id, options, asksToWrite: false, restsWhenIdle: true },
-        load: () => acpDriver(id, options),
-      });
+      return new AgentOnDemand({ id, options, asksToWrite: false, load: () => acpDriver(id, options) });
   }
 }
 

@@ -10,7 +10,7 @@ test("the end of an agent that was used ends what is behind it, and one that nev
     return Object.assign(driver, { close: async () => void happened.push("closed") });
   };
   const options = { program: async () => ({ command: ["lamp"], environment: {} }), version: "0.0.0" };
-  const make = () => new AgentOnDemand({ id: "lamp", options, asksToWrite: true, restsWhenIdle: true, load });
+  const make = () => new AgentOnDemand({ id: "lamp", options, asksToWrite: true, load });
   await make().close();
   expect(happened).toEqual([]);
   const used = make();
@@ -22,13 +22,13 @@ test("the end of an agent that was used ends what is behind it, and one that nev
 test("an agent that cannot be loaded, or has nothing to end, can be ended", async () => {
   const options = { program: async () => undefined, version: "0.0.0" };
   const broken = new AgentOnDemand({
-    ...{ id: "lamp", options, asksToWrite: true, restsWhenIdle: true },
+    ...{ id: "lamp", options, asksToWrite: true },
     load: () => Promise.reject(new Error("no lamp")),
   });
   await expect(broken.defaultModel()).rejects.toThrow("no lamp");
   await broken.close();
   const load = async () => new ScriptedDriver({ id: "lamp" });
-  const plain = new AgentOnDemand({ id: "lamp", options, asksToWrite: true, restsWhenIdle: true, load });
+  const plain = new AgentOnDemand({ id: "lamp", options, asksToWrite: true, load });
   await plain.defaultModel();
   await plain.close();
 });

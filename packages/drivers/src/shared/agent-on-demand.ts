@@ -8,7 +8,6 @@ export interface AgentOnDemandOptions {
   readonly id: string;
   readonly options: AgentOptions;
   readonly asksToWrite: boolean;
-  readonly restsWhenIdle: boolean;
   load(): Promise<Driver>;
 }
 
@@ -19,17 +18,21 @@ export interface AgentOnDemandOptions {
 export class AgentOnDemand implements Driver {
   readonly id: string;
   readonly asksToWrite: boolean;
-  readonly restsWhenIdle: boolean;
   readonly #options: AgentOptions;
   readonly #load: () => Promise<Driver>;
   #loaded: Promise<Driver> | undefined;
+  #driverInUse: Driver | undefined;
 
-  constructor({ id, options, asksToWrite, restsWhenIdle, load }: AgentOnDemandOptions) {
+  constructor({ id, options, asksToWrite, load }: AgentOnDemandOptions) {
     this.id = id;
     this.asksToWrite = asksToWrite;
-    this.restsWhenIdle = restsWhenIdle;
     this.#options = options;
     this.#load = load;
+  }
+
+  /** Only the driver itself knows whether its sessions can be resumed; before it is loaded it has none to stop. */
+  get restsWhenIdle(): boolean {
+    return this.#driverInUse?.restsWhenIdle === true;
   }
 
   async models(): Promise<readonly Model[]> {
@@ -78,7 +81,10 @@ export class AgentOnDemand implements Driver {
   }
 
   #driver(): Promise<Driver> {
-    this.#loaded ??= this.#load();
+    this.#loaded ??= this.#load().then((driver) => {
+      this.#driverInUse = driver;
+      return driver;
+    });
     return this.#loaded;
   }
 }
