@@ -1,8 +1,8 @@
 import {
   type EventBody,
+  lazy,
   type Method,
   mintId,
-  once,
   type Params,
   type Result,
   type ThreadEvent,
@@ -36,7 +36,7 @@ export class ClientSession {
   /** Where its threads begin and its commands run if it does not say; undefined: where the server works. */
   readonly cwd: string | undefined;
   // Few clients are ever named; the first id of a process takes longer to make than the rest of a connection.
-  readonly #id = once(() => mintId());
+  readonly #id = lazy(() => mintId());
   readonly #engine: MethodCaller;
   readonly #follower: Follower;
   readonly #announcements: Announcements;

@@ -1,4 +1,4 @@
-import { once } from "@flint/protocol";
+import { lazy } from "@flint/protocol";
 
 /** What is longer than this is not judged by its words; a person looks at it. */
 const LONGEST = 2000;
@@ -16,7 +16,7 @@ const DOUBLE = `"(?:(?!["$\`\\\\!])${VISIBLE})*"`;
 const PIECE = `${PLAIN}|${SINGLE}|${DOUBLE}`;
 
 /** To look up every letter there is takes so long that a start would show it. */
-const patterns = once(() => ({
+const patterns = lazy(() => ({
   command: new RegExp(`^ *(?:${PIECE})+(?: +(?:${PIECE})+)* *$`, "u"),
   words: new RegExp(`(?:${PIECE})+`, "gu"),
   pieces: new RegExp(PIECE, "gu"),

@@ -1,6 +1,6 @@
 import {
   FlintError,
-  once,
+  lazy,
   type Params,
   type RequestRow,
   type Result,
@@ -108,7 +108,7 @@ class TableDesk implements Desk {
     let following: (() => Promise<void>) | undefined;
     await this.#client.call(method, params as Params<typeof method>, (result) => {
       const place = placeIn?.(result);
-      const reply = once(() => respond(mapped(result)));
+      const reply = lazy(() => respond(mapped(result)));
       if (place === undefined || this.#client.follows(place.threadId)) reply();
       else following = () => this.#follow(place, reply);
     });

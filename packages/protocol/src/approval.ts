@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Action } from "./action.ts";
 import { Id } from "./ids.ts";
-import { open } from "./open.ts";
+import { looseObject } from "./loose-object.ts";
 import { Decision } from "./policy.ts";
 import { exactKey, exactMatches, RuleSuggestion, ruleTool } from "./rules.ts";
 
@@ -15,7 +15,7 @@ export function grantKeys(action: Action): string[] {
 }
 
 /** An open question of an agent whether it may act. An answer may take one of `suggestions` instead of the exact thing. */
-export const Approval = open({
+export const Approval = looseObject({
   id: Id,
   turnId: Id,
   action: Action,
@@ -30,22 +30,26 @@ export const ResolvedBy = z.enum(["client", "rule", "timeout", "interrupt", "tur
 export type ResolvedBy = z.output<typeof ResolvedBy>;
 
 /** How an approval ended. */
-export const Resolution = open({ decision: Decision, by: ResolvedBy, clientId: z.optional(z.string()) });
+export const Resolution = looseObject({
+  decision: Decision,
+  by: ResolvedBy,
+  clientId: z.optional(z.string()),
+});
 export type Resolution = z.output<typeof Resolution>;
 
 /** One thing an agent wants to know from the user. */
-export const UserQuestion = open({
+export const UserQuestion = looseObject({
   id: z.string(),
   header: z.optional(z.string()),
   question: z.string(),
-  options: z.optional(z.array(open({ label: z.string(), description: z.optional(z.string()) }))),
+  options: z.optional(z.array(looseObject({ label: z.string(), description: z.optional(z.string()) }))),
   multiple: z.optional(z.boolean()),
   secret: z.optional(z.boolean()),
 });
 export type UserQuestion = z.output<typeof UserQuestion>;
 
 /** An open request of an agent for answers. */
-export const QuestionRequest = open({
+export const QuestionRequest = looseObject({
   id: Id,
   turnId: Id,
   itemId: Id,
@@ -56,5 +60,5 @@ export const QuestionRequest = open({
 export type QuestionRequest = z.output<typeof QuestionRequest>;
 
 /** The answers, by question id. */
-export const Answers = z.record(z.string(), open({ answers: z.array(z.string()) }));
+export const Answers = z.record(z.string(), looseObject({ answers: z.array(z.string()) }));
 export type Answers = z.output<typeof Answers>;

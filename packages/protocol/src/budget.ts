@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
-import { open } from "./open.ts";
+import { looseObject } from "./loose-object.ts";
 
 const amount = z.number().check(z.positive("must be more than 0"));
 const count = z.int().check(z.minimum(1, "must be at least 1"));
 
 /** What one turn may use. `seconds` is time at work: waiting for a person does not count. `steps` are model calls. */
-export const TurnBudget = open({
+export const TurnBudget = looseObject({
   tokens: z.optional(count),
   costUsd: z.optional(amount),
   seconds: z.optional(amount),
@@ -14,7 +14,7 @@ export const TurnBudget = open({
 export type TurnBudget = z.output<typeof TurnBudget>;
 
 /** What all turns of a thread may use together. */
-export const ThreadBudget = open({
+export const ThreadBudget = looseObject({
   tokens: z.optional(count),
   costUsd: z.optional(amount),
   seconds: z.optional(amount),
@@ -27,7 +27,7 @@ export type ThreadBudget = z.output<typeof ThreadBudget>;
  * ends as failed. `extended` is how far the user has let the thread go on since; Flint sets it, and a new `thread`
  * forgets it.
  */
-export const Budget = open({
+export const Budget = looseObject({
   turn: z.optional(TurnBudget),
   thread: z.optional(ThreadBudget),
   extended: z.optional(ThreadBudget),

@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 import { Id } from "./ids.ts";
 import { LIMITS } from "./limits.ts";
-import { open } from "./open.ts";
+import { looseObject } from "./loose-object.ts";
 
 const ToolName = z.string().check(z.regex(/^[a-zA-Z0-9_-]{1,64}$/));
 
 /** A tool that a client offers for one thread and runs itself. Never stored: it is there while the thread is loaded. */
-export const ClientTool = open({
+export const ClientTool = looseObject({
   name: ToolName,
   /** Keeps apart tools that have the same name. */
   namespace: z.optional(ToolName),
@@ -37,7 +37,7 @@ export const withClientTools = {
 };
 
 /** An open call of a tool that a client has to run. */
-export const ToolCallRequest = open({
+export const ToolCallRequest = looseObject({
   id: Id,
   turnId: Id,
   itemId: Id,
@@ -51,13 +51,13 @@ export type ToolCallRequest = z.output<typeof ToolCallRequest>;
 
 /** One piece of what a tool gives. */
 export const ToolContent = z.discriminatedUnion("type", [
-  open({ type: z.literal("text"), text: z.string().check(z.maxLength(LIMITS.text)) }),
-  open({ type: z.literal("image"), url: z.string().check(z.maxLength(LIMITS.text)) }),
+  looseObject({ type: z.literal("text"), text: z.string().check(z.maxLength(LIMITS.text)) }),
+  looseObject({ type: z.literal("image"), url: z.string().check(z.maxLength(LIMITS.text)) }),
 ]);
 export type ToolContent = z.output<typeof ToolContent>;
 
 /** What came of a call of a client's tool. */
-export const ToolCallResult = open({
+export const ToolCallResult = looseObject({
   success: z.boolean(),
   content: z.array(ToolContent).check(z.maxLength(100)),
 });

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
-import { open } from "./open.ts";
+import { looseObject } from "./loose-object.ts";
 
 /** A model that a thread can use; its id is `agent/model`. */
-export const Model = open({
+export const Model = looseObject({
   id: z.string(),
   displayName: z.string(),
   description: z.optional(z.string()),
@@ -12,7 +12,7 @@ export const Model = open({
 export type Model = z.output<typeof Model>;
 
 /** One value of a selector. */
-export const ConfigSelectOption = open({
+export const ConfigSelectOption = looseObject({
   id: z.string(),
   name: z.string(),
   description: z.optional(z.string()),
@@ -23,7 +23,7 @@ export type ConfigSelectOption = z.output<typeof ConfigSelectOption>;
  * A setting that an agent advertises. Clients show every one the same way and need not know what it means.
  * A `boolean` has the values "true" and "false".
  */
-export const ConfigOption = open({
+export const ConfigOption = looseObject({
   type: z.enum(["select", "boolean"]),
   id: z.string(),
   name: z.string(),
@@ -37,7 +37,7 @@ export const ConfigOption = open({
 export type ConfigOption = z.output<typeof ConfigOption>;
 
 /** Whether commands can be confined on this machine, by what, and if not, how to change that. */
-export const SandboxState = open({
+export const SandboxState = looseObject({
   available: z.boolean(),
   mechanism: z.string(),
   detail: z.optional(z.string()),

@@ -6,7 +6,7 @@ import { Goal } from "./goal.ts";
 import { Id } from "./ids.ts";
 import { QueuedInput } from "./input.ts";
 import { PlanEntry, ThreadItem } from "./items.ts";
-import { once, open } from "./open.ts";
+import { lazy, looseObject } from "./loose-object.ts";
 import { Thread, ThreadSettings, ThreadStatus, Turn, TurnError } from "./thread.ts";
 import { Cost, TokenUsage } from "./usage.ts";
 
@@ -17,7 +17,7 @@ import { Cost, TokenUsage } from "./usage.ts";
 export type Keeping = "stored" | "synced" | "coalesced" | "live";
 
 function row<Kept extends Keeping, Data extends z.ZodMiniType>(kept: Kept, doc: string, make: () => Data) {
-  const data = once(make);
+  const data = lazy(make);
   return {
     kept,
     doc,
@@ -31,45 +31,45 @@ const ofThread = { threadId: Id };
 const ofTurn = { threadId: Id, turnId: Id };
 
 /** A piece of streamed text. `offset` is where it starts in the item's text, so a piece seen twice does no harm. */
-const Delta = open({ ...ofTurn, itemId: Id, delta: z.string(), offset: z.number() });
+const Delta = looseObject({ ...ofTurn, itemId: Id, delta: z.string(), offset: z.number() });
 
-const ItemEvent = open({ ...ofTurn, item: ThreadItem });
-const TurnEvent = open({ ...ofThread, turn: Turn });
+const ItemEvent = looseObject({ ...ofTurn, item: ThreadItem });
+const TurnEvent = looseObject({ ...ofThread, turn: Turn });
 
 /** Every event of a thread: its name on the Flint wire, what it carries, how it is kept. */
 export const EVENTS = {
   "thread/started": row("stored", "A thread was created, or resumed by this client.", () =>
-    open({ thread: Thread, settings: ThreadSettings }),
+    looseObject({ thread: Thread, settings: ThreadSettings }),
   ),
   "thread/settings/updated": row("stored", "Model, folder, policies or selector values changed.", () =>
-    open({ ...ofThread, settings: ThreadSettings }),
+    looseObject({ ...ofThread, settings: ThreadSettings }),
   ),
   "thread/name/updated": row("stored", "The thread has a new name.", () =>
-    open({ ...ofThread, name: z.string() }),
+    looseObject({ ...ofThread, name: z.string() }),
   ),
   "thread/goal/updated": row("stored", "The thread has a goal, or another one.", () =>
-    open({ ...ofThread, goal: Goal }),
+    looseObject({ ...ofThread, goal: Goal }),
   ),
-  "thread/goal/cleared": row("stored", "The thread has no goal any more.", () => open(ofThread)),
-  "thread/archived": row("stored", "The thread was archived.", () => open(ofThread)),
-  "thread/unarchived": row("stored", "The thread was taken out of the archive.", () => open(ofThread)),
-  "thread/deleted": row("live", "The thread and its log are gone.", () => open(ofThread)),
+  "thread/goal/cleared": row("stored", "The thread has no goal any more.", () => looseObject(ofThread)),
+  "thread/archived": row("stored", "The thread was archived.", () => looseObject(ofThread)),
+  "thread/unarchived": row("stored", "The thread was taken out of the archive.", () => looseObject(ofThread)),
+  "thread/deleted": row("live", "The thread and its log are gone.", () => looseObject(ofThread)),
   "thread/closed": row("live", "The thread was put to rest; it loads again when it is used.", () =>
-    open(ofThread),
+    looseObject(ofThread),
   ),
   "thread/status/changed": row("live", "The thread became idle or active, or waits for somebody.", () =>
-    open({ ...ofThread, status: ThreadStatus }),
+    looseObject({ ...ofThread, status: ThreadStatus }),
   ),
   "thread/session/updated": row(
     "stored",
     "The agent's own session has this id; a later turn resumes it.",
-    () => open({ ...ofThread, agent: z.string(), nativeId: z.string() }),
+    () => looseObject({ ...ofThread, agent: z.string(), nativeId: z.string() }),
   ),
   "thread/reverted": row(
     "stored",
     "These turns no longer belong to the conversation. Their files were put back if `files` says so.",
     () =>
-      open({
+      looseObject({
         ...ofThread,
         turnIds: z.array(Id),
         revertId: z.optional(Id),
@@ -79,16 +79,16 @@ export const EVENTS = {
   "thread/revert/undone": row(
     "stored",
     "These turns belong to the conversation again. A turn whose `itemsView` is `notLoaded` is read with `thread/read`.",
-    () => open({ ...ofThread, revertId: Id, turns: z.array(Turn) }),
+    () => looseObject({ ...ofThread, revertId: Id, turns: z.array(Turn) }),
   ),
   "thread/queue/changed": row("stored", "The inputs that wait for the running turn to end.", () =>
-    open({ ...ofThread, queue: z.array(QueuedInput) }),
+    looseObject({ ...ofThread, queue: z.array(QueuedInput) }),
   ),
   "thread/tokenUsage/updated": row(
     "stored",
     "`usage` is the total of the thread, `last` the latest model call.",
     () =>
-      open({
+      looseObject({
         ...ofTurn,
         usage: TokenUsage,
         last: TokenUsage,
@@ -103,10 +103,10 @@ export const EVENTS = {
     () => TurnEvent,
   ),
   "turn/plan/updated": row("stored", "The plan of the turn, whole.", () =>
-    open({ ...ofTurn, explanation: z.string(), plan: z.array(PlanEntry) }),
+    looseObject({ ...ofTurn, explanation: z.string(), plan: z.array(PlanEntry) }),
   ),
   "turn/diff/updated": row("stored", "All file changes of the turn so far, as one unified diff.", () =>
-    open({ ...ofTurn, diff: z.string() }),
+    looseObject({ ...ofTurn, diff: z.string() }),
   ),
   "item/started": row("stored", "Work on an item began.", () => ItemEvent),
   "item/completed": row("stored", "An item is final; this state is the authoritative one.", () => ItemEvent),
@@ -117,44 +117,44 @@ export const EVENTS = {
   "item/fileChange/outputDelta": row("coalesced", "Text of a patch as it is made.", () => Delta),
   "item/plan/delta": row("coalesced", "Text of a plan.", () => Delta),
   "item/mcpToolCall/progress": row("live", "An MCP tool says how far it is.", () =>
-    open({ ...ofTurn, itemId: Id, message: z.string() }),
+    looseObject({ ...ofTurn, itemId: Id, message: z.string() }),
   ),
   "approval/requested": row("stored", "The agent must be allowed to act.", () =>
-    open({ ...ofThread, approval: Approval }),
+    looseObject({ ...ofThread, approval: Approval }),
   ),
   "approval/resolved": row("synced", "An approval has its answer; nobody needs to ask any more.", () =>
-    open({ ...ofTurn, approvalId: Id, itemId: Id, resolution: Resolution }),
+    looseObject({ ...ofTurn, approvalId: Id, itemId: Id, resolution: Resolution }),
   ),
   "question/requested": row("stored", "The agent wants to know something from the user.", () =>
-    open({ ...ofThread, request: QuestionRequest }),
+    looseObject({ ...ofThread, request: QuestionRequest }),
   ),
   "question/resolved": row("synced", "A question has its answers, or will not get any.", () =>
-    open({ ...ofTurn, questionId: Id, itemId: Id, answers: Answers, by: ResolvedBy }),
+    looseObject({ ...ofTurn, questionId: Id, itemId: Id, answers: Answers, by: ResolvedBy }),
   ),
   "tool/requested": row(
     "stored",
     "The agent calls a tool that a client offers; a client has to run it.",
-    () => open({ ...ofThread, request: ToolCallRequest }),
+    () => looseObject({ ...ofThread, request: ToolCallRequest }),
   ),
   "tool/resolved": row("synced", "A call of a client's tool is over; its item shows what came of it.", () =>
-    open({ ...ofTurn, callId: Id, itemId: Id, success: z.boolean(), by: ResolvedBy }),
+    looseObject({ ...ofTurn, callId: Id, itemId: Id, success: z.boolean(), by: ResolvedBy }),
   ),
   error: row("stored", "Something went wrong in a turn. With `willRetry` the turn goes on.", () =>
-    open({ ...ofTurn, error: TurnError, willRetry: z.boolean() }),
+    looseObject({ ...ofTurn, error: TurnError, willRetry: z.boolean() }),
   ),
   warning: row("live", "Something the user should know, such as a damaged log.", () =>
-    open({ ...ofThread, message: z.string(), reason: z.string() }),
+    looseObject({ ...ofThread, message: z.string(), reason: z.string() }),
   ),
   "model/rerouted": row("stored", "Another model than the chosen one does the work.", () =>
-    open({ ...ofTurn, fromModel: z.string(), toModel: z.string(), reason: z.string() }),
+    looseObject({ ...ofTurn, fromModel: z.string(), toModel: z.string(), reason: z.string() }),
   ),
   "config/updated": row("live", "The selectors of the thread or of the server changed.", () =>
-    open({ threadId: z.optional(Id), options: z.array(ConfigOption) }),
+    looseObject({ threadId: z.optional(Id), options: z.array(ConfigOption) }),
   ),
   "extension/notified": row(
     "live",
     "The agent's own notification; on the wire it has the agent's own name, prefixed by its provider.",
-    () => open({ ...ofThread, method: z.string(), params: z.record(z.string(), z.unknown()) }),
+    () => looseObject({ ...ofThread, method: z.string(), params: z.record(z.string(), z.unknown()) }),
   ),
 } as const;
 
@@ -186,7 +186,12 @@ export type ThreadEvent = EventBody & { readonly seq?: number; readonly at: numb
 export type StoredEvent = EventBody & { readonly seq: number; readonly at: number };
 
 /** An event as it stands in the log, for a client that reads instead of following. */
-export const LoggedEvent = open({ seq: z.number(), at: z.number(), type: z.string(), data: z.unknown() });
+export const LoggedEvent = looseObject({
+  seq: z.number(),
+  at: z.number(),
+  type: z.string(),
+  data: z.unknown(),
+});
 
 /** How events of this name are kept. */
 export function keepingOf(type: EventType): Keeping {

@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
 import { Id } from "./ids.ts";
-import { open } from "./open.ts";
+import { looseObject } from "./loose-object.ts";
 
 /** What is done to a file so that it is as it was: its content put back, a lost one made again, a new one removed. */
-export const FileRestore = open({
+export const FileRestore = looseObject({
   /** From the folder of the thread; absolute if it lies in another folder. */
   path: z.string(),
   action: z.enum(["restore", "create", "delete"]),
@@ -27,7 +27,11 @@ export const FileConflictReason = z.enum([
 export type FileConflictReason = z.output<typeof FileConflictReason>;
 
 /** A file that is left as it is. */
-export const FileConflict = open({ path: z.string(), reason: FileConflictReason, message: z.string() });
+export const FileConflict = looseObject({
+  path: z.string(),
+  reason: FileConflictReason,
+  message: z.string(),
+});
 export type FileConflict = z.output<typeof FileConflict>;
 
 /** Why something was not saved before a turn. */
@@ -44,7 +48,7 @@ export const NotSavedReason = z.enum([
 export type NotSavedReason = z.output<typeof NotSavedReason>;
 
 /** What a turn may have changed without a way back: a path, or all of a turn. */
-export const NotSaved = open({
+export const NotSaved = looseObject({
   path: z.optional(z.string()),
   turnId: z.optional(Id),
   reason: NotSavedReason,

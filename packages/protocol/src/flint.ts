@@ -4,8 +4,8 @@ import { ToolCallResult } from "./client-tool.ts";
 import { EVENTS } from "./events.ts";
 import { Id } from "./ids.ts";
 import { FileUpdateChange } from "./items.ts";
+import { Empty, looseObject } from "./loose-object.ts";
 import { METHODS } from "./methods.ts";
-import { Empty, open } from "./open.ts";
 import { Decision } from "./policy.ts";
 import { RuleSuggestion } from "./rules.ts";
 import { defineVocabulary, type NotificationRow, STANDARD_CODES } from "./vocabulary.ts";
@@ -24,7 +24,7 @@ const asked = {
 };
 
 /** The words a client may answer an approval with, or the whole decision. */
-export const ApprovalAnswer = open({
+export const ApprovalAnswer = looseObject({
   decision: z.union([z.enum(["accept", "acceptForSession", "acceptAlways", "decline", "cancel"]), Decision]),
   message: z.optional(z.string()),
 });
@@ -34,17 +34,17 @@ export type ApprovalAnswer = z.output<typeof ApprovalAnswer>;
 export const ASKS = {
   "item/commandExecution/requestApproval": {
     doc: "May the agent run this command?",
-    params: open({ ...asked, command: z.string(), cwd: z.string() }),
+    params: looseObject({ ...asked, command: z.string(), cwd: z.string() }),
     result: ApprovalAnswer,
   },
   "item/fileChange/requestApproval": {
     doc: "May the agent change these files?",
-    params: open({ ...asked, changes: z.array(FileUpdateChange) }),
+    params: looseObject({ ...asked, changes: z.array(FileUpdateChange) }),
     result: ApprovalAnswer,
   },
   "item/toolCall/requestApproval": {
     doc: "May the agent call this tool?",
-    params: open({
+    params: looseObject({
       ...asked,
       tool: z.string(),
       server: z.optional(z.string()),
@@ -54,7 +54,7 @@ export const ASKS = {
   },
   "item/tool/requestUserInput": {
     doc: "The agent wants to know something from the user.",
-    params: open({
+    params: looseObject({
       ...times,
       threadId: Id,
       turnId: Id,
@@ -62,11 +62,11 @@ export const ASKS = {
       questionId: Id,
       questions: z.array(UserQuestion),
     }),
-    result: open({ answers: Answers }),
+    result: looseObject({ answers: Answers }),
   },
   "item/tool/call": {
     doc: "The agent calls a tool that a client offered with `thread/start` or `thread/resume`.",
-    params: open({
+    params: looseObject({
       ...times,
       threadId: Id,
       turnId: Id,

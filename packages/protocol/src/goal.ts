@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { open } from "./open.ts";
+import { looseObject } from "./loose-object.ts";
 
 /** How a goal stands. */
 export const GoalStatus = z.enum([
@@ -13,7 +13,7 @@ export const GoalStatus = z.enum([
 export type GoalStatus = z.output<typeof GoalStatus>;
 
 /** What a thread is for, as the user put it, and what went into it so far. Times are unix seconds. */
-export const Goal = open({
+export const Goal = looseObject({
   objective: z.string(),
   status: GoalStatus,
   tokenBudget: z.optional(z.number()),

@@ -3,8 +3,8 @@ import { Action } from "./action.ts";
 import { ResolvedBy } from "./approval.ts";
 import { Id } from "./ids.ts";
 import { UserInput } from "./input.ts";
+import { looseObject } from "./loose-object.ts";
 import { METHODS } from "./methods.ts";
-import { open } from "./open.ts";
 import { Decision } from "./policy.ts";
 import { TurnError } from "./thread.ts";
 import { defineVocabulary, STANDARD_CODES } from "./vocabulary.ts";
@@ -23,11 +23,11 @@ const toolItemId = z.string();
 export const HARNESS_ITEMS = {
   user_message: {
     doc: "What the user sent: `text` is all of it as text, `content` the pieces, files among them.",
-    data: open({ text: z.string(), content: z.array(UserInput) }),
+    data: looseObject({ text: z.string(), content: z.array(UserInput) }),
   },
   assistant_message: {
     doc: "What the model says (`text`) or thinks (`reasoning`, and `summary` where there is one).",
-    data: open({
+    data: looseObject({
       text: z.optional(z.string()),
       reasoning: z.optional(z.string()),
       summary: z.optional(z.string()),
@@ -39,11 +39,11 @@ export const HARNESS_ITEMS = {
   },
   tool_log: {
     doc: "The output of the command `toolItemId`, and nowhere else: a command's tool_exec does not repeat it.",
-    data: open({ toolItemId, output: z.string(), omittedOutputBytes: z.optional(z.number()) }),
+    data: looseObject({ toolItemId, output: z.string(), omittedOutputBytes: z.optional(z.number()) }),
   },
   approval: {
     doc: "A request for permission, and once it is completed its answer. The item id is the request id.",
-    data: open({
+    data: looseObject({
       requestId: z.string(),
       toolItemId,
       action: z.optional(Action),
@@ -54,7 +54,7 @@ export const HARNESS_ITEMS = {
   },
   artifact: {
     doc: "A file that the tool `toolItemId` produced or changed; the diff is with the tool.",
-    data: open({ toolItemId, path: z.string(), change: z.enum(["add", "modify"]) }),
+    data: looseObject({ toolItemId, path: z.string(), change: z.enum(["add", "modify"]) }),
   },
 } as const;
 
@@ -67,25 +67,25 @@ export type HarnessData<Type extends HarnessItemType> = z.output<(typeof HARNESS
 const ItemTypeName = z.enum(Object.keys(HARNESS_ITEMS) as [HarnessItemType, ...HarnessItemType[]]);
 
 /** A conversation. Times are unix milliseconds, here and everywhere on this wire. */
-export const HarnessThread = open({
+export const HarnessThread = looseObject({
   threadId: Id,
   title: z.string(),
   directory: z.string(),
-  time: open({ created: z.number(), updated: z.number() }),
+  time: looseObject({ created: z.number(), updated: z.number() }),
 });
 export type HarnessThread = z.output<typeof HarnessThread>;
 
 /** One prompt and the work on it. */
-export const HarnessTurn = open({
+export const HarnessTurn = looseObject({
   turnId: Id,
   threadId: Id,
   status: z.enum(["running", "completed", "cancelled", "error"]),
-  time: open({ started: z.number(), completed: z.optional(z.number()) }),
+  time: looseObject({ started: z.number(), completed: z.optional(z.number()) }),
 });
 export type HarnessTurn = z.output<typeof HarnessTurn>;
 
 /** Something said or done in a turn. */
-export const HarnessItem = open({
+export const HarnessItem = looseObject({
   itemId: z.string(),
   ...ofTurn,
   type: ItemTypeName,
@@ -94,11 +94,11 @@ export const HarnessItem = open({
 export type HarnessItem = z.output<typeof HarnessItem>;
 
 /** A notification of the past: its name, when it was, and beside them the params it had. */
-export const HarnessEvent = open({ type: z.string(), time: z.number() });
+export const HarnessEvent = looseObject({ type: z.string(), time: z.number() });
 export type HarnessEvent = z.output<typeof HarnessEvent>;
 
 /** What the agent must be allowed to do: the exact command, diff or tool call is in `action`. */
-export const HarnessApprovalRequest = open({
+export const HarnessApprovalRequest = looseObject({
   requestId: z.string(),
   ...ofTurn,
   itemId: z.string(),
@@ -107,13 +107,13 @@ export const HarnessApprovalRequest = open({
 });
 export type HarnessApprovalRequest = z.output<typeof HarnessApprovalRequest>;
 
-const ofItem = open({ item: HarnessItem });
-const Done = open({ ok: z.literal(true) });
+const ofItem = looseObject({ item: HarnessItem });
+const Done = looseObject({ ok: z.literal(true) });
 const startThread = METHODS["thread/start"].params.shape;
 const startTurn = METHODS["turn/start"].params.shape;
 
 /** The first slash parts provider and model, so a provider's name must not hold one. */
-const ModelName = open({
+const ModelName = looseObject({
   providerID: z.string().check(z.regex(/^[^/]+$/, "must be a name without '/'")),
   modelID: z.string().check(z.minLength(1)),
 });
@@ -126,14 +126,14 @@ export const HARNESS = defineVocabulary({
     initialize: {
       doc: "Says hello and answers what this server can do. Welcome at any time, not required.",
       params: z._default(
-        open({
-          clientInfo: z.optional(open({ name: z.string(), version: z.optional(z.string()) })),
+        looseObject({
+          clientInfo: z.optional(looseObject({ name: z.string(), version: z.optional(z.string()) })),
         }),
         {},
       ),
-      result: open({
+      result: looseObject({
         version: z.string(),
-        capabilities: open({
+        capabilities: looseObject({
           threads: z.boolean(),
           turns: z.boolean(),
           approvals: z.boolean(),
@@ -144,54 +144,54 @@ export const HARNESS = defineVocabulary({
     },
     "thread.create": {
       doc: "Creates a thread and follows it.",
-      params: z._default(open({ title: startThread.name, directory: startThread.cwd }), {}),
-      result: open({ thread: HarnessThread }),
+      params: z._default(looseObject({ title: startThread.name, directory: startThread.cwd }), {}),
+      result: looseObject({ thread: HarnessThread }),
     },
     "thread.list": {
       doc: "The threads, newest first. `nextCursor` is there when one answer cannot hold them all.",
-      params: z._default(open({ cursor: z.optional(z.string()) }), {}),
-      result: open({ threads: z.array(HarnessThread), nextCursor: z.optional(z.string()) }),
+      params: z._default(looseObject({ cursor: z.optional(z.string()) }), {}),
+      result: looseObject({ threads: z.array(HarnessThread), nextCursor: z.optional(z.string()) }),
     },
     "thread.get": {
       doc: "A thread and everything that was told about it, in order; from then on the client is told what follows.",
-      params: open({ threadId: Id }),
-      result: open({ thread: HarnessThread, events: z.array(HarnessEvent) }),
+      params: looseObject({ threadId: Id }),
+      result: looseObject({ thread: HarnessThread, events: z.array(HarnessEvent) }),
     },
     "turn.start": {
       doc: "Prompts the agent. Answers at once; the work is told by notifications.",
-      params: open({
+      params: looseObject({
         threadId: Id,
         input: startTurn.input,
         model: z.optional(ModelName),
         agent: z.optional(z.string().check(z.maxLength(200))),
       }),
-      result: open({ turnId: Id }),
+      result: looseObject({ turnId: Id }),
     },
     "turn.cancel": {
       doc: "Stops the running turn of a thread.",
-      params: open({ threadId: Id }),
+      params: looseObject({ threadId: Id }),
       result: Done,
     },
     "approval.respond": {
       doc: "Answers an approval. The first answer counts.",
-      params: open({ requestId: z.string(), decision: HarnessDecision }),
+      params: looseObject({ requestId: z.string(), decision: HarnessDecision }),
       result: Done,
     },
   },
   notifications: {},
   serverRequests: {},
   serverNotifications: {
-    "thread.created": { doc: "There is a new thread.", params: open({ thread: HarnessThread }) },
-    "turn.started": { doc: "A turn began.", params: open({ turn: HarnessTurn }) },
+    "thread.created": { doc: "There is a new thread.", params: looseObject({ thread: HarnessThread }) },
+    "turn.started": { doc: "A turn began.", params: looseObject({ turn: HarnessTurn }) },
     "turn.completed": {
       doc: "A turn ended well, or was cancelled; its status says which.",
-      params: open({ turn: HarnessTurn }),
+      params: looseObject({ turn: HarnessTurn }),
     },
-    "turn.error": { doc: "A turn failed.", params: open({ turn: HarnessTurn, error: TurnError }) },
+    "turn.error": { doc: "A turn failed.", params: looseObject({ turn: HarnessTurn, error: TurnError }) },
     "item.started": { doc: "There is a new item.", params: ofItem },
     "item.delta": {
       doc: "More text of an item. `field` of its data grows by `delta`, which begins at `offset` of that text.",
-      params: open({
+      params: looseObject({
         itemId: z.string(),
         ...ofTurn,
         itemType: ItemTypeName,

@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
 import { Id } from "./ids.ts";
-import { open } from "./open.ts";
+import { looseObject } from "./loose-object.ts";
 
 /** One piece of what the user sends. */
 export const UserInput = z.discriminatedUnion("type", [
-  open({ type: z.literal("text"), text: z.string() }),
-  open({ type: z.literal("image"), url: z.string() }),
-  open({ type: z.literal("localImage"), path: z.string() }),
-  open({ type: z.literal("skill"), name: z.string(), path: z.optional(z.string()) }),
-  open({ type: z.literal("mention"), name: z.string(), path: z.string() }),
+  looseObject({ type: z.literal("text"), text: z.string() }),
+  looseObject({ type: z.literal("image"), url: z.string() }),
+  looseObject({ type: z.literal("localImage"), path: z.string() }),
+  looseObject({ type: z.literal("skill"), name: z.string(), path: z.optional(z.string()) }),
+  looseObject({ type: z.literal("mention"), name: z.string(), path: z.string() }),
 ]);
 export type UserInput = z.output<typeof UserInput>;
 
@@ -33,7 +33,7 @@ function pieceText(piece: UserInput): string {
 }
 
 /** A turn that waits for the running one to end. */
-export const QueuedInput = open({
+export const QueuedInput = looseObject({
   id: Id,
   input: z.array(UserInput),
   createdAtMs: z.number(),

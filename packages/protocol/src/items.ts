@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
 import { Id } from "./ids.ts";
 import { UserInput } from "./input.ts";
-import { open } from "./open.ts";
+import { looseObject } from "./loose-object.ts";
 
 const WorkStatus = z.enum(["inProgress", "completed", "failed", "declined"]);
 const CallStatus = z.enum(["inProgress", "completed", "failed"]);
 
 /** One file that an agent adds, modifies or deletes. `movePath` is where a modified file goes when it is renamed. */
-export const FileUpdateChange = open({
+export const FileUpdateChange = looseObject({
   path: z.string(),
   kind: z.enum(["add", "modify", "delete"]),
   diff: z.string(),
@@ -20,7 +20,7 @@ export const PlanPriority = z.enum(["high", "medium", "low"]);
 export type PlanPriority = z.output<typeof PlanPriority>;
 
 /** One step of a plan; how much it matters only if the agent says so. */
-export const PlanEntry = open({
+export const PlanEntry = looseObject({
   step: z.string(),
   status: z.enum(["pending", "inProgress", "completed", "failed"]),
   priority: z.optional(PlanPriority),
@@ -33,7 +33,7 @@ export function priorityOf(given: unknown): Pick<PlanEntry, "priority"> {
   return parsed.success ? { priority: parsed.data } : {};
 }
 
-const UserMessage = open({
+const UserMessage = looseObject({
   type: z.literal("userMessage"),
   id: Id,
   clientId: z.optional(z.string()),
@@ -41,15 +41,15 @@ const UserMessage = open({
 });
 /** Set on an item whose turn ended before it did: what is there is all there is. */
 const partial = z.optional(z.boolean());
-const AgentMessage = open({ type: z.literal("agentMessage"), id: Id, text: z.string(), partial });
-const Reasoning = open({
+const AgentMessage = looseObject({ type: z.literal("agentMessage"), id: Id, text: z.string(), partial });
+const Reasoning = looseObject({
   type: z.literal("reasoning"),
   id: Id,
   summary: z.optional(z.string()),
   content: z.optional(z.string()),
   partial,
 });
-const CommandExecution = open({
+const CommandExecution = looseObject({
   type: z.literal("commandExecution"),
   id: Id,
   command: z.string(),
@@ -61,14 +61,14 @@ const CommandExecution = open({
   omittedOutputBytes: z.optional(z.number()),
   durationMs: z.optional(z.number()),
 });
-const FileChange = open({
+const FileChange = looseObject({
   type: z.literal("fileChange"),
   id: Id,
   changes: z.array(FileUpdateChange),
   status: WorkStatus,
   output: z.optional(z.string()),
 });
-const McpToolCall = open({
+const McpToolCall = looseObject({
   type: z.literal("mcpToolCall"),
   id: Id,
   server: z.string(),
@@ -79,7 +79,7 @@ const McpToolCall = open({
   error: z.optional(z.string()),
   durationMs: z.optional(z.number()),
 });
-const ToolCall = open({
+const ToolCall = looseObject({
   type: z.literal("toolCall"),
   id: Id,
   tool: z.string(),
@@ -90,23 +90,23 @@ const ToolCall = open({
   error: z.optional(z.string()),
   durationMs: z.optional(z.number()),
 });
-const WebSearch = open({ type: z.literal("webSearch"), id: Id, query: z.string() });
-const Plan = open({
+const WebSearch = looseObject({ type: z.literal("webSearch"), id: Id, query: z.string() });
+const Plan = looseObject({
   type: z.literal("plan"),
   id: Id,
   text: z.string(),
   entries: z.optional(z.array(PlanEntry)),
   partial,
 });
-const EnteredReviewMode = open({ type: z.literal("enteredReviewMode"), id: Id, review: z.string() });
-const ExitedReviewMode = open({ type: z.literal("exitedReviewMode"), id: Id, review: z.string() });
-const ContextCompaction = open({
+const EnteredReviewMode = looseObject({ type: z.literal("enteredReviewMode"), id: Id, review: z.string() });
+const ExitedReviewMode = looseObject({ type: z.literal("exitedReviewMode"), id: Id, review: z.string() });
+const ContextCompaction = looseObject({
   type: z.literal("contextCompaction"),
   id: Id,
   summary: z.optional(z.string()),
 });
 
-const AgentHandoff = open({
+const AgentHandoff = looseObject({
   type: z.literal("agentHandoff"),
   id: Id,
   fromAgent: z.string(),
@@ -171,7 +171,7 @@ export type KnownItem = z.output<typeof KnownItem>;
 export type Item<Type extends ItemType> = Extract<KnownItem, { type: Type }>;
 
 /** An item of a type that only the agent knows; clients show its id and whatever text it has. */
-export const ExtensionItem = open({
+export const ExtensionItem = looseObject({
   type: z
     .string()
     .check(z.refine((type) => !Object.hasOwn(ITEMS, type), "is a known type with a wrong shape")),

@@ -5,7 +5,7 @@ import { THREAD_METHODS } from "./methods/thread.ts";
 import { TURN_METHODS } from "./methods/turn.ts";
 import { WORKSPACE_METHODS } from "./methods/workspace.ts";
 
-export type { Scope } from "./methods/row.ts";
+export type { Scope } from "./methods/method.ts";
 export { ReviewTarget } from "./methods/turn.ts";
 
 /** Every method a client can call: what it does, the queue it runs in, what it takes, what it gives. */

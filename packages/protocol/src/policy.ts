@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { open } from "./open.ts";
+import { looseObject } from "./loose-object.ts";
 
 /** When the user is asked: never, unless the action is known to be harmless, or always. */
 export const ApprovalPolicy = z.enum(["never", "unlessTrusted", "always"]);
@@ -7,18 +7,18 @@ export type ApprovalPolicy = z.output<typeof ApprovalPolicy>;
 
 /** What the commands of a thread may touch. */
 export const SandboxPolicy = z.discriminatedUnion("type", [
-  open({ type: z.literal("dangerFullAccess") }),
-  open({
+  looseObject({ type: z.literal("dangerFullAccess") }),
+  looseObject({
     type: z.literal("readOnly"),
     /** What an approved action may do all the same, of an agent that asks; nothing unless given. */
     whenApproved: z.optional(z.literal("workspaceWrite")),
   }),
-  open({
+  looseObject({
     type: z.literal("workspaceWrite"),
     writableRoots: z.optional(z.array(z.string())),
     networkAccess: z.optional(z.boolean()),
   }),
-  open({
+  looseObject({
     type: z.literal("externalSandbox"),
     networkAccess: z.optional(z.enum(["restricted", "enabled"])),
   }),
@@ -58,7 +58,7 @@ export type DecisionScope = z.output<typeof DecisionScope>;
  * The one answer to an approval; every door's own words map to it. `rule` is the id of a suggestion of the approval:
  * with it, a yes for the session or for always covers what the suggestion says, without it exactly what was asked.
  */
-export const Decision = open({
+export const Decision = looseObject({
   outcome: z.enum(["allow", "deny", "cancel"]),
   scope: z._default(DecisionScope, "once"),
   rule: z.optional(z.string()),

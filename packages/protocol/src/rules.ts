@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { Action } from "./action.ts";
 import { Id } from "./ids.ts";
-import { open } from "./open.ts";
+import { looseObject } from "./loose-object.ts";
 
 const Word = z.string().check(z.minLength(1));
 
@@ -10,7 +10,7 @@ const Word = z.string().check(z.minLength(1));
  * `prefix`: commands without any shell syntax whose first words are exactly these.
  */
 export const RuleMatch = z.discriminatedUnion("type", [
-  open({
+  looseObject({
     type: z.literal("exact"),
     command: z.optional(z.string()),
     cwd: z.optional(z.string()),
@@ -18,7 +18,7 @@ export const RuleMatch = z.discriminatedUnion("type", [
     server: z.optional(z.string()),
     arguments: z.optional(z.unknown()),
   }),
-  open({ type: z.literal("prefix"), words: z.array(Word).check(z.minLength(2)) }),
+  looseObject({ type: z.literal("prefix"), words: z.array(Word).check(z.minLength(2)) }),
 ]);
 export type RuleMatch = z.output<typeof RuleMatch>;
 
@@ -34,11 +34,11 @@ const covered = {
 };
 
 /** A rule that an approval offers. An answer takes it by its id, for the thread or for always. */
-export const RuleSuggestion = open(covered);
+export const RuleSuggestion = looseObject(covered);
 export type RuleSuggestion = z.output<typeof RuleSuggestion>;
 
 /** Something that was allowed for always. `createdAt` is in unix milliseconds; 0 if nobody noted it. */
-export const Rule = open({ ...covered, createdAt: z.number() });
+export const Rule = looseObject({ ...covered, createdAt: z.number() });
 export type Rule = z.output<typeof Rule>;
 
 /** The parts of an action that are allowed one by one: each file of a change, or the whole of anything else. */

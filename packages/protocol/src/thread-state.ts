@@ -1,3 +1,4 @@
+import { commandNote, goalNote, noticeNote, withNote } from "./agent-notes.ts";
 import { type Approval, grantKeys, type QuestionRequest, type Resolution } from "./approval.ts";
 import type { ToolCallRequest } from "./client-tool.ts";
 import { type DeltaBody, type EventBody, isDelta, type ThreadEvent } from "./events.ts";
@@ -6,7 +7,6 @@ import type { QueuedInput } from "./input.ts";
 import type { RuleSuggestion } from "./rules.ts";
 import type { Thread, ThreadSettings, Turn } from "./thread.ts";
 import { onDelta, withItem } from "./thread-items.ts";
-import { commandNote, goalNote, noticeNote, withNote } from "./unheard.ts";
 import { type Cost, NO_USAGE, type TokenUsage, totalTokens } from "./usage.ts";
 
 /** What a thread looks like after its events: the one picture that server, SDK and screens share. */

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { Budget } from "./budget.ts";
 import { Id } from "./ids.ts";
 import { ThreadItem } from "./items.ts";
-import { open } from "./open.ts";
+import { looseObject } from "./loose-object.ts";
 import { ApprovalPolicy, SandboxPolicy } from "./policy.ts";
 
 /** Why a turn failed, by name. Free text is allowed; these are the names Flint itself uses. */
@@ -25,7 +25,7 @@ export const TURN_ERROR_INFO = [
 export type TurnErrorInfo = (typeof TURN_ERROR_INFO)[number];
 
 /** Why a turn failed. */
-export const TurnError = open({
+export const TurnError = looseObject({
   message: z.string(),
   errorInfo: z.optional(z.string()),
   httpStatusCode: z.optional(z.number()),
@@ -42,14 +42,14 @@ export const TurnKind = z.enum(["prompt", "review", "compact", "shell"]);
 export type TurnKind = z.output<typeof TurnKind>;
 
 /** Where a turn ends in its agent's own session, by the agent's own names: a copy of the session can begin there. */
-export const NativeEnd = open({ agent: z.string(), sessionId: z.string(), position: z.string() });
+export const NativeEnd = looseObject({ agent: z.string(), sessionId: z.string(), position: z.string() });
 export type NativeEnd = z.output<typeof NativeEnd>;
 
 /**
  * One prompt and everything the agent did about it. `itemsView` says whether `items` is all of them: a turn that is
  * replayed or listed may come without (`notLoaded`), because each item also has events of its own.
  */
-export const Turn = open({
+export const Turn = looseObject({
   id: Id,
   status: TurnStatus,
   items: z.array(ThreadItem),
@@ -70,7 +70,7 @@ export const ConfigValues = z.record(z.string(), z.string());
 export type ConfigValues = z.output<typeof ConfigValues>;
 
 /** What a thread works with until it is told otherwise. */
-export const ThreadSettings = open({
+export const ThreadSettings = looseObject({
   model: z.string(),
   cwd: z.string(),
   approvalPolicy: ApprovalPolicy,
@@ -82,14 +82,14 @@ export const ThreadSettings = open({
 export type ThreadSettings = z.output<typeof ThreadSettings>;
 
 /** What a thread does right now. */
-export const ThreadStatus = open({
+export const ThreadStatus = looseObject({
   type: z.enum(["notLoaded", "idle", "active"]),
   activeFlags: z.optional(z.array(z.enum(["waitingOnApproval", "waitingOnUserInput"]))),
 });
 export type ThreadStatus = z.output<typeof ThreadStatus>;
 
 /** A conversation with an agent. Times are unix seconds. */
-export const Thread = open({
+export const Thread = looseObject({
   id: Id,
   preview: z.string(),
   name: z.optional(z.string()),

@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 import { Id } from "./ids.ts";
-import { open } from "./open.ts";
+import { looseObject } from "./loose-object.ts";
 
 /**
  * Tokens in buckets that do not overlap: input that was not cached, input read from and written to the cache,
  * output without thinking, and thinking. Their sum is what was used; each wire derives its own shape.
  */
-export const TokenUsage = open({
+export const TokenUsage = looseObject({
   inputTokens: z.number(),
   outputTokens: z.number(),
   thinkingTokens: z.optional(z.number()),
@@ -16,7 +16,7 @@ export const TokenUsage = open({
 export type TokenUsage = z.output<typeof TokenUsage>;
 
 /** What the latest call of a model took, the turn that it was for, and how much the model can hold. */
-export const LastUsage = open({
+export const LastUsage = looseObject({
   turnId: Id,
   usage: TokenUsage,
   modelContextWindow: z.optional(z.number()),
@@ -46,7 +46,7 @@ export function totalTokens(usage: TokenUsage): number {
 }
 
 /** Money, in the currency it is billed in. */
-export const Cost = open({ amount: z.number(), currency: z.string() });
+export const Cost = looseObject({ amount: z.number(), currency: z.string() });
 export type Cost = z.output<typeof Cost>;
 
 /** Two amounts together. Another currency cannot be added: the newer amount then stands alone. */

@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
-import { open } from "./open.ts";
+import { looseObject } from "./loose-object.ts";
 
 /**
  * A file with which a workspace could steer Flint. It has no effect unless `trusted`, which holds for this exact
  * content only.
  */
-export const WorkspaceFile = open({
+export const WorkspaceFile = looseObject({
   path: z.string(),
   sha256: z.string(),
   trusted: z.boolean(),

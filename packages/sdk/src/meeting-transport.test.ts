@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { meetingTransport } from "./meeting-transport.ts";
 
 const WELCOME = '{"ok":true,"version":"1"}\n';
-const HELLO = { door: "flint", cwd: "/work" };
+const HELLO = { protocol: "flint", cwd: "/work" };
 
 /** A server that says these pieces to its one client, each after the client got something of the one before. */
 async function meet(pieces: readonly (Uint8Array | string)[]) {

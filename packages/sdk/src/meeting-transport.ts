@@ -1,11 +1,16 @@
 import { connect } from "node:net";
-import { type Hello, LONGEST_MEETING_LINE, MEETING, readMeetingLine } from "@flint/protocol";
+import {
+  MAX_RENDEZVOUS_LINE,
+  parseRendezvousLine,
+  RENDEZVOUS,
+  type RendezvousRequest,
+} from "@flint/protocol";
 import { type Receiver, streamTransport, type Transport, WrappedTransport } from "@flint/rpc";
 
 const LF = 10;
 
 /** The way to the server that is met at a socket, at a door of its. A refusal shows as a close that says why. */
-export function meetingTransport(path: string, hello: Hello): Transport {
+export function meetingTransport(path: string, hello: RendezvousRequest): Transport {
   const socket = connect({ path });
   return new MeetingTransport(streamTransport(socket, socket), hello);
 }
@@ -16,7 +21,7 @@ class MeetingTransport extends WrappedTransport {
   #early: Buffer | undefined = Buffer.alloc(0);
   #refusal: Error | undefined;
 
-  constructor(inner: Transport, hello: Hello) {
+  constructor(inner: Transport, hello: RendezvousRequest) {
     super(inner);
     inner.write(`${JSON.stringify(hello)}\n`);
   }
@@ -33,8 +38,8 @@ class MeetingTransport extends WrappedTransport {
     const seen = Buffer.concat([this.#early ?? Buffer.alloc(0), Buffer.from(chunk)]);
     const end = seen.indexOf(LF);
     this.#early = seen;
-    if (end === -1 && seen.length <= LONGEST_MEETING_LINE) return;
-    const answer = readMeetingLine(MEETING.answer, seen.toString("utf8", 0, Math.max(end, 0)));
+    if (end === -1 && seen.length <= MAX_RENDEZVOUS_LINE) return;
+    const answer = parseRendezvousLine(RENDEZVOUS.answer, seen.toString("utf8", 0, Math.max(end, 0)));
     if (answer?.ok !== true) {
       this.#refusal = new Error(answer?.reason ?? "whoever listens there is no Flint server");
       this.inner.close();

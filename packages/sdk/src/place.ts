@@ -56,7 +56,8 @@ export function urlTransport(place: UrlPlace): Transport {
 /** The way to the server that runs for a state folder. Throws if none says that it runs. */
 export function homeTransport({ home, cwd = process.cwd() }: HomePlace): Transport {
   const running = readRunning(home);
-  if (running !== undefined) return meetingTransport(running.socket, { door: "flint", cwd: resolve(cwd) });
+  if (running !== undefined)
+    return meetingTransport(running.socket, { protocol: "flint", cwd: resolve(cwd) });
   throw unreachable(
     `No server runs for ${home}. Start one with flint serve --listen local, or leave out home.`,
   );

@@ -1,13 +1,13 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { RUN_FILES, RunningServer, readMeetingLine } from "@flint/protocol";
+import { parseRendezvousLine, RUN_FILES, RunningServer } from "@flint/protocol";
 
 const OTHERS = 0o077;
 
 /** What a state folder says about the server that runs for it; it may have died without a word. */
 export function readRunning(home: string): RunningServer | undefined {
   const text = readOwn(join(home, RUN_FILES.server));
-  return text === undefined ? undefined : readMeetingLine(RunningServer, text);
+  return text === undefined ? undefined : parseRendezvousLine(RunningServer, text);
 }
 
 /** The token of the servers of a state folder, if they have one. */

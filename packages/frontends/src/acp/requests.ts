@@ -1,38 +1,48 @@
 import type { RequestRow } from "@flint/protocol";
-import { loose, maybe, request } from "@flint/protocol";
+import { foreignObject, nullish, request } from "@flint/protocol";
 import * as z from "zod/mini";
 
 const ofSession = { sessionId: z.string() };
-const Empty = loose({});
+const Empty = foreignObject({});
 
-const Named = z.array(loose({ name: z.string(), value: z.string() }));
+const Named = z.array(foreignObject({ name: z.string(), value: z.string() }));
 
 /** An MCP server as clients describe it; without a `type` it is a program. */
 export const ClientMcpServer = z.union([
-  loose({ type: z.enum(["http", "sse"]), name: z.string(), url: z.string(), headers: maybe(Named) }),
-  loose({
-    type: maybe(z.literal("stdio")),
+  foreignObject({
+    type: z.enum(["http", "sse"]),
+    name: z.string(),
+    url: z.string(),
+    headers: nullish(Named),
+  }),
+  foreignObject({
+    type: nullish(z.literal("stdio")),
     name: z.string(),
     command: z.string(),
-    args: maybe(z.array(z.string())),
-    env: maybe(Named),
+    args: nullish(z.array(z.string())),
+    env: nullish(Named),
   }),
 ]);
 export type ClientMcpServer = z.output<typeof ClientMcpServer>;
 
 /** One piece of a prompt. */
 export const PromptBlock = z.union([
-  loose({ type: z.literal("text"), text: z.string() }),
-  loose({ type: z.literal("image"), data: z.string(), mimeType: z.string(), uri: maybe(z.string()) }),
-  loose({ type: z.literal("audio"), data: z.string(), mimeType: z.string() }),
-  loose({ type: z.literal("resource_link"), uri: z.string(), name: z.string() }),
-  loose({
+  foreignObject({ type: z.literal("text"), text: z.string() }),
+  foreignObject({
+    type: z.literal("image"),
+    data: z.string(),
+    mimeType: z.string(),
+    uri: nullish(z.string()),
+  }),
+  foreignObject({ type: z.literal("audio"), data: z.string(), mimeType: z.string() }),
+  foreignObject({ type: z.literal("resource_link"), uri: z.string(), name: z.string() }),
+  foreignObject({
     type: z.literal("resource"),
-    resource: loose({
+    resource: foreignObject({
       uri: z.string(),
-      text: maybe(z.string()),
-      blob: maybe(z.string()),
-      mimeType: maybe(z.string()),
+      text: nullish(z.string()),
+      blob: nullish(z.string()),
+      mimeType: nullish(z.string()),
     }),
   }),
 ]);
@@ -41,47 +51,51 @@ export type PromptBlock = z.output<typeof PromptBlock>;
 const Folder = z.string().check(z.startsWith("/", "must be an absolute path"), z.maxLength(4096));
 
 /** What a client wants the agent to know beside its own instructions; to replace those is not offered. */
-const SystemPrompt = loose({
+const SystemPrompt = foreignObject({
   mode: z.literal("append"),
-  content: z.array(loose({ type: z.literal("text"), text: z.string() })).check(z.minLength(1)),
+  content: z.array(foreignObject({ type: z.literal("text"), text: z.string() })).check(z.minLength(1)),
 });
 
 const SessionPlace = {
   cwd: Folder,
-  systemPrompt: maybe(SystemPrompt),
+  systemPrompt: nullish(SystemPrompt),
   _meta: z.optional(z.unknown()),
-  additionalDirectories: maybe(z.array(Folder)),
-  mcpServers: maybe(z.array(ClientMcpServer)),
+  additionalDirectories: nullish(z.array(Folder)),
+  mcpServers: nullish(z.array(ClientMcpServer)),
 };
 /** Only those who take up a session may leave the servers out. */
 const NewPlace = { ...SessionPlace, mcpServers: z.array(ClientMcpServer) };
 
-const Flags = maybe(z.looseObject({}));
+const Flags = nullish(z.looseObject({}));
 
 /** What a client can do, in either version of the protocol. */
-export const ClientAbilitiesInput = loose({
-  fs: maybe(loose({ readTextFile: maybe(z.boolean()), writeTextFile: maybe(z.boolean()) })),
-  terminal: maybe(z.boolean()),
-  session: maybe(
-    loose({ compaction: Flags, notices: Flags, configOptions: maybe(loose({ boolean: Flags })) }),
+export const ClientAbilitiesInput = foreignObject({
+  fs: nullish(foreignObject({ readTextFile: nullish(z.boolean()), writeTextFile: nullish(z.boolean()) })),
+  terminal: nullish(z.boolean()),
+  session: nullish(
+    foreignObject({
+      compaction: Flags,
+      notices: Flags,
+      configOptions: nullish(foreignObject({ boolean: Flags })),
+    }),
   ),
-  auth: maybe(z.looseObject({})),
-  elicitation: maybe(loose({ form: Flags, url: Flags })),
+  auth: nullish(z.looseObject({})),
+  elicitation: nullish(foreignObject({ form: Flags, url: Flags })),
   _meta: Flags,
 });
 export type ClientAbilitiesInput = z.output<typeof ClientAbilitiesInput>;
 
 const prompt = z.array(PromptBlock).check(z.minLength(1, "must hold at least one block"));
-const SessionState = loose({
+const SessionState = foreignObject({
   sessionId: z.string(),
-  modes: maybe(z.unknown()),
-  models: maybe(z.unknown()),
-  configOptions: maybe(z.array(z.unknown())),
+  modes: nullish(z.unknown()),
+  models: nullish(z.unknown()),
+  configOptions: nullish(z.array(z.unknown())),
 });
-const OpenedState = loose({
-  modes: maybe(z.unknown()),
-  models: maybe(z.unknown()),
-  configOptions: maybe(z.array(z.unknown())),
+const OpenedState = foreignObject({
+  modes: nullish(z.unknown()),
+  models: nullish(z.unknown()),
+  configOptions: nullish(z.array(z.unknown())),
 });
 
 /** What clients of the first version may ask. */
@@ -89,18 +103,18 @@ export const ACP_REQUESTS = {
   initialize: request(
     "Say hello and agree on a version.",
     () =>
-      loose({
+      foreignObject({
         protocolVersion: z.number(),
-        clientCapabilities: maybe(ClientAbilitiesInput),
-        clientInfo: maybe(loose({ name: z.string(), version: maybe(z.string()) })),
-        info: maybe(loose({ name: z.string(), version: maybe(z.string()) })),
-        capabilities: maybe(ClientAbilitiesInput),
+        clientCapabilities: nullish(ClientAbilitiesInput),
+        clientInfo: nullish(foreignObject({ name: z.string(), version: nullish(z.string()) })),
+        info: nullish(foreignObject({ name: z.string(), version: nullish(z.string()) })),
+        capabilities: nullish(ClientAbilitiesInput),
       }),
-    () => loose({ protocolVersion: z.number() }),
+    () => foreignObject({ protocolVersion: z.number() }),
   ),
   authenticate: request(
     "Log in by one of the methods that `initialize` named.",
-    () => loose({ methodId: z.string() }),
+    () => foreignObject({ methodId: z.string() }),
     () => Empty,
   ),
   logout: request(
@@ -110,62 +124,67 @@ export const ACP_REQUESTS = {
   ),
   "session/new": request(
     "Begin a conversation in a folder.",
-    () => loose(NewPlace),
+    () => foreignObject(NewPlace),
     () => SessionState,
   ),
   "session/load": request(
     "Take up a stored conversation; its history comes as updates before the answer.",
-    () => loose({ ...ofSession, ...NewPlace }),
+    () => foreignObject({ ...ofSession, ...NewPlace }),
     () => OpenedState,
   ),
   "session/resume": request(
     "Take up a stored conversation without its history.",
-    () => loose({ ...ofSession, ...SessionPlace, replayFrom: maybe(loose({ type: z.string() })) }),
+    () =>
+      foreignObject({
+        ...ofSession,
+        ...SessionPlace,
+        replayFrom: nullish(foreignObject({ type: z.string() })),
+      }),
     () => OpenedState,
   ),
   "session/list": request(
     "The conversations, newest first.",
-    () => loose({ cwd: maybe(z.string()), cursor: maybe(z.string()) }),
-    () => loose({ sessions: z.array(z.unknown()), nextCursor: maybe(z.string()) }),
+    () => foreignObject({ cwd: nullish(z.string()), cursor: nullish(z.string()) }),
+    () => foreignObject({ sessions: z.array(z.unknown()), nextCursor: nullish(z.string()) }),
   ),
   "session/delete": request(
     "Delete a conversation for good.",
-    () => loose(ofSession),
+    () => foreignObject(ofSession),
     () => Empty,
   ),
   "session/close": request(
     "Leave a conversation; its work stops if nobody else follows it.",
-    () => loose(ofSession),
+    () => foreignObject(ofSession),
     () => Empty,
   ),
   "session/prompt": request(
     "Send a prompt. The answer comes when the turn has ended.",
-    () => loose({ ...ofSession, prompt }),
-    () => loose({ stopReason: z.string() }),
+    () => foreignObject({ ...ofSession, prompt }),
+    () => foreignObject({ stopReason: z.string() }),
   ),
   "session/set_mode": request(
     "Choose what the agent may do unasked.",
-    () => loose({ ...ofSession, modeId: z.string() }),
+    () => foreignObject({ ...ofSession, modeId: z.string() }),
     () => Empty,
   ),
   "session/set_model": request(
     "Choose the model, as clients did before config options.",
-    () => loose({ ...ofSession, modelId: z.string() }),
+    () => foreignObject({ ...ofSession, modelId: z.string() }),
     () => Empty,
   ),
   "session/set_config_option": request(
     "Set a config option. Answers all of them.",
-    () => loose({ ...ofSession, configId: z.string(), value: z.union([z.string(), z.boolean()]) }),
-    () => loose({ configOptions: z.array(z.unknown()) }),
+    () => foreignObject({ ...ofSession, configId: z.string(), value: z.union([z.string(), z.boolean()]) }),
+    () => foreignObject({ configOptions: z.array(z.unknown()) }),
   ),
   "session/fork": request(
     "A new conversation with the history of another.",
-    () => loose({ ...ofSession, ...SessionPlace }),
+    () => foreignObject({ ...ofSession, ...SessionPlace }),
     () => SessionState,
   ),
   "auth/login": request(
     "Log in, as it is called in the second version.",
-    () => loose({ methodId: z.string() }),
+    () => foreignObject({ methodId: z.string() }),
     () => Empty,
   ),
   "auth/logout": request(
@@ -175,23 +194,23 @@ export const ACP_REQUESTS = {
   ),
   "session/status": request(
     "Whether a conversation is open or only saved.",
-    () => loose(ofSession),
-    () => loose({ status: z.string() }),
+    () => foreignObject(ofSession),
+    () => foreignObject({ status: z.string() }),
   ),
   "session/set_title": request(
     "Name a conversation.",
-    () => loose({ ...ofSession, title: z.string().check(z.minLength(1), z.maxLength(500)) }),
-    () => loose({ title: z.string() }),
+    () => foreignObject({ ...ofSession, title: z.string().check(z.minLength(1), z.maxLength(500)) }),
+    () => foreignObject({ title: z.string() }),
   ),
   "auth/status": request(
     "Who the agent works as.",
     () => Empty,
-    () => loose({ state: z.string() }),
+    () => foreignObject({ state: z.string() }),
   ),
   "_session/steering": request(
     "Give input to the running turn.",
-    () => loose({ ...ofSession, prompt }),
-    () => loose({ outcome: z.string() }),
+    () => foreignObject({ ...ofSession, prompt }),
+    () => foreignObject({ outcome: z.string() }),
   ),
 } as const;
 
@@ -218,7 +237,7 @@ export function rowOf(name: AcpRequest, version: 1 | 2): RequestRow {
 
 const NEW_V2 = request(
   "Begin a conversation in a folder.",
-  () => loose(SessionPlace),
+  () => foreignObject(SessionPlace),
   () => SessionState,
 );
 

@@ -1,4 +1,11 @@
-import { defineVocabulary, loose, maybe, notification, request, STANDARD_CODES } from "@flint/protocol";
+import {
+  defineVocabulary,
+  foreignObject,
+  notification,
+  nullish,
+  request,
+  STANDARD_CODES,
+} from "@flint/protocol";
 import * as z from "zod/mini";
 import { ACP_REQUESTS } from "./requests.ts";
 
@@ -14,24 +21,26 @@ const RequestId = z.union([z.string(), z.number(), z.null()]);
 
 /** What clients tell without waiting for an answer. */
 export const ACP_NOTIFICATIONS = {
-  "session/cancel": notification("Stop the work on a prompt.", () => loose({ sessionId: z.string() })),
+  "session/cancel": notification("Stop the work on a prompt.", () =>
+    foreignObject({ sessionId: z.string() }),
+  ),
   "$/cancel_request": notification("Nobody waits for the answer to a request any more.", () =>
-    loose({ requestId: RequestId }),
+    foreignObject({ requestId: RequestId }),
   ),
 } as const;
 
 /** The client's answer to a request for permission. */
-export const PermissionAnswer = loose({
-  outcome: loose({ outcome: z.string(), optionId: maybe(z.string()) }),
+export const PermissionAnswer = foreignObject({
+  outcome: foreignObject({ outcome: z.string(), optionId: nullish(z.string()) }),
 });
 
 /** A file as it stands in the editor. */
-export const FileAnswer = loose({ content: z.string() });
+export const FileAnswer = foreignObject({ content: z.string() });
 
 /** The client's answer to a form. */
-export const ElicitationAnswer = loose({
+export const ElicitationAnswer = foreignObject({
   action: z.string(),
-  content: maybe(z.record(z.string(), z.unknown())),
+  content: nullish(z.record(z.string(), z.unknown())),
 });
 
 /** The Agent Client Protocol as Flint serves it. */
@@ -43,26 +52,26 @@ export const ACP = defineVocabulary({
   serverRequests: {
     "session/request_permission": request(
       "May the agent do this?",
-      () => loose({ sessionId: z.string(), toolCall: z.unknown(), options: z.array(z.unknown()) }),
+      () => foreignObject({ sessionId: z.string(), toolCall: z.unknown(), options: z.array(z.unknown()) }),
       () => PermissionAnswer,
     ),
     "fs/read_text_file": request(
       "A file as it stands in the editor.",
-      () => loose({ sessionId: z.string(), path: z.string() }),
+      () => foreignObject({ sessionId: z.string(), path: z.string() }),
       () => FileAnswer,
     ),
     "elicitation/create": request(
       "The agent wants to know something from the user.",
-      () => loose({ mode: z.string(), message: z.string(), requestedSchema: z.unknown() }),
+      () => foreignObject({ mode: z.string(), message: z.string(), requestedSchema: z.unknown() }),
       () => ElicitationAnswer,
     ),
   },
   serverNotifications: {
     "session/update": notification("What happens in a conversation.", () =>
-      loose({ sessionId: z.string(), update: loose({ sessionUpdate: z.string() }) }),
+      foreignObject({ sessionId: z.string(), update: foreignObject({ sessionUpdate: z.string() }) }),
     ),
     "$/cancel_request": notification("Somebody else has answered a request.", () =>
-      loose({ requestId: RequestId }),
+      foreignObject({ requestId: RequestId }),
     ),
   },
   errorCodes: {

@@ -1,26 +1,26 @@
 import * as z from "zod/mini";
-import { loose, maybe, notification } from "../shape.ts";
+import { foreignObject, notification, nullish } from "../foreign-wire.ts";
 import { CODEX_NOTIFICATIONS } from "./notifications.ts";
 import { ofThread } from "./requests.ts";
 import { CodexGoal, CodexThreadSettings } from "./values.ts";
 
-const thatThread = () => loose(ofThread);
+const thatThread = () => foreignObject(ofThread);
 
 /** Every notification that the Codex door sends: those that Flint understands, and those that only its clients do. */
 export const CODEX_DOOR_NOTIFICATIONS = {
   ...CODEX_NOTIFICATIONS,
   "thread/settings/updated": notification("What a thread works with has changed.", () =>
-    loose({ ...ofThread, threadSettings: CodexThreadSettings }),
+    foreignObject({ ...ofThread, threadSettings: CodexThreadSettings }),
   ),
   "thread/name/updated": notification("A thread has a new name.", () =>
-    loose({ ...ofThread, threadName: maybe(z.string()) }),
+    foreignObject({ ...ofThread, threadName: nullish(z.string()) }),
   ),
   "thread/archived": notification("A thread was put away.", thatThread),
   "thread/unarchived": notification("A thread was taken out of the archive.", thatThread),
   "thread/deleted": notification("A thread is gone.", thatThread),
   "thread/reverted": notification("Turns of a thread were dropped.", thatThread),
   "thread/goal/updated": notification("A thread has a goal, or another one.", () =>
-    loose({ ...ofThread, turnId: maybe(z.string()), goal: CodexGoal }),
+    foreignObject({ ...ofThread, turnId: nullish(z.string()), goal: CodexGoal }),
   ),
   "thread/goal/cleared": notification("A thread has no goal.", thatThread),
   "thread/queue/changed": notification("Other inputs wait than before.", thatThread),

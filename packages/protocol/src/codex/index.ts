@@ -1,6 +1,6 @@
 import type { ErrorKind } from "../errors.ts";
 import { ERROR_KINDS } from "../errors.ts";
-import { loose, notification } from "../shape.ts";
+import { foreignObject, notification } from "../foreign-wire.ts";
 import { defineVocabulary, STANDARD_CODES } from "../vocabulary.ts";
 import { CODEX_DOOR_NOTIFICATIONS } from "./door-notifications.ts";
 import { CODEX_DOOR_REQUESTS } from "./door-requests.ts";
@@ -32,7 +32,7 @@ export const CODEX = defineVocabulary({
   name: "codex",
   header: false,
   requests: CODEX_DOOR_REQUESTS,
-  notifications: { initialized: notification("The client is ready.", () => loose({})) },
+  notifications: { initialized: notification("The client is ready.", () => foreignObject({})) },
   serverRequests: CODEX_SERVER_REQUESTS,
   serverNotifications: CODEX_DOOR_NOTIFICATIONS,
   errorCodes: {

@@ -1,67 +1,67 @@
 import * as z from "zod/mini";
-import { loose, maybe } from "../shape.ts";
+import { foreignObject, nullish } from "../foreign-wire.ts";
 import { CodexShownInput } from "./values.ts";
 
 /** One file of a change. A new or deleted file has its whole text as `diff`, a changed one the hunks without a header. */
-export const CodexFileChange = loose({
+export const CodexFileChange = foreignObject({
   path: z.string(),
-  kind: loose({ type: z.string(), move_path: maybe(z.string()) }),
+  kind: foreignObject({ type: z.string(), move_path: nullish(z.string()) }),
   diff: z.string(),
 });
 export type CodexFileChange = z.output<typeof CodexFileChange>;
 
 /** What a part of a command does, as far as Codex can tell. */
-export const CodexCommandAction = loose({ type: z.string(), command: z.string() });
+export const CodexCommandAction = foreignObject({ type: z.string(), command: z.string() });
 
 const id = z.string();
-const durationMs = maybe(z.number());
+const durationMs = nullish(z.number());
 
 /** Every item type of Codex that means something to Flint; any other one is kept as it is. */
 export const CODEX_ITEMS = {
-  userMessage: loose({
+  userMessage: foreignObject({
     type: z.literal("userMessage"),
     id,
-    clientId: maybe(z.string()),
+    clientId: nullish(z.string()),
     content: z.array(CodexShownInput),
   }),
-  agentMessage: loose({
+  agentMessage: foreignObject({
     type: z.literal("agentMessage"),
     id,
     text: z.string(),
-    phase: maybe(z.string()),
+    phase: nullish(z.string()),
     memoryCitation: z.optional(z.unknown()),
     delivery: z.optional(z.unknown()),
     questions: z.optional(z.unknown()),
   }),
-  reasoning: loose({
+  reasoning: foreignObject({
     type: z.literal("reasoning"),
     id,
     summary: z.array(z.string()),
     content: z.array(z.string()),
   }),
-  plan: loose({ type: z.literal("plan"), id, text: z.string() }),
-  commandExecution: loose({
+  plan: foreignObject({ type: z.literal("plan"), id, text: z.string() }),
+  commandExecution: foreignObject({
     type: z.literal("commandExecution"),
     id,
     command: z.string(),
     cwd: z.string(),
     status: z.string(),
-    pluginId: maybe(z.string()),
-    scriptPath: maybe(z.string()),
-    processId: maybe(z.string()),
+    pluginId: nullish(z.string()),
+    scriptPath: nullish(z.string()),
+    processId: nullish(z.string()),
     source: z.optional(z.string()),
     commandActions: z.optional(z.array(CodexCommandAction)),
-    aggregatedOutput: maybe(z.string()),
-    exitCode: maybe(z.number()),
+    aggregatedOutput: nullish(z.string()),
+    exitCode: nullish(z.number()),
     durationMs,
   }),
-  fileChange: loose({
+  fileChange: foreignObject({
     type: z.literal("fileChange"),
     id,
     changes: z.array(CodexFileChange),
     status: z.string(),
   }),
-  mcpToolCall: loose({
+  mcpToolCall: foreignObject({
     type: z.literal("mcpToolCall"),
     id,
     server: z.string(),
@@ -70,40 +70,40 @@ export const CODEX_ITEMS = {
     arguments: z.optional(z.unknown()),
     appContext: z.optional(z.unknown()),
     mcpAppUi: z.optional(z.unknown()),
-    pluginId: maybe(z.string()),
-    readOnlyHint: maybe(z.boolean()),
+    pluginId: nullish(z.string()),
+    readOnlyHint: nullish(z.boolean()),
     result: z.optional(z.unknown()),
-    error: maybe(loose({ message: z.string() })),
+    error: nullish(foreignObject({ message: z.string() })),
     durationMs,
   }),
-  dynamicToolCall: loose({
+  dynamicToolCall: foreignObject({
     type: z.literal("dynamicToolCall"),
     id,
     tool: z.string(),
     status: z.string(),
     arguments: z.optional(z.unknown()),
-    namespace: maybe(z.string()),
+    namespace: nullish(z.string()),
     contentItems: z.optional(z.unknown()),
-    success: maybe(z.boolean()),
+    success: nullish(z.boolean()),
     durationMs,
   }),
-  collabAgentToolCall: loose({
+  collabAgentToolCall: foreignObject({
     type: z.literal("collabAgentToolCall"),
     id,
     tool: z.string(),
     status: z.string(),
-    prompt: maybe(z.string()),
+    prompt: nullish(z.string()),
     receiverThreadIds: z.array(z.string()),
   }),
-  webSearch: loose({
+  webSearch: foreignObject({
     type: z.literal("webSearch"),
     id,
     query: z.string(),
     action: z.optional(z.unknown()),
   }),
-  enteredReviewMode: loose({ type: z.literal("enteredReviewMode"), id, review: z.string() }),
-  exitedReviewMode: loose({ type: z.literal("exitedReviewMode"), id, review: z.string() }),
-  contextCompaction: loose({ type: z.literal("contextCompaction"), id }),
+  enteredReviewMode: foreignObject({ type: z.literal("enteredReviewMode"), id, review: z.string() }),
+  exitedReviewMode: foreignObject({ type: z.literal("exitedReviewMode"), id, review: z.string() }),
+  contextCompaction: foreignObject({ type: z.literal("contextCompaction"), id }),
 } as const;
 
 /** The name of an item type of Codex that means something to Flint. */
@@ -114,11 +114,14 @@ export type CodexItem<Type extends CodexItemType = CodexItemType> = {
 }[Type];
 
 /** When an item began and ended, in unix milliseconds. */
-export const CodexItemTimes = loose({ startedAtMs: maybe(z.number()), completedAtMs: maybe(z.number()) });
+export const CodexItemTimes = foreignObject({
+  startedAtMs: nullish(z.number()),
+  completedAtMs: nullish(z.number()),
+});
 export type CodexItemTimes = z.output<typeof CodexItemTimes>;
 
 /** An item of any type, known or not. */
-export const CodexAnyItem = loose({ type: z.string(), id });
+export const CodexAnyItem = foreignObject({ type: z.string(), id });
 export type CodexAnyItem = z.output<typeof CodexAnyItem>;
 
 /** Reads an item of a known type; undefined if its type is unknown or its shape is not the one we know. */

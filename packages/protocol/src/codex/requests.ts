@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { loose, maybe, request } from "../shape.ts";
+import { foreignObject, nullish, request } from "../foreign-wire.ts";
 import {
   CodexApprovalPolicy,
   CodexCollaborationMode,
@@ -15,20 +15,20 @@ import {
 /** What every request of a thread takes. */
 export const ofThread = { threadId: z.string() };
 /** Which part of a list is wanted. */
-export const page = { cursor: maybe(z.string()), limit: maybe(z.int().check(z.minimum(0))) };
+export const page = { cursor: nullish(z.string()), limit: nullish(z.int().check(z.minimum(0))) };
 /** An answer that says only that it was done. */
-export const nothing = () => loose({});
+export const nothing = () => foreignObject({});
 
 /** What a thread begins or goes on with. */
 const opening = {
-  model: maybe(z.string()),
-  cwd: maybe(z.string()),
-  approvalPolicy: maybe(CodexApprovalPolicy),
-  approvalsReviewer: maybe(z.string()),
-  sandbox: maybe(CodexSandboxMode),
-  permissions: maybe(z.string()),
-  config: maybe(z.record(z.string(), z.unknown())),
-  developerInstructions: maybe(z.string()),
+  model: nullish(z.string()),
+  cwd: nullish(z.string()),
+  approvalPolicy: nullish(CodexApprovalPolicy),
+  approvalsReviewer: nullish(z.string()),
+  sandbox: nullish(CodexSandboxMode),
+  permissions: nullish(z.string()),
+  config: nullish(z.record(z.string(), z.unknown())),
+  developerInstructions: nullish(z.string()),
 };
 
 const DynamicFunction = {
@@ -40,37 +40,37 @@ const DynamicFunction = {
 
 /** A tool that a client offers, or several under one name. An older client names the namespace in the tool. */
 export const CodexDynamicTool = z.union([
-  loose({
+  foreignObject({
     type: z.literal("namespace"),
     name: z.string(),
     description: z.string(),
-    tools: z.array(loose(DynamicFunction)),
+    tools: z.array(foreignObject(DynamicFunction)),
   }),
-  loose({ ...DynamicFunction, namespace: maybe(z.string()) }),
+  foreignObject({ ...DynamicFunction, namespace: nullish(z.string()) }),
 ]);
 export type CodexDynamicTool = z.output<typeof CodexDynamicTool>;
 
 /** What a turn, and every later one, works with. */
 const working = {
-  cwd: maybe(z.string()),
-  approvalPolicy: maybe(CodexApprovalPolicy),
-  approvalsReviewer: maybe(z.string()),
-  sandboxPolicy: maybe(CodexSandboxPolicy),
-  permissions: maybe(z.string()),
-  model: maybe(z.string()),
-  effort: maybe(z.string()),
-  summary: maybe(z.enum(["auto", "concise", "detailed", "none"])),
-  personality: maybe(z.string()),
-  collaborationMode: maybe(CodexCollaborationMode),
+  cwd: nullish(z.string()),
+  approvalPolicy: nullish(CodexApprovalPolicy),
+  approvalsReviewer: nullish(z.string()),
+  sandboxPolicy: nullish(CodexSandboxPolicy),
+  permissions: nullish(z.string()),
+  model: nullish(z.string()),
+  effort: nullish(z.string()),
+  summary: nullish(z.enum(["auto", "concise", "detailed", "none"])),
+  personality: nullish(z.string()),
+  collaborationMode: nullish(CodexCollaborationMode),
 };
 
 /** A thread with all that it works with. */
 const OpenedThread = () =>
-  loose({
+  foreignObject({
     thread: CodexThread,
     model: z.string(),
     modelProvider: z.optional(z.string()),
-    serviceTier: maybe(z.string()),
+    serviceTier: nullish(z.string()),
     disabledPluginIds: z.optional(z.array(z.string())),
     cwd: z.optional(z.string()),
     runtimeWorkspaceRoots: z.optional(z.array(z.string())),
@@ -79,12 +79,12 @@ const OpenedThread = () =>
     approvalsReviewer: z.optional(z.string()),
     sandbox: z.optional(CodexSandboxPolicy),
     activePermissionProfile: z.optional(z.unknown()),
-    reasoningEffort: maybe(z.string()),
+    reasoningEffort: nullish(z.string()),
     multiAgentMode: z.optional(z.string()),
-    collaborationMode: maybe(CodexCollaborationMode),
+    collaborationMode: nullish(CodexCollaborationMode),
     initialTurnsPage: z.optional(z.unknown()),
-    turnsBackwardsCursor: maybe(z.string()),
-    itemsBackwardsCursor: maybe(z.string()),
+    turnsBackwardsCursor: nullish(z.string()),
+    itemsBackwardsCursor: nullish(z.string()),
   });
 
 /** Every request to Codex that Flint speaks. */
@@ -92,18 +92,18 @@ export const CODEX_REQUESTS = {
   initialize: request(
     "Says who is there. Comes first.",
     () =>
-      loose({
-        clientInfo: loose({ name: z.string(), title: maybe(z.string()), version: z.string() }),
-        capabilities: maybe(
-          loose({
+      foreignObject({
+        clientInfo: foreignObject({ name: z.string(), title: nullish(z.string()), version: z.string() }),
+        capabilities: nullish(
+          foreignObject({
             experimentalApi: z.optional(z.boolean()),
             requestAttestation: z.optional(z.boolean()),
-            optOutNotificationMethods: maybe(z.array(z.string())),
+            optOutNotificationMethods: nullish(z.array(z.string())),
           }),
         ),
       }),
     () =>
-      loose({
+      foreignObject({
         userAgent: z.string(),
         codexHome: z.optional(z.string()),
         platformFamily: z.optional(z.string()),
@@ -113,104 +113,108 @@ export const CODEX_REQUESTS = {
   "thread/start": request(
     "Begins a thread.",
     () =>
-      loose({ ...opening, ephemeral: maybe(z.boolean()), dynamicTools: maybe(z.array(CodexDynamicTool)) }),
+      foreignObject({
+        ...opening,
+        ephemeral: nullish(z.boolean()),
+        dynamicTools: nullish(z.array(CodexDynamicTool)),
+      }),
     OpenedThread,
   ),
   "thread/resume": request(
     "Takes up a thread of an earlier time.",
-    () => loose({ ...ofThread, ...opening, excludeTurns: z.optional(z.boolean()) }),
+    () => foreignObject({ ...ofThread, ...opening, excludeTurns: z.optional(z.boolean()) }),
     OpenedThread,
   ),
   "thread/fork": request(
     "Begins a thread with the history of another one.",
     () =>
-      loose({
+      foreignObject({
         ...ofThread,
         ...opening,
-        lastTurnId: maybe(z.string()),
-        beforeTurnId: maybe(z.string()),
+        lastTurnId: nullish(z.string()),
+        beforeTurnId: nullish(z.string()),
       }),
     OpenedThread,
   ),
   "thread/settings/update": request(
     "Changes what the turns from now on work with.",
-    () => loose({ ...ofThread, ...working }),
+    () => foreignObject({ ...ofThread, ...working }),
     nothing,
   ),
   "thread/compact/start": request(
     "Begins a turn that makes room in the context.",
-    () => loose(ofThread),
+    () => foreignObject(ofThread),
     nothing,
   ),
   "thread/unsubscribe": request(
     "Lets go of a thread.",
-    () => loose(ofThread),
-    () => loose({ status: z.optional(z.string()) }),
+    () => foreignObject(ofThread),
+    () => foreignObject({ status: z.optional(z.string()) }),
   ),
   "thread/backgroundTerminals/clean": request(
     "Ends the commands that a thread left running.",
-    () => loose(ofThread),
+    () => foreignObject(ofThread),
     nothing,
   ),
   "turn/start": request(
     "Begins a turn.",
     () =>
-      loose({
+      foreignObject({
         ...ofThread,
         ...working,
         input: z.array(CodexUserInput),
         outputSchema: z.optional(z.unknown()),
       }),
-    () => loose({ turn: CodexTurn }),
+    () => foreignObject({ turn: CodexTurn }),
   ),
   "turn/steer": request(
     "Adds input to the running turn.",
     () =>
-      loose({
+      foreignObject({
         ...ofThread,
         input: z.array(CodexUserInput),
         expectedTurnId: z.string(),
       }),
-    () => loose({ turnId: z.string() }),
+    () => foreignObject({ turnId: z.string() }),
   ),
   "turn/interrupt": request(
     "Stops a turn. One that has ended is never answered for.",
-    () => loose({ ...ofThread, turnId: z.string() }),
+    () => foreignObject({ ...ofThread, turnId: z.string() }),
     nothing,
   ),
   "review/start": request(
     "Begins a turn that reviews changes.",
-    () => loose({ ...ofThread, target: CodexReviewTarget, delivery: maybe(z.string()) }),
-    () => loose({ turn: CodexTurn, reviewThreadId: z.string() }),
+    () => foreignObject({ ...ofThread, target: CodexReviewTarget, delivery: nullish(z.string()) }),
+    () => foreignObject({ turn: CodexTurn, reviewThreadId: z.string() }),
   ),
   "model/list": request(
     "The models there are.",
-    () => loose({ ...page, includeHidden: maybe(z.boolean()) }),
-    () => loose({ data: z.array(CodexModel), nextCursor: maybe(z.string()) }),
+    () => foreignObject({ ...page, includeHidden: nullish(z.boolean()) }),
+    () => foreignObject({ data: z.array(CodexModel), nextCursor: nullish(z.string()) }),
   ),
   "account/read": request(
     "Who Codex works as.",
-    () => loose({}),
+    () => foreignObject({}),
     () =>
-      loose({
-        account: maybe(loose({ type: z.string(), email: maybe(z.string()) })),
+      foreignObject({
+        account: nullish(foreignObject({ type: z.string(), email: nullish(z.string()) })),
         requiresOpenaiAuth: z.boolean(),
         workspaceRouting: z.optional(z.unknown()),
       }),
   ),
   "mcpServerStatus/list": request(
     "The MCP servers and how they are.",
-    () => loose({ ...page, detail: maybe(z.string()), threadId: maybe(z.string()) }),
+    () => foreignObject({ ...page, detail: nullish(z.string()), threadId: nullish(z.string()) }),
     () =>
-      loose({
+      foreignObject({
         data: z.array(
-          loose({
+          foreignObject({
             name: z.string(),
-            runtimeStatus: maybe(z.string()),
-            toolsError: maybe(z.string()),
+            runtimeStatus: nullish(z.string()),
+            toolsError: nullish(z.string()),
           }),
         ),
-        nextCursor: maybe(z.string()),
+        nextCursor: nullish(z.string()),
       }),
   ),
 } as const;

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { loose, maybe, request } from "../shape.ts";
+import { foreignObject, nullish, request } from "../foreign-wire.ts";
 import { CodexCommandAction } from "./items.ts";
 
 const ofTurn = { threadId: z.string(), turnId: z.string() };
@@ -8,8 +8,10 @@ const ofItem = { ...ofTurn, itemId: z.string() };
 /** How a command may be answered. Both objects change the rules of Codex itself, for all its threads. */
 export const CodexCommandDecision = z.union([
   z.enum(["accept", "acceptForSession", "decline", "cancel"]),
-  loose({ acceptWithExecpolicyAmendment: loose({ execpolicy_amendment: z.array(z.string()) }) }),
-  loose({ applyNetworkPolicyAmendment: loose({ network_policy_amendment: z.unknown() }) }),
+  foreignObject({
+    acceptWithExecpolicyAmendment: foreignObject({ execpolicy_amendment: z.array(z.string()) }),
+  }),
+  foreignObject({ applyNetworkPolicyAmendment: foreignObject({ network_policy_amendment: z.unknown() }) }),
 ]);
 export type CodexCommandDecision = z.output<typeof CodexCommandDecision>;
 
@@ -20,28 +22,28 @@ export type CodexFileDecision = z.output<typeof CodexFileDecision>;
 /** How the older requests are answered. Older versions write a plain `denied`. */
 export const CodexReviewDecision = z.union([
   z.enum(["approved", "approved_for_session", "denied", "timed_out", "abort"]),
-  loose({
-    approved_execpolicy_amendment: loose({ proposed_execpolicy_amendment: z.array(z.string()) }),
+  foreignObject({
+    approved_execpolicy_amendment: foreignObject({ proposed_execpolicy_amendment: z.array(z.string()) }),
   }),
-  loose({ denied: loose({ rejection: z.string() }) }),
+  foreignObject({ denied: foreignObject({ rejection: z.string() }) }),
 ]);
 export type CodexReviewDecision = z.output<typeof CodexReviewDecision>;
 
 /** One question to the user. */
-export const CodexQuestion = loose({
+export const CodexQuestion = foreignObject({
   id: z.string(),
   header: z.string(),
   question: z.string(),
   isOther: z.optional(z.boolean()),
   isSecret: z.optional(z.boolean()),
-  options: maybe(z.array(loose({ label: z.string(), description: z.string() }))),
+  options: nullish(z.array(foreignObject({ label: z.string(), description: z.string() }))),
 });
 
-const LegacyFileChange = loose({
+const LegacyFileChange = foreignObject({
   type: z.string(),
   content: z.optional(z.string()),
   unified_diff: z.optional(z.string()),
-  move_path: maybe(z.string()),
+  move_path: nullish(z.string()),
 });
 
 /** Every request of Codex that Flint understands; any other one is answered with an error. */
@@ -49,56 +51,57 @@ export const CODEX_SERVER_REQUESTS = {
   "item/commandExecution/requestApproval": request(
     "May this command run? Without a command it is about reaching a host.",
     () =>
-      loose({
+      foreignObject({
         ...ofItem,
         kind: z.optional(z.string()),
         startedAtMs: z.optional(z.number()),
-        approvalId: maybe(z.string()),
-        environmentId: maybe(z.string()),
-        reason: maybe(z.string()),
-        command: maybe(z.string()),
-        cwd: maybe(z.string()),
-        networkApprovalContext: maybe(loose({ host: z.string(), protocol: z.string() })),
-        commandActions: maybe(z.array(CodexCommandAction)),
+        approvalId: nullish(z.string()),
+        environmentId: nullish(z.string()),
+        reason: nullish(z.string()),
+        command: nullish(z.string()),
+        cwd: nullish(z.string()),
+        networkApprovalContext: nullish(foreignObject({ host: z.string(), protocol: z.string() })),
+        commandActions: nullish(z.array(CodexCommandAction)),
         additionalPermissions: z.optional(z.unknown()),
-        proposedExecpolicyAmendment: maybe(z.array(z.string())),
-        availableDecisions: maybe(z.array(CodexCommandDecision)),
+        proposedExecpolicyAmendment: nullish(z.array(z.string())),
+        availableDecisions: nullish(z.array(CodexCommandDecision)),
       }),
-    () => loose({ decision: CodexCommandDecision }),
+    () => foreignObject({ decision: CodexCommandDecision }),
   ),
   "item/fileChange/requestApproval": request(
     "May the files of this item be changed? What changes stands in the item.",
     () =>
-      loose({
+      foreignObject({
         ...ofItem,
         startedAtMs: z.optional(z.number()),
-        reason: maybe(z.string()),
-        grantRoot: maybe(z.string()),
+        reason: nullish(z.string()),
+        grantRoot: nullish(z.string()),
       }),
-    () => loose({ decision: CodexFileDecision }),
+    () => foreignObject({ decision: CodexFileDecision }),
   ),
   "item/permissions/requestApproval": request(
     "May the agent reach more than its sandbox allows? Answered with what is granted, not with a decision.",
-    () => loose({ ...ofItem, cwd: z.string(), reason: maybe(z.string()), permissions: z.unknown() }),
-    () => loose({ permissions: z.unknown(), scope: z.enum(["turn", "session"]) }),
+    () =>
+      foreignObject({ ...ofItem, cwd: z.string(), reason: nullish(z.string()), permissions: z.unknown() }),
+    () => foreignObject({ permissions: z.unknown(), scope: z.enum(["turn", "session"]) }),
   ),
   "item/tool/requestUserInput": request(
     "Asks the user something.",
     () =>
-      loose({
+      foreignObject({
         ...ofItem,
         questions: z.array(CodexQuestion),
         isBlocking: z.optional(z.boolean()),
-        autoResolutionMs: maybe(z.number()),
+        autoResolutionMs: nullish(z.number()),
       }),
-    () => loose({ answers: z.record(z.string(), loose({ answers: z.array(z.string()) })) }),
+    () => foreignObject({ answers: z.record(z.string(), foreignObject({ answers: z.array(z.string()) })) }),
   ),
   "mcpServer/elicitation/request": request(
     "An MCP server wants something from the user, or Codex wants to know whether its tool may be called.",
     () =>
-      loose({
+      foreignObject({
         threadId: z.string(),
-        turnId: maybe(z.string()),
+        turnId: nullish(z.string()),
         serverName: z.string(),
         mode: z.string(),
         message: z.optional(z.string()),
@@ -107,7 +110,7 @@ export const CODEX_SERVER_REQUESTS = {
         _meta: z.optional(z.unknown()),
       }),
     () =>
-      loose({
+      foreignObject({
         action: z.enum(["accept", "decline", "cancel"]),
         content: z.optional(z.unknown()),
         _meta: z.optional(z.unknown()),
@@ -116,38 +119,38 @@ export const CODEX_SERVER_REQUESTS = {
   "item/tool/call": request(
     "Calls a tool that the client offered.",
     () =>
-      loose({
+      foreignObject({
         ...ofTurn,
         callId: z.string(),
-        namespace: maybe(z.string()),
+        namespace: nullish(z.string()),
         tool: z.string(),
         arguments: z.optional(z.unknown()),
       }),
-    () => loose({ contentItems: z.array(z.unknown()), success: z.boolean() }),
+    () => foreignObject({ contentItems: z.array(z.unknown()), success: z.boolean() }),
   ),
   execCommandApproval: request(
     "The older way to ask whether a command may run.",
     () =>
-      loose({
+      foreignObject({
         conversationId: z.string(),
         callId: z.string(),
         command: z.array(z.string()),
         cwd: z.string(),
-        reason: maybe(z.string()),
+        reason: nullish(z.string()),
       }),
-    () => loose({ decision: CodexReviewDecision }),
+    () => foreignObject({ decision: CodexReviewDecision }),
   ),
   applyPatchApproval: request(
     "The older way to ask whether files may be changed.",
     () =>
-      loose({
+      foreignObject({
         conversationId: z.string(),
         callId: z.string(),
         fileChanges: z.record(z.string(), LegacyFileChange),
-        reason: maybe(z.string()),
-        grantRoot: maybe(z.string()),
+        reason: nullish(z.string()),
+        grantRoot: nullish(z.string()),
       }),
-    () => loose({ decision: CodexReviewDecision }),
+    () => foreignObject({ decision: CodexReviewDecision }),
   ),
 } as const;
 
@@ -155,8 +158,8 @@ export const CODEX_SERVER_REQUESTS = {
 const FORMER_REQUESTS = {
   "skill/requestApproval": request(
     "May this skill be used?",
-    () => loose({ threadId: maybe(z.string()), itemId: z.string(), skillName: z.string() }),
-    () => loose({ decision: z.enum(["approve", "decline"]) }),
+    () => foreignObject({ threadId: nullish(z.string()), itemId: z.string(), skillName: z.string() }),
+    () => foreignObject({ decision: z.enum(["approve", "decline"]) }),
   ),
 } as const;
 

@@ -1,19 +1,19 @@
 import * as z from "zod/mini";
-import { open } from "../open.ts";
+import { looseObject } from "../loose-object.ts";
 
 const Texts = z.record(z.string(), z.string());
 const Name = z.string().check(z.minLength(1), z.maxLength(100));
 
 /** An MCP server that a client brings along for one thread. Never stored: its keys stay in memory. */
 export const McpServer = z.discriminatedUnion("type", [
-  open({
+  looseObject({
     type: z.literal("stdio"),
     name: Name,
     command: z.string().check(z.minLength(1)),
     args: z.array(z.string()),
     env: Texts,
   }),
-  open({ type: z.literal("http"), name: Name, url: z.string(), headers: Texts }),
+  looseObject({ type: z.literal("http"), name: Name, url: z.string(), headers: Texts }),
 ]);
 export type McpServer = z.output<typeof McpServer>;
 

@@ -1,25 +1,25 @@
 import * as z from "zod/mini";
 import { ConfigOption, Model, SandboxState } from "../config.ts";
 import { Id } from "../ids.ts";
-import { Empty, open } from "../open.ts";
+import { Empty, looseObject } from "../loose-object.ts";
 import { ApprovalPolicy, SandboxPolicy, SandboxPolicyInput } from "../policy.ts";
 import { Rule } from "../rules.ts";
-import { absolutePath, limit, row } from "./row.ts";
+import { absolutePath, limit, method } from "./method.ts";
 
 /** The greeting, models, selectors, rules, accounts, and commands outside of any thread. */
 export const SERVER_METHODS = {
-  initialize: row(
-    "Say hello. Has to come first, and once.",
-    "none",
-    () =>
-      open({
-        clientInfo: open({ name: z.string(), title: z.optional(z.string()), version: z.string() }),
-        capabilities: z.optional(open({ experimentalApi: z.optional(z.boolean()) })),
+  initialize: method({
+    doc: "Say hello. Has to come first, and once.",
+    scope: "none",
+    params: () =>
+      looseObject({
+        clientInfo: looseObject({ name: z.string(), title: z.optional(z.string()), version: z.string() }),
+        capabilities: z.optional(looseObject({ experimentalApi: z.optional(z.boolean()) })),
       }),
-    () =>
-      open({
-        agentInfo: open({ name: z.string(), version: z.string(), provider: z.string() }),
-        capabilities: open({
+    result: () =>
+      looseObject({
+        agentInfo: looseObject({ name: z.string(), version: z.string(), provider: z.string() }),
+        capabilities: looseObject({
           streaming: z.boolean(),
           configOptions: z.boolean(),
           reasoning: z.boolean(),
@@ -27,50 +27,50 @@ export const SERVER_METHODS = {
           review: z.boolean(),
         }),
       }),
-  ),
-  "command/exec": row(
-    "Run one command in the sandbox, outside of any thread.",
-    "none",
-    () =>
-      open({
+  }),
+  "command/exec": method({
+    doc: "Run one command in the sandbox, outside of any thread.",
+    scope: "none",
+    params: () =>
+      looseObject({
         command: z.array(z.string()).check(z.minLength(1)),
         cwd: z.optional(absolutePath),
         sandboxPolicy: z.optional(SandboxPolicyInput),
         timeoutMs: z.optional(z.int().check(z.minimum(1), z.maximum(3_600_000))),
       }),
-    () =>
-      open({
+    result: () =>
+      looseObject({
         exitCode: z.number(),
         stdout: z.string(),
         stderr: z.string(),
         timedOut: z.boolean(),
         omittedOutputBytes: z.optional(z.number()),
       }),
-  ),
-  "model/list": row(
-    "The models that threads can use.",
-    "none",
-    () => open({ limit }),
-    () => open({ data: z.array(Model) }),
-  ),
-  "config/list": row(
-    "The selectors of the agent, for a thread or for new threads, with the model they have or with another.",
-    "none",
-    () => open({ threadId: z.optional(Id), model: z.optional(z.string()) }),
-    () => open({ options: z.array(ConfigOption) }),
-  ),
-  "config/set": row(
-    "Set a selector. Answers all of them, because one may change another.",
-    "none",
-    () => open({ threadId: z.optional(Id), id: z.string(), value: z.string() }),
-    () => open({ options: z.array(ConfigOption) }),
-  ),
-  "config/read": row(
-    "The configuration in force, for a thread or for new threads.",
-    "none",
-    () => open({ threadId: z.optional(Id) }),
-    () =>
-      open({
+  }),
+  "model/list": method({
+    doc: "The models that threads can use.",
+    scope: "none",
+    params: () => looseObject({ limit }),
+    result: () => looseObject({ data: z.array(Model) }),
+  }),
+  "config/list": method({
+    doc: "The selectors of the agent, for a thread or for new threads, with the model they have or with another.",
+    scope: "none",
+    params: () => looseObject({ threadId: z.optional(Id), model: z.optional(z.string()) }),
+    result: () => looseObject({ options: z.array(ConfigOption) }),
+  }),
+  "config/set": method({
+    doc: "Set a selector. Answers all of them, because one may change another.",
+    scope: "none",
+    params: () => looseObject({ threadId: z.optional(Id), id: z.string(), value: z.string() }),
+    result: () => looseObject({ options: z.array(ConfigOption) }),
+  }),
+  "config/read": method({
+    doc: "The configuration in force, for a thread or for new threads.",
+    scope: "none",
+    params: () => looseObject({ threadId: z.optional(Id) }),
+    result: () =>
+      looseObject({
         model: z.string(),
         cwd: z.string(),
         approvalPolicy: ApprovalPolicy,
@@ -79,43 +79,43 @@ export const SERVER_METHODS = {
         sandbox: SandboxState,
         durability: z.string(),
       }),
-  ),
-  "rules/list": row(
-    "What was allowed for always, in one project or in all of them, oldest first.",
-    "none",
-    () => open({ cwd: z.optional(absolutePath) }),
-    () => open({ data: z.array(Rule) }),
-  ),
-  "rules/remove": row(
-    "Take back what was allowed for always. It is asked about again from the next time on.",
-    "none",
-    () => open({ id: Id }),
-    () => Empty,
-  ),
-  "mcpServerStatus/list": row(
-    "The MCP servers of the agent and how they are.",
-    "none",
-    () => open({ threadId: z.optional(Id) }),
-    () =>
-      open({
+  }),
+  "rules/list": method({
+    doc: "What was allowed for always, in one project or in all of them, oldest first.",
+    scope: "none",
+    params: () => looseObject({ cwd: z.optional(absolutePath) }),
+    result: () => looseObject({ data: z.array(Rule) }),
+  }),
+  "rules/remove": method({
+    doc: "Take back what was allowed for always. It is asked about again from the next time on.",
+    scope: "none",
+    params: () => looseObject({ id: Id }),
+    result: () => Empty,
+  }),
+  "mcpServerStatus/list": method({
+    doc: "The MCP servers of the agent and how they are.",
+    scope: "none",
+    params: () => looseObject({ threadId: z.optional(Id) }),
+    result: () =>
+      looseObject({
         data: z.array(
-          open({
+          looseObject({
             name: z.string(),
             status: z.enum(["starting", "ready", "failed"]),
             error: z.optional(z.string()),
           }),
         ),
       }),
-  ),
-  "account/read": row(
-    "Who the agent works as, and whether it needs a login.",
-    "none",
-    () => open({ threadId: z.optional(Id) }),
-    () =>
-      open({
-        account: z.nullable(open({ type: z.string(), label: z.optional(z.string()) })),
+  }),
+  "account/read": method({
+    doc: "Who the agent works as, and whether it needs a login.",
+    scope: "none",
+    params: () => looseObject({ threadId: z.optional(Id) }),
+    result: () =>
+      looseObject({
+        account: z.nullable(looseObject({ type: z.string(), label: z.optional(z.string()) })),
         requiresLogin: z.boolean(),
         provider: z.string(),
       }),
-  ),
+  }),
 } as const;

@@ -6,17 +6,17 @@ import { RestoredFiles } from "../files.ts";
 import { Id } from "../ids.ts";
 import { QueuedInput } from "../input.ts";
 import { LIMITS } from "../limits.ts";
-import { Empty, open } from "../open.ts";
+import { Empty, looseObject } from "../loose-object.ts";
 import { SandboxPolicyInput } from "../policy.ts";
 import { Thread, ThreadSettings, Turn } from "../thread.ts";
 import { Cost, LastUsage, TokenUsage } from "../usage.ts";
 import { withMcpServers } from "./mcp-server.ts";
-import { limit, ofThread, overrides, row } from "./row.ts";
+import { limit, method, settingsOverrides, threadParams } from "./method.ts";
 
-const ThreadResult = open({ thread: Thread });
+const ThreadResult = looseObject({ thread: Thread });
 
-const ThreadStartParams = open({
-  ...overrides,
+const ThreadStartParams = looseObject({
+  ...settingsOverrides,
   sandbox: z.optional(SandboxPolicyInput),
   ephemeral: z.optional(z.boolean()),
   name: z.optional(z.string().check(z.maxLength(500))),
@@ -26,8 +26,8 @@ const ThreadStartParams = open({
 });
 
 const ThreadOverrides = {
-  ...ofThread,
-  ...overrides,
+  ...threadParams,
+  ...settingsOverrides,
   sandbox: z.optional(SandboxPolicyInput),
   developerInstructions: z.optional(z.string()),
 };
@@ -41,7 +41,7 @@ const Cursor = { afterSeq: z.optional(z.int().check(z.minimum(0))), epoch: z.opt
 /** What a thread has used so far. */
 const Spent = { usage: TokenUsage, lastUsage: z.optional(LastUsage), cost: z.optional(Cost) };
 
-const AttachResult = open({
+const AttachResult = looseObject({
   thread: Thread,
   settings: ThreadSettings,
   epoch: z.string(),
@@ -62,7 +62,7 @@ const filesOfRevert = {
   preview: z.optional(z.boolean()),
 };
 
-const RevertResult = open({
+const RevertResult = looseObject({
   thread: Thread,
   turnIds: z.array(Id),
   revertId: z.optional(Id),
@@ -73,41 +73,41 @@ const RevertResult = open({
 
 /** Making, following, reading, changing and deleting threads. */
 export const THREAD_METHODS = {
-  "thread/start": row(
-    "Create a thread and follow it.",
-    "none",
-    () => ThreadStartParams,
-    () => open({ thread: Thread, modelProvider: z.string() }),
-  ),
-  "thread/resume": row(
-    "Take up a stored thread: answers, says `thread/started`, replays its history, and follows it.",
-    "thread",
-    () => open({ ...ThreadOverrides, ...Cursor, ...withMcpServers, ...withClientTools }),
-    () => open({ thread: Thread, epoch: z.string(), truncated: z.boolean() }),
-  ),
-  "thread/attach": row(
-    "Follow a thread from a known place, or from its present state with items in progress and open approvals.",
-    "thread",
-    () =>
-      open({
-        ...ofThread,
+  "thread/start": method({
+    doc: "Create a thread and follow it.",
+    scope: "none",
+    params: () => ThreadStartParams,
+    result: () => looseObject({ thread: Thread, modelProvider: z.string() }),
+  }),
+  "thread/resume": method({
+    doc: "Take up a stored thread: answers, says `thread/started`, replays its history, and follows it.",
+    scope: "thread",
+    params: () => looseObject({ ...ThreadOverrides, ...Cursor, ...withMcpServers, ...withClientTools }),
+    result: () => looseObject({ thread: Thread, epoch: z.string(), truncated: z.boolean() }),
+  }),
+  "thread/attach": method({
+    doc: "Follow a thread from a known place, or from its present state with items in progress and open approvals.",
+    scope: "thread",
+    params: () =>
+      looseObject({
+        ...threadParams,
         ...Cursor,
         ...withMcpServers,
         turns: z.optional(z.int().check(z.minimum(0), z.maximum(LIMITS.page))),
       }),
-    () => AttachResult,
-  ),
-  "thread/unsubscribe": row(
-    "Stop following a thread; its turn goes on.",
-    "none",
-    () => open(ofThread),
-    () => Empty,
-  ),
-  "thread/list": row(
-    "List threads, newest first.",
-    "none",
-    () =>
-      open({
+    result: () => AttachResult,
+  }),
+  "thread/unsubscribe": method({
+    doc: "Stop following a thread; its turn goes on.",
+    scope: "none",
+    params: () => looseObject(threadParams),
+    result: () => Empty,
+  }),
+  "thread/list": method({
+    doc: "List threads, newest first.",
+    scope: "none",
+    params: () =>
+      looseObject({
         cursor: z.optional(z.string()),
         limit: z.optional(z.int().check(z.minimum(1), z.maximum(LIMITS.threads))),
         archived: z.optional(z.boolean()),
@@ -116,89 +116,98 @@ export const THREAD_METHODS = {
         sortKey: z.optional(z.enum(["createdAt", "updatedAt"])),
         sortDirection: z.optional(z.enum(["asc", "desc"])),
       }),
-    () => open({ data: z.array(Thread), nextCursor: z.optional(z.string()) }),
-  ),
-  "thread/read": row(
-    "Read a thread without following it; turns come in pages from the newest backwards, each page in order.",
-    "none",
-    () => open({ ...ofThread, includeTurns: z.optional(z.boolean()), cursor: z.optional(z.string()), limit }),
-    () => open({ thread: Thread, turns: z.optional(z.array(Turn)), nextCursor: z.optional(z.string()) }),
-  ),
-  "thread/events/list": row(
-    "The stored events of a thread after a place, without following it.",
-    "none",
-    () =>
-      open({
-        ...ofThread,
+    result: () => looseObject({ data: z.array(Thread), nextCursor: z.optional(z.string()) }),
+  }),
+  "thread/read": method({
+    doc: "Read a thread without following it; turns come in pages from the newest backwards, each page in order.",
+    scope: "none",
+    params: () =>
+      looseObject({
+        ...threadParams,
+        includeTurns: z.optional(z.boolean()),
+        cursor: z.optional(z.string()),
+        limit,
+      }),
+    result: () =>
+      looseObject({ thread: Thread, turns: z.optional(z.array(Turn)), nextCursor: z.optional(z.string()) }),
+  }),
+  "thread/events/list": method({
+    doc: "The stored events of a thread after a place, without following it.",
+    scope: "none",
+    params: () =>
+      looseObject({
+        ...threadParams,
         afterSeq: z.optional(z.int().check(z.minimum(0))),
         limit: z.optional(z.int().check(z.minimum(1))),
       }),
-    () => open({ thread: Thread, epoch: z.string(), events: z.array(LoggedEvent), more: z.boolean() }),
-  ),
-  "thread/loaded/list": row(
-    "The threads that this server has in memory: those that run, are followed, or were used a moment ago.",
-    "none",
-    () => open({}),
-    () => open({ data: z.array(Id) }),
-  ),
-  "thread/settings/update": row(
-    "Change what a thread works with from its next turn on.",
-    "thread",
-    () => open(ThreadOverrides),
-    () => open({ settings: ThreadSettings }),
-  ),
-  "thread/fork": row(
-    "Start a new thread with the history of another, up to a turn.",
-    "thread",
-    () => open({ ...ThreadOverrides, lastTurnId: z.optional(Id), ephemeral: z.optional(z.boolean()) }),
-    () => open({ thread: Thread, modelProvider: z.string(), ...Spent }),
-  ),
-  "thread/archive": row(
-    "Put a thread away.",
-    "thread",
-    () => open({ ...ofThread, interrupt }),
-    () => Empty,
-  ),
-  "thread/unarchive": row(
-    "Take a thread out of the archive.",
-    "thread",
-    () => open(ofThread),
-    () => ThreadResult,
-  ),
-  "thread/delete": row(
-    "Delete a thread and its log for good.",
-    "thread",
-    () => open({ ...ofThread, interrupt }),
-    () => Empty,
-  ),
-  "thread/name/set": row(
-    "Name a thread.",
-    "thread",
-    () => open({ ...ofThread, name: z.string().check(z.minLength(1), z.maxLength(500)) }),
-    () => Empty,
-  ),
-  "thread/rollback": row(
-    "Drop the last turns from the conversation, and put their files back if `files` says so.",
-    "thread",
-    () => open({ ...ofThread, numTurns: z.int().check(z.minimum(1)), ...filesOfRevert }),
-    () => RevertResult,
-  ),
-  "thread/revert": row(
-    "Go back to the moment before a turn; the files stay as they are unless `files` says otherwise.",
-    "thread",
-    () => open({ ...ofThread, beforeTurnId: Id, ...filesOfRevert }),
-    () => RevertResult,
-  ),
-  "thread/revert/undo": row(
-    "Take a revert back: its files, and its turns if no turn has begun since.",
-    "thread",
-    () => open({ ...ofThread, revertId: Id }),
-    () => open({ thread: Thread, turnIds: z.array(Id), ...RestoredFiles }),
-  ),
-  "thread/compact/start": row(
-    "Summarise the context to make room, as a turn of its own.",
-    "thread",
-    () => open(ofThread),
-    () => open({ turn: Turn }),
-  ),
+    result: () =>
+      looseObject({ thread: Thread, epoch: z.string(), events: z.array(LoggedEvent), more: z.boolean() }),
+  }),
+  "thread/loaded/list": method({
+    doc: "The threads that this server has in memory: those that run, are followed, or were used a moment ago.",
+    scope: "none",
+    params: () => looseObject({}),
+    result: () => looseObject({ data: z.array(Id) }),
+  }),
+  "thread/settings/update": method({
+    doc: "Change what a thread works with from its next turn on.",
+    scope: "thread",
+    params: () => looseObject(ThreadOverrides),
+    result: () => looseObject({ settings: ThreadSettings }),
+  }),
+  "thread/fork": method({
+    doc: "Start a new thread with the history of another, up to a turn.",
+    scope: "thread",
+    params: () =>
+      looseObject({ ...ThreadOverrides, lastTurnId: z.optional(Id), ephemeral: z.optional(z.boolean()) }),
+    result: () => looseObject({ thread: Thread, modelProvider: z.string(), ...Spent }),
+  }),
+  "thread/archive": method({
+    doc: "Put a thread away.",
+    scope: "thread",
+    params: () => looseObject({ ...threadParams, interrupt }),
+    result: () => Empty,
+  }),
+  "thread/unarchive": method({
+    doc: "Take a thread out of the archive.",
+    scope: "thread",
+    params: () => looseObject(threadParams),
+    result: () => ThreadResult,
+  }),
+  "thread/delete": method({
+    doc: "Delete a thread and its log for good.",
+    scope: "thread",
+    params: () => looseObject({ ...threadParams, interrupt }),
+    result: () => Empty,
+  }),
+  "thread/name/set": method({
+    doc: "Name a thread.",
+    scope: "thread",
+    params: () => looseObject({ ...threadParams, name: z.string().check(z.minLength(1), z.maxLength(500)) }),
+    result: () => Empty,
+  }),
+  "thread/rollback": method({
+    doc: "Drop the last turns from the conversation, and put their files back if `files` says so.",
+    scope: "thread",
+    params: () => looseObject({ ...threadParams, numTurns: z.int().check(z.minimum(1)), ...filesOfRevert }),
+    result: () => RevertResult,
+  }),
+  "thread/revert": method({
+    doc: "Go back to the moment before a turn; the files stay as they are unless `files` says otherwise.",
+    scope: "thread",
+    params: () => looseObject({ ...threadParams, beforeTurnId: Id, ...filesOfRevert }),
+    result: () => RevertResult,
+  }),
+  "thread/revert/undo": method({
+    doc: "Take a revert back: its files, and its turns if no turn has begun since.",
+    scope: "thread",
+    params: () => looseObject({ ...threadParams, revertId: Id }),
+    result: () => looseObject({ thread: Thread, turnIds: z.array(Id), ...RestoredFiles }),
+  }),
+  "thread/compact/start": method({
+    doc: "Summarise the context to make room, as a turn of its own.",
+    scope: "thread",
+    params: () => looseObject(threadParams),
+    result: () => looseObject({ turn: Turn }),
+  }),
 } as const;

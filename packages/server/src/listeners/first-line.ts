@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { LONGEST_MEETING_LINE } from "@flint/protocol";
+import { MAX_RENDEZVOUS_LINE } from "@flint/protocol";
 
 const LF = 10;
 
@@ -23,7 +23,7 @@ export function firstLine(socket: Socket, milliseconds: number): Promise<string 
       if (end !== -1) {
         if (end + 1 < seen.length) socket.unshift(seen.subarray(end + 1));
         settle(seen.toString("utf8", 0, end));
-      } else if (seen.length > LONGEST_MEETING_LINE) giveUp();
+      } else if (seen.length > MAX_RENDEZVOUS_LINE) giveUp();
     };
     const timer = setTimeout(giveUp, milliseconds);
     timer.unref();

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { resolve } from "node:path";
-import { type Hello, MEETING, type RunningServer, readMeetingLine } from "@flint/protocol";
+import { parseRendezvousLine, RENDEZVOUS, type RendezvousRequest, type RunningServer } from "@flint/protocol";
 import { type EnvironmentName, setting, userConfigPath } from "../config.ts";
 import type { DoorName } from "../doors.ts";
 import { firstLine } from "./first-line.ts";
@@ -24,10 +24,10 @@ export async function meet({ pid, socket: path }: RunningServer, { door, cwd }: 
   const socket = connect({ path, allowHalfOpen: true });
   // Told by the end of the socket, which is awaited everywhere.
   socket.on("error", () => undefined);
-  const hello: Hello = { door, cwd };
+  const hello: RendezvousRequest = { protocol: door, cwd };
   socket.write(`${JSON.stringify(hello)}\n`);
   const line = await firstLine(socket, ANSWER_MS);
-  const answer = line === undefined ? undefined : readMeetingLine(MEETING.answer, line);
+  const answer = line === undefined ? undefined : parseRendezvousLine(RENDEZVOUS.answer, line);
   if (answer?.ok === true) return { ok: true, socket };
   socket.destroy();
   return { ok: false, reason: answer?.reason ?? `The server with process id ${pid} does not answer.` };

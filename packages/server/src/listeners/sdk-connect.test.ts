@@ -83,13 +83,13 @@ describe("connect of the SDK", () => {
   test("is told why it is not let in", async () => {
     const { folder } = await open();
     const socket = readRunning(folder)?.socket ?? "";
-    const transport = meetingTransport(socket, { door: "kitchen" });
+    const transport = meetingTransport(socket, { protocol: "kitchen" });
     await expect(connect({ transport })).rejects.toThrow('no door "kitchen"');
     const path = `${folder}/other.sock`;
     const other = createServer((caller) => caller.end("HTTP/1.1 400 Bad Request\n"));
     onTestFinished(() => void other.close());
     await new Promise<void>((resolve) => other.listen(path, resolve));
-    const astray = connect({ transport: meetingTransport(path, { door: "flint" }) });
+    const astray = connect({ transport: meetingTransport(path, { protocol: "flint" }) });
     await expect(astray).rejects.toThrow("no Flint server");
   });
 });

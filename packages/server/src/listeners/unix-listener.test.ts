@@ -81,7 +81,7 @@ describe("a unix socket", () => {
     };
     expect(await asked(path, "")).toBe("");
     const refusal = { ok: false, reason: expect.stringContaining("flint door cannot be opened") };
-    expect(await asked(folder.join("meet.sock"), '{"door":"flint"}\n')).toEqual(refusal);
+    expect(await asked(folder.join("meet.sock"), '{"protocol":"flint"}\n')).toEqual(refusal);
     expect(said()).toContain("flint: the flint door cannot be opened: half of it is missing\n");
     broken.mend();
     const socket = connect({ path });
@@ -158,7 +158,7 @@ describe("the meeting socket", () => {
   test("opens the door that the first line names, whatever comes with it", async () => {
     const { socket } = await meeting();
     const flint = await socket();
-    flint.end(`{"door":"flint"}\n${HELLO}`);
+    flint.end(`{"protocol":"flint"}\n${HELLO}`);
     const [welcome, answer] = (await text(flint))
       .trim()
       .split("\n")
@@ -166,8 +166,8 @@ describe("the meeting socket", () => {
     expect([welcome, answer]).toMatchObject([{ ok: true }, { id: 1, result: {} }]);
     const harness = await socket();
     for (const piece of [
-      '{"do',
-      'or":"harness"}',
+      '{"proto',
+      'col":"harness"}',
       "\n",
       '{"jsonrpc":"2.0","id":7,"method":"initialize"}',
       "\n",
@@ -183,10 +183,10 @@ describe("the meeting socket", () => {
   });
 
   test.each([
-    ['{"door":"kitchen"}\n', 'There is no door "kitchen"'],
-    ['{"door":"__proto__"}\n', "There is no door"],
-    ['{"door":7}\n', "Send one line such as"],
-    ['{"door":"flint","cwd":"sub"}\n', 'with "cwd" only as an absolute path'],
+    ['{"protocol":"kitchen"}\n', 'There is no door "kitchen"'],
+    ['{"protocol":"__proto__"}\n', "There is no door"],
+    ['{"protocol":7}\n', "Send one line such as"],
+    ['{"protocol":"flint","cwd":"sub"}\n', 'with "cwd" only as an absolute path'],
     [HELLO, "Send one line such as"],
     ["\n", "Send one line such as"],
     ["GET / HTTP/1.1\r\n\r\n", "Send one line such as"],

@@ -2,7 +2,13 @@ import { chmodSync, lstatSync, mkdirSync, unlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import type { Sign } from "@flint/host/sandbox";
-import { type Hello, type HelloAnswer, LIMITS, MEETING, readMeetingLine } from "@flint/protocol";
+import {
+  LIMITS,
+  parseRendezvousLine,
+  RENDEZVOUS,
+  type RendezvousAnswer,
+  type RendezvousRequest,
+} from "@flint/protocol";
 import { type DoorName, isDoorName } from "../doors.ts";
 import { VERSION } from "../version.ts";
 import { firstLine } from "./first-line.ts";
@@ -69,9 +75,9 @@ export class UnixListener implements Listener {
 
   async #admit(socket: Socket): Promise<void> {
     const { door, guests } = this.#options;
-    const hello = door === "chosen" ? await this.#hello(socket) : { door };
+    const hello = door === "chosen" ? await this.#hello(socket) : { protocol: door, cwd: undefined };
     if (hello === undefined) return;
-    const { door: name, cwd } = hello;
+    const { protocol: name, cwd } = hello;
     const opened = await guests.open(name);
     if (socket.destroyed) return;
     if (opened === undefined) {
@@ -83,16 +89,16 @@ export class UnixListener implements Listener {
     guests.admit(opened, new SocketTransport(socket), this.#seats, { cwd });
   }
 
-  async #hello(socket: Socket): Promise<(Hello & { readonly door: DoorName }) | undefined> {
+  async #hello(socket: Socket): Promise<(RendezvousRequest & { readonly protocol: DoorName }) | undefined> {
     const line = await firstLine(socket, LIMITS.handshakeMilliseconds);
     if (line === undefined) {
       socket.destroy();
       return undefined;
     }
-    const hello = readMeetingLine(MEETING.hello, line);
-    if (hello !== undefined && isDoorName(hello.door)) return { ...hello, door: hello.door };
-    const way = 'Send one line such as {"door":"flint"} first, with "cwd" only as an absolute path.';
-    const reason = hello === undefined ? way : noSuchDoor(hello.door);
+    const hello = parseRendezvousLine(RENDEZVOUS.request, line);
+    if (hello !== undefined && isDoorName(hello.protocol)) return { ...hello, protocol: hello.protocol };
+    const way = 'Send one line such as {"protocol":"flint"} first, with "cwd" only as an absolute path.';
+    const reason = hello === undefined ? way : noSuchDoor(hello.protocol);
     // Whatever else it sent is not read, and would keep the socket open.
     socket.end(lineOf({ ok: false, reason }), () => socket.destroy());
     return undefined;
@@ -120,7 +126,7 @@ export async function bindPrivately(path: string): Promise<Server> {
   return server;
 }
 
-function lineOf(answer: HelloAnswer): string {
+function lineOf(answer: RendezvousAnswer): string {
   return `${JSON.stringify(answer)}\n`;
 }
 

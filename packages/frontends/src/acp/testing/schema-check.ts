@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { once } from "@flint/protocol";
+import { lazy } from "@flint/protocol";
 import type { AnySchema, ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 
@@ -56,7 +56,7 @@ class SchemaChecks {
   }
 }
 
-const SCHEMAS = { 1: once(() => new SchemaChecks(1)), 2: once(() => new SchemaChecks(2)) } as const;
+const SCHEMAS = { 1: lazy(() => new SchemaChecks(1)), 2: lazy(() => new SchemaChecks(2)) } as const;
 
 /** Checks everything that a door sends against the schema that the official package ships. */
 export class MessageCheck {

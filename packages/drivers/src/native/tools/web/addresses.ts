@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { once } from "@flint/protocol";
+import { lazy } from "@flint/protocol";
 
 /** Decides whether an address may be dialled. */
 export type AddressRule = (address: string) => boolean;
@@ -26,7 +26,7 @@ const PUBLIC_6 = ["2000::/3"];
 const TUNNELS_6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
 /** Made when the first address is judged: few turns dial any. */
-const lists = once(() => ({
+const lists = lazy(() => ({
   private: listOf(PRIVATE, "ipv4"),
   public6: listOf(PUBLIC_6, "ipv6"),
   tunnels6: listOf(TUNNELS_6, "ipv6"),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod/mini";
-import { Empty, open } from "./open.ts";
+import { Empty, looseObject } from "./loose-object.ts";
 
-const Person = open({ name: z.string(), address: z.optional(open({ town: z.string() })) });
+const Person = looseObject({ name: z.string(), address: z.optional(looseObject({ town: z.string() })) });
 
 describe("an object of the protocol", () => {
   test("keeps fields it does not know, at every depth", () => {

@@ -1,15 +1,15 @@
 import * as z from "zod/mini";
-import { once } from "./open.ts";
+import { lazy } from "./loose-object.ts";
 
 /** An object of a foreign wire: known fields are checked, others pass. Unlike ours, its `_meta` may be anything, also null. */
-export function loose<Shape extends z.core.$ZodShape>(shape: Shape): z.ZodMiniObject<Shape> {
+export function foreignObject<Shape extends z.core.$ZodShape>(shape: Shape): z.ZodMiniObject<Shape> {
   const schema: unknown = z.looseObject(shape);
   // Loose at run time, closed for the compiler: a misspelt field in our own code stays an error.
   return schema as z.ZodMiniObject<Shape>;
 }
 
 /** A field that may be null or left out, which mean the same on foreign wires. */
-export const maybe = z.nullish;
+export const nullish = z.nullish;
 
 /** A request of this wire, its schemas made when they are first needed. */
 export function request<Params extends z.ZodMiniType, Result extends z.ZodMiniType>(
@@ -17,8 +17,8 @@ export function request<Params extends z.ZodMiniType, Result extends z.ZodMiniTy
   makeParams: () => Params,
   makeResult: () => Result,
 ) {
-  const params = once(makeParams);
-  const result = once(makeResult);
+  const params = lazy(makeParams);
+  const result = lazy(makeResult);
   return {
     doc,
     get params() {
@@ -32,7 +32,7 @@ export function request<Params extends z.ZodMiniType, Result extends z.ZodMiniTy
 
 /** A notification of this wire, its schema made when it is first needed. */
 export function notification<Params extends z.ZodMiniType>(doc: string, makeParams: () => Params) {
-  const params = once(makeParams);
+  const params = lazy(makeParams);
   return {
     doc,
     get params() {

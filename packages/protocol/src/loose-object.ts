@@ -1,0 +1,34 @@
+import * as z from "zod/mini";
+import en from "zod/v4/locales/en.js";
+
+// zod/mini ships without error messages.
+z.config(en());
+
+/** Free-form metadata that any object may carry. */
+export const Meta = z.record(z.string(), z.unknown());
+const optionalMeta = z.optional(Meta);
+
+/** A shape plus the optional `_meta`. */
+export type WithMeta<Shape extends z.core.$ZodShape> = Shape & { _meta: z.ZodMiniOptional<typeof Meta> };
+
+/**
+ * An object of Flint's own protocol: known fields are validated, unknown ones pass through, so a newer peer never
+ * breaks an older one. The static type lists the known fields only.
+ */
+export function looseObject<Shape extends z.core.$ZodShape>(shape: Shape): z.ZodMiniObject<WithMeta<Shape>> {
+  const schema: unknown = z.looseObject({ ...shape, _meta: optionalMeta });
+  // Loose at run time, exact for the compiler: a misspelt field in our own code stays an error.
+  return schema as z.ZodMiniObject<WithMeta<Shape>>;
+}
+
+/** A result or params object without any required field. */
+export const Empty = looseObject({});
+
+/** Computes a value on the first call and returns the same one from then on. */
+export function lazy<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,56 @@
+import * as z from "zod/mini";
+import { Budget } from "../budget.ts";
+import { Id } from "../ids.ts";
+import { LIMITS } from "../limits.ts";
+import { lazy } from "../loose-object.ts";
+import { ApprovalPolicy } from "../policy.ts";
+import { ConfigValues } from "../thread.ts";
+
+/** The queue a method runs in: that of its thread, or none (it may run beside a queued one). */
+export type Scope = "thread" | "none";
+
+/** What a method is declared with. Schemas are built on first use: a server answers before it has built them all. */
+interface MethodFields<In extends Scope, Params extends z.ZodMiniType, Result extends z.ZodMiniType> {
+  readonly doc: string;
+  readonly scope: In;
+  readonly params: () => Params;
+  readonly result: () => Result;
+}
+
+/** Declares one method of `METHODS`. */
+export function method<In extends Scope, Params extends z.ZodMiniType, Result extends z.ZodMiniType>(
+  fields: MethodFields<In, Params, Result>,
+) {
+  const params = lazy(fields.params);
+  const result = lazy(fields.result);
+  return {
+    doc: fields.doc,
+    scope: fields.scope,
+    get params() {
+      return params();
+    },
+    get result() {
+      return result();
+    },
+  };
+}
+
+/** The parameters that every method of a thread takes. */
+export const threadParams = { threadId: Id };
+
+/** The maximum number of rows of a page. */
+export const limit = z.optional(z.int().check(z.minimum(1), z.maximum(LIMITS.page)));
+
+/** An absolute path on the machine the server runs on. */
+export const absolutePath = z
+  .string()
+  .check(z.startsWith("/", "must be an absolute path"), z.maxLength(4096));
+
+/** Settings of the thread that a request may override. */
+export const settingsOverrides = {
+  model: z.optional(z.string()),
+  cwd: z.optional(absolutePath),
+  approvalPolicy: z.optional(ApprovalPolicy),
+  config: z.optional(ConfigValues),
+  budget: z.optional(Budget),
+};
