@@ -156,7 +156,7 @@ describe("the process and environment rules", () => {
   const SPAWN = 'import { spawn } from "node:child_process";';
 
   test.each([
-    "~/host/src/sandbox/bubblewrap.ts",
+    "~/host/src/sandbox/mechanisms/bubblewrap.ts",
     "~/drivers/src/shared/agent-process.ts",
     "~/sdk/src/spawn.ts",
     "~/testkit/src/fake.ts",

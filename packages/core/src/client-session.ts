@@ -7,9 +7,9 @@ import {
   type Result,
   type ThreadEvent,
 } from "@flint/protocol";
-import type { Announcements } from "./announcements.ts";
-import type { LiveThread } from "./live-thread.ts";
-import type { Follower, Subscription } from "./subscription.ts";
+import type { Announcements } from "./thread/announcements.ts";
+import type { LiveThread } from "./thread/live-thread.ts";
+import type { Follower, Subscription } from "./thread/subscription.ts";
 
 /** An event that is told to one client only; with its number if it is in the log. */
 export type FirstEvent = EventBody & { readonly seq?: number };

@@ -22,8 +22,8 @@ import { turnHandlers } from "./handlers/turn.ts";
 import { workspaceHandlers } from "./handlers/workspace.ts";
 import { Reply } from "./reply.ts";
 import { type EngineOptions, Services } from "./services.ts";
-import type { Follower } from "./subscription.ts";
-import { wellFormed } from "./well-formed.ts";
+import { wellFormed } from "./text/well-formed.ts";
+import type { Follower } from "./thread/subscription.ts";
 
 /** Every method has exactly one handler here; the compiler says so. */
 const HANDLERS: FreeHandlers & ThreadHandlers = {

@@ -1,8 +1,8 @@
+export { parseSimpleCommand } from "./approval/simple-command.ts";
 export type { ClientSession } from "./client-session.ts";
 export { Engine } from "./engine.ts";
 export * from "./ports/index.ts";
 export { RedactedStream, Redactor, redact, secretsIn } from "./redact/index.ts";
-export { keysOfServer } from "./server-keys.ts";
+export { keysOfServer } from "./redact/server-keys.ts";
 export type { EngineOptions } from "./services.ts";
-export { parseSimpleCommand } from "./simple-command.ts";
-export type { Follower } from "./subscription.ts";
+export type { Follower } from "./thread/subscription.ts";

@@ -12,9 +12,7 @@ import {
   sandboxPolicyOf,
   type ThreadSettings,
 } from "@flint/protocol";
-import { Announcements } from "./announcements.ts";
-import { Catalogue } from "./catalogue.ts";
-import type { LiveThread } from "./live-thread.ts";
+import { SerialQueue } from "./async/serial-queue.ts";
 import type {
   Checkpoints,
   Clock,
@@ -29,9 +27,11 @@ import type {
   Workspaces,
 } from "./ports/index.ts";
 import { Redactor } from "./redact/index.ts";
-import { SerialQueue } from "./serial-queue.ts";
-import { keysOfServer } from "./server-keys.ts";
-import { ThreadRegistry } from "./thread-registry.ts";
+import { keysOfServer } from "./redact/server-keys.ts";
+import { Catalogue } from "./settings/catalogue.ts";
+import { Announcements } from "./thread/announcements.ts";
+import type { LiveThread } from "./thread/live-thread.ts";
+import { ThreadRegistry } from "./thread/registry.ts";
 
 /** All that an engine is made of. */
 export interface EngineOptions {

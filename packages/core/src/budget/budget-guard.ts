@@ -6,9 +6,9 @@ import {
   type TurnError,
   totalTokens,
 } from "@flint/protocol";
-import type { OpenRequests } from "../open-requests.ts";
+import type { OpenRequests } from "../approval/open-requests.ts";
 import type { Clock } from "../ports/index.ts";
-import type { ThreadLog } from "../thread-log.ts";
+import type { ThreadLog } from "../thread/log.ts";
 import { furthest, type Limits, type Reached, reachedOf, spentByThread, type Unit } from "./limits.ts";
 import { budgetAnswer, budgetError, budgetQuestion } from "./questions.ts";
 import { WorkClock } from "./work-clock.ts";

@@ -1,7 +1,7 @@
 import { type EventBody, FlintError, type StoredEvent, type Turn } from "@flint/protocol";
-import type { LiveThread } from "../live-thread.ts";
-import { spentBy } from "../spent.ts";
-import { allTurns } from "../thread-registry.ts";
+import type { LiveThread } from "../thread/live-thread.ts";
+import { allTurns } from "../thread/registry.ts";
+import { spentBy } from "../thread/usage.ts";
 import type { ThreadContext, ThreadHandlers } from "./handler.ts";
 import { revertTurns, undoRevert } from "./revert.ts";
 import { announceNew, createThread, startedEvent } from "./thread.ts";

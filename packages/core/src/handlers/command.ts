@@ -1,5 +1,5 @@
 import { sandboxPolicyOf } from "@flint/protocol";
-import { KeptOutput } from "../kept-output.ts";
+import { KeptOutput } from "../text/kept-output.ts";
 import type { FreeHandlers } from "./handler.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;

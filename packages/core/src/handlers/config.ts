@@ -1,6 +1,6 @@
 import { type ConfigOption, type ConfigValues, FlintError } from "@flint/protocol";
-import { settingsEvents } from "../decide/turn.ts";
 import type { Services } from "../services.ts";
+import { settingsEvents } from "../turn/decide/turn.ts";
 import type { FreeHandlers } from "./handler.ts";
 
 /** Models, selectors, accounts: what there is to choose from, and what is chosen. */

@@ -1,8 +1,8 @@
 import type { EventBody, Method, Params, Result, ThreadMethod } from "@flint/protocol";
 import type { ClientSession, Follow } from "../client-session.ts";
-import type { LiveThread } from "../live-thread.ts";
 import type { Damage } from "../ports/index.ts";
 import type { Services } from "../services.ts";
+import type { LiveThread } from "../thread/live-thread.ts";
 
 /** What a handler knows beside its params. */
 export interface HandlerContext {

@@ -8,11 +8,11 @@ import {
   type ThreadState,
   type Turn,
 } from "@flint/protocol";
-import { settingsEvents } from "../decide/turn.ts";
 import type { Damage, Store } from "../ports/index.ts";
 import type { Services } from "../services.ts";
-import { spentBy } from "../spent.ts";
-import { fullTurn } from "../turn-view.ts";
+import { spentBy } from "../thread/usage.ts";
+import { fullTurn } from "../thread/view.ts";
+import { settingsEvents } from "../turn/decide/turn.ts";
 import type { FreeHandlers, ThreadHandlers } from "./handler.ts";
 import { startedEvent } from "./thread.ts";
 

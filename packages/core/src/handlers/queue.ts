@@ -1,7 +1,7 @@
 import { FlintError, type QueuedInput } from "@flint/protocol";
-import { dequeue, findQueued, reorder, replaceQueued } from "../decide/queue.ts";
-import { queueEvent } from "../decide/turn.ts";
-import type { LiveThread } from "../live-thread.ts";
+import type { LiveThread } from "../thread/live-thread.ts";
+import { dequeue, findQueued, reorder, replaceQueued } from "../turn/decide/queue.ts";
+import { queueEvent } from "../turn/decide/turn.ts";
 import type { ThreadHandlers } from "./handler.ts";
 import { checkInput, steered } from "./turn.ts";
 

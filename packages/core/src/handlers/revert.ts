@@ -9,8 +9,8 @@ import {
   type StoredEvent,
   type Turn,
 } from "@flint/protocol";
+import { isTrustedCommand } from "../approval/trusted-commands.ts";
 import type { Checkpoints, FilesPreview, Store } from "../ports/index.ts";
-import { isTrustedCommand } from "../trusted-commands.ts";
 import type { ThreadContext } from "./handler.ts";
 
 /** How turns are dropped. */

@@ -5,9 +5,9 @@ import {
   type ThreadSettings,
   type ThreadState,
 } from "@flint/protocol";
-import { settingsEvents } from "../decide/turn.ts";
-import type { LiveThread } from "../live-thread.ts";
 import type { Services } from "../services.ts";
+import type { LiveThread } from "../thread/live-thread.ts";
+import { settingsEvents } from "../turn/decide/turn.ts";
 import type { FreeHandlers, ThreadHandlers } from "./handler.ts";
 
 /** What a new thread is beside its settings. */

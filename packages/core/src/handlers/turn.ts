@@ -7,9 +7,9 @@ import {
   type QueuedInput,
   type UserInput,
 } from "@flint/protocol";
-import { enqueue } from "../decide/queue.ts";
-import { itemEvents, queueEvent, settingsEvents, userMessage } from "../decide/turn.ts";
-import type { LiveThread } from "../live-thread.ts";
+import type { LiveThread } from "../thread/live-thread.ts";
+import { enqueue } from "../turn/decide/queue.ts";
+import { itemEvents, queueEvent, settingsEvents, userMessage } from "../turn/decide/turn.ts";
 import type { FreeHandlers, ThreadContext, ThreadHandlers, ThreadOutcome } from "./handler.ts";
 
 /** Starting, steering and stopping turns. */

@@ -3,7 +3,7 @@ import { mintId } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { CHANGING_CALLS, type DiskPlan, faultyDisk } from "./testing/faulty-disk.ts";
-import { Workbench } from "./testing/workbench.ts";
+import { Workbench } from "./testing/fixture.ts";
 
 const NEVER = new AbortController().signal;
 

@@ -13,9 +13,9 @@ import {
 import { mintId } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { type Hold, Placeholders } from "../sandbox/placeholders.ts";
+import { type Hold, Placeholders } from "../sandbox/paths/placeholders.ts";
 import { FileCheckpoints } from "./file-checkpoints.ts";
-import { Workbench, type WorkbenchOptions } from "./testing/workbench.ts";
+import { Workbench, type WorkbenchOptions } from "./testing/fixture.ts";
 
 /** A workspace with some of everything. */
 async function filled(options?: WorkbenchOptions): Promise<Workbench> {

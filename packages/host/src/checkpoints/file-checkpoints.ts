@@ -8,19 +8,19 @@ import type {
 } from "@flint/core/ports";
 import { checkThreadId } from "@flint/core/ports";
 import type { FileRestore } from "@flint/protocol";
-import { Blobs, makeFolders, replaceFile } from "./blobs.ts";
-import type { CaptureTools } from "./capture.ts";
-import { type Disk, NODE_DISK } from "./disk.ts";
-import { type CheckpointLimits, DEFAULT_LIMITS } from "./limits.ts";
-import { realRoots } from "./places.ts";
-import type { Plan } from "./plan.ts";
-import { SavedTurn } from "./saved-turn.ts";
-import { Sweep } from "./sweep.ts";
-import { ThreadFiles } from "./thread-files.ts";
-import { ThreadRecords } from "./thread-records.ts";
-import { tighten } from "./tighten.ts";
-import { toldFiles } from "./told-files.ts";
-import { Workspace } from "./workspace.ts";
+import { Blobs, makeFolders, replaceFile } from "./disk/blobs.ts";
+import { type Disk, NODE_DISK } from "./disk/disk.ts";
+import { realRoots } from "./disk/roots.ts";
+import { Sweep } from "./disk/sweep.ts";
+import { tighten } from "./disk/tighten.ts";
+import { SavedTurn } from "./records/saved-turn.ts";
+import { ThreadRecords } from "./records/thread-records.ts";
+import { toldFiles } from "./restore/files-outcome.ts";
+import type { Plan } from "./restore/plan.ts";
+import { ThreadFiles } from "./restore/thread-files.ts";
+import type { CaptureTools } from "./scan/capture.ts";
+import { type CheckpointLimits, DEFAULT_LIMITS } from "./scan/limits.ts";
+import { Workspace } from "./scan/workspace.ts";
 
 /** How checkpoints are kept. */
 export interface FileCheckpointsOptions {

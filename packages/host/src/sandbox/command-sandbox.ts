@@ -3,18 +3,18 @@ import type { LaunchResult, LaunchSpec, ProcessSpec, RunningProcess, Sandbox } f
 import { type Clock, SYSTEM_CLOCK } from "@flint/core/ports";
 import { commandEnvironment, type Environment } from "@flint/core/redact";
 import { FlintError, type SandboxState } from "@flint/protocol";
-import { CommandRun } from "./command-run.ts";
-import { type ConfinedPolicy, type Confinement, confine, type Guarded } from "./confinement.ts";
-import { GuardedPaths, type GuardedPlaces } from "./guarded-paths.ts";
-import { signedSockets } from "./listening-signs.ts";
-import { type MechanismName, SYSTEM_PATH, UMASK_NAME } from "./mechanism.ts";
-import { MechanismSearch } from "./mechanism-search.ts";
-import { ProcessRun } from "./process-run.ts";
-import type { RunSpec } from "./process-tree.ts";
-import { startProblem } from "./program.ts";
-import { ProtectedPaths } from "./protected-paths.ts";
-import { MOST_LOOKS } from "./sockets.ts";
-import type { Leash } from "./unconfined.ts";
+import { type ConfinedPolicy, type Confinement, confine, type Guarded } from "./mechanisms/confinement.ts";
+import { type MechanismName, SYSTEM_PATH, UMASK_NAME } from "./mechanisms/mechanism.ts";
+import { MechanismSearch } from "./mechanisms/mechanism-search.ts";
+import type { Leash } from "./mechanisms/unconfined.ts";
+import { GuardedPaths, type GuardedPlaces } from "./paths/guarded-paths.ts";
+import { ProtectedPaths } from "./paths/protected-paths.ts";
+import { CommandRun } from "./processes/command-run.ts";
+import { ProcessRun } from "./processes/process-run.ts";
+import type { RunSpec } from "./processes/process-tree.ts";
+import { startProblem } from "./processes/program.ts";
+import { MOST_LOOKS } from "./sockets/bound-sockets.ts";
+import { signedSockets } from "./sockets/listening-presence.ts";
 
 /** What a sandbox is made of. */
 export interface CommandSandboxOptions {

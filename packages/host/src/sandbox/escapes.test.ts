@@ -19,7 +19,7 @@ import type { SandboxPolicy } from "@flint/protocol";
 import { MECHANISM_PARTS, needs, type TestRegistrar } from "@flint/testkit";
 import { test as anywhere, describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
-import type { MechanismName } from "./mechanism.ts";
+import type { MechanismName } from "./mechanisms/mechanism.ts";
 
 const NOBODY = 65_534;
 const SOURCE = new URL("./command-sandbox.ts", import.meta.url);

@@ -10,14 +10,14 @@ import type {
 } from "@flint/core/ports";
 import { storageFailed } from "@flint/core/ports";
 import { emptyThread, FlintError, type StoredEvent, type Thread, type Turn } from "@flint/protocol";
-import { type FileSystem, NODE_FILES } from "./file-system.ts";
-import { closeRead, expectThreadFolder, makeFolders, syncFolder } from "./private-files.ts";
-import { readTurnPage } from "./tail-pages.ts";
-import { ThreadFolder } from "./thread-folder.ts";
-import { type Description, removedName, ThreadIndex } from "./thread-index.ts";
-import { listedThread } from "./thread-list.ts";
-import { ThreadOpener } from "./thread-opener.ts";
-import { readContents, readEvents, readWithLatestTurn } from "./thread-reader.ts";
+import { type FileSystem, NODE_FILES } from "./files/file-system.ts";
+import { closeRead, expectThreadFolder, makeFolders, syncFolder } from "./files/private-files.ts";
+import { type Description, removedName, ThreadIndex } from "./listing/thread-index.ts";
+import { listedThread } from "./listing/thread-list.ts";
+import { ThreadFolder } from "./threads/thread-folder.ts";
+import { ThreadOpener } from "./threads/thread-opener.ts";
+import { readContents, readEvents, readWithLatestTurn } from "./threads/thread-reader.ts";
+import { readTurnPage } from "./turns/tail-pages.ts";
 
 /** Where the threads are, and what a sync means. */
 export interface JsonlStoreOptions {

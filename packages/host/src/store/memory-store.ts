@@ -19,9 +19,9 @@ import {
   type ThreadState,
   type Turn,
 } from "@flint/protocol";
-import { LogFold, type ThreadTimes, timesAfter } from "./log-fold.ts";
-import { listedThread, ThreadList } from "./thread-list.ts";
-import { decodeTurnPlace, recordOf, TurnCollector } from "./turn-collector.ts";
+import { listedThread, ThreadList } from "./listing/thread-list.ts";
+import { LogFold, type ThreadTimes, timesAfter } from "./log/log-fold.ts";
+import { decodeTurnPlace, recordOf, TurnCollector } from "./turns/turn-collector.ts";
 
 const NO_DAMAGE: Damage = { records: 0, missing: 0 };
 

@@ -1,4 +1,4 @@
-import { type Disk, NODE_DISK } from "../disk.ts";
+import { type Disk, NODE_DISK } from "../disk/disk.ts";
 
 /** What goes wrong with a disk. It may be changed while it is in use. */
 export interface DiskPlan {

@@ -1,0 +1,192 @@
+import {
+  type Action,
+  type Answers,
+  type Approval,
+  type Decision,
+  type EventBody,
+  failedToolCall,
+  mintId,
+  type ResolvedBy,
+  type ToolCallResult,
+  type UserQuestion,
+} from "@flint/protocol";
+import type { ActionPromise, ClientToolCall, Clock, PolicyRules, Rules } from "../ports/index.ts";
+import type { ThreadLog } from "../thread/log.ts";
+import { type Actor, isGranted, refuseUnknownRule, rulesMadeBy, suggestionsFor } from "./grants.ts";
+import { type Waiting, WaitingAnswers } from "./pending-answers.ts";
+import { judge, subjectOf, type Verdict } from "./policy.ts";
+
+/** What open requests need to know of their thread. */
+export interface OpenRequestsOptions {
+  readonly threadId: string;
+  readonly log: ThreadLog;
+  readonly clock: Clock;
+  readonly rules: Rules;
+  readonly policyRules?: PolicyRules | undefined;
+  readonly timeoutMs: number;
+}
+
+/** Who answered: a client with its id, or nobody. */
+export interface Answerer {
+  readonly by: ResolvedBy;
+  readonly clientId?: string;
+}
+
+const CALL_ENDED = failedToolCall("The turn has ended.");
+
+const TURN_ENDED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
+
+/**
+ * The approvals, questions and calls of clients' tools that wait for somebody. Every one ends: by the first answer of any client, by its
+ * time limit, or with its turn. What is allowed happens only after the answer is on the disk.
+ */
+export class OpenRequests {
+  readonly #options: OpenRequestsOptions;
+  readonly #approvals = new WaitingAnswers<Decision>("approval");
+  readonly #questions = new WaitingAnswers<Answers>("question");
+  readonly #toolCalls = new WaitingAnswers<ToolCallResult>("tool call");
+
+  constructor(options: OpenRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether an action may happen: the policy says it, or somebody who is asked. */
+  async approve(turnId: string, agent: string, action: Action, promise?: ActionPromise): Promise<Decision> {
+    const { log, rules, clock } = this.#options;
+    const actor = { project: log.state.settings.cwd, agent };
+    const verdict = this.#judge(action, actor, promise);
+    if (verdict.kind === "allow") return { outcome: "allow", scope: "once" };
+    if (verdict.kind === "deny") return declined(`It was declined: ${subjectOf(action)}. ${verdict.reason}`);
+    const reason = [verdict.warning, action.reason ?? verdict.reason].filter((part) => part !== undefined);
+    const asked = { ...action, reason: [...new Set(reason)].join(" ") };
+    const suggestions = suggestionsFor(action, actor, clock.now());
+    const decision = await this.#askApproval(turnId, asked, suggestions);
+    for (const rule of rulesMadeBy(decision, { action, suggestions }, actor, clock.now())) rules.add(rule);
+    return decision;
+  }
+
+  /** Asks the user; an empty record when nobody answered. */
+  async question(turnId: string, itemId: string, questions: readonly UserQuestion[]): Promise<Answers> {
+    const { threadId, log } = this.#options;
+    const { id, ...times } = this.#newRequest();
+    const cancelTimeout = this.#afterTimeout(() => this.answer(id, {}, { by: "timeout" }));
+    const answers = this.#questions.add(id, { turnId, itemId, cancelTimeout });
+    const request = { id, turnId, itemId, questions: [...questions], ...times };
+    await log.commit([{ type: "question/requested", data: { threadId, request } }]);
+    return answers;
+  }
+
+  /** Has a client run a tool. Failed when nobody is there to run it, or nobody did in time. */
+  async callTool(turnId: string, call: ClientToolCall): Promise<ToolCallResult> {
+    const { threadId, log, timeoutMs } = this.#options;
+    const { itemId, tool, namespace } = call;
+    if (log.followers === 0) {
+      return failedToolCall(`Nobody is connected who could run ${tool}. It is a tool of the client.`);
+    }
+    const { id, ...times } = this.#newRequest();
+    const late = failedToolCall(`No client ran ${tool} within ${Math.round(timeoutMs / 1000)} s.`);
+    const cancelTimeout = this.#afterTimeout(() => this.toolDone(id, late, { by: "timeout" }));
+    const result = this.#toolCalls.add(id, { turnId, itemId, cancelTimeout });
+    const of = namespace === undefined ? {} : { namespace };
+    const request = { id, turnId, itemId, tool, ...of, arguments: call.arguments, ...times };
+    await log.commit([{ type: "tool/requested", data: { threadId, request } }]);
+    return result;
+  }
+
+  /** Takes the answer to an approval. `before` runs when it is on the disk and before anybody else is told. */
+  async decide(id: string, decision: Decision, answerer: Answerer, before?: () => void): Promise<void> {
+    const approval = this.#options.log.state.approvals.find((open) => open.id === id);
+    if (approval !== undefined) refuseUnknownRule(decision, approval);
+    const waiting = this.#approvals.take(id);
+    const { threadId } = this.#options;
+    const { turnId, itemId } = waiting;
+    const resolution = { decision, ...answerer };
+    const data = { threadId, turnId, approvalId: id, itemId, resolution };
+    await this.#end(waiting, { type: "approval/resolved", data }, TURN_ENDED, before);
+    waiting.settle(decision);
+  }
+
+  /** Takes the answers to a question. */
+  async answer(id: string, answers: Answers, answerer: Answerer, before?: () => void): Promise<void> {
+    const waiting = this.#questions.take(id);
+    const { threadId } = this.#options;
+    const { turnId, itemId } = waiting;
+    const data = { threadId, turnId, questionId: id, itemId, answers, by: answerer.by };
+    await this.#end(waiting, { type: "question/resolved", data }, {}, before);
+    waiting.settle(answers);
+  }
+
+  /** Takes what came of a call of a client's tool. */
+  async toolDone(id: string, result: ToolCallResult, answerer: Answerer, before?: () => void): Promise<void> {
+    const waiting = this.#toolCalls.take(id);
+    const { threadId } = this.#options;
+    const { turnId, itemId } = waiting;
+    const data = { threadId, turnId, callId: id, itemId, success: result.success, by: answerer.by };
+    await this.#end(waiting, { type: "tool/resolved", data }, CALL_ENDED, before);
+    waiting.settle(result);
+  }
+
+  /** Lets go of everything that a turn left open; the turn's own closing events say so in the log. */
+  dropTurn(turnId: string): void {
+    this.#approvals.settleTurn(turnId, TURN_ENDED);
+    this.#questions.settleTurn(turnId, {});
+    this.#toolCalls.settleTurn(turnId, CALL_ENDED);
+  }
+
+  #judge(action: Action, actor: Actor, promise: ActionPromise = {}): Verdict {
+    const { log, rules, policyRules } = this.#options;
+    const { grants, rules: taken, settings } = log.state;
+    const granted = isGranted(action, actor, { grants, taken, rules: rules.list() });
+    const ruling = policyRules?.judge(action, actor.agent, actor.project);
+    const { approvalPolicy } = settings;
+    const { onlyReads } = promise;
+    return judge({ approvalPolicy, action, granted, ruling, policyRules, onlyReads });
+  }
+
+  async #askApproval(
+    turnId: string,
+    action: Action,
+    suggestions: NonNullable<Approval["suggestions"]>,
+  ): Promise<Decision> {
+    const { threadId, log, timeoutMs } = this.#options;
+    const { id, ...times } = this.#newRequest();
+    const message = `Nobody answered within ${Math.round(timeoutMs / 1000)} s, so it was declined: ${subjectOf(action)}`;
+    const cancelTimeout = this.#afterTimeout(() => this.decide(id, declined(message), { by: "timeout" }));
+    const decision = this.#approvals.add(id, { turnId, itemId: action.itemId, cancelTimeout });
+    const offered = suggestions.length === 0 ? {} : { suggestions };
+    const approval: Approval = { id, turnId, action, ...offered, ...times };
+    await log.commit([{ type: "approval/requested", data: { threadId, approval } }]);
+    return decision;
+  }
+
+  #newRequest() {
+    const { clock, timeoutMs } = this.#options;
+    const now = clock.now();
+    return { id: mintId(now), requestedAtMs: now, expiresAtMs: now + timeoutMs };
+  }
+
+  #afterTimeout(end: () => Promise<void>): () => void {
+    const { clock, timeoutMs } = this.#options;
+    // An end that cannot be written ends the turn, because the log says so to whoever runs it.
+    return clock.after(timeoutMs, () => void end().catch(() => undefined));
+  }
+
+  /** Stores the end of a request. If that fails it is neither open nor answered: its turn ends, and so does the wait. */
+  async #end<Answer>(
+    waiting: Waiting<Answer>,
+    body: EventBody,
+    otherwise: Answer,
+    before?: () => void,
+  ): Promise<void> {
+    try {
+      await this.#options.log.commit([body], before);
+    } catch (error) {
+      waiting.settle(otherwise);
+      throw error;
+    }
+  }
+}
+
+function declined(message: string): Decision {
+  return { outcome: "deny", scope: "once", message };
+}

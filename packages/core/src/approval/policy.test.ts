@@ -1,0 +1,138 @@
+import type { Action, ApprovalPolicy } from "@flint/protocol";
+import { verifies } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import type { Ruling } from "../ports/index.ts";
+import { judge } from "./policy.ts";
+
+const reading: Action = { kind: "command", itemId: "i", command: "ls", cwd: "/work" };
+const command: Action = { kind: "command", itemId: "i", command: "rm a", cwd: "/work" };
+const change: Action = { kind: "fileChange", itemId: "i", changes: [{ path: "/a", kind: "add", diff: "" }] };
+const tool: Action = { kind: "tool", itemId: "i", tool: "fetch" };
+
+type Row = readonly [ApprovalPolicy, Action, boolean, "allow" | "ask"];
+
+const TABLE: readonly Row[] = [
+  ["never", command, false, "allow"],
+  ["never", change, false, "allow"],
+  ["never", tool, false, "allow"],
+  ["unlessTrusted", reading, false, "allow"],
+  ["unlessTrusted", command, false, "ask"],
+  ["unlessTrusted", change, false, "ask"],
+  ["unlessTrusted", tool, false, "ask"],
+  ["unlessTrusted", command, true, "allow"],
+  ["unlessTrusted", change, true, "allow"],
+  ["always", reading, false, "ask"],
+  ["always", command, false, "ask"],
+  ["always", change, false, "ask"],
+  ["always", tool, false, "ask"],
+  ["always", command, true, "allow"],
+];
+
+verifies("S0-67", "never, unlessTrusted and always each behave as they are called", () => {
+  for (const [approvalPolicy, action, granted, expected] of TABLE) {
+    const { kind } = judge({ approvalPolicy, action, granted });
+    expect(kind, `${approvalPolicy} ${action.kind} ${granted}`).toBe(expected);
+  }
+});
+
+test("a command that can only read where it is run needs no answer, unless everything does or a rule says otherwise", () => {
+  const onlyReads = true;
+  const verdict = (input: Partial<Parameters<typeof judge>[0]>) =>
+    judge({ approvalPolicy: "unlessTrusted", action: command, granted: false, onlyReads, ...input }).kind;
+  expect(verdict({})).toBe("allow");
+  expect(verdict({ onlyReads: false })).toBe("ask");
+  expect(verdict({ approvalPolicy: "always" })).toBe("ask");
+  expect(verdict({ action: { ...command, command: "ls \u202e" } })).toBe("ask");
+  expect([change, tool].map((action) => verdict({ action }))).toEqual(["ask", "ask"]);
+  for (const decision of ["ask", "deny"] as const) {
+    expect(verdict({ ruling: { decision, reason: "" } })).toBe(decision);
+  }
+});
+
+test("whoever is asked is told why", () => {
+  const reasons = [reading, change, tool].map((action) => {
+    const verdict = judge({ approvalPolicy: "always", action, granted: false });
+    return verdict.kind === "ask" ? verdict.reason : "";
+  });
+  expect(reasons).toEqual(Array(3).fill("Every action is asked about."));
+  const why = [command, change, tool].map((action) =>
+    judge({ approvalPolicy: "unlessTrusted", action, granted: false }),
+  );
+  expect(why).toEqual([
+    { kind: "ask", reason: "The command is not on the list of commands known to only read." },
+    { kind: "ask", reason: "Files would be changed." },
+    { kind: "ask", reason: "The tool is not known to only read." },
+  ]);
+});
+
+describe("a rule of the policy file", () => {
+  const ruling = (decision: Ruling["decision"]) => ({
+    decision,
+    reason: `Rule 1 of p.toml says ${decision}.`,
+  });
+
+  test.each<ApprovalPolicy>(["never", "unlessTrusted", "always"])(
+    "comes before the approval policy %s and before what was allowed",
+    (approvalPolicy) => {
+      const kinds = (["deny", "ask", "allow"] as const).map(
+        (decision) =>
+          judge({ approvalPolicy, action: reading, granted: true, ruling: ruling(decision) }).kind,
+      );
+      expect(kinds).toEqual(["deny", "ask", "allow"]);
+      expect(judge({ approvalPolicy, action: command, granted: false, ruling: ruling("allow") }).kind).toBe(
+        "allow",
+      );
+    },
+  );
+
+  test("gives its reason", () => {
+    const input = { approvalPolicy: "unlessTrusted", action: command, granted: false } as const;
+    expect(judge({ ...input, ruling: ruling("deny") })).toEqual({
+      kind: "deny",
+      reason: "Rule 1 of p.toml says deny.",
+    });
+    expect(judge({ ...input, ruling: ruling("ask") })).toEqual({
+      kind: "ask",
+      reason: "Rule 1 of p.toml says ask.",
+    });
+  });
+
+  test("is missing: what would be asked about is declined if the file says so, and all else is as ever", () => {
+    const policyRules = { unanswered: "decline", source: "p.toml" } as const;
+    const reason = 'No rule of p.toml allows it; add one, or set unanswered = "ask".';
+    const verdict = (approvalPolicy: ApprovalPolicy, action: Action, granted = false) =>
+      judge({ approvalPolicy, action, granted, policyRules });
+    expect(verdict("unlessTrusted", command)).toEqual({ kind: "deny", reason });
+    expect(verdict("always", reading)).toEqual({ kind: "deny", reason });
+    expect(verdict("unlessTrusted", reading).kind).toBe("allow");
+    expect(verdict("unlessTrusted", command, true).kind).toBe("allow");
+    expect(verdict("never", command).kind).toBe("allow");
+    const asking = judge({
+      ...{ approvalPolicy: "unlessTrusted", action: command, granted: false },
+      policyRules: { ...policyRules, unanswered: "ask" },
+    });
+    expect(asking.kind).toBe("ask");
+  });
+});
+
+describe("an action with characters that cannot be seen", () => {
+  const hidden: Action = { ...command, command: "ls \u202ea" };
+
+  test("is allowed by nothing that was said before, and whoever is asked is warned", () => {
+    const allowed: Ruling = { decision: "allow", reason: "" };
+    const verdicts = (["unlessTrusted", "always"] as const).map((approvalPolicy) =>
+      judge({ approvalPolicy, action: hidden, granted: true, ruling: allowed }),
+    );
+    const reason = "It contains characters that cannot be seen.";
+    expect(verdicts).toEqual(Array(2).fill({ kind: "ask", reason, warning: reason }));
+    const ruled = judge({
+      ...{ approvalPolicy: "never", action: hidden, granted: true },
+      ruling: { decision: "ask", reason: "Rule 1." },
+    });
+    expect(ruled).toEqual({ kind: "ask", reason: "Rule 1.", warning: reason });
+  });
+
+  test("happens where nothing is asked about", () => {
+    expect(judge({ approvalPolicy: "never", action: hidden, granted: false }).kind).toBe("allow");
+  });
+});

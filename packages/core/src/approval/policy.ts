@@ -1,0 +1,89 @@
+import type { Action, ApprovalPolicy } from "@flint/protocol";
+import type { PolicyRules, Ruling } from "../ports/index.ts";
+import { hasHiddenCharacters } from "../text/hidden-characters.ts";
+import { isTrustedCommand } from "./trusted-commands.ts";
+
+/** What the policy says about an action, before any person is asked. */
+export type Verdict =
+  | { readonly kind: "allow" }
+  /** `warning` is shown also to somebody who is told the agent's own reason. */
+  | { readonly kind: "ask"; readonly reason: string; readonly warning?: string }
+  | { readonly kind: "deny"; readonly reason: string };
+
+/** All that a verdict may depend on. */
+export interface PolicyInput {
+  readonly approvalPolicy: ApprovalPolicy;
+  readonly action: Action;
+  /** Whether this was allowed before, for the thread or for always. */
+  readonly granted: boolean;
+  /** Whether the command is run where it cannot do more than read. */
+  readonly onlyReads?: boolean | undefined;
+  /** What the policy file says about it. */
+  readonly ruling?: Ruling | undefined;
+  /** The policy file, if there is one. */
+  readonly policyRules?: Pick<PolicyRules, "unanswered" | "source"> | undefined;
+}
+
+const HIDDEN = "It contains characters that cannot be seen.";
+
+/**
+ * Whether an action may happen, must be asked about, or must not happen. Pure. A rule of the policy file is more
+ * particular than the approval policy, so it comes first: what it denies never happens, what it wants asked is asked
+ * even under `never`, and what it allows counts as allowed before, even under `always`. What cannot be seen is allowed
+ * by nothing that was said before.
+ */
+export function judge(input: PolicyInput): Verdict {
+  const { approvalPolicy, action, ruling, granted } = input;
+  if (ruling?.decision === "deny") return { kind: "deny", reason: ruling.reason };
+  if (ruling?.decision === "ask") return { kind: "ask", reason: ruling.reason, ...warningFor(action) };
+  if (approvalPolicy === "never") return { kind: "allow" };
+  if (isHidden(action)) return unanswered(input, { kind: "ask", reason: HIDDEN, warning: HIDDEN });
+  if (granted || ruling?.decision === "allow") return { kind: "allow" };
+  if (approvalPolicy === "always") {
+    return unanswered(input, { kind: "ask", reason: "Every action is asked about." });
+  }
+  if (action.kind === "command" && (input.onlyReads === true || isTrustedCommand(action.command))) {
+    return { kind: "allow" };
+  }
+  return unanswered(input, { kind: "ask", reason: reasonFor(action) });
+}
+
+/** What is left to a person, unless the policy file says that there is none. */
+function unanswered({ policyRules }: PolicyInput, verdict: Verdict): Verdict {
+  if (policyRules?.unanswered !== "decline") return verdict;
+  const { source } = policyRules;
+  return { kind: "deny", reason: `No rule of ${source} allows it; add one, or set unanswered = "ask".` };
+}
+
+function warningFor(action: Action): { warning?: string } {
+  return isHidden(action) ? { warning: HIDDEN } : {};
+}
+
+function isHidden(action: Action): boolean {
+  return hasHiddenCharacters(subjectOf(action));
+}
+
+/** What an action is about, in one line. */
+export function subjectOf(action: Action): string {
+  switch (action.kind) {
+    case "command":
+      return action.command;
+    case "fileChange":
+      return action.changes
+        .flatMap(({ path, movePath }) => (movePath === undefined ? [path] : [`${path} -> ${movePath}`]))
+        .join(", ");
+    case "tool":
+      return action.server === undefined ? action.tool : `${action.server}/${action.tool}`;
+  }
+}
+
+function reasonFor(action: Action): string {
+  switch (action.kind) {
+    case "command":
+      return "The command is not on the list of commands known to only read.";
+    case "fileChange":
+      return "Files would be changed.";
+    case "tool":
+      return "The tool is not known to only read.";
+  }
+}

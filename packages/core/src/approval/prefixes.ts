@@ -1,0 +1,125 @@
+import { hasHiddenCharacters } from "../text/hidden-characters.ts";
+import { parseSimpleCommand } from "./simple-command.ts";
+
+/** What may be offered as a prefix for one program. */
+interface Family {
+  /** Subcommands that stand for themselves, whatever words follow. */
+  readonly alone?: readonly string[];
+  /** Subcommands that run what the next word names, so that word belongs to the prefix. */
+  readonly withNext?: readonly string[];
+  /**
+   * The only options that a prefix covers, as whole words, dashes included, without `=value`. Programs
+   * accept any number of dashes, abbreviations and new options with every release, so a list of dangerous ones never ends.
+   */
+  readonly options: ReadonlySet<string>;
+  /** Subcommands for which everything behind `--` goes to the script or test that runs anyway. */
+  readonly passesOn?: readonly string[];
+}
+
+/** Options that make a script runner say less; every other one may change which script runs, where and with what. */
+const SCRIPT_RUNNER_OPTIONS = listed("-s --silent --if-present");
+
+/**
+ * The only programs that a prefix is offered for. A program that is not here (a shell, an interpreter, a wrapper such
+ * as env or sudo, anything unknown) can be allowed only by the exact command.
+ */
+const FAMILIES: Readonly<Record<string, Family>> = {
+  biome: {
+    alone: ["check", "ci", "format", "lint"],
+    options: listed("--write --fix --unsafe --staged --changed --verbose --colors --max-diagnostics"),
+  },
+  bun: {
+    alone: ["test"],
+    withNext: ["run"],
+    options: listed("-t --test-name-pattern --bail --timeout --only --todo --coverage --silent"),
+    passesOn: ["run"],
+  },
+  cargo: {
+    alone: ["bench", "build", "check", "clippy", "doc", "fmt", "test"],
+    options: listed(
+      "-p --package --workspace --all --all-targets --all-features --no-default-features -F --features --lib --bin --bins",
+      "--test --tests --example --examples --bench --benches --doc --release -r -v --verbose -q --quiet --locked --offline",
+      "--frozen --no-run --no-fail-fast --keep-going -j --jobs --message-format --no-deps --check",
+    ),
+    passesOn: ["bench", "test"],
+  },
+  deno: {
+    alone: ["check", "fmt", "lint"],
+    withNext: ["task"],
+    options: listed("-q --quiet --check --fix --json"),
+    passesOn: ["task"],
+  },
+  dotnet: {
+    alone: ["build", "format", "test"],
+    options: listed(
+      "-c --configuration --filter --no-build --no-restore -v --verbosity --nologo --list-tests",
+    ),
+  },
+  git: {
+    alone: ["add", "branch", "commit", "diff", "log", "restore", "show", "status", "switch"],
+    options: listed(
+      "-a -A -am -b -c -m -p -q -s -sb -u -U -v -vv -z -1 -2 -3 -5 -10 -20 -50 --all --amend --author --branch --cached",
+      "--create --decorate --diff-filter --follow --graph --grep --list --max-count --merges --message --name-only",
+      "--name-status --no-color --no-edit --no-merges --numstat --oneline --patch --porcelain --quiet --reverse --short",
+      "--shortstat --show-current --signoff --since --staged --stat --until --untracked-files --update --verbose",
+      "--word-diff --worktree",
+    ),
+  },
+  go: {
+    alone: ["build", "fmt", "list", "test", "vet"],
+    options: listed(
+      "-v -race -short -run -skip -count -bench -benchmem -benchtime -timeout -cover -failfast -json -parallel -p -list",
+      "-shuffle -cpu -n -x",
+    ),
+  },
+  npm: scriptRunner("run", "run-script"),
+  pnpm: scriptRunner("run"),
+  ruff: {
+    alone: ["check", "format"],
+    options: listed(
+      "--fix --diff --check --select --ignore -q --quiet --statistics --unsafe-fixes --show-fixes",
+    ),
+  },
+  yarn: scriptRunner("run"),
+};
+
+function scriptRunner(...run: string[]): Family {
+  return { alone: ["test"], withNext: run, options: SCRIPT_RUNNER_OPTIONS, passesOn: ["test", ...run] };
+}
+
+function listed(...lines: string[]): ReadonlySet<string> {
+  return new Set(lines.flatMap((line) => line.split(" ")));
+}
+
+/** Whether a prefix covers a further word: plain ones, and the options that the family lists. */
+function isCovered({ options }: Family, word: string): boolean {
+  if (word.startsWith("-")) return options.has(word.replace(/=.*$/s, ""));
+  // Some programs read further options from a file named so, and MSBuild takes a slash for a dash.
+  return !/^(@|\/[A-Za-z]+:)/.test(word);
+}
+
+/** Names under which a script runner would start an interpreter or a wrapper instead of a script. */
+const RUNS_ANYTHING =
+  /^(ba|da|z|k|c|tc|fi)?sh$|^(bunx?|deno|doas|env|exec|find|git|node|nohup|npm|npx|nice|perl|php|pnpm|pnpx|python[\d.]*|ruby|ssh|sudo|tsx|ts-node|time|timeout|xargs|yarn)$/;
+
+const SUBCOMMAND = /^[a-z][a-z-]*$/;
+const SCRIPT_NAME = /^[A-Za-z0-9][\w:.-]*$/;
+
+/**
+ * The prefix that may be allowed in place of exactly this command; undefined if only the command itself may be. What
+ * a prefix rule covers is asked of this very function, so it covers exactly the commands it would be offered for.
+ */
+export function prefixOf(command: string): readonly string[] | undefined {
+  if (hasHiddenCharacters(command)) return undefined;
+  const [program = "", subcommand = "", ...words] = parseSimpleCommand(command) ?? [];
+  const [next = ""] = words;
+  const family = Object.hasOwn(FAMILIES, program) ? FAMILIES[program] : undefined;
+  if (family === undefined || !SUBCOMMAND.test(subcommand)) return undefined;
+  const end = family.passesOn?.includes(subcommand) === true ? words.indexOf("--") : -1;
+  const own = end === -1 ? words : words.slice(0, end);
+  if (!own.every((word) => isCovered(family, word))) return undefined;
+  if (family.alone?.includes(subcommand) === true) return [program, subcommand];
+  const isScript = SCRIPT_NAME.test(next) && !RUNS_ANYTHING.test(next);
+  if (family.withNext?.includes(subcommand) === true && isScript) return [program, subcommand, next];
+  return undefined;
+}

@@ -1,0 +1,179 @@
+import { type ConfigOption, type ConfigValues, FlintError, type Model } from "@flint/protocol";
+import type { Driver } from "../ports/index.ts";
+
+/** A model together with the driver that offers it. */
+export interface ChosenModel {
+  readonly id: string;
+  readonly driver: Driver;
+}
+
+/** All agents of this server: which models and selectors there are, and who is responsible for them. */
+export class Catalogue {
+  readonly #drivers: readonly Driver[];
+
+  constructor(drivers: readonly Driver[]) {
+    if (drivers.length === 0) throw new Error("A server needs at least one driver.");
+    this.#drivers = drivers;
+  }
+
+  /**
+   * The models of all drivers; the default of the preferred driver is the default. A driver that cannot say is left
+   * out, and only if none can, its reason is the reason.
+   */
+  async models(): Promise<readonly Model[]> {
+    const preferred = await this.#preferred();
+    const lists = await Promise.allSettled(this.#drivers.map((driver) => driver.models()));
+    const failed = lists.find((list) => list.status === "rejected");
+    if (failed !== undefined && lists.every((list) => list.status === "rejected")) throw failed.reason;
+    return lists.flatMap((list, place) => {
+      const isPreferred = this.#drivers[place] === preferred;
+      const models = list.status === "rejected" ? [] : list.value;
+      return models.map((model) => ({ ...model, isDefault: model.isDefault && isPreferred }));
+    });
+  }
+
+  async defaultModel(): Promise<string> {
+    // A driver that cannot say is left out, as it is in the list.
+    const soon = await (await this.#preferred())?.defaultModel?.().catch(() => undefined);
+    if (soon !== undefined) return soon;
+    const models = await this.models();
+    const chosen = models.find((model) => model.isDefault) ?? models[0];
+    if (chosen === undefined)
+      throw new FlintError("agentFailed", "No agent offers a model. Run with another agent.");
+    return chosen.id;
+  }
+
+  /** The model of this id; `model` alone is enough where only one driver has it, and an agent alone is its default. */
+  async choose(id: string): Promise<ChosenModel> {
+    const agent = this.driver(id);
+    if (agent !== undefined) return { id: await defaultOf(agent), driver: agent };
+    const named = this.#drivers.find((driver) => id.startsWith(`${driver.id}/`));
+    const { qualified, problem } = qualify(id, named === undefined ? this.#drivers : [named]);
+    if (qualified !== undefined) return { id: qualified, driver: this.driverOf(qualified) };
+    const models = named === undefined ? await this.models() : await named.models();
+    const alike = models.filter((model) => model.id.endsWith(`/${id}`));
+    const found = models.find((model) => model.id === id) ?? (alike.length === 1 ? alike[0] : undefined);
+    if (found !== undefined) return { id: found.id, driver: this.driverOf(found.id) };
+    if (problem !== undefined && alike.length === 0) throw problem;
+    throw unknownModel(id, alike, models);
+  }
+
+  /** The agent of new threads where nobody chose one. */
+  async #preferred(): Promise<Driver | undefined> {
+    for (const driver of this.#drivers) {
+      // One that cannot say is none to begin with.
+      if ((await driver.isPreferred?.().catch(() => false)) === true) return driver;
+    }
+    return this.#drivers[0];
+  }
+
+  /** The driver of this id, if this server has it. */
+  driver(id: string): Driver | undefined {
+    return this.#drivers.find((known) => known.id === id);
+  }
+
+  /** The driver that a model id names. */
+  driverOf(modelId: string): Driver {
+    const name = modelId.split("/")[0];
+    const driver = this.#drivers.find((known) => known.id === name);
+    if (driver !== undefined) return driver;
+    throw new FlintError(
+      "agentFailed",
+      `This server has no agent ${JSON.stringify(name)} for the model ${modelId}.`,
+      {
+        known: this.#drivers.map((known) => known.id),
+      },
+    );
+  }
+
+  options(modelId: string, values: ConfigValues): Promise<readonly ConfigOption[]> {
+    return this.driverOf(modelId).options(modelId, values);
+  }
+
+  /** The values with changes applied; each must be one that its selector offers, and one may make another appear. */
+  async withValues(modelId: string, values: ConfigValues, changes: ConfigValues): Promise<ConfigValues> {
+    let next = values;
+    let waiting = Object.entries(changes);
+    while (waiting.length > 0) {
+      const options = await this.options(modelId, next);
+      const change = waiting.find(([id]) => options.some((option) => option.id === id)) ?? waiting[0];
+      if (change === undefined) break;
+      checkValue(options, ...change);
+      next = { ...next, [change[0]]: change[1] };
+      waiting = waiting.filter((other) => other !== change);
+    }
+    return next;
+  }
+
+  /** The values that a model's selectors offer too; the others are dropped. */
+  async keepOffered(modelId: string, values: ConfigValues): Promise<ConfigValues> {
+    let kept: ConfigValues = {};
+    let waiting = Object.entries(values);
+    for (let before = -1; waiting.length !== before; ) {
+      before = waiting.length;
+      const options = waiting.length === 0 ? [] : await this.options(modelId, kept);
+      const offered = waiting.filter(([id, value]) => valuesOf(options, id)?.includes(value) === true);
+      kept = { ...kept, ...Object.fromEntries(offered) };
+      waiting = waiting.filter((entry) => !offered.includes(entry));
+    }
+    return kept;
+  }
+}
+
+/** How many models a message names at most. */
+const MODELS_SHOWN = 20;
+
+/** The first driver that knows what a name means, or else why the first that knew it cannot offer it. */
+function qualify(
+  id: string,
+  drivers: readonly Driver[],
+): { readonly qualified?: string | undefined; readonly problem?: unknown } {
+  let problem: unknown;
+  for (const driver of drivers) {
+    // Expected: a FlintError that says how to set the model up. Another agent may have it all the same.
+    try {
+      const qualified = driver.qualify?.(id);
+      if (qualified !== undefined) return { qualified };
+    } catch (thrown) {
+      problem ??= thrown;
+    }
+  }
+  return { problem };
+}
+
+function unknownModel(id: string, alike: readonly Model[], models: readonly Model[]): FlintError {
+  const all = (alike.length > 1 ? alike : models).map((model) => model.id);
+  const known = all.slice(0, MODELS_SHOWN);
+  const rest = all.length > known.length ? `, and ${all.length - known.length} more` : "";
+  const problem = alike.length > 1 ? "is offered by several agents" : "is unknown";
+  const message = `The model ${JSON.stringify(id)} ${problem}. Choose one of: ${known.join(", ")}${rest}.`;
+  return new FlintError("invalidParams", message, { field: "model", known });
+}
+
+function valuesOf(options: readonly ConfigOption[], id: string): readonly string[] | undefined {
+  const option = options.find((known) => known.id === id);
+  if (option === undefined) return undefined;
+  return option.type === "boolean" ? ["true", "false"] : option.options.map((offered) => offered.id);
+}
+
+function checkValue(options: readonly ConfigOption[], id: string, value: string): void {
+  const values = valuesOf(options, id);
+  if (values === undefined) {
+    const known = options.map((other) => other.id);
+    const list = known.length === 0 ? "this model has none" : known.join(", ");
+    const message = `Unknown config option ${JSON.stringify(id)}. Known: ${list}.`;
+    throw new FlintError("invalidParams", message, { field: "config", known });
+  }
+  if (values.includes(value)) return;
+  const message = `${JSON.stringify(value)} is not a value of ${id}. Known: ${values.join(", ")}.`;
+  throw new FlintError("invalidParams", message, { field: id, known: values });
+}
+
+async function defaultOf(driver: Driver): Promise<string> {
+  const soon = await driver.defaultModel?.();
+  if (soon !== undefined) return soon;
+  const models = await driver.models();
+  const found = models.find((model) => model.isDefault) ?? models[0];
+  if (found !== undefined) return found.id;
+  throw new FlintError("agentFailed", `The agent ${driver.id} offers no model. Run flint doctor.`);
+}

@@ -1,0 +1,301 @@
+import {
+  FlintError,
+  mintId,
+  type StoredEvent,
+  type ThreadEvent,
+  type ThreadState,
+  type Turn,
+} from "@flint/protocol";
+import type {
+  Checkpoints,
+  Clock,
+  Damage,
+  McpServerConfig,
+  PolicyRules,
+  Rules,
+  Sandbox,
+  Store,
+  ThreadWriter,
+  Workspaces,
+} from "../ports/index.ts";
+import type { Redactor } from "../redact/index.ts";
+import type { Catalogue } from "../settings/catalogue.ts";
+import { closeTurn } from "../turn/decide/closing.ts";
+import { SERVER_STOPPED } from "../turn/errors.ts";
+import type { Announcements } from "./announcements.ts";
+import { Brought } from "./client-provided.ts";
+import { LiveThread } from "./live-thread.ts";
+import { ThreadLog } from "./log.ts";
+
+/** What the registry builds threads from. */
+export interface ThreadRegistryOptions {
+  readonly store: Store;
+  /** Where threads live that leave nothing behind. */
+  readonly ephemeralStore: Store;
+  readonly clock: Clock;
+  readonly checkpoints?: Checkpoints | undefined;
+  readonly rules: Rules;
+  readonly policyRules?: PolicyRules | undefined;
+  readonly sandbox: Sandbox;
+  readonly catalogue: Catalogue;
+  readonly approvalTimeoutMs: number;
+  /** How long a thread that nobody uses stays loaded. */
+  readonly idleMs: number;
+  /** How long the agent of a thread that nobody uses may go on with what it has in the background. */
+  readonly backgroundMs: number;
+  readonly mcpServers: readonly McpServerConfig[];
+  readonly workspaces: Workspaces;
+  readonly redactor: Redactor;
+  readonly announcements: Announcements;
+}
+
+/** A loaded thread, and what could not be read when it was loaded. */
+export interface Loaded {
+  readonly thread: LiveThread;
+  readonly damage: Damage;
+}
+
+const NO_DAMAGE: Damage = { records: 0, missing: 0 };
+
+/** Holds the loaded threads: loads them when they are used, puts them to rest when they are not. */
+export class ThreadRegistry {
+  /** What clients brought along for single threads. */
+  readonly brought = new Brought();
+  readonly #options: ThreadRegistryOptions;
+  readonly #loading = new Map<string, Promise<Loaded>>();
+  readonly #loaded = new Map<string, Loaded>();
+  /** Threads on their way out; nobody may load them before they are there. None of these rejects. */
+  readonly #leaving = new Map<string, Promise<void>>();
+  #cancelSweep: (() => void) | undefined;
+  #closed = false;
+
+  constructor(options: ThreadRegistryOptions) {
+    this.#options = options;
+    this.#scheduleSweep();
+  }
+
+  /** The thread if it is loaded. */
+  loaded(threadId: string): LiveThread | undefined {
+    return this.#loaded.get(threadId)?.thread;
+  }
+
+  /** Whether anything is under way in any of them. */
+  get isWorking(): boolean {
+    return [...this.#loaded.values()].some(({ thread }) => thread.isWorking);
+  }
+
+  /** The threads in memory. */
+  loadedIds(): Iterable<string> {
+    return this.#loaded.keys();
+  }
+
+  /** The store that holds a thread. */
+  storeOf(threadId: string): Store {
+    return this.loaded(threadId)?.ephemeral === true ? this.#options.ephemeralStore : this.#options.store;
+  }
+
+  /** The thread, loaded if need be. A turn that was cut off by the end of a server is closed first. */
+  async load(threadId: string): Promise<Loaded> {
+    for (
+      let leaving = this.#leaving.get(threadId);
+      leaving !== undefined;
+      leaving = this.#leaving.get(threadId)
+    ) {
+      await leaving;
+    }
+    this.#refuseIfClosed();
+    const known = this.#loaded.get(threadId);
+    if (known !== undefined) {
+      known.thread.usedAt = this.#options.clock.now();
+      return known;
+    }
+    return this.#loading.get(threadId) ?? this.#open(threadId);
+  }
+
+  /** Runs work in the queue of a thread, loaded if need be. */
+  async inQueue<Value>(threadId: string, work: (loaded: Loaded) => Promise<Value>): Promise<Value> {
+    for (;;) {
+      const loaded = await this.load(threadId);
+      const { thread } = loaded;
+      // Between loading and its turn in the queue the thread may have been put to rest; then it is loaded again.
+      const done = await thread.queue.run(async () =>
+        thread.closed ? undefined : { value: await work(loaded) },
+      );
+      if (done !== undefined) return done.value;
+    }
+  }
+
+  /** Makes a thread with its first event still to be committed. */
+  async create(ephemeral: boolean, initial: (threadId: string) => ThreadState): Promise<LiveThread> {
+    this.#refuseIfClosed();
+    const threadId = mintId(this.#options.clock.now());
+    const store = ephemeral ? this.#options.ephemeralStore : this.#options.store;
+    const writer = await store.create(threadId);
+    const thread = this.#build(threadId, writer, initial(threadId), store, ephemeral);
+    this.#loaded.set(threadId, { thread, damage: NO_DAMAGE });
+    // The server may have begun to stop while the store was at work, and not know of this thread.
+    if (this.#closed) await this.remove(threadId, false);
+    this.#refuseIfClosed();
+    return thread;
+  }
+
+  /**
+   * Deletes a loaded thread for good. `inQueue`: asked for by a method of this very thread. Who follows it is left to
+   * the caller's farewell, also if it could not be deleted.
+   */
+  async remove(threadId: string, inQueue: boolean): Promise<void> {
+    const store = this.storeOf(threadId);
+    const end = (thread: LiveThread) => thread.close(inQueue, true);
+    await this.#leave(threadId, end, () => this.#forget(store, threadId));
+  }
+
+  /** Stops everything. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelSweep?.();
+    await Promise.allSettled(this.#loading.values());
+    await Promise.allSettled([...this.#loaded.keys()].map((threadId) => this.#leave(threadId)));
+    await Promise.all(this.#leaving.values());
+  }
+
+  /** Takes a thread out at once, and puts it to rest. */
+  async #leave(
+    threadId: string,
+    end = (thread: LiveThread) => thread.close(false),
+    then?: () => Promise<void>,
+  ): Promise<void> {
+    const known = this.#loaded.get(threadId);
+    if (known === undefined) return;
+    this.#loaded.delete(threadId);
+    const left = end(known.thread).then(then);
+    const over = left.catch(() => undefined).finally(() => this.#leaving.delete(threadId));
+    this.#leaving.set(threadId, over);
+    await left;
+  }
+
+  /** Deletes a thread and what was saved of its files. What is left of those, nobody can come to any more. */
+  async #forget(store: Store, threadId: string): Promise<void> {
+    await store.remove(threadId);
+    this.brought.forget(threadId);
+    await this.#options.checkpoints?.remove(threadId).catch(() => undefined);
+  }
+
+  #open(threadId: string): Promise<Loaded> {
+    const loading = this.#read(threadId).finally(() => this.#loading.delete(threadId));
+    this.#loading.set(threadId, loading);
+    return loading;
+  }
+
+  async #read(threadId: string): Promise<Loaded> {
+    const { store } = this.#options;
+    const { writer, state, damage } = await store.open(threadId);
+    const thread = this.#build(threadId, writer, state, store, false);
+    await this.#closeCutTurn(thread);
+    const loaded = { thread, damage };
+    this.#loaded.set(threadId, loaded);
+    return loaded;
+  }
+
+  /** A turn without its end was cut off by the end of a server. Nothing of it runs again. */
+  async #closeCutTurn({ log }: LiveThread): Promise<void> {
+    const { activeTurnId } = log.state;
+    if (activeTurnId === undefined) return;
+    const ending = { status: "interrupted", error: SERVER_STOPPED, by: "serverStopped" } as const;
+    const events = closeTurn(log.state, activeTurnId, ending, this.#options.clock.now());
+    try {
+      await log.commit(events);
+    } catch {
+      // A full disk is no reason not to show the thread; the end of the turn is stored when there is room again.
+      await log.commitUnsaved(() => events);
+    }
+  }
+
+  #build(id: string, writer: ThreadWriter, state: ThreadState, store: Store, ephemeral: boolean): LiveThread {
+    const { clock, rules, policyRules, sandbox, catalogue, approvalTimeoutMs, checkpoints } = this.#options;
+    const read = (afterSeq: number): AsyncIterable<StoredEvent> => store.read(id, afterSeq);
+    const { redactor, announcements } = this.#options;
+    const onTold = (event: ThreadEvent): void => announcements.told(event);
+    const log = new ThreadLog({ writer, state, clock, redactor, onTold, read });
+    const history = async () => (await allTurns(store, id)).filter((turn) => turn.status !== "inProgress");
+    return new LiveThread({
+      id,
+      ephemeral,
+      log,
+      clock,
+      rules,
+      policyRules,
+      checkpoints,
+      sandbox,
+      catalogue,
+      approvalTimeoutMs,
+      history,
+      stateOf: (threadId) => this.#stateOf(threadId),
+      mcpServers: (cwd) => this.#mcpServers(id, cwd),
+      clientTools: () => this.brought.tools(id),
+    });
+  }
+
+  /** Expected: a thread that was deleted, or that cannot be read. */
+  #stateOf(threadId: string): Promise<ThreadState | undefined> {
+    return this.load(threadId).then(
+      ({ thread }) => thread.log.state,
+      () => undefined,
+    );
+  }
+
+  /** The user's own, what a client brought along, and what the workspace adds. The first one of a name is the one. */
+  async #mcpServers(threadId: string, cwd: string): Promise<readonly McpServerConfig[]> {
+    const { mcpServers, workspaces } = this.#options;
+    const brought = this.brought.servers(threadId);
+    const named = new Map<string, McpServerConfig>();
+    for (const server of [...mcpServers, ...brought, ...(await workspaces.configOf(cwd)).mcpServers]) {
+      if (!named.has(server.name)) named.set(server.name, server);
+    }
+    return [...named.values()];
+  }
+
+  #scheduleSweep(): void {
+    const { clock, idleMs } = this.#options;
+    this.#cancelSweep = clock.after(Math.max(1, idleMs / 2), () => {
+      this.#sweep();
+      if (!this.#closed) this.#scheduleSweep();
+    });
+  }
+
+  #sweep(): void {
+    const { clock, idleMs, backgroundMs } = this.#options;
+    for (const { thread } of this.#loaded.values()) {
+      const unusedMs = clock.now() - thread.usedAt;
+      if (unusedMs < idleMs) continue;
+      // What cannot be stored now stays as it was on the disk; the next use of the thread says what is wrong.
+      void this.#quiet(thread, unusedMs >= backgroundMs).catch(() => undefined);
+    }
+  }
+
+  /** Lets go of as much of an unused thread as nobody needs. */
+  async #quiet(thread: LiveThread, isForgotten: boolean): Promise<void> {
+    const { id, ephemeral } = thread;
+    if (thread.idle) {
+      const forget = () => this.#forget(this.#options.ephemeralStore, id);
+      await this.#leave(id, undefined, ephemeral ? forget : undefined);
+    } else if (isForgotten) await thread.endBackground();
+    else await thread.rest();
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed)
+      throw new FlintError("overloaded", "The server is stopping; connect again in a moment.");
+  }
+}
+
+/** All turns of a thread, oldest first. */
+export async function allTurns(store: Store, threadId: string): Promise<readonly Turn[]> {
+  const pages: Turn[][] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.turns(threadId, { limit: 100, cursor });
+    pages.unshift([...page.data]);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return pages.flat();
+}

@@ -1,0 +1,186 @@
+import {
+  asFlintError,
+  type EventBody,
+  isDelta,
+  type StoredEvent,
+  type ThreadEvent,
+  type ThreadState,
+} from "@flint/protocol";
+import { ToldText } from "./sent-text.ts";
+
+/** Somebody who wants to know what happens in threads. */
+export interface Follower {
+  tell(event: ThreadEvent): void;
+  /** True while it cannot take more; it then follows the log at its own speed. */
+  full(): boolean;
+  /** Set by those who also want to hear what changes the list of threads, of threads that they do not follow. */
+  announced?(event: ThreadEvent): void;
+}
+
+/** What a subscription needs of the log it follows. */
+export interface FollowedLog {
+  /** Stores what was told, so that the log holds all of it, and says how far it was told. */
+  settle(): { readonly state: ThreadState; readonly toldSeq: number };
+  read(afterSeq: number): AsyncIterable<StoredEvent>;
+  now(): number;
+}
+
+/**
+ * One follower of one thread: live while it keeps up; behind, it reads the log from where it stands until it has
+ * caught up. Nothing is lost, nothing piles up in memory, nothing comes twice.
+ */
+export class Subscription {
+  readonly #follower: Follower;
+  readonly #log: FollowedLog;
+  readonly #toldText = new ToldText();
+  /** The open requests that the follower was told of. */
+  readonly #asked = new Set<string>();
+  #cursor: number;
+  #live = false;
+  #greeted = false;
+  #closed = false;
+  #catchingUp = false;
+
+  /** The follower has seen everything up to `afterSeq`. */
+  constructor(log: FollowedLog, follower: Follower, afterSeq: number) {
+    this.#log = log;
+    this.#follower = follower;
+    this.#cursor = afterSeq;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Tells what comes before everything else, then catches up. */
+  begin(first: readonly ThreadEvent[]): Promise<void> {
+    try {
+      for (const event of first) this.#tell(event);
+    } catch (error) {
+      // The follower cannot be told anything.
+      this.#giveUp(asFlintError(error).message);
+    }
+    return this.catchUp();
+  }
+
+  /** Takes an event as it happens. */
+  receive(event: ThreadEvent): void {
+    if (!this.#live || this.#closed) return;
+    if (event.seq !== undefined && event.seq <= this.#cursor) return;
+    if (this.#follower.full()) this.#live = false;
+    else this.#tell(event);
+  }
+
+  /** All up to here was told in another form; it need not be told from the log. */
+  skipTo(seq: number): void {
+    if (!this.#live || seq <= this.#cursor) return;
+    this.#cursor = seq;
+    this.#toldText.forget();
+  }
+
+  /** Reads on from the log until it is live again or the follower is full. Safe to call at any time. Never rejects. */
+  async catchUp(): Promise<void> {
+    if (this.#catchingUp) return;
+    this.#catchingUp = true;
+    try {
+      // Room that was made while the log was read counts too: nobody will say again that there is some.
+      while (!this.#closed && !this.#live) if (!(await this.#readOn()) && this.#follower.full()) return;
+    } catch (error) {
+      // Either the log cannot be read, or the follower cannot be told anything.
+      this.#giveUp(asFlintError(error).message);
+    } finally {
+      this.#catchingUp = false;
+    }
+  }
+
+  /** Tells one last thing, whatever else there was to tell. */
+  farewell(event: ThreadEvent): void {
+    this.#closed = true;
+    this.#follower.tell(event);
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** False: the follower is full and will say when it is not. */
+  async #readOn(): Promise<boolean> {
+    const { toldSeq, state } = this.#log.settle();
+    if (this.#cursor >= toldSeq) {
+      this.#becomeLive(state);
+      return true;
+    }
+    for await (const event of this.#log.read(this.#cursor)) {
+      if (this.#closed || event.seq > toldSeq) break;
+      if (this.#follower.full()) return false;
+      const part = isStale(event, state) ? undefined : this.#toldText.newPartOf(event);
+      if (part === undefined) this.#cursor = event.seq;
+      else this.#tell(part);
+    }
+    // What could not be read is a hole in the log; it was reported when the thread was opened.
+    this.#cursor = Math.max(this.#cursor, toldSeq);
+    return true;
+  }
+
+  /** Whoever joins late is asked too: what was requested before the place where it began. */
+  #becomeLive(state: ThreadState): void {
+    this.#toldText.forget();
+    this.#live = true;
+    if (this.#greeted) return;
+    this.#greeted = true;
+    for (const body of openRequests(state)) this.#tell({ ...body, at: this.#log.now() });
+  }
+
+  #tell(event: ThreadEvent): void {
+    if (!this.#isRepeatedRequest(event)) this.#follower.tell(event);
+    if (event.seq !== undefined) this.#cursor = event.seq;
+    else if (isDelta(event)) this.#toldText.add(event);
+  }
+
+  #isRepeatedRequest(event: ThreadEvent): boolean {
+    if (event.type === "approval/resolved") this.#asked.delete(event.data.approvalId);
+    if (event.type === "question/resolved") this.#asked.delete(event.data.questionId);
+    if (event.type === "tool/resolved") this.#asked.delete(event.data.callId);
+    const id = requestId(event);
+    if (id === undefined) return false;
+    const isRepeated = this.#asked.has(id);
+    this.#asked.add(id);
+    return isRepeated;
+  }
+
+  #giveUp(message: string): void {
+    this.#closed = true;
+    const { thread } = this.#log.settle().state;
+    const data = {
+      threadId: thread.id,
+      message: `Thread ${thread.id} is not followed any more: ${message} Attach to it again.`,
+      reason: "followingFailed",
+    };
+    try {
+      this.#follower.tell({ type: "warning", data, at: this.#log.now() });
+    } catch {
+      // A follower that cannot be told anything is gone.
+    }
+  }
+}
+
+function requestId(event: EventBody): string | undefined {
+  if (event.type === "approval/requested") return event.data.approval.id;
+  const isAsked = event.type === "question/requested" || event.type === "tool/requested";
+  return isAsked ? event.data.request.id : undefined;
+}
+
+/** A question that has its answer already must not be asked again when history is replayed. */
+function isStale(event: StoredEvent, { approvals, questions, toolCalls }: ThreadState): boolean {
+  const id = requestId(event);
+  return id !== undefined && ![...approvals, ...questions, ...toolCalls].some((open) => open.id === id);
+}
+
+function openRequests({ thread, approvals, questions, toolCalls }: ThreadState): EventBody[] {
+  const threadId = thread.id;
+  return [
+    ...approvals.map((approval): EventBody => ({ type: "approval/requested", data: { threadId, approval } })),
+    ...questions.map((request): EventBody => ({ type: "question/requested", data: { threadId, request } })),
+    ...toolCalls.map((request): EventBody => ({ type: "tool/requested", data: { threadId, request } })),
+  ];
+}

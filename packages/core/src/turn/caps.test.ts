@@ -1,0 +1,78 @@
+import { type Item, LIMITS } from "@flint/protocol";
+import { describe, expect, test } from "vitest";
+import { TurnCaps } from "./caps.ts";
+
+const OUTPUT = "item/commandExecution/outputDelta";
+const command: Item<"commandExecution"> = {
+  type: "commandExecution",
+  id: "c",
+  command: "yes",
+  cwd: "/",
+  status: "completed",
+};
+
+describe("the output of a command", () => {
+  test("is kept up to its limit in bytes, and what is missing is stated", () => {
+    const caps = new TurnCaps();
+    const half = "é".repeat(LIMITS.output / 4);
+    expect(caps.admit(OUTPUT, "c", half)).toBe(half);
+    expect(caps.admit(OUTPUT, "c", "x")).toBe("x");
+    expect(caps.admit(OUTPUT, "c", half)).toBe(half.slice(0, -1));
+    expect(caps.admit(OUTPUT, "c", "y")).toBe("");
+    const finished = caps.finish({ ...command, aggregatedOutput: `${half}x` });
+    expect(finished).toEqual({ ...command, aggregatedOutput: `${half}x`, omittedOutputBytes: 3 });
+  });
+
+  test("that comes whole and too long is cut in its middle", () => {
+    const finished = new TurnCaps().finish({ ...command, aggregatedOutput: "x".repeat(LIMITS.output + 10) });
+    if (!("aggregatedOutput" in finished) || !("omittedOutputBytes" in finished))
+      throw new Error("no output");
+    expect(finished.aggregatedOutput).toContain(`… ${finished.omittedOutputBytes} bytes left out …`);
+    expect(String(finished.aggregatedOutput).length).toBeLessThanOrEqual(LIMITS.output);
+  });
+
+  test("that an agent has cut already adds up with what we cut", () => {
+    const aggregatedOutput = "x".repeat(LIMITS.output + 100);
+    const own = new TurnCaps().finish({ ...command, aggregatedOutput });
+    const both = new TurnCaps().finish({ ...command, aggregatedOutput, omittedOutputBytes: 5 });
+    expect(Reflect.get(both, "omittedOutputBytes")).toBe(Number(Reflect.get(own, "omittedOutputBytes")) + 5);
+  });
+
+  test("that is missing from the finished item is not made up", () => {
+    const caps = new TurnCaps();
+    caps.admit(OUTPUT, "c", "x".repeat(LIMITS.output + 1));
+    expect(caps.finish(command)).toEqual({ ...command, omittedOutputBytes: 1 });
+  });
+});
+
+test("each stream of an item has its own limit, and text of a message a larger one", () => {
+  const caps = new TurnCaps();
+  const long = "x".repeat(LIMITS.text);
+  expect(caps.admit("item/agentMessage/delta", "m", long)).toBe(long);
+  expect(caps.admit("item/agentMessage/delta", "m", "y")).toBe("");
+  expect(caps.admit("item/agentMessage/delta", "n", "y")).toBe("y");
+  expect(caps.admit("item/reasoning/textDelta", "m", "y")).toBe("y");
+});
+
+test("overlong text in finished messages, thoughts, plans and patches is cut", () => {
+  const long = "x".repeat(LIMITS.text + 1);
+  const caps = new TurnCaps();
+  const finished = [
+    caps.finish({ type: "agentMessage", id: "a", text: long }),
+    caps.finish({ type: "plan", id: "b", text: long }),
+    caps.finish({ type: "reasoning", id: "c", content: long, summary: long }),
+    caps.finish({ type: "fileChange", id: "d", changes: [], status: "completed", output: long }),
+  ];
+  for (const item of finished) {
+    const texts = Object.values(item).filter((field) => typeof field === "string" && field.length > 100);
+    expect(texts.length).toBeGreaterThan(0);
+    for (const text of texts) expect(text).toMatch(/bytes left out/);
+  }
+});
+
+test("what is short enough, or of a type that nobody knows, stays the very same item", () => {
+  const caps = new TurnCaps();
+  const unknown = { type: "x-sculpture", id: "u", text: "x".repeat(LIMITS.text + 1) };
+  expect(caps.finish(unknown)).toBe(unknown);
+  expect(caps.finish(command)).toBe(command);
+});

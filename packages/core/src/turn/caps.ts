@@ -1,0 +1,63 @@
+import { type DeltaType, isKnownItem, LIMITS, type ThreadItem } from "@flint/protocol";
+import { cutMiddle, headOf } from "../text/bounded-text.ts";
+import { Places } from "../thread/stream-positions.ts";
+
+/** How much of a text was let in. */
+interface Taken {
+  bytes: number;
+}
+
+const nothingTaken = (): Taken => ({ bytes: 0 });
+
+/** Bounds what one turn streams, whatever its agent does: text beyond the limit of an item is counted, not kept. */
+export class TurnCaps {
+  readonly #taken = new Places<Taken>();
+  readonly #omitted = new Map<string, number>();
+
+  /** The part of a piece that still fits. */
+  admit(type: DeltaType, itemId: string, piece: string): string {
+    const limit = type === "item/commandExecution/outputDelta" ? LIMITS.output : LIMITS.text;
+    const taken = this.#taken.at(type, itemId, nothingTaken);
+    const size = Buffer.byteLength(piece);
+    if (taken.bytes + size <= limit) {
+      taken.bytes += size;
+      return piece;
+    }
+    const admitted = headOf(piece, limit - taken.bytes);
+    // From the first missing byte on nothing is let in any more: a hole must not look like text.
+    taken.bytes = limit;
+    const missing = size - Buffer.byteLength(admitted);
+    this.#omitted.set(itemId, (this.#omitted.get(itemId) ?? 0) + missing);
+    return admitted;
+  }
+
+  /** A finished item with its text within the limits, and the cut stated. */
+  finish(item: ThreadItem): ThreadItem {
+    if (!isKnownItem(item)) return item;
+    switch (item.type) {
+      case "agentMessage":
+      case "plan":
+        return bounded(item, "text");
+      case "reasoning":
+        return bounded(bounded(item, "content"), "summary");
+      case "fileChange":
+        return bounded(item, "output");
+      case "commandExecution": {
+        const { text, omitted } = cutMiddle(item.aggregatedOutput ?? "", LIMITS.output);
+        const missing = Math.max(omitted + (item.omittedOutputBytes ?? 0), this.#omitted.get(item.id) ?? 0);
+        if (missing === 0) return item;
+        const output = item.aggregatedOutput === undefined ? {} : { aggregatedOutput: text };
+        return { ...item, ...output, omittedOutputBytes: missing };
+      }
+      default:
+        return item;
+    }
+  }
+}
+
+function bounded<Bounded extends ThreadItem>(item: Bounded, field: string): Bounded {
+  const whole: unknown = Reflect.get(item, field);
+  if (typeof whole !== "string") return item;
+  const { text, omitted } = cutMiddle(whole, LIMITS.text);
+  return omitted === 0 ? item : { ...item, [field]: text };
+}

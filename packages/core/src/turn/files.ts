@@ -1,0 +1,117 @@
+import type { Action, FileUpdateChange, ThreadSettings } from "@flint/protocol";
+import { isTrustedCommand } from "../approval/trusted-commands.ts";
+import { waitAtMost } from "../async/bounded-wait.ts";
+import type { Checkpoints, Clock, DriverEvent, TurnCheckpoint } from "../ports/index.ts";
+import { storageFailed } from "../ports/store-errors.ts";
+import type { ThreadLog } from "../thread/log.ts";
+
+/** How long a turn that is over waits until it is noted down what it left. */
+const END_GRACE_MS = 5_000;
+
+/** From when on it is told that the agent has to wait for its folder to be saved. */
+const SLOW_MS = 1_000;
+
+/** What saving the files of a turn needs. */
+export interface TurnFilesOptions {
+  readonly threadId: string;
+  readonly turnId: string;
+  readonly log: ThreadLog;
+  readonly clock: Clock;
+  readonly checkpoints: Checkpoints;
+  readonly ephemeral: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Saves what a turn may change, before it does. None of its methods throws or rejects. */
+export class TurnFiles {
+  readonly #options: TurnFilesOptions;
+  #beginning: Promise<void> | undefined;
+  #saved: TurnCheckpoint | undefined;
+  #asksFirst = false;
+  #hasWarned = false;
+  #hasToldSlow = false;
+
+  constructor(options: TurnFilesOptions) {
+    this.#options = options;
+  }
+
+  /** Before the agent begins. One that does not ask before it writes finds everything saved. */
+  begin(asksFirst: boolean): Promise<void> {
+    this.#asksFirst = asksFirst;
+    this.#beginning = this.#begin(asksFirst);
+    return this.#beginning;
+  }
+
+  async #begin(asksFirst: boolean): Promise<void> {
+    const { checkpoints, threadId, turnId, log, ephemeral } = this.#options;
+    const roots = rootsOf(log.state.settings);
+    const failed = (error: unknown) => this.#warn(error);
+    try {
+      this.#saved = await checkpoints.begin({ threadId, turnId, roots, ephemeral, failed });
+      if (!asksFirst) await this.#saveWorkspace(this.#saved);
+    } catch (error) {
+      // Not even begun: nothing of this turn can be undone.
+      this.#warn(error);
+    }
+  }
+
+  /** Before an action that was allowed. */
+  async before(action: Action): Promise<void> {
+    if (this.#saved === undefined) return;
+    if (action.kind === "fileChange") this.#saved.saveFiles(pathsOf(action.changes));
+    else if (this.#mayWrite(action)) await this.#saveWorkspace(this.#saved);
+  }
+
+  /** The first look at a large folder takes a while, in which nothing else would be seen of the turn. */
+  async #saveWorkspace(saved: TurnCheckpoint): Promise<void> {
+    const { clock, signal } = this.#options;
+    const cancel = clock.after(SLOW_MS, () => this.#tellSlow());
+    await saved.saveWorkspace(signal).finally(cancel);
+  }
+
+  #tellSlow(): void {
+    const { threadId, log } = this.#options;
+    if (this.#hasToldSlow) return;
+    this.#hasToldSlow = true;
+    const message = `Saving the files in ${log.state.settings.cwd}, so that changes can be undone. The first time takes longest.`;
+    log.announce({ type: "warning", data: { threadId, message, reason: "savingFiles" } });
+  }
+
+  /** An agent that does not ask says at best what it is about to do. */
+  reported(event: DriverEvent): void {
+    if (this.#saved === undefined || this.#asksFirst || event.type !== "item/started") return;
+    const { item } = event;
+    if (item.type === "fileChange" && "changes" in item) this.#saved.saveFiles(pathsOf(item.changes));
+  }
+
+  /** After the agent has stopped. */
+  async end(): Promise<void> {
+    if (this.#beginning === undefined) return;
+    // A turn that was stopped while it began may still be saving.
+    const ended = this.#beginning.then(() => this.#saved?.end());
+    await waitAtMost(this.#options.clock, END_GRACE_MS, ended);
+  }
+
+  #mayWrite(action: Exclude<Action, { kind: "fileChange" }>): boolean {
+    // A tool runs outside of the sandbox, so its policy says nothing about it.
+    if (action.kind === "tool") return true;
+    const { sandboxPolicy } = this.#options.log.state.settings;
+    return sandboxPolicy.type !== "readOnly" && !isTrustedCommand(action.command);
+  }
+
+  #warn(error: unknown): void {
+    const { threadId, log } = this.#options;
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    const { message } = storageFailed("Changes of this turn cannot all be undone", error);
+    log.announce({ type: "warning", data: { threadId, message, reason: "checkpointFailed" } });
+  }
+}
+
+function rootsOf({ cwd, sandboxPolicy }: ThreadSettings): readonly string[] {
+  return sandboxPolicy.type === "workspaceWrite" ? [cwd, ...(sandboxPolicy.writableRoots ?? [])] : [cwd];
+}
+
+function pathsOf(changes: readonly FileUpdateChange[]): readonly string[] {
+  return changes.flatMap(({ path, movePath }) => (movePath === undefined ? [path] : [path, movePath]));
+}

@@ -1,0 +1,286 @@
+import {
+  asFlintError,
+  type FlintError,
+  mintId,
+  type NativeEnd,
+  type TurnError,
+  type UserInput,
+} from "@flint/protocol";
+import type { OpenRequests } from "../approval/open-requests.ts";
+import { Holds } from "../async/keep-alive.ts";
+import { Signal } from "../async/latch.ts";
+import { BudgetGuard } from "../budget/budget-guard.ts";
+import type { Limits } from "../budget/limits.ts";
+import type {
+  Checkpoints,
+  Clock,
+  DriverEvent,
+  DriverSession,
+  TurnContext,
+  TurnOutcome,
+} from "../ports/index.ts";
+import type { ThreadLog } from "../thread/log.ts";
+import type { OpenSession } from "./agent-session.ts";
+import { TurnAsking } from "./asking.ts";
+import { closeTurn, type Ending } from "./decide/closing.ts";
+import type { StartedTurn } from "./decide/turn.ts";
+import { agentFailed, failedStorage, SERVER_STOPPED, turnErrorOf } from "./errors.ts";
+import { TurnFiles } from "./files.ts";
+import { TurnReporter } from "./reporter.ts";
+import { workingSettings } from "./working-settings.ts";
+
+/** How long a driver may take to stop before its session is ended for it. */
+const STOP_GRACE_MS = 3_000;
+
+/** What a runner needs of its thread. */
+export interface TurnRunnerOptions {
+  readonly threadId: string;
+  readonly turn: StartedTurn;
+  readonly log: ThreadLog;
+  readonly requests: OpenRequests;
+  readonly clock: Clock;
+  /** Keeps the files of the turn as they were before it. */
+  readonly checkpoints?: Checkpoints | undefined;
+  readonly ephemeral?: boolean;
+  /** The agent's session, opened if need be. */
+  session(): Promise<OpenSession>;
+  /** Ends the agent's session; the next turn opens a new one. */
+  dropSession(): Promise<void>;
+  /** Keeps how far the user lets the thread go on beyond its budget. */
+  extendBudget(extended: Limits): void;
+}
+
+/**
+ * Drives one turn of a driver. Whatever happens to the agent, the disk or the user's patience, the turn ends here,
+ * in exactly one `turn/completed`.
+ */
+export class TurnRunner {
+  readonly #options: TurnRunnerOptions;
+  readonly #abort = new AbortController();
+  /** The driver was told to do the turn. */
+  readonly #begun = new Signal();
+  readonly #stopped = new Signal();
+  /** The driver was told to stop and has not in time. */
+  readonly #overdue = new Signal();
+  /** The driver is done, one way or another. */
+  readonly #finished = new Signal();
+  readonly #steers = new Holds();
+  readonly #reporter: TurnReporter;
+  readonly #files: TurnFiles | undefined;
+  readonly #guard: BudgetGuard;
+  readonly #asking: TurnAsking;
+  #cancelGrace: (() => void) | undefined;
+  #session: DriverSession | undefined;
+  #agent = "";
+  /** Where the agent's own session stands, as it said last. */
+  #position: string | undefined;
+  #by: "interrupt" | "serverStopped" | undefined;
+  #storageFailure: FlintError | undefined;
+  #overBudget: TurnError | undefined;
+
+  constructor(options: TurnRunnerOptions) {
+    const { threadId, log, requests, clock } = options;
+    const { turnId } = options.turn;
+    this.#options = options;
+    const failed = (error: unknown) => this.#failStorage(asFlintError(error));
+    this.#reporter = new TurnReporter({ threadId, turnId, log, failed });
+    const { checkpoints, ephemeral = false } = options;
+    const { signal } = this.#abort;
+    if (checkpoints !== undefined)
+      this.#files = new TurnFiles({ threadId, turnId, log, clock, checkpoints, ephemeral, signal });
+    this.#guard = new BudgetGuard({
+      ...{ threadId, turnId, log, requests, clock, failed },
+      exceeded: (error) => this.#exceed(error),
+      extendThread: (extended) => options.extendBudget(extended),
+    });
+    this.#asking = new TurnAsking({
+      ...{ turnId, requests, failed, guard: this.#guard, files: this.#files },
+      isOver: () => this.#isOver,
+      cancelled: () => this.interrupt("interrupt"),
+    });
+  }
+
+  get turnId(): string {
+    return this.#options.turn.turnId;
+  }
+
+  /** Asks the turn to stop. It ends soon after, with its processes gone; nothing that was asked is answered any more. */
+  interrupt(by: "interrupt" | "serverStopped"): void {
+    this.#by ??= by;
+    this.#stop();
+  }
+
+  /**
+   * Gives input to the agent, as soon as it is there. Undefined if it takes none. Otherwise the turn goes on until the
+   * given function is called, so that the input can be noted down as a part of it.
+   */
+  async steer(input: readonly UserInput[]): Promise<(() => void) | undefined> {
+    await Promise.race([this.#begun.given, this.#stopped.given, this.#finished.given]);
+    const session = this.#session;
+    if (session?.steer === undefined || this.#isOver) return undefined;
+    const release = this.#steers.add();
+    const tooLate = this.#finished.given.then(() => false);
+    try {
+      if (await Promise.race([session.steer(input), tooLate])) return release;
+    } catch (error) {
+      release();
+      throw agentFailed(error);
+    }
+    release();
+    return undefined;
+  }
+
+  /** Runs to the end. Never rejects. Gives how the turn ended. */
+  async run(): Promise<Ending["status"]> {
+    const { log, requests } = this.#options;
+    log.onFailure((error) => this.#failStorage(error));
+    const outcome = await this.#outcome();
+    this.#finished.give();
+    this.#guard.close();
+    this.#cancelGrace?.();
+    requests.dropTurn(this.turnId);
+    await this.#steers.released();
+    if (this.#files !== undefined) await this.#files.end();
+    log.onFailure(undefined);
+    return this.#close(this.#ending(outcome));
+  }
+
+  get #isOver(): boolean {
+    return this.#finished.isGiven || this.#abort.signal.aborted;
+  }
+
+  async #outcome(): Promise<TurnOutcome> {
+    try {
+      const outcome = await Promise.race([this.#attempt(), this.#overdue.given]);
+      if (outcome !== true) return outcome;
+      await this.#options.dropSession();
+      return { status: "interrupted" };
+    } catch (error) {
+      // Any rejection of a driver is a failed turn; a driver that failed this way is not trusted with the next one.
+      await this.#options.dropSession();
+      return { status: "failed", error: turnErrorOf(error) };
+    }
+  }
+
+  async #attempt(): Promise<TurnOutcome> {
+    // A turn that is stopped while its agent still starts need not wait for it; the next turn will find it ready.
+    const opened = await Promise.race([this.#options.session(), this.#stopped.given]);
+    if (opened === true || this.#isOver) return { status: "interrupted" };
+    this.#agent = opened.agent;
+    if (this.#files !== undefined) {
+      await Promise.race([this.#files.begin(opened.asksFirst), this.#stopped.given]);
+      if (this.#isOver) return { status: "interrupted" };
+    }
+    await this.#markHandoff(opened);
+    if (this.#isOver) return { status: "interrupted" };
+    this.#session = opened.session;
+    const running = opened.session.run(this.#context(opened.asksToWrite));
+    this.#begun.give();
+    return running;
+  }
+
+  /** Another agent than that of the latest turn goes on: everybody should see where. */
+  async #markHandoff({ agent, missed }: OpenSession): Promise<void> {
+    const { lastAgent } = this.#options.log.state;
+    if (lastAgent === undefined || lastAgent === agent) return;
+    const turnsTold = (await missed()).length;
+    const item = {
+      type: "agentHandoff",
+      id: mintId(),
+      fromAgent: lastAgent,
+      toAgent: agent,
+      turnsTold,
+    } as const;
+    this.#emit({ type: "item/started", item });
+    this.#emit({ type: "item/completed", item });
+  }
+
+  #stop(): void {
+    this.#abort.abort();
+    this.#stopped.give();
+    this.#cancelGrace ??= this.#options.clock.after(STOP_GRACE_MS, () => this.#overdue.give());
+    this.#options.requests.dropTurn(this.turnId);
+  }
+
+  /** Ends the turn because its budget is used up, unless it is ending already. */
+  #exceed(error: TurnError): void {
+    if (this.#isOver) return;
+    this.#overBudget = error;
+    this.#stop();
+  }
+
+  #ending(outcome: TurnOutcome): Ending {
+    if (this.#storageFailure !== undefined) return failedStorage(this.#storageFailure);
+    if (this.#by !== undefined && outcome.status !== "completed") {
+      const error = this.#by === "serverStopped" ? SERVER_STOPPED : undefined;
+      return { status: "interrupted", error, by: this.#by };
+    }
+    if (this.#overBudget !== undefined && outcome.status !== "completed") {
+      return { status: "failed", error: this.#overBudget, by: "turnEnded" };
+    }
+    const error = outcome.status === "failed" ? outcome.error : undefined;
+    return { status: outcome.status, error, by: "turnEnded" };
+  }
+
+  async #close(end: Ending): Promise<Ending["status"]> {
+    const { log, clock } = this.#options;
+    const { waitedMs } = this.#guard;
+    const ending = { ...end, waitedMs, nativeEnd: this.#nativeEnd };
+    log.endText();
+    try {
+      await log.commit(closeTurn(log.current(), this.turnId, ending, clock.now()));
+      return ending.status;
+    } catch (error) {
+      // The disk refuses even the end of the turn: it is told now and stored when there is room again.
+      const unsaved = { ...failedStorage(asFlintError(error)), waitedMs };
+      await log.commitUnsaved((state) => closeTurn(state, this.turnId, unsaved, clock.now()));
+      return unsaved.status;
+    }
+  }
+
+  #context(asksToWrite: boolean): TurnContext {
+    const { turn, log } = this.#options;
+    const { turnId, kind, input, review, outputSchema, unasked } = turn;
+    return {
+      ...{ turnId, kind, input, review, outputSchema, unasked },
+      settings: workingSettings(log.state.settings, asksToWrite),
+      signal: this.#abort.signal,
+      emit: (event) => this.#emit(event),
+      ready: () => this.#ready(),
+      approve: (action, promise) => this.#asking.approve(this.#agent, action, promise),
+      ask: (itemId, questions) => this.#asking.ask(itemId, questions),
+      callTool: (call) => this.#asking.callTool(call),
+    };
+  }
+
+  async #ready(): Promise<void> {
+    await this.#options.log.caughtUp();
+    // A log that is always ready must not keep everybody else from having a turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    await this.#guard.held();
+  }
+
+  #failStorage(error: FlintError): void {
+    this.#storageFailure ??= error;
+    this.#stop();
+  }
+
+  get #nativeEnd(): NativeEnd | undefined {
+    const position = this.#position;
+    const sessionId = this.#options.log.state.nativeIds[this.#agent];
+    if (position === undefined || !sessionId) return undefined;
+    return { agent: this.#agent, sessionId, position };
+  }
+
+  #emit(reported: DriverEvent): void {
+    const isOver = this.#finished.isGiven || this.#storageFailure !== undefined;
+    if (isOver) return;
+    if (reported.type === "position") {
+      this.#position = reported.position;
+      return;
+    }
+    this.#files?.reported(reported);
+    this.#reporter.report(reported, this.#agent);
+    if (reported.type === "usage") this.#guard.used(reported);
+  }
+}

@@ -1,0 +1,43 @@
+import { inputText, mintId } from "@flint/protocol";
+import type { DriverSession, Sandbox, TurnContext, TurnOutcome } from "../ports/index.ts";
+import { KeptOutput } from "../text/kept-output.ts";
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Does a turn that is a command of the user's own. No agent has a part in it; the command is confined by the policies
+ * of the thread like any other.
+ */
+export class ShellTurn implements DriverSession {
+  readonly #sandbox: Sandbox;
+  readonly #timeoutMs: number;
+
+  constructor(sandbox: Sandbox, timeoutMs: number = HOUR_MS) {
+    this.#sandbox = sandbox;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async run(turn: TurnContext): Promise<TurnOutcome> {
+    const { cwd, sandboxPolicy: policy } = turn.settings;
+    const command = inputText(turn.input);
+    const item = { type: "commandExecution", id: mintId(), command, cwd, source: "userShell" } as const;
+    const kept = new KeptOutput();
+    turn.emit({ type: "item/started", item: { ...item, status: "inProgress" } });
+    const { exitCode, durationMs, ended } = await this.#sandbox.launch({
+      command: ["sh", "-c", command],
+      ...{ cwd, workspace: cwd, policy, signal: turn.signal, timeoutMs: this.#timeoutMs },
+      output: (delta) => {
+        kept.add(delta);
+        turn.emit({ type: "item/commandExecution/outputDelta", itemId: item.id, delta });
+      },
+    });
+    const status = ended === "exited" && exitCode === 0 ? "completed" : "failed";
+    const shown = { aggregatedOutput: kept.text, omittedOutputBytes: kept.omitted };
+    turn.emit({ type: "item/completed", item: { ...item, status, exitCode, durationMs, ...shown } });
+    return { status: ended === "aborted" ? "interrupted" : "completed" };
+  }
+
+  async close(): Promise<void> {
+    // Nothing outlives the turn.
+  }
+}

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import type { FilesRecord } from "../records/turn-record.ts";
+import type { Change, Entry, State } from "../scan/entry.ts";
+import { planFiles, type View } from "./plan.ts";
+
+const file = (hash: string): Entry => ({ kind: "file", hash, size: 1, mode: 0o644 });
+const folder: Entry = { kind: "folder", mode: 0o755 };
+
+function record(...changes: Change[]): FilesRecord {
+  return { id: "turn", kind: "turn", roots: ["/repo"], changes, notSaved: [] };
+}
+
+function view(present: Readonly<Record<string, State | "blocked">>): View {
+  return {
+    present: (path) => present[path],
+    children: (path) => Object.keys(present).filter((other) => other.startsWith(`${path}/`)),
+    isKept: (entry) => entry.kind !== "file" || entry.hash !== "lost",
+  };
+}
+
+describe("a plan", () => {
+  test("never leaves the roots and never touches what steers version control or agents", () => {
+    const changes = [
+      "/other/x",
+      "/repo",
+      "/workshop/x",
+      "/repo/../etc/x",
+      "/repo/a//b",
+      "/repo/sub/.GIT/config",
+    ];
+    const plan = planFiles(
+      [
+        record(
+          ...[...changes, "/repo/.claude/x"].map((path) => ({ path, before: file("a"), after: undefined })),
+        ),
+      ],
+      view({}),
+    );
+    expect(plan).toEqual({
+      steps: [],
+      conflicts: [],
+      notSaved: [
+        ["/repo/sub/.GIT/config", "protected"],
+        ["/repo/.claude/x", "protected"],
+      ],
+    });
+  });
+
+  test("removes from the inside out, then makes from the outside in", () => {
+    const present = { "/repo/new": folder, "/repo/new/in": folder, "/repo/new/in/x": file("x") };
+    const made = Object.entries(present).map(([path, after]) => ({ path, before: undefined, after }));
+    const gone = [
+      { path: "/repo/old/in/y", before: file("y"), after: undefined },
+      { path: "/repo/old", before: folder, after: undefined },
+      { path: "/repo/old/in", before: folder, after: undefined },
+    ];
+    const { steps } = planFiles([record(...made, ...gone)], view(present));
+    expect(steps.map(({ path }) => path)).toEqual([
+      ...["/repo/new/in/x", "/repo/new/in", "/repo/new"],
+      ...["/repo/old", "/repo/old/in", "/repo/old/in/y"],
+    ]);
+  });
+
+  test("leaves a folder with everything above it when something else is in it", () => {
+    const present = { "/repo/a": folder, "/repo/a/b": folder, "/repo/a/b/mine": file("m") };
+    const made = ["/repo/a", "/repo/a/b"].map((path) => ({ path, before: undefined, after: folder }));
+    expect(planFiles([record(...made)], view(present))).toEqual({
+      steps: [],
+      conflicts: [
+        ["/repo/a/b", "notEmpty"],
+        ["/repo/a", "notEmpty"],
+      ],
+      notSaved: [],
+    });
+  });
+
+  test("has nothing to do for a file that ended as it began, whoever changed it since", () => {
+    const there = record({ path: "/repo/x", before: file("a"), after: file("b") });
+    const back = record({ path: "/repo/x", before: file("b"), after: file("a") });
+    expect(planFiles([there, back], view({ "/repo/x": file("c") })).conflicts).toEqual([]);
+  });
+
+  test("says what cannot be put back, and why", () => {
+    const change = (path: string, before: State) => ({ path, before, after: file("b") });
+    const large: Entry = { kind: "unsaved", why: "tooLarge", stamp: "1" };
+    const present = {
+      "/repo/lost": file("b"),
+      "/repo/blocked": "blocked",
+      "/repo/large": file("b"),
+    } as const;
+    const changes = [
+      change("/repo/lost", file("lost")),
+      change("/repo/blocked", file("a")),
+      change("/repo/large", large),
+    ];
+    expect(planFiles([record(...changes)], view(present))).toEqual({
+      steps: [],
+      conflicts: [
+        ["/repo/lost", "notSaved"],
+        ["/repo/blocked", "blocked"],
+      ],
+      notSaved: [["/repo/large", "tooLarge"]],
+    });
+  });
+});

@@ -1,0 +1,64 @@
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { describeEachMechanism, needs } from "@flint/testkit";
+import { test as anywhere, expect } from "vitest";
+import { CommandSandbox } from "../command-sandbox.ts";
+import { findProgram } from "../processes/program.ts";
+import { Bubblewrap } from "./bubblewrap.ts";
+import { type Mechanism, type MechanismName, SYSTEM_PATH } from "./mechanism.ts";
+import { Namespaces } from "./namespaces.ts";
+import { type TrialRun, tryMechanism } from "./trial.ts";
+
+const mechanism = { name: "bubblewrap", wrap: (command: readonly string[]) => command } as const;
+
+/** A trial whose command writes where it may, and prints this. */
+function printing(printed: string): TrialRun {
+  return async (argv) => {
+    writeFileSync(join(argv.at(-2) ?? "", "inside"), "");
+    return printed;
+  };
+}
+
+anywhere("a trial whose tools are missing says that it could not be made, and with what", async () => {
+  const run = printing("sh: 1: sed: not found\ncapabilities \nnetwork net:[1]\nprocess pid:[1]\n");
+  expect(await tryMechanism(mechanism, run, ["/var/tmp"])).toMatch(
+    /^it could not be tried: .*sed: not found/,
+  );
+});
+
+anywhere("capabilities that are kept are told", async () => {
+  const run = printing("capabilities 0000000000000400\nnetwork net:[1]\nprocess pid:[1]\n");
+  expect(await tryMechanism(mechanism, run, ["/var/tmp"])).toBe("a command in it kept capabilities");
+});
+
+/** A way of confinement with the programs of this machine. */
+async function mechanismOf(name: MechanismName): Promise<Mechanism> {
+  const find = async (program: string) => (await findProgram(program, process.env.PATH ?? SYSTEM_PATH)) ?? "";
+  if (name === "bubblewrap") return new Bubblewrap(await find("bwrap"), SYSTEM_PATH);
+  const tools = { setpriv: await find("setpriv"), unshare: await find("unshare") };
+  const identity = { user: process.getuid?.() ?? 0, group: process.getgid?.() ?? 0 };
+  return new Namespaces(tools, identity, SYSTEM_PATH);
+}
+
+describeEachMechanism("a trial of %s", (name, test) => {
+  test("finds what it looks for, whichever of its streams is read first", async () => {
+    const run: TrialRun = async ([command = "", ...args]) => {
+      // As a sandbox starts it: with the sign that it begins, and a stderr of its own.
+      const { stdio } = spawn(command, args, { stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"] });
+      const [, stdout, , , stderr] = await Promise.all(
+        stdio.map(async (stream) => (stream instanceof Readable ? await text(stream) : "")),
+      );
+      const [first, ...rest] = stdout?.split("\n") ?? [];
+      return [first, stderr, ...rest].join("\n");
+    };
+    expect(await tryMechanism(await mechanismOf(name), run, ["/var/tmp"])).toBeUndefined();
+  });
+});
+
+needs("namespaces")("a search path that is covered in the sandbox does not spoil the trial", async () => {
+  const sandbox = new CommandSandbox({ environment: { PATH: "/tmp/nothing" }, mechanisms: ["namespaces"] });
+  expect(await sandbox.state()).toEqual({ available: true, mechanism: "namespaces" });
+});

@@ -1,0 +1,208 @@
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { SandboxPolicy } from "@flint/protocol";
+import { describeEachMechanism } from "@flint/testkit";
+import { test as anywhere, expect, onTestFinished } from "vitest";
+import { CommandSandbox } from "../command-sandbox.ts";
+import { GuardedPaths, type GuardedPlaces } from "./guarded-paths.ts";
+
+const WRITING: SandboxPolicy = { type: "workspaceWrite" };
+
+/** A home as Flint finds it: with rules, and settings beside those of another program. */
+function home() {
+  const path = realpathSync(mkdtempSync("/var/tmp/flint-guarded-test-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  const [state, config] = [join(path, ".local", "state", "flint"), join(path, ".config", "flint")];
+  mkdirSync(join(state, "threads"), { recursive: true });
+  writeFileSync(join(state, "rules.jsonl"), "mine");
+  mkdirSync(config, { recursive: true });
+  writeFileSync(join(config, "config.toml"), "mine");
+  return { path, state, config, places: { folders: [state], files: [join(config, "config.toml")] } };
+}
+
+type Home = ReturnType<typeof home>;
+
+function expectUntouched({ state, config }: Home): void {
+  expect(readdirSync(state).sort()).toEqual(["rules.jsonl", "threads"]);
+  expect(readdirSync(config)).toEqual(["config.toml"]);
+  expect(readFileSync(join(state, "rules.jsonl"), "utf8")).toBe("mine");
+  expect(readFileSync(join(config, "config.toml"), "utf8")).toBe("mine");
+}
+
+/**
+ * Every way to change a file, or to lead its path to another one; says so if one works. Touches nothing outside of a
+ * folder of the test, so that a hole in the sandbox does no harm.
+ */
+function attackOn(own: string, folder: string, file: string): string {
+  const names = folder.slice(own.length + 1).split("/");
+  const above = names.map((_, at) => join(own, ...names.slice(0, at + 1)));
+  return [
+    "exec 2>/dev/null",
+    `echo evil > ${folder}/${file} && echo WROTE; echo evil > ${folder}/new && echo MADE`,
+    `[ -e ${folder}/${file} ] && rm -f ${folder}/${file} && echo REMOVED; chmod 777 ${folder} && echo CHANGED`,
+    `ln ${folder}/${file} ${own}/hard && echo LINKED && echo evil > ${own}/hard`,
+    `mount -o remount,bind,rw ${folder} && echo REMOUNTED; umount ${folder} && echo UNMOUNTED`,
+    // A folder that is moved takes its mounts along, and leaves its name to another one.
+    ...above.map((path) => `mv -T ${path} ${path}-moved && echo MOVED ${path}`),
+    `mkdir -p ${folder} && echo evil > ${folder}/${file} && echo REPLACED`,
+  ].join("\n");
+}
+
+const attacks = ({ path, state, config }: Home) =>
+  [attackOn(path, state, "rules.jsonl"), attackOn(path, config, "config.toml")].join("\n");
+
+async function run(sandbox: CommandSandbox, script: string, workspace: string, policy = WRITING) {
+  let printed = "";
+  const output = (text: string) => {
+    printed += text;
+  };
+  const command = ["sh", "-c", `${script}\necho done`];
+  await sandbox.launch({ command, cwd: workspace, workspace, policy, output });
+  return printed;
+}
+
+describeEachMechanism("Flint's own files, confined by %s", (name, test) => {
+  const sandboxOf = (guarded: GuardedPlaces) =>
+    new CommandSandbox({ environment: process.env, mechanisms: [name], guarded });
+
+  test("a command in the home folder writes around them, but neither them nor what they lie in [P32]", async () => {
+    const known = home();
+    const script = `${attacks(known)}\necho x > .config/other && echo x > .local/state/other && echo x > file && echo fine`;
+    expect(await run(sandboxOf(known.places), script, known.path)).toBe("fine\ndone\n");
+    expectUntouched(known);
+    expect([".config/other", "file"].map((file) => existsSync(join(known.path, file)))).toEqual([true, true]);
+  });
+
+  test("a command that may write the whole file system does not get at them either [P32]", async () => {
+    const known = home();
+    const above = ["/var", "/var/tmp", known.path];
+    // What is a mount of its own cannot be moved. That is looked at and not tried: it is the machine's.
+    const held = above.map((path) => `grep -q ' ${path} ' /proc/self/mountinfo && echo held`);
+    const script = [attacks(known), ...held, `echo x > ${known.path}/file && echo fine`].join("\n");
+    expect(await run(sandboxOf(known.places), script, "/")).toBe("held\nheld\nheld\nfine\ndone\n");
+    expectUntouched(known);
+  });
+
+  test("a listed root around them or equal to them changes nothing", async () => {
+    const known = home();
+    const workspace = join(known.path, "work");
+    mkdirSync(workspace);
+    const writableRoots = [join(known.path, ".local"), join(known.path, ".config"), known.state, known.path];
+    const policy: SandboxPolicy = { type: "workspaceWrite", writableRoots };
+    expect(await run(sandboxOf(known.places), attacks(known), workspace, policy)).toBe("done\n");
+    expect(await run(sandboxOf(known.places), attacks(known), known.state)).toBe("done\n");
+    expectUntouched(known);
+  });
+
+  test("where they are missing they are made, empty and for the user alone, and cannot be filled", async () => {
+    const known = home();
+    for (const part of [".local", ".config"]) rmSync(join(known.path, part), { recursive: true });
+    expect(await run(sandboxOf(known.places), attacks(known), known.path)).toBe("done\n");
+    expect([readdirSync(known.state), readdirSync(known.config)]).toEqual([[], []]);
+    expect(statSync(known.state).mode & 0o777).toBe(0o700);
+  });
+
+  test("a program that stays gets at them by none of the paths that are its own", async () => {
+    const known = home();
+    const own = join(known.state, "agent");
+    mkdirSync(own);
+    const program = await sandboxOf(known.places).start({
+      command: ["sh", "-c", `${attacks(known)}\necho x > ${own}/kept && echo fine`],
+      ...{ cwd: "/", workspace: "/", policy: { type: "readOnly" }, environment: {} },
+      ownPaths: [known.path, join(known.path, ".local"), known.state, known.config, own],
+    });
+    let printed = "";
+    program.stdout.on("data", (chunk: Buffer) => {
+      printed += String(chunk);
+    });
+    await program.exited;
+    expect(printed).toBe("fine\n");
+    expect(readdirSync(own)).toEqual(["kept"]);
+    rmSync(own, { recursive: true });
+    expectUntouched(known);
+  });
+
+  test("settings that a link keeps in the workspace are guarded there", async () => {
+    const known = home();
+    const workspace = join(known.path, "dotfiles");
+    mkdirSync(join(workspace, "flint"), { recursive: true });
+    writeFileSync(join(workspace, "flint", "config.toml"), "mine");
+    rmSync(join(known.config, "config.toml"));
+    symlinkSync(join(workspace, "flint", "config.toml"), join(known.config, "config.toml"));
+    const script = attackOn(workspace, join(workspace, "flint"), "config.toml");
+    expect(await run(sandboxOf(known.places), script, workspace)).toBe("MADE\nCHANGED\ndone\n");
+    expect(readFileSync(join(known.config, "config.toml"), "utf8")).toBe("mine");
+  });
+
+  test("a settings file at the top of the workspace is guarded alone, and has to exist", async () => {
+    const known = home();
+    const files = [join(known.path, "flint.toml")];
+    const refused = run(sandboxOf({ files }), "touch ran", known.path);
+    await expect(refused).rejects.toMatchObject({
+      kind: "sandboxUnavailable",
+      message: expect.stringMatching(/flint\.toml.*does not exist.*read-only/s),
+    });
+    writeFileSync(join(known.path, "flint.toml"), "mine");
+    const script =
+      "exec 2>/dev/null; echo evil > flint.toml; mv flint.toml x; rm -f flint.toml; touch beside";
+    expect(await run(sandboxOf({ files }), script, known.path)).toBe("done\n");
+    expect(readFileSync(join(known.path, "flint.toml"), "utf8")).toBe("mine");
+    expect(existsSync(join(known.path, "beside"))).toBe(true);
+  });
+
+  test("a link that a command could replace is refused by name, and nothing is left behind", async () => {
+    const known = home();
+    const moved = join(known.path, "moved");
+    spawnSync("mv", [join(known.path, ".config"), moved]);
+    symlinkSync(moved, join(known.path, ".config"));
+    const before = readdirSync(known.path);
+    await expect(run(sandboxOf(known.places), "touch ran", known.path)).rejects.toMatchObject({
+      kind: "sandboxUnavailable",
+      message: expect.stringMatching(/\.config leads to .*it is a link.*read-only/s),
+    });
+    expect(readdirSync(known.path)).toEqual(before);
+  });
+});
+
+anywhere("what lies outside of everything that may be written is neither made nor listed", async () => {
+  const known = home();
+  const workspace = join(known.path, "work");
+  mkdirSync(workspace);
+  const places = { folders: [known.state, join(known.path, "missing", "state")], files: ["/nowhere/at/all"] };
+  const guarded = new GuardedPaths(places);
+  expect(await guarded.within([workspace])).toEqual({ paths: [], pins: [], sockets: [] });
+  expect(await guarded.within([])).toEqual({ paths: [], pins: [], sockets: [] });
+  expect(existsSync(join(known.path, "missing"))).toBe(false);
+});
+
+anywhere("a link outside that leads into the workspace is followed", async () => {
+  const known = home();
+  const link = join(home().path, "link");
+  symlinkSync(`../${known.path.split("/").at(-1)}/.local`, link);
+  const guarded = new GuardedPaths({ folders: [`${link}/state/flint`] });
+  expect(await guarded.within([known.path])).toEqual({
+    paths: [known.state],
+    pins: [join(known.path, ".local"), join(known.path, ".local", "state")],
+    sockets: [],
+  });
+});
+
+anywhere("links that lead in a circle are refused", async () => {
+  const known = home();
+  symlinkSync("b", join(known.path, "a"));
+  symlinkSync("a", join(known.path, "b"));
+  const guarded = new GuardedPaths({ folders: [join(known.path, "a")] });
+  await expect(guarded.within(["/var/empty"])).rejects.toMatchObject({ kind: "sandboxUnavailable" });
+});

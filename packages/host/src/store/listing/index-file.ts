@@ -1,0 +1,193 @@
+import { join } from "node:path";
+import { isId, type Thread } from "@flint/protocol";
+import type { FileSystem } from "../files/file-system.ts";
+import { takeLock } from "../files/lock.ts";
+import { OPEN, openPrivate } from "../files/private-files.ts";
+import { isTemporary, replaceFile } from "../files/replace-file.ts";
+import { wellFormed } from "../log/record.ts";
+import { isFields, isThread } from "../log/record-shape.ts";
+import type { ListedThread } from "./thread-list.ts";
+
+const ATTEMPTS = 3;
+const NAME = "index.jsonl";
+
+/** A line of the index: how a thread is listed now, or that it is gone. */
+export interface IndexLine {
+  readonly id: string;
+  readonly entry: ListedThread | undefined;
+}
+
+interface OpenFile {
+  readonly file: number;
+  readonly inode: number;
+}
+
+/**
+ * The list of threads as a file to which several processes append and which one of them may replace by a shorter one.
+ * It may be lost at any time: the folders of the threads tell the same.
+ */
+export class IndexFile {
+  readonly #files: FileSystem;
+  readonly #root: string;
+  readonly #path: string;
+  #output: OpenFile | undefined;
+  #inode: number | undefined;
+  #readTo = 0;
+  #lines = 0;
+
+  constructor(files: FileSystem, root: string) {
+    this.#files = files;
+    this.#root = root;
+    this.#path = join(root, NAME);
+  }
+
+  /** How many lines were read of the present file. */
+  get lines(): number {
+    return this.#lines;
+  }
+
+  /** Appends lines; throws if that is not possible. */
+  append(lines: readonly IndexLine[]): void {
+    // A line end before them keeps them apart from what another process may have left half-written.
+    this.#appendBytes(Buffer.from(`\n${lines.map(encodeLine).join("\n")}\n`, "utf8"));
+  }
+
+  /** Lines that nobody read yet. `replaced`: this is another file than the last time, and they are all it has. */
+  readNew(): { replaced: boolean; lines: IndexLine[] } {
+    const stats = this.#files.lstatSync(this.#path);
+    if (stats === undefined) return this.#restart(0, Buffer.alloc(0));
+    if (stats.ino === this.#inode && stats.size === this.#readTo) return { replaced: false, lines: [] };
+    const file = openPrivate(this.#files, this.#path, OPEN.read);
+    try {
+      const { ino, size } = this.#files.fstatSync(file);
+      const isSame = ino === this.#inode && size >= this.#readTo;
+      if (!isSame) return this.#restart(ino, this.#readFrom(file, 0, size));
+      return { replaced: false, lines: this.#take(this.#readFrom(file, this.#readTo, size)) };
+    } finally {
+      this.#files.closeSync(file);
+    }
+  }
+
+  /** All lines, also those that were read before. */
+  readAll(): IndexLine[] {
+    this.#inode = undefined;
+    return this.readNew().lines;
+  }
+
+  /** Replaces the file by one that holds only these entries, unless another process does so already. */
+  async compact(entries: readonly ListedThread[]): Promise<void> {
+    const attempt = await takeLock(this.#files, this.#root, "index.lock");
+    if (!("lock" in attempt)) return;
+    try {
+      await this.#removeTemporary();
+      await this.#replace(entries);
+    } finally {
+      await attempt.lock.release();
+    }
+  }
+
+  close(): void {
+    if (this.#output !== undefined) this.#files.closeSync(this.#output.file);
+    this.#output = undefined;
+  }
+
+  #appendBytes(bytes: Buffer): void {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      this.#output ??= this.#openOutput();
+      const { file, inode } = this.#output;
+      for (let done = 0; done < bytes.length; ) {
+        const count = this.#files.writeSync(file, bytes.subarray(done));
+        if (count === 0) throw new Error("the file takes no more bytes");
+        done += count;
+      }
+      if (this.#files.lstatSync(this.#path)?.ino === inode) return;
+      // Another process replaced the file meanwhile: the new one may be without these lines.
+      this.close();
+    }
+  }
+
+  #openOutput(): OpenFile {
+    const file = openPrivate(this.#files, this.#path, OPEN.appendIndex);
+    return { file, inode: this.#files.fstatSync(file).ino };
+  }
+
+  #restart(inode: number, bytes: Buffer): { replaced: boolean; lines: IndexLine[] } {
+    const replaced = this.#inode !== inode || inode !== 0;
+    this.#inode = inode;
+    this.#readTo = 0;
+    this.#lines = 0;
+    return { replaced, lines: this.#take(bytes) };
+  }
+
+  #readFrom(file: number, from: number, to: number): Buffer {
+    const bytes = Buffer.allocUnsafe(to - from);
+    let filled = 0;
+    while (filled < bytes.length) {
+      const count = this.#files.readSync(file, bytes.subarray(filled), from + filled);
+      if (count === 0) break;
+      filled += count;
+    }
+    return bytes.subarray(0, filled);
+  }
+
+  /** Whole lines only: the rest may still be on its way. */
+  #take(bytes: Buffer): IndexLine[] {
+    const length = bytes.lastIndexOf("\n") + 1;
+    this.#readTo += length;
+    const lines: IndexLine[] = [];
+    for (const text of bytes.toString("utf8", 0, length).split("\n")) {
+      if (text === "") continue;
+      this.#lines += 1;
+      const line = decodeLine(text);
+      if (line !== undefined) lines.push(line);
+    }
+    return lines;
+  }
+
+  async #replace(entries: readonly ListedThread[]): Promise<void> {
+    const old = openPrivate(this.#files, this.#path, OPEN.read);
+    try {
+      const readTo = this.#readTo;
+      const lines = entries.map((entry) => `${encodeLine({ id: entry.thread.id, entry })}\n`);
+      const bytes = Buffer.from(lines.join(""), "utf8");
+      await replaceFile(this.#files, this.#path, bytes, true);
+      this.#inode = this.#files.lstatSync(this.#path)?.ino;
+      this.#readTo = bytes.length;
+      this.#lines = lines.length;
+      // What was appended to the old file until now is in none of the entries; later writers notice the new file.
+      const late = this.#readFrom(old, readTo, this.#files.fstatSync(old).size);
+      if (late.length > 0) this.#appendBytes(Buffer.concat([late, Buffer.from("\n")]));
+    } finally {
+      this.#files.closeSync(old);
+    }
+  }
+
+  async #removeTemporary(): Promise<void> {
+    for (const { name } of await this.#files.readdir(this.#root)) {
+      if (name.startsWith("index.") && isTemporary(name)) await this.#files.unlink(join(this.#root, name));
+    }
+  }
+}
+
+function encodeLine({ id, entry }: IndexLine): string {
+  return wellFormed(JSON.stringify(entry === undefined ? { id, deleted: true } : { id, ...entry }));
+}
+
+function decodeLine(text: string): IndexLine | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isFields(value) || typeof value.id !== "string" || !isId(value.id)) return undefined;
+    if (value.deleted === true) return { id: value.id, entry: undefined };
+    const { thread, createdAtMs, updatedAtMs } = value;
+    if (!isThread(thread) || typeof createdAtMs !== "number" || typeof updatedAtMs !== "number")
+      return undefined;
+    return { id: value.id, entry: { thread: listed(thread, value.id), createdAtMs, updatedAtMs } };
+  } catch {
+    // Torn or garbled: the thread it was about is found by its folder.
+    return undefined;
+  }
+}
+
+function listed(thread: Thread, id: string): Thread {
+  return { ...thread, id, status: { type: "notLoaded" } };
+}

@@ -1,0 +1,145 @@
+import { join } from "node:path";
+import type { Damage } from "@flint/core/ports";
+import { emptyThread, type ThreadState, type Turn } from "@flint/protocol";
+import type { FileSystem } from "../files/file-system.ts";
+import { readWhole } from "../files/private-files.ts";
+import { replaceFile } from "../files/replace-file.ts";
+import type { ThreadTimes } from "../log/log-fold.ts";
+import { MAX_RECORD, wellFormed } from "../log/record.ts";
+import { isFields, isThread, isThreadSettings, isTurn } from "../log/record-shape.ts";
+
+const META_VERSION = 1;
+const META_NAME = "meta.json";
+
+/** The state of a thread at a place of its log, so that what is before that place need not be read again. */
+export interface Checkpoint {
+  readonly epoch: string;
+  /** The number of the last record before `offset`. */
+  readonly seq: number;
+  /** How many bytes of the log the state covers. It may cover more; records that it contains are skipped. */
+  readonly offset: number;
+  readonly state: ThreadState;
+  readonly damage: Damage;
+  readonly times: ThreadTimes;
+}
+
+/** The checkpoint of a thread, or undefined if there is none that can be used. Never throws. */
+export async function readCheckpoint(
+  files: FileSystem,
+  folder: string,
+  threadId: string,
+): Promise<Checkpoint | undefined> {
+  try {
+    const bytes = await readWhole(files, join(folder, META_NAME), 4 * MAX_RECORD);
+    return bytes === undefined ? undefined : decode(JSON.parse(bytes.toString("utf8")), threadId);
+  } catch {
+    // Missing, unreadable or damaged: the log tells everything that it would have told.
+    return undefined;
+  }
+}
+
+function decode(meta: unknown, threadId: string): Checkpoint | undefined {
+  if (!isFields(meta) || meta.version !== META_VERSION || meta.threadId !== threadId) return undefined;
+  const { epoch, seq, offset, state, damage, createdAtMs, updatedAtMs } = meta;
+  if (typeof epoch !== "string" || !isCount(seq) || !isCount(offset)) return undefined;
+  if (typeof createdAtMs !== "number" || typeof updatedAtMs !== "number") return undefined;
+  if (!isFields(damage) || !isCount(damage.records) || !isCount(damage.missing)) return undefined;
+  if (!isThreadState(state, threadId)) return undefined;
+  return {
+    epoch,
+    seq,
+    offset,
+    state: { ...emptyThread(threadId), ...state },
+    damage: { records: damage.records, missing: damage.missing },
+    times: { createdAtMs, updatedAtMs },
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** Whether each field has the kind of value that it has in an empty thread, and the ones that matter fit exactly. */
+function isThreadState(value: unknown, threadId: string): value is ThreadState {
+  if (!isFields(value) || !isThread(value.thread) || !isThreadSettings(value.settings)) return false;
+  if (!Array.isArray(value.turns) || !value.turns.every(isTurn)) return false;
+  return Object.entries(emptyThread(threadId)).every(
+    ([name, empty]) => empty === undefined || kindOf(value[name]) === kindOf(empty),
+  );
+}
+
+function kindOf(value: unknown): string {
+  return Array.isArray(value) ? "list" : typeof value;
+}
+
+/** Keeps the latest checkpoint of a thread in its folder. */
+export class MetaFile {
+  readonly #files: FileSystem;
+  readonly #folder: string;
+  readonly #threadId: string;
+  /** Makes the log survive a power cut, so that no checkpoint covers more than the log holds. Absent: not wanted. */
+  readonly #syncLog: (() => Promise<void>) | undefined;
+  #waiting: Checkpoint | undefined;
+  #working: Promise<void> | undefined;
+
+  constructor(
+    files: FileSystem,
+    folder: string,
+    threadId: string,
+    syncLog: (() => Promise<void>) | undefined,
+  ) {
+    this.#files = files;
+    this.#folder = folder;
+    this.#threadId = threadId;
+    this.#syncLog = syncLog;
+  }
+
+  /** Writes a checkpoint in the background; one that still waits is replaced. If it fails, the old one stays. */
+  save(checkpoint: Checkpoint): void {
+    this.#waiting = checkpoint;
+    this.#working ??= this.#work();
+  }
+
+  /** Resolves when nothing is being written any more. */
+  async idle(): Promise<void> {
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    for (let next = this.#waiting; next !== undefined; next = this.#waiting) {
+      this.#waiting = undefined;
+      try {
+        await this.#write(next);
+      } catch {
+        // The old checkpoint is still there, and the log has everything; the next one tries again.
+      }
+    }
+    this.#working = undefined;
+  }
+
+  async #write(checkpoint: Checkpoint): Promise<void> {
+    await this.#syncLog?.();
+    const bytes = Buffer.from(this.#encode(checkpoint), "utf8");
+    const target = join(this.#folder, META_NAME);
+    await replaceFile(this.#files, target, bytes, this.#syncLog !== undefined);
+  }
+
+  #encode({ epoch, seq, offset, state, damage, times }: Checkpoint): string {
+    const meta = {
+      version: META_VERSION,
+      threadId: this.#threadId,
+      epoch,
+      seq,
+      offset,
+      damage,
+      ...times,
+      state: { ...state, turns: state.turns.slice(-1).map(withoutItems) },
+    };
+    return `${wellFormed(JSON.stringify(meta))}\n`;
+  }
+}
+
+/** The items are in the log, which is read from its end when they are wanted. */
+function withoutItems(turn: Turn): Turn {
+  return { ...turn, items: [], itemsView: "notLoaded" };
+}

@@ -1,0 +1,72 @@
+import { join } from "node:path";
+import { checkThreadId, codeOf, storageFailed, threadNotFound } from "@flint/core/ports";
+import { FlintError } from "@flint/protocol";
+import type { FileSystem } from "../files/file-system.ts";
+import { type Lock, takeLock } from "../files/lock.ts";
+import { expectThreadFolder, OPEN, openPrivate, tightenFolder } from "../files/private-files.ts";
+import { isTemporary } from "../files/replace-file.ts";
+
+/** The folder of one thread in the store. Every path of a thread is made here, from an id that was checked. */
+export class ThreadFolder {
+  readonly threadId: string;
+  readonly path: string;
+  readonly logPath: string;
+  readonly #files: FileSystem;
+
+  constructor(files: FileSystem, threads: string, threadId: string) {
+    checkThreadId(threadId);
+    this.#files = files;
+    this.threadId = threadId;
+    this.path = join(threads, threadId);
+    this.logPath = join(this.path, "events.jsonl");
+  }
+
+  /** Throws `threadNotFound` unless there is a log. */
+  expectLog(): void {
+    expectThreadFolder(this.#files, this.path, this.threadId);
+    if (this.#files.lstatSync(this.logPath) === undefined) throw threadNotFound(this.threadId);
+  }
+
+  /** Opens the log to read it, or also to append to it; `threadNotFound` if there is none. */
+  openLog(purpose: "read" | "append"): number {
+    try {
+      expectThreadFolder(this.#files, this.path, this.threadId);
+      if (purpose === "read") return this.#files.openSync(this.logPath, OPEN.read, 0);
+      return openPrivate(this.#files, this.logPath, OPEN.appendLog);
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") throw threadNotFound(this.threadId);
+      throw this.failure("could not be opened", error);
+    }
+  }
+
+  /** Why something could not be done with the log of this thread. */
+  failure(what: string, error: unknown): FlintError {
+    const { threadId } = this;
+    return storageFailed(`The log of thread ${threadId} ${what}`, error, { threadId });
+  }
+
+  /** Takes the writer lock, or throws `threadLocked`. */
+  async lock(): Promise<Lock> {
+    const { threadId } = this;
+    const attempt = await takeLock(this.#files, this.path, "lock");
+    if ("lock" in attempt) return attempt.lock;
+    throw new FlintError("threadLocked", lockedMessage(threadId, attempt.owner), {
+      threadId,
+      pid: attempt.owner,
+    });
+  }
+
+  /** Makes the folder private and removes what a crash left in it. Only for the owner of the lock. */
+  async tidy(): Promise<void> {
+    await tightenFolder(this.#files, this.path);
+    for (const name of this.#files.readdirSync(this.path)) {
+      if (isTemporary(name)) await this.#files.unlink(join(this.path, name));
+    }
+  }
+}
+
+function lockedMessage(threadId: string, owner: number | undefined): string {
+  if (owner === process.pid) return `Thread ${threadId} is already open in this process.`;
+  const who = owner === undefined ? "a process that does not answer" : `process ${owner}`;
+  return `Thread ${threadId} is in use by ${who}; stop it or use the server that has it.`;
+}
