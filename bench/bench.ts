@@ -65,12 +65,12 @@ export class Bench {
 
   /** Whether the command of the product is there to be measured. */
   get isBuilt(): boolean {
-    return existsSync(join(ROOT, "packages/server/dist/flint.cjs"));
+    return existsSync(join(ROOT, "packages/cli/dist/flint.cjs"));
   }
 
   /** The arguments for `node` that start the command of the product. */
   get flint(): readonly string[] {
-    return [join(ROOT, "packages/server/bin/flint.cjs"), "serve", "--stdio"];
+    return [join(ROOT, "packages/cli/bin/flint.cjs"), "serve", "--stdio"];
   }
 
   /** The arguments for `node` that start a server whose agents are made for measurements. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type ApprovalRequest, type ApprovalWord, connect } from "@flint/sdk";
 
-const flint = fileURLToPath(new URL("../packages/server/bin/flint.cjs", import.meta.url));
+const flint = fileURLToPath(new URL("../packages/cli/bin/flint.cjs", import.meta.url));
 const home = await mkdtemp(join(tmpdir(), "flint-home-"));
 const folder = await mkdtemp(join(tmpdir(), "flint-folder-"));
 

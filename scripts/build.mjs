@@ -47,9 +47,9 @@ async function buildLibrary(name, outdir) {
 }
 
 const packages = await readdir(`${root}packages/`);
-const libraries = packages.filter((name) => name !== "server" && name !== "testkit");
+const libraries = packages.filter((name) => name !== "cli" && name !== "testkit");
 const built = await Promise.allSettled([
-  replaceDist("server", buildCommand),
+  replaceDist("cli", buildCommand),
   ...libraries.map((name) => replaceDist(name, (outdir) => buildLibrary(name, outdir))),
 ]);
 for (const { reason } of built) {

@@ -13,7 +13,7 @@ const RECORDINGS = {
 } as const;
 
 function record(door: keyof typeof RECORDINGS): number {
-  const flint = join(ROOT, "packages/server/bin/flint.cjs");
+  const flint = join(ROOT, "packages/cli/bin/flint.cjs");
   const file = join(ROOT, `test/fixtures/${door}-answers.json`);
   const args = [flint, "conformance", "--door", door, "--offline-model", "--record", file];
   const env = { ...process.env, CODEX_PATH: agentProgram("codex") ?? "codex" };

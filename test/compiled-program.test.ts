@@ -13,8 +13,8 @@ interface Program {
   readonly compiled: readonly string[];
 }
 
-const DIST = join(ROOT, "packages/server/dist");
-const LAUNCHER = join(ROOT, "packages/server/bin/compiled-program.cjs");
+const DIST = join(ROOT, "packages/cli/dist");
+const LAUNCHER = join(ROOT, "packages/cli/bin/compiled-program.cjs");
 // A file that is shipped as it is written has no types to import.
 const { CompiledProgram } = createRequire(import.meta.url)(LAUNCHER) as {
   readonly CompiledProgram: new (folder: string) => Program;
@@ -75,7 +75,7 @@ describe("what was compiled when the command was built", () => {
       'exports.greet = () => new Error().stack.split("\\n")[1].trim();',
     );
     compile();
-    const greeting = expect.stringContaining("(@flint/server/dist/greeting.cjs:1:");
+    const greeting = expect.stringContaining("(flint/dist/greeting.cjs:1:");
     expect(start()).toEqual({ taken: ["greeting.cjs"], greeting });
   });
 

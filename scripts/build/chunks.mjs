@@ -2,15 +2,15 @@
 // millisecond; a bundler that cuts wherever two commands share something makes dozens of them.
 const START = [
   "packages/frontends/src/flint/dialect.ts",
-  "packages/server/src/bin/flint.ts",
-  "packages/server/src/commands/dispatch.ts",
-  "packages/server/src/commands/serve.ts",
+  "packages/cli/src/main.ts",
+  "packages/cli/src/commands/dispatch.ts",
+  "packages/cli/src/commands/serve.ts",
   "packages/server/src/config/agents.ts",
   "packages/server/src/config/server-config.ts",
   "packages/server/src/config/user-config.ts",
 ];
 const FIRST_TURN = [
-  "packages/server/src/commands/exec/exec.ts",
+  "packages/cli/src/commands/exec/exec.ts",
   "packages/server/src/embed.ts",
   "packages/server/src/config/trust-file.ts",
   "packages/server/src/config/workspace-files.ts",

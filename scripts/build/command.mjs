@@ -2,12 +2,12 @@ import { rolldown } from "rolldown";
 import { Chunks } from "./chunks.mjs";
 import { ownZod } from "./own-zod.mjs";
 
-/** Bundles the `flint` command, and what the server package exports, into a few files with lazy chunks. */
+/** Bundles the `flint` command into a few files with lazy chunks. */
 export async function bundleCommand(root, dir) {
   const chunks = new Chunks(root);
   const bundle = await rolldown({
     cwd: root,
-    input: { flint: "packages/server/src/bin/flint.ts", index: "packages/server/src/index.ts" },
+    input: { flint: "packages/cli/src/main.ts" },
     platform: "node",
     resolve: { conditionNames: ["@flint/source", "import", "node", "default"] },
     plugins: [chunks.plugin, ownZod],

@@ -1,6 +1,6 @@
 // Runs the command once and keeps what V8 has compiled for it.
 "use strict";
-const { CompiledProgram } = require("../../packages/server/bin/compiled-program.cjs");
+const { CompiledProgram } = require("../../packages/cli/bin/compiled-program.cjs");
 
 const [, , dist, ...args] = process.argv;
 const umask = process.umask();

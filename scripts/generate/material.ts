@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isGroup } from "../../packages/cli/src/commands/command.ts";
+import { EXIT_CODES } from "../../packages/cli/src/commands/exit-codes.ts";
+import { commandHelp } from "../../packages/cli/src/commands/help.ts";
+import { COMMANDS } from "../../packages/cli/src/commands/table.ts";
 import { ACP } from "../../packages/frontends/src/acp/vocabulary.ts";
-import { isGroup } from "../../packages/server/src/commands/command.ts";
-import { EXIT_CODES } from "../../packages/server/src/commands/exit-codes.ts";
-import { commandHelp } from "../../packages/server/src/commands/help.ts";
-import { COMMANDS } from "../../packages/server/src/commands/table.ts";
+import { ENVIRONMENT } from "../../packages/server/src/config/environment.ts";
 import { CONFIG_KEYS } from "../../packages/server/src/config/keys.ts";
-import { ENVIRONMENT } from "../../packages/server/src/config.ts";
 import { readSources } from "../../test/source/files.ts";
 import type { Material } from "./files.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { agentProgram, needs, WireClient, type WireMessage } from "@flint/testkit";
 import { expect, test, vi } from "vitest";
-import { serverFile } from "../../packages/server/src/config.ts";
+import { serverFile } from "../../packages/server/src/config/environment.ts";
 import { environmentIn, FLINT_CODEX, sdkPlace } from "./codex-sdk.ts";
 import { spawnServer, TEST_MS, text, WAIT } from "./flint-codex.ts";
 import { asMessage } from "./server.ts";

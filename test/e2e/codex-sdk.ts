@@ -7,9 +7,7 @@ import { onTestFinished } from "vitest";
 import { plainEnvironment } from "../server/plain-environment.ts";
 
 /** The program that takes the place of `codex`. */
-export const FLINT_CODEX = fileURLToPath(
-  new URL("../../packages/server/bin/flint-codex.cjs", import.meta.url),
-);
+export const FLINT_CODEX = fileURLToPath(new URL("../../packages/cli/bin/flint-codex.cjs", import.meta.url));
 
 /** Whatever an event of the SDK carries. */
 export type SdkEvent = { readonly type: string } & Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { temporaryFolder } from "@flint/testkit";
 import { onTestFinished } from "vitest";
-import { FakeTerminal } from "../../packages/server/src/screen/testing/fake-terminal.ts";
+import { FakeTerminal } from "../../packages/cli/src/screen/testing/fake-terminal.ts";
 import { FLINT } from "./server.ts";
 
 /** How a terminal is made. */

@@ -4,7 +4,7 @@ import { type TemporaryFolder, temporaryFolder, WireClient, type WireMessage } f
 import { plainEnvironment } from "../server/plain-environment.ts";
 
 /** The built command of this repository. */
-export const FLINT = fileURLToPath(new URL("../../packages/server/bin/flint.cjs", import.meta.url));
+export const FLINT = fileURLToPath(new URL("../../packages/cli/bin/flint.cjs", import.meta.url));
 
 /** A server process with a state folder and a workspace of its own. */
 export interface TestServer {

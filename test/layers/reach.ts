@@ -37,7 +37,9 @@ export const orphans: Rule = (graph) => {
 };
 
 function startsByItself(path: string): boolean {
-  return packageOf(path) === undefined || isTest(path) || /^packages\/[^/]+\/src\/bin\//.test(path);
+  return (
+    packageOf(path) === undefined || isTest(path) || /^packages\/[^/]+\/src\/(?:bin\/|main\.ts$)/.test(path)
+  );
 }
 
 function importsOf(module: Module, byPath: ReadonlyMap<string, Module>): Module[] {

@@ -88,6 +88,8 @@ describe("the library rule", () => {
     ["protocol", "node:fs", "protocol may not use Node modules"],
     ["protocol", "fs/promises", "protocol may not use Node modules"],
     ["protocol", "left-pad", "protocol may use zod only"],
+    ["view", "node:buffer", "view may not use Node modules"],
+    ["view", "zod", "view may use no library"],
     ["rpc", "zod", "is not declared in package.json"],
     ["rpc", "@scope/name/deep", "is not declared in package.json"],
   ])("refuses that %s imports %s", (name, specifier, problem) => {
@@ -169,7 +171,7 @@ describe("the process and environment rules", () => {
     "~/core/src/engine.ts",
     "~/drivers/src/a/a.ts",
     "~/sdk/src/client.ts",
-    "~/server/src/config.ts",
+    "~/server/src/config/environment.ts",
   ])("refuse that %s starts processes", (path) => {
     expect(rules.processes(workspace({ [path]: SPAWN }))).toHaveLength(1);
     expect(rules.processes(workspace({ [path]: 'await import("child_process")' }))).toHaveLength(1);
@@ -185,7 +187,7 @@ describe("the process and environment rules", () => {
     expect(rules.environment(workspace({ "~/core/src/a.ts": source }))).toEqual([
       "packages/core/src/a.ts:1 reads the environment",
     ]);
-    expect(rules.environment(workspace({ "~/server/src/config.ts": source }))).toEqual([]);
+    expect(rules.environment(workspace({ "~/server/src/config/environment.ts": source }))).toEqual([]);
   });
 
   test("take no comment, string or other env for the environment", () => {

@@ -9,7 +9,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   drivers: ["protocol", "rpc", "core", "host"],
   frontends: ["protocol", "rpc", "core"],
   sdk: ["protocol", "rpc"],
-  server: ["protocol", "rpc", "core", "host", "drivers", "frontends", "sdk"],
+  view: ["protocol"],
+  server: ["protocol", "rpc", "core", "host", "drivers", "frontends", "sdk", "view"],
+  cli: ["protocol", "rpc", "core", "host", "drivers", "frontends", "sdk", "view", "server"],
   testkit: ["protocol", "rpc", "core", "host", "sdk"],
 };
 
@@ -22,12 +24,12 @@ const STARTS_PROCESSES = [
   /^packages\/drivers\/src\/shared\//,
   /^packages\/sdk\/src\/spawn\.ts$/,
   // An agent's own login, in the terminal of the user who asked for it.
-  /^packages\/server\/src\/commands\/acp\.ts$/,
+  /^packages\/cli\/src\/commands\/acp\.ts$/,
   /^packages\/testkit\//,
 ];
 
 /** The only places that may read the environment. */
-const READS_ENVIRONMENT = [/^packages\/server\/src\/config\.ts$/, /^packages\/testkit\//];
+const READS_ENVIRONMENT = [/^packages\/server\/src\/config\/environment\.ts$/, /^packages\/testkit\//];
 
 /** One rule: it looks at a graph and says in sentences where the graph breaks it. */
 export type Rule = (graph: Graph) => string[];
@@ -46,13 +48,18 @@ export const layers: Rule = (graph) =>
       : "is not declared in package.json";
   });
 
-/** The protocol runs anywhere: zod and nothing else. Every other package declares what it uses. */
+/** What the packages that also run in a browser may use besides other packages; Node modules are not among it. */
+const RUNS_ANYWHERE: Readonly<Record<string, readonly string[]>> = { protocol: ["zod"], view: [] };
+
+/** Packages that run anywhere use no Node modules and only the libraries listed. Every package declares what it uses. */
 export const externals: Rule = (graph) =>
   eachEdge(graph, (module, edge) => {
     const from = packageOf(module.path) ?? "";
-    if (from === "protocol" && edge.target.kind === "builtin") return "protocol may not use Node modules";
+    const allowed = RUNS_ANYWHERE[from];
+    if (allowed !== undefined && edge.target.kind === "builtin") return `${from} may not use Node modules`;
     if (edge.target.kind !== "external") return undefined;
-    if (from === "protocol" && edge.target.name !== "zod") return "protocol may use zod only";
+    if (allowed !== undefined && !allowed.includes(edge.target.name))
+      return `${from} may use ${allowed.length === 0 ? "no library" : `${allowed.join(", ")} only`}`;
     const declared = graph.packages[from]?.dependencies.includes(edge.target.name);
     return declared ? undefined : "is not declared in package.json";
   });

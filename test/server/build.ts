@@ -28,7 +28,7 @@ async function buildAll(): Promise<BuiltPrograms> {
   await mkdir(CACHE, { recursive: true });
   const temporary = await mkdtemp(join(CACHE, "new-"));
   await Promise.all([bundleCommand(ROOT, join(temporary, "dist")), bundleScriptedServer(temporary)]);
-  await cp(join(ROOT, "packages/server/bin"), join(temporary, "bin"), { recursive: true });
+  await cp(join(ROOT, "packages/cli/bin"), join(temporary, "bin"), { recursive: true });
   const folder = join(CACHE, await digest(temporary));
   await moveTo(temporary, folder);
   await removeOld(folder);

@@ -4,8 +4,8 @@ import type { Result } from "@flint/protocol";
 import { needs, temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
 import { composeEngine } from "./compose.ts";
-import { meetingPath } from "./listeners/meeting-place.ts";
 import type { ServerOptions } from "./server-options.ts";
+import { meetingPath } from "./single-instance/rendezvous.ts";
 
 /** Gives this process another value of a variable until the test ends. */
 function set(name: string, value: string): void {

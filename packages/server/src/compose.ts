@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { Engine, keysOfServer, secretsIn } from "@flint/core";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { composeAgents } from "./agents.ts";
-import { USUAL_POLICIES } from "./config/policies.ts";
 import {
   homeFolder,
   inheritedEnvironment,
@@ -12,7 +11,8 @@ import {
   stateFolder,
   userConfigPath,
   usersUmask,
-} from "./config.ts";
+} from "./config/environment.ts";
+import { USUAL_POLICIES } from "./config/policies.ts";
 import {
   CheckpointsOnDemand,
   SandboxOnDemand,
@@ -20,7 +20,7 @@ import {
   StoreOnDemand,
   WorkspacesOnDemand,
 } from "./on-demand.ts";
-import { RulesFile } from "./rules-file.ts";
+import { RulesFile } from "./policy/rules-file.ts";
 import type { Durability, ServerOptions } from "./server-options.ts";
 import { VERSION } from "./version.ts";
 
@@ -40,7 +40,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
   const durability = options.durability ?? "full";
   const sandbox = new SandboxOnDemand(async () => {
     const { CommandSandbox } = await import("@flint/host/sandbox");
-    const { meetingFolder } = await import("./listeners/meeting-place.ts");
+    const { meetingFolder } = await import("./single-instance/rendezvous.ts");
     const hidden = [...[root, userRoot, stateFolder()].map(runFolder), ...meetingFolder(stateFolder())];
     const guarded = {
       folders: [root, userRoot],

@@ -1,7 +1,7 @@
 import type { Engine } from "@flint/core";
 import type { AnyDialect, ClientRights, Connection, Door } from "@flint/frontends";
 import type { Transport } from "@flint/rpc";
-import { lastSessionsFile, stateFolder } from "./config.ts";
+import { lastSessionsFile, stateFolder } from "./config/environment.ts";
 import type { ServerOptions } from "./server-options.ts";
 
 /** What a user chooses about doors. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { LastSessions } from "@flint/frontends/acp";
 import * as z from "zod/mini";
-import { replaceWholeSync } from "./whole-file.ts";
+import { replaceWholeSync } from "./replace-file.ts";
 
 const Entry = z.object({ client: z.string(), folder: z.string(), sessionId: z.string() });
 const Entries = z.array(Entry);

@@ -1,8 +1,8 @@
 import type { Engine } from "@flint/core";
 import { type AnyDialect, Door } from "@flint/frontends";
 import { stdioTransport, type Transport } from "@flint/rpc";
-import { type Clients, endServer, signalled } from "./ending.ts";
 import { redactErrors } from "./redact-errors.ts";
+import { type Clients, endServer, signalled } from "./shutdown.ts";
 
 /** How long others wait for the first answer to the client on stdio before they are let in without it. */
 const COMPANY_MS = 200;

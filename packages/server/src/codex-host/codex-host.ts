@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { CodexHost } from "@flint/frontends/codex";
-import { stateFolder, userConfigPath } from "../config.ts";
+import { stateFolder, userConfigPath } from "../config/environment.ts";
 import { PreferencesFile } from "./preferences-file.ts";
 import { readableFile } from "./readable-file.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { FlintError } from "@flint/protocol";
-import { replaceWhole } from "../whole-file.ts";
+import { replaceWhole } from "../replace-file.ts";
 
 /** One value to set, by its dotted path; null takes it away. */
 export interface PreferenceEdit {

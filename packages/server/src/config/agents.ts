@@ -1,9 +1,9 @@
 import { access, constants } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { type AgentProgram, KNOWN_ACP_AGENTS, type ProcessSpan } from "@flint/drivers";
-import { homeFolder, inheritedEnvironment, setting } from "../config.ts";
 import { agentId } from "./agent-id.ts";
 import type { ConfigValues } from "./config-values.ts";
+import { homeFolder, inheritedEnvironment, setting } from "./environment.ts";
 
 /** An agent that the user named, or that Flint knows by name. */
 export interface ConfiguredAgent {

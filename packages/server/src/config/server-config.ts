@@ -1,8 +1,8 @@
 import type { NativeOptions } from "@flint/drivers";
-import { setting, variable } from "../config.ts";
 import type { ServerOptions } from "../server-options.ts";
 import { VERSION } from "../version.ts";
 import type { ConfigValues } from "./config-values.ts";
+import { setting, variable } from "./environment.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
 import { ConfigError } from "./parse.ts";
 import { policiesOf } from "./policies.ts";

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { replaceWhole } from "../whole-file.ts";
+import { replaceWhole } from "../replace-file.ts";
 
 /** Which content of which file is trusted, in a file only its user can read. */
 export class TrustFile {

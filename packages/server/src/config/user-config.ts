@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { replaceWhole } from "../whole-file.ts";
+import { replaceWhole } from "../replace-file.ts";
 import { ConfigValues } from "./config-values.ts";
 import { withoutKey, withValue } from "./edit.ts";
 import { faultsIn } from "./faults.ts";

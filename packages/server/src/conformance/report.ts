@@ -1,4 +1,4 @@
-import { visible } from "../visible.ts";
+import { visible } from "@flint/view";
 import type { Finding, Outcome } from "./runner.ts";
 import type { Entry } from "./wire.ts";
 

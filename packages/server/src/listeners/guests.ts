@@ -1,8 +1,8 @@
 import type { Clock } from "@flint/core/ports";
 import type { Connection, Door } from "@flint/frontends";
 import { LIMITS } from "@flint/protocol";
+import { visible } from "@flint/view";
 import type { ClientTraits, DoorName, OpenDoors } from "../doors.ts";
-import { visible } from "../visible.ts";
 import type { GuestTransport } from "./cut.ts";
 import { WatchedTransport } from "./watched-transport.ts";
 

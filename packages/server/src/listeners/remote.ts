@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { LIMITS } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
-import { tokenFile as usualTokenFile } from "../config.ts";
+import { tokenFile as usualTokenFile } from "../config/environment.ts";
 import type { DoorName } from "../doors.ts";
 import { clearTextReason, isLoopback } from "./address.ts";
 import { readToken } from "./token.ts";

@@ -4,7 +4,7 @@ import type { Engine } from "@flint/core";
 import type { Clock } from "@flint/core/ports";
 import { connect, type FlintClient, type GuestOptions } from "@flint/sdk";
 import type { WebSocket } from "ws";
-import { tokenFile } from "../../config.ts";
+import { tokenFile } from "../../config/environment.ts";
 import { OpenDoors } from "../../doors.ts";
 import { Listening, type ListenPlan } from "../listening.ts";
 import { openRemote } from "../remote.ts";

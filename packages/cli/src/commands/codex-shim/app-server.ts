@@ -1,0 +1,47 @@
+import { DOORS } from "@flint/server/frontends";
+import { composeEngine, serveStdio } from "@flint/server/serve";
+import { noArguments, UsageError } from "../arguments.ts";
+import type { Given } from "../command.ts";
+import { readOverrides } from "../exec/experimental/overrides.ts";
+import { attendedServer } from "../exec/experimental/server.ts";
+import { readSettings } from "../exec/experimental/settings.ts";
+import { complain } from "../output.ts";
+import { serve } from "../serve.ts";
+import type { SHIM_SERVER_FLAGS } from "./flags.ts";
+
+const STDIO = "stdio://";
+
+/** Commands of the real `codex app-server` that are not here. */
+const OTHER_COMMANDS = ["daemon", "proxy", "generate-ts", "generate-json-schema", "help"];
+
+/**
+ * `flint codex-shim app-server`: the Codex door for the client that started it. Without settings of its own it joins
+ * the server that runs already, as `flint serve --stdio` does.
+ */
+export async function shimAppServer(given: Given<typeof SHIM_SERVER_FLAGS>): Promise<number> {
+  refuseOthers(given);
+  const { values } = given;
+  const { settings, notes } = readSettings(await readOverrides(values.config ?? []));
+  for (const note of notes) complain(note, 0);
+  const { model, agent, offline, trace } = values;
+  const isPlain = [model, agent, offline, trace, ...Object.values(settings)].every(
+    (value) => value === undefined,
+  );
+  if (isPlain) return serve({ values: { door: "codex" }, positionals: [] });
+  const dialect = DOORS.codex();
+  const server = await attendedServer(values, settings);
+  await serveStdio(composeEngine(server), await dialect);
+  return 0;
+}
+
+function refuseOthers({ values, positionals }: Given<typeof SHIM_SERVER_FLAGS>): void {
+  const [command] = positionals;
+  if (command !== undefined && OTHER_COMMANDS.includes(command)) {
+    throw new UsageError(`codex-shim app-server has no ${command}; only the server itself.`);
+  }
+  noArguments("codex-shim app-server", positionals);
+  if (values.listen === undefined || values.listen === STDIO) return;
+  throw new UsageError(
+    `codex-shim listens on ${STDIO} only; not on ${values.listen}. flint serve --listen takes addresses.`,
+  );
+}

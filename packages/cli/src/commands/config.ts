@@ -1,0 +1,142 @@
+import { join } from "node:path";
+import {
+  CONFIG_KEYS,
+  CONFIG_NAMES,
+  ConfigError,
+  namesBelow,
+  rowNameOf,
+  UserConfig,
+  unknownKey,
+} from "@flint/server/config";
+import { stateFolder, userConfigPath } from "@flint/server/environment";
+import { TrustFile, WorkspaceFiles } from "@flint/server/workspace";
+import { visible } from "@flint/view";
+import { noArguments, oneArgument, UsageError } from "./arguments.ts";
+import { complain, say, sayJson } from "./output.ts";
+
+interface Positionals {
+  readonly positionals: readonly string[];
+}
+
+interface GetArguments extends Positionals {
+  readonly values: { readonly json?: boolean | undefined };
+}
+
+/** A key that is set, and the file of the workspace that says it; none for the user's own. */
+interface Entry {
+  readonly name: string;
+  readonly value: unknown;
+  readonly path?: string;
+}
+
+/**
+ * `flint config get [KEY]`: what is configured here: the user's own file, and over it what this folder's trusted files
+ * say. A key that is not set gives exit code 1.
+ */
+export async function getConfig({ values, positionals }: GetArguments): Promise<number> {
+  const [key, ...more] = positionals;
+  noArguments("config get", more);
+  const json = values.json === true;
+  const entries = await entriesHere();
+  if (key === undefined) return sayEntries(entries, json);
+  if (rowNameOf(key.split(".")) === undefined) return sayTable(key, entries, json);
+  const found = entries.find(({ name }) => name === key);
+  if (found === undefined) return complain(notSet(key), 1);
+  if (found.path !== undefined && !json) process.stderr.write(`(from ${found.path} of this folder)\n`);
+  const { value } = found;
+  return json ? sayJson(value) : say(`${typeof value === "string" ? value : JSON.stringify(value)}\n`);
+}
+
+/** Everything that is set below a name; one that is neither a key nor a table is refused. */
+function sayTable(key: string, entries: readonly Entry[], json: boolean): number {
+  const path = key.split(".");
+  if (namesBelow(path).length === 0) throw new ConfigError(unknownKey(path));
+  const below = entries.filter(({ name }) => name.startsWith(`${key}.`));
+  if (below.length > 0) return sayEntries(below, json);
+  return complain(`Nothing in ${key} is set. flint config keys lists what there is.`, 1);
+}
+
+function sayEntries(entries: readonly Entry[], json: boolean): number {
+  if (json) return sayJson(Object.fromEntries(entries.map(({ name, value }) => [name, value])));
+  const lines = entries.map(({ name, value, path }) => {
+    const origin = path === undefined ? "" : `  # ${path} of this folder`;
+    return `${name} = ${JSON.stringify(value)}${origin}\n`;
+  });
+  return say(visible(lines.join("")));
+}
+
+function notSet(key: string): string {
+  return `${key} is not set. flint config set ${key} VALUE sets it.`;
+}
+
+async function entriesHere(): Promise<readonly Entry[]> {
+  const own = (await userConfig().read()).entries().map(([name, value]): Entry => ({ name, value }));
+  const files = new WorkspaceFiles(new TrustFile(join(stateFolder(), "trust.json")));
+  const here = await files.entries(process.cwd());
+  const all = [...own, ...here].map((entry) => [entry.name, entry] as const);
+  return [...new Map<string, Entry>(all).values()];
+}
+
+/** `flint config set KEY VALUE`: a value is JSON where the key takes no text. */
+export async function setConfig({ positionals }: Positionals): Promise<number> {
+  const [key, text, ...more] = positionals;
+  if (key === undefined || text === undefined) {
+    throw new UsageError("config set needs a key and a value: flint config set model flint/offline");
+  }
+  noArguments("config set", more);
+  checkName(key);
+  const config = userConfig();
+  await config.set(key.split("."), typedValue(key, text));
+  return say(`${key} is set in ${config.path}\n`);
+}
+
+/** `flint config unset KEY`. */
+export async function unsetConfig({ positionals }: Positionals): Promise<number> {
+  const key = oneArgument("config unset", positionals, "a key");
+  const config = userConfig();
+  // Whatever stands in the file can be taken out, also what should not be there.
+  if (await config.unset(key.split("."))) return say(`${key} is taken out of ${config.path}\n`);
+  checkName(key);
+  return complain(`${key} is not set.`, 1);
+}
+
+/** `flint config path`. */
+export async function showPaths({ positionals }: Positionals): Promise<number> {
+  noArguments("config path", positionals);
+  const project = join(process.cwd(), ".flint", "config.toml");
+  return say(
+    `yours    ${userConfigPath()}\nproject  ${project} (after flint trust)\nthreads  ${stateFolder()}\n`,
+  );
+}
+
+/** `flint config keys`. */
+export async function listKeys({ positionals }: Positionals): Promise<number> {
+  noArguments("config keys", positionals);
+  const rows = CONFIG_NAMES.map((name) => {
+    const { takes, doc, inProject } = CONFIG_KEYS[name];
+    const where = inProject ? "" : " Only in your own file.";
+    return `${name}\n    ${doc}${where}\n    Takes ${takes}.\n`;
+  });
+  return say(rows.join(""));
+}
+
+function userConfig(): UserConfig {
+  return new UserConfig(userConfigPath());
+}
+
+/** Unknown names get the same words as in the file; a table is not a key. */
+function checkName(key: string): void {
+  if (rowNameOf(key.split(".")) === undefined) throw new ConfigError(unknownKey(key.split(".")));
+}
+
+/** What was typed, as the kind of value that the key takes. */
+function typedValue(key: string, text: string): unknown {
+  const row = rowNameOf(key.split("."));
+  if (row !== undefined && CONFIG_KEYS[row].schema.safeParse(text).success) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Whatever it is, it is checked against the key, and refused in words.
+    return text;
+  }
+}

@@ -1,0 +1,128 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import {
+  comparisonFinding,
+  differences,
+  type Finding,
+  findingLines,
+  isAddress,
+  jsonReport,
+  recordingOf,
+  SUITES,
+  summaryLine,
+  type TryOptions,
+  tally,
+  tryServer,
+} from "@flint/server/conformance";
+import { inheritedEnvironment } from "@flint/server/environment";
+import { DOOR_NAMES, type DoorName, isDoorName } from "@flint/server/frontends";
+import { readToken } from "@flint/server/listeners";
+import { visible } from "@flint/view";
+import { UsageError } from "./arguments.ts";
+import { say, sayJson } from "./output.ts";
+
+interface ConformanceArguments {
+  readonly values: {
+    readonly door?: string | undefined;
+    readonly json?: boolean | undefined;
+    readonly only?: string | undefined;
+    readonly cwd?: string | undefined;
+    readonly timeout?: string | undefined;
+    readonly "offline-model"?: boolean | undefined;
+    readonly "token-file"?: string | undefined;
+    readonly schemas?: string | undefined;
+    readonly record?: string | undefined;
+    readonly compare?: string | undefined;
+  };
+  readonly positionals: readonly string[];
+}
+
+const DEFAULT_SECONDS = "30";
+
+/** `flint conformance`: tries a server by the suite of a door and prints what it does and does not do. */
+export async function conformance({ values, positionals }: ConformanceArguments): Promise<number> {
+  const door = doorOf(values.door);
+  const words = wordsOf(positionals);
+  const label = words.join(" ");
+  const progress = new Progress(values.json !== true);
+  if (values.json !== true) say(`The ${door} door of ${visible(label)}\n`);
+  const started = Date.now();
+  const tell = (finding: Finding): void => progress.tell(finding);
+  const tried = await tryServer({ words, door, ...optionsOf(values), tell });
+  const findings = [...tried, ...(await held(tried, door, values))];
+  for (const finding of findings.slice(tried.length)) tell(finding);
+  if (values.json === true) sayJson(jsonReport(label, door, findings));
+  else say(`\n${summaryLine(findings, (Date.now() - started) / 1000)}`);
+  return tally(findings).failed === 0 ? 0 : 1;
+}
+
+/** Keeps what the server said, and holds it against what another one said, as far as that is wanted. */
+async function held(
+  findings: readonly Finding[],
+  door: DoorName,
+  { record, compare }: ConformanceArguments["values"],
+): Promise<Finding[]> {
+  const recording = recordingOf(findings);
+  if (record !== undefined) await writeFile(record, `${JSON.stringify(recording, undefined, 1)}\n`);
+  if (compare === undefined) return [];
+  const { latitude } = await SUITES[door]();
+  const problems = differences(JSON.parse(await readFile(compare, "utf8")), recording, latitude);
+  return [comparisonFinding(compare, problems)];
+}
+
+function optionsOf(values: ConformanceArguments["values"]): Omit<TryOptions, "words" | "door" | "tell"> {
+  const { only, cwd, schemas, "offline-model": offline, "token-file": tokenFile } = values;
+  return {
+    environment: inheritedEnvironment(),
+    cwd: cwd === undefined ? undefined : resolve(cwd),
+    timeoutMs: secondsOf(values.timeout) * 1000,
+    only,
+    offline,
+    schemas: schemas === undefined ? undefined : resolve(schemas),
+    token: tokenFile === undefined ? undefined : readToken(resolve(tokenFile)),
+  };
+}
+
+/** Prints each check as soon as it is done, under the heading of its group. */
+class Progress {
+  readonly #wanted: boolean;
+  #about = "";
+
+  constructor(wanted: boolean) {
+    this.#wanted = wanted;
+  }
+
+  tell(finding: Finding): void {
+    if (!this.#wanted) return;
+    if (finding.about !== this.#about) say(`\n${finding.about}\n`);
+    this.#about = finding.about;
+    say(findingLines(finding));
+  }
+}
+
+function doorOf(name: string | undefined): DoorName {
+  if (name !== undefined && isDoorName(name)) return name;
+  const given = name === undefined ? "conformance needs" : `There is no door ${JSON.stringify(name)};`;
+  throw new UsageError(`${given} --door with one of ${DOOR_NAMES.join(", ")}.`);
+}
+
+/** One argument is an address or a whole command line; several are a program and its arguments. */
+function wordsOf(positionals: readonly string[]): readonly [string, ...string[]] {
+  const [first, ...more] = positionals;
+  if (first === undefined) {
+    throw new UsageError("conformance needs a server: an address such as ws://127.0.0.1:4747, or a command.");
+  }
+  if (more.length > 0 || isAddress(first)) return [first, ...more];
+  const [program = first, ...rest] = (first.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map(unquoted);
+  return [program, ...rest];
+}
+
+function unquoted(word: string): string {
+  return /^(["']).*\1$/.test(word) ? word.slice(1, -1) : word;
+}
+
+function secondsOf(text = DEFAULT_SECONDS): number {
+  const seconds = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && seconds > 0) return seconds;
+  throw new UsageError(`--timeout takes seconds above 0; not ${JSON.stringify(text)}.`);
+}

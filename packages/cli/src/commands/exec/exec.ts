@@ -1,0 +1,215 @@
+import type { TurnStatus, UserInput } from "@flint/protocol";
+import type { FlintClient, ThreadHandle, TurnResult } from "@flint/sdk";
+import type { Embedded } from "@flint/server/embed";
+import { TurnTally } from "../../screen/turn-tally.ts";
+import { type PlacedOptions, serverOptions } from "../arguments.ts";
+import type { Given } from "../command.ts";
+import { exitCodeOf, type StopCause } from "../exit-codes.ts";
+import { Approvals, NOBODY } from "./approval.ts";
+import { effortValue } from "./experimental/effort.ts";
+import { ThreadFeed } from "./feed.ts";
+import type { EXEC_FLAGS } from "./flags.ts";
+import { imageInput } from "./image.ts";
+import { readSchema, textInput } from "./input.ts";
+import { Interruption } from "./interrupt.ts";
+import { type ExecOptions, limitFlags, readExecOptions } from "./options.ts";
+import { questionsFor } from "./question.ts";
+import { type CheckedAnswer, checkAnswer } from "./schema.ts";
+import type { Schema } from "./schema-fault.ts";
+import { isPiped, readPiped } from "./stdin.ts";
+import { ExecTerminal } from "./terminal.ts";
+import { openThread } from "./thread.ts";
+
+/** `flint exec "PROMPT"`: one turn in a new thread or an old one, shown as it happens. */
+export async function exec({ values, positionals }: Given<typeof EXEC_FLAGS>): Promise<number> {
+  const options = readExecOptions(values);
+  const server = await serverOptions(options.server);
+  const schema = options.schemaFile === undefined ? undefined : await readSchema(options.schemaFile);
+  const images = await Promise.all(options.images.map(imageInput));
+  const tell = (text: string): void => void process.stderr.write(text);
+  const piped = isPiped(process.stdin) ? await readPiped(process.stdin, tell) : undefined;
+  const input = [...textInput(positionals, piped), ...images];
+  return runTurn({ options, server, schema, input });
+}
+
+/** One turn as the options say, from its first line to its exit code. */
+export function runTurn(given: RunOptions): Promise<number> {
+  return new ExecRun(given).run();
+}
+
+/** What one run works with. */
+export interface RunOptions {
+  readonly options: ExecOptions;
+  readonly server: PlacedOptions;
+  readonly schema: Schema | undefined;
+  readonly input: readonly UserInput[];
+  /** How hard the agent shall think, if it can be told. */
+  readonly effort?: string | undefined;
+  /** Gets the last thing that the agent said in a turn that is complete. */
+  readonly answered?: ((text: string) => void) | undefined;
+}
+
+/** One turn from the first line on the screen to the exit code. */
+class ExecRun {
+  readonly #given: RunOptions;
+  readonly #tally = new TurnTally();
+  readonly #terminal: ExecTerminal;
+  readonly #approvals: Approvals;
+  readonly #interruption: Interruption;
+  readonly #startedAt = Date.now();
+  #threadId: string | undefined;
+
+  constructor(given: RunOptions) {
+    this.#given = given;
+    const { options, server, schema } = given;
+    this.#interruption = new Interruption({
+      interrupting: () => this.#terminal.interrupting(),
+      leave: () => this.#leave(),
+    });
+    this.#terminal = new ExecTerminal({
+      shownAs: options.shownAs,
+      cwd: server.cwd,
+      tally: this.#tally,
+      answer: schema === undefined ? undefined : (text) => answerText(checkAnswer(text, schema), text),
+      threadId: () => this.#threadId,
+      interrupt: () => this.#interruption.press("SIGINT"),
+      hungUp: () => this.#interruption.hangUp(),
+    });
+    const { asker, look } = this.#terminal;
+    this.#approvals = new Approvals({ asker, look, cwd: server.cwd });
+  }
+
+  async run(): Promise<number> {
+    const stopListening = this.#interruption.listen(process);
+    // Nothing else may be open while an agent thinks; the program must not end for that.
+    const alive = setInterval(() => {}, 60_000);
+    try {
+      return await this.#served();
+    } finally {
+      this.#terminal.close();
+      stopListening();
+      clearInterval(alive);
+    }
+  }
+
+  /** The rest of the program is loaded while the first line is on the screen already. */
+  async #served(): Promise<number> {
+    const { embed } = await import("@flint/server/embed");
+    const embedded = await embed(this.#given.server, {
+      onApproval: this.#approvals.decide,
+      onQuestion: questionsFor(this.#terminal.asker),
+      onWarning: ({ message }) => this.#terminal.view.say(message),
+    });
+    try {
+      return this.#finish(await this.#turn(embedded));
+    } finally {
+      await embedded.close();
+    }
+  }
+
+  /** The turn; undefined if it was interrupted before it began. */
+  async #turn({ client }: Embedded): Promise<TurnResult | undefined> {
+    const { options, server, schema, input } = this.#given;
+    const { signal } = this.#interruption;
+    const feed = new ThreadFeed((event) => {
+      this.#tally.count(event);
+      this.#terminal.view.show(event);
+    });
+    client.follow(feed);
+    const { thread, takenUp, overrides, remarks } = await openThread(client, options, server);
+    this.#threadId = thread.id;
+    for (const remark of remarks) this.#terminal.remark(remark);
+    if (takenUp !== undefined) {
+      this.#tally.costBefore = thread.state.cost;
+      this.#terminal.view.show(takenUp);
+    }
+    feed.begin(thread.id);
+    if (signal.aborted) return undefined;
+    return thread.run(input, {
+      ...overrides,
+      ...(await this.#effort(client, thread, overrides.model)),
+      ...(schema === undefined ? {} : { outputSchema: { ...schema } }),
+      signal,
+      allowFailure: true,
+    });
+  }
+
+  /** The effort that is asked for, as the thread's agent takes it; what it cannot take is said and left out. */
+  async #effort(
+    client: FlintClient,
+    thread: ThreadHandle,
+    model: string | undefined,
+  ): Promise<EffortOverride> {
+    const { effort } = this.#given;
+    if (effort === undefined) return {};
+    // What a model offers is known for the thread's own; another one begins with what it does by itself.
+    const isOwn = model === undefined || isNameOf(model, thread.state.settings.model);
+    const config = isOwn ? effortValue(await client.configList(thread.id), effort) : undefined;
+    if (config !== undefined) return { config };
+    this.#terminal.view.say(`The effort ${JSON.stringify(effort)} is left out: the model has no such.`);
+    return {};
+  }
+
+  #finish(result: TurnResult | undefined): number {
+    const { options, schema, answered } = this.#given;
+    const status: TurnStatus = result?.status ?? "interrupted";
+    const text = result?.text ?? "";
+    const checked = schema === undefined ? undefined : checkAnswer(text, schema);
+    const goOn =
+      options.ephemeral || this.#threadId === undefined ? undefined : resumeCommand(this.#threadId);
+    const { tokens, cost, files } = this.#tally;
+    const tookMs = Date.now() - this.#startedAt;
+    this.#terminal.view.end({
+      status,
+      text,
+      error: this.#problemOf(result),
+      tookMs,
+      tokens,
+      cost,
+      files,
+      goOn,
+    });
+    this.#terminal.close();
+    if (status === "completed" && checked?.ok === false) {
+      process.stderr.write(`flint: The answer does not fit ${options.schemaFile}: ${checked.problem}.\n`);
+    }
+    // Agents hear why, but not all of them say it again.
+    if (this.#approvals.unasked) process.stderr.write(`flint: Something was declined. ${NOBODY}\n`);
+    if (status === "completed") answered?.(checked === undefined ? text : answerText(checked, text));
+    const fitsSchema = checked?.ok;
+    return exitCodeOf({ status, cause: this.#cause, unasked: this.#approvals.unasked, fitsSchema });
+  }
+
+  /** Why the turn failed; a limit that came from the command line is named as it was given there. */
+  #problemOf(result: TurnResult | undefined): string | undefined {
+    const error = result?.turn.error;
+    const { limits } = this.#given.options;
+    if (error?.errorInfo !== "BudgetExceeded" || limits === undefined) return error?.message;
+    return `${error.message} You gave ${limitFlags(limits).join(" and ")}.`;
+  }
+
+  get #cause(): StopCause | undefined {
+    return this.#interruption.cause;
+  }
+
+  /** The user does not want to wait: what runs is ended with this process. */
+  #leave(): void {
+    this.#terminal.close();
+    process.exit(exitCodeOf({ status: "interrupted", cause: this.#cause, unasked: false }));
+  }
+}
+
+type EffortOverride = { readonly config?: Readonly<Record<string, string>> };
+
+/** A model may be named with its agent, without it, or by its agent alone. */
+function isNameOf(name: string, model: string): boolean {
+  return name === model || model.endsWith(`/${name}`) || model.startsWith(`${name}/`);
+}
+
+function resumeCommand(threadId: string): string {
+  return `flint exec --resume ${threadId} "..."`;
+}
+
+function answerText(checked: CheckedAnswer, text: string): string {
+  return checked.ok ? checked.json : text;
+}

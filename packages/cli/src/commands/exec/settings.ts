@@ -1,0 +1,71 @@
+import { join } from "node:path";
+import {
+  type ApprovalPolicy,
+  type Budget,
+  changedBudget,
+  type SandboxPolicy,
+  type ThreadSettings,
+} from "@flint/protocol";
+import { USUAL_POLICIES } from "@flint/server/config";
+import { stateFolder } from "@flint/server/environment";
+import { WorkspacesOnDemand } from "@flint/server/serve";
+import type { PlacedOptions } from "../arguments.ts";
+import type { TurnLimits } from "./options.ts";
+
+/** What an agent may do in a turn, and how much of it. */
+export interface Allowance {
+  readonly approvalPolicy: ApprovalPolicy;
+  readonly sandboxPolicy: SandboxPolicy;
+  readonly budget?: Budget | undefined;
+}
+
+/**
+ * What a new thread in a folder would be allowed: what was said on the command line, else what the trusted files of
+ * the folder say, else the user's own configuration.
+ */
+export async function allowanceIn(cwd: string, server: PlacedOptions): Promise<Allowance> {
+  const userRoot = server.userRoot ?? server.root ?? stateFolder();
+  const workspaces = new WorkspacesOnDemand(async () => {
+    const { WorkspaceFiles } = await import("@flint/server/workspace");
+    const { TrustFile } = await import("@flint/server/workspace");
+    return new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")));
+  }, new Set(server.chosen));
+  const here = await workspaces.configOf(cwd);
+  return {
+    approvalPolicy: here.approvalPolicy ?? server.approvalPolicy ?? USUAL_POLICIES.approvalPolicy,
+    sandboxPolicy: here.sandboxPolicy ?? server.sandboxPolicy ?? USUAL_POLICIES.sandboxPolicy,
+    budget: here.budget === undefined ? server.budget : changedBudget(server.budget, here.budget),
+  };
+}
+
+/** The budget to send with a turn, so that no limit of an earlier run stays and none that is configured is lost. */
+export function turnBudget(
+  configured: Budget | undefined,
+  limits: TurnLimits | undefined,
+  current: Budget | undefined,
+): Budget {
+  const thread = configured?.thread ?? {};
+  return {
+    turn: { ...configured?.turn, ...limits },
+    // Sent only when it differs: a budget that is sent again forgets how far the user has let the thread go on.
+    ...(isSame(thread, current?.thread ?? {}) ? {} : { thread }),
+  };
+}
+
+function isSame(one: object, other: object): boolean {
+  const sorted = (amounts: object) => JSON.stringify(Object.entries(amounts).sort());
+  return sorted(one) === sorted(other);
+}
+
+/** What somebody should know before an agent begins that may do more than usual; undefined if it may not. */
+export function boldness({
+  approvalPolicy,
+  sandboxPolicy,
+}: Pick<ThreadSettings, "approvalPolicy" | "sandboxPolicy">): string | undefined {
+  const unasked = approvalPolicy === "never";
+  const unconfined = sandboxPolicy.type === "dangerFullAccess";
+  if (unasked && unconfined)
+    return "Nothing is asked for and nothing is confined (approval never, sandbox danger-full-access).";
+  if (unasked) return "Nothing is asked for (approval never).";
+  return unconfined ? "Commands are not confined (sandbox danger-full-access)." : undefined;
+}

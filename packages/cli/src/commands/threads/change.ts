@@ -1,0 +1,89 @@
+import type { FlintClient } from "@flint/sdk";
+import { visible } from "@flint/view";
+import { noArguments, oneArgument, UsageError } from "../arguments.ts";
+import { withStoredThings } from "../local-server.ts";
+import { say, sayJson } from "../output.ts";
+import { askLine, someoneIsThere } from "../terminal.ts";
+import { findThread } from "../thread-reference.ts";
+
+interface Positionals {
+  readonly positionals: readonly string[];
+}
+
+interface ForkArguments extends Positionals {
+  readonly values: { readonly "last-turn"?: string | undefined; readonly json?: boolean | undefined };
+}
+
+interface DeleteArguments extends Positionals {
+  readonly values: { readonly yes?: boolean | undefined };
+}
+
+/** `flint threads fork ID`. */
+export async function forkThread({ values, positionals }: ForkArguments): Promise<number> {
+  const reference = oneArgument("threads fork", positionals, "a thread: an id, or last");
+  const lastTurnId = values["last-turn"];
+  const { thread } = await withStoredThings(async (client) => {
+    const { id: threadId } = await findThread(client, reference, process.cwd());
+    return client.call("thread/fork", { threadId, ...(lastTurnId === undefined ? {} : { lastTurnId }) });
+  });
+  if (values.json === true) return sayJson(thread);
+  return say(`${thread.id}\n`);
+}
+
+/** `flint threads name ID NAME`. */
+export async function nameThread({ positionals }: Positionals): Promise<number> {
+  const [reference, ...words] = positionals;
+  const name = words.join(" ").trim();
+  if (reference === undefined || name === "") {
+    throw new UsageError('threads name needs a thread and a name: flint threads name last "login bug"');
+  }
+  const id = await onThread(reference, (client, threadId) =>
+    client.call("thread/name/set", { threadId, name }),
+  );
+  return say(`${id} is called ${visible(name)}\n`);
+}
+
+/** `flint threads archive ID`. */
+export async function archiveThread({ positionals }: Positionals): Promise<number> {
+  const reference = oneArgument("threads archive", positionals, "a thread: an id, or last");
+  const id = await onThread(reference, (client, threadId) => client.call("thread/archive", { threadId }));
+  return say(`archived ${id}\n`);
+}
+
+/** `flint threads unarchive ID`. */
+export async function unarchiveThread({ positionals }: Positionals): Promise<number> {
+  const reference = oneArgument("threads unarchive", positionals, "a thread: an id or its name");
+  const id = await onThread(reference, (client, threadId) => client.call("thread/unarchive", { threadId }));
+  return say(`${id} is out of the archive\n`);
+}
+
+/** `flint threads delete ID`. Asks first; without anybody to ask it wants to be told by --yes. */
+export async function deleteThread({ values, positionals }: DeleteArguments): Promise<number> {
+  const [reference, ...more] = positionals;
+  if (reference === undefined) throw new UsageError("threads delete needs a thread: an id, or last.");
+  noArguments("threads delete", more);
+  return withStoredThings(async (client) => {
+    const thread = await findThread(client, reference, process.cwd());
+    if (values.yes !== true && !(await confirmed(thread.id, thread.name ?? thread.preview))) return 1;
+    await client.call("thread/delete", { threadId: thread.id });
+    return say(`deleted ${thread.id}\n`);
+  });
+}
+
+async function confirmed(id: string, about: string): Promise<boolean> {
+  if (!someoneIsThere()) throw new UsageError("Nobody is at a terminal to confirm it; add --yes.");
+  const [line = ""] = about.split("\n");
+  const answer = await askLine(`Delete ${id} (${visible(line)}) for good? [y/N] `);
+  return answer?.toLowerCase() === "y";
+}
+
+async function onThread(
+  reference: string,
+  change: (client: FlintClient, threadId: string) => Promise<unknown>,
+): Promise<string> {
+  return withStoredThings(async (client) => {
+    const { id } = await findThread(client, reference, process.cwd());
+    await change(client, id);
+    return id;
+  });
+}

@@ -1,0 +1,63 @@
+import { writeFile } from "node:fs/promises";
+import type { Thread, Turn } from "@flint/protocol";
+import type { FlintClient } from "@flint/sdk";
+import { visible } from "@flint/view";
+import { oneArgument, UsageError } from "../arguments.ts";
+import { withStoredThings } from "../local-server.ts";
+import { say, sayJson } from "../output.ts";
+import { findThread } from "../thread-reference.ts";
+import { markdownOf } from "./transcript.ts";
+
+interface ShowArguments {
+  readonly values: { readonly json?: boolean | undefined };
+  readonly positionals: readonly string[];
+}
+
+interface ExportArguments {
+  readonly values: { readonly format?: string | undefined; readonly out?: string | undefined };
+  readonly positionals: readonly string[];
+}
+
+/** `flint threads show ID`. */
+export async function showThread({ values, positionals }: ShowArguments): Promise<number> {
+  const reference = oneArgument("threads show", positionals, "a thread: an id, or last");
+  const { thread, turns } = await withStoredThings((client) => whole(client, reference));
+  if (values.json === true) return sayJson({ thread, turns });
+  return say(visible(markdownOf(thread, turns)));
+}
+
+/** `flint threads export ID`. A file gets the text as it is; a terminal gets it made safe. */
+export async function exportThread({ values, positionals }: ExportArguments): Promise<number> {
+  const reference = oneArgument("threads export", positionals, "a thread: an id, or last");
+  const { format = "markdown", out } = values;
+  if (format !== "markdown" && format !== "json") {
+    throw new UsageError(`--format takes markdown or json; not ${JSON.stringify(format)}.`);
+  }
+  const { thread, turns } = await withStoredThings((client) => whole(client, reference));
+  const text =
+    format === "json" ? `${JSON.stringify({ thread, turns }, undefined, 2)}\n` : markdownOf(thread, turns);
+  if (out === undefined) return say(process.stdout.isTTY ? visible(text) : text);
+  await writeFile(out, text, { mode: 0o600 });
+  return say(`${out}\n`);
+}
+
+interface WholeThread {
+  readonly thread: Thread;
+  readonly turns: readonly Turn[];
+}
+
+async function whole(client: FlintClient, reference: string): Promise<WholeThread> {
+  const { id: threadId } = await findThread(client, reference, process.cwd());
+  const pages: (readonly Turn[])[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const page = await client.call("thread/read", {
+      threadId,
+      includeTurns: true,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    pages.unshift(page.turns ?? []);
+    if (page.nextCursor === undefined) return { thread: page.thread, turns: pages.flat() };
+    cursor = page.nextCursor;
+  }
+}

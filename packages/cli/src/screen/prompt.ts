@@ -1,0 +1,82 @@
+import { visible } from "@flint/view";
+import type { Block } from "./block.ts";
+import type { Key } from "./keys.ts";
+import { type Line, lineOf, span } from "./line.ts";
+
+/** One answer that a key gives. */
+export interface Choice<Value> {
+  readonly key: string;
+  readonly label: string;
+  readonly value: Value;
+  /** What it means, for whoever presses `?`. */
+  readonly help: string;
+}
+
+/** What a key did to a question: nothing, something to see, or an answer. */
+export type Step<Value> =
+  | { readonly type: "open" }
+  | { readonly type: "help" }
+  | { readonly type: "answered"; readonly value: Value };
+
+/** What a key means for a question with one key for each answer. Enter and everything unknown never say yes. */
+export function stepChoice<Value>(
+  choices: readonly Choice<Value>[],
+  otherwise: Value,
+  key: Key,
+): Step<Value> {
+  if (key.type === "enter" || key.type === "escape" || key.type === "end")
+    return { type: "answered", value: otherwise };
+  if (key.type !== "text") return { type: "open" };
+  if (key.text === "?") return { type: "help" };
+  const chosen = choices.find((choice) => choice.key === key.text);
+  return chosen === undefined ? { type: "open" } : { type: "answered", value: chosen.value };
+}
+
+/** The choices on one line: `[y] once  [n] no`. Where it is too long, each key stays with its words. */
+export function choiceLine(question: string, choices: readonly Choice<unknown>[]): Line {
+  const keys = [...choices, { key: "?", label: "help" }].flatMap(({ key, label }) => [
+    span("  "),
+    span(`[${key}]`, "cyan"),
+    span(`\u00a0${label.replaceAll(" ", "\u00a0")}`),
+  ]);
+  return [span(question, "bold"), ...keys];
+}
+
+/** What each choice means. */
+export function helpBlock(choices: readonly Choice<unknown>[]): Block {
+  const lines = choices.map(({ key, help }): Line => [span(`  ${key}  `, "cyan"), span(help)]);
+  const enter: Line = [span("  Enter alone is no. Ctrl-C interrupts the turn.", "dim")];
+  return { head: [...lines, enter], indent: 5 };
+}
+
+/** A line that is being typed. */
+export interface Typing {
+  readonly text: string;
+  readonly secret: boolean;
+}
+
+/** What a key does to a line that is being typed. Escape and the end of input give it up. */
+export function stepTyping(typing: Typing, key: Key): Typing | { readonly done: string | undefined } {
+  switch (key.type) {
+    case "text":
+      return { ...typing, text: typing.text + key.text };
+    case "backspace":
+      return { ...typing, text: Array.from(typing.text).slice(0, -1).join("") };
+    case "clear":
+      return { ...typing, text: "" };
+    case "enter":
+      return { done: typing.text };
+    case "escape":
+    case "end":
+      return { done: undefined };
+    case "interrupt":
+    case "suspend":
+      return typing;
+  }
+}
+
+/** The line as it is shown while it is typed; of a secret not even its length is. */
+export function typingLine({ text, secret }: Typing): Line {
+  const shown = secret ? (text === "" ? "" : "(hidden)") : visible(text);
+  return [span("> ", "cyan"), ...lineOf(shown), span(" ", "inverse")];
+}

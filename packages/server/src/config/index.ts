@@ -1,0 +1,10 @@
+export { agentId } from "./agent-id.ts";
+export { type ConfiguredAgent, commandAgent, configuredAgents, findProgram } from "./agents.ts";
+export { ConfigValues } from "./config-values.ts";
+export { CONFIG_KEYS, CONFIG_NAMES, namesBelow, rowNameOf } from "./keys.ts";
+export { mcpServersOf } from "./mcp-servers.ts";
+export { nearest } from "./nearest.ts";
+export { ConfigError, checkedDocument, isTable, unknownKey } from "./parse.ts";
+export { USUAL_POLICIES } from "./policies.ts";
+export { configuredOptions, nativeOptions } from "./server-config.ts";
+export { UserConfig } from "./user-config.ts";

@@ -1,0 +1,2 @@
+export { TrustFile } from "./trust-file.ts";
+export { WorkspaceFiles } from "./workspace-files.ts";

@@ -1,0 +1,105 @@
+import { readFile } from "node:fs/promises";
+import type { PolicyRules } from "@flint/core/ports";
+import { ConfigError } from "../config/parse.ts";
+import { FileRules, type PolicyRule } from "./file-rules.ts";
+import { checkRule, unknownWord } from "./rule-check.ts";
+
+/**
+ * Reads a policy file: the answers to approvals for runs that nobody watches. Throws a ConfigError that names the
+ * file, the line, the rule and the field, and what would be right.
+ */
+export async function readPolicyFile(path: string): Promise<PolicyRules> {
+  return parsePolicy(await textOf(path), path);
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`The policy file ${path} cannot be read: ${why}.`, { cause: error });
+  }
+}
+
+/** The rules that a text means. Throws as `readPolicyFile` does. */
+export async function parsePolicy(text: string, path: string): Promise<PolicyRules> {
+  const { parse, TomlError } = await import("smol-toml");
+  try {
+    return checked(parse(text), new PolicyText(text, path));
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const [problem = "not TOML"] = error.message.replace(/^Invalid TOML document: /, "").split("\n");
+    throw new ConfigError(`${path} line ${error.line}: ${problem}.`, { cause: error });
+  }
+}
+
+const KEYS = ["unanswered", "rule"];
+
+function checked(document: Readonly<Record<string, unknown>>, text: PolicyText): PolicyRules {
+  for (const key of Object.keys(document)) {
+    if (!KEYS.includes(key)) text.problem(undefined, key, unknownWord("key", key, KEYS));
+  }
+  const { unanswered = "ask", rule: tables = [] } = document;
+  if (unanswered !== "ask" && unanswered !== "decline") {
+    const message = `unanswered is "decline" or "ask"; not ${JSON.stringify(unanswered)}.`;
+    text.problem(undefined, "unanswered", message);
+  }
+  const isList = Array.isArray(tables) && tables.every(isTable);
+  if (!isList) text.problem(undefined, "rule", "rules are tables of their own; begin each with [[rule]].");
+  const rules = isList ? tables.flatMap((table, place) => ruleOf(table, place + 1, text)) : [];
+  text.throwIfWrong();
+  return new FileRules(text.path, unanswered === "decline" ? "decline" : "ask", rules);
+}
+
+function ruleOf(table: Readonly<Record<string, unknown>>, number: number, text: PolicyText): PolicyRule[] {
+  const rule = checkRule(table);
+  if ("decision" in rule) return [{ ...rule, number, line: text.lineOf(number) }];
+  for (const { field, message } of rule) text.problem(number, field, message);
+  return [];
+}
+
+function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+/** The text of a policy file, for saying where in it something is wrong. */
+class PolicyText {
+  readonly path: string;
+  readonly #lines: readonly string[];
+  readonly #problems: string[] = [];
+
+  constructor(text: string, path: string) {
+    this.path = path;
+    this.#lines = text.split("\n");
+  }
+
+  /** The line of a rule, or of a field in it or above all rules, as far as it can be found. */
+  lineOf(rule: number | undefined, field?: string): number | undefined {
+    const headers = this.#lines.flatMap((line, place) =>
+      /^\s*\[\[\s*rule\s*\]\]/.test(line) ? [place] : [],
+    );
+    const start = rule === undefined ? 0 : headers[rule - 1];
+    const end = headers[rule ?? 0] ?? this.#lines.length;
+    if (start === undefined) return undefined;
+    const place = this.#lines.findIndex((line, at) => at >= start && at < end && begins(line, field));
+    if (place !== -1) return place + 1;
+    return rule === undefined ? undefined : start + 1;
+  }
+
+  problem(rule: number | undefined, field: string | undefined, message: string): void {
+    const line = this.lineOf(rule, field);
+    const place = line === undefined ? this.path : `${this.path} line ${line}`;
+    this.#problems.push(rule === undefined ? `${place}: ${message}` : `${place}: rule ${rule}: ${message}`);
+  }
+
+  throwIfWrong(): void {
+    if (this.#problems.length > 0) throw new ConfigError(this.#problems.join("\n"));
+  }
+}
+
+function begins(line: string, field: string | undefined): boolean {
+  const written = line.trim().replace(/^["'[]+/, "");
+  return (
+    field !== undefined && written.startsWith(field) && /^["'\]\s]*[=.\]]/.test(written.slice(field.length))
+  );
+}

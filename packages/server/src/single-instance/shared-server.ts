@@ -1,0 +1,40 @@
+import type { Engine } from "@flint/core";
+import { SYSTEM_CLOCK } from "@flint/core/ports";
+import type { Door } from "@flint/frontends";
+import type { Lock } from "@flint/host/store";
+import { type DoorName, type DoorSettings, doorsWith, OpenDoors, ROOT_DOOR } from "../doors.ts";
+import { Listening } from "../listeners/listening.ts";
+import type { Company } from "../serve-stdio.ts";
+
+/** A server on stdio that others may join. */
+export interface Host {
+  readonly engine: Engine;
+  readonly name: DoorName;
+  /** The state folder to be found in. */
+  readonly folder: string;
+  readonly cwd: string;
+  /** The lock of the folder. */
+  readonly lock: Lock;
+  /** How its doors are. */
+  readonly doors: DoorSettings;
+}
+
+/** Lets others find and join the server of stdio. Undefined, and told on stderr, if they cannot. */
+export async function keepCompany(host: Host, door: Door): Promise<Company | undefined> {
+  const doors = new OpenDoors(host.engine, doorsWith(host.doors));
+  doors.adopt(host.name, door);
+  const { folder, cwd, lock, name } = host;
+  const bare = { addresses: [], token: undefined, allowOrigins: [], allowHosts: [] };
+  try {
+    return await Listening.start(
+      doors,
+      { ...bare, door: name, root: ROOT_DOOR, presence: { folder, cwd, lock } },
+      SYSTEM_CLOCK,
+    );
+  } catch (error) {
+    // A state folder that cannot be written: this client is served all the same, and hears of it when it matters.
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`flint: others cannot join this server: ${reason}\n`);
+    return undefined;
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { exact, visible } from "./escape.ts";
+
+test.each([
+  ["plain text, ünïcode and 日本", "plain text, ünïcode and 日本"],
+  ["two\nlines\tand a tab", "two\nlines\tand a tab"],
+  ["\u001b]52;c;aGk=\u0007", "\\u{1b}]52;c;aGk=\\u{7}"],
+  ["two\r\nlines", "two\nlines"],
+  ["over\rwritten", "over\\u{d}written"],
+  ["abc\u202edcba", "abc\\u{202e}dcba"],
+  ["zero\u200bwidth", "zero\\u{200b}width"],
+  ["a\u2028new line", "a\\u{2028}new line"],
+  ["soft\u00adhyphen, \u3164filler", "soft\\u{ad}hyphen, \\u{3164}filler"],
+  ["tag\u{e0041}", "tag\\u{e0041}"],
+  ["hidden\u{e0101}", "hidden\\u{e0101}"],
+  ["half \ud83d of a pair", "half \\u{d83d} of a pair"],
+  ["👩🏽‍💻 and ✔️ and 🇩🇪", "👩🏽‍💻 and ✔️ and 🇩🇪"],
+  ["a\u200db", "a\\u{200d}b"],
+])("%j is shown as %j on a terminal [P36]", (text, shown) => {
+  expect(visible(text)).toBe(shown);
+});
+
+test("what is to be judged shows every character that is not what it looks like [P36]", () => {
+  expect(exact("rm\u00a0-rf\t/\r\nls  -l")).toBe("rm\\u{a0}-rf\\u{9}/\\u{d}\nls  -l");
+});

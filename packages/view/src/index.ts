@@ -1,0 +1,1 @@
+export { exact, visible } from "./escape.ts";
