@@ -110,7 +110,7 @@ async function settingUp(agent: "claude" | "codex") {
   const open = async (nativeId?: string) => {
     const session = await driver.open({
       ...{ threadId: "t", settings, nativeId, sandbox, mcpServers: [] },
-      ...{ history: async () => [], account: async () => "" },
+      ...{ history: async () => [], handoffSummary: async () => "" },
     });
     onTestFinished(() => session.close());
     return session;

@@ -289,7 +289,7 @@ function open(driver: ScriptedDriver, nativeId?: string): Promise<DriverSession>
     settings: SETTINGS,
     nativeId,
     history: async () => [],
-    account: async () => "",
+    handoffSummary: async () => "",
     sandbox,
     mcpServers: [],
   });

@@ -113,8 +113,8 @@ export class ScriptedDriver implements Driver {
     if (this.#options.openFails !== undefined) throw this.#options.openFails;
     const { threadId, settings, nativeId, mcpServers, clientTools = [] } = spec;
     const history = await spec.history();
-    const account = await spec.account();
-    const forkOf = spec.forkOf && { ...spec.forkOf, account: await spec.forkOf.account() };
+    const account = await spec.handoffSummary();
+    const forkOf = spec.forkOf && { ...spec.forkOf, account: await spec.forkOf.handoffSummary() };
     const turns: TurnRecord[] = [];
     const opened = { threadId, settings, nativeId, history, account, forkOf, mcpServers, clientTools };
     const record = { ...opened, turns, closes: 0 };

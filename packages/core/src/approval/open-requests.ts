@@ -10,7 +10,7 @@ import {
   type ToolCallResult,
   type UserQuestion,
 } from "@flint/protocol";
-import type { ActionPromise, ClientToolCall, Clock, PolicyRules, Rules } from "../ports/index.ts";
+import type { ActionGuarantees, ClientToolCall, Clock, PolicyRules, Rules } from "../ports/index.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import { type Actor, isGranted, refuseUnknownRule, rulesMadeBy, suggestionsFor } from "./grants.ts";
 import { type Waiting, WaitingAnswers } from "./pending-answers.ts";
@@ -51,7 +51,12 @@ export class OpenRequests {
   }
 
   /** Whether an action may happen: the policy says it, or somebody who is asked. */
-  async approve(turnId: string, agent: string, action: Action, promise?: ActionPromise): Promise<Decision> {
+  async approve(
+    turnId: string,
+    agent: string,
+    action: Action,
+    promise?: ActionGuarantees,
+  ): Promise<Decision> {
     const { log, rules, clock } = this.#options;
     const actor = { project: log.state.settings.cwd, agent };
     const verdict = this.#judge(action, actor, promise);
@@ -133,7 +138,7 @@ export class OpenRequests {
     this.#toolCalls.settleTurn(turnId, CALL_ENDED);
   }
 
-  #judge(action: Action, actor: Actor, promise: ActionPromise = {}): Verdict {
+  #judge(action: Action, actor: Actor, promise: ActionGuarantees = {}): Verdict {
     const { log, rules, policyRules } = this.#options;
     const { grants, rules: taken, settings } = log.state;
     const granted = isGranted(action, actor, { grants, taken, rules: rules.list() });

@@ -1,11 +1,11 @@
-import type { DriverSession, SessionSpec, UnaskedWork } from "@flint/core/ports";
+import type { AgentInitiatedWork, DriverSession, SessionSpec } from "@flint/core/ports";
 import { inputText } from "@flint/protocol";
 import { Gate, ScriptedDriver, settled, testEngine } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
 /** An agent that can begin to work by itself. */
 class EagerDriver extends ScriptedDriver {
-  begin: (work: UnaskedWork) => void = () => undefined;
+  begin: (work: AgentInitiatedWork) => void = () => undefined;
 
   override async open(spec: SessionSpec): Promise<DriverSession> {
     this.begin = (work) => spec.startTurn?.(work);
@@ -31,9 +31,9 @@ async function eager() {
   return { gate, driver, client, threadId, queue, turns };
 }
 
-function work(more: Partial<UnaskedWork> = {}) {
+function work(more: Partial<AgentInitiatedWork> = {}) {
   const refusals: string[] = [];
-  const wish: UnaskedWork = {
+  const wish: AgentInitiatedWork = {
     ...{ reason: "The kettle boils.", isWaiting: () => true, refuse: () => refusals.push("refused") },
     ...more,
   };

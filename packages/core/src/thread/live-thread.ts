@@ -11,13 +11,13 @@ import { waitAtMost } from "../async/bounded-wait.ts";
 import { SerialQueue } from "../async/serial-queue.ts";
 import { extendedBudget, type Limits } from "../budget/limits.ts";
 import type {
+  AgentInitiatedWork,
   Checkpoints,
   Clock,
   McpServerConfig,
   PolicyRules,
   Rules,
   Sandbox,
-  UnaskedWork,
 } from "../ports/index.ts";
 import type { Catalogue } from "../settings/catalogue.ts";
 import { AgentSession, type OpenSession } from "../turn/agent-session.ts";
@@ -78,7 +78,7 @@ export class LiveThread {
   #interrupted: string | undefined;
   #closed = false;
   /** What the agent does by itself, until it has a turn. */
-  #unasked: { readonly agent: string; readonly work: UnaskedWork } | undefined;
+  #unasked: { readonly agent: string; readonly work: AgentInitiatedWork } | undefined;
   /** Whether what waits in the queue may follow: not after a turn that did not complete, until a person asks for another. */
   #goesOn = false;
   /** When somebody last used it, in unix milliseconds. */
@@ -257,7 +257,7 @@ export class LiveThread {
   }
 
   /** An agent that works by itself: that is a turn too, before what waits in the queue. */
-  #wants(agent: string, work: UnaskedWork): void {
+  #wants(agent: string, work: AgentInitiatedWork): void {
     this.#unasked = { agent, work };
     void this.queue.run(() => this.#startNext());
   }
@@ -282,12 +282,12 @@ export class LiveThread {
     return next === undefined ? undefined : this.decideQueued(next);
   }
 
-  #decideUnasked({ reason }: UnaskedWork): DecidedTurn {
+  #decideUnasked({ reason }: AgentInitiatedWork): DecidedTurn {
     return this.decideTurn({ kind: "prompt", input: [], unasked: reason });
   }
 
   /** What still waits for a turn, if its agent is still that of the thread. */
-  #takeUnasked(): UnaskedWork | undefined {
+  #takeUnasked(): AgentInitiatedWork | undefined {
     const { agent, work } = this.#unasked ?? {};
     this.#unasked = undefined;
     if (work?.isWaiting() !== true) return undefined;

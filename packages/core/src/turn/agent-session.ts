@@ -1,12 +1,12 @@
 import type { ClientTool, ThreadState, Turn } from "@flint/protocol";
 import { waitAtMost } from "../async/bounded-wait.ts";
 import type {
+  AgentInitiatedWork,
   Clock,
   DriverSession,
   McpServerConfig,
   NativeFork,
   Sandbox,
-  UnaskedWork,
 } from "../ports/index.ts";
 import type { Catalogue } from "../settings/catalogue.ts";
 import type { ThreadLog } from "../thread/log.ts";
@@ -32,7 +32,7 @@ export interface AgentSessionOptions {
   /** The state of another thread; undefined if it is gone. */
   stateOf(threadId: string): Promise<ThreadState | undefined>;
   /** Told when an agent works by itself and needs a turn for that. */
-  startTurn(agent: string, work: UnaskedWork): void;
+  startTurn(agent: string, work: AgentInitiatedWork): void;
 }
 
 /** A session together with the agent it belongs to. */
@@ -89,7 +89,7 @@ export class AgentSession {
   /** Lets go of an agent that can be taken up again where it was; others stay, and so does one that is busy. */
   async rest(): Promise<void> {
     const { agent, opened } = this.#opening ?? {};
-    if (agent === undefined || this.#options.catalogue.driver(agent)?.restsWhenIdle !== true) return;
+    if (agent === undefined || this.#options.catalogue.driver(agent)?.stopsWhenIdle !== true) return;
     await opened?.catch(() => undefined);
     if (!this.isBusy) await this.drop();
   }
@@ -125,7 +125,7 @@ export class AgentSession {
         : {
             nativeId: source.nativeId,
             position: source.position,
-            account: async () => accountOf(await missed()),
+            handoffSummary: async () => accountOf(await missed()),
           };
     const asksToWrite = driver.asksToWrite === true;
     const session = await driver.open({
@@ -133,7 +133,7 @@ export class AgentSession {
       settings: workingSettings(settings, asksToWrite),
       nativeId,
       history,
-      account,
+      handoffSummary: account,
       forkOf,
       startTurn: (work) => this.#options.startTurn(agent, work),
       sandbox,

@@ -8,7 +8,7 @@ import {
 } from "@flint/protocol";
 import type { OpenRequests } from "../approval/open-requests.ts";
 import type { BudgetGuard } from "../budget/budget-guard.ts";
-import type { ActionPromise, ClientToolCall } from "../ports/index.ts";
+import type { ActionGuarantees, ClientToolCall } from "../ports/index.ts";
 import { wellFormed } from "../text/well-formed.ts";
 import type { TurnFiles } from "./files.ts";
 
@@ -38,7 +38,7 @@ export class TurnAsking {
   }
 
   /** Whether the agent may act. What it may is undoable: the files are saved before. */
-  async approve(agent: string, action: Action, promise?: ActionPromise): Promise<Decision> {
+  async approve(agent: string, action: Action, promise?: ActionGuarantees): Promise<Decision> {
     const { turnId, requests, files, isOver } = this.#options;
     const ask = () => requests.approve(turnId, agent, wellFormed(action), promise);
     const decision = await this.#answered(ask, NOT_ALLOWED);

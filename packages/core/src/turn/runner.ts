@@ -242,7 +242,7 @@ export class TurnRunner {
     const { turn, log } = this.#options;
     const { turnId, kind, input, review, outputSchema, unasked } = turn;
     return {
-      ...{ turnId, kind, input, review, outputSchema, unasked },
+      ...{ turnId, kind, input, review, outputSchema, agentInitiated: unasked },
       settings: workingSettings(log.state.settings, asksToWrite),
       signal: this.#abort.signal,
       emit: (event) => this.#emit(event),

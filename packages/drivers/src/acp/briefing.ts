@@ -52,9 +52,9 @@ export class Briefing {
   async #textBefore(untold: "account" | "copied" | "history", turnId: string): Promise<string> {
     switch (untold) {
       case "account":
-        return this.#spec.account();
+        return this.#spec.handoffSummary();
       case "copied":
-        return (await this.#spec.forkOf?.account()) ?? "";
+        return (await this.#spec.forkOf?.handoffSummary()) ?? "";
       case "history":
         return historyText((await this.#spec.history()).filter(({ id }) => id !== turnId));
     }

@@ -45,7 +45,7 @@ test("an agent that is not on this machine says how to get it", async () => {
     },
     nativeId: undefined,
     history: async () => [],
-    account: async () => "",
+    handoffSummary: async () => "",
     mcpServers: [],
     sandbox: {
       state: async () => ({ available: false, mechanism: "none" }),

@@ -26,7 +26,7 @@ export interface AcpOptions extends AgentOptions {
 /** Any agent that speaks the Agent Client Protocol. What it offers is known once it ran for the first time. */
 export class AcpDriver implements Driver {
   readonly id: string;
-  readonly restsWhenIdle: boolean;
+  readonly stopsWhenIdle: boolean;
   readonly #options: AcpOptions;
   readonly #clock: Clock;
   #offlineFolder: Promise<string> | undefined;
@@ -35,7 +35,7 @@ export class AcpDriver implements Driver {
   constructor(options: AcpOptions, clock: Clock = SYSTEM_CLOCK) {
     this.#clock = clock;
     this.id = options.id;
-    this.restsWhenIdle = options.profile.resumes;
+    this.stopsWhenIdle = options.profile.resumes;
     this.#options = options;
     this.#selectors = presetSelectors(options.profile);
   }

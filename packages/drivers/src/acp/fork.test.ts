@@ -12,7 +12,7 @@ test("an agent that can copy a session is told only what the copy does not know"
   const { run } = await bench(["--fork"]);
   const first = await run("text", {});
   const nativeId = first.nativeId ?? "";
-  const copy = await run("echo", { forkOf: { nativeId, account: async () => THE_REST } });
+  const copy = await run("echo", { forkOf: { nativeId, handoffSummary: async () => THE_REST } });
   expect(copy.said).toContain(THE_REST);
   expect(copy.said).not.toContain(EVERYTHING);
   expect(copy.nativeId).not.toBe(nativeId);
@@ -24,7 +24,9 @@ test("one that fails to, or does not offer it, is told everything in words, and 
     [[], 0],
   ] as const) {
     const { run } = await bench(flags);
-    const { said, turn } = await run("echo", { forkOf: { nativeId: "fixture-1", account: async () => "" } });
+    const { said, turn } = await run("echo", {
+      forkOf: { nativeId: "fixture-1", handoffSummary: async () => "" },
+    });
     expect(said).toContain(EVERYTHING);
     const told = turn.events.filter((event) => JSON.stringify(event).includes("copy of its session"));
     expect(told).toHaveLength(notices);
@@ -43,7 +45,7 @@ async function bench(flags: readonly string[]) {
     const session = await driver.open({
       ...{ threadId: mintId(), settings, nativeId: undefined, mcpServers: [], ...wishes },
       history: async () => [],
-      account: async () => (text === "text" ? "" : EVERYTHING),
+      handoffSummary: async () => (text === "text" ? "" : EVERYTHING),
       sandbox: new CommandSandbox({ environment: process.env }),
     });
     onTestFinished(() => session.close());

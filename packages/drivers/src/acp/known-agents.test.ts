@@ -70,7 +70,7 @@ async function turnWith(name: AcpProfileName, steps: readonly FakeStep[], wishes
   const session = await driver.open({
     ...{ threadId: "t", settings, nativeId: undefined, mcpServers: [] },
     sandbox: new CommandSandbox({ environment: process.env }),
-    ...{ history: async () => [], account: async () => "" },
+    ...{ history: async () => [], handoffSummary: async () => "" },
   });
   onTestFinished(() => session.close());
   const { decision } = wishes;

@@ -153,7 +153,13 @@ async function codexAcp(script?: OfflineScript) {
     sandboxPolicy: { type: "workspaceWrite" },
     config: {},
   };
-  const common = { settings, sandbox, mcpServers: [], history: async () => [], account: async () => "" };
+  const common = {
+    settings,
+    sandbox,
+    mcpServers: [],
+    history: async () => [],
+    handoffSummary: async () => "",
+  };
   const open = async (nativeId?: string, other: Partial<ThreadSettings> = {}) => {
     const spec = { ...common, settings: { ...settings, ...other } };
     const session = await driver.open({ threadId: mintId(), nativeId, ...spec });

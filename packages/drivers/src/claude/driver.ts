@@ -22,7 +22,7 @@ const NOT_FOUND =
 export class ClaudeDriver implements Driver {
   readonly id = "claude";
   readonly asksToWrite = true;
-  readonly restsWhenIdle = true;
+  readonly stopsWhenIdle = true;
   readonly #options: AgentOptions;
   readonly #clock: Clock;
   readonly #home: string;

@@ -224,7 +224,7 @@ test("a conversation that Claude lost is told anew from the next session on", as
   const turn = turnOf(bench, "hello");
   await expect(lost.run(turn)).rejects.toThrow(/no longer has its session/);
   expect(turn.events).toEqual([{ type: "session", nativeId: "" }]);
-  const session = await bench.open({ account: async () => "Before this, a lamp was mended." });
+  const session = await bench.open({ handoffSummary: async () => "Before this, a lamp was mended." });
   expect((await run(bench, "hello", {}, session)).outcome).toEqual({ status: "completed" });
   expect(JSON.stringify(bench.model.requests.at(-1)?.body.messages)).toContain("a lamp was mended");
 });
@@ -283,9 +283,9 @@ test("a session is copied for a fork and told only what the copy lacks; one that
   const bench = await realClaude();
   const { turn } = await run(bench, "hello");
   const nativeId = turn.events.find((event) => event.type === "session")?.nativeId ?? "";
-  const account = async () => "everything at once";
-  const forkOf = { nativeId, account: async () => "the lamp was mended" };
-  const fork = await run(bench, "what did I ask you?", {}, await bench.open({ forkOf, account }));
+  const handoffSummary = async () => "everything at once";
+  const forkOf = { nativeId, handoffSummary: async () => "the lamp was mended" };
+  const fork = await run(bench, "what did I ask you?", {}, await bench.open({ forkOf, handoffSummary }));
   const asked = () => JSON.stringify(bench.model.requests.at(-1)?.body.messages);
   const contained = () =>
     ["hello", "lamp was mended", "everything at once"].map((text) => asked().includes(text));
@@ -298,7 +298,7 @@ test("a session is copied for a fork and told only what the copy lacks; one that
     { ...forkOf, nativeId: nowhere },
     { ...forkOf, position: nowhere },
   ]) {
-    const told = await run(bench, "hi", {}, await bench.open({ forkOf: lost, account }));
+    const told = await run(bench, "hi", {}, await bench.open({ forkOf: lost, handoffSummary }));
     expect(told.outcome).toEqual({ status: "completed" });
     expect(contained()).toEqual([false, false, true]);
     expect(told.turn.events).toContainEqual(failure);

@@ -67,7 +67,7 @@ export class ClaudeSession implements DriverSession {
   }
 
   run(turn: TurnContext): Promise<TurnOutcome> {
-    const begun = turn.unasked === undefined ? this.#begin(turn) : this.#join(turn);
+    const begun = turn.agentInitiated === undefined ? this.#begin(turn) : this.#join(turn);
     this.#begun = begun.catch(() => undefined);
     return this.#finish(turn, begun);
   }
@@ -135,7 +135,7 @@ export class ClaudeSession implements DriverSession {
   #account(): Promise<string> {
     const { forkOf } = this.#spec;
     const isCopy = forkOf !== undefined && forkOf.nativeId === this.#session.forkOf;
-    return isCopy ? forkOf.account() : this.#spec.account();
+    return isCopy ? forkOf.handoffSummary() : this.#spec.handoffSummary();
   }
 
   async #finish(turn: TurnContext, beginning: Promise<Begun | undefined>): Promise<TurnOutcome> {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { UnaskedWork } from "@flint/core/ports";
+import type { AgentInitiatedWork } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { mintId, type ThreadSettings } from "@flint/protocol";
 import {
@@ -30,8 +30,8 @@ real("the real Claude goes on by itself when a command in its background has end
   const input = { command: "sleep 1; echo built", run_in_background: true };
   const script = [[{ call: "Bash", input }], [{ text: "It builds." }], [{ text: "All is well." }]];
   const bench = await realClaude({ script });
-  let heard: (work: UnaskedWork) => void = () => undefined;
-  const wanted = new Promise<UnaskedWork>((resolve) => {
+  let heard: (work: AgentInitiatedWork) => void = () => undefined;
+  const wanted = new Promise<AgentInitiatedWork>((resolve) => {
     heard = resolve;
   });
   const session = await bench.open({ startTurn: (work) => heard(work) });
@@ -137,13 +137,13 @@ test("what the user says before there is a turn for it gets one turn with it, wh
     ...{ model: "claude/default", cwd: path, approvalPolicy: "always", config: {} },
     sandboxPolicy: { type: "dangerFullAccess" },
   };
-  let heard: (work: UnaskedWork) => void = () => undefined;
-  const wanted = new Promise<UnaskedWork>((resolve) => {
+  let heard: (work: AgentInitiatedWork) => void = () => undefined;
+  const wanted = new Promise<AgentInitiatedWork>((resolve) => {
     heard = resolve;
   });
   const session = await driver.open({
     ...{ threadId: mintId(), settings, nativeId: undefined, mcpServers: [], sandbox },
-    ...{ history: async () => [], account: async () => "", startTurn: (work) => heard(work) },
+    ...{ history: async () => [], handoffSummary: async () => "", startTurn: (work) => heard(work) },
   });
   onTestFinished(() => session.close());
   const run = async (text: string) => {

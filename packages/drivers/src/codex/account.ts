@@ -5,12 +5,12 @@ import { textInput } from "./settings.ts";
 
 /** What Codex is told of a thread in words: what other agents did, or all that happened if it has no memory of it. */
 export class Account {
-  readonly #spec: Pick<SessionSpec, "account" | "history" | "forkOf">;
+  readonly #spec: Pick<SessionSpec, "handoffSummary" | "history" | "forkOf">;
   #isTold = false;
   #isLost = false;
   #isCopy = false;
 
-  constructor(spec: Pick<SessionSpec, "account" | "history" | "forkOf">) {
+  constructor(spec: Pick<SessionSpec, "handoffSummary" | "history" | "forkOf">) {
     this.#spec = spec;
   }
 
@@ -35,7 +35,7 @@ export class Account {
   async input(turnId: string): Promise<CodexUserInput[]> {
     if (this.#isTold) return [];
     const known = (this.#isCopy ? this.#spec.forkOf : undefined) ?? this.#spec;
-    const account = (await known.account()) || (await this.#forgotten(turnId));
+    const account = (await known.handoffSummary()) || (await this.#forgotten(turnId));
     if (account === "") return [];
     return [textInput(`What happened in this conversation before you joined it:\n\n${account}`)];
   }

@@ -9,7 +9,10 @@ real("a copy of a thread is told only what it does not know", async () => {
   const first = await run(await open(), { text: "hello", settings });
   const nativeId = first.turn.events.find((event) => event.type === "session")?.nativeId ?? "";
   const account = async () => "the lamp was mended";
-  const fork = await open({ forkOf: { nativeId, account }, account: async () => "everything at once" });
+  const fork = await open({
+    forkOf: { nativeId, handoffSummary: account },
+    handoffSummary: async () => "everything at once",
+  });
   await run(fork, { text: "what did I ask you?", settings });
   const asked = JSON.stringify(model.requests.at(-1)?.body);
   expect(["hello", "the lamp was mended"].map((words) => asked.includes(words))).toEqual([true, true]);
@@ -25,8 +28,8 @@ real(
     const nativeId = first.turn.events.find((event) => event.type === "session")?.nativeId ?? "";
     const message = expect.stringContaining("told what happened in words");
     for (const lost of [{ nativeId: nowhere }, { nativeId, position: nowhere }]) {
-      const forkOf = { ...lost, account: async () => "" };
-      const session = await open({ forkOf, account: async () => "the lamp was mended" });
+      const forkOf = { ...lost, handoffSummary: async () => "" };
+      const session = await open({ forkOf, handoffSummary: async () => "the lamp was mended" });
       const { turn, outcome } = await run(session, { text: "hello", settings });
       expect(outcome).toEqual({ status: "completed" });
       const asked = JSON.stringify(model.requests.at(-1)?.body);

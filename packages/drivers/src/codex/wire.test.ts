@@ -58,7 +58,7 @@ describe("what Codex is told", () => {
   test("what other agents did is told before the first prompt, and once", async () => {
     const fake = new FakeCodex();
     const { opened } = await fakeSession(fake, onTestFinished, {
-      spec: { account: async () => "User: paint it red" },
+      spec: { handoffSummary: async () => "User: paint it red" },
     });
     for (const text of ["go", "on"]) {
       const outcome = opened.run(new RecordingTurn({ text, settings: SETTINGS }));
@@ -83,7 +83,7 @@ test("[S0-103] [S4-7] [S4-48] one process serves all threads, each by the id tha
     ...spec,
     threadId: "o",
     history: async () => [],
-    account: async () => "",
+    handoffSummary: async () => "",
   });
   for (const [each, text] of [
     [opened, "first"],
@@ -266,6 +266,6 @@ test("a missing program is said with the way to get it, before any turn", async 
   expect(await driver.models()).toEqual([]);
   const fake = new FakeCodex();
   const spec = { threadId: "t", settings: SETTINGS, nativeId: undefined, sandbox: fake, mcpServers: [] };
-  const failed = driver.open({ ...spec, history: async () => [], account: async () => "" });
+  const failed = driver.open({ ...spec, history: async () => [], handoffSummary: async () => "" });
   await expect(failed).rejects.toThrow(/npm install -g @openai\/codex/);
 });

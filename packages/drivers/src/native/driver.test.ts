@@ -76,7 +76,7 @@ function specFor(model: string, more: Partial<SessionSpec> = {}): SessionSpec {
     settings: { ...settingsIn("/"), model },
     nativeId: undefined,
     history: async () => [],
-    account: async () => "",
+    handoffSummary: async () => "",
     sandbox: NO_SANDBOX,
     mcpServers: [],
     ...more,

@@ -25,7 +25,7 @@ async function open(options: { history?: readonly Turn[]; sandbox?: Sandbox } = 
     settings,
     nativeId: undefined,
     history: async () => options.history ?? [],
-    account: async () => "",
+    handoffSummary: async () => "",
     sandbox: options.sandbox ?? sandbox,
     mcpServers: [],
   });

@@ -31,8 +31,8 @@ export class AgentOnDemand implements Driver {
   }
 
   /** Only the driver itself knows whether its sessions can be resumed; before it is loaded it has none to stop. */
-  get restsWhenIdle(): boolean {
-    return this.#driverInUse?.restsWhenIdle === true;
+  get stopsWhenIdle(): boolean {
+    return this.#driverInUse?.stopsWhenIdle === true;
   }
 
   async models(): Promise<readonly Model[]> {

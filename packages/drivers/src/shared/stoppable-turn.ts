@@ -14,11 +14,11 @@ export function stoppableTurn(turn: TurnContext, signal: AbortSignal): TurnConte
     settings: turn.settings,
     review: turn.review,
     outputSchema: turn.outputSchema,
-    unasked: turn.unasked,
+    agentInitiated: turn.agentInitiated,
     signal,
     emit: (event) => turn.emit(event),
     ready: () => orAborted(turn.ready(), signal, undefined),
-    approve: (action, promise) => orAborted(turn.approve(action, promise), signal, CANCELLED),
+    approve: (action, guarantees) => orAborted(turn.approve(action, guarantees), signal, CANCELLED),
     ask: (itemId, questions) => orAborted(turn.ask(itemId, questions), signal, {}),
     callTool: (call) => orAborted(turn.callTool(call), signal, ENDED),
   };

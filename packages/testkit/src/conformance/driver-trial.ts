@@ -46,8 +46,8 @@ export async function open(under: DriverUnderTest, wishes: SessionWishes = {}): 
     settings,
     nativeId,
     history: async () => history,
-    account: async () => "",
-    forkOf: forkOf === undefined ? undefined : { nativeId: forkOf, position, account: async () => "" },
+    handoffSummary: async () => "",
+    forkOf: forkOf === undefined ? undefined : { nativeId: forkOf, position, handoffSummary: async () => "" },
     mcpServers: [],
     sandbox,
   });

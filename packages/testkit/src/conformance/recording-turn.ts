@@ -23,7 +23,7 @@ export interface RecordingTurnOptions {
   /** What came of a call of a client's tool; without it the call stays open until the turn is stopped. */
   readonly toolResult?: ToolCallResult;
   readonly outputSchema?: TurnContext["outputSchema"];
-  readonly unasked?: TurnContext["unasked"];
+  readonly unasked?: TurnContext["agentInitiated"];
 }
 
 type Waiter<Value> = { resolve(value: Value): void; reject(error: Error): void };
@@ -38,7 +38,7 @@ export class RecordingTurn implements TurnContext {
   readonly kind = "prompt";
   readonly review = undefined;
   readonly outputSchema: TurnContext["outputSchema"];
-  readonly unasked: TurnContext["unasked"];
+  readonly agentInitiated: TurnContext["agentInitiated"];
   readonly input: readonly UserInput[];
   readonly settings: ThreadSettings;
   /** What was reported while the turn ran, in order. */
@@ -61,7 +61,7 @@ export class RecordingTurn implements TurnContext {
     const { text, outputSchema, unasked } = options;
     this.input = unasked === undefined ? [{ type: "text", text }] : [];
     this.outputSchema = outputSchema;
-    this.unasked = unasked;
+    this.agentInitiated = unasked;
     this.settings = options.settings;
   }
 

@@ -44,7 +44,7 @@ export async function openBench(options: BenchOptions = {}) {
     ...{ threadId: mintId(), settings, nativeId: options.nativeId },
     sandbox: realSandbox(),
     history: async () => options.history ?? [],
-    account: async () => options.account ?? "",
+    handoffSummary: async () => options.account ?? "",
     mcpServers: options.mcpServers ?? [],
   });
   onTestFinished(() => session.close());

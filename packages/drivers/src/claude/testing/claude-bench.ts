@@ -83,7 +83,7 @@ export class ClaudeBench implements Place {
       settings: this.settings,
       nativeId: undefined,
       history: async () => [],
-      account: async () => "",
+      handoffSummary: async () => "",
       mcpServers: [],
       sandbox: this.#kit.sandbox,
       ...spec,

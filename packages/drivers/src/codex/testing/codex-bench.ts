@@ -35,7 +35,7 @@ export async function codexBench(script?: OfflineScript) {
   const open = async (spec: Partial<SessionSpec> = {}, by: CodexDriver = driver) => {
     const session = await by.open({
       ...{ threadId: "t", settings, nativeId: undefined, sandbox, mcpServers: [] },
-      ...{ history: async () => [], account: async () => "" },
+      ...{ history: async () => [], handoffSummary: async () => "" },
       ...spec,
     });
     onTestFinished(() => session.close());

@@ -26,7 +26,7 @@ export interface FakeSessionWishes {
 export function specOf(fake: FakeCodex): SessionSpec {
   return {
     ...{ threadId: "flint-thread", settings: SETTINGS, nativeId: undefined, sandbox: fake, mcpServers: [] },
-    ...{ history: async () => [], account: async () => "" },
+    ...{ history: async () => [], handoffSummary: async () => "" },
   };
 }
 

@@ -31,7 +31,7 @@ export function openBench(options: BenchOptions) {
       settings,
       nativeId: undefined,
       history: async () => options.history ?? [],
-      account: async () => "",
+      handoffSummary: async () => "",
       sandbox,
       mcpServers: [],
     },

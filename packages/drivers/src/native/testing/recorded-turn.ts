@@ -1,4 +1,4 @@
-import type { ActionPromise, ClientToolCall, DriverEvent, TurnContext } from "@flint/core/ports";
+import type { ActionGuarantees, ClientToolCall, DriverEvent, TurnContext } from "@flint/core/ports";
 import {
   type Action,
   type Answers,
@@ -40,7 +40,7 @@ export class RecordedTurn implements TurnContext {
   readonly events: DriverEvent[] = [];
   readonly actions: Action[] = [];
   /** What was promised with each of them. */
-  readonly promises: ActionPromise[] = [];
+  readonly promises: ActionGuarantees[] = [];
   readonly questions: (readonly UserQuestion[])[] = [];
   readonly toolCalls: ClientToolCall[] = [];
   readonly #wishes: TurnWishes;
@@ -63,7 +63,7 @@ export class RecordedTurn implements TurnContext {
     return this.#wishes.ready?.() ?? new Promise((resolve) => setImmediate(resolve));
   }
 
-  async approve(action: Action, promise: ActionPromise = {}): Promise<Decision> {
+  async approve(action: Action, promise: ActionGuarantees = {}): Promise<Decision> {
     this.actions.push(action);
     this.promises.push(promise);
     const { decide = () => "allow" as const } = this.#wishes;

@@ -24,7 +24,7 @@ test("[S2-76] a tool of the client is called by the model, shown, and its result
   writeFileSync(script, JSON.stringify(steps));
   const session = await new NativeDriver({ offlineScript: script }).open({
     ...{ threadId: "t", settings, nativeId: undefined, mcpServers: [], clientTools: [LAMP] },
-    ...{ history: async () => [], account: async () => "" },
+    ...{ history: async () => [], handoffSummary: async () => "" },
     sandbox: new CommandSandbox({ environment: process.env }),
   });
   onTestFinished(() => session.close());

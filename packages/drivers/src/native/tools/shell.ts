@@ -1,4 +1,4 @@
-import type { ActionPromise, LaunchResult, LaunchSpec } from "@flint/core/ports";
+import type { ActionGuarantees, LaunchResult, LaunchSpec } from "@flint/core/ports";
 import { asFlintError, type FlintError, type Item, type SandboxPolicy } from "@flint/protocol";
 import { isReviewCommand } from "../review-commands.ts";
 import { type BackgroundCommand, type BackgroundCommands, MOST_COMMANDS } from "./background.ts";
@@ -77,7 +77,7 @@ class ShellCall {
     return this.#asked({ onlyReads: true });
   }
 
-  async #asked(promise: ActionPromise): Promise<ToolOutcome> {
+  async #asked(promise: ActionGuarantees): Promise<ToolOutcome> {
     const { turn, signal } = this.#context;
     const { id: itemId, command, cwd } = this.#item;
     const decision = await turn.approve({ kind: "command", itemId, command, cwd }, promise);
