@@ -16,9 +16,9 @@ const FIRST_TURN = [
   "packages/server/src/config/workspace-files.ts",
   "packages/host/src/checkpoints/index.ts",
   "packages/host/src/store/index.ts",
-  "packages/drivers/src/native/models/listing.ts",
-  "packages/drivers/src/native/models/model-shelf.ts",
-  "packages/drivers/src/native/models/offline.ts",
+  "packages/agent/src/models/listing.ts",
+  "packages/agent/src/models/model-cache.ts",
+  "packages/offline-model/src/offline-model.ts",
   "packages/drivers/src/native/session.ts",
 ];
 /** What modules of a start name but do not use: lists of all that a package has, and what only such lists lead to. */

@@ -3,9 +3,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { type CommandPlace, commandPlace } from "./flint.ts";
 
-const SERVER = fileURLToPath(
-  new URL("../../packages/drivers/src/native/mcp/fixtures/server.mjs", import.meta.url),
-);
+const SERVER = fileURLToPath(new URL("../../packages/agent/src/mcp/fixtures/server.mjs", import.meta.url));
 
 const SCRIPT = JSON.stringify([
   [{ call: "mcp__notes__echo", input: { text: "hello from a tool" } }],

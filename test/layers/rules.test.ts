@@ -19,12 +19,21 @@ const PACKAGES: Record<string, PackageFacts> = {
     exports: {
       "@flint/host/store": "packages/host/src/store/index.ts",
       "@flint/host/globs": "packages/host/src/globs/index.ts",
+      "@flint/host/files": "packages/host/src/files/index.ts",
     },
     dependencies: flint("protocol", "core"),
   },
+  agent: {
+    exports: { "@flint/agent": "packages/agent/src/index.ts" },
+    dependencies: flint("protocol", "rpc", "core", "host"),
+  },
+  "offline-model": {
+    exports: { "@flint/offline-model": "packages/offline-model/src/index.ts" },
+    dependencies: flint("protocol", "core", "agent"),
+  },
   drivers: {
     exports: { "@flint/drivers": "packages/drivers/src/index.ts" },
-    dependencies: flint("protocol", "rpc", "core", "host"),
+    dependencies: flint("protocol", "rpc", "core", "host", "agent", "offline-model"),
   },
   frontends: {
     exports: { "@flint/frontends": "packages/frontends/src/index.ts" },
@@ -66,6 +75,17 @@ describe("the layer rule", () => {
     expect(rules.layers(graph)).toEqual([`packages/core/src/a.ts:1 ${problem}`]);
   });
 
+  test.each([
+    ["offline-model", "agent"],
+    ["drivers", "agent"],
+    ["agent", "core"],
+  ])("refuses %s in %s", (to, from) => {
+    const graph = workspace({ [`~/${from}/src/a.ts`]: `import "@flint/${to}";` });
+    expect(rules.layers(graph)).toEqual([
+      `packages/${from}/src/a.ts:1 imports @flint/${to}: ${from} may not import ${to}`,
+    ]);
+  });
+
   test("refuses an allowed package that package.json does not declare", () => {
     const graph = workspace({ "~/frontends/src/a.ts": '\nimport "@flint/rpc";' });
     expect(rules.layers(graph)).toEqual([
@@ -102,6 +122,8 @@ describe("the ports rule", () => {
   test.each([
     ["drivers", 'import type { Driver } from "@flint/core/ports";'],
     ["drivers", 'import { Glob } from "@flint/host/globs";'],
+    ["agent", 'import { readPlainFile } from "@flint/host/files";'],
+    ["offline-model", 'import type { Clock } from "@flint/core/ports";'],
     ["host", 'import type { Store } from "@flint/core/ports";'],
     ["frontends", 'import { follow } from "@flint/core/ports";'],
     ["frontends", 'import type { Engine } from "@flint/core";'],
@@ -113,6 +135,9 @@ describe("the ports rule", () => {
   test.each([
     ["host", 'import { Engine } from "@flint/core";'],
     ["drivers", 'import type { Engine } from "@flint/core";'],
+    ["agent", 'import type { Engine } from "@flint/core";'],
+    ["agent", 'import { open } from "@flint/host/store";'],
+    ["offline-model", 'import type { Engine } from "@flint/core";'],
     ["drivers", 'import { open } from "@flint/host/store";'],
     ["drivers", 'import type { Store } from "@flint/host/store";'],
     ["drivers", 'const { open } = await import("@flint/host/store");'],

@@ -6,17 +6,43 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   rpc: ["protocol"],
   core: ["protocol"],
   host: ["protocol", "core"],
-  drivers: ["protocol", "rpc", "core", "host"],
+  agent: ["protocol", "rpc", "core", "host"],
+  "offline-model": ["protocol", "core", "agent"],
+  drivers: ["protocol", "rpc", "core", "host", "agent", "offline-model"],
   frontends: ["protocol", "rpc", "core"],
   sdk: ["protocol", "rpc"],
   view: ["protocol"],
-  server: ["protocol", "rpc", "core", "host", "drivers", "frontends", "sdk", "view"],
-  cli: ["protocol", "rpc", "core", "host", "drivers", "frontends", "sdk", "view", "server"],
+  server: [
+    "protocol",
+    "rpc",
+    "core",
+    "host",
+    "agent",
+    "offline-model",
+    "drivers",
+    "frontends",
+    "sdk",
+    "view",
+  ],
+  cli: [
+    "protocol",
+    "rpc",
+    "core",
+    "host",
+    "agent",
+    "offline-model",
+    "drivers",
+    "frontends",
+    "sdk",
+    "view",
+    "server",
+  ],
   testkit: ["protocol", "rpc", "core", "host", "sdk"],
 };
 
-/** What drivers may use of core and host: the ports they implement, and path patterns. */
-const FOR_DRIVERS = ["@flint/core/ports", "@flint/host/globs"];
+/** What agents and their drivers may use of core and host: the ports they implement, path patterns and files. */
+const FOR_AGENTS = ["@flint/core/ports", "@flint/host/globs", "@flint/host/files"];
+const AGENT_PACKAGES = ["agent", "offline-model", "drivers"];
 
 /** The only places that may start a process. */
 const STARTS_PROCESSES = [
@@ -68,8 +94,8 @@ export const externals: Rule = (graph) =>
 const FOR_HOST = ["@flint/core/ports", "@flint/core/redact", "@flint/core/serial-queue"];
 
 /**
- * Drivers see the ports of core and the path patterns of host; host sees the ports; front ends see the ports and the
- * engine's types.
+ * The agent, the offline model and the drivers see the ports of core, and path patterns and files of host; host sees the
+ * ports; front ends see the ports and the engine's types.
  */
 export const corePorts: Rule = (graph) =>
   eachEdge(graph, (module, edge) => {
@@ -77,10 +103,10 @@ export const corePorts: Rule = (graph) =>
     if (!/^@flint\/(?:core|host)(?:\/|$)/.test(edge.specifier)) return undefined;
     if (from === "host" && !FOR_HOST.includes(edge.specifier))
       return `host may use ${FOR_HOST.join(", ")} only`;
-    if (from === "drivers") {
-      return FOR_DRIVERS.includes(edge.specifier)
+    if (from !== undefined && AGENT_PACKAGES.includes(from)) {
+      return FOR_AGENTS.includes(edge.specifier)
         ? undefined
-        : `drivers may use ${FOR_DRIVERS.join(" and ")} only`;
+        : `${from} may use ${FOR_AGENTS.join(", ")} only`;
     }
     if (from !== "frontends" || edge.specifier === "@flint/core/ports") return undefined;
     if (edge.specifier === "@flint/core" && edge.typeOnly) return undefined;

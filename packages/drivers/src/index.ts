@@ -1,15 +1,14 @@
+import type { NativeOptions } from "@flint/agent";
 import type { Driver } from "@flint/core/ports";
 import type { Print } from "./codex/drift.ts";
 import { NativeDriver } from "./native/driver.ts";
-import type { NativeOptions } from "./native/options.ts";
 import { AgentOnDemand } from "./shared/agent-on-demand.ts";
 import type { AgentOptions } from "./shared/agent-options.ts";
 
+export type { Endpoint, ModelAccess, NamedEndpoint, NativeOptions, WebAccess } from "@flint/agent";
+export { DEFAULT_NATIVE_OPTIONS, FIRST_LISTED } from "@flint/agent";
 export { type AcpProfile, KNOWN_ACP_AGENTS } from "./acp/profiles.ts";
 export type { Print } from "./codex/drift.ts";
-export { FIRST_LISTED } from "./native/models/providers.ts";
-export type { Endpoint, ModelAccess, NamedEndpoint, NativeOptions, WebAccess } from "./native/options.ts";
-export { DEFAULT_NATIVE_OPTIONS } from "./native/options.ts";
 export type { AgentOptions, AgentProgram, ProcessSpan } from "./shared/agent-options.ts";
 
 /** An agent that may be on this machine, by the name that its models begin with. */

@@ -57,7 +57,7 @@ class OfflineModel {
   #server: Promise<{ readonly url: string; close(): Promise<void> }> | undefined;
 
   async address(): Promise<string> {
-    this.#server ??= import("@flint/drivers/model-server").then(({ ModelServer }) => ModelServer.start({}));
+    this.#server ??= import("@flint/offline-model/http").then(({ ModelServer }) => ModelServer.start({}));
     return (await this.#server).url;
   }
 

@@ -12,7 +12,7 @@ export async function serveModel({ values, positionals }: ServeArguments): Promi
   noArguments("model serve", positionals);
   const port = portOf(values.port);
   const script = values.script === undefined ? undefined : resolve(values.script);
-  const { ModelServer } = await import("@flint/drivers/model-server");
+  const { ModelServer } = await import("@flint/offline-model/http");
   const server = await ModelServer.start({ port, script }).catch((thrown: unknown) => {
     throw portProblem(thrown, port);
   });

@@ -4,6 +4,7 @@ export * from "./driver.ts";
 export * from "./policy-rules.ts";
 export * from "./rules.ts";
 export * from "./sandbox.ts";
+export * from "./stoppable-turn.ts";
 export * from "./store.ts";
 export * from "./store-errors.ts";
 export * from "./workspaces.ts";

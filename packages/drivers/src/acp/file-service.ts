@@ -1,10 +1,9 @@
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
-import type { Sandbox } from "@flint/core/ports";
+import { orAborted, type Sandbox } from "@flint/core/ports";
 import type { Decision, FileUpdateChange, Item, ThreadSettings } from "@flint/protocol";
 import type { FileDiff } from "../shared/file-diff.ts";
-import { orAborted } from "../shared/stoppable-turn.ts";
 import type { Desk } from "./desk.ts";
 import { RequestRefusal } from "./request-refusal.ts";
 import { type JsonObject, numberOf, textOf } from "./wire.ts";

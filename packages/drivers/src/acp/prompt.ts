@@ -1,8 +1,8 @@
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
+import { type ImageInput, readPicture } from "@flint/host/files";
 import { inputText, type UserInput } from "@flint/protocol";
-import { type ImageInput, readPicture } from "../shared/picture.ts";
 
 /** What an agent takes beside text. */
 export interface PromptAbilities {

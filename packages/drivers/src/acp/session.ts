@@ -1,7 +1,12 @@
-import type { DriverSession, SessionSpec, TurnContext, TurnOutcome } from "@flint/core/ports";
+import {
+  type DriverSession,
+  orAborted,
+  type SessionSpec,
+  type TurnContext,
+  type TurnOutcome,
+} from "@flint/core/ports";
 import type { ThreadSettings, UserInput } from "@flint/protocol";
 import type { FileDiff } from "../shared/file-diff.ts";
-import { orAborted } from "../shared/stoppable-turn.ts";
 import { AcpAgent } from "./agent.ts";
 import { Briefing } from "./briefing.ts";
 import { ClientServices } from "./client-services.ts";

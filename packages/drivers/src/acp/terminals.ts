@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
-import type { RunningProcess, Sandbox } from "@flint/core/ports";
+import { orAborted, type RunningProcess, type Sandbox } from "@flint/core/ports";
 import { type Decision, type Item, LIMITS } from "@flint/protocol";
-import { orAborted } from "../shared/stoppable-turn.ts";
 import type { Desk } from "./desk.ts";
 import { RequestRefusal } from "./request-refusal.ts";
 import { type JsonObject, listOf, numberOf, objectOf, textOf } from "./wire.ts";

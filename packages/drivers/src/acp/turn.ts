@@ -1,10 +1,9 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
-import type { DriverEvent, TurnContext, TurnOutcome } from "@flint/core/ports";
+import { type DriverEvent, orAborted, type TurnContext, type TurnOutcome } from "@flint/core/ports";
 import { asFlintError, type Decision, FlintError, type Item, type TurnError } from "@flint/protocol";
 import { RemoteError } from "@flint/rpc";
 import { answerElicitation } from "../shared/elicitation.ts";
 import type { FileDiff } from "../shared/file-diff.ts";
-import { orAborted } from "../shared/stoppable-turn.ts";
 import type { AcpAgent } from "./agent.ts";
 import { AllowedWork } from "./allowed.ts";
 import { chooseAll } from "./choices.ts";

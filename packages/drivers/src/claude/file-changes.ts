@@ -1,8 +1,8 @@
 import { isAbsolute, relative, resolve } from "node:path";
+import { plainText, UNREADABLE } from "@flint/host/files";
 import type { FileUpdateChange } from "@flint/protocol";
 import { blocksOf, type ClaudeFrame } from "@flint/protocol/claude";
 import { loadFileDiff } from "../shared/file-diff.ts";
-import { plainText, UNREADABLE } from "../shared/plain-file.ts";
 import { isRecord, textField } from "./fields.ts";
 import type { FileChanges, ToolUse } from "./state.ts";
 import { toolKind } from "./tool-names.ts";

@@ -1,7 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { plainText } from "@flint/host/files";
 import type { ThreadSettings } from "@flint/protocol";
-import { plainText } from "../shared/plain-file.ts";
 
 /** The names of such files; the first one that a folder has counts. */
 const NAMES = ["CLAUDE.md", "AGENTS.md"];

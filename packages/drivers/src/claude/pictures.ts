@@ -1,6 +1,6 @@
+import { type ImageInput, readPicture } from "@flint/host/files";
 import { inputText } from "@flint/protocol";
 import type { ClaudeInputBlock } from "@flint/protocol/claude";
-import { type ImageInput, readPicture } from "../shared/picture.ts";
 
 /** A picture as a block, or the reason why it cannot be given. Never rejects. */
 export async function pictureBlock(image: ImageInput, cwd: string): Promise<ClaudeInputBlock> {

@@ -1,8 +1,14 @@
-import type { Clock, DriverSession, SessionSpec, TurnContext, TurnOutcome } from "@flint/core/ports";
+import {
+  type Clock,
+  type DriverSession,
+  orAborted,
+  type SessionSpec,
+  type TurnContext,
+  type TurnOutcome,
+} from "@flint/core/ports";
 import { FlintError, type ThreadSettings, type UserInput } from "@flint/protocol";
 import type { ClaudeWelcome } from "@flint/protocol/claude";
 import type { AgentOptions, AgentProgram } from "../shared/agent-options.ts";
-import { orAborted } from "../shared/stoppable-turn.ts";
 import type { NativeSession } from "./args.ts";
 import { answerAlone } from "./asks.ts";
 import { BackgroundWork } from "./background.ts";

@@ -7,7 +7,7 @@ import type { ClaudeBench } from "./testing/claude-bench.ts";
 import { realClaude, run, turnOf } from "./testing/real-claude.ts";
 
 const test = needs("claude");
-const MCP_SERVER = new URL("../native/mcp/fixtures/library-server.mjs", import.meta.url);
+const MCP_SERVER = new URL("../../../agent/src/mcp/fixtures/library-server.mjs", import.meta.url);
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 

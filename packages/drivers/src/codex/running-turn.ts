@@ -1,7 +1,6 @@
-import type { Clock, TurnContext, TurnOutcome } from "@flint/core/ports";
+import { type Clock, stoppableTurn, type TurnContext, type TurnOutcome } from "@flint/core/ports";
 import type { UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexServerCall } from "@flint/protocol/codex";
-import { stoppableTurn } from "../shared/stoppable-turn.ts";
 import { answerCall } from "./calls.ts";
 import type { CodexServer } from "./server.ts";
 import { inputOf } from "./settings.ts";

@@ -1,13 +1,13 @@
-import type {
-  DriverSession,
-  McpServerStatus,
-  SessionSpec,
-  TurnContext,
-  TurnOutcome,
+import {
+  type DriverSession,
+  type McpServerStatus,
+  orAborted,
+  type SessionSpec,
+  type TurnContext,
+  type TurnOutcome,
 } from "@flint/core/ports";
 import type { UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexReviewTarget } from "@flint/protocol/codex";
-import { orAborted } from "../shared/stoppable-turn.ts";
 import { Account } from "./account.ts";
 import { mcpServerStatus } from "./mcp-status.ts";
 import { type LoadedThread, NativeThread, type NativeThreadParts } from "./native-thread.ts";

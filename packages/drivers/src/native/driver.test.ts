@@ -1,11 +1,9 @@
+import { FakeEndpoint, MESSAGES, RecordedTurn, settingsIn, stream } from "@flint/agent/testing";
 import type { Sandbox, SessionSpec } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import { expect, test } from "vitest";
 import { builtInDrivers } from "../index.ts";
 import { NativeDriver } from "./driver.ts";
-import { FakeEndpoint, stream } from "./models/testing/fake-endpoint.ts";
-import { MESSAGES } from "./models/testing/wire-shapes.ts";
-import { RecordedTurn, settingsIn } from "./testing/recorded-turn.ts";
 
 /** Where nobody listens, whatever else runs on this machine. */
 const ALONE = { ollama: { baseUrl: "http://127.0.0.1:1" }, others: [] };

@@ -1,27 +1,26 @@
-import type { Account, Clock, Driver, DriverSession, McpServerStatus, SessionSpec } from "@flint/core/ports";
-import type { ConfigOption, ConfigValues, Model as ModelRow, ThreadSettings } from "@flint/protocol";
-import type { Listing } from "./models/listing.ts";
-import {
-  OFFLINE_ID,
-  type Provider,
-  providedModel,
-  providersOf,
-  requireSetUp,
-  runsHere,
-} from "./models/providers.ts";
 import {
   asOption,
   CONTEXT_LENGTH,
   chosen,
+  DEFAULT_NATIVE_OPTIONS,
+  type NativeOptions,
+  OFFLINE_ID,
   OFFLINE_SELECTORS,
+  type Provider,
+  providedModel,
+  providersOf,
   REASONING_EFFORT,
+  requireSetUp,
+  runsHere,
   type Selector,
   selectorsOf,
   TEMPERATURE,
-} from "./models/selectors.ts";
-import { WAITING_CLOCK } from "./models/waiting-clock.ts";
-import { DEFAULT_NATIVE_OPTIONS, type NativeOptions } from "./options.ts";
-import type { ToolSource } from "./tools/tool.ts";
+  WAITING_CLOCK,
+} from "@flint/agent";
+import type { Listing } from "@flint/agent/listing";
+import type { ToolSource } from "@flint/agent/loop";
+import type { Account, Clock, Driver, DriverSession, McpServerStatus, SessionSpec } from "@flint/core/ports";
+import type { ConfigOption, ConfigValues, Model as ModelRow, ThreadSettings } from "@flint/protocol";
 
 /** Tools of MCP servers, and how those servers are. */
 interface ServerTools extends ToolSource {
@@ -73,11 +72,13 @@ export class NativeDriver implements Driver {
   async open(spec: SessionSpec): Promise<DriverSession> {
     const [{ NativeSession }, { ModelShelf }, listing] = await Promise.all([
       import("./session.ts"),
-      import("./models/model-shelf.ts"),
+      import("@flint/agent/model-cache"),
       this.#list(),
     ]);
     const { web, offlineScript } = this.#options;
-    const shelf = new ModelShelf(this.#providers, listing, this.#clock, offlineScript);
+    const offline = async () =>
+      new (await import("@flint/offline-model")).OfflineModel({ script: offlineScript });
+    const shelf = new ModelShelf(this.#providers, listing, this.#clock, offline);
     const value = ({ model, config }: ThreadSettings, id: string): string | undefined => {
       const selector = this.#selectors(model, listing).find((known) => known.id === id);
       return selector === undefined ? undefined : chosen(selector, config);
@@ -107,7 +108,7 @@ export class NativeDriver implements Driver {
   }
 
   #list(): Promise<Listing> {
-    this.#listing ??= import("./models/listing.ts").then(
+    this.#listing ??= import("@flint/agent/listing").then(
       ({ Listing }) => new Listing(this.#providers, this.#clock),
     );
     return this.#listing;
@@ -123,7 +124,7 @@ export class NativeDriver implements Driver {
   async #sources({ mcpServers, sandbox, settings }: SessionSpec): Promise<readonly ToolSource[]> {
     if (mcpServers.length === 0) return [];
     const { version } = this.#options;
-    const { McpServers } = await import("./mcp/mcp-servers.ts");
+    const { McpServers } = await import("@flint/agent/mcp");
     const servers = new McpServers(mcpServers, {
       sandbox,
       cwd: settings.cwd,

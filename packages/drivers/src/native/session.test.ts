@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { commandLines } from "@flint/agent/testing";
 import type { DriverEvent, DriverSession, Sandbox } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { LIMITS, mintId, type ThreadSettings, type Turn } from "@flint/protocol";
@@ -6,7 +7,6 @@ import { needs, settled, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { NativeDriver } from "./driver.ts";
 import { turnsOf } from "./testing/bench.ts";
-import { commandLines } from "./testing/command-lines.ts";
 
 const sandbox = new CommandSandbox({ environment: process.env });
 

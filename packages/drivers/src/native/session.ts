@@ -1,17 +1,26 @@
-import type { DriverSession, SessionSpec, TurnContext, TurnOutcome } from "@flint/core/ports";
+import type { WebAccess } from "@flint/agent";
+import {
+  BackgroundCommands,
+  builtInTools,
+  clientTool,
+  instructionsFor,
+  KnownFiles,
+  messagesOf,
+  type Preparation,
+  type Tool,
+  type ToolSource,
+  TurnLoop,
+} from "@flint/agent/loop";
+import type { Message, Model } from "@flint/agent/model";
+import {
+  type DriverSession,
+  type SessionSpec,
+  stoppableTurn,
+  type TurnContext,
+  type TurnOutcome,
+} from "@flint/core/ports";
 import type { ThreadSettings, UserInput } from "@flint/protocol";
-import { stoppableTurn } from "../shared/stoppable-turn.ts";
-import { instructionsFor } from "./instructions.ts";
-import { messagesOf } from "./models/conversation.ts";
-import type { Message, Model } from "./models/model.ts";
-import type { WebAccess } from "./options.ts";
-import { BackgroundCommands } from "./tools/background.ts";
-import { builtInTools } from "./tools/built-in.ts";
-import { clientTool } from "./tools/client-tool.ts";
-import { KnownFiles } from "./tools/known-files.ts";
-import type { Tool, ToolSource } from "./tools/tool.ts";
-import type { Preparation } from "./turn-conversation.ts";
-import { TurnLoop } from "./turn-loop.ts";
+import { TurnReport } from "./turn-report.ts";
 
 /** What the settings of a thread mean for the agent. */
 export interface NativeChoices {
@@ -70,9 +79,11 @@ export class NativeSession implements DriverSession {
   async #begin(turn: TurnContext): Promise<TurnLoop> {
     this.#messages ??= await this.#remembered(turn.turnId);
     const signal = AbortSignal.any([turn.signal, this.#closing.signal]);
+    const stoppable = stoppableTurn(turn, signal);
     return new TurnLoop({
-      turn: stoppableTurn(turn, signal),
+      turn: stoppable,
       signal,
+      report: new TurnReport(stoppable),
       sandbox: this.#spec.sandbox,
       messages: this.#messages,
       prepare: () => this.#prepare(turn, signal),

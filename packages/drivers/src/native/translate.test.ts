@@ -1,6 +1,6 @@
+import type { ModelPart } from "@flint/agent/model";
 import type { DriverEvent } from "@flint/core/ports";
 import { expect, test } from "vitest";
-import type { ModelPart } from "./models/model.ts";
 import { beginTurn, endTurn, showPlan, step, takeItemId } from "./translate.ts";
 
 /** The events that a sequence of parts means, in a turn that ends by itself. */

@@ -1,6 +1,6 @@
+import type { ModelPart } from "@flint/agent/model";
 import type { DriverEvent } from "@flint/core/ports";
 import type { Item, PlanEntry } from "@flint/protocol";
-import type { ModelPart } from "./models/model.ts";
 
 type UsagePart = Extract<ModelPart, { type: "usage" }>;
 

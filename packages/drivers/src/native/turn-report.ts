@@ -1,6 +1,7 @@
+import type { TurnReporter } from "@flint/agent/loop";
+import type { ModelPart } from "@flint/agent/model";
 import type { TurnContext } from "@flint/core/ports";
 import type { PlanEntry } from "@flint/protocol";
-import type { ModelPart } from "./models/model.ts";
 import {
   beginTurn,
   endTurn,
@@ -12,7 +13,7 @@ import {
 } from "./translate.ts";
 
 /** Tells what happens in one turn, in order, and gives out the ids of its items. */
-export class TurnReport {
+export class TurnReport implements TurnReporter {
   readonly #turn: TurnContext;
   #state: TranslateState;
 

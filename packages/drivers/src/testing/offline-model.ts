@@ -8,7 +8,7 @@ import {
 } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ModelServer } from "../native/model-server/index.ts";
+import { ModelServer } from "@flint/offline-model/http";
 
 /** What an agent asked the model. */
 export interface ModelRequest {

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { seenScript } from "./seen-script.ts";
 
-const SCRIPT = new URL("../native/mcp/fixtures/library-server.mjs", import.meta.url);
+const SCRIPT = new URL("../../../agent/src/mcp/fixtures/library-server.mjs", import.meta.url);
 const REPOSITORY = realpathSync(fileURLToPath(new URL("../../../../", import.meta.url))).replace(/\/$/, "");
 
 test("a script that the sandbox shows is used where it lies", async () => {

@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { basename } from "node:path";
-import { FolderWalk } from "@flint/drivers/folder-walk";
+import { FolderWalk } from "@flint/agent/folder-walk";
 import { fuzzyMatch } from "./fuzzy.ts";
 
 /** A file or folder that fits what was typed. */

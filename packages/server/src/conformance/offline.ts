@@ -13,7 +13,7 @@ export interface OfflineModel {
  * user's account and settings.
  */
 export async function offlineModel(folder: string): Promise<OfflineModel> {
-  const { ModelServer } = await import("@flint/drivers/model-server");
+  const { ModelServer } = await import("@flint/offline-model/http");
   const server = await ModelServer.start();
   const codexHome = join(folder, "codex");
   await mkdir(codexHome, { recursive: true });

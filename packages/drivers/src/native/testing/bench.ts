@@ -1,11 +1,16 @@
+import type { WebAccess } from "@flint/agent";
+import type { ToolSource } from "@flint/agent/loop";
+import type { Model } from "@flint/agent/model";
+import {
+  RecordedTurn,
+  ScriptedModel,
+  type ScriptedStep,
+  settingsIn,
+  type TurnWishes,
+} from "@flint/agent/testing";
 import type { DriverSession, Sandbox } from "@flint/core/ports";
-import { FlintError, mintId, type ThreadSettings, type Turn } from "@flint/protocol";
-import type { Model } from "../models/model.ts";
-import type { WebAccess } from "../options.ts";
+import { mintId, type ThreadSettings, type Turn } from "@flint/protocol";
 import { NativeSession } from "../session.ts";
-import type { Tool, ToolOutcome, ToolSource } from "../tools/tool.ts";
-import { RecordedTurn, settingsIn, type TurnWishes } from "./recorded-turn.ts";
-import { ScriptedModel, type ScriptedStep } from "./scripted-model.ts";
 
 /** What a session of a test is made of. */
 export interface BenchOptions {
@@ -59,34 +64,3 @@ export function turnsOf(session: DriverSession, settings: ThreadSettings) {
   };
   return { begin, run };
 }
-
-/** What came of a call of a tool. */
-export interface Called {
-  readonly turn: RecordedTurn;
-  readonly outcome: ToolOutcome;
-  /** What the model is told; empty if the turn ended. */
-  readonly text: string;
-  readonly status: string;
-}
-
-/** Calls a tool in a folder. */
-export async function callTool(
-  tool: Tool,
-  input: Readonly<Record<string, unknown>>,
-  folder: { readonly path: string },
-  wishes: TurnWishes & { readonly sandbox?: Sandbox } = {},
-): Promise<Called> {
-  const turn = new RecordedTurn("", settingsIn(folder.path), wishes);
-  const { signal } = turn;
-  const sandbox = wishes.sandbox ?? NO_COMMANDS;
-  const outcome = await tool.run(input, { turn, signal, sandbox, itemId: "item" });
-  const result = "result" in outcome ? outcome.result : undefined;
-  return { turn, outcome, text: result?.text ?? "", status: result?.status ?? "ended" };
-}
-
-/** Where nothing can be run. */
-const NO_COMMANDS: Sandbox = {
-  state: async () => ({ available: false, mechanism: "none" }),
-  launch: () => Promise.reject(new FlintError("sandboxUnavailable", "Nothing can be run here.")),
-  start: () => Promise.reject(new FlintError("sandboxUnavailable", "Nothing can be run here.")),
-};

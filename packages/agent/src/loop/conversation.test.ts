@@ -1,0 +1,183 @@
+import type { ThreadItem, Turn } from "@flint/protocol";
+import { expect, test } from "vitest";
+import type { Message } from "../models/model.ts";
+import { shortenText } from "../text.ts";
+import {
+  CUT_SHORT,
+  fitContext,
+  messagesOf,
+  splitConversation,
+  tokensOf,
+  withAllResults,
+} from "./conversation.ts";
+
+const turn = (...items: ThreadItem[]): Turn => ({ id: "t", status: "completed", items });
+const asked = (text: string): ThreadItem => ({
+  type: "userMessage",
+  id: "u",
+  content: [{ type: "text", text }],
+});
+const said = (text: string): ThreadItem => ({ type: "agentMessage", id: "a", text });
+const user = (text: string): Message => ({ role: "user", text });
+const assistant = (text: string): Message => ({ role: "assistant", text, calls: [] });
+
+test("a conversation is read from the turns, commands with their results", () => {
+  const command: ThreadItem = {
+    type: "commandExecution",
+    id: "c",
+    command: "ls",
+    cwd: "/",
+    status: "failed",
+    exitCode: 2,
+    aggregatedOutput: "no",
+  };
+  expect(messagesOf([turn(asked("Look."), command, said("It failed."))])).toEqual([
+    user("Look."),
+    { role: "assistant", text: "", calls: [{ callId: "c", tool: "shell", input: { command: "ls" } }] },
+    { role: "tool", callId: "c", tool: "shell", status: "failed", exitCode: 2, text: "no" },
+    assistant("It failed."),
+  ]);
+});
+
+test("a turn that was cut short leaves no unfinished work", () => {
+  expect(messagesOf([turn(asked("Look."))])).toEqual([user("Look."), CUT_SHORT]);
+});
+
+test("after a compaction only its summary is left of what came before", () => {
+  const compaction: ThreadItem = { type: "contextCompaction", id: "x", summary: "They talked." };
+  const turns = [turn(asked("One"), said("1")), turn(compaction), turn(asked("Two"), said("2"))];
+  expect(messagesOf(turns)).toEqual([
+    { role: "system", text: "Summary of the conversation so far.\nThey talked." },
+    user("Two"),
+    assistant("2"),
+  ]);
+});
+
+test("the oldest exchanges are left out whole when the context is full, summaries stay", () => {
+  const summary: Message = { role: "system", text: "s".repeat(40) };
+  const messages = [
+    summary,
+    user("a".repeat(40)),
+    assistant("b".repeat(40)),
+    user("c".repeat(40)),
+    assistant("d"),
+  ];
+  expect(fitContext(messages, 1000)).toEqual(messages);
+  expect(fitContext(messages, 15)).toEqual([summary, ...messages.slice(3)]);
+});
+
+test("the latest exchange stays even if it is too long, with its results shortened", () => {
+  const result: Message = {
+    role: "tool",
+    callId: "c",
+    tool: "shell",
+    status: "done",
+    text: "x".repeat(10_000),
+  };
+  const call: Message = { role: "assistant", text: "", calls: [{ callId: "c", tool: "shell", input: {} }] };
+  const [first, second, third] = fitContext([user("Look."), call, result], 100);
+  expect([first, second]).toEqual([user("Look."), call]);
+  expect(third).toMatchObject({
+    text: expect.stringMatching(/^x{50}\n… 9900 characters left out …\nx{50}$/),
+  });
+});
+
+test("tokens are about a quarter of the characters", () => {
+  expect(tokensOf([user("12345678"), assistant("1234")])).toBe(3);
+  expect(shortenText("short", 10)).toBe("short");
+});
+
+test("other work is remembered too: changes, plans, searches, tools of servers and questions", () => {
+  const items: ThreadItem[] = [
+    asked("Work."),
+    {
+      type: "fileChange",
+      id: "f",
+      status: "completed",
+      changes: [{ path: "/w/a", kind: "modify", diff: "--- a/a\n+++ b/a\n" }],
+    },
+    { type: "plan", id: "p", text: "1. Look", entries: [{ step: "Look", status: "completed" }] },
+    { type: "webSearch", id: "w", query: "flint" },
+    {
+      type: "mcpToolCall",
+      id: "m",
+      server: "notes",
+      tool: "find",
+      arguments: { q: "x" },
+      status: "completed",
+      result: { content: [] },
+    },
+    {
+      type: "toolCall",
+      id: "t",
+      tool: "read_file",
+      arguments: { path: "a" },
+      status: "completed",
+      result: "1\tx\0",
+    },
+    { type: "toolCall", id: "u", tool: "ask_user", arguments: [], status: "declined", error: "no" },
+    said("Done."),
+  ];
+  const messages = messagesOf([turn(...items)]);
+  const calls = messages.flatMap((message) => (message.role === "assistant" ? message.calls : []));
+  expect(calls.map(({ tool, input }) => [tool, input])).toEqual([
+    ["apply_patch", { patch: "--- a/a\n+++ b/a\n" }],
+    ["update_plan", { plan: [{ step: "Look", status: "completed" }] }],
+    ["search_web", { query: "flint" }],
+    ["mcp__notes__find", { q: "x" }],
+    ["read_file", { path: "a" }],
+    ["ask_user", {}],
+  ]);
+  const results = messages.filter((message) => message.role === "tool");
+  expect(results.map(({ status, text }) => `${status} ${text}`)).toEqual([
+    "done The files were changed.",
+    "done 1. Look",
+    "done (What was found is no longer here.)",
+    'done {"content":[]}',
+    "done 1\tx␀",
+    "declined no",
+  ]);
+});
+
+test("a compaction in the middle of a turn keeps what the turn is about", () => {
+  const compaction: ThreadItem = { type: "contextCompaction", id: "x", summary: "They talked." };
+  const summary: Message = { role: "system", text: "Summary of the conversation so far.\nThey talked." };
+  const turns = [turn(asked("One"), said("1")), turn(asked("Two"), compaction, said("2"))];
+  expect(messagesOf(turns)).toEqual([summary, user("Two"), assistant("2")]);
+  const failed: ThreadItem = { type: "contextCompaction", id: "x" };
+  expect(messagesOf([turn(asked("One"), failed, said("1"))])).toEqual([user("One"), assistant("1")]);
+});
+
+test("a conversation is never cut between a call and its result", () => {
+  const call = (callId: string): Message => ({
+    role: "assistant",
+    text: "",
+    calls: [
+      { callId: `${callId}1`, tool: "shell", input: {} },
+      { callId: `${callId}2`, tool: "shell", input: {} },
+    ],
+  });
+  const result = (callId: string): Message => ({
+    ...{ role: "tool", callId, tool: "shell", status: "done" },
+    text: "x".repeat(400),
+  });
+  const first = [call("a"), result("a1"), result("a2")];
+  const second = [call("b"), result("b1"), result("b2")];
+  const messages = [user("Go."), ...first, ...second];
+  expect(splitConversation(messages, 10)).toEqual({ older: [user("Go."), ...first], newer: second });
+  expect(splitConversation(messages, 250)).toEqual({ older: [user("Go."), ...first], newer: second });
+  expect(splitConversation(messages, 10_000)).toEqual({ older: [], newer: messages });
+});
+
+test("every call has a result in the end", () => {
+  const calls = ["1", "2"].map((callId) => ({ callId, tool: "shell", input: {} }));
+  const asks: Message = { role: "assistant", text: "", calls };
+  const result: Message = { role: "tool", callId: "1", tool: "shell", status: "done", text: "x" };
+  const missing = (callId: string): Message => ({
+    ...{ role: "tool", callId, tool: "shell", status: "failed" },
+    text: "(This was not done: the turn was stopped.)",
+  });
+  expect(withAllResults([asks, result])).toEqual([asks, result, missing("2")]);
+  expect(withAllResults([asks, user("?")])).toEqual([asks, missing("1"), missing("2"), user("?")]);
+  expect(withAllResults([user("?"), assistant("!")])).toEqual([user("?"), assistant("!")]);
+});

@@ -1,0 +1,118 @@
+import {
+  type Clock,
+  type McpServerConfig,
+  type McpServerStatus,
+  orAborted,
+  type Sandbox,
+  SYSTEM_CLOCK,
+} from "@flint/core/ports";
+import type { Tool, ToolContext, ToolOutcome, ToolSource } from "../tools/tool.ts";
+import { plain } from "./bounded-json.ts";
+import { readCallResult } from "./call-result.ts";
+import { McpFailure } from "./failure.ts";
+import { McpCall } from "./mcp-call.ts";
+import { McpServer } from "./mcp-server.ts";
+import { resourceTools } from "./resource-tools.ts";
+import type { ListedTool } from "./tool-list.ts";
+import { nameTools } from "./tool-names.ts";
+
+/** What the servers of a session work with. */
+export interface McpOptions {
+  readonly sandbox: Sandbox;
+  /** The folder of the thread: the servers work in it, and are told that it is their root. */
+  readonly cwd: string;
+  readonly clock?: Clock;
+  /** Our own version, as servers are told. */
+  readonly version?: string;
+}
+
+/** The MCP servers of one session as tools of the agent. Nothing is started before the tools are first asked for. */
+export class McpServers implements ToolSource {
+  readonly #servers: readonly McpServer[];
+  readonly #clock: Clock;
+  #isClosed = false;
+
+  constructor(configs: readonly McpServerConfig[], options: McpOptions) {
+    const { sandbox, cwd, clock = SYSTEM_CLOCK, version = "unknown" } = options;
+    // One server a name: a tool call and an approval name their server by it.
+    const named = new Map(configs.map((config) => [config.name, config]));
+    const setup = { sandbox, cwd, clock, version };
+    this.#servers = [...named.values()].map((config) => new McpServer(config, setup));
+    this.#clock = clock;
+  }
+
+  async tools(signal: AbortSignal): Promise<readonly Tool[]> {
+    if (this.#isClosed) return [];
+    await orAborted(Promise.all(this.#servers.map((server) => server.prepare())), signal, undefined);
+    return [...this.#serverTools(), ...resourceTools(this.#servers, this.#clock)];
+  }
+
+  /** How each server is, in the order of the configuration. */
+  statuses(): readonly McpServerStatus[] {
+    return this.#servers.map((server) => server.status);
+  }
+
+  /** The servers that could not be reached, with the words for it. */
+  missing(): ReadonlyMap<string, string> {
+    const failed = this.statuses().filter(({ status }) => status === "failed");
+    return new Map(
+      failed.map(({ name, error = "It failed." }) => [
+        name,
+        `The MCP server ${JSON.stringify(name)} cannot be used, and the work goes on without its tools: ${error}`,
+      ]),
+    );
+  }
+
+  /** Ends all servers. Resolves when no process of them is left. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#servers.map((server) => server.close()));
+  }
+
+  #serverTools(): Tool[] {
+    const listed = this.#servers.flatMap((server) =>
+      (server.connection?.tools.tools ?? []).map((tool) => ({ server, tool })),
+    );
+    const names = nameTools(listed.map(({ server, tool }) => ({ server: server.name, tool: tool.name })));
+    return listed.map(
+      ({ server, tool }, at) => new McpTool(names[at] ?? tool.name, server, tool, this.#clock),
+    );
+  }
+}
+
+/** A tool of a server. What the server says about its harmlessness is not believed: every call is asked about. */
+class McpTool implements Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly readOnly = false;
+  readonly #server: McpServer;
+  readonly #tool: string;
+  readonly #clock: Clock;
+
+  constructor(
+    name: string,
+    server: McpServer,
+    { name: tool, description, parameters }: ListedTool,
+    clock: Clock,
+  ) {
+    this.name = name;
+    this.description = description || `The tool ${plain(tool, 100)} of the MCP server ${server.name}.`;
+    this.parameters = parameters;
+    this.#server = server;
+    this.#tool = tool;
+    this.#clock = clock;
+  }
+
+  run(input: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolOutcome> {
+    const { name: server } = this.#server;
+    const target = { server, tool: this.#tool, asks: "server" as const, perform: this.#perform };
+    return McpCall.run(target, input, context, this.#clock);
+  }
+
+  readonly #perform: Parameters<typeof McpCall.run>[0]["perform"] = async (input, listener) => {
+    const { connection, status } = this.#server;
+    if (connection === undefined) throw new McpFailure(status.error ?? "It is not connected.");
+    return readCallResult(await connection.callTool(this.#tool, input, listener));
+  };
+}

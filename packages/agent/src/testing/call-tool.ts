@@ -1,0 +1,35 @@
+import type { Sandbox } from "@flint/core/ports";
+import { FlintError } from "@flint/protocol";
+import type { Tool, ToolOutcome } from "../tools/tool.ts";
+import { RecordedTurn, settingsIn, type TurnWishes } from "./recorded-turn.ts";
+
+/** What came of a call of a tool. */
+export interface Called {
+  readonly turn: RecordedTurn;
+  readonly outcome: ToolOutcome;
+  /** What the model is told; empty if the turn ended. */
+  readonly text: string;
+  readonly status: string;
+}
+
+/** Calls a tool in a folder. */
+export async function callTool(
+  tool: Tool,
+  input: Readonly<Record<string, unknown>>,
+  folder: { readonly path: string },
+  wishes: TurnWishes & { readonly sandbox?: Sandbox } = {},
+): Promise<Called> {
+  const turn = new RecordedTurn("", settingsIn(folder.path), wishes);
+  const { signal } = turn;
+  const sandbox = wishes.sandbox ?? NO_COMMANDS;
+  const outcome = await tool.run(input, { turn, signal, sandbox, itemId: "item" });
+  const result = "result" in outcome ? outcome.result : undefined;
+  return { turn, outcome, text: result?.text ?? "", status: result?.status ?? "ended" };
+}
+
+/** Where nothing can be run. */
+const NO_COMMANDS: Sandbox = {
+  state: async () => ({ available: false, mechanism: "none" }),
+  launch: () => Promise.reject(new FlintError("sandboxUnavailable", "Nothing can be run here.")),
+  start: () => Promise.reject(new FlintError("sandboxUnavailable", "Nothing can be run here.")),
+};

@@ -1,0 +1,41 @@
+import type { WebAccess } from "../options.ts";
+import { ASK_USER } from "./ask-user.ts";
+import { applyPatchTool } from "./files/apply-patch.ts";
+import { editFileTool } from "./files/edit-file.ts";
+import type { KnownFiles } from "./files/known-files.ts";
+import { readFileTool } from "./files/read-file.ts";
+import { writeFileTool } from "./files/write-file.ts";
+import { FIND_FILES, LIST_FILES } from "./search/look-around.ts";
+import { SEARCH_TEXT } from "./search/search-text.ts";
+import type { BackgroundCommands } from "./shell/background.ts";
+import { shellOutputTool, shellStopTool } from "./shell/background-tools.ts";
+import { shellTool } from "./shell/shell.ts";
+import type { Tool } from "./tool.ts";
+import { fetchUrlTool } from "./web/fetch-url.ts";
+import { searchWebTool } from "./web/search-web.ts";
+
+/** What the tools of one session share. */
+export interface SharedState {
+  readonly web: WebAccess;
+  readonly background: BackgroundCommands;
+  readonly knownFiles: KnownFiles;
+}
+
+/** The tools that every session has, beside the plan, which belongs to a turn. The web only if the user wants it. */
+export function builtInTools({ web, background, knownFiles }: SharedState): readonly Tool[] {
+  return [
+    shellTool(background),
+    shellOutputTool(background),
+    shellStopTool(background),
+    readFileTool(knownFiles),
+    LIST_FILES,
+    FIND_FILES,
+    SEARCH_TEXT,
+    writeFileTool(knownFiles),
+    editFileTool(knownFiles),
+    applyPatchTool(knownFiles),
+    ASK_USER,
+    ...(web.fetch ? [fetchUrlTool()] : []),
+    ...(web.searchUrl === undefined ? [] : [searchWebTool(web.searchUrl)]),
+  ];
+}

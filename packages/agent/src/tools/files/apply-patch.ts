@@ -1,0 +1,140 @@
+import { FileRefusal, reasonOf } from "@flint/host/files";
+import type { StructuredPatch } from "diff";
+import { defineTool } from "../define-tool.ts";
+import { text } from "../input.ts";
+import type { Tool, ToolContext } from "../tool.ts";
+import { ChangeSet, type PlannedChange, showRefusal } from "./change-set.ts";
+import type { KnownFiles } from "./known-files.ts";
+import { inStyle, plainText, styleOf } from "./text-style.ts";
+import { WorkspaceFile } from "./workspace-file.ts";
+
+const NOWHERE = "/dev/null";
+const FILES = 100;
+const HUNKS = 500;
+
+/** Changes several files by a unified diff, all of them or none; the user sees the exact differences first. */
+export function applyPatchTool(knownFiles: KnownFiles): Tool {
+  return defineTool({
+    name: "apply_patch",
+    description:
+      "Applies a unified diff (--- a/file, +++ b/file, @@ hunks) to files of the workspace. /dev/null stands for a file that is added or deleted; git's rename from / rename to move one. All files change or none.",
+    readOnly: false,
+    input: { patch: text("The unified diff.", { maxLength: 500_000 }) },
+    async run({ patch }, context) {
+      let wanted: Parameters<typeof showRefusal>[0] = [];
+      // Expected: what is no patch, or does not fit, or may not be written.
+      try {
+        const parts = await parse(patch);
+        wanted = parts.map(({ from, to }) => {
+          if (to === NOWHERE) return { path: from, kind: "delete" };
+          return { path: to, kind: from === NOWHERE ? "add" : "modify" };
+        });
+        const changes = await planAll(parts, knownFiles, context);
+        return await new ChangeSet(changes, knownFiles, context).propose();
+      } catch (thrown) {
+        return showRefusal(wanted, reasonOf(thrown), context);
+      }
+    },
+  });
+}
+
+/** The part of a patch that is about one file. */
+interface FilePatch {
+  readonly from: string;
+  readonly to: string;
+  readonly patch: StructuredPatch;
+}
+
+async function parse(patch: string): Promise<FilePatch[]> {
+  const { parsePatch } = await import("diff");
+  const parts = parsed(patch, parsePatch).map((each) => {
+    const { oldFileName, newFileName, isBinary, isCopy } = each;
+    if (oldFileName === undefined || newFileName === undefined) throw notUnified();
+    if (isBinary === true) throw new FileRefusal("A patch cannot change binary files.");
+    if (isCopy === true)
+      throw new FileRefusal("A patch cannot copy files; add the new one with all its lines.");
+    const from = each.isCreate === true ? NOWHERE : withoutPrefix(oldFileName, "a/");
+    const to = each.isDelete === true ? NOWHERE : withoutPrefix(newFileName, "b/");
+    if (from === NOWHERE && to === NOWHERE) throw notUnified();
+    return { from, to, patch: each };
+  });
+  const hunks = parts.reduce((sum, each) => sum + each.patch.hunks.length, 0);
+  if (parts.length === 0) throw notUnified();
+  if (parts.length > FILES || hunks > HUNKS) {
+    throw new FileRefusal(`A patch is for at most ${FILES} files and has at most ${HUNKS} hunks.`);
+  }
+  return parts;
+}
+
+function parsed(patch: string, parsePatch: (text: string) => StructuredPatch[]): StructuredPatch[] {
+  // Expected: hunks whose numbers do not fit their lines.
+  try {
+    return parsePatch(patch.endsWith("\n") ? patch : `${patch}\n`);
+  } catch (cause) {
+    throw new FileRefusal(`The patch cannot be read: ${reasonOf(cause)}. Check the numbers behind @@.`, {
+      cause,
+    });
+  }
+}
+
+function notUnified(): FileRefusal {
+  return new FileRefusal("This is not a unified diff. Each file begins with --- a/path and +++ b/path.");
+}
+
+function withoutPrefix(name: string, prefix: string): string {
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name;
+}
+
+/** Everything is checked before anything is asked for. */
+async function planAll(
+  parts: readonly FilePatch[],
+  knownFiles: KnownFiles,
+  context: ToolContext,
+): Promise<PlannedChange[]> {
+  const changes: PlannedChange[] = [];
+  const touched = new Set<string>();
+  for (const part of parts) {
+    const change = await plan(part, context);
+    const { file, before, movedTo } = change;
+    if (before !== undefined) knownFiles.refuseStale(file.path, before.text, file.relativePath);
+    for (const { path, relativePath } of movedTo === undefined ? [file] : [file, movedTo]) {
+      if (touched.has(path)) throw new FileRefusal(`The patch has two parts for ${relativePath}. Join them.`);
+      touched.add(path);
+    }
+    changes.push(change);
+  }
+  return changes;
+}
+
+async function plan({ from, to, patch }: FilePatch, { turn }: ToolContext): Promise<PlannedChange> {
+  const target = await WorkspaceFile.locate(to === NOWHERE ? from : to, turn.settings);
+  if (from === NOWHERE) {
+    if ((await target.read()) !== undefined) throw new FileRefusal(`${target.relativePath} exists already.`);
+    return { file: target, before: undefined, after: await patched("", patch, target) };
+  }
+  const file = from === to || to === NOWHERE ? target : await WorkspaceFile.locate(from, turn.settings);
+  const before = await file.read();
+  if (before === undefined) throw new FileRefusal(`${file.relativePath} does not exist.`);
+  const after = await patched(before.text, patch, file);
+  if (to === NOWHERE) {
+    if (after !== "" && patch.hunks.length > 0)
+      throw new FileRefusal(`Lines of ${file.relativePath} are missing in the patch that deletes it.`);
+    return { file, before, after: undefined };
+  }
+  if (file === target) return { file, before, after };
+  if ((await target.read()) !== undefined) throw new FileRefusal(`${target.relativePath} exists already.`);
+  return { file, before, after, movedTo: target };
+}
+
+async function patched(content: string, patch: StructuredPatch, file: WorkspaceFile): Promise<string> {
+  if (patch.hunks.length === 0) return content;
+  const { applyPatch } = await import("diff");
+  const style = styleOf(content);
+  const result = applyPatch(plainText(content), patch, { autoConvertLineEndings: true });
+  if (result === false) {
+    throw new FileRefusal(
+      `A hunk does not fit ${file.relativePath}. Read the file again and copy its lines exactly.`,
+    );
+  }
+  return inStyle(result, style);
+}

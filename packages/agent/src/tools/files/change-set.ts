@@ -1,0 +1,142 @@
+import { resolve } from "node:path";
+import { reasonOf } from "@flint/host/files";
+import type { FileUpdateChange, Item } from "@flint/protocol";
+import { declined, done, failed, INTERRUPTED, type ToolContext, type ToolOutcome } from "../tool.ts";
+import type { KnownFiles } from "./known-files.ts";
+import { exactDiff } from "./unified-diff.ts";
+import type { FileContent, WorkspaceFile } from "./workspace-file.ts";
+
+type FileItem = Item<"fileChange">;
+
+/** What is to become of one file. Undefined stands for a file that is not there. */
+export interface PlannedChange {
+  readonly file: WorkspaceFile;
+  readonly before: FileContent | undefined;
+  readonly after: string | undefined;
+  /** Where the file goes, if it gets another name. */
+  readonly movedTo?: WorkspaceFile;
+}
+
+/** Files that change together or not at all. The user sees the exact differences first. */
+export class ChangeSet {
+  readonly #changes: readonly PlannedChange[];
+  readonly #knownFiles: KnownFiles;
+  readonly #context: ToolContext;
+
+  constructor(changes: readonly PlannedChange[], knownFiles: KnownFiles, context: ToolContext) {
+    this.#changes = changes;
+    this.#knownFiles = knownFiles;
+    this.#context = context;
+  }
+
+  /** Asks for all of it and does it. Throws a FileRefusal if the model does not know a file as it is now. */
+  async propose(): Promise<ToolOutcome> {
+    for (const { file, before } of this.#changes) {
+      if (before !== undefined) this.#knownFiles.refuseStale(file.path, before.text, file.relativePath);
+    }
+    const shown = await Promise.all(this.#changes.map(shownChange));
+    const { turn, signal, itemId } = this.#context;
+    const item: FileItem = { type: "fileChange", id: itemId, changes: shown, status: "inProgress" };
+    const complete = (rest: Partial<FileItem>) =>
+      turn.emit({ type: "item/completed", item: { ...item, ...rest } });
+    turn.emit({ type: "item/started", item });
+    const decision = await turn.approve({ kind: "fileChange", itemId, changes: shown });
+    if (signal.aborted) return INTERRUPTED;
+    if (decision.outcome !== "allow") {
+      complete({ status: "declined" });
+      return decision.outcome === "cancel" ? INTERRUPTED : declined(decision.message);
+    }
+    const problem = await this.#apply();
+    complete(problem === undefined ? { status: "completed" } : { status: "failed", output: problem });
+    return problem === undefined ? done(this.#changes.map(described).join("\n")) : failed(problem);
+  }
+
+  /** Why nothing was changed, if so. */
+  async #apply(): Promise<string | undefined> {
+    const applied: PlannedChange[] = [];
+    // Expected: a file that changed while the user was asked, a full disk, a folder without permission.
+    try {
+      for (const change of this.#changes) {
+        await apply(change);
+        applied.push(change);
+      }
+    } catch (thrown) {
+      return [reasonOf(thrown), ...(await putBack(applied))].join(" ");
+    }
+    for (const change of applied) this.#remember(change);
+    return undefined;
+  }
+
+  #remember({ file, movedTo, after }: PlannedChange): void {
+    if (movedTo !== undefined || after === undefined) this.#knownFiles.forget(file.path);
+    if (after !== undefined) this.#knownFiles.note((movedTo ?? file).path, after);
+  }
+}
+
+/** Shows what was not even tried, so that the user sees what the agent wanted. */
+export function showRefusal(
+  wanted: readonly Pick<FileUpdateChange, "path" | "kind">[],
+  reason: string,
+  { turn, itemId }: ToolContext,
+): ToolOutcome {
+  const changes = wanted.map(
+    ({ path, kind }): FileUpdateChange => ({ path: resolve(turn.settings.cwd, path), kind, diff: "" }),
+  );
+  const item: FileItem = { type: "fileChange", id: itemId, changes, status: "inProgress" };
+  turn.emit({ type: "item/started", item });
+  turn.emit({ type: "item/completed", item: { ...item, status: "failed", output: reason } });
+  return failed(reason);
+}
+
+async function shownChange({ file, before, after, movedTo }: PlannedChange): Promise<FileUpdateChange> {
+  const kind = before === undefined ? "add" : after === undefined ? "delete" : "modify";
+  const names = {
+    path: file.relativePath,
+    ...(movedTo === undefined ? {} : { newPath: movedTo.relativePath }),
+  };
+  const diff = await exactDiff({ ...names, before: before?.text, after });
+  return { path: file.path, kind, diff, ...(movedTo === undefined ? {} : { movePath: movedTo.path }) };
+}
+
+function described({ file, before, after, movedTo }: PlannedChange): string {
+  const { relativePath } = file;
+  if (movedTo !== undefined) return `${relativePath} was moved to ${movedTo.relativePath}.`;
+  if (before === undefined) return `${relativePath} was added.`;
+  return after === undefined ? `${relativePath} was deleted.` : `${relativePath} was changed.`;
+}
+
+async function apply({ file, before, after, movedTo }: PlannedChange): Promise<void> {
+  if (before === undefined) return after === undefined ? undefined : file.create(after);
+  if (after === undefined) return file.remove(before.text);
+  if (movedTo === undefined) return file.replace(before.text, after);
+  await movedTo.create(after, before.mode);
+  // Expected: the file changed in the meantime. Then it has not moved either.
+  try {
+    await file.remove(before.text);
+  } catch (error) {
+    await movedTo.uncreate(after);
+    throw error;
+  }
+}
+
+/** Undoes changes, the last one first. Gives a sentence for each that could not be undone. */
+async function putBack(applied: readonly PlannedChange[]): Promise<string[]> {
+  const problems: string[] = [];
+  for (const change of applied.toReversed()) {
+    // Expected: somebody changed the file once more. Theirs is not overwritten.
+    try {
+      await undo(change);
+    } catch (thrown) {
+      problems.push(`${change.file.relativePath} could not be put back: ${reasonOf(thrown)}`);
+    }
+  }
+  return problems;
+}
+
+async function undo({ file, before, after, movedTo }: PlannedChange): Promise<void> {
+  if (after === undefined) return before === undefined ? undefined : file.create(before.text, before.mode);
+  if (before === undefined) return file.uncreate(after);
+  if (movedTo === undefined) return file.replace(after, before.text);
+  await file.create(before.text, before.mode);
+  await movedTo.uncreate(after);
+}

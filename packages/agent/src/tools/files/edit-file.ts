@@ -1,0 +1,51 @@
+import { FileRefusal, reasonOf } from "@flint/host/files";
+import { defineTool } from "../define-tool.ts";
+import { flag, optional, text } from "../input.ts";
+import type { Tool } from "../tool.ts";
+import { ChangeSet, showRefusal } from "./change-set.ts";
+import type { KnownFiles } from "./known-files.ts";
+import { styleOf, withLineEnds } from "./text-style.ts";
+import { WorkspaceFile } from "./workspace-file.ts";
+
+/** Replaces a passage of a file; the user sees the exact difference first. */
+export function editFileTool(knownFiles: KnownFiles): Tool {
+  return defineTool({
+    name: "edit_file",
+    description:
+      "Replaces a passage of a file. old_text has to be in the file exactly once, with its spaces, unless replace_all is true.",
+    readOnly: false,
+    input: {
+      path: text("The file, from the workspace."),
+      old_text: text("The passage as it is now, without line numbers."),
+      new_text: text("What takes its place.", { mayBeEmpty: true }),
+      replace_all: optional(flag("Whether to replace every such passage.")),
+    },
+    async run({ path, old_text, new_text, replace_all }, context) {
+      // Expected: a file that may not be written, a passage that is not there.
+      try {
+        const file = await WorkspaceFile.locate(path, context.turn.settings);
+        const before = await file.read();
+        if (before === undefined) throw new FileRefusal(`${file.relativePath} does not exist.`);
+        knownFiles.refuseStale(file.path, before.text, file.relativePath);
+        const after = replaced(before.text, old_text, new_text, replace_all ?? false, file.relativePath);
+        return await new ChangeSet([{ file, before, after }], knownFiles, context).propose();
+      } catch (thrown) {
+        return showRefusal([{ path, kind: "modify" }], reasonOf(thrown), context);
+      }
+    },
+  });
+}
+
+function replaced(content: string, oldText: string, newText: string, all: boolean, shown: string): string {
+  const style = styleOf(content);
+  const wanted = withLineEnds(oldText, style);
+  const parts = content.split(wanted);
+  const count = parts.length - 1;
+  if (oldText === newText) throw new FileRefusal("old_text and new_text are the same.");
+  if (count === 0)
+    throw new FileRefusal(`old_text is not in ${shown}. Read the file and copy the passage exactly.`);
+  if (count > 1 && !all) {
+    throw new FileRefusal(`old_text is in ${shown} ${count} times. Give more of it, or set replace_all.`);
+  }
+  return parts.join(withLineEnds(newText, style));
+}

@@ -1,0 +1,89 @@
+import { FileRefusal, readPlainFile } from "@flint/host/files";
+import { LIMITS } from "@flint/protocol";
+import { defineTool } from "../define-tool.ts";
+import { integer, optional, text } from "../input.ts";
+import { shownCall } from "../shown-call.ts";
+import { done, type Tool } from "../tool.ts";
+import type { KnownFiles } from "./known-files.ts";
+import { locateReadable } from "./readable-place.ts";
+
+/** How many lines are given if the model does not say. */
+const LINES = 2000;
+const LINE_CHARACTERS = 2000;
+const ALL_CHARACTERS = 60_000;
+const BYTE_ORDER_MARK = "\ufeff";
+
+/** Shows the lines of a text file with their numbers. */
+export function readFileTool(knownFiles: KnownFiles): Tool {
+  return defineTool({
+    name: "read_file",
+    description: `Reads a text file, with line numbers. Gives ${LINES} lines unless told otherwise.`,
+    readOnly: true,
+    input: {
+      path: text("The file, from the workspace or absolute."),
+      offset: optional(integer("The first line to read, counted from 1.", 1, 10_000_000)),
+      limit: optional(integer("How many lines to read.", 1, 10_000)),
+    },
+    run: (input, context) =>
+      shownCall(
+        {
+          tool: "read_file",
+          title: `Reads ${input.path}${input.offset === undefined ? "" : ` from line ${input.offset}`}`,
+          input,
+        },
+        context,
+        async () => {
+          const { path, shown } = await locateReadable(input.path, "read_file", context);
+          const bytes = await readPlainFile(path, LIMITS.text, shown);
+          const content = decodeLoosely(bytes, shown);
+          knownFiles.note(path, bytes);
+          return done(numbered(content, input.offset ?? 1, input.limit ?? LINES));
+        },
+      ),
+  });
+}
+
+/** Text is shown even if some of it is in another encoding; what is plainly not text is refused. */
+function decodeLoosely(bytes: Buffer, shown: string): string {
+  if (bytes.subarray(0, 8192).includes(0)) {
+    throw new FileRefusal(`${shown} is not text (${bytes.length} bytes); nothing of it is shown.`);
+  }
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+}
+
+function numbered(content: string, offset: number, limit: number): string {
+  const isMarked = content.startsWith(BYTE_ORDER_MARK);
+  const lines = (isMarked ? content.slice(1) : content).split("\n");
+  const endsWithNewline = lines.at(-1) === "";
+  if (endsWithNewline) lines.pop();
+  if (lines.length === 0) return "(The file is empty.)";
+  if (offset > lines.length) return `(The file has only ${lines.length} lines.)`;
+  const shown = takeLines(lines, offset, limit);
+  const last = offset + shown.length - 1;
+  const notes = [
+    ...(last < lines.length || offset > 1 ? [`lines ${offset} to ${last} of ${lines.length}`] : []),
+    ...(last < lines.length ? [`read on with offset ${last + 1}`] : []),
+    ...(lines[0]?.endsWith("\r") === true ? ["lines end with CRLF"] : []),
+    ...(isMarked ? ["begins with a byte order mark"] : []),
+    ...(endsWithNewline || last < lines.length ? [] : ["no newline at the end"]),
+  ];
+  return [...shown, ...(notes.length === 0 ? [] : [`(${notes.join("; ")})`])].join("\n");
+}
+
+/** As many lines as are wanted and fit, at least one. */
+function takeLines(lines: readonly string[], offset: number, limit: number): string[] {
+  const taken: string[] = [];
+  let size = 0;
+  for (const [index, line] of lines.slice(offset - 1, offset - 1 + limit).entries()) {
+    const shown = `${offset + index}\t${shortLine(line.replace(/\r$/, ""))}`;
+    size += shown.length + 1;
+    if (size > ALL_CHARACTERS && taken.length > 0) break;
+    taken.push(shown);
+  }
+  return taken;
+}
+
+function shortLine(line: string): string {
+  if (line.length <= LINE_CHARACTERS) return line;
+  return `${line.slice(0, LINE_CHARACTERS)} … (${line.length - LINE_CHARACTERS} more characters)`;
+}

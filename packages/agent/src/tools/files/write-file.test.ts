@@ -1,0 +1,244 @@
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import type { Decision, FileUpdateChange, SandboxPolicy } from "@flint/protocol";
+import { temporaryFolder } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { callTool } from "../../testing/call-tool.ts";
+import { KnownFiles } from "./known-files.ts";
+import { writeFileTool } from "./write-file.ts";
+
+interface Wishes {
+  readonly decide?: () => Decision["outcome"];
+  readonly policy?: SandboxPolicy;
+  readonly known?: KnownFiles;
+}
+
+/** Lets the tool write in a folder; gives what came of it, what was asked and how the item ended. */
+async function write(cwd: string, path: string, content: string, wishes: Wishes = {}) {
+  const tool = writeFileTool(wishes.known ?? new KnownFiles());
+  const { policy } = wishes;
+  const { outcome, turn } = await callTool(
+    tool,
+    { path, content },
+    { path: cwd },
+    {
+      ...(wishes.decide === undefined ? {} : { decide: wishes.decide }),
+      ...(policy === undefined ? {} : { settings: { sandboxPolicy: policy } }),
+    },
+  );
+  return { outcome, asked: turn.actions, item: turn.completed("fileChange").at(-1) };
+}
+
+test("a new file and its folders are made, an existing one is changed, and the same text changes nothing", async () => {
+  const folder = await temporaryFolder();
+  const added = await write(folder.path, "deep/er/a.txt", "one\n");
+  expect(added).toMatchObject({
+    outcome: { result: { status: "done" } },
+    item: { status: "completed", changes: [{ kind: "add", path: folder.join("deep", "er", "a.txt") }] },
+  });
+  const changed = await write(folder.path, folder.join("deep", "er", "a.txt"), "two\n");
+  const changes: FileUpdateChange[] = [
+    {
+      path: folder.join("deep", "er", "a.txt"),
+      kind: "modify",
+      diff: "--- a/deep/er/a.txt\n+++ b/deep/er/a.txt\n@@ -1,1 +1,1 @@\n-one\n+two\n",
+    },
+  ];
+  expect(changed.asked).toEqual([{ kind: "fileChange", itemId: "item", changes }]);
+  expect(readFileSync(folder.join("deep", "er", "a.txt"), "utf8")).toBe("two\n");
+  expect((await write(folder.path, "deep/er/a.txt", "two\n")).asked).toEqual([]);
+});
+
+test("a shorter text leaves nothing of the longer one", async () => {
+  const folder = await temporaryFolder();
+  writeFileSync(folder.join("a"), "a long text\nof two lines\n");
+  await write(folder.path, "a", "é\n");
+  expect(readFileSync(folder.join("a"), "utf8")).toBe("é\n");
+});
+
+test("a declined change changes nothing", async () => {
+  const folder = await temporaryFolder();
+  const { item, outcome } = await write(folder.path, "b.txt", "x\n", { decide: () => "deny" });
+  expect([item, outcome]).toMatchObject([{ status: "declined" }, { result: { status: "declined" } }]);
+  expect(existsSync(folder.join("b.txt"))).toBe(false);
+});
+
+test("a file that is changed, made or swapped while the user is asked is not overwritten", async () => {
+  const folder = await temporaryFolder();
+  const outside = await temporaryFolder();
+  writeFileSync(folder.join("a.txt"), "one\n");
+  writeFileSync(outside.join("theirs"), "theirs\n");
+  const meanwhile = (action: () => void) => ({
+    decide: () => {
+      action();
+      return "allow" as const;
+    },
+  });
+  const change = meanwhile(() => writeFileSync(folder.join("a.txt"), "theirs\n"));
+  expect((await write(folder.path, "a.txt", "two\n", change)).item).toMatchObject({ status: "failed" });
+  const make = meanwhile(() => writeFileSync(folder.join("b.txt"), "theirs\n"));
+  expect((await write(folder.path, "b.txt", "two\n", make)).item).toMatchObject({ status: "failed" });
+  const swap = meanwhile(() => symlinkSync(outside.join("theirs"), folder.join("c.txt")));
+  expect((await write(folder.path, "c.txt", "two\n", swap)).item).toMatchObject({ status: "failed" });
+  const texts = [folder.join("a.txt"), folder.join("b.txt"), outside.join("theirs")];
+  expect(texts.map((file) => readFileSync(file, "utf8"))).toEqual(["theirs\n", "theirs\n", "theirs\n"]);
+});
+
+test("files outside, behind links or under protected names are not even asked about [P32]", async () => {
+  const folder = await temporaryFolder();
+  const outside = await temporaryFolder();
+  writeFileSync(outside.join("target"), "theirs\n");
+  symlinkSync(outside.path, folder.join("link"));
+  symlinkSync(outside.join("target"), folder.join("target"));
+  symlinkSync(outside.join("missing"), folder.join("dangling"));
+  const refused = [
+    ...[
+      outside.join("x"),
+      "../x",
+      `${folder.path}-neighbour/x`,
+      "a/../../x",
+      "link/x",
+      "link/new/x",
+      "target",
+      "dangling",
+    ],
+    ...[
+      ".mcp.json",
+      ".git/hooks/x",
+      ".GIT/config",
+      "sub/.Flint/x",
+      "sub/.Claude/x",
+      ".bashrc",
+      "GIT~1/config",
+    ],
+    ...[".g\u200cit/config", ".git /x", ".", "a\0b", "a\n+++ b/x"],
+  ];
+  for (const path of refused) {
+    const { asked, item, outcome } = await write(folder.path, path, "x\n");
+    expect({ path, asked, item, outcome }).toMatchObject({
+      asked: [],
+      item: { status: "failed", output: expect.stringMatching(/\.$/) },
+      outcome: { result: { status: "failed" } },
+    });
+  }
+  expect(readdirSync(outside.path)).toEqual(["target"]);
+  expect(readFileSync(outside.join("target"), "utf8")).toBe("theirs\n");
+  expect(readdirSync(folder.path).sort()).toEqual(["dangling", "link", "target"]);
+});
+
+test("a file that is also somewhere else under another name is not written through", async () => {
+  const folder = await temporaryFolder();
+  const outside = await temporaryFolder();
+  writeFileSync(outside.join("theirs"), "theirs\n");
+  linkSync(outside.join("theirs"), folder.join("mine"));
+  expect((await write(folder.path, "mine", "x\n")).item).toMatchObject({ status: "failed" });
+  expect(readFileSync(outside.join("theirs"), "utf8")).toBe("theirs\n");
+});
+
+test("the policy decides where it may write at all", async () => {
+  const folder = await temporaryFolder();
+  const listed = await temporaryFolder();
+  const readOnly = await write(folder.path, "a", "x\n", { policy: { type: "readOnly" } });
+  expect(readOnly.outcome).toMatchObject({ result: { text: expect.stringContaining("readOnly") } });
+  const policy = { type: "workspaceWrite" as const, writableRoots: [listed.path] };
+  await write(folder.path, listed.join("a"), "x\n", { policy });
+  expect([existsSync(folder.join("a")), existsSync(listed.join("a"))]).toEqual([false, true]);
+  const free = await write(folder.path, listed.join("b"), "x\n", { policy: { type: "dangerFullAccess" } });
+  expect(free.item).toMatchObject({ status: "failed" });
+});
+
+test("a file that is not text is left alone", async () => {
+  const folder = await temporaryFolder();
+  writeFileSync(folder.join("image"), Buffer.from([0xff, 0xfe, 0x00]));
+  expect((await write(folder.path, "image", "x\n")).item).toMatchObject({ output: "image is not text." });
+});
+
+test("line ends, the byte order mark and the mode of a file stay as they are", async () => {
+  const folder = await temporaryFolder();
+  writeFileSync(folder.join("a.bat"), "\ufeffone\r\ntwo\r\n");
+  chmodSync(folder.join("a.bat"), 0o755);
+  await write(folder.path, "a.bat", "one\nthree\n");
+  expect(readFileSync(folder.join("a.bat"), "utf8")).toBe("\ufeffone\r\nthree\r\n");
+  expect(statSync(folder.join("a.bat")).mode & 0o777).toBe(0o755);
+});
+
+test("a new file may be used by whoever may use its folder, whatever the umask is", async () => {
+  const folder = await temporaryFolder();
+  mkdirSync(folder.join("open"));
+  chmodSync(folder.join("open"), 0o755);
+  const before = process.umask(0o077);
+  try {
+    await write(folder.path, "open/new/a", "x\n");
+    await write(folder.path, "b", "x\n");
+  } finally {
+    process.umask(before);
+  }
+  const modes = ["open/new", "open/new/a", "b"].map((path) => statSync(folder.join(path)).mode & 0o777);
+  expect(modes).toEqual([0o755, 0o644, 0o600]);
+});
+
+test("a folder that is swapped for a link while the user is asked leads nowhere [P32]", async () => {
+  const folder = await temporaryFolder();
+  const outside = await temporaryFolder();
+  mkdirSync(folder.join("sub"));
+  writeFileSync(folder.join("sub", "a"), "one\n");
+  writeFileSync(outside.join("a"), "one\n");
+  const decide = () => {
+    renameSync(folder.join("sub"), folder.join("moved"));
+    symlinkSync(outside.path, folder.join("sub"));
+    return "allow" as const;
+  };
+  const changed = await write(folder.path, "sub/a", "two\n", { decide });
+  expect(changed.item).toMatchObject({ status: "failed" });
+  renameSync(folder.join("sub"), folder.join("link"));
+  renameSync(folder.join("moved"), folder.join("sub"));
+  const added = await write(folder.path, "sub/deep/b", "two\n", { decide });
+  expect(added.item).toMatchObject({ status: "failed" });
+  expect([readdirSync(outside.path), readFileSync(outside.join("a"), "utf8")]).toEqual([["a"], "one\n"]);
+});
+
+test("a file that the model knows in another state has to be read again first", async () => {
+  const folder = await temporaryFolder();
+  const known = new KnownFiles();
+  await write(folder.path, "a", "mine\n", { known });
+  await write(folder.path, "a", "mine too\n", { known });
+  writeFileSync(folder.join("a"), "theirs\n");
+  const refused = await write(folder.path, "a", "mine again\n", { known });
+  expect(refused).toMatchObject({
+    asked: [],
+    item: { output: "a was changed since you last read it. Read it again before you change it." },
+  });
+  known.note(folder.join("a"), "theirs\n");
+  expect((await write(folder.path, "a", "mine again\n", { known })).item).toMatchObject({
+    status: "completed",
+  });
+});
+
+test("a file that the system refuses is named by its real path, and a new one is called new", async () => {
+  const folder = await temporaryFolder();
+  const name = `${"x".repeat(300)}.txt`;
+  const refused = await write(folder.path, name, "a");
+  expect(refused.item).toMatchObject({
+    status: "failed",
+    changes: [{ kind: "add" }],
+    output: `${folder.join(name)}: name too long (ENAMETOOLONG).`,
+  });
+  const policy = { type: "readOnly" } as const;
+  expect((await write(folder.path, "new.txt", "a", { policy })).item?.changes).toMatchObject([
+    { kind: "add" },
+  ]);
+  writeFileSync(folder.join("old.txt"), "a");
+  expect((await write(folder.path, "old.txt", "b", { policy })).item?.changes).toMatchObject([
+    { kind: "modify" },
+  ]);
+});

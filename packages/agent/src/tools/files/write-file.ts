@@ -1,0 +1,53 @@
+import { lstat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { reasonOf } from "@flint/host/files";
+import { defineTool } from "../define-tool.ts";
+import { text } from "../input.ts";
+import { done, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
+import { ChangeSet, showRefusal } from "./change-set.ts";
+import type { KnownFiles } from "./known-files.ts";
+import { inStyle, styleOf } from "./text-style.ts";
+import { WorkspaceFile } from "./workspace-file.ts";
+
+/** Gives a file of the workspace a new text; the user sees the exact difference first. */
+export function writeFileTool(knownFiles: KnownFiles): Tool {
+  return defineTool({
+    name: "write_file",
+    description:
+      "Makes a file in the workspace, or replaces all of its text. For small changes use edit_file.",
+    readOnly: false,
+    input: {
+      path: text("The file, from the workspace."),
+      content: text("All of its text.", { mayBeEmpty: true, maxLength: 2_000_000 }),
+    },
+    async run({ path, content }, context) {
+      // Expected: a file that may not be written, or that the model does not know as it is now.
+      try {
+        return await write(path, content, knownFiles, context);
+      } catch (thrown) {
+        const kind = (await exists(path, context)) ? "modify" : "add";
+        return showRefusal([{ path, kind }], reasonOf(thrown), context);
+      }
+    },
+  });
+}
+
+function exists(path: string, { turn }: ToolContext): Promise<boolean> {
+  return lstat(resolve(turn.settings.cwd, path)).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function write(
+  path: string,
+  content: string,
+  knownFiles: KnownFiles,
+  context: ToolContext,
+): Promise<ToolOutcome> {
+  const file = await WorkspaceFile.locate(path, context.turn.settings);
+  const before = await file.read();
+  const after = before === undefined ? content : inStyle(content, styleOf(before.text));
+  if (before?.text === after) return done(`${file.relativePath} has this text already.`);
+  return new ChangeSet([{ file, before, after }], knownFiles, context).propose();
+}

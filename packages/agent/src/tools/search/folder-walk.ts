@@ -1,0 +1,115 @@
+import type { Dirent } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { readPlainFile } from "@flint/host/files";
+import { IgnoreRules } from "@flint/host/globs";
+import { pathWithin } from "../files/readable-place.ts";
+
+/** Something that lies in the folder that is walked. */
+export interface Entry {
+  /** From the folder that is walked, with slashes. */
+  readonly path: string;
+  readonly kind: "file" | "folder" | "link" | "other";
+}
+
+/** Where a walk goes and how far. */
+export interface WalkOptions {
+  /** The folder to walk, free of links. */
+  readonly folder: string;
+  /** Its .gitignore files count from here down to the folder, if that lies in it. */
+  readonly workspace: string;
+  readonly depth?: number;
+  readonly signal: AbortSignal;
+}
+
+/** Folders that nobody wants to look through. */
+const NEVER = new Set([".git", "node_modules"]);
+
+const IGNORE_FILE_BYTES = 65_536;
+const ENTRIES = 50_000;
+const MILLISECONDS = 10_000;
+
+/** Looks through a folder, name by name in order, without following links. Bounded in number and time. */
+export class FolderWalk {
+  readonly #options: WalkOptions;
+  readonly #until = Date.now() + MILLISECONDS;
+  #seen = 0;
+  #cut: string | undefined;
+
+  constructor(options: WalkOptions) {
+    this.#options = options;
+  }
+
+  /** Why the walk did not see everything, if it did not. */
+  get cut(): string | undefined {
+    return this.#cut;
+  }
+
+  /** Everything but `.git`, `node_modules` and what .gitignore files name, a folder before what lies in it. */
+  async *entries(): AsyncIterable<Entry> {
+    const { workspace, folder, depth = 100 } = this.#options;
+    const start = pathWithin(workspace, folder);
+    const base = start === undefined ? folder : workspace;
+    const rules = await rulesAbove(base, start ?? "");
+    for await (const { path, kind } of this.#walk(base, start ?? "", rules, depth)) {
+      yield { path: start ? path.slice(start.length + 1) : path, kind };
+    }
+  }
+
+  /** Paths are from the base in here, because the rules of the workspace hold in all its folders. */
+  async *#walk(base: string, path: string, above: IgnoreRules, depth: number): AsyncIterable<Entry> {
+    const names = await namesIn(join(base, path));
+    const rules = names.some(({ name }) => name === ".gitignore") ? await withFile(above, base, path) : above;
+    for (const found of names) {
+      if (this.#isOver()) return;
+      if (NEVER.has(found.name)) continue;
+      const entry = { path: within(path, found.name), kind: kindOf(found) };
+      if (rules.ignores(entry.path, entry.kind === "folder")) continue;
+      yield entry;
+      if (entry.kind === "folder" && depth > 1) yield* this.#walk(base, entry.path, rules, depth - 1);
+    }
+  }
+
+  #isOver(): boolean {
+    this.#seen += 1;
+    if (this.#options.signal.aborted) return true;
+    if (this.#seen > ENTRIES) this.#cut ??= `stopped after ${ENTRIES} files and folders`;
+    if (Date.now() > this.#until) this.#cut ??= `stopped after ${MILLISECONDS / 1000} seconds`;
+    return this.#cut !== undefined;
+  }
+}
+
+/** The rules of all folders from the base down to the one that is walked, which brings its own. */
+async function rulesAbove(base: string, start: string): Promise<IgnoreRules> {
+  let rules = IgnoreRules.none;
+  let folder = "";
+  for (const name of start === "" ? [] : start.split("/")) {
+    rules = await withFile(rules, base, folder);
+    folder = within(folder, name);
+  }
+  return rules;
+}
+
+/** The rules and those of a folder's .gitignore, if it has one that can be read. */
+async function withFile(rules: IgnoreRules, base: string, folder: string): Promise<IgnoreRules> {
+  const file = join(base, folder, ".gitignore");
+  // Expected: no such file, or one that is a device or too large to be meant.
+  const content = await readPlainFile(file, IGNORE_FILE_BYTES).catch(() => undefined);
+  return content === undefined ? rules : rules.with(folder, content.toString("utf8"));
+}
+
+function within(folder: string, name: string): string {
+  return folder === "" ? name : `${folder}/${name}`;
+}
+
+async function namesIn(folder: string): Promise<Dirent[]> {
+  // Expected: a folder that may not be read, or that was removed a moment ago.
+  const names = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return names.sort((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+function kindOf(found: Dirent): Entry["kind"] {
+  if (found.isFile()) return "file";
+  if (found.isDirectory()) return "folder";
+  return found.isSymbolicLink() ? "link" : "other";
+}

@@ -1,0 +1,81 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { type TemporaryFolder, temporaryFolder } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { callTool } from "../../testing/call-tool.ts";
+import { FIND_FILES, LIST_FILES } from "./look-around.ts";
+
+async function project(files: Readonly<Record<string, string>>): Promise<TemporaryFolder> {
+  const folder = await temporaryFolder();
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(folder.join(path)), { recursive: true });
+    writeFileSync(folder.join(path), content);
+  }
+  return folder;
+}
+
+const FILES = {
+  ".gitignore": "dist/\n*.log\n!keep.log\n",
+  ".git/config": "",
+  "node_modules/x/index.js": "",
+  "dist/a.js": "",
+  "keep.log": "",
+  "noise.log": "",
+  "src/a.ts": "",
+  "src/deep/b.ts": "",
+  "src/deep/.gitignore": "/local\n",
+  "src/deep/local": "",
+  "src/local": "",
+};
+
+test("a folder is listed as deep as is wanted, without what nobody wants to see", async () => {
+  const folder = await project(FILES);
+  symlinkSync("/", folder.join("root"));
+  const { text } = await callTool(LIST_FILES, { depth: 5 }, folder);
+  expect(text.split("\n")).toEqual([
+    ".gitignore",
+    "keep.log",
+    "root@",
+    "src/",
+    "src/a.ts",
+    "src/deep/",
+    "src/deep/.gitignore",
+    "src/deep/b.ts",
+    "src/local",
+  ]);
+  const shallow = await callTool(LIST_FILES, { path: "src", depth: 1 }, folder);
+  expect(shallow.text.split("\n")).toEqual(["src/a.ts", "src/deep/", "src/local"]);
+});
+
+test("files are found by a pattern, and the rules of the workspace hold in its folders", async () => {
+  const folder = await project(FILES);
+  const find = async (input: Record<string, string>) =>
+    (await callTool(FIND_FILES, input, folder)).text.split("\n");
+  expect(await find({ pattern: "*.ts" })).toEqual(["src/a.ts", "src/deep/b.ts"]);
+  expect(await find({ pattern: "src/*.ts" })).toEqual(["src/a.ts"]);
+  expect(await find({ pattern: "*.{log,js}", path: "." })).toEqual(["keep.log"]);
+  expect(await find({ pattern: "**/b.ts", path: "src/deep" })).toEqual(["src/deep/b.ts"]);
+  expect(await find({ pattern: "*.py" })).toEqual(["(Nothing was found.)"]);
+});
+
+test("a pattern that stands for too many is refused in words", async () => {
+  const folder = await project({ file: "" });
+  const { status, text } = await callTool(FIND_FILES, { pattern: "{a,b}".repeat(30) }, folder);
+  expect([status, text]).toEqual(["failed", "The braces of a pattern stand for at most 64 patterns."]);
+});
+
+test("what is no folder, or nowhere, is said in words", async () => {
+  const folder = await project({ file: "" });
+  const told = async (path: string) => (await callTool(LIST_FILES, { path }, folder)).text;
+  expect(await told("file")).toBe("file is not a folder.");
+  expect(await told("nowhere")).toBe("nowhere does not exist.");
+  expect(await told("/proc")).toBe("/proc belongs to the system and is not read this way.");
+});
+
+test("a long list is cut and says so", async () => {
+  const folder = await project(
+    Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${index}`, ""])),
+  );
+  const { text } = await callTool(LIST_FILES, {}, folder);
+  expect(text.split("\n").at(-1)).toBe("(more than 1000; ask for less)");
+});

@@ -1,0 +1,83 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { FileRefusal, readPlainFile } from "@flint/host/files";
+import { Glob } from "@flint/host/globs";
+import type { ToolContext } from "../tool.ts";
+import { FolderWalk } from "./folder-walk.ts";
+import { LineMatcher } from "./line-matcher.ts";
+import { type Search, SearchHits } from "./search-hits.ts";
+
+const FILE_BYTES = 2 * 1024 * 1024;
+const ALL_BYTES = 200 * 1024 * 1024;
+const MILLISECONDS = 20_000;
+
+/** A file to look into. */
+interface Candidate {
+  readonly path: string;
+  readonly shown: string;
+}
+
+/** Searches file by file, where there is no ripgrep. Bounded in size and time; what was left out is said. */
+export async function searchOurselves(
+  search: Search,
+  folder: string,
+  shown: string,
+  workspace: string,
+  { signal }: ToolContext,
+): Promise<SearchHits> {
+  const hits = new SearchHits();
+  const walk = new FolderWalk({ folder, workspace, signal });
+  const matcher = new LineMatcher(search.pattern, search.ignoreCase, MILLISECONDS, signal);
+  try {
+    await searchFiles(candidates(walk, folder, shown, search.glob), matcher, hits, signal);
+  } finally {
+    await matcher.close();
+  }
+  if (walk.cut !== undefined) hits.note(walk.cut);
+  return hits;
+}
+
+async function searchFiles(
+  files: AsyncIterable<Candidate>,
+  matcher: LineMatcher,
+  hits: SearchHits,
+  signal: AbortSignal,
+): Promise<void> {
+  let bytes = 0;
+  let skipped = 0;
+  for await (const { path, shown } of files) {
+    if (signal.aborted || hits.isFull) return;
+    const content = await readQuietly(path);
+    bytes += content?.length ?? 0;
+    if (content === undefined) skipped += 1;
+    else if (content.subarray(0, 8192).includes(0)) continue;
+    else {
+      const found = await matcher.find(content.toString("utf8"));
+      if (found === "late") return hits.note(`stopped after ${MILLISECONDS / 1000} seconds, at ${shown}`);
+      for (const { line, text } of found) hits.add(shown, line, text);
+    }
+    if (bytes > ALL_BYTES) return hits.note(`stopped after ${ALL_BYTES / 1024 / 1024} MiB`);
+  }
+  if (skipped > 0) hits.note(`${skipped} files were left out because they are too large or cannot be read`);
+}
+
+async function* candidates(
+  walk: FolderWalk,
+  folder: string,
+  shown: string,
+  pattern: string | undefined,
+): AsyncIterable<Candidate> {
+  const glob = pattern === undefined ? undefined : Glob.search(pattern);
+  const found = await lstat(folder);
+  if (found.isFile()) return yield { path: folder, shown };
+  if (!found.isDirectory()) throw new FileRefusal(`${shown} is neither a folder nor a plain file.`);
+  for await (const { path, kind } of walk.entries()) {
+    if (kind !== "file" || glob?.matches(path) === false) continue;
+    yield { path: join(folder, path), shown: shown === "." ? path : `${shown}/${path}` };
+  }
+}
+
+/** Expected: a file that is too large, may not be read, or is gone. */
+function readQuietly(path: string): Promise<Buffer | undefined> {
+  return readPlainFile(path, FILE_BYTES).catch(() => undefined);
+}

@@ -1,0 +1,163 @@
+import { existsSync, readFileSync } from "node:fs";
+import { CommandSandbox } from "@flint/host/sandbox";
+import { LIMITS } from "@flint/protocol";
+import { leavesNoProcess, needs, temporaryFolder } from "@flint/testkit";
+import { expect, onTestFinished, test } from "vitest";
+import { callTool } from "../../testing/call-tool.ts";
+import { commandLines } from "../../testing/command-lines.ts";
+import type { TurnWishes } from "../../testing/recorded-turn.ts";
+import { BackgroundCommands, MOST_COMMANDS } from "./background.ts";
+import { shellOutputTool, shellStopTool } from "./background-tools.ts";
+import { shellTool } from "./shell.ts";
+
+const sandbox = new CommandSandbox({ environment: process.env });
+const confined = needs("namespaces");
+
+/** A shell in a folder of its own; what is left in the background ends with the test. */
+async function bench(firstLookMs?: number) {
+  leavesNoProcess();
+  const folder = await temporaryFolder();
+  const background = new BackgroundCommands();
+  onTestFinished(() => background.stopAll());
+  const call =
+    (tool: ReturnType<typeof shellTool>) =>
+    (input: Record<string, unknown>, wishes: TurnWishes = {}) =>
+      callTool(tool, input, folder, { sandbox, ...wishes });
+  return {
+    folder,
+    background,
+    shell: call(shellTool(background, firstLookMs)),
+    output: call(shellOutputTool(background)),
+    stop: call(shellStopTool(background)),
+  };
+}
+
+const deltasOf = ({ events }: { readonly events: readonly object[] }) =>
+  events.map((event) => ("delta" in event ? event.delta : "")).join("");
+
+confined("a command is asked about word for word, then runs, and its exit code is told", async () => {
+  const { folder, shell } = await bench();
+  const command = "echo 'a  b' > file; echo done; exit 4";
+  const { turn, outcome } = await shell({ command });
+  expect(turn.actions).toEqual([{ kind: "command", itemId: "item", command, cwd: folder.path }]);
+  expect(outcome).toEqual({ result: { status: "failed", exitCode: 4, text: "done\n" } });
+  expect(readFileSync(folder.join("file"), "utf8")).toBe("a  b\n");
+});
+
+confined("a command that takes too long is ended, and the limit is told", async () => {
+  const { shell } = await bench();
+  const { turn, text } = await shell({ command: "echo up; sleep 1000", timeout_ms: 300 });
+  expect(text).toBe("up\n(It was ended after 0.3 seconds, its time limit.)\n");
+  expect(turn.completed("commandExecution")).toMatchObject([{ status: "failed", aggregatedOutput: text }]);
+  expect(deltasOf(turn)).toBe(text);
+});
+
+confined("output that is no text, or too much, does no harm [P11]", async () => {
+  const { shell } = await bench();
+  const odd = await shell({ command: "printf 'a\\0b\\377\\033[31m'" });
+  expect(odd.text).toBe("a\0b\ufffd\u001b[31m");
+  const loud = await shell({ command: "head -c 3000000 /dev/zero | tr '\\0' x" });
+  expect(loud.text.length).toBeLessThanOrEqual(LIMITS.output);
+  const [item] = loud.turn.completed("commandExecution");
+  expect(item?.omittedOutputBytes).toBeGreaterThan(1_900_000);
+  expect(loud.text).toMatch(
+    new RegExp(`bytes in 1 lines; ${item?.omittedOutputBytes} bytes of the middle are left out\\.\\)$`),
+  );
+  expect(loud.outcome).toMatchObject({ result: { printed: { bytes: 3_000_000, lines: 1 } } });
+  expect(deltasOf(loud.turn)).toBe(item?.aggregatedOutput);
+});
+
+test("what cannot be a command is answered in words and asked of nobody", async () => {
+  const { shell } = await bench();
+  for (const command of ["", "  \n", "a\0b"]) {
+    const { turn, status } = await shell({ command });
+    expect([status, turn.actions, turn.events]).toEqual(["failed", [], []]);
+  }
+});
+
+confined(
+  "a command in the background goes on, is looked at, and is stopped with all it started",
+  async () => {
+    const { shell, output, stop } = await bench();
+    const started = await shell({
+      command: "echo up; while :; do read x || sleep 1000; done",
+      background: true,
+    });
+    expect(started.text).toMatch(
+      /^(up\n)?\(It goes on in the background as process 1 until Flint ends\.\)\n$/,
+    );
+    expect(started.turn.completed("commandExecution")).toMatchObject([
+      { status: "completed", aggregatedOutput: started.text },
+    ]);
+    expect(deltasOf(started.turn)).toBe(started.text);
+    expect((await output({ process_id: "1" })).text).toBe("(It still runs.)");
+    const stopped = await stop({ process_id: "1" });
+    expect(stopped.text).toBe("(It was stopped.)");
+    expect(commandLines().filter((line) => line.includes("read x || sleep"))).toEqual([]);
+    expect((await output({ process_id: "1" })).text).toBe("(It was stopped.)");
+  },
+);
+
+confined("new output is waited for, and each piece is told once", async () => {
+  const { folder, shell, output } = await bench();
+  // It waits for a file, so that nothing depends on time.
+  const command = "until [ -e go ]; do sleep 0.05; done; echo one; exit 3";
+  await shell({ command, background: true });
+  const waiting = output({ process_id: "1", wait_ms: 60_000 });
+  await shell({ command: "touch go" });
+  expect(existsSync(folder.join("go"))).toBe(true);
+  const texts = [(await waiting).text];
+  while (!texts.at(-1)?.includes("exit code"))
+    texts.push((await output({ process_id: "1", wait_ms: 60_000 })).text);
+  const lines = texts.join("\n").split("\n");
+  expect(lines.filter((line) => line === "one")).toHaveLength(1);
+  expect(lines.at(-1)).toBe("(It ended with exit code 3.)");
+});
+
+confined("a command for the background that ends at once is told like any other", async () => {
+  const { shell } = await bench(30_000);
+  const { outcome } = await shell({ command: "echo no; exit 2", background: true });
+  expect(outcome).toEqual({ result: { status: "failed", exitCode: 2, text: "no\n" } });
+});
+
+confined("no more than a few run in the background, and the model is told which", async () => {
+  const { shell } = await bench();
+  const wanted = Array.from({ length: MOST_COMMANDS }, () =>
+    shell({ command: "sleep 1000", background: true }),
+  );
+  await Promise.all(wanted);
+  const { status, text } = await shell({ command: "sleep 1000", background: true });
+  expect([status, text]).toEqual([
+    "failed",
+    expect.stringMatching(/^At most 8 commands.*8 \(sleep 1000\).*shell_stop/),
+  ]);
+});
+
+confined("what nobody looks at is kept in bounds", async () => {
+  const { shell, output, background } = await bench();
+  const command = "until [ -e go ]; do sleep 0.05; done; head -c 1000000 /dev/zero | tr '\\0' x";
+  await shell({ command, background: true });
+  await shell({ command: "touch go" });
+  await background.get("1")?.ended;
+  const { text } = await output({ process_id: "1" });
+  expect(text).toMatch(/^… 737856 characters left out …\nx{262144}\n\(It ended with exit code 0\.\)$/);
+});
+
+test("a process that is not there is named, with those that are", async () => {
+  const { output, stop } = await bench();
+  const told = "There is no process 7. No command runs in the background.";
+  expect((await output({ process_id: "7" })).text).toBe(told);
+  expect((await stop({ process_id: "7" })).text).toBe(told);
+});
+
+test("without a sandbox a command for the background ends the turn with the way out [P33]", async () => {
+  leavesNoProcess();
+  const folder = await temporaryFolder();
+  const none = new CommandSandbox({ environment: process.env, mechanisms: [] });
+  const tool = shellTool(new BackgroundCommands());
+  const { outcome } = await callTool(tool, { command: "touch made", background: true }, folder, {
+    sandbox: none,
+  });
+  expect(outcome).toMatchObject({ ended: { status: "failed", error: { errorInfo: "SandboxError" } } });
+  expect(existsSync(folder.join("made"))).toBe(false);
+});

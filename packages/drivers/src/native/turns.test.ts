@@ -1,0 +1,547 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { done, type Tool, type ToolSource } from "@flint/agent/loop";
+import {
+  type Message,
+  type Model,
+  ModelFailure,
+  type ModelPart,
+  type ModelRequest,
+} from "@flint/agent/model";
+import { ScriptedModel, say, want } from "@flint/agent/testing";
+import type { DriverEvent } from "@flint/core/ports";
+import { CommandSandbox } from "@flint/host/sandbox";
+import { type Answers, FlintError, type ThreadItem, type Turn } from "@flint/protocol";
+import { leavesNoProcess, needs, settled, temporaryFolder } from "@flint/testkit";
+import { expect, onTestFinished, test } from "vitest";
+import { type BenchOptions, openBench } from "./testing/bench.ts";
+
+const sandbox = new CommandSandbox({ environment: process.env });
+const confined = needs("namespaces");
+
+async function open(options: Partial<BenchOptions> = {}) {
+  leavesNoProcess();
+  const folder = await temporaryFolder();
+  const bench = openBench({ cwd: folder.path, sandbox, ...options });
+  onTestFinished(() => bench.session.close());
+  return { folder, ...bench };
+}
+
+const messagesOf = (request: ModelRequest | undefined): readonly Message[] =>
+  request?.messages.slice(1) ?? [];
+const results = (request: ModelRequest | undefined) =>
+  messagesOf(request).filter((message) => message.role === "tool");
+const shell = (command: string, more: Record<string, unknown> = {}) => ({
+  tool: "shell",
+  input: { command, ...more },
+});
+const read = (path: string) => ({ tool: "read_file", input: { path } });
+
+confined("what the model wants is done, it is told what came of it, and it has the last word", async () => {
+  const { folder, model, run } = await open({
+    steps: [want(shell("echo hi > made; echo out")), say("Made.")],
+  });
+  const { turn, outcome } = await run("make it");
+  expect(outcome).toEqual({ status: "completed" });
+  expect(readFileSync(folder.join("made"), "utf8")).toBe("hi\n");
+  expect(messagesOf(model.requests[1])).toEqual([
+    { role: "user", text: "make it" },
+    { role: "assistant", text: "", calls: [{ callId: "shell-0", ...shell("echo hi > made; echo out") }] },
+    { role: "tool", callId: "shell-0", tool: "shell", status: "done", exitCode: 0, text: "out\n" },
+  ]);
+  expect(turn.said).toBe("Made.");
+});
+
+test("every tool has a strict schema and a name that every model takes", async () => {
+  const { model, run } = await open({ web: { fetch: true, searchUrl: "http://127.0.0.1/{query}" } });
+  await run("hello");
+  const tools = model.requests[0]?.tools ?? [];
+  expect(tools.map(({ name }) => name)).toEqual([
+    ...[
+      "shell",
+      "shell_output",
+      "shell_stop",
+      "read_file",
+      "list_files",
+      "find_files",
+      "search_text",
+      "write_file",
+    ],
+    ...["edit_file", "apply_patch", "ask_user", "fetch_url", "search_web", "update_plan"],
+  ]);
+  for (const { parameters } of tools)
+    expect(parameters).toMatchObject({ type: "object", additionalProperties: false });
+});
+
+test("calls that only read run at the same time, and their results keep their order", async () => {
+  const started: string[] = [];
+  let release = () => {};
+  const bothStarted = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const tool = (name: string, readOnly: boolean): Tool => ({
+    ...{ name, description: "", parameters: { type: "object" }, readOnly },
+    async run() {
+      started.push(name);
+      if (started.length === 2) release();
+      if (readOnly) await bothStarted;
+      return done(name);
+    },
+  });
+  const source: ToolSource = {
+    tools: async () => [tool("first", true), tool("second", true), tool("third", false)],
+    close: async () => {},
+  };
+  const calls = ["first", "second", "third", "first"].map((name) => ({ tool: name, input: {} }));
+  const { model, run } = await open({ steps: [want(...calls)], sources: [source] });
+  await run("go");
+  expect(started).toEqual(["first", "second", "third", "first"]);
+  expect(results(model.requests[1]).map(({ text }) => text)).toEqual(["first", "second", "third", "first"]);
+});
+
+test("an unknown tool, arguments that were no JSON, and a tool that breaks are answered in words", async () => {
+  const broken: Tool = {
+    ...{ name: "broken", description: "", parameters: { type: "object" }, readOnly: false },
+    run: () => Promise.reject(new Error("no luck")),
+  };
+  const problem: ModelPart = {
+    type: "tool-call",
+    callId: "p",
+    tool: "shell",
+    input: {},
+    problem: "not JSON.",
+  };
+  const step = [problem, ...want({ tool: "nope", input: {} }, { tool: "broken", input: {} })];
+  const source: ToolSource = { tools: async () => [broken], close: async () => {} };
+  const { model, run } = await open({ steps: [step, say("I see.")], sources: [source] });
+  const { outcome, turn } = await run("go");
+  expect(outcome).toEqual({ status: "completed" });
+  expect(results(model.requests[1]).map(({ text }) => text)).toEqual([
+    "The call of shell was not done: not JSON.",
+    expect.stringMatching(/^There is no tool nope\. There are: .*shell/),
+    "broken failed: no luck",
+  ]);
+  expect(turn.actions).toEqual([]);
+});
+
+test("a tool of our own cannot be replaced by one from elsewhere", async () => {
+  const impostor: Tool = {
+    ...{ name: "read_file", description: "", parameters: { type: "object" }, readOnly: true },
+    run: async () => done("impostor"),
+  };
+  const source: ToolSource = { tools: async () => [impostor], close: async () => {} };
+  const { folder, model, run } = await open({ steps: [want(read("a"))], sources: [source] });
+  writeFileSync(folder.join("a"), "mine\n");
+  await run("go");
+  expect(results(model.requests[1])).toMatchObject([{ text: "1\tmine" }]);
+});
+
+test("the same failing call again and again ends the turn with a reason", async () => {
+  const steps = Array.from({ length: 10 }, () => want(read("missing")));
+  const { model, run } = await open({ steps });
+  const { outcome } = await run("go");
+  expect(model.requests).toHaveLength(5);
+  expect(outcome).toMatchObject({
+    status: "failed",
+    error: {
+      message: expect.stringMatching(/read_file with the same input 5 times/),
+      errorInfo: "AgentFailed",
+    },
+  });
+});
+
+test("a model that never comes to an end is stopped", async () => {
+  const steps = Array.from({ length: 250 }, (_, index) =>
+    want({ tool: "list_files", input: { depth: 1 + (index % 2) } }),
+  );
+  const { model, run } = await open({ steps });
+  const { outcome } = await run("go");
+  expect(outcome).toMatchObject({ error: { message: expect.stringContaining("stopped after 200 steps") } });
+  expect(model.requests).toHaveLength(200);
+});
+
+test("a failure of the model is told with its cause, and the next turn works", async () => {
+  const error = { message: "Not allowed in.", errorInfo: "Unauthorized", httpStatusCode: 401 };
+  const fail = () => {
+    throw new ModelFailure(error);
+  };
+  const { run, model } = await open({ steps: [fail, say("Here.")] });
+  expect((await run("one")).outcome).toEqual({ status: "failed", error });
+  const second = await run("two");
+  expect(second.turn.said).toBe("Here.");
+  expect(messagesOf(model.requests[1]).map(({ text }) => text)).toEqual([
+    "one",
+    "(This was cut short.)",
+    "two",
+  ]);
+});
+
+test("a model that cannot be had, and a model that throws anything, end the turn in words", async () => {
+  const noModel: Model = {
+    contextWindow: undefined,
+    stream: () => {
+      throw new FlintError("invalidParams", "Choose another.");
+    },
+  };
+  const { run } = await open({ model: noModel });
+  expect((await run("go")).outcome).toMatchObject({
+    status: "failed",
+    error: { message: "Choose another." },
+  });
+});
+
+test("a request that is made again is told as an error that is not the end", async () => {
+  const error = { message: "Too many.", httpStatusCode: 429 };
+  const { run } = await open({ steps: [[{ type: "retry", error }, ...say("Now.")]] });
+  const { turn, outcome } = await run("go");
+  expect(outcome).toEqual({ status: "completed" });
+  expect(turn.events[0]).toEqual({ type: "error", error, willRetry: true });
+});
+
+test("an answer that is cut off goes on once, then ends the turn with a clear message", async () => {
+  const cut = (text: string): readonly ModelPart[] => [
+    { type: "text-delta", text },
+    { type: "finish", reason: "length" },
+  ];
+  const once = await open({ steps: [cut("one "), say("two")] });
+  const { turn, outcome } = await once.run("go");
+  expect([turn.said, outcome]).toEqual(["one \ntwo", { status: "completed" }]);
+  expect(messagesOf(once.model.requests[1]).at(-1)).toMatchObject({
+    role: "system",
+    text: expect.stringContaining("cut off"),
+  });
+  const twice = await open({ steps: [cut("one "), cut("two ")] });
+  expect((await twice.run("go")).outcome).toMatchObject({
+    status: "failed",
+    error: { message: expect.stringContaining("cut off twice") },
+  });
+});
+
+test("an answer that was withheld is a failure", async () => {
+  const { run } = await open({ steps: [[{ type: "finish", reason: "filtered" }]] });
+  expect((await run("go")).outcome).toMatchObject({ status: "failed" });
+});
+
+test("before every step the turn is held if the core wants so, and can be stopped there", async () => {
+  const { folder, model, begin } = await open({ steps: [want(read("a")), say("never")] });
+  writeFileSync(folder.join("a"), "x");
+  let count = 0;
+  let release = () => {};
+  let held = () => {};
+  const isHeld = new Promise<void>((resolve) => {
+    held = resolve;
+  });
+  const ready = () => {
+    count += 1;
+    if (count < 2) return settled();
+    held();
+    return new Promise<void>((resolve) => {
+      release = resolve;
+    });
+  };
+  const { turn, ended } = begin("go", { ready });
+  await isHeld;
+  expect(model.requests).toHaveLength(1);
+  turn.stop.abort();
+  release();
+  expect(await ended).toEqual({ status: "interrupted" });
+  expect(model.requests).toHaveLength(1);
+});
+
+test("an interrupt does not wait for a model that does not listen [P12]", async () => {
+  let asked = () => {};
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const deaf: Model = {
+    contextWindow: undefined,
+    async *stream() {
+      asked();
+      await new Promise(() => {});
+      yield { type: "finish", reason: "stop" };
+    },
+  };
+  const { begin } = await open({ model: deaf });
+  const { turn, ended } = begin("go");
+  await isAsked;
+  turn.stop.abort();
+  expect(await ended).toEqual({ status: "interrupted" });
+});
+
+test("an interrupt does not wait for tools that never come", async () => {
+  const source: ToolSource = { tools: () => new Promise(() => {}), close: async () => {} };
+  const { begin } = await open({ sources: [source] });
+  const { turn, ended } = begin("go");
+  await settled();
+  turn.stop.abort();
+  expect(await ended).toEqual({ status: "interrupted" });
+});
+
+test("closing ends a question that nobody answers", async () => {
+  const { begin, session } = await open({ steps: [want(shell("echo never"))] });
+  let asked = () => {};
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const decide = () => {
+    asked();
+    return undefined;
+  };
+  const { ended } = begin("go", { decide });
+  await isAsked;
+  await session.close();
+  expect(await ended).toEqual({ status: "interrupted" });
+});
+
+test("what was done before an interrupt is remembered, what was not is said to be undone", async () => {
+  const steps = [want(read("a"), shell("echo never")), say("Going on.")];
+  const { folder, model, begin, run } = await open({ steps });
+  writeFileSync(folder.join("a"), "x\n");
+  const stopped = begin("first", { decide: () => undefined, watch: (event) => stopAtCommand(event) });
+  const stopAtCommand = (event: DriverEvent) => {
+    if (event.type === "item/started" && event.item.type === "commandExecution") stopped.turn.stop.abort();
+  };
+  expect(await stopped.ended).toEqual({ status: "interrupted" });
+  await run("second");
+  expect(messagesOf(model.requests[1]).map((message) => [message.role, message.text])).toEqual([
+    ["user", "first"],
+    ["assistant", ""],
+    ["tool", "1\tx"],
+    ["tool", "(This was not done: the turn was stopped.)"],
+    ["assistant", "(This was cut short.)"],
+    ["user", "second"],
+  ]);
+});
+
+test("what is added while it works is taken at the next step, also with the last answer", async () => {
+  const { folder, model, begin, session } = await open({ steps: [want(read("a")), say("one"), say("two")] });
+  writeFileSync(folder.join("a"), "x");
+  const steers: (Promise<boolean> | undefined)[] = [];
+  const watch = (event: DriverEvent) => {
+    const isAnswer = event.type === "item/agentMessage/delta" && event.delta === "one";
+    const isCall = event.type === "item/started" && event.item.type === "toolCall";
+    if (isAnswer || isCall) steers.push(session.steer?.([{ type: "text", text: isCall ? "early" : "late" }]));
+  };
+  const { turn, ended } = begin("go", { watch });
+  expect(await ended).toEqual({ status: "completed" });
+  expect(await Promise.all(steers)).toEqual([true, true]);
+  expect(turn.said).toBe("one\ntwo");
+  const asked = messagesOf(model.requests[2]).filter(({ role }) => role === "user");
+  expect(asked.map(({ text }) => text)).toEqual(["go", "early", "late"]);
+  expect(await session.steer?.([{ type: "text", text: "too late" }])).toBe(false);
+});
+
+test("a plan is shown as one item, and the user is asked with options", async () => {
+  const plan = (status: string) => ({ tool: "update_plan", input: { plan: [{ step: "Look", status }] } });
+  const questions = [{ id: "colour", question: "Which?", options: [{ label: "red" }], secret: false }];
+  const steps = [
+    want(plan("inProgress")),
+    want({ tool: "ask_user", input: { questions } }, plan("completed")),
+  ];
+  const answers: Answers = { colour: { answers: ["red"] } };
+  const { model, run } = await open({ steps });
+  const { turn } = await run("go", { answers });
+  expect(turn.questions).toEqual([questions]);
+  expect(turn.completed("toolCall")).toMatchObject([
+    { tool: "ask_user", status: "completed", result: answers },
+  ]);
+  expect(turn.completed("plan")).toMatchObject([{ text: "1. Look", entries: [{ status: "completed" }] }]);
+  expect(turn.events.filter(({ type }) => type === "turn/plan/updated")).toHaveLength(2);
+  expect(results(model.requests[2]).map(({ text }) => text)).toEqual([
+    "The plan is shown.",
+    "red",
+    "The plan is shown.",
+  ]);
+});
+
+test("a secret answer is for the model only", async () => {
+  const questions = [{ id: "key", question: "Key?", secret: true }];
+  const { model, run } = await open({ steps: [want({ tool: "ask_user", input: { questions } })] });
+  const { turn } = await run("go", { answers: { key: { answers: ["hunter2"] } } });
+  expect(JSON.stringify(turn.events)).not.toContain("hunter2");
+  expect(results(model.requests[1])).toMatchObject([{ status: "done", text: "hunter2" }]);
+});
+
+test("near the end of its context the conversation is summed up by itself, and the latest part stays", async () => {
+  const big = `${"x".repeat(99)}\n`.repeat(60);
+  const steps = [
+    want(read("a")),
+    want(read("b")),
+    (request: ModelRequest) => say(request.purpose === "compact" ? "They read a." : "?"),
+    say("Done."),
+  ];
+  const { folder, model, run } = await open({ steps, contextLength: 4000 });
+  writeFileSync(folder.join("a"), big);
+  writeFileSync(folder.join("b"), big);
+  const { turn, outcome } = await run("read both");
+  expect(outcome).toEqual({ status: "completed" });
+  expect(turn.completed("contextCompaction")).toMatchObject([{ summary: "They read a." }]);
+  expect(turn.said).toBe("Done.");
+  const last = messagesOf(model.requests.at(-1));
+  expect(last.slice(0, 2)).toEqual([
+    { role: "system", text: "Summary of the conversation so far.\nThey read a." },
+    { role: "user", text: "read both" },
+  ]);
+  expect(results(model.requests.at(-1))).toHaveLength(1);
+});
+
+test("a conversation that the model finds too long is summed up once, and the step is made again", async () => {
+  const tooLong = () => {
+    throw new ModelFailure({ message: "Too long.", errorInfo: "ContextWindowExceeded" });
+  };
+  const history = [turnOf(asked("One"), said("1 ".repeat(30_000)))];
+  const { run, model } = await open({ history, steps: [tooLong, say("A summary."), say("Fine.")] });
+  const { turn, outcome } = await run("Two");
+  expect([turn.said, outcome]).toEqual(["Fine.", { status: "completed" }]);
+  expect(turn.events[0]).toMatchObject({ type: "error", willRetry: true });
+  expect(messagesOf(model.requests[2]).map(({ text }) => text)).toEqual([
+    "Summary of the conversation so far.\nA summary.",
+    "Two",
+  ]);
+  const again = await open({ history, steps: [tooLong, say("A summary."), tooLong] });
+  expect((await again.run("Two")).outcome).toMatchObject({ error: { errorInfo: "ContextWindowExceeded" } });
+});
+
+test("if even the summary fails, the oldest is left out and the work goes on", async () => {
+  const tooLong = () => {
+    throw new ModelFailure({ message: "Too long.", errorInfo: "ContextWindowExceeded" });
+  };
+  const history = [turnOf(asked("One"), said("1 ".repeat(30_000)))];
+  const { run, model } = await open({ history, steps: [tooLong, tooLong, say("Fine.")] });
+  const { turn } = await run("Two");
+  expect(turn.said).toBe("Fine.");
+  expect(messagesOf(model.requests[2])).toEqual([{ role: "user", text: "Two" }]);
+});
+
+test("a compaction that is asked for leaves only the summary", async () => {
+  const { run, model } = await open({ steps: [say("Hello."), say("We said hello."), say("Yes.")] });
+  await run("hello");
+  const { turn, outcome } = await run("", { kind: "compact" });
+  expect(outcome).toEqual({ status: "completed" });
+  expect(turn.said).toBe("");
+  expect(turn.completed("contextCompaction")).toMatchObject([{ summary: "We said hello." }]);
+  await run("and now?");
+  expect(messagesOf(model.requests[2]).map(({ text }) => text)).toEqual([
+    "Summary of the conversation so far.\nWe said hello.",
+    "and now?",
+  ]);
+});
+
+test("poisoned text from files, tools and the model does not brick a thread", async () => {
+  const poison = "a\ud800b\0c\u001b]52;c;x\u0007";
+  const tool: Tool = {
+    ...{ name: "mcp__x__y", description: "", parameters: { type: "object" }, readOnly: false },
+    run: async (input) => done(`${poison}${String(input.text)}`),
+  };
+  const source: ToolSource = { tools: async () => [tool], close: async () => {} };
+  const steps = [want({ tool: "mcp__x__y", input: { text: poison } }), say(poison), say("Fine.")];
+  const { run, model } = await open({ steps, sources: [source] });
+  await run(poison);
+  expect((await run("again")).turn.said).toBe("Fine.");
+  const texts = messagesOf(model.requests.at(-1)).map(({ text }) => text);
+  expect(texts.join("")).not.toMatch(/[\p{Cc}]/u);
+  const sent = JSON.stringify(model.requests.at(-1)?.messages);
+  expect(sent).not.toContain("\\ud800");
+  expect(results(model.requests[1])).toMatchObject([
+    { text: expect.stringMatching(/^a\ufffdb␀c␛\]52;c;x␇/) },
+  ]);
+});
+
+test("what a model gave to be shown again is shown again", async () => {
+  const keepsake = { model: "m", content: { signed: true } };
+  const { model, run } = await open({ steps: [[{ type: "keepsake", keepsake }, ...want(read("a"))]] });
+  await run("go");
+  expect(messagesOf(model.requests[1])[1]).toMatchObject({ role: "assistant", keepsake });
+});
+
+confined("a background command lives over turns that complete and ends with an interrupt [P13]", async () => {
+  const seconds = unusual(1001);
+  const steps = [
+    want(shell(`exec sleep ${seconds}`, { background: true })),
+    say("Up."),
+    say("Still."),
+    want(shell("true")),
+  ];
+  const { run, begin } = await open({ steps });
+  await run("start");
+  await run("go on");
+  await expect.poll(() => sleepers(seconds)).toBe(1);
+  const { turn, ended } = begin("stop", { decide: () => undefined, watch: (event) => stopAt(event) });
+  const stopAt = (event: DriverEvent) => {
+    if (event.type === "item/started") turn.stop.abort();
+  };
+  expect(await ended).toEqual({ status: "interrupted" });
+  expect(sleepers(seconds)).toBe(0);
+});
+
+confined("a background command ends with its turn if that fails, and with the session", async () => {
+  const fail = () => {
+    throw new ModelFailure({ message: "No." });
+  };
+  const sleep = (seconds: string) => want(shell(`exec sleep ${seconds}`, { background: true }));
+  const [first, second] = [unusual(1002), unusual(1003)];
+  const { run, session } = await open({ steps: [sleep(first), say("Up."), sleep(second), fail] });
+  await run("one");
+  await expect.poll(() => sleepers(first)).toBe(1);
+  await run("two");
+  expect([sleepers(first), sleepers(second)]).toEqual([1, 0]);
+  await session.close();
+  expect(sleepers(first)).toBe(0);
+});
+
+test("closing closes the sources of tools too", async () => {
+  let closed = 0;
+  const source: ToolSource = {
+    tools: async () => [],
+    close: async () => {
+      closed += 1;
+    },
+  };
+  const { session } = await open({ sources: [source] });
+  await session.close();
+  expect(closed).toBe(1);
+});
+
+test("without a sandbox a command ends the turn with the way out [P33]", async () => {
+  const none = new CommandSandbox({ environment: process.env, mechanisms: [] });
+  const { folder, run } = await open({ sandbox: none, steps: [want(shell("touch made"))] });
+  expect((await run("go")).outcome).toMatchObject({ status: "failed", error: { errorInfo: "SandboxError" } });
+  expect(existsSync(folder.join("made"))).toBe(false);
+});
+
+test("the size of the context that is told is the smaller of what was chosen and what the model has", async () => {
+  const model = new ScriptedModel([say("x")], 5000);
+  const { run } = await open({ model, contextLength: 100_000 });
+  const { turn } = await run("go");
+  expect(turn.events.find(({ type }) => type === "usage")).toMatchObject({ modelContextWindow: 5000 });
+});
+
+function turnOf(...items: ThreadItem[]): Turn {
+  return { id: "earlier", status: "completed", items };
+}
+
+function asked(text: string): ThreadItem {
+  return { type: "userMessage", id: "u", content: [{ type: "text", text }] };
+}
+
+function said(text: string): ThreadItem {
+  return { type: "agentMessage", id: "a", text };
+}
+
+/** A number of seconds that nobody else on this machine sleeps for. */
+function unusual(seconds: number): string {
+  return `${seconds}.${process.pid}`;
+}
+
+/** How many processes sleep for so long. */
+function sleepers(seconds: string): number {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      // Expected: the process ended in between.
+      try {
+        return readFileSync(`/proc/${name}/cmdline`, "latin1") === `sleep\0${seconds}\0`;
+      } catch {
+        return false;
+      }
+    }).length;
+}

@@ -1,0 +1,10 @@
+export { FileRefusal, reasonOf, systemRefusal } from "./file-refusal.ts";
+export {
+  embeddedPicture,
+  type ImageInput,
+  PICTURE_BYTES,
+  type Picture,
+  pictureOf,
+  readPicture,
+} from "./picture.ts";
+export { type Content, plainBytes, plainText, readPlainFile, realPlaceOf, UNREADABLE } from "./plain-file.ts";

@@ -1,0 +1,99 @@
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open, readlink, realpath, statfs } from "node:fs/promises";
+import { sep } from "node:path";
+import { FileRefusal } from "./file-refusal.ts";
+
+/** Where the kernel and devices show themselves as files: environments of processes, memory, terminals. */
+const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
+
+/** The same places under any other name that they are mounted at: proc, sysfs, cgroup, cgroup2, devpts, debugfs. */
+const KERNEL_FILE_SYSTEMS = new Set([0x9fa0, 0x62656572, 0x27e0eb, 0x63677270, 0x1cd1, 0x64626720]);
+
+/** A path with all links resolved. Throws a FileRefusal if nothing is there or if it is a place of the kernel. */
+export async function realPlaceOf(path: string, shown: string = path): Promise<string> {
+  if (path.includes("\0")) throw new FileRefusal("That is not the name of a file.");
+  const real = await realpath(path).catch((error: NodeJS.ErrnoException) => {
+    throw new FileRefusal(`${shown} ${error.code === "ENOENT" ? "does not exist" : "cannot be reached"}.`);
+  });
+  if (KERNEL_FOLDERS.some((folder) => real === folder || real.startsWith(folder + sep))) {
+    throw new FileRefusal(`${shown} belongs to the system and is not read this way.`);
+  }
+  return real;
+}
+
+/**
+ * The content of a plain file. Devices, pipes, sockets and what the kernel shows as files are refused, also when they
+ * are put in its place at the last moment.
+ */
+export async function readPlainFile(path: string, limit: number, shown: string = path): Promise<Buffer> {
+  const real = await realPlaceOf(path, shown);
+  const found = await lstat(real);
+  if (found.isDirectory()) throw new FileRefusal(`${shown} is a folder.`);
+  if (!found.isFile()) throw new FileRefusal(`${shown} is not a plain file.`);
+  // Not blocking: a pipe that takes its place now must not hold us up.
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+  const file = await open(real, flags);
+  try {
+    await refuseOther(file, real, shown);
+    const { size } = await file.stat();
+    if (size > limit)
+      throw new FileRefusal(`${shown} is too large: ${size} bytes, and at most ${limit} are read.`);
+    return await readAtMost(file, limit);
+  } finally {
+    await file.close();
+  }
+}
+
+async function refuseOther(file: FileHandle, path: string, shown: string): Promise<void> {
+  if (!(await file.stat()).isFile()) throw new FileRefusal(`${shown} is not a plain file.`);
+  // Where there is no /proc there is nothing of it to be read either.
+  const opened = `/proc/self/fd/${file.fd}`;
+  if ((await readlink(opened).catch(() => path)) !== path) throw new FileRefusal(`${shown} leads elsewhere.`);
+  const system = await statfs(opened).catch(() => undefined);
+  if (system !== undefined && KERNEL_FILE_SYSTEMS.has(system.type)) {
+    throw new FileRefusal(`${shown} belongs to the system and is not read this way.`);
+  }
+}
+
+/** A file may grow while it is read. */
+async function readAtMost(file: FileHandle, limit: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for (let size = 0; size < limit; ) {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(Math.min(65_536, limit - size)), 0);
+    if (bytesRead === 0) break;
+    pieces.push(buffer.subarray(0, bytesRead));
+    size += bytesRead;
+  }
+  return Buffer.concat(pieces);
+}
+
+/** A file that exists but cannot be shown: too large, not text, or not a plain file. */
+export const UNREADABLE = Symbol("unreadable");
+
+/** The content of a file; undefined if there is none. */
+export type Content = string | undefined | typeof UNREADABLE;
+
+/** Reads a plain UTF-8 file of at most `limit` bytes. Never rejects, and never waits for a pipe or a device. */
+export async function plainText(path: string, limit: number): Promise<Content> {
+  if (await isMissing(path)) return undefined;
+  const bytes = await plainBytes(path, limit);
+  if (bytes === undefined) return UNREADABLE;
+  // Expected: bytes that are not text.
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return UNREADABLE;
+  }
+}
+
+/** Reads a plain file of at most `limit` bytes; undefined where `readPlainFile` would reject. Never rejects. */
+export function plainBytes(path: string, limit: number): Promise<Buffer | undefined> {
+  return readPlainFile(path, limit).catch(() => undefined);
+}
+
+function isMissing(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === "ENOENT",
+  );
+}

@@ -1,0 +1,1 @@
+export { OfflineModel, type OfflineOptions } from "./offline-model.ts";

@@ -1,0 +1,171 @@
+import { writeFileSync } from "node:fs";
+import type { ModelPart, ModelRequest } from "@flint/agent/model";
+import { settled, TestClock, temporaryFolder } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { OfflineModel, type OfflineOptions } from "../offline-model.ts";
+import { parseScript } from "./script.ts";
+import { ScriptedFailure } from "./script-player.ts";
+
+function request(text: string): ModelRequest {
+  return {
+    messages: [{ role: "user", text }],
+    tools: [],
+    purpose: "prompt",
+    review: undefined,
+    outputSchema: undefined,
+    temperature: 0,
+    reasoningEffort: undefined,
+  };
+}
+
+async function play(
+  model: OfflineModel,
+  text = "go",
+  signal = new AbortController().signal,
+): Promise<ModelPart[]> {
+  const parts: ModelPart[] = [];
+  for await (const part of model.stream(request(text), signal)) parts.push(part);
+  return parts;
+}
+
+const textOf = (parts: readonly ModelPart[]) =>
+  parts.map((part) => (part.type === "text-delta" ? part.text : "")).join("");
+
+async function scripted(steps: unknown, options: OfflineOptions = {}): Promise<OfflineModel> {
+  const folder = await temporaryFolder();
+  const path = folder.join("script.json");
+  writeFileSync(path, typeof steps === "string" ? steps : JSON.stringify(steps));
+  return new OfflineModel({ script: path, ...options });
+}
+
+describe("a script", () => {
+  test("is played step by step, and says when it is at its end", async () => {
+    const model = await scripted([
+      [{ reasoning: "Let me see." }, { text: "I look. " }, { call: "shell", input: { command: "ls" } }],
+      [{ text: "Done." }, { usage: { inputTokens: 7, outputTokens: 2 } }, { finish: "length" }],
+    ]);
+    const first = await play(model);
+    expect(textOf(first)).toBe("I look. ");
+    expect(first.filter(({ type }) => type === "tool-call")).toEqual([
+      { type: "tool-call", callId: "script_call_1", tool: "shell", input: { command: "ls" } },
+    ]);
+    expect(first.slice(-2)).toEqual([
+      { type: "usage", usage: { inputTokens: 1, outputTokens: expect.any(Number), thinkingTokens: 3 } },
+      { type: "finish", reason: "tools" },
+    ]);
+    expect(await play(model)).toEqual([
+      { type: "text-delta", text: "Done." },
+      { type: "usage", usage: { inputTokens: 7, outputTokens: 2 } },
+      { type: "finish", reason: "length" },
+    ]);
+    expect(textOf(await play(model))).toMatch(
+      /^The script .*script\.json has no step left for this request\.$/,
+    );
+  });
+
+  test("has steps for certain requests only, each of which is taken once", async () => {
+    const model = await scripted(
+      '{"when":"deploy","parts":[{"text":"D"}]}\n{"parts":[{"text":"1"}]}\n\n[{"text":"2"}]\n',
+    );
+    expect(textOf(await play(model, "hello"))).toBe("1");
+    expect(textOf(await play(model, "please DEPLOY it"))).toBe("D");
+    expect(textOf(await play(model, "please deploy it"))).toBe("2");
+  });
+
+  test("repeats a text as often as it says", async () => {
+    const model = await scripted([[{ repeat: "a line\n", times: 1000 }]]);
+    expect(textOf(await play(model))).toBe("a line\n".repeat(1000));
+  });
+
+  test("waits as long as it says, by the clock it was given, and no longer than it is listened to", async () => {
+    const clock = new TestClock();
+    const model = await scripted([[{ text: "a" }, { delay: 500 }, { text: "b" }], [{ delay: 9000 }]], {
+      clock,
+    });
+    const stop = new AbortController();
+    const playing = play(model);
+    await model.load();
+    await settled();
+    await settled();
+    expect(clock.pending).toBe(1);
+    await clock.advance(500);
+    expect(textOf(await playing)).toBe("ab");
+    const stopped = play(model, "go", stop.signal);
+    await settled();
+    stop.abort();
+    expect(await stopped).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("fails, with or without another try", async () => {
+    const clock = new TestClock();
+    const limited = { status: 429, message: "Too much.", retry_after: 2 };
+    const model = await scripted(
+      [[{ error: limited }], [{ text: "ok" }], [{ text: "half" }, { cut: true }]],
+      { clock },
+    );
+    const playing = play(model);
+    await model.load();
+    await settled();
+    await settled();
+    await clock.advance(2000);
+    const parts = await playing;
+    expect(parts[0]).toEqual({
+      type: "retry",
+      error: { message: "Too much.", errorInfo: "AgentFailed", httpStatusCode: 429 },
+    });
+    expect(textOf(parts)).toBe("ok");
+    await expect(play(model)).rejects.toThrow("cut off");
+    const left = await scripted([[{ error: limited }]], { leavesRetries: true });
+    await expect(play(left)).rejects.toThrow(ScriptedFailure);
+    const plain = await scripted([[{ error: { message: "No." } }]]);
+    await expect(play(plain)).rejects.toThrow("No.");
+  });
+
+  test("can call with arguments that are no JSON", async () => {
+    const model = await scripted([[{ call: "shell", raw: "{oops", id: "c1" }]]);
+    expect((await play(model))[0]).toMatchObject({ callId: "c1", problem: expect.stringContaining("{oops") });
+  });
+});
+
+describe("a mistake in a script is told with the file, the step and the field", () => {
+  test.each([
+    ["[[{}]]", "s.json, step 1: [0] has none of the fields text, reasoning,"],
+    ['[[{"text":5}]]', "s.json, step 1: [0].text has to be a text, not 5."],
+    [
+      '[[{"text":"a"}],[{"text":"a"},{"delay":-1}]]',
+      "s.json, step 2: [1].delay has to be a number from 0 on, not -1.",
+    ],
+    ['[[{"text":"a","time":2}]]', "s.json, step 1: [0].time is not a field here; there are text, times."],
+    ['[{"when":"(","parts":[]}]', 's.json, step 1: when has to be a regular expression, not "(".'],
+    ['[{"when":"x"}]', "s.json, step 1: parts is missing: it has to be a list."],
+    ['{"steps":5}', "s.json: steps has to be a list."],
+    ['[[{"error":{"status":429}}]]', "s.json, step 1: [0].error.message is missing: it has to be a text."],
+    ['[[{"usage":{"tokens":1}}]]', "s.json, step 1: [0].usage.tokens is not a field here;"],
+    ['[[{"finish":"never"}]]', "s.json, step 1: [0].finish has to be stop or tools or length or filtered"],
+    ['[[{"cut":false}]]', "s.json, step 1: [0].cut has to be true, not false."],
+    ['{"parts":[]}\nnot json', "s.json, line 2 is not JSON."],
+    ["5", "s.json, step 1: The whole has to be an object, not 5."],
+  ])("%s", (text, message) => {
+    expect(() => parseScript(text, "s.json")).toThrow(message);
+  });
+
+  test("a file that is not there is named", async () => {
+    await expect(play(new OfflineModel({ script: "/nowhere/s.json" }))).rejects.toThrow(
+      "The script /nowhere/s.json cannot be read",
+    );
+  });
+});
+
+test("a step alone, a list of steps and an object with steps are all scripts", () => {
+  const one = [{ when: undefined, parts: [{ type: "text", text: "a", times: 1 }] }];
+  for (const text of [
+    '[{"text":"a"}]',
+    '[[{"text":"a"}]]',
+    '{"parts":[{"text":"a"}]}',
+    '{"steps":[[{"text":"a"}]]}',
+  ]) {
+    expect(parseScript(text, "s.json")).toEqual(one);
+  }
+  expect(parseScript("[]", "s.json")).toEqual([]);
+});
