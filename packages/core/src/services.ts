@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import {
   type ApprovalPolicy,
   type Budget,
@@ -29,6 +28,7 @@ import type {
 import { Redactor } from "./redact/index.ts";
 import { keysOfServer } from "./redact/server-keys.ts";
 import { Catalogue } from "./settings/catalogue.ts";
+import { refuseUnconfined } from "./settings/unconfined.ts";
 import { Announcements } from "./thread/announcements.ts";
 import type { LiveThread } from "./thread/live-thread.ts";
 import { ThreadRegistry } from "./thread/registry.ts";
@@ -71,6 +71,8 @@ export interface EngineOptions {
   atEnd?(): Promise<void>;
   /** Whether a path is a folder that can be worked in. */
   isFolder(path: string): Promise<boolean>;
+  /** Where a path really leads, free of links; the path itself if nothing is there. */
+  realPath(path: string): string;
 }
 
 /** What a client may change about a thread. */
@@ -150,18 +152,15 @@ export class Services {
     }
     if (wanted.developerInstructions !== undefined) next.developerInstructions = wanted.developerInstructions;
     if (wanted.budget !== undefined) setBudget(next, wanted.budget);
-    this.#refuseUnconfined(next);
+    if (next.approvalPolicy === "never") refuseUnconfined(next, "thread", this.options);
     return next;
   }
 
-  /** Whoever starts the server decides about this, not whoever is connected to it. */
-  #refuseUnconfined({ approvalPolicy, sandboxPolicy, cwd }: ThreadSettings): void {
-    const { allowUnconfined, home } = this.options;
-    if (allowUnconfined || approvalPolicy !== "never") return;
-    const width = widthOf(sandboxPolicy, cwd, home);
-    if (width === undefined) return;
-    const message = `With the approval policy "never" and ${width} an agent could do anything unasked. Choose one of them, or start Flint with --allow-unconfined.`;
-    throw new FlintError("invalidParams", message, { field: "approvalPolicy" });
+  /** Where and how confined a command outside of any thread runs. Nobody is asked about it, so a thread's rule holds. */
+  async commandSettings({ cwd, sandbox }: Pick<Overrides, "cwd" | "sandbox">): Promise<ThreadSettings> {
+    const settings = await this.withOverrides(await this.defaultSettings(), { cwd, sandbox });
+    refuseUnconfined(settings, "command", this.options);
+    return settings;
   }
 
   /** Sets a selector for new threads. */
@@ -219,20 +218,6 @@ export class Services {
       field: "cwd",
     });
   }
-}
-
-/** What makes a sandbox none, in words; undefined if it holds something back. */
-function widthOf(policy: SandboxPolicy, cwd: string, home: string | undefined): string | undefined {
-  if (policy.type === "dangerFullAccess" || policy.type === "externalSandbox")
-    return `the sandbox "${policy.type}"`;
-  if (policy.type === "readOnly") return undefined;
-  if (resolve(cwd) === "/") return "the whole file system as the workspace";
-  const wide = policy.writableRoots?.find((root) => resolve(root) === "/" || isAround(resolve(root), home));
-  return wide === undefined ? undefined : `the writable root ${wide}`;
-}
-
-function isAround(folder: string, home: string | undefined): boolean {
-  return home !== undefined && `${home}/`.startsWith(`${folder}/`);
 }
 
 function setBudget(settings: ThreadSettings, wanted: Budget): void {

@@ -24,7 +24,7 @@ export type RuleMatch = z.output<typeof RuleMatch>;
 
 const covered = {
   id: Id,
-  /** The folder whose threads it holds for; no other one, also none inside it. */
+  /** The folder whose threads it holds for, free of links; no other one, also none inside it. */
   project: z.string(),
   /** The agent it holds for. */
   agent: z.string(),

@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Engine, keysOfServer, secretsIn } from "@flint/core";
@@ -94,6 +95,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     backgroundMs: options.backgroundMs ?? ONE_DAY,
     durability: DURABILITY_WORDS[durability],
     isFolder,
+    realPath,
   });
 }
 
@@ -110,6 +112,15 @@ const CHOICES = ["model", "approvalPolicy", "sandboxPolicy", "budget"] as const;
 function isUnconfined({ approvalPolicy, sandboxPolicy }: ServerOptions): boolean {
   const isOpen = sandboxPolicy?.type === "dangerFullAccess" || sandboxPolicy?.type === "externalSandbox";
   return approvalPolicy === "never" && isOpen;
+}
+
+function realPath(path: string): string {
+  // Expected: nothing is there, or nothing that may be looked at.
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
 }
 
 async function isFolder(path: string): Promise<boolean> {

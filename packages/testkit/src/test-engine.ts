@@ -56,6 +56,8 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
   readonly secrets?: readonly string[];
   /** Which folders there are; all of them unless told. */
   readonly folders?: readonly string[];
+  /** Where paths lead; each to itself unless told. */
+  readonly realPath?: (path: string) => string;
 }
 
 /** Rules that are gone with the test. */
@@ -154,6 +156,7 @@ export class TestEngine<Time extends Clock = TestClock> {
       allowUnconfined: options.allowUnconfined ?? false,
       home: options.home,
       isFolder: async (path) => options.folders?.includes(path) ?? true,
+      realPath: options.realPath ?? ((path) => path),
     });
   }
 

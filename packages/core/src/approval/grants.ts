@@ -14,10 +14,13 @@ import {
 } from "@flint/protocol";
 import { prefixOf } from "./prefixes.ts";
 
-/** Whose action it is: the folder of its thread, and the agent. */
+/** Whose action it is: the folder of its thread and the agent. Rules hold for what a path leads to, not for its name. */
 export interface Actor {
+  /** Free of links. */
   readonly project: string;
   readonly agent: string;
+  /** Where a path really leads, free of links. */
+  realPath(path: string): string;
 }
 
 /** All that was allowed before: in the thread as exact things and as suggestions taken, and for always. */
@@ -41,20 +44,25 @@ export function isGranted(action: Action, actor: Actor, allowed: Allowed): boole
   return [...rules, ...allowed.taken.filter(mine)].some((rule) => isInPrefix(action, actor, rule));
 }
 
-function isInPrefix(action: Action, { project }: Actor, { tool, match }: RuleSuggestion): boolean {
+function isInPrefix(action: Action, actor: Actor, { tool, match }: RuleSuggestion): boolean {
   if (match.type !== "prefix" || tool !== "command") return false;
-  if (action.kind !== "command" || action.cwd !== project) return false;
+  if (action.kind !== "command" || !isAtHome(action.cwd, actor)) return false;
   const prefix = prefixOf(action.command);
   return prefix?.length === match.words.length && prefix.every((word, place) => word === match.words[place]);
 }
 
+function isAtHome(cwd: string, { project, realPath }: Actor): boolean {
+  return realPath(cwd) === project;
+}
+
 /** The rules that may be taken in place of exactly this action. Most actions have none. */
 export function suggestionsFor(action: Action, actor: Actor, now: number): RuleSuggestion[] {
-  if (action.kind !== "command" || action.cwd !== actor.project) return [];
+  if (action.kind !== "command" || !isAtHome(action.cwd, actor)) return [];
   const words = prefixOf(action.command);
   if (words === undefined) return [];
   const match: RuleMatch = { type: "prefix", words: [...words] };
-  return [{ id: mintId(now), ...actor, tool: "command", match }];
+  const { project, agent } = actor;
+  return [{ id: mintId(now), project, agent, tool: "command", match }];
 }
 
 /** Throws `invalidParams` for an answer that takes a rule which this approval does not offer. */
@@ -75,12 +83,19 @@ export function refuseUnknownRule(
 export function rulesMadeBy(
   decision: Decision,
   { action, suggestions = [] }: Pick<Approval, "action" | "suggestions">,
-  actor: Actor,
+  { project, agent }: Actor,
   now: number,
 ): Rule[] {
   if (decision.outcome !== "allow" || decision.scope !== "always") return [];
   const taken = suggestions.find((suggestion) => suggestion.id === decision.rule);
   if (taken !== undefined) return [{ ...taken, createdAt: now }];
   const tool = ruleTool(action);
-  return exactMatches(action).map((match) => ({ id: mintId(now), ...actor, tool, match, createdAt: now }));
+  return exactMatches(action).map((match) => ({
+    id: mintId(now),
+    project,
+    agent,
+    tool,
+    match,
+    createdAt: now,
+  }));
 }

@@ -24,6 +24,8 @@ export interface OpenRequestsOptions {
   readonly rules: Rules;
   readonly policyRules?: PolicyRules | undefined;
   readonly timeoutMs: number;
+  /** Where a path really leads, free of links. */
+  realPath(path: string): string;
 }
 
 /** Who answered: a client with its id, or nobody. */
@@ -57,8 +59,8 @@ export class OpenRequests {
     action: Action,
     promise?: ActionGuarantees,
   ): Promise<Decision> {
-    const { log, rules, clock } = this.#options;
-    const actor = { project: log.state.settings.cwd, agent };
+    const { log, rules, clock, realPath } = this.#options;
+    const actor: Actor = { project: realPath(log.state.settings.cwd), agent, realPath };
     const verdict = this.#judge(action, actor, promise);
     if (verdict.kind === "allow") return { outcome: "allow", scope: "once" };
     if (verdict.kind === "deny") return declined(`It was declined: ${subjectOf(action)}. ${verdict.reason}`);
@@ -142,7 +144,7 @@ export class OpenRequests {
     const { log, rules, policyRules } = this.#options;
     const { grants, rules: taken, settings } = log.state;
     const granted = isGranted(action, actor, { grants, taken, rules: rules.list() });
-    const ruling = policyRules?.judge(action, actor.agent, actor.project);
+    const ruling = policyRules?.judge(action, actor.agent, settings.cwd);
     const { approvalPolicy } = settings;
     const { onlyReads } = promise;
     return judge({ approvalPolicy, action, granted, ruling, policyRules, onlyReads });

@@ -1,3 +1,4 @@
+import type { ParamsInput } from "@flint/protocol";
 import { testEngine, verifies } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -59,6 +60,32 @@ describe("command/exec", () => {
       timedOut: true,
       omittedOutputBytes: 1_800_000 - 1024 * 1024,
     });
+  });
+
+  test("refuses a sandbox that holds nothing back unless the server was started for it, as a thread does", async () => {
+    const wide: Omit<ParamsInput<"command/exec">, "command">[] = [
+      { sandboxPolicy: "dangerFullAccess" },
+      { sandboxPolicy: { type: "externalSandbox" } },
+      { cwd: "/" },
+      { cwd: "/link-to-root" },
+      { sandboxPolicy: { type: "workspaceWrite", writableRoots: ["/home"] } },
+      { sandboxPolicy: { type: "workspaceWrite", writableRoots: ["/link-to-root"] } },
+    ];
+    const realPath = (path: string) => (path === "/link-to-root" ? "/" : path);
+    const refused = { kind: "invalidParams", message: expect.stringContaining("--allow-unconfined") };
+    const made = testEngine({ home: "/home/me", realPath });
+    const client = made.connect();
+    for (const { sandboxPolicy: sandbox, cwd } of wide) {
+      const command = { command: ["ls"], sandboxPolicy: sandbox, cwd };
+      await expect(client.call("command/exec", command)).rejects.toMatchObject(refused);
+      const thread = { approvalPolicy: "never", sandbox, cwd } as const;
+      await expect(client.call("thread/start", thread)).rejects.toMatchObject(refused);
+    }
+    expect(made.sandbox.launches).toEqual([]);
+    await client.call("command/exec", { command: ["ls"], cwd: "/", sandboxPolicy: "read-only" });
+    const free = testEngine({ allowUnconfined: true });
+    for (const params of wide) await free.connect().call("command/exec", { command: ["ls"], ...params });
+    expect(free.sandbox.launches).toHaveLength(wide.length);
   });
 
   test("is refused in a folder that does not exist, and by a sandbox that cannot be built", async () => {

@@ -1,3 +1,6 @@
+import { realpathSync, rmSync, symlinkSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { Decision, Rule } from "@flint/protocol";
 import {
   MemoryRules,
@@ -5,6 +8,7 @@ import {
   ScriptedDriver,
   type TestClient,
   type TestEngineOptions,
+  temporaryFolder,
   testEngine,
   UnreliableStore,
 } from "@flint/testkit";
@@ -252,4 +256,32 @@ describe("an answer belongs to one approval", () => {
       [second.id, second.action.itemId],
     ]);
   });
+});
+
+describe("a rule made in a folder that is reached by a link", () => {
+  const script: Script = [{ command: "npm test" }, { command: "make all" }];
+
+  test.each<Answer>([{ scope: "always", takes: "suggestion" }, { scope: "always" }])(
+    "holds where the link led, and not where it leads later: %j",
+    async (answer) => {
+      const { path } = await temporaryFolder();
+      const [link, first, second] = ["link", "first", "second"].map((name) => join(path, name));
+      if (link === undefined || first === undefined || second === undefined) throw new Error("No names.");
+      await Promise.all([mkdir(first), mkdir(second)]);
+      symlinkSync(first, link);
+      const options = { cwd: link, rules: new MemoryRules(), realPath: (at: string) => realpathSync(at) };
+      await askedAfter(answer, [{ command: "npm test" }], options);
+      const no: Answer = { scope: "once" };
+      expect((await askedAfter(no, script, options)).subjects).toEqual([`${link}$ make all`]);
+      const { client } = await askedAfter(no, [], options);
+      expect((await client.call("rules/list", { cwd: link })).data).toHaveLength(1);
+      rmSync(link);
+      symlinkSync(second, link);
+      expect((await askedAfter(no, script, options)).subjects).toEqual([
+        `${link}$ npm test`,
+        `${link}$ make all`,
+      ]);
+      expect((await client.call("rules/list", { cwd: link })).data).toEqual([]);
+    },
+  );
 });

@@ -1,4 +1,3 @@
-import { sandboxPolicyOf } from "@flint/protocol";
 import { KeptOutput } from "../text/kept-output.ts";
 import type { FreeHandlers } from "./handler.ts";
 
@@ -7,15 +6,14 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 /** Commands outside of any thread. */
 export const commandHandlers: Pick<FreeHandlers, "command/exec"> = {
   async "command/exec"({ command, cwd, sandboxPolicy, timeoutMs }, { services, client }) {
-    const wanted = { cwd: cwd ?? client.cwd };
-    const settings = await services.withOverrides(await services.defaultSettings(), wanted);
+    const settings = await services.commandSettings({ cwd: cwd ?? client.cwd, sandbox: sandboxPolicy });
     const stdout = new KeptOutput();
     const stderr = new KeptOutput();
     const { exitCode, ended } = await services.launch({
       command,
       cwd: settings.cwd,
       workspace: settings.cwd,
-      policy: sandboxPolicy === undefined ? settings.sandboxPolicy : sandboxPolicyOf(sandboxPolicy),
+      policy: settings.sandboxPolicy,
       timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
       output: (text, stream) => (stream === "stdout" ? stdout : stderr).add(text),
     });

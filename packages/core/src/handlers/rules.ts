@@ -4,8 +4,11 @@ import type { FreeHandlers } from "./handler.ts";
 /** What was allowed for always: seeing it, and taking it back. */
 export const rulesHandlers: Pick<FreeHandlers, "rules/list" | "rules/remove"> = {
   async "rules/list"({ cwd }, { services }) {
-    const rules = services.options.rules.list();
-    return { result: { data: rules.filter(({ project }) => cwd === undefined || project === cwd) } };
+    const { rules, realPath } = services.options;
+    const wanted = cwd === undefined ? undefined : realPath(cwd);
+    return {
+      result: { data: rules.list().filter(({ project }) => wanted === undefined || project === wanted) },
+    };
   },
 
   async "rules/remove"({ id }, { services }) {

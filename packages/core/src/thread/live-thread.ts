@@ -51,6 +51,7 @@ export interface LiveThreadOptions {
   readonly sandbox: Sandbox;
   readonly catalogue: Catalogue;
   readonly approvalTimeoutMs: number;
+  realPath(path: string): string;
   mcpServers(cwd: string): Promise<readonly McpServerConfig[]>;
   /** The tools that a client offers now. */
   clientTools(): readonly ClientTool[];
@@ -99,6 +100,7 @@ export class LiveThread {
       rules,
       policyRules: options.policyRules,
       timeoutMs: options.approvalTimeoutMs,
+      realPath: options.realPath,
     });
     this.#agent = new AgentSession({
       threadId: id,

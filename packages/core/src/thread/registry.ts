@@ -39,6 +39,7 @@ export interface ThreadRegistryOptions {
   readonly sandbox: Sandbox;
   readonly catalogue: Catalogue;
   readonly approvalTimeoutMs: number;
+  realPath(path: string): string;
   /** How long a thread that nobody uses stays loaded. */
   readonly idleMs: number;
   /** How long the agent of a thread that nobody uses may go on with what it has in the background. */
@@ -228,6 +229,7 @@ export class ThreadRegistry {
       sandbox,
       catalogue,
       approvalTimeoutMs,
+      realPath: this.#options.realPath,
       history,
       stateOf: (threadId) => this.#stateOf(threadId),
       mcpServers: (cwd) => this.#mcpServers(id, cwd),
