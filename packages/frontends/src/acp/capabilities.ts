@@ -1,63 +1,58 @@
-import type { ClientAbilitiesInput } from "./requests.ts";
+import type { ClientCapabilitiesInput } from "./requests.ts";
 
-/** What a client can take and do, as far as this door makes use of it. */
-export interface ClientAbilities {
-  /** It shows forms. */
+/** The capabilities of a client that Flint makes use of. */
+export interface ClientCapabilities {
+  /** Shows forms (`elicitation/create`). */
   readonly forms: boolean;
   readonly notices: boolean;
   readonly compaction: boolean;
-  /** It has switches beside lists of choices. */
-  readonly switches: boolean;
-  /** It runs login commands in a terminal of its own. */
-  readonly terminalLogin: boolean;
-  /** It wants to hear of another model by a word of its own, which the protocol does not have. */
+  /** Shows boolean config options as switches, not only lists of values. */
+  readonly booleanOptions: boolean;
+  /** Runs login commands in a terminal of its own. */
+  readonly terminalAuth: boolean;
+  /** Takes `current_model_update`, which is not part of the protocol. */
   readonly modelUpdates: boolean;
-  /** It gives the text of files as they stand in it, saved or not. */
-  readonly files: boolean;
-  /** It shows the output of commands in terminals, under a key that stands beside the protocol. */
+  /** Reads files as they are in the editor, saved or not (`fs/read_text_file`). */
+  readonly readTextFile: boolean;
+  /** Shows command output in terminals, under a `_meta` key in version 1. */
   readonly terminalOutput: boolean;
 }
 
-/** A client that said nothing about itself. */
-export const NO_ABILITIES: ClientAbilities = {
+/** A client that declares nothing. */
+export const NO_CAPABILITIES: ClientCapabilities = {
   forms: false,
   notices: false,
   compaction: false,
-  switches: false,
-  terminalLogin: false,
+  booleanOptions: false,
+  terminalAuth: false,
   modelUpdates: false,
-  files: false,
+  readTextFile: false,
   terminalOutput: false,
 };
 
-/** What a client says it can. Null, absent and false mean no; an object or true means yes. */
-export function abilitiesOf(given: ClientAbilitiesInput | null | undefined): ClientAbilities {
-  if (given === null || given === undefined) return NO_ABILITIES;
+/** The capabilities a version 1 client declares. Null, absent and false mean no; an object or true means yes. */
+export function capabilitiesV1(given: ClientCapabilitiesInput | null | undefined): ClientCapabilities {
+  if (given === null || given === undefined) return NO_CAPABILITIES;
   const { session, auth, elicitation, fs, _meta } = given;
   return {
-    forms: isThere(elicitation?.form),
-    notices: isThere(session?.notices),
-    compaction: isThere(session?.compaction),
-    switches: isThere(session?.configOptions?.boolean),
-    terminalLogin: isThere(auth?.terminal) || isThere(_meta?.["terminal-auth"]),
-    modelUpdates: isThere(_meta?.current_model_update),
-    files: fs?.readTextFile === true,
-    terminalOutput: isThere(_meta?.terminal_output),
+    forms: isSet(elicitation?.form),
+    notices: isSet(session?.notices),
+    compaction: isSet(session?.compaction),
+    booleanOptions: isSet(session?.configOptions?.boolean),
+    terminalAuth: isSet(auth?.terminal) || isSet(_meta?.["terminal-auth"]),
+    modelUpdates: isSet(_meta?.current_model_update),
+    readTextFile: fs?.readTextFile === true,
+    terminalOutput: isSet(_meta?.terminal_output),
   };
 }
 
-/** What a client of the second version can: it always shows notices, compactions, switches and terminals. */
-export function abilitiesOfV2(given: ClientAbilitiesInput | null | undefined): ClientAbilities {
-  const { forms, terminalLogin } = abilitiesOf(given);
-  const always = { notices: true, compaction: true, switches: true, terminalOutput: true };
-  return { forms, terminalLogin, modelUpdates: false, files: false, ...always };
+/** The capabilities of a version 2 client: notices, compaction, switches and terminals are part of the version. */
+export function capabilitiesV2(given: ClientCapabilitiesInput | null | undefined): ClientCapabilities {
+  const { forms, terminalAuth } = capabilitiesV1(given);
+  const always = { notices: true, compaction: true, booleanOptions: true, terminalOutput: true };
+  return { forms, terminalAuth, modelUpdates: false, readTextFile: false, ...always };
 }
 
-/** Clients with the same key get the same lines. */
-export function encodingKey({ notices, compaction, terminalOutput }: ClientAbilities): string {
-  return `${Number(notices)}${Number(compaction)}${Number(terminalOutput)}`;
-}
-
-function isThere(value: unknown): boolean {
+function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;
 }

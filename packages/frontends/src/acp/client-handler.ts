@@ -3,20 +3,20 @@ import { type Id, idText, type RpcError } from "@flint/rpc";
 import type { Desk, DeskClient } from "../desk.ts";
 import { parseParams } from "../table-desk.ts";
 import { RequestNumbers } from "./asks/asks.ts";
-import { abilitiesOf, abilitiesOfV2, type ClientAbilities, NO_ABILITIES } from "./capabilities.ts";
+import { type ClientCapabilities, capabilitiesV1, capabilitiesV2, NO_CAPABILITIES } from "./capabilities.ts";
 import { answerOf } from "./core.ts";
 import { AcpRefusal, refusalOf } from "./errors.ts";
 import { LOGINS, loginId } from "./login.ts";
 import { Prompting } from "./prompt/prompts.ts";
-import type { Words } from "./protocol-version.ts";
+import type { ProtocolVersion } from "./protocol-version.ts";
 import { ACP_REQUESTS, type AcpParams, type AcpRequest, requestsOf, rowOf } from "./requests.ts";
 import { AUTO_RESUME_OPTION } from "./sessions/config-options.ts";
 import { Sessions } from "./sessions/open-sessions.ts";
 import { SessionSettings } from "./sessions/settings.ts";
 import { StoredSessions } from "./sessions/stored-sessions.ts";
 import type { SharedState } from "./shared-state.ts";
-import { V1_WORDS } from "./v1/protocol.ts";
-import { V2_WORDS } from "./v2/protocol.ts";
+import { V1 } from "./v1/protocol.ts";
+import { V2 } from "./v2/protocol.ts";
 import { ACP_NOTIFICATIONS } from "./vocabulary.ts";
 
 type Reply = (answer: unknown) => void;
@@ -32,14 +32,14 @@ export class AcpDesk implements Desk {
   readonly #stored: StoredSessions;
   readonly #settings: SessionSettings;
   readonly #prompting: Prompting;
-  #abilities: ClientAbilities | undefined;
-  #words: Words = V1_WORDS;
+  #capabilities: ClientCapabilities | undefined;
+  #version: ProtocolVersion = V1;
   #kind = "";
 
   constructor(client: DeskClient, shared: SharedState) {
     this.#client = client;
-    const abilities = () => this.#abilities ?? NO_ABILITIES;
-    this.#settings = new SessionSettings(client, shared, abilities, () => this.#words);
+    const capabilities = () => this.#capabilities ?? NO_CAPABILITIES;
+    this.#settings = new SessionSettings(client, shared, capabilities, () => this.#version);
     this.#sessions = new Sessions({
       client,
       shared,
@@ -47,10 +47,10 @@ export class AcpDesk implements Desk {
       kind: () => this.#kind,
       session: () => ({
         client,
-        abilities: abilities(),
+        capabilities: capabilities(),
         numbers: this.#numbers,
         lines: shared.lines,
-        words: this.#words,
+        version: this.#version,
         onChoices: (session) => void this.#settings.refresh(session),
       }),
     });
@@ -59,18 +59,18 @@ export class AcpDesk implements Desk {
       client,
       sessions: this.#sessions,
       settings: this.#settings,
-      answersAtOnce: () => this.#words.answersAtOnce,
+      acknowledgesPrompts: () => this.#version.acknowledgesPrompts,
     });
   }
 
   async request(method: string, params: unknown, reply: Reply, id: Id): Promise<void> {
     const name = this.#known(method);
-    if (this.#abilities === undefined && name !== "initialize") {
+    if (this.#capabilities === undefined && name !== "initialize") {
       throw new FlintError("notInitialized", `Send "initialize" before ${JSON.stringify(method)}.`);
     }
     // The row belongs to the handler of the same name; the union has lost which belongs to which.
     const handler = this.#handlers[name] as (given: unknown, reply: Reply, key: string) => Promise<void>;
-    await handler(parseParams(rowOf(name, this.#words.version), method, params), reply, idText(id));
+    await handler(parseParams(rowOf(name, this.#version.version), method, params), reply, idText(id));
   }
 
   notification(method: string, params: unknown): void | Promise<void> {
@@ -98,14 +98,14 @@ export class AcpDesk implements Desk {
   }
 
   #known(method: string): AcpRequest {
-    const known = requestsOf(this.#words.version);
+    const known = requestsOf(this.#version.version);
     if (isRequest(method) && known.includes(method)) return method;
     const message = `Method not found: ${JSON.stringify(method.slice(0, 100))}. The acp door knows: ${known.join(", ")}.`;
     throw new FlintError("methodNotFound", message);
   }
 
   async #initialize(params: AcpParams<"initialize">, reply: Reply): Promise<void> {
-    const { protocolVersion: requested, clientInfo, info, clientCapabilities, capabilities } = params;
+    const { protocolVersion: requested, clientInfo, info, clientCapabilities, capabilities: given } = params;
     if (!Number.isInteger(requested) || requested < 1) {
       const data = { requested, supported: [1, 2] };
       throw new AcpRefusal(
@@ -117,13 +117,13 @@ export class AcpDesk implements Desk {
     const isSecond = requested >= 2;
     const named = isSecond ? info : clientInfo;
     // From here on, not from the answer on: a client may send what follows in the same breath.
-    this.#words = isSecond ? V2_WORDS : V1_WORDS;
-    const abilities = isSecond ? abilitiesOfV2(capabilities) : abilitiesOf(clientCapabilities);
-    this.#abilities = abilities;
+    this.#version = isSecond ? V2 : V1;
+    const capabilities = isSecond ? capabilitiesV2(given) : capabilitiesV1(clientCapabilities);
+    this.#capabilities = capabilities;
     this.#kind = named?.name ?? "";
     const who = { name: named?.name ?? "acp client", version: named?.version ?? "unknown" };
     await this.#client.call("initialize", { clientInfo: who }, ({ agentInfo }) => {
-      reply(this.#words.hello(agentInfo.version, abilities));
+      reply(this.#version.initializeResponse(agentInfo.version, capabilities));
     });
   }
 

@@ -1,11 +1,11 @@
-/** An agent whose user logs in with a program of its own. */
+/** An agent with a login command of its own. */
 export interface Login {
   readonly agent: string;
   readonly name: string;
   readonly command: string;
 }
 
-/** How the users of agents log in. Flint itself has no accounts. */
+/** The login command of each agent. Flint itself has no accounts. */
 export const LOGINS: readonly Login[] = [
   { agent: "claude", name: "Claude Code", command: "claude auth login" },
   { agent: "codex", name: "Codex", command: "codex login" },
@@ -13,17 +13,17 @@ export const LOGINS: readonly Login[] = [
   { agent: "gemini", name: "Gemini", command: "gemini" },
 ];
 
-/** The name of a login method. */
+/** The id of a login method. */
 export function loginId(agent: string): string {
   return `${agent}-login`;
 }
 
-/** A login method in words: its name, and the command for those who have to type it. */
-export function loginWords({ name, command }: Login): { name: string; description: string } {
+/** The labels of a login method: its name, and the command for users who have to type it. */
+export function loginLabels({ name, command }: Login): { name: string; description: string } {
   return { name: `Log in with ${name}`, description: `Run \`${command}\` in a terminal` };
 }
 
-/** How Flint is called in a terminal to log in to an agent. */
+/** The arguments with which a client runs Flint in a terminal to log in to an agent. */
 export function loginArguments(agent: string): string[] {
   return ["--login", agent];
 }

@@ -1,60 +1,31 @@
-import type { Approval, QuestionRequest, ThreadEvent, Turn, TurnError } from "@flint/protocol";
-import type { ClientRequest, QuestionAnswer } from "./asks/client-request.ts";
-import type { ClientAbilities } from "./capabilities.ts";
+import type { ClientCapabilities } from "./capabilities.ts";
 import type { OfferedCommand } from "./prompt/commands.ts";
-import type { Choices } from "./sessions/config-options.ts";
+import type { ConfigState } from "./sessions/config-options.ts";
+import type { Update, UpdateFormat } from "./views/update-format.ts";
 
-/** An update of a session, in either version of the protocol. */
-export interface Update {
-  readonly sessionUpdate: string;
-}
-
-/** Updates, and under which key other clients get the very same ones; without a key nobody else does. */
-export interface Translated {
-  readonly key?: string;
-  updates(): readonly Update[];
-}
-
-/** Whether a message of the user was written at this very client. */
-export type IsOwn = (item: { readonly clientId?: string | undefined }) => boolean;
-
-/** What happens in one thread, in the words of one version of the protocol, for one client. */
-export interface SessionWords {
-  translate(event: ThreadEvent, isOwn: IsOwn): Translated;
-  /** The agent works in this folder from now on. */
-  moved(cwd: string): void;
-  /** Turns of the past, and the items of the running one as they are now. */
-  history(turns: readonly Turn[]): readonly Update[];
-  /** How the session stands, for a client that has just opened it. */
-  standing(activeTurn: boolean): readonly Update[];
-  /** Something that Flint itself says. */
-  said(messageId: string, text: string): readonly Update[];
-  /** What surrounds work that is no turn. */
-  working(isBusy: boolean): readonly Update[];
-  /** Why a turn failed, for those who do not get it as an answer. */
-  failed(turnId: string, error: TurnError): readonly Update[];
-  /** What the client must know before it is asked. */
-  beforeApproval(approval: Approval): readonly Update[];
-  permission(approval: Approval): { readonly method: string; readonly params: object };
-  /** How questions are asked, one request after the other; undefined if this client cannot be asked. */
-  questions(request: QuestionRequest): readonly ClientRequest<QuestionAnswer>[] | undefined;
-  /** What a client that cannot be asked is told instead. */
-  unasked(request: QuestionRequest): readonly Update[];
-}
-
-/** One version of the protocol. */
-export interface Words {
+/** What differs between the versions of the protocol. */
+export interface ProtocolVersion {
   readonly version: 1 | 2;
-  /** Whether a prompt is answered when its message stands in the conversation, not when its turn has ended. */
-  readonly answersAtOnce: boolean;
-  /** What a client is told about Flint. */
-  hello(version: string, abilities: ClientAbilities): object;
-  /** What a client is told when a session opens. */
-  opened(choices: Choices, commands: readonly OfferedCommand[]): object;
-  /** What is told of the choices when they change. */
-  chosen(choices: Choices): readonly Update[];
-  /** The options as an answer. */
-  options(choices: Choices): readonly object[];
-  commands(commands: readonly OfferedCommand[]): readonly Update[];
-  open(sessionId: string, abilities: ClientAbilities): SessionWords;
+  /** Whether a prompt is answered once its message is in the conversation, not when its turn has ended. */
+  readonly acknowledgesPrompts: boolean;
+  /** The response to `initialize`. */
+  initializeResponse(flintVersion: string, capabilities: ClientCapabilities): object;
+  /** The response to a request that opens a session, without the session id. */
+  sessionResponse(config: ConfigState, commands: readonly OfferedCommand[]): object;
+  /** The config options as a response. */
+  configOptions(config: ConfigState): readonly object[];
+  /** What is sent when the config of an open session changes. */
+  configUpdates(sent: SentConfig, config: ConfigState, capabilities: ClientCapabilities): readonly Update[];
+  /** What is sent after a session was opened, to offer commands. */
+  commandUpdates(commands: readonly OfferedCommand[]): readonly Update[];
+  /** The updates for clients with these capabilities. */
+  updates(capabilities: ClientCapabilities): UpdateFormat;
+}
+
+/** The config that a client was last sent. */
+export interface SentConfig {
+  readonly modeId: string;
+  readonly modelId: string;
+  /** All config options, encoded. */
+  readonly options: string;
 }

@@ -69,7 +69,7 @@ const NewPlace = { ...SessionPlace, mcpServers: z.array(ClientMcpServer) };
 const Flags = nullish(z.looseObject({}));
 
 /** What a client can do, in either version of the protocol. */
-export const ClientAbilitiesInput = foreignObject({
+export const ClientCapabilitiesInput = foreignObject({
   fs: nullish(foreignObject({ readTextFile: nullish(z.boolean()), writeTextFile: nullish(z.boolean()) })),
   terminal: nullish(z.boolean()),
   session: nullish(
@@ -83,7 +83,7 @@ export const ClientAbilitiesInput = foreignObject({
   elicitation: nullish(foreignObject({ form: Flags, url: Flags })),
   _meta: Flags,
 });
-export type ClientAbilitiesInput = z.output<typeof ClientAbilitiesInput>;
+export type ClientCapabilitiesInput = z.output<typeof ClientCapabilitiesInput>;
 
 const prompt = z.array(PromptBlock).check(z.minLength(1, "must hold at least one block"));
 const SessionState = foreignObject({
@@ -105,10 +105,10 @@ export const ACP_REQUESTS = {
     () =>
       foreignObject({
         protocolVersion: z.number(),
-        clientCapabilities: nullish(ClientAbilitiesInput),
+        clientCapabilities: nullish(ClientCapabilitiesInput),
         clientInfo: nullish(foreignObject({ name: z.string(), version: nullish(z.string()) })),
         info: nullish(foreignObject({ name: z.string(), version: nullish(z.string()) })),
-        capabilities: nullish(ClientAbilitiesInput),
+        capabilities: nullish(ClientCapabilitiesInput),
       }),
     () => foreignObject({ protocolVersion: z.number() }),
   ),

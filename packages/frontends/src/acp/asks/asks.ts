@@ -2,8 +2,8 @@ import { type Approval, type Decision, grantKeys, type QuestionRequest } from "@
 import { RemoteError } from "@flint/rpc";
 import type { DeskClient } from "../../desk.ts";
 import { answerOf } from "../core.ts";
-import type { ClientRequest, QuestionAnswer } from "./client-request.ts";
 import { decisionOf, remembersNo } from "./permission.ts";
+import type { ClientRequest, QuestionAnswer } from "./questions.ts";
 
 /** What is open at the client. */
 interface Open {

@@ -1,11 +1,20 @@
 import type { QuestionRequest, UserQuestion } from "@flint/protocol";
 import { ElicitationAnswer } from "../vocabulary.ts";
-import type { ClientRequest, QuestionAnswer } from "./client-request.ts";
 import { optionOf } from "./permission.ts";
+
+/** Answers by question id; undefined if the user declined to answer. */
+export type QuestionAnswer = Readonly<Record<string, { answers: string[] }>> | undefined;
+
+/** A request to the client, and how its response is read. */
+export interface ClientRequest<Answer> {
+  readonly method: string;
+  readonly params: object;
+  read(response: unknown): Answer;
+}
 
 const SKIP = "skip";
 
-/** Whether a form may ask this: forms are shown and stored like any text, so secrets have no place in them. */
+/** Whether the questions can be asked in a form: forms are shown and logged as plain text, so secrets may not be. */
 export function isAskable({ questions }: QuestionRequest): boolean {
   return !questions.some(({ secret }) => secret === true);
 }
@@ -23,48 +32,41 @@ export function formRequest(sessionId: string, request: QuestionRequest): Client
       ...{ sessionId, toolCallId: itemId, mode: "form", message },
       requestedSchema: { type: "object", properties, required },
     },
-    read: (answer) => formAnswers(answer, questions),
+    read: (response) => formAnswers(response, questions),
   };
 }
 
 function fieldOf({ header, question, options = [], multiple }: UserQuestion): object {
-  const told = { title: header ?? question, description: question };
+  const labels = { title: header ?? question, description: question };
   const choices = options.map(({ label, description }) => ({
     const: label,
     title: description === undefined ? label : `${label}: ${description}`,
   }));
-  if (multiple === true) return { type: "array", ...told, items: { anyOf: choices } };
-  return choices.length === 0 ? { type: "string", ...told } : { type: "string", ...told, oneOf: choices };
+  if (multiple === true) return { type: "array", ...labels, items: { anyOf: choices } };
+  return choices.length === 0 ? { type: "string", ...labels } : { type: "string", ...labels, oneOf: choices };
 }
 
-function formAnswers(answer: unknown, questions: readonly UserQuestion[]): QuestionAnswer {
-  const parsed = ElicitationAnswer.safeParse(answer);
+function formAnswers(response: unknown, questions: readonly UserQuestion[]): QuestionAnswer {
+  const parsed = ElicitationAnswer.safeParse(response);
   if (!parsed.success || parsed.data.action !== "accept") return undefined;
   const content = new Map(Object.entries(parsed.data.content ?? {}));
-  return Object.fromEntries(questions.map(({ id }) => [id, { answers: textsOf(content.get(id)) }]));
+  return Object.fromEntries(questions.map(({ id }) => [id, { answers: stringsOf(content.get(id)) }]));
 }
 
-function textsOf(value: unknown): string[] {
+function stringsOf(value: unknown): string[] {
   if (value === undefined || value === null) return [];
   return (Array.isArray(value) ? value : [value]).map(String);
 }
 
-/** Whether every question can be answered by choosing one thing, as a client without forms can. */
+/** Whether every question is a single choice, which a permission request can ask. */
 export function isChoice({ questions }: QuestionRequest): boolean {
   return questions.every(({ options = [], multiple }) => options.length > 0 && multiple !== true);
 }
 
-/** A question as a choice, for a client that only knows requests for permission. */
-export function choiceRequest(
-  sessionId: string,
-  itemId: string,
-  { id, question, options = [] }: UserQuestion,
-): ClientRequest<QuestionAnswer> & {
-  readonly params: {
-    readonly sessionId: string;
-    readonly toolCall: object;
-    readonly options: readonly object[];
-  };
+/** The options of a choice as a permission request lists them, and how the chosen one is read. */
+export function choiceOptions({ id, options = [] }: UserQuestion): {
+  readonly options: readonly object[];
+  read(response: unknown): QuestionAnswer;
 } {
   const choices = options.map(({ label, description }, index) => ({
     optionId: `choice-${index}`,
@@ -72,13 +74,11 @@ export function choiceRequest(
     kind: "allow_once",
   }));
   const skip = { optionId: SKIP, name: "No answer", kind: "reject_once" };
-  const toolCall = { toolCallId: itemId, title: question, kind: "other", status: "pending" };
   return {
-    method: "session/request_permission",
-    params: { sessionId, toolCall, options: [...choices, skip] },
-    read: (answer) => {
-      const place = choices.findIndex(({ optionId }) => optionId === optionOf(answer));
-      const chosen = options[place];
+    options: [...choices, skip],
+    read: (response) => {
+      const index = choices.findIndex(({ optionId }) => optionId === optionOf(response));
+      const chosen = options[index];
       return chosen === undefined ? undefined : { [id]: { answers: [chosen.label] } };
     },
   };

@@ -21,7 +21,7 @@ export interface PromptingOptions {
   readonly sessions: Sessions;
   readonly settings: SessionSettings;
   /** Whether prompts are answered when their message stands in the conversation. */
-  answersAtOnce(): boolean;
+  acknowledgesPrompts(): boolean;
 }
 
 /** Prompts of a client: each is answered when its turn has ended, after the last update of it. */
@@ -48,7 +48,7 @@ export class Prompting {
       sessions.worksIn(session);
       await new Promise<void>((resolve, reject) => {
         const answering = { session, request, reply, resolve, reject };
-        const watch = this.#options.answersAtOnce() ? atOnce(answering) : atEnd(answering);
+        const watch = this.#options.acknowledgesPrompts() ? atOnce(answering) : atEnd(answering);
         const sent = { ...watch, onSent: (cancel: () => Promise<void>) => request.sent(cancel) };
         this.#start(session, request, input, sent).catch(reject);
       });

@@ -1,10 +1,10 @@
 import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
 import type { ConfigOption, Model, Result } from "@flint/protocol";
-import type { ClientAbilities } from "../capabilities.ts";
+import type { ClientCapabilities } from "../capabilities.ts";
 import { modesOf } from "./modes.ts";
 
 /** What can be chosen in a session, and what is chosen. */
-export interface Choices {
+export interface ConfigState {
   readonly modes: SessionModeState;
   readonly models: LegacyModels;
   readonly configOptions: readonly SessionConfigOption[];
@@ -21,10 +21,10 @@ export interface LegacyModels {
 }
 
 /** What the choices are made from. */
-export interface ChoiceSource {
+export interface ConfigSource {
   readonly config: Result<"config/read">;
   readonly models: readonly Model[];
-  readonly abilities: ClientAbilities;
+  readonly capabilities: ClientCapabilities;
   readonly autoResume: boolean;
   /** Whether files that a prompt links are taken as they stand in the editor. */
   readonly editorFiles: boolean;
@@ -39,8 +39,8 @@ const OWN: readonly string[] = [MODE_OPTION, MODEL_OPTION, AUTO_RESUME_OPTION, E
 const AGENT_PREFIX = "agent_";
 
 /** Everything that can be chosen, under its present and its older names. */
-export function choicesOf(source: ChoiceSource): Choices {
-  const { config, abilities, autoResume, editorFiles } = source;
+export function configStateOf(source: ConfigSource): ConfigState {
+  const { config, capabilities, autoResume, editorFiles } = source;
   const modes = modesOf(config);
   const models = modelsOf(source);
   return {
@@ -49,9 +49,9 @@ export function choicesOf(source: ChoiceSource): Choices {
     configOptions: [
       modeOption(modes),
       modelOption(models),
-      ...config.options.map((option) => agentOption(option, abilities)),
-      switchOption(AUTO_RESUME, autoResume, abilities),
-      ...(abilities.files ? [switchOption(EDITOR_FILES, editorFiles, abilities)] : []),
+      ...config.options.map((option) => agentOption(option, capabilities)),
+      switchOption(AUTO_RESUME, autoResume, capabilities),
+      ...(capabilities.readTextFile ? [switchOption(EDITOR_FILES, editorFiles, capabilities)] : []),
     ],
   };
 }
@@ -62,7 +62,7 @@ export function agentOptionId(configId: string): string {
   return configId.startsWith(AGENT_PREFIX) && OWN.includes(plain) ? plain : configId;
 }
 
-function modelsOf({ config, models }: ChoiceSource): LegacyModels {
+function modelsOf({ config, models }: ConfigSource): LegacyModels {
   const agents = new Set(models.map(({ id }) => agentOf(id)));
   const listed = models.map(({ id, displayName, description }) => ({
     modelId: id,
@@ -103,7 +103,7 @@ function modelOption({ currentModelId, availableModels }: LegacyModels): Session
   };
 }
 
-function agentOption(option: ConfigOption, { switches }: ClientAbilities): SessionConfigOption {
+function agentOption(option: ConfigOption, { booleanOptions }: ClientCapabilities): SessionConfigOption {
   const { id, name, description, category, value, type, options } = option;
   const shown = {
     id: OWN.includes(id) ? `${AGENT_PREFIX}${id}` : id,
@@ -111,7 +111,7 @@ function agentOption(option: ConfigOption, { switches }: ClientAbilities): Sessi
     category: categoryOf(category),
     ...(description === undefined ? {} : { description }),
   };
-  if (type === "boolean" && switches) return { ...shown, type, currentValue: value === "true" };
+  if (type === "boolean" && booleanOptions) return { ...shown, type, currentValue: value === "true" };
   return {
     ...shown,
     type: "select",
@@ -144,9 +144,9 @@ const EDITOR_FILES = {
 function switchOption(
   shown: { readonly id: string; readonly name: string; readonly description: string },
   isOn: boolean,
-  { switches }: ClientAbilities,
+  { booleanOptions }: ClientCapabilities,
 ): SessionConfigOption {
-  if (switches) return { ...shown, type: "boolean", currentValue: isOn };
+  if (booleanOptions) return { ...shown, type: "boolean", currentValue: isOn };
   return {
     ...shown,
     type: "select",

@@ -231,12 +231,12 @@ export class Sessions {
   /** Answers with what can be chosen; from then on the client is told what happens, the commands first. */
   async #answer(session: AcpSession, reply: (opened: object) => void): Promise<void> {
     const { settings } = this.#options;
-    const choices = await settings.read(session);
-    const commands = commandsFor(choices.models);
-    const { words } = this.#options.session();
-    settings.told(session, choices);
-    reply(words.opened(choices, commands));
-    for (const update of words.commands(commands)) session.update(update);
+    const config = await settings.read(session);
+    const commands = commandsFor(config.models);
+    const { version } = this.#options.session();
+    settings.recordSent(session, config);
+    reply(version.sessionResponse(config, commands));
+    for (const update of version.commandUpdates(commands)) session.update(update);
     session.release();
   }
 

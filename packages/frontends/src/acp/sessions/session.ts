@@ -14,21 +14,31 @@ import {
 } from "@flint/protocol";
 import type { DeskClient } from "../../desk.ts";
 import { Asks, type RequestNumbers } from "../asks/asks.ts";
-import type { ClientAbilities } from "../capabilities.ts";
+import {
+  type ClientRequest,
+  formRequest,
+  isAskable,
+  isChoice,
+  type QuestionAnswer,
+} from "../asks/questions.ts";
+import type { ClientCapabilities } from "../capabilities.ts";
 import { withEditorFiles } from "../prompt/editor-files.ts";
 import { stopOf } from "../prompt/stop-reason.ts";
 import { PromptTurns } from "../prompt/turns.ts";
-import type { SessionWords, Update, Words } from "../protocol-version.ts";
-import { titleFrom } from "../v1/updates.ts";
+import type { ProtocolVersion, SentConfig } from "../protocol-version.ts";
+import { titleFrom } from "../views/content.ts";
 import type { Lines } from "../views/lines.ts";
+import { actionView } from "../views/tool-view.ts";
+import { Translator } from "../views/translator.ts";
+import type { Update, UpdateFormat } from "../views/update-format.ts";
 
 /** What a session needs of its desk. */
 export interface SessionOptions {
   readonly client: DeskClient;
-  readonly abilities: ClientAbilities;
+  readonly capabilities: ClientCapabilities;
   readonly numbers: RequestNumbers;
   readonly lines: Lines;
-  readonly words: Words;
+  readonly version: ProtocolVersion;
   /** Called when what can be chosen may have changed. */
   onChoices(session: AcpSession): void;
 }
@@ -47,16 +57,14 @@ export class AcpSession {
   editorFiles = false;
   /** The plan of the latest turn, to know whether there is work left. */
   openSteps = 0;
-  /** What the client was last told can be chosen. */
-  toldChoices = "";
-  toldMode = "";
-  toldModel = "";
+  sentConfig: SentConfig = { modeId: "", modelId: "", options: "" };
   /** What the latest turn used so far. */
   turnUsage: TokenUsage = NO_USAGE;
   /** Whether a turn runs, whoever started it. */
   isActive = false;
   readonly #options: SessionOptions;
-  readonly #words: SessionWords;
+  readonly #format: UpdateFormat;
+  readonly #translator: Translator;
   #settings: ThreadSettings | undefined;
   #onRest: (() => void)[] = [];
   #held: ThreadEvent[] | undefined = [];
@@ -67,7 +75,8 @@ export class AcpSession {
     this.#options = options;
     this.prompts = before?.prompts ?? new PromptTurns(options.client, id);
     this.asks = new Asks(options.client, id, options.numbers, before?.asks);
-    this.#words = options.words.open(id, options.abilities);
+    this.#format = options.version.updates(options.capabilities);
+    this.#translator = new Translator(this.#format, ({ clientId }) => this.prompts.isOwn(clientId));
   }
 
   /** What the thread works with, as far as it was told. */
@@ -77,7 +86,7 @@ export class AcpSession {
 
   set settings(settings: ThreadSettings | undefined) {
     this.#settings = settings;
-    if (settings !== undefined) this.#words.moved(settings.cwd);
+    if (settings !== undefined) this.#translator.cwd = settings.cwd;
   }
 
   /** From here on the client is told what happens; before, it does not know the session yet. */
@@ -112,8 +121,8 @@ export class AcpSession {
 
   /** The input, with the text of linked files as it stands in the editor, if that is wanted and the editor gives it. */
   async withEditorFiles(input: readonly UserInput[]): Promise<readonly UserInput[]> {
-    const { abilities, client, numbers } = this.#options;
-    if (!this.editorFiles || !abilities.files) return input;
+    const { capabilities, client, numbers } = this.#options;
+    if (!this.editorFiles || !capabilities.readTextFile) return input;
     return withEditorFiles(input, (path) =>
       client.ask("fs/read_text_file", { sessionId: this.id, path }, { id: numbers.take() }),
     );
@@ -121,17 +130,17 @@ export class AcpSession {
 
   /** Says something that only this client hears. */
   say(text: string): void {
-    this.#updates(this.#words.said(mintId(), text));
+    this.#updates(this.#format.message(mintId(), text));
   }
 
   /** Work that is no turn begins or ends. */
   works(isBusy: boolean): void {
-    this.#updates(this.#words.working(isBusy));
+    this.#updates(isBusy ? this.#format.state("running") : this.#format.state("idle", "end_turn"));
   }
 
   /** Tells how the session stands. */
   stand(isActive: boolean): void {
-    this.#updates(this.#words.standing(isActive));
+    this.#updates(this.#format.state(isActive ? "running" : "idle"));
   }
 
   /** Tells what the thread used before the client was there; it is nothing that the running turn uses. */
@@ -145,7 +154,7 @@ export class AcpSession {
 
   /** Tells the history of the thread. */
   replay(turns: readonly Turn[]): void {
-    this.#updates(this.#words.history(turns));
+    this.#updates(this.#translator.history(turns));
   }
 
   /** The thread is gone, or the client has left it. */
@@ -167,8 +176,7 @@ export class AcpSession {
   }
 
   #say(event: ThreadEvent): void {
-    const isOwn = (item: { clientId?: string | undefined }) => this.prompts.isOwn(item.clientId);
-    const { key, updates } = this.#words.translate(event, isOwn);
+    const { key, updates } = this.#translator.translate(event);
     const { client, lines } = this.#options;
     const made = key === undefined ? lines.make(this.id, updates()) : lines.of(event, key, this.id, updates);
     for (const line of made) client.sendLine(line);
@@ -254,20 +262,35 @@ export class AcpSession {
     const { error } = turn;
     if (error === undefined) return;
     const isAnswered = this.prompts.isWaitedFor(turn.id) && typeof stopOf(turn) !== "string";
-    if (!isAnswered) this.#updates(this.#words.failed(turn.id, error));
+    if (!isAnswered) this.#updates(this.#format.turnFailed(turn.id, error));
   }
 
   #askApproval(approval: Approval): void {
-    this.#updates(this.#words.beforeApproval(approval));
-    void this.asks.approval(approval, this.#words.permission(approval));
+    const view = actionView(approval.action, this.#translator.cwd);
+    // Clients show the request at its tool call, so they need that one first.
+    this.#updates(this.#translator.pendingToolCall(view));
+    void this.asks.approval(approval, this.#format.permissionRequest(this.id, approval, view));
   }
 
   #askQuestion(request: QuestionRequest): void {
-    const steps = this.#words.questions(request);
+    const steps = this.#questionRequests(request);
     if (steps !== undefined) void this.asks.question(request, steps);
     else if (this.#options.client.alone(this.id)) {
-      this.#updates(this.#words.unasked(request));
+      this.#updates(this.#format.aside(request.id, unanswerable(request)));
       void this.asks.question(request, []);
     }
   }
+
+  /** The requests that ask the questions, one after the other; undefined if the client has no way to answer. */
+  #questionRequests(request: QuestionRequest): readonly ClientRequest<QuestionAnswer>[] | undefined {
+    if (!isAskable(request)) return undefined;
+    if (this.#options.capabilities.forms) return [formRequest(this.id, request)];
+    if (!isChoice(request)) return undefined;
+    return request.questions.map((question) => this.#format.choiceRequest(this.id, request.itemId, question));
+  }
+}
+
+function unanswerable({ questions }: QuestionRequest): string {
+  const list = questions.map(({ question }) => `- ${question}`).join("\n");
+  return `The agent asked, and this client has no way to answer:\n${list}\nAnswer with your next prompt.`;
 }

@@ -1,16 +1,15 @@
-import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { FlintError, type Model } from "@flint/protocol";
 import type { DeskClient } from "../../desk.ts";
-import type { ClientAbilities } from "../capabilities.ts";
+import type { ClientCapabilities } from "../capabilities.ts";
 import { answerOf } from "../core.ts";
 import { agentsOf } from "../prompt/commands.ts";
-import type { Words } from "../protocol-version.ts";
+import type { ProtocolVersion } from "../protocol-version.ts";
 import type { SharedState } from "../shared-state.ts";
 import {
   AUTO_RESUME_OPTION,
   agentOptionId,
-  type Choices,
-  choicesOf,
+  type ConfigState,
+  configStateOf,
   EDITOR_FILES_OPTION,
   MODE_OPTION,
   MODEL_OPTION,
@@ -22,14 +21,19 @@ import type { AcpSession } from "./session.ts";
 export class SessionSettings {
   readonly #client: DeskClient;
   readonly #shared: SharedState;
-  readonly #abilities: () => ClientAbilities;
-  readonly #words: () => Words;
+  readonly #capabilities: () => ClientCapabilities;
+  readonly #version: () => ProtocolVersion;
 
-  constructor(client: DeskClient, shared: SharedState, abilities: () => ClientAbilities, words: () => Words) {
+  constructor(
+    client: DeskClient,
+    shared: SharedState,
+    capabilities: () => ClientCapabilities,
+    version: () => ProtocolVersion,
+  ) {
     this.#client = client;
     this.#shared = shared;
-    this.#abilities = abilities;
-    this.#words = words;
+    this.#capabilities = capabilities;
+    this.#version = version;
   }
 
   /** The models of all agents; none if no agent can say. */
@@ -44,40 +48,33 @@ export class SessionSettings {
   }
 
   /** What can be chosen in a session now. */
-  async read(session: AcpSession): Promise<Choices> {
+  async read(session: AcpSession): Promise<ConfigState> {
     const [config, models] = await Promise.all([
       answerOf(this.#client, "config/read", { threadId: session.id }),
       this.models(),
     ]);
     const { autoResume } = this.#shared;
     const { editorFiles } = session;
-    return choicesOf({ config, models, abilities: this.#abilities(), autoResume, editorFiles });
+    return configStateOf({ config, models, capabilities: this.#capabilities(), autoResume, editorFiles });
   }
 
-  /** Notes that the client knows what can be chosen. */
-  told(session: AcpSession, { configOptions, modes, models }: Choices): void {
-    session.toldChoices = JSON.stringify(configOptions);
-    session.toldMode = modes.currentModeId;
-    session.toldModel = models.currentModelId;
+  /** Records the config that the client has. */
+  recordSent(session: AcpSession, { configOptions, modes, models }: ConfigState): void {
+    session.sentConfig = {
+      modeId: modes.currentModeId,
+      modelId: models.currentModelId,
+      options: JSON.stringify(configOptions),
+    };
   }
 
-  /** Tells the client what can be chosen, if that is something else than it was told last. */
+  /** Sends the client what changed in the config since it was last sent. */
   async refresh(session: AcpSession): Promise<void> {
     // Expected: a thread that was deleted meanwhile.
-    const choices = await this.read(session).catch(() => undefined);
-    if (choices === undefined) return;
-    const { configOptions, modes } = choices;
-    const words = this.#words();
-    const isMode = words.version === 1 && session.toldMode !== modes.currentModeId;
-    const isModel = this.#abilities().modelUpdates && session.toldModel !== choices.models.currentModelId;
-    const isOption = session.toldChoices !== JSON.stringify(configOptions);
-    this.told(session, choices);
-    const mode: SessionUpdate = { sessionUpdate: "current_mode_update", currentModeId: modes.currentModeId };
-    if (isMode) session.update(mode);
-    const { currentModelId } = choices.models;
-    const model = { sessionUpdate: "current_model_update", currentModelId };
-    if (isModel) session.update(model);
-    if (isOption) for (const update of words.chosen(choices)) session.update(update);
+    const config = await this.read(session).catch(() => undefined);
+    if (config === undefined) return;
+    const updates = this.#version().configUpdates(session.sentConfig, config, this.#capabilities());
+    this.recordSent(session, config);
+    for (const update of updates) session.update(update);
   }
 
   async setMode(session: AcpSession, modeId: string, done: () => void): Promise<void> {
@@ -111,9 +108,9 @@ export class SessionSettings {
         { threadId: session.id, id: agentOptionId(configId), value },
         nothing,
       );
-    const choices = await this.read(session);
-    this.told(session, choices);
-    reply({ configOptions: this.#words().options(choices) });
+    const config = await this.read(session);
+    this.recordSent(session, config);
+    reply({ configOptions: this.#version().configOptions(config) });
   }
 }
 

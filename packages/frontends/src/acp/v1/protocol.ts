@@ -1,120 +1,86 @@
-import type { AvailableCommand, SessionUpdate } from "@agentclientprotocol/sdk";
-import type { Approval, QuestionRequest, ThreadEvent, Turn, TurnError } from "@flint/protocol";
-import type { ClientRequest, QuestionAnswer } from "../asks/client-request.ts";
-import { permissionOptions } from "../asks/permission.ts";
-import { choiceRequest, formRequest, isAskable, isChoice } from "../asks/questions.ts";
-import type { ClientAbilities } from "../capabilities.ts";
+import type {
+  AuthMethod,
+  AvailableCommand,
+  InitializeResponse,
+  SessionUpdate,
+} from "@agentclientprotocol/sdk";
+import type { ClientCapabilities } from "../capabilities.ts";
+import { LOGINS, type Login, loginArguments, loginId, loginLabels } from "../login.ts";
 import type { OfferedCommand } from "../prompt/commands.ts";
-import type { IsOwn, SessionWords, Translated, Words } from "../protocol-version.ts";
-import { actionView } from "../views/tool-view.ts";
-import { helloV1 } from "./hello.ts";
-import { newToolCall, toolCallFields } from "./tool-calls.ts";
-import { V1Translator } from "./translator.ts";
-import { chunk, noticeUpdate } from "./updates.ts";
+import type { ProtocolVersion, SentConfig } from "../protocol-version.ts";
+import type { ConfigState } from "../sessions/config-options.ts";
+import type { Update } from "../views/update-format.ts";
+import { UpdatesV1 } from "./updates.ts";
 
-/** The first version of the protocol. */
-export const V1_WORDS: Words = {
+/** Version 1 of the protocol. */
+export const V1: ProtocolVersion = {
   version: 1,
-  answersAtOnce: false,
-  hello: helloV1,
-  opened: (choices) => choices,
-  options: ({ configOptions }) => configOptions,
-  chosen: ({ configOptions }) => [
-    update({ sessionUpdate: "config_option_update", configOptions: [...configOptions] }),
+  acknowledgesPrompts: false,
+  initializeResponse,
+  sessionResponse: (config) => config,
+  configOptions: ({ configOptions }) => configOptions,
+  configUpdates,
+  commandUpdates: (commands) => [
+    update({ sessionUpdate: "available_commands_update", availableCommands: commands.map(commandOf) }),
   ],
-  commands: (commands) => [
-    update({ sessionUpdate: "available_commands_update", availableCommands: commands.map(offered) }),
-  ],
-  open: (sessionId, abilities) => new V1SessionWords(sessionId, abilities),
+  updates: (capabilities) => new UpdatesV1(capabilities),
 };
 
-function offered({ name, description, hint }: OfferedCommand): AvailableCommand {
+function initializeResponse(version: string, { terminalAuth }: ClientCapabilities): InitializeResponse {
+  return {
+    protocolVersion: 1,
+    agentInfo: { name: "flint", title: "Flint", version },
+    agentCapabilities: {
+      loadSession: true,
+      promptCapabilities: { image: true, audio: false, embeddedContext: true },
+      mcpCapabilities: { http: true, sse: false },
+      sessionCapabilities: {
+        list: {},
+        delete: {},
+        resume: {},
+        close: {},
+        additionalDirectories: {},
+        // Not in the stable schema; clients ignore what they do not know.
+        ...{ fork: {}, status: {}, title: {}, systemPrompt: {} },
+      },
+    },
+    authMethods: LOGINS.map((login) => authMethod(login, terminalAuth)),
+    _meta: { steering: { supported: true } },
+  };
+}
+
+/** A client with terminals runs Flint with these arguments in one; others show the command. */
+function authMethod(login: Login, inTerminal: boolean): AuthMethod {
+  const method = { id: loginId(login.agent), ...loginLabels(login) };
+  return inTerminal ? { ...method, type: "terminal", args: loginArguments(login.agent) } : method;
+}
+
+function commandOf({ name, description, hint }: OfferedCommand): AvailableCommand {
   return { name, description, ...(hint === undefined ? {} : { input: { hint } }) };
 }
 
-/** Lets the compiler check an update. */
-function update(told: SessionUpdate): SessionUpdate {
-  return told;
+/** The mode has an update of its own, and the model one that clients ask for with a capability of their own. */
+function configUpdates(
+  sent: SentConfig,
+  config: ConfigState,
+  { modelUpdates }: ClientCapabilities,
+): Update[] {
+  const { configOptions, modes, models } = config;
+  const { currentModeId } = modes;
+  const { currentModelId } = models;
+  const options = JSON.stringify(configOptions);
+  const model = { sessionUpdate: "current_model_update", currentModelId };
+  const mode = update({ sessionUpdate: "current_mode_update", currentModeId });
+  return [
+    ...(sent.modeId === currentModeId ? [] : [mode]),
+    ...(modelUpdates && sent.modelId !== currentModelId ? [model] : []),
+    ...(sent.options === options
+      ? []
+      : [update({ sessionUpdate: "config_option_update", configOptions: [...configOptions] })]),
+  ];
 }
 
-class V1SessionWords implements SessionWords {
-  readonly #sessionId: string;
-  readonly #abilities: ClientAbilities;
-  readonly #translator: V1Translator;
-
-  constructor(sessionId: string, abilities: ClientAbilities) {
-    this.#sessionId = sessionId;
-    this.#abilities = abilities;
-    this.#translator = new V1Translator(abilities);
-  }
-
-  translate(event: ThreadEvent, isOwn: IsOwn): Translated {
-    return this.#translator.translate(event, isOwn);
-  }
-
-  moved(cwd: string): void {
-    this.#translator.cwd = cwd;
-  }
-
-  history(turns: readonly Turn[]): readonly SessionUpdate[] {
-    return this.#translator.history(turns);
-  }
-
-  /** This version has no words for it. */
-  standing(): readonly SessionUpdate[] {
-    return [];
-  }
-
-  /** Nor for this. */
-  working(): readonly SessionUpdate[] {
-    return [];
-  }
-
-  said(messageId: string, text: string): readonly SessionUpdate[] {
-    return [chunk("agent_message_chunk", messageId, text)];
-  }
-
-  failed(turnId: string, { message }: TurnError): readonly SessionUpdate[] {
-    if (this.#abilities.notices) return [noticeUpdate("error", message, this.#abilities)];
-    return [chunk("agent_message_chunk", turnId, `\n${message}\n`)];
-  }
-
-  /** Clients show the question at its tool call, so they have to know that one first. */
-  beforeApproval({ action }: Approval): readonly SessionUpdate[] {
-    if (this.#translator.knowsTool(action.itemId)) return [];
-    this.#translator.toldOfTool(action.itemId);
-    return [newToolCall({ ...actionView(action, this.#translator.cwd), status: "pending" }, this.#showing)];
-  }
-
-  permission(approval: Approval): { method: string; params: object } {
-    const { action } = approval;
-    const fields = toolCallFields(actionView(action, this.#translator.cwd), this.#showing);
-    const reason =
-      action.reason === undefined || action.reason === "" ? {} : { _meta: { reason: action.reason } };
-    return {
-      method: "session/request_permission",
-      params: {
-        sessionId: this.#sessionId,
-        toolCall: { ...fields, status: "pending", ...reason },
-        options: permissionOptions(approval),
-      },
-    };
-  }
-
-  questions(request: QuestionRequest): readonly ClientRequest<QuestionAnswer>[] | undefined {
-    if (!isAskable(request)) return undefined;
-    if (this.#abilities.forms) return [formRequest(this.#sessionId, request)];
-    if (!isChoice(request)) return undefined;
-    return request.questions.map((question) => choiceRequest(this.#sessionId, request.itemId, question));
-  }
-
-  unasked({ id, questions }: QuestionRequest): readonly SessionUpdate[] {
-    const asked = questions.map(({ question }) => `- ${question}`).join("\n");
-    const text = `\nThe agent asked, and this client has no way to answer:\n${asked}\nAnswer with your next prompt.\n`;
-    return [chunk("agent_message_chunk", id, text)];
-  }
-
-  get #showing() {
-    return { terminals: this.#abilities.terminalOutput };
-  }
+/** Has the compiler check an update against the schema. */
+function update(checked: SessionUpdate): SessionUpdate {
+  return checked;
 }

@@ -2,23 +2,14 @@ import type { SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclien
 import type { FileUpdateChange } from "@flint/protocol";
 import { textBlock } from "../views/content.ts";
 import { hunksOf } from "../views/patch-hunks.ts";
-import type { Place, ToolOutput, ToolView } from "../views/tool-view.ts";
+import type { ToolOutput, ToolView } from "../views/tool-view.ts";
 
-/** How a tool call is shown. */
-export interface ToolShowing {
-  /** Whether the client shows output in terminals; they have the ids of their tool calls. */
-  readonly terminals: boolean;
-}
-
-/** The most of a command's output that a client without terminals is shown at a time. */
+/** How many characters of a command's output a client without terminals is sent. */
 const SHOWN_OUTPUT = 64 * 1024;
 
-/** All of a tool call, as updates and requests for permission carry it. */
-export function toolCallFields(
-  view: ToolView,
-  { terminals }: ToolShowing,
-): ToolCallUpdate & { title: string } {
-  const { id, name, title, kind, status, places, input, result } = view;
+/** The fields of a tool call in updates and permission requests. A terminal has the id of its tool call. */
+export function toolCallFields(view: ToolView, terminals: boolean): ToolCallUpdate & { title: string } {
+  const { id, name, title, kind, status, locations, input, result } = view;
   return {
     toolCallId: id,
     title,
@@ -26,15 +17,15 @@ export function toolCallFields(
     kind,
     status,
     content: contentOf(view, terminals),
-    locations: places.map(locationOf),
+    locations: [...locations],
     ...(input === undefined ? {} : { rawInput: input }),
     ...(result === undefined ? {} : { rawOutput: result }),
   };
 }
 
-/** A tool call that the client does not know yet. */
-export function newToolCall(view: ToolView, showing: ToolShowing): SessionUpdate {
-  const fields = toolCallFields(view, showing);
+/** A tool call that the client does not have yet. */
+export function newToolCall(view: ToolView, terminals: boolean): SessionUpdate {
+  const fields = toolCallFields(view, terminals);
   const { name, kind, status, content, locations, ...rest } = fields;
   const known = {
     ...(kind ? { kind } : {}),
@@ -47,21 +38,21 @@ export function newToolCall(view: ToolView, showing: ToolShowing): SessionUpdate
     ...rest,
     name: name ?? null,
     ...known,
-    ...terminalMeta(view, showing, true),
+    ...terminalMeta(view, terminals, true),
   };
 }
 
-/** What became of a tool call that the client knows. */
-export function changedToolCall(view: ToolView, showing: ToolShowing): SessionUpdate {
+/** A change of a tool call that the client has. */
+export function changedToolCall(view: ToolView, terminals: boolean): SessionUpdate {
   return {
     sessionUpdate: "tool_call_update",
-    ...toolCallFields(view, showing),
-    ...terminalMeta(view, showing, false),
+    ...toolCallFields(view, terminals),
+    ...terminalMeta(view, terminals, false),
   };
 }
 
-/** A piece of a command's output, for a client with terminals. */
-export function terminalPiece(toolCallId: string, data: string): SessionUpdate {
+/** A chunk of a command's output, for a client with terminals. */
+export function terminalOutput(toolCallId: string, data: string): SessionUpdate {
   return {
     sessionUpdate: "tool_call_update",
     toolCallId,
@@ -79,30 +70,30 @@ export function outputSoFar(toolCallId: string, output: string): SessionUpdate {
   };
 }
 
-function contentOf({ id, shows }: ToolView, terminals: boolean): ToolCallContent[] {
-  return shows.flatMap((shown) => contentsOf(id, shown, terminals));
+function contentOf({ id, outputs }: ToolView, terminals: boolean): ToolCallContent[] {
+  return outputs.flatMap((output) => contentsOf(id, output, terminals));
 }
 
-function contentsOf(id: string, shown: ToolOutput, terminals: boolean): ToolCallContent[] {
-  switch (shown.type) {
+function contentsOf(id: string, output: ToolOutput, terminals: boolean): ToolCallContent[] {
+  switch (output.type) {
     case "text":
-      return [textContent(shown.text)];
+      return [textContent(output.text)];
     case "command":
       if (terminals) return [{ type: "terminal", terminalId: id }];
-      return shown.output === "" ? [] : [textContent(consoleText(shown.output))];
+      return output.output === "" ? [] : [textContent(consoleText(output.output))];
     case "changes":
-      return shown.changes.flatMap(diffsOf);
+      return output.changes.flatMap(diffsOf);
   }
 }
 
-/** One piece of content for each place of the file that changes, as far as it was told. */
+/** One diff for each hunk; a change without hunks is shown as the agent described it. */
 function diffsOf({ path, kind, diff, movePath }: FileUpdateChange): ToolCallContent[] {
-  const place = movePath ?? path;
+  const newPath = movePath ?? path;
   const hunks = hunksOf(diff);
   const meta = { _meta: { kind, ...(movePath === undefined ? {} : { movedFrom: path }) } };
   if (hunks.length > 0) {
     return hunks.map(({ oldText, newText }) => ({
-      ...{ type: "diff", path: place, newText, ...meta },
+      ...{ type: "diff", path: newPath, newText, ...meta },
       oldText: kind === "add" ? null : oldText,
     }));
   }
@@ -110,7 +101,7 @@ function diffsOf({ path, kind, diff, movePath }: FileUpdateChange): ToolCallCont
   return [
     {
       type: "diff",
-      path: place,
+      path: newPath,
       oldText: kind === "add" ? null : diff,
       newText: kind === "add" ? diff : "",
       ...meta,
@@ -118,12 +109,8 @@ function diffsOf({ path, kind, diff, movePath }: FileUpdateChange): ToolCallCont
   ];
 }
 
-function locationOf({ path, line }: Place): { path: string; line?: number } {
-  return line === undefined ? { path } : { path, line };
-}
-
-function terminalMeta(view: ToolView, { terminals }: ToolShowing, isNew: boolean) {
-  const [command] = view.shows.flatMap((shown) => (shown.type === "command" ? [shown] : []));
+function terminalMeta(view: ToolView, terminals: boolean, isNew: boolean) {
+  const [command] = view.outputs.flatMap((output) => (output.type === "command" ? [output] : []));
   if (!terminals || command === undefined) return {};
   const ended = view.status === "completed" || view.status === "failed";
   return {
@@ -143,7 +130,7 @@ function textContent(text: string): ToolCallContent {
   return { type: "content", content: textBlock(text) };
 }
 
-/** In a block of its own, so that it is not read as markup; its end matters more than its beginning. */
+/** Fenced, so that it is not rendered as markup, and cut at the start: the end of an output matters more. */
 function consoleText(output: string): string {
   const shown = output.length <= SHOWN_OUTPUT ? output : `…${output.slice(-SHOWN_OUTPUT)}`;
   const fence = longestFence(shown);

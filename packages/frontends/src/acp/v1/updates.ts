@@ -1,36 +1,129 @@
-import type { Cost, PlanEntry, SessionUpdate } from "@agentclientprotocol/sdk";
-import {
-  type EventData,
-  type Item,
-  inputText,
-  type PlanEntry as PlanStep,
-  totalTokens,
-} from "@flint/protocol";
-import type { ClientAbilities } from "../capabilities.ts";
+import type { PlanEntry, SessionUpdate } from "@agentclientprotocol/sdk";
+import type { Approval, Item, PlanEntry as PlanStep, TurnError, UserQuestion } from "@flint/protocol";
+import { permissionOptions } from "../asks/permission.ts";
+import { type ClientRequest, choiceOptions, type QuestionAnswer } from "../asks/questions.ts";
+import type { ClientCapabilities } from "../capabilities.ts";
 import { blocksOf, textBlock } from "../views/content.ts";
+import type { ToolView } from "../views/tool-view.ts";
+import type { CommandOutput, SentReasoning, TextKind, UpdateFormat } from "../views/update-format.ts";
+import { changedToolCall, newToolCall, outputSoFar, terminalOutput, toolCallFields } from "./tool-calls.ts";
 
-type ChunkKind = "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk";
+/** The updates of version 1: text is appended to what the client has, and there are no session states. */
+export class UpdatesV1 implements UpdateFormat {
+  readonly key: string;
+  readonly echoesPrompts = false;
+  readonly commandOutput: CommandOutput;
+  readonly #capabilities: ClientCapabilities;
 
-/** A piece of what somebody says or thinks. */
-export function chunk(sessionUpdate: ChunkKind, messageId: string, text: string): SessionUpdate {
-  return { sessionUpdate, messageId, content: textBlock(text) };
+  constructor(capabilities: ClientCapabilities) {
+    const { notices, compaction, terminalOutput: terminals } = capabilities;
+    this.key = `1${Number(notices)}${Number(compaction)}${Number(terminals)}`;
+    this.commandOutput = terminals
+      ? { type: "chunks", chunk: terminalOutput }
+      : { type: "tail", tail: outputSoFar };
+    this.#capabilities = capabilities;
+  }
+
+  textChunk(kind: TextKind, itemId: string, text: string): SessionUpdate {
+    const sessionUpdate = kind === "message" ? "agent_message_chunk" : "agent_thought_chunk";
+    return { sessionUpdate, messageId: itemId, content: textBlock(text) };
+  }
+
+  text(kind: TextKind, itemId: string, text: string, sent: number): SessionUpdate[] {
+    return text.length <= sent ? [] : [this.textChunk(kind, itemId, text.slice(sent))];
+  }
+
+  reasoning({ id, summary = "", content = "" }: Item<"reasoning">, sent: SentReasoning): SessionUpdate[] {
+    return [
+      ...this.text("thought", id, summary, sent.summary),
+      ...this.text("thought", id, content, sent.content),
+    ];
+  }
+
+  userMessage({ id, content }: Item<"userMessage">): SessionUpdate[] {
+    return blocksOf(content).map((block) => ({
+      sessionUpdate: "user_message_chunk",
+      messageId: id,
+      content: block,
+    }));
+  }
+
+  toolCall(view: ToolView, isNew: boolean): SessionUpdate[] {
+    const { terminalOutput: terminals } = this.#capabilities;
+    return [isNew ? newToolCall(view, terminals) : changedToolCall(view, terminals)];
+  }
+
+  reviewStarted({ id, review }: Item<"enteredReviewMode">): SessionUpdate[] {
+    return [this.textChunk("thought", id, `Review: ${review}\n`)];
+  }
+
+  compaction(
+    { id, summary }: Item<"contextCompaction">,
+    status: "in_progress" | "completed",
+  ): SessionUpdate[] {
+    if (this.#capabilities.compaction) {
+      const result =
+        summary === undefined || status === "in_progress" ? {} : { summary: [textBlock(summary)] };
+      return [{ sessionUpdate: "compaction_update", compactionId: id, status, ...result }];
+    }
+    if (status === "in_progress") return [];
+    return this.message(id, "The conversation so far was summarised to make room.\n");
+  }
+
+  plan(_turnId: string, entries: readonly PlanStep[]): SessionUpdate[] {
+    return [{ sessionUpdate: "plan", entries: entries.map(planEntry) }];
+  }
+
+  /** A client without notices gets a thought, which it does not take for the answer. */
+  notice(severity: "info" | "warning" | "error", title: string): SessionUpdate[] {
+    if (title === "") return [];
+    if (this.#capabilities.notices) return [{ sessionUpdate: "notice", severity, title }];
+    return [{ sessionUpdate: "agent_thought_chunk", content: textBlock(`${title}\n`) }];
+  }
+
+  state(): SessionUpdate[] {
+    return [];
+  }
+
+  turnCompleted(): SessionUpdate[] {
+    return [];
+  }
+
+  turnFailed(turnId: string, { message }: TurnError): SessionUpdate[] {
+    return this.#capabilities.notices ? this.notice("error", message) : this.aside(turnId, message);
+  }
+
+  message(messageId: string, text: string): SessionUpdate[] {
+    return [this.textChunk("message", messageId, text)];
+  }
+
+  aside(messageId: string, text: string): SessionUpdate[] {
+    return this.message(messageId, `\n${text}\n`);
+  }
+
+  permissionRequest(
+    sessionId: string,
+    approval: Approval,
+    view: ToolView,
+  ): { method: string; params: object } {
+    const { reason } = approval.action;
+    const fields = toolCallFields(view, this.#capabilities.terminalOutput);
+    const meta = reason === undefined || reason === "" ? {} : { _meta: { reason } };
+    const toolCall = { ...fields, status: "pending", ...meta };
+    return {
+      method: "session/request_permission",
+      params: { sessionId, toolCall, options: permissionOptions(approval) },
+    };
+  }
+
+  choiceRequest(sessionId: string, itemId: string, question: UserQuestion): ClientRequest<QuestionAnswer> {
+    const { options, read } = choiceOptions(question);
+    const toolCall = { toolCallId: itemId, title: question.question, kind: "other", status: "pending" };
+    return { method: "session/request_permission", params: { sessionId, toolCall, options }, read };
+  }
 }
 
-/** What a user sent from elsewhere. */
-export function userChunks({ id, content }: Item<"userMessage">): SessionUpdate[] {
-  return blocksOf(content).map((block) => ({
-    sessionUpdate: "user_message_chunk",
-    messageId: id,
-    content: block,
-  }));
-}
-
-/** The whole plan. */
-export function planUpdate(steps: readonly PlanStep[]): SessionUpdate {
-  return { sessionUpdate: "plan", entries: steps.map(planEntry) };
-}
-
-/** Few agents say how much a step matters. The protocol has no failed steps, so the words say it. */
+/** Version 1 has no failed plan entries, so the text says it. */
 function planEntry(
   { step, status, priority = "medium" }: PlanStep,
   index: number,
@@ -38,34 +131,4 @@ function planEntry(
   const entry = { id: String(index + 1), priority };
   if (status === "failed") return { ...entry, content: `${step} (failed)`, status: "completed" };
   return { ...entry, content: step, status: status === "inProgress" ? "in_progress" : status };
-}
-
-/** How full the context is, and what the thread cost. A window that nobody knows has the size 0. */
-export function usageUpdate(data: EventData<"thread/tokenUsage/updated">): SessionUpdate {
-  const { last, modelContextWindow = 0, cost } = data;
-  const told: { cost?: Cost } =
-    cost === undefined ? {} : { cost: { amount: cost.amount, currency: cost.currency } };
-  return { sessionUpdate: "usage_update", used: totalTokens(last), size: modelContextWindow, ...told };
-}
-
-/** A notice; to a client without notices a thought, which it shows without taking it for the answer. */
-export function noticeUpdate(
-  severity: "info" | "warning" | "error",
-  title: string,
-  { notices }: ClientAbilities,
-): SessionUpdate {
-  if (notices) return { sessionUpdate: "notice", severity, title };
-  return { sessionUpdate: "agent_thought_chunk", content: textBlock(`${title}\n`) };
-}
-
-/** The name of a session and when it was last used. */
-export function infoUpdate(title: string | undefined, at: number): SessionUpdate {
-  const updatedAt = new Date(at).toISOString();
-  return { sessionUpdate: "session_info_update", ...(title === undefined ? {} : { title }), updatedAt };
-}
-
-/** The name of a thread that nobody named: how its first prompt begins. */
-export function titleFrom(item: Item<"userMessage">): string {
-  const text = inputText(item.content).trim().replace(/\s+/g, " ");
-  return text.length <= 80 ? text : `${text.slice(0, 79)}…`;
 }

@@ -1,57 +1,143 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk/experimental/v2";
-import { type EventData, FlintError, type PlanEntry, type Turn, totalTokens } from "@flint/protocol";
+import {
+  type Approval,
+  FlintError,
+  type Item,
+  type PlanEntry,
+  type Turn,
+  type UserQuestion,
+} from "@flint/protocol";
+import { permissionOptions } from "../asks/permission.ts";
+import { type ClientRequest, choiceOptions, type QuestionAnswer } from "../asks/questions.ts";
 import { refusalOf } from "../errors.ts";
 import { stopOf } from "../prompt/stop-reason.ts";
+import { blocksOf, textBlock } from "../views/content.ts";
+import type { ToolView } from "../views/tool-view.ts";
+import type {
+  CommandOutput,
+  SentReasoning,
+  SessionState,
+  TextKind,
+  UpdateFormat,
+} from "../views/update-format.ts";
+import { terminalChunk, toolCallFields, toolCallUpdates } from "./tool-calls.ts";
 
-/** The agent is at work. */
-export const RUNNING: SessionUpdate = { sessionUpdate: "state_update", state: "running" };
+/** The updates of version 2: whole messages replace what the client has, and a session has a state. */
+export class UpdatesV2 implements UpdateFormat {
+  readonly key = "2";
+  readonly echoesPrompts = true;
+  readonly commandOutput: CommandOutput = { type: "chunks", chunk: terminalChunk };
 
-/** The agent waits for the user. */
-export const REQUIRES_ACTION: SessionUpdate = { sessionUpdate: "state_update", state: "requires_action" };
-
-/** The agent has ended its work, and why. */
-export function idle(turn: Turn): SessionUpdate {
-  const stop = stopOf(turn);
-  const state = { sessionUpdate: "state_update", state: "idle" } as const;
-  if (!(stop instanceof FlintError)) {
-    const ended: unknown = { ...state, stopReason: stop };
-    // Each stop reason is a variant of its own there; the union of them is not.
-    return ended as SessionUpdate;
+  textChunk(kind: TextKind, itemId: string, text: string): SessionUpdate {
+    const chunk = { messageId: itemId, content: textBlock(text) };
+    return kind === "message"
+      ? { sessionUpdate: "agent_message_chunk", ...chunk }
+      : { sessionUpdate: "agent_thought_chunk", ...chunk };
   }
-  const { code, message, data } = refusalOf(stop);
-  return { ...state, stopReason: "error", error: { code, message, data: Object(data) } };
-}
 
-/** The agent has ended work that was no turn. */
-export const DONE: SessionUpdate = { sessionUpdate: "state_update", state: "idle", stopReason: "end_turn" };
+  text(kind: TextKind, itemId: string, text: string): SessionUpdate[] {
+    const message = { messageId: itemId, content: [textBlock(text)] };
+    return [
+      kind === "message"
+        ? { sessionUpdate: "agent_message", ...message }
+        : { sessionUpdate: "agent_thought", ...message },
+    ];
+  }
 
-/** Nothing is at work, and nobody remembers why. */
-export const IDLE: SessionUpdate = { sessionUpdate: "state_update", state: "idle" };
+  reasoning({ id, summary = "", content = "" }: Item<"reasoning">, _sent: SentReasoning): SessionUpdate[] {
+    const blocks = [summary, content].filter((text) => text !== "").map(textBlock);
+    return [{ sessionUpdate: "agent_thought", messageId: id, content: blocks }];
+  }
 
-/** The whole plan of a turn. */
-export function plan(turnId: string, steps: readonly PlanEntry[]): SessionUpdate {
-  const entries = steps.map(({ step, status, priority = "medium" }) => ({
-    content: status === "failed" ? `${step} (failed)` : step,
-    priority,
-    status: status === "inProgress" ? "in_progress" : status === "failed" ? "cancelled" : status,
-  }));
-  return { sessionUpdate: "plan_update", plan: { type: "items", planId: turnId, entries } };
-}
+  userMessage({ id, content }: Item<"userMessage">): SessionUpdate[] {
+    return [{ sessionUpdate: "user_message", messageId: id, content: blocksOf(content) }];
+  }
 
-/** How full the context is, and what the thread cost. A window that nobody knows has the size 0. */
-export function usage(data: EventData<"thread/tokenUsage/updated">): SessionUpdate {
-  const { last, modelContextWindow = 0, cost } = data;
-  const told = cost === undefined ? {} : { cost: { amount: cost.amount, currency: cost.currency } };
-  return { sessionUpdate: "usage_update", used: totalTokens(last), size: modelContextWindow, ...told };
-}
+  toolCall(view: ToolView, isNew: boolean): SessionUpdate[] {
+    return toolCallUpdates(view, isNew);
+  }
 
-/** Something the user should know. */
-export function notice(severity: "info" | "warning" | "error", title: string): SessionUpdate {
-  return { sessionUpdate: "notice", severity, title: title === "" ? "Something went wrong." : title };
-}
+  reviewStarted({ id, review }: Item<"enteredReviewMode">): SessionUpdate[] {
+    return this.text("thought", id, `Review: ${review}`);
+  }
 
-/** The name of a session and when it was last used. */
-export function info(title: string | undefined, at: number): SessionUpdate {
-  const updatedAt = new Date(at).toISOString();
-  return { sessionUpdate: "session_info_update", ...(title === undefined ? {} : { title }), updatedAt };
+  compaction(
+    { id, summary }: Item<"contextCompaction">,
+    status: "in_progress" | "completed",
+  ): SessionUpdate[] {
+    const result = summary === undefined || status === "in_progress" ? {} : { summary: [textBlock(summary)] };
+    return [{ sessionUpdate: "compaction_update", compactionId: id, status, ...result }];
+  }
+
+  plan(turnId: string, steps: readonly PlanEntry[]): SessionUpdate[] {
+    const entries = steps.map(({ step, status, priority = "medium" }) => ({
+      content: status === "failed" ? `${step} (failed)` : step,
+      priority,
+      status: status === "inProgress" ? "in_progress" : status === "failed" ? "cancelled" : status,
+    }));
+    return [{ sessionUpdate: "plan_update", plan: { type: "items", planId: turnId, entries } }];
+  }
+
+  notice(severity: "info" | "warning" | "error", title: string): SessionUpdate[] {
+    return [{ sessionUpdate: "notice", severity, title: title === "" ? "Something went wrong." : title }];
+  }
+
+  state(state: SessionState, stopReason?: "end_turn"): SessionUpdate[] {
+    const update: unknown = {
+      ...{ sessionUpdate: "state_update", state },
+      ...(stopReason === undefined ? {} : { stopReason }),
+    };
+    // The draft types each state as a variant of its own.
+    return [update as SessionUpdate];
+  }
+
+  turnCompleted(turn: Turn): SessionUpdate[] {
+    const stop = stopOf(turn);
+    const idle = { sessionUpdate: "state_update", state: "idle" } as const;
+    if (!(stop instanceof FlintError)) {
+      const update: unknown = { ...idle, stopReason: stop };
+      // The draft types each stop reason as a variant of its own.
+      return [update as SessionUpdate];
+    }
+    const { code, message, data } = refusalOf(stop);
+    return [{ ...idle, stopReason: "error", error: { code, message, data: Object(data) } }];
+  }
+
+  /** The state after the turn carries the error. */
+  turnFailed(): SessionUpdate[] {
+    return [];
+  }
+
+  message(messageId: string, text: string): SessionUpdate[] {
+    return this.text("message", messageId, text);
+  }
+
+  aside(messageId: string, text: string): SessionUpdate[] {
+    return this.message(messageId, text);
+  }
+
+  permissionRequest(
+    sessionId: string,
+    approval: Approval,
+    view: ToolView,
+  ): { method: string; params: object } {
+    const { action } = approval;
+    const description =
+      action.reason === undefined || action.reason === "" ? {} : { description: action.reason };
+    const { id, title } = view;
+    const subject =
+      action.kind === "command"
+        ? { type: "command", command: action.command, cwd: action.cwd, toolCallId: id, terminalId: id }
+        : { type: "tool_call", toolCall: toolCallFields({ ...view, status: "pending" }) };
+    return {
+      method: "session/request_permission",
+      params: { sessionId, title, ...description, subject, options: permissionOptions(approval) },
+    };
+  }
+
+  choiceRequest(sessionId: string, _itemId: string, question: UserQuestion): ClientRequest<QuestionAnswer> {
+    const { options, read } = choiceOptions(question);
+    const params = { sessionId, options, title: question.question };
+    return { method: "session/request_permission", params, read };
+  }
 }

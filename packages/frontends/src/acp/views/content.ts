@@ -1,16 +1,22 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { ContentBlock } from "@agentclientprotocol/sdk";
-import { inputText, type UserInput } from "@flint/protocol";
+import type { ContentBlock, SessionUpdate as UpdateV1 } from "@agentclientprotocol/sdk";
+import type { SessionUpdate as UpdateV2 } from "@agentclientprotocol/sdk/experimental/v2";
+import { type EventData, type Item, inputText, totalTokens, type UserInput } from "@flint/protocol";
 
 const DATA_URL = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/i;
+const LONGEST_TITLE = 80;
 
-/** A block of text. */
+/** An update that is the same in both protocol versions. */
+type Common<Kind extends string> = Extract<UpdateV1, { sessionUpdate: Kind }> &
+  Extract<UpdateV2, { sessionUpdate: Kind }>;
+
+/** A text content block. */
 export function textBlock(text: string): ContentBlock & { type: "text" } {
   return { type: "text", text };
 }
 
-/** What a user sent, as it is shown to clients that did not send it. */
+/** User input as content blocks, for clients that did not send it. */
 export function blocksOf(input: readonly UserInput[]): ContentBlock[] {
   return input.map(blockOf);
 }
@@ -35,4 +41,23 @@ function blockOf(piece: UserInput): ContentBlock {
 
 function link(name: string, path: string): ContentBlock {
   return { type: "resource_link", name, uri: path.startsWith("/") ? pathToFileURL(path).href : path };
+}
+
+/** The context size and cost of a session. An unknown context window has the size 0. */
+export function usageUpdate(data: EventData<"thread/tokenUsage/updated">): Common<"usage_update"> {
+  const { last, modelContextWindow = 0, cost } = data;
+  const priced = cost === undefined ? {} : { cost: { amount: cost.amount, currency: cost.currency } };
+  return { sessionUpdate: "usage_update", used: totalTokens(last), size: modelContextWindow, ...priced };
+}
+
+/** The title of a session, unless it stays the same, and when it was last used. */
+export function infoUpdate(title: string | undefined, at: number): Common<"session_info_update"> {
+  const updatedAt = new Date(at).toISOString();
+  return { sessionUpdate: "session_info_update", ...(title === undefined ? {} : { title }), updatedAt };
+}
+
+/** The title of a session without a name: the start of its first prompt. */
+export function titleFrom(item: Item<"userMessage">): string {
+  const text = inputText(item.content).trim().replace(/\s+/g, " ");
+  return text.length <= LONGEST_TITLE ? text : `${text.slice(0, LONGEST_TITLE - 1)}…`;
 }

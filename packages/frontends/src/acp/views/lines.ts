@@ -1,6 +1,6 @@
 import type { ThreadEvent } from "@flint/protocol";
 import { encodeNotification } from "@flint/rpc";
-import type { Update } from "../protocol-version.ts";
+import type { Update } from "./update-format.ts";
 
 /** Encodes each event once for all clients of the door that are told the same of it. */
 export class Lines {

@@ -1,8 +1,8 @@
-import type { ThreadItem } from "@flint/protocol";
+import type { Item } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { actionView, toolView } from "./tool-view.ts";
+import { actionView, extensionView, toolView } from "./tool-view.ts";
 
-const call = (tool: string, more: object = {}): ThreadItem => ({
+const call = (tool: string, more: object = {}): Item<"toolCall"> => ({
   type: "toolCall",
   id: "i",
   tool,
@@ -31,9 +31,9 @@ describe("an item as a tool call", () => {
   test("has the file and the line that it is given [S3-12, S3-45]", () => {
     expect(toolView(call("read_file", { arguments: { path: "/w/a.ts", line: 12 } }))).toMatchObject({
       title: "read_file /w/a.ts",
-      places: [{ path: "/w/a.ts", line: 12 }],
+      locations: [{ path: "/w/a.ts", line: 12 }],
     });
-    expect(toolView(call("Read", { arguments: { file_path: "/w/a.ts" } }))?.places).toEqual([
+    expect(toolView(call("Read", { arguments: { file_path: "/w/a.ts" } })).locations).toEqual([
       { path: "/w/a.ts" },
     ]);
   });
@@ -48,7 +48,7 @@ describe("an item as a tool call", () => {
     };
     expect(toolView({ ...item, result })).toMatchObject({
       name: "mcp__s__t",
-      shows: [{ type: "text", text: "one\ntwo" }],
+      outputs: [{ type: "text", text: "one\ntwo" }],
       result,
     });
     expect(toolView({ ...item, status: "failed", error: "no" })).toMatchObject({
@@ -63,8 +63,8 @@ describe("an item as a tool call", () => {
     [[{ path: "/a", kind: "add", diff: "" }], "Write /a", "edit"],
     [[], "Change files", "edit"],
   ] as const)("names a change of files by what it does (%j)", (changes, title, kind) => {
-    const item = { type: "fileChange", id: "i", changes: [...changes], status: "inProgress" } as ThreadItem;
-    expect(toolView(item)).toMatchObject({ title, kind });
+    const item = { type: "fileChange", id: "i", status: "inProgress" } as const;
+    expect(toolView({ ...item, changes: [...changes] })).toMatchObject({ title, kind });
   });
 
   test("files that an agent names from its folder are told as whole paths", () => {
@@ -72,8 +72,8 @@ describe("an item as a tool call", () => {
     const view = actionView({ kind: "fileChange", itemId: "i", changes }, "/w");
     expect(view).toMatchObject({
       title: "Move a.ts to sub/b.ts",
-      places: [{ path: "/w/sub/b.ts" }],
-      shows: [{ changes: [{ path: "/w/a.ts", movePath: "/w/sub/b.ts" }] }],
+      locations: [{ path: "/w/sub/b.ts" }],
+      outputs: [{ changes: [{ path: "/w/a.ts", movePath: "/w/sub/b.ts" }] }],
     });
   });
 
@@ -84,9 +84,8 @@ describe("an item as a tool call", () => {
     expect(view.input).toEqual({ command, cwd: "/w" });
   });
 
-  test("what is said is no tool call; what only the agent knows is one", () => {
-    expect(toolView({ type: "agentMessage", id: "i", text: "hi" })).toBeUndefined();
-    expect(toolView({ type: "weather", id: "i" } as ThreadItem)).toMatchObject({
+  test("is shown by its type if only the agent knows it", () => {
+    expect(extensionView({ type: "weather", id: "i" })).toMatchObject({
       title: "weather",
       kind: "other",
     });

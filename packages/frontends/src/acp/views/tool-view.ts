@@ -1,42 +1,41 @@
 import { resolve } from "node:path";
 import type { ToolKind } from "@agentclientprotocol/sdk";
-import type { Action, ExtensionItem, FileUpdateChange, Item, KnownItem, ThreadItem } from "@flint/protocol";
-import { isKnownItem } from "@flint/protocol";
+import type { Action, ExtensionItem, FileUpdateChange, Item } from "@flint/protocol";
 import { hunksOf } from "./patch-hunks.ts";
 
-/** A file that a tool call is about, with the line if it is known, counted from one. */
-export interface Place {
+/** A file that a tool call works on, with the line if it is known, counted from one. */
+export interface Location {
   readonly path: string;
   readonly line?: number;
 }
 
-/** What a tool call shows, in the words of no version of the protocol yet. */
+/** Something a tool call shows, before it is formatted for a protocol version. */
 export type ToolOutput =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "command"; readonly command: string; readonly cwd: string; readonly output: string }
   | { readonly type: "changes"; readonly changes: readonly FileUpdateChange[] };
 
-/** An item that is a tool call in the eyes of a client. */
+/** An item as the tool call that clients see. */
 export interface ToolView {
   readonly id: string;
   readonly name: string;
   readonly title: string;
   readonly kind: ToolKind;
   readonly status: "pending" | "in_progress" | "completed" | "failed";
-  /** Set if somebody said no to it. */
+  /** Whether the user declined it. */
   readonly declined: boolean;
-  readonly places: readonly Place[];
+  readonly locations: readonly Location[];
   readonly input: unknown;
-  /** What it gave; absent while it is at work. */
+  /** Its result; absent while it is in progress. */
   readonly result?: unknown;
-  readonly shows: readonly ToolOutput[];
+  readonly outputs: readonly ToolOutput[];
   readonly exitCode?: number | undefined;
 }
 
-/** What longest line of a command or query fits into a title. */
+/** How many characters of a command or query are shown as the title. */
 const LONGEST_TITLE = 200;
 
-/** Words in the names of tools that tell what they do; the first that fits. */
+/** What the names of tools say about their kind; the first match counts. */
 const KINDS: readonly (readonly [RegExp, ToolKind])[] = [
   [/fetch|web|browse|url/i, "fetch"],
   [/grep|search|find|glob|list|ls\b/i, "search"],
@@ -49,22 +48,17 @@ const KINDS: readonly (readonly [RegExp, ToolKind])[] = [
   [/mode/i, "switch_mode"],
 ];
 
-type ToolItem = Item<
+/** An item that is shown as a tool call. */
+export type ToolItem = Item<
   "commandExecution" | "fileChange" | "mcpToolCall" | "toolCall" | "webSearch" | "agentHandoff"
 >;
 
-/**
- * The item as a tool call; undefined for what is said, thought or planned. Agents may name files from their folder; clients
- * are told whole paths.
- */
-export function toolView(item: ThreadItem, cwd = ""): ToolView | undefined {
-  const view = viewOf(item);
-  return view === undefined ? undefined : placed(view, cwd);
+/** The item as a tool call. Agents may use paths relative to `cwd`; clients get absolute ones. */
+export function toolView(item: ToolItem, cwd = ""): ToolView {
+  return resolved(viewOf(item), cwd);
 }
 
-function viewOf(item: ThreadItem): ToolView | undefined {
-  if (!isKnownItem(item)) return extensionView(item);
-  if (!isToolItem(item)) return undefined;
+function viewOf(item: ToolItem): ToolView {
   switch (item.type) {
     case "commandExecution":
       return commandView(item);
@@ -81,9 +75,9 @@ function viewOf(item: ThreadItem): ToolView | undefined {
   }
 }
 
-/** The tool call that an action will be, before it is at work. */
+/** The tool call that an action will be once it is approved. */
 export function actionView(action: Action, cwd = ""): ToolView {
-  return placed(viewOfAction(action), cwd);
+  return resolved(viewOfAction(action), cwd);
 }
 
 function viewOfAction(action: Action): ToolView {
@@ -99,69 +93,57 @@ function viewOfAction(action: Action): ToolView {
       const { tool, server, arguments: given } = action;
       if (server === undefined)
         return plainView({ type: "toolCall", id, tool, arguments: given, status: "inProgress" });
-      return { ...named(id, `mcp__${server}__${tool}`, `${tool} (${server})`, "other"), input: given };
+      return { ...inProgress(id, `mcp__${server}__${tool}`, `${tool} (${server})`, "other"), input: given };
     }
   }
 }
 
-function placed(view: ToolView, cwd: string): ToolView {
+function resolved(view: ToolView, cwd: string): ToolView {
   if (cwd === "") return view;
-  const places = view.places.map((place) => ({ ...place, path: resolve(cwd, place.path) }));
-  const shows = view.shows.map((shown) =>
-    shown.type === "changes"
-      ? { ...shown, changes: shown.changes.map((change) => placedChange(change, cwd)) }
-      : shown,
+  const locations = view.locations.map((location) => ({ ...location, path: resolve(cwd, location.path) }));
+  const outputs = view.outputs.map((output) =>
+    output.type === "changes"
+      ? { ...output, changes: output.changes.map((change) => resolvedChange(change, cwd)) }
+      : output,
   );
-  return { ...view, places, shows };
+  return { ...view, locations, outputs };
 }
 
-function placedChange(change: FileUpdateChange, cwd: string): FileUpdateChange {
+function resolvedChange(change: FileUpdateChange, cwd: string): FileUpdateChange {
   const { path, movePath } = change;
   const moved = movePath === undefined ? {} : { movePath: resolve(cwd, movePath) };
   return { ...change, path: resolve(cwd, path), ...moved };
 }
 
-function isToolItem(item: KnownItem): item is ToolItem {
-  switch (item.type) {
-    case "commandExecution":
-    case "fileChange":
-    case "mcpToolCall":
-    case "toolCall":
-    case "webSearch":
-    case "agentHandoff":
-      return true;
-    default:
-      return false;
-  }
-}
-
-function named(id: string, name: string, title: string, kind: ToolKind): ToolView {
-  const shown = { places: [], shows: [], input: undefined, declined: false } as const;
-  return { id, name, title: titled(title), kind, status: "in_progress", ...shown };
+function inProgress(id: string, name: string, title: string, kind: ToolKind): ToolView {
+  const empty = { locations: [], outputs: [], input: undefined, declined: false } as const;
+  return { id, name, title: titled(title), kind, status: "in_progress", ...empty };
 }
 
 function commandView(item: Item<"commandExecution">): ToolView {
   const { id, command, cwd, status, exitCode, aggregatedOutput = "", omittedOutputBytes } = item;
   const omitted = omittedOutputBytes === undefined ? {} : { omittedOutputBytes };
   return {
-    ...named(id, "shell", command, "execute"),
+    ...inProgress(id, "shell", command, "execute"),
     ...stateOf(status),
     input: { command, cwd },
-    shows: [{ type: "command", command, cwd, output: aggregatedOutput }],
+    outputs: [{ type: "command", command, cwd, output: aggregatedOutput }],
     exitCode,
     ...(status === "inProgress" ? {} : { result: { exitCode, output: aggregatedOutput, ...omitted } }),
   };
 }
 
 function changeView({ id, changes, status, output }: Item<"fileChange">): ToolView {
-  const told = changes.map(({ path, kind, movePath }) => ({ path, kind, movePath }));
+  const summary = changes.map(({ path, kind, movePath }) => ({ path, kind, movePath }));
   return {
-    ...named(id, "edit", changesTitle(changes), changesKind(changes)),
+    ...inProgress(id, "edit", changesTitle(changes), changesKind(changes)),
     ...stateOf(status),
-    places: changes.flatMap(placesOf),
-    input: { changes: told },
-    shows: [{ type: "changes", changes }, ...textShown(output ?? "")],
-    ...(status === "inProgress" ? {} : { result: { status, files: told.map(({ path }) => path), output } }),
+    locations: changes.flatMap(locationsOf),
+    input: { changes: summary },
+    outputs: [{ type: "changes", changes }, ...textOutput(output ?? "")],
+    ...(status === "inProgress"
+      ? {}
+      : { result: { status, files: summary.map(({ path }) => path), output } }),
   };
 }
 
@@ -176,43 +158,43 @@ function mcpView({
 }: Item<"mcpToolCall">): ToolView {
   const given = status === "inProgress" ? {} : { result: error === undefined ? result : { error } };
   return {
-    ...named(id, `mcp__${server}__${tool}`, `${tool} (${server})`, "other"),
+    ...inProgress(id, `mcp__${server}__${tool}`, `${tool} (${server})`, "other"),
     ...stateOf(status),
     input,
-    shows: textShown(error ?? textOf(result)),
+    outputs: textOutput(error ?? textOf(result)),
     ...given,
   };
 }
 
 function plainView({ id, tool, title, arguments: input, status, result, error }: Item<"toolCall">): ToolView {
-  const place = placeIn(input);
-  const [first] = place;
+  const locations = locationsIn(input);
+  const [first] = locations;
   const kind = KINDS.find(([word]) => word.test(tool))?.[1] ?? "other";
   const given = status === "inProgress" ? {} : { result: error === undefined ? result : { error } };
   return {
-    ...named(id, tool, title ?? (first === undefined ? tool : `${tool} ${first.path}`), kind),
+    ...inProgress(id, tool, title ?? (first === undefined ? tool : `${tool} ${first.path}`), kind),
     ...stateOf(status),
-    places: place,
+    locations,
     input,
-    shows: textShown(error ?? textOf(result)),
+    outputs: textOutput(error ?? textOf(result)),
     ...given,
   };
 }
 
-/** What has no status of its own is done when it is told. */
+/** An item without a status is complete as soon as it is reported. */
 function searchView({ id, query }: Item<"webSearch">): ToolView {
-  const shown = named(id, "web_search", `Search the web: ${query}`, "fetch");
-  return { ...shown, status: "completed", input: { query } };
+  const view = inProgress(id, "web_search", `Search the web: ${query}`, "fetch");
+  return { ...view, status: "completed", input: { query } };
 }
 
 function handoffView({ id, fromAgent, toAgent, turnsTold }: Item<"agentHandoff">): ToolView {
-  const shown = named(id, "agent_handoff", `${toAgent} goes on from ${fromAgent}`, "switch_mode");
-  return { ...shown, status: "completed", input: { fromAgent, toAgent, turnsTold } };
+  const view = inProgress(id, "agent_handoff", `${toAgent} continues from ${fromAgent}`, "switch_mode");
+  return { ...view, status: "completed", input: { fromAgent, toAgent, turnsTold } };
 }
 
-/** An item that only its agent knows: its name, and all that it says. */
-function extensionView({ id, type, ...told }: ExtensionItem): ToolView {
-  return { ...named(id, type, type, "other"), status: "completed", result: told };
+/** An item that only its agent knows as a tool call: its type is the title, its fields are the result. */
+export function extensionView({ id, type, ...fields }: ExtensionItem): ToolView {
+  return { ...inProgress(id, type, type, "other"), status: "completed", result: fields };
 }
 
 function stateOf(status: "inProgress" | "completed" | "failed" | "declined") {
@@ -235,14 +217,14 @@ function changesKind(changes: readonly FileUpdateChange[]): ToolKind {
   return changes.length > 0 && changes.every(({ movePath }) => movePath !== undefined) ? "move" : "edit";
 }
 
-function placesOf({ path, movePath, diff }: FileUpdateChange): Place[] {
+function locationsOf({ path, movePath, diff }: FileUpdateChange): Location[] {
   const [first] = hunksOf(diff);
-  const place = movePath ?? path;
-  return [first === undefined ? { path: place } : { path: place, line: first.line }];
+  const newPath = movePath ?? path;
+  return [first === undefined ? { path: newPath } : { path: newPath, line: first.line }];
 }
 
-/** The file that a tool is given, by the names that tools have for it. */
-function placeIn(input: unknown): Place[] {
+/** The file in the arguments of a tool, under the names that tools use for it. */
+function locationsIn(input: unknown): Location[] {
   if (typeof input !== "object" || input === null) return [];
   const given = new Map<string, unknown>(Object.entries(input));
   const path = ["path", "file_path", "filePath", "notebook_path"]
@@ -255,7 +237,7 @@ function placeIn(input: unknown): Place[] {
   return [typeof line === "number" ? { path, line } : { path }];
 }
 
-function textShown(text: string): ToolOutput[] {
+function textOutput(text: string): ToolOutput[] {
   return text === "" ? [] : [{ type: "text", text }];
 }
 
@@ -265,7 +247,7 @@ function textOf(result: unknown): string {
   return contentText(result) ?? JSON.stringify(result, undefined, 2);
 }
 
-/** MCP servers answer with a list of pieces; the text of it is what people read. */
+/** The text blocks of an MCP result. */
 function contentText(result: object | unknown): string | undefined {
   if (typeof result !== "object" || result === null || !("content" in result)) return undefined;
   if (!Array.isArray(result.content)) return undefined;

@@ -1,8 +1,9 @@
-import type { Item, ThreadEvent } from "@flint/protocol";
+import type { Item, ThreadEvent, ThreadItem } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { abilitiesOf } from "../capabilities.ts";
-import { V1Translator } from "../v1/translator.ts";
-import { V2Translator } from "../v2/translator.ts";
+import { capabilitiesV1, capabilitiesV2 } from "../capabilities.ts";
+import { V1 } from "../v1/protocol.ts";
+import { V2 } from "../v2/protocol.ts";
+import { Translator } from "./translator.ts";
 
 const TASKS: Item<"plan"> = {
   ...{ type: "plan", id: "p", text: "1. look" },
@@ -11,16 +12,28 @@ const TASKS: Item<"plan"> = {
 const PROPOSAL: Item<"plan"> = { type: "plan", id: "p", text: "First look." };
 
 describe.each([
-  ["1", () => new V1Translator(abilitiesOf(undefined)), "plan", "agent_message_chunk"],
-  ["2", () => new V2Translator(), "plan_update", "agent_message"],
-] as const)("at the ACP door, version %s,", (_version, translator, planned, said) => {
+  [
+    "1",
+    () => new Translator(V1.updates(capabilitiesV1({})), () => false),
+    "plan",
+    "agent_message_chunk",
+    "tool_call",
+  ],
+  [
+    "2",
+    () => new Translator(V2.updates(capabilitiesV2({})), () => false),
+    "plan_update",
+    "agent_message",
+    "tool_call_update",
+  ],
+] as const)("at the ACP door, version %s,", (_version, translator, planned, said, tool) => {
   const live = (item: Item<"plan">): string[] => {
     const words = translator();
     const types = ["item/started", "item/completed"] as const;
     return types.flatMap((type) => {
       const event: ThreadEvent = { type, data: { threadId: "t", turnId: "u", item }, at: 1 };
       return words
-        .translate(event, () => false)
+        .translate(event)
         .updates()
         .map(({ sessionUpdate }) => sessionUpdate);
     });
@@ -32,6 +45,15 @@ describe.each([
 
   test("a list of tasks is a plan and is not said as well", () => {
     expect([live(TASKS), replayed(TASKS)]).toEqual([[], [planned]]);
+  });
+
+  test("a message is not a tool call; an item that only the agent knows is one", () => {
+    const itemsOf = (items: ThreadItem[]) =>
+      translator()
+        .history([{ id: "u", status: "completed", items }])
+        .map(({ sessionUpdate }) => sessionUpdate);
+    expect(itemsOf([{ type: "agentMessage", id: "i", text: "hi" }])).toEqual([said]);
+    expect(itemsOf([{ type: "weather", id: "i" }])).toEqual([tool]);
   });
 
   test("a plan that is proposed in words is said once", () => {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { OutputWindow } from "./output-window.ts";
+import { OutputWindow } from "./progress.ts";
 
 test("short output is shown piece by piece, and a piece seen twice once", () => {
   const window = new OutputWindow();
-  expect(window.add("one\n", 0)).toBe(true);
-  expect(window.add("two\n", 4)).toBe(true);
-  expect(window.add("two\n", 4)).toBe(false);
+  expect(window.append("one\n", 0)).toBe(true);
+  expect(window.append("two\n", 4)).toBe(true);
+  expect(window.append("two\n", 4)).toBe(false);
   expect(window.text).toBe("one\ntwo\n");
 });
 
@@ -13,7 +13,7 @@ test("long output shows its end, and the cost stays in proportion to the output"
   const window = new OutputWindow();
   let shown = 0;
   for (let line = 0; line < 100_000; line += 1)
-    if (window.add("0123456789", line * 10)) shown += window.text.length;
+    if (window.append("0123456789", line * 10)) shown += window.text.length;
   expect(window.text).toMatch(/^…/);
   expect(window.text.length).toBeLessThanOrEqual(8 * 1024 + 1);
   expect(shown).toBeLessThan(6 * 1_000_000);
