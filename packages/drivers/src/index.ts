@@ -1,6 +1,6 @@
 import type { NativeOptions } from "@flint/agent";
 import type { Driver } from "@flint/core/ports";
-import type { Print } from "./codex/drift.ts";
+import type { Print } from "./codex/drift/drift.ts";
 import { NativeDriver } from "./native/driver.ts";
 import { AgentOnDemand } from "./shared/agent-on-demand.ts";
 import type { AgentOptions } from "./shared/agent-options.ts";
@@ -8,7 +8,7 @@ import type { AgentOptions } from "./shared/agent-options.ts";
 export type { Endpoint, ModelAccess, NamedEndpoint, NativeOptions, WebAccess } from "@flint/agent";
 export { DEFAULT_NATIVE_OPTIONS, FIRST_LISTED } from "@flint/agent";
 export { type AcpProfile, KNOWN_ACP_AGENTS } from "./acp/profiles.ts";
-export type { Print } from "./codex/drift.ts";
+export type { Print } from "./codex/drift/drift.ts";
 export type { AgentOptions, AgentProgram, ProcessSpan } from "./shared/agent-options.ts";
 
 /** An agent that may be on this machine, by the name that its models begin with. */
@@ -27,7 +27,7 @@ export function builtInDrivers(
 
 /** What of the words that Flint speaks is gone or has changed in a Codex. Rejects if it cannot print its own. */
 export async function codexDrift(program: readonly string[], print: Print): Promise<readonly string[]> {
-  return (await import("./codex/drift.ts")).codexDrift(program, print);
+  return (await import("./codex/drift/drift.ts")).codexDrift(program, print);
 }
 
 function agentDriver({ id, options }: NamedAgent): Driver {

@@ -2,7 +2,7 @@ import type { ContentBlock } from "@agentclientprotocol/sdk";
 import type { SessionSpec, TurnContext } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import { historyText } from "../shared/history-text.ts";
-import type { AcpAgent } from "./agent.ts";
+import type { AcpAgent } from "./process/agent.ts";
 import { promptBlocks, textBlock } from "./prompt.ts";
 
 /** What agents call the command that sums up their context. */

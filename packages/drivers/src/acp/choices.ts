@@ -1,7 +1,7 @@
 import { FlintError, type ThreadSettings } from "@flint/protocol";
-import type { AcpAgent } from "./agent.ts";
-import type { AcpAgentOptions } from "./process.ts";
-import { OWN_CHOICE, type Selector } from "./selectors.ts";
+import { OWN_CHOICE, type Selector } from "./models.ts";
+import type { AcpAgent } from "./process/agent.ts";
+import type { AcpAgentOptions } from "./process/launch.ts";
 
 /** How long an agent may take to change one of its settings. */
 const CHOOSE_MS = 20_000;

@@ -11,8 +11,8 @@ import {
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { AgentOptions } from "../shared/agent-options.ts";
 import { isReady } from "../shared/ready.ts";
+import { asOptions, modelsOf, OWN_CHOICE, presetSelectors, type Selectors } from "./models.ts";
 import type { AcpProfile } from "./profiles.ts";
-import { asOptions, modelsOf, OWN_CHOICE, presetSelectors, type Selectors } from "./selectors.ts";
 
 /** Which agent it is, and where it is. */
 export interface AcpOptions extends AgentOptions {
@@ -66,7 +66,7 @@ export class AcpDriver implements Driver {
     const [{ AcpSession }, { loadFileDiff }, { ofWholeFiles }] = await Promise.all([
       import("./session.ts"),
       import("../shared/file-diff.ts"),
-      import("./fragments.ts"),
+      import("./translate/fragments.ts"),
     ]);
     const learned = (selectors: Selectors) => {
       this.#selectors = selectors;

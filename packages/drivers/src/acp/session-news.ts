@@ -1,6 +1,6 @@
 import type { DriverEvent } from "@flint/core/ports";
+import { type ContextUse, contextUse } from "./translate/usage.ts";
 import { extensionOf } from "./translate.ts";
-import { type ContextUse, contextUse } from "./usage.ts";
 import { type JsonObject, listOf, objectOf, textOf } from "./wire.ts";
 
 /** How many kinds of news are kept until there is a turn to tell them in. */

@@ -7,18 +7,18 @@ import {
 } from "@flint/core/ports";
 import type { ThreadSettings, UserInput } from "@flint/protocol";
 import type { FileDiff } from "../shared/file-diff.ts";
-import { AcpAgent } from "./agent.ts";
+import { ClientServices } from "./asks/client-services.ts";
+import { CANCELLED } from "./asks/permission.ts";
 import { Briefing } from "./briefing.ts";
-import { ClientServices } from "./client-services.ts";
-import type { AgentServices } from "./connection.ts";
-import { CANCELLED } from "./permission.ts";
-import type { AcpAgentOptions } from "./process.ts";
+import type { Selectors } from "./models.ts";
+import { AcpAgent } from "./process/agent.ts";
+import type { AgentServices } from "./process/connection.ts";
+import type { AcpAgentOptions } from "./process/launch.ts";
+import { RequestRefusal } from "./process/request-refusal.ts";
 import { promptBlocks } from "./prompt.ts";
-import { RequestRefusal } from "./request-refusal.ts";
-import type { Selectors } from "./selectors.ts";
 import { SessionNews } from "./session-news.ts";
+import { usageEvent } from "./translate/usage.ts";
 import { AcpTurn } from "./turn.ts";
-import { usageEvent } from "./usage.ts";
 import { isObject, type JsonObject, objectOf } from "./wire.ts";
 
 /** How long an agent may take to accept further input. */

@@ -2,7 +2,7 @@ import type { DriverEvent } from "@flint/core/ports";
 import { lifecycleFaults, streamFaults } from "@flint/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type FileDiff, loadFileDiff } from "../shared/file-diff.ts";
-import { actionOf } from "./tool-item.ts";
+import { actionOf } from "./translate/tool-item.ts";
 import { type AcpState, beginTurn, declineToolCall, endTurn, showToolCall, step } from "./translate.ts";
 import type { JsonObject } from "./wire.ts";
 

@@ -1,7 +1,14 @@
 import type { DriverEvent } from "@flint/core/ports";
 import { type Item, LIMITS, type PlanEntry, priorityOf } from "@flint/protocol";
-import { diffsOf, type ToolCall, UNKNOWN_CALL, updatedCall } from "./tool-call.ts";
-import { formOf, itemOf, outputOf, type ToolForm, type ToolPlace, type ToolStatus } from "./tool-item.ts";
+import { diffsOf, type ToolCall, UNKNOWN_CALL, updatedCall } from "./translate/tool-call.ts";
+import {
+  formOf,
+  itemOf,
+  outputOf,
+  type ToolForm,
+  type ToolPlace,
+  type ToolStatus,
+} from "./translate/tool-item.ts";
 import { blockText, type JsonObject, listOf, objectOf, textOf } from "./wire.ts";
 
 /** A text that is being streamed. */

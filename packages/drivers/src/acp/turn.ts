@@ -4,17 +4,17 @@ import { asFlintError, type Decision, FlintError, type Item, type TurnError } fr
 import { RemoteError } from "@flint/rpc";
 import { answerElicitation } from "../shared/elicitation.ts";
 import type { FileDiff } from "../shared/file-diff.ts";
-import type { AcpAgent } from "./agent.ts";
-import { AllowedWork } from "./allowed.ts";
+import type { ClientServices } from "./asks/client-services.ts";
+import type { Desk } from "./asks/desk.ts";
+import { AllowedWork } from "./asks/granted.ts";
+import { answerOf, CANCELLED, type PermissionAnswer } from "./asks/permission.ts";
 import { chooseAll } from "./choices.ts";
-import type { ClientServices } from "./client-services.ts";
-import type { Desk } from "./desk.ts";
-import { answerOf, CANCELLED, type PermissionAnswer } from "./permission.ts";
-import type { AcpAgentOptions } from "./process.ts";
-import { ACP_CODES, RequestRefusal } from "./request-refusal.ts";
+import type { AcpAgent } from "./process/agent.ts";
+import type { AcpAgentOptions } from "./process/launch.ts";
+import { ACP_CODES, RequestRefusal } from "./process/request-refusal.ts";
 import { SilenceWatch } from "./silence.ts";
 import { settlesWithin } from "./stopping.ts";
-import { actionOf } from "./tool-item.ts";
+import { actionOf } from "./translate/tool-item.ts";
 import {
   type AcpState,
   beginTurn,

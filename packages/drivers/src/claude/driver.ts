@@ -12,8 +12,8 @@ import {
 import { type ConfigOption, type ConfigValues, FlintError, type Model } from "@flint/protocol";
 import type { ClaudeModelInfo } from "@flint/protocol/claude";
 import type { AgentOptions } from "../shared/agent-options.ts";
-import { configFolder, LOGIN_FILE } from "./home.ts";
 import { modelRows, qualifiedModel, selectors } from "./models.ts";
+import { configFolder, LOGIN_FILE } from "./process/home.ts";
 
 const NOT_FOUND =
   "Claude Code was not found. Install it with `npm install -g @anthropic-ai/claude-code`, or set CLAUDE_CODE_EXECUTABLE to its program.";

@@ -9,16 +9,16 @@ import {
 import { FlintError, type ThreadSettings, type UserInput } from "@flint/protocol";
 import type { ClaudeWelcome } from "@flint/protocol/claude";
 import type { AgentOptions, AgentProgram } from "../shared/agent-options.ts";
-import type { NativeSession } from "./args.ts";
-import { answerAlone } from "./asks.ts";
-import { BackgroundWork } from "./background.ts";
-import { offerable } from "./client-tools.ts";
-import { claudeEnvironment, configFolder, ownPaths } from "./home.ts";
+import { BackgroundWork } from "./agent-initiated.ts";
+import { UnaskedFrames } from "./agent-initiated-frames.ts";
+import { answerAlone } from "./asks/asks.ts";
+import { offerable } from "./asks/client-tools.ts";
 import { inputBlocks, inputMeta, turnBlocks } from "./input.ts";
-import { claudeInstructions } from "./instructions.ts";
-import { LiveClaude, SessionLost } from "./live.ts";
+import type { NativeSession } from "./process/arguments.ts";
+import { claudeEnvironment, configFolder, ownPaths } from "./process/home.ts";
+import { claudeInstructions } from "./process/instructions.ts";
+import { LiveClaude, SessionLost } from "./process/process.ts";
 import { ClaudeTurn, type TurnFrame } from "./turn.ts";
-import { UnaskedFrames } from "./unasked.ts";
 
 /** What a session is made of. */
 export interface ClaudeSessionOptions {

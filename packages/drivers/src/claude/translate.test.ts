@@ -4,11 +4,11 @@ import type { DriverEvent } from "@flint/core/ports";
 import { blocksOf, type ClaudeFrame, decodeClaudeFrame } from "@flint/protocol/claude";
 import { expectGolden, lifecycleFaults, needs, RecordingTurn, streamFaults } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { concernsFiles } from "./file-changes.ts";
-import { beginTurn, type FileChanges, type TranslateState } from "./state.ts";
 import type { Place } from "./testing/claude-bench.ts";
 import { realClaude } from "./testing/real-claude.ts";
 import { recordedFrames } from "./testing/recorded-frames.ts";
+import { concernsFiles } from "./translate/file-changes.ts";
+import { beginTurn, type FileChanges, type TranslateState } from "./translate/state.ts";
 import { step } from "./translate.ts";
 
 const FIXTURES = new URL("./fixtures/", import.meta.url);

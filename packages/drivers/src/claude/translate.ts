@@ -1,9 +1,8 @@
 import type { DriverEvent } from "@flint/core/ports";
 import type { ThreadItem } from "@flint/protocol";
 import { blocksOf, type ClaudeBlock, type ClaudeFrame, type ClaudeFrameOf } from "@flint/protocol/claude";
-import { extension } from "./extension.ts";
 import { isRecord, textField } from "./fields.ts";
-import { showPlan, tasksAfter } from "./plan.ts";
+import { extension } from "./translate/extension.ts";
 import {
   type FileChanges,
   type Step,
@@ -11,12 +10,13 @@ import {
   type TranslateState,
   takeItemId,
   withTool,
-} from "./state.ts";
-import { systemStep } from "./system.ts";
-import { closeText, otherMessage, settleText, stream } from "./texts.ts";
-import { finishedItem, startedItem } from "./tool-items.ts";
-import { toolKind } from "./tool-names.ts";
-import { callEnded, tellHeldUsage, turnUsage } from "./usage.ts";
+} from "./translate/state.ts";
+import { systemStep } from "./translate/system.ts";
+import { showPlan, tasksAfter } from "./translate/tasks.ts";
+import { closeText, otherMessage, settleText, stream } from "./translate/texts.ts";
+import { finishedItem, startedItem } from "./translate/tool-items.ts";
+import { toolKind } from "./translate/tool-names.ts";
+import { callEnded, tellHeldUsage, turnUsage } from "./translate/usage.ts";
 
 const NO_CHANGES: FileChanges = new Map();
 

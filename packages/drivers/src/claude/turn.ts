@@ -1,11 +1,17 @@
 import type { Clock, DriverEvent, TurnContext, TurnOutcome } from "@flint/core/ports";
 import type { ClientTool, FlintError } from "@flint/protocol";
 import type { ClaudeFrame, ClaudeFrameOf, ClaudeInputBlock } from "@flint/protocol/claude";
-import { answerAsk } from "./asks.ts";
-import type { ClaudeConnection } from "./connection.ts";
-import { concernsFiles, fileChangesIn } from "./file-changes.ts";
-import { outcomeOf } from "./outcome.ts";
-import { beginTurn, type FileChanges, type Memory, type Step, type TranslateState } from "./state.ts";
+import { answerAsk } from "./asks/asks.ts";
+import type { ClaudeConnection } from "./process/connection.ts";
+import { concernsFiles, fileChangesIn } from "./translate/file-changes.ts";
+import { outcomeOf } from "./translate/outcome.ts";
+import {
+  beginTurn,
+  type FileChanges,
+  type Memory,
+  type Step,
+  type TranslateState,
+} from "./translate/state.ts";
 import { abandonTurn, declineTool, showTool, step } from "./translate.ts";
 
 /** How long Claude may take to stop after it was asked to; then its process is ended. */

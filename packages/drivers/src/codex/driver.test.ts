@@ -1,8 +1,8 @@
 import type { Driver } from "@flint/core/ports";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { CodexDriver } from "./driver.ts";
+import type { CodexTiming } from "./process/timing.ts";
 import { FakeCodex } from "./testing/fake-codex.ts";
-import type { CodexTiming } from "./timing.ts";
 
 const MODEL = {
   ...{ id: "m", model: "m", displayName: "M", description: "", hidden: false, isDefault: true },

@@ -12,14 +12,14 @@ import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import { CODEX_VERSION, type CodexModel } from "@flint/protocol/codex";
 import type { AgentOptions } from "../shared/agent-options.ts";
 import { isReady } from "../shared/ready.ts";
-import { codexLaunch, codexProgram } from "./launch.ts";
-import { mcpServerStatus } from "./mcp-status.ts";
-import { CODEX_ID, DEFAULT_MODEL, modelRows, selectorsOf } from "./selectors.ts";
-import type { CodexServer } from "./server.ts";
-import { CodexServers } from "./servers.ts";
+import { CODEX_ID, DEFAULT_MODEL, modelRows, selectorsOf } from "./models.ts";
+import { codexLaunch, codexProgram } from "./process/launch.ts";
+import type { Wall } from "./process/sandbox.ts";
+import type { CodexServer } from "./process/server.ts";
+import { CodexServers } from "./process/servers.ts";
+import { CODEX_TIMING, type CodexTiming } from "./process/timing.ts";
 import { CodexSession } from "./session.ts";
-import { CODEX_TIMING, type CodexTiming } from "./timing.ts";
-import type { Wall } from "./wall.ts";
+import { mcpServerStatus } from "./translate/mcp-status.ts";
 
 /** The models as one process of Codex told them. */
 interface Listed {
@@ -180,7 +180,7 @@ export class CodexDriver implements Driver {
     const program = await this.#options.program();
     if (version === this.#comparedVersion || sandbox === undefined || program === undefined) return [];
     this.#comparedVersion = version;
-    const { codexDrift, printingIn } = await import("./drift.ts");
+    const { codexDrift, printingIn } = await import("./drift/drift.ts");
     // A Codex that cannot print its words is used as it is.
     const changes = await codexDrift(program.command, printingIn(sandbox)).catch(() => []);
     return [

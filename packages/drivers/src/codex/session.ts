@@ -8,12 +8,12 @@ import {
 } from "@flint/core/ports";
 import type { UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexReviewTarget } from "@flint/protocol/codex";
-import { Account } from "./account.ts";
-import { mcpServerStatus } from "./mcp-status.ts";
-import { type LoadedThread, NativeThread, type NativeThreadParts } from "./native-thread.ts";
-import { RunningTurn } from "./running-turn.ts";
-import { COLLABORATION_MODE } from "./selectors.ts";
+import { Account } from "./handoff.ts";
+import { COLLABORATION_MODE } from "./models.ts";
 import { inputOf, workingOf } from "./settings.ts";
+import { type LoadedThread, NativeThread, type NativeThreadParts } from "./thread.ts";
+import { mcpServerStatus } from "./translate/mcp-status.ts";
+import { RunningTurn } from "./turn.ts";
 
 /** What a session needs beside what every session is told. */
 export interface CodexSessionParts extends NativeThreadParts {

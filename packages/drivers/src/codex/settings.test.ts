@@ -1,7 +1,7 @@
 import type { ThreadSettings } from "@flint/protocol";
 import type { CodexModel } from "@flint/protocol/codex";
 import { expect, test } from "vitest";
-import { modelRows, selectorsOf } from "./selectors.ts";
+import { modelRows, selectorsOf } from "./models.ts";
 import { inputOf, openingOf, sandboxPolicyOf, workingOf } from "./settings.ts";
 
 const SETTINGS: ThreadSettings = {

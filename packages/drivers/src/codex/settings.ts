@@ -10,7 +10,7 @@ import {
   codexSandboxPolicy,
 } from "@flint/protocol/codex";
 import { isConfined } from "../shared/confined.ts";
-import { COLLABORATION_MODE, modelName, PERSONALITY, REASONING_EFFORT } from "./selectors.ts";
+import { COLLABORATION_MODE, modelName, PERSONALITY, REASONING_EFFORT } from "./models.ts";
 
 /** What Codex is told so that it does not try what is refused here anyway. */
 const SANDBOX_NOTE =

@@ -9,9 +9,9 @@ import {
   type TurnKind,
 } from "@flint/protocol";
 import type { CodexNotification, CodexTokens, CodexTurn } from "@flint/protocol/codex";
-import { itemIdOf, threadItem } from "./items.ts";
-import { turnError } from "./turn-error.ts";
-import { tokenUsage } from "./usage.ts";
+import { itemIdOf, threadItem } from "./translate/items.ts";
+import { turnError } from "./translate/turn-error.ts";
+import { tokenUsage } from "./translate/usage.ts";
 
 /** Where the translation of one turn stands. */
 export interface TranslateState {

@@ -2,11 +2,11 @@ import type { Turn } from "@flint/protocol";
 import { RecordingTurn } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { CodexDriver } from "./driver.ts";
-import { CodexServer } from "./server.ts";
+import { NO_WALL } from "./process/sandbox.ts";
+import { CodexServer } from "./process/server.ts";
+import { CODEX_TIMING } from "./process/timing.ts";
 import { FakeCodex } from "./testing/fake-codex.ts";
 import { fakeSession, PLACE, SETTINGS } from "./testing/fake-session.ts";
-import { CODEX_TIMING } from "./timing.ts";
-import { NO_WALL } from "./wall.ts";
 
 /** A turn that has begun. */
 async function running(fake: FakeCodex) {

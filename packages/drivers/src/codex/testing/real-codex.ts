@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import type { Sandbox } from "@flint/core/ports";
 import type { AgentOptions } from "../../shared/agent-options.ts";
-import type { CodexTiming } from "../timing.ts";
+import type { CodexTiming } from "../process/timing.ts";
 
 /** A home of Codex below the system's temporary folder would have no sandbox. */
 const HOMES = "/var/tmp/flint-codex-";

@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import {
+  asOptions,
+  modelsOf,
+  NO_SELECTORS,
+  presetSelectors,
+  selectorsOf,
+  withOptions,
+  withValue,
+} from "./models.ts";
+import { ACP_PROFILES } from "./profiles.ts";
+
+const GROUPED = {
+  ...{ id: "mode", name: "Mode", category: "mode", type: "select", currentValue: "plan" },
+  options: [
+    { group: "a", name: "A", options: [{ value: "ask", name: "Ask", description: "Asks" }] },
+    { group: "b", name: "B", options: [{ value: "free", name: "Free" }] },
+  ],
+};
+const MODEL = {
+  ...{ id: "llm", name: "Model", category: "model", type: "select", currentValue: "m/1" },
+  options: [
+    { value: "m/1", name: "One" },
+    { value: "m/2", name: "Two", description: "Larger" },
+  ],
+};
+
+test("options in groups, switches and a value that is not listed can all be shown", () => {
+  const { others } = selectorsOf({
+    configOptions: [GROUPED, { id: "loud", type: "boolean", currentValue: true }],
+  });
+  expect(others.map(({ option }) => option)).toEqual([
+    {
+      ...{ type: "select", id: "mode", name: "Mode", category: "mode", value: "plan" },
+      options: [
+        { id: "ask", name: "Ask", description: "Asks" },
+        { id: "free", name: "Free" },
+        { id: "plan", name: "plan" },
+      ],
+    },
+    {
+      ...{ type: "boolean", id: "loud", name: "loud", value: "true" },
+      options: [
+        { id: "true", name: "On" },
+        { id: "false", name: "Off" },
+      ],
+    },
+  ]);
+});
+
+test("the models are told by the option for them, and the agent's own choice is always there", () => {
+  const selectors = selectorsOf({ configOptions: [MODEL] });
+  expect(modelsOf("x", "X", selectors).map(({ id, isDefault }) => [id, isDefault])).toEqual([
+    ["x/default", true],
+    ["x/m/1", false],
+    ["x/m/2", false],
+  ]);
+  expect(modelsOf("x", "X", NO_SELECTORS)).toHaveLength(1);
+});
+
+test("the older fields count only where there is no option for the same", () => {
+  const modes = { currentModeId: "old", availableModes: [{ id: "old", name: "Old" }] };
+  const models = { currentModelId: "m", availableModels: [{ modelId: "m", name: "M" }] };
+  expect(selectorsOf({ modes, models }).others).toMatchObject([{ way: "mode", option: { value: "old" } }]);
+  const both = selectorsOf({ modes, models, configOptions: [GROUPED, MODEL] });
+  expect(both.others).toMatchObject([{ way: "option", option: { value: "plan" } }]);
+  expect(both.model).toMatchObject({ way: "option", option: { id: "llm" } });
+});
+
+test("what the agent tells anew replaces its options and leaves the older fields", () => {
+  const models = { currentModelId: "m", availableModels: [{ modelId: "m", name: "M" }] };
+  const known = selectorsOf({ models, configOptions: [GROUPED] });
+  const next = withOptions(known, [{ ...GROUPED, currentValue: "ask" }]);
+  expect(next.model).toEqual(known.model);
+  expect(next.others).toMatchObject([{ option: { value: "ask" } }]);
+  expect(withValue(next, "mode", "free").others).toMatchObject([{ option: { value: "free" } }]);
+});
+
+test("a value is applied only where it is offered", () => {
+  const selectors = selectorsOf({ configOptions: [GROUPED] });
+  expect(asOptions(selectors, { mode: "ask", other: "x" })).toMatchObject([{ value: "ask" }]);
+  expect(asOptions(selectors, { mode: "nothing" })).toMatchObject([{ value: "plan" }]);
+});
+
+test("modes that are known beforehand are offered before the agent ran", () => {
+  const [mode] = asOptions(presetSelectors(ACP_PROFILES.gemini), { mode: "plan" });
+  expect(mode).toMatchObject({ id: "mode", value: "plan" });
+  expect(presetSelectors(ACP_PROFILES.generic)).toEqual(NO_SELECTORS);
+});
+
+test("nonsense is nothing to choose", () => {
+  expect(
+    selectorsOf({ configOptions: [null, 5, { id: 7 }, { id: "x", type: "select" }], modes: "x" }),
+  ).toEqual(NO_SELECTORS);
+});

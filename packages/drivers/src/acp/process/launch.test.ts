@@ -1,0 +1,69 @@
+import type { ProcessSpec, Sandbox } from "@flint/core/ports";
+import { SYSTEM_CLOCK } from "@flint/core/ports";
+import type { SandboxPolicy, ThreadSettings } from "@flint/protocol";
+import { temporaryFolder } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { ACP_PROFILES } from "../profiles.ts";
+import { type AgentWish, startProcess } from "./launch.ts";
+
+const WORKSPACE: SandboxPolicy = { type: "workspaceWrite" };
+const NONE: SandboxPolicy = { type: "dangerFullAccess" };
+
+/** What codex-acp is started with in a thread of these policies. */
+async function startedWith(
+  approvalPolicy: ThreadSettings["approvalPolicy"],
+  sandboxPolicy: SandboxPolicy,
+): Promise<ProcessSpec["environment"]> {
+  const { path } = await temporaryFolder();
+  const started: ProcessSpec[] = [];
+  const sandbox: Sandbox = {
+    state: async () => ({ available: true, mechanism: "none" }),
+    launch: () => Promise.reject(new Error("No command is run.")),
+    start: async (spec) => {
+      started.push(spec);
+      throw new Error("It is enough to know what would be started.");
+    },
+  };
+  const environment = { CODEX_HOME: `${path}/state`, CODEX_CONFIG: '{"model":"m"}' };
+  const wish: AgentWish = {
+    options: {
+      ...{ id: "codex-acp", title: "codex-acp", profile: ACP_PROFILES["codex-acp"], clock: SYSTEM_CLOCK },
+      ...{ version: "1", sandbox, offlineFolder: async () => path },
+      program: async () => ({ command: ["codex-acp"], environment }),
+    },
+    spec: { sandbox, mcpServers: [] },
+    settings: { model: "codex-acp/default", cwd: path, config: {}, approvalPolicy, sandboxPolicy },
+    nativeId: undefined,
+    services: {
+      ...{ notified: () => undefined, caughtUp: async () => undefined },
+      requested: () => Promise.reject(new Error("Nothing is asked.")),
+    },
+    signal: new AbortController().signal,
+  };
+  await expect(startProcess(wish)).rejects.toThrow("enough to know");
+  return started[0]?.environment ?? {};
+}
+
+test.each<SandboxPolicy>([WORKSPACE, { type: "readOnly" }])(
+  "an agent that asks is told that it works inside Flint's sandbox, with %j",
+  async (policy) => {
+    const { CODEX_CONFIG, INITIAL_AGENT_MODE } = await startedWith("unlessTrusted", policy);
+    expect(JSON.parse(CODEX_CONFIG ?? "")).toMatchObject({
+      model: "m",
+      developer_instructions: expect.any(String),
+    });
+    expect(INITIAL_AGENT_MODE).toBe("read-only");
+  },
+);
+
+test("an agent that never asks is told nothing of it: it is not to ask for each command then", async () => {
+  const { CODEX_CONFIG, INITIAL_AGENT_MODE } = await startedWith("never", WORKSPACE);
+  expect([CODEX_CONFIG, INITIAL_AGENT_MODE]).toEqual(['{"model":"m"}', "agent-full-access"]);
+});
+
+test.each<SandboxPolicy>([NONE, { type: "externalSandbox" }])(
+  "nor is one that Flint does not confine, with %j",
+  async (policy) => {
+    expect((await startedWith("always", policy)).CODEX_CONFIG).toBe('{"model":"m"}');
+  },
+);

@@ -1,0 +1,38 @@
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { FileDiff, TextChange } from "../../shared/file-diff.ts";
+
+/** Larger files are shown as the agent tells them. */
+const LARGEST = 2_000_000;
+
+/**
+ * The diff of whole files, for an agent that tells only the lines which it changes. The rest is read from the file,
+ * which may be as it was or changed already. What cannot be found there exactly once is left as it was told.
+ */
+export function ofWholeFiles(diff: FileDiff, cwd: string): FileDiff {
+  return (change) => diff(wholeChange(change, fileText(resolve(cwd, change.path))));
+}
+
+function wholeChange(change: TextChange, text: string | undefined): TextChange {
+  const { path, before, after } = change;
+  if (text === undefined || before === undefined || after === undefined) return change;
+  if (text === before || text === after) return change;
+  if (isOnceIn(text, before)) return { path, before: text, after: text.replace(before, () => after) };
+  if (isOnceIn(text, after)) return { path, before: text.replace(after, () => before), after: text };
+  return change;
+}
+
+function isOnceIn(text: string, part: string): boolean {
+  const at = text.indexOf(part);
+  return part !== "" && at >= 0 && text.indexOf(part, at + 1) < 0;
+}
+
+function fileText(path: string): string | undefined {
+  // Expected: a file that is not there, may not be read, or is no text.
+  try {
+    const found = statSync(path);
+    return found.isFile() && found.size <= LARGEST ? readFileSync(path, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,108 @@
+import { LIMITS } from "@flint/protocol";
+import { firstText, type JsonObject, listOf, objectOf, textOf } from "../wire.ts";
+
+/** What an agent told about a call of one of its tools so far; every update adds to it or replaces parts. */
+export interface ToolCall {
+  readonly kind: string;
+  readonly status: "pending" | "in_progress" | "completed" | "failed";
+  readonly title: string;
+  readonly name: string | undefined;
+  readonly rawInput: unknown;
+  readonly rawOutput: unknown;
+  readonly content: readonly JsonObject[];
+  readonly locations: readonly string[];
+  /** What a terminal of the agent's own printed, told in pieces beside the protocol. */
+  readonly terminalOutput: string;
+  /** The latest piece of it. */
+  readonly terminalDelta: string;
+  readonly exitCode: number | undefined;
+}
+
+/** A call of which nothing is known yet. */
+export const UNKNOWN_CALL: ToolCall = {
+  kind: "other",
+  status: "pending",
+  title: "",
+  name: undefined,
+  rawInput: undefined,
+  rawOutput: undefined,
+  content: [],
+  locations: [],
+  terminalOutput: "",
+  terminalDelta: "",
+  exitCode: undefined,
+};
+
+/** The call with what an update says; what the update leaves out stays. */
+export function updatedCall(call: ToolCall, update: JsonObject): ToolCall {
+  const meta = objectOf(update._meta);
+  const claude = objectOf(meta.claudeCode);
+  const terminalDelta = textOf(objectOf(meta.terminal_output_delta).data) ?? "";
+  // What is beyond the limit is told to nobody, so it need not be kept either.
+  const isFull = call.terminalOutput.length > LIMITS.output;
+  return {
+    kind: textOf(update.kind) ?? call.kind,
+    status: statusOf(update.status) ?? call.status,
+    title: textOf(update.title) ?? call.title,
+    name: textOf(update.name) ?? textOf(claude.toolName) ?? call.name,
+    rawInput: fuller(update.rawInput, call.rawInput),
+    rawOutput: update.rawOutput ?? call.rawOutput,
+    content: Array.isArray(update.content) ? newContent(update.content.map(objectOf), call) : call.content,
+    locations: Array.isArray(update.locations) ? pathsOf(update.locations) : call.locations,
+    terminalOutput: isFull ? call.terminalOutput : call.terminalOutput + terminalDelta,
+    terminalDelta,
+    exitCode: exitCodeOf(update, meta) ?? call.exitCode,
+  };
+}
+
+/** The files before and after that the call shows. */
+export function diffsOf(call: ToolCall): readonly JsonObject[] {
+  return call.content.filter((part) => part.type === "diff" && typeof part.path === "string");
+}
+
+/** The command that the call runs, as exactly as the agent tells it. */
+export function commandOf(call: ToolCall): string | undefined {
+  const input = objectOf(call.rawInput);
+  const text = firstText(input, "command", "cmd", "script");
+  if (text !== undefined) return text;
+  const words = listOf(input.command ?? input.cmd).filter((word) => typeof word === "string");
+  return words.length === 0 ? undefined : words.join(" ");
+}
+
+function statusOf(value: unknown): ToolCall["status"] | undefined {
+  switch (value) {
+    case "pending":
+    case "in_progress":
+    case "completed":
+    case "failed":
+      return value;
+    default:
+      return undefined;
+  }
+}
+
+/** Some agents replace the differences by a sentence when the work is done; they are what was done all the same. */
+function newContent(content: readonly JsonObject[], known: ToolCall): readonly JsonObject[] {
+  return content.some((part) => part.type === "diff") ? content : [...diffsOf(known), ...content];
+}
+
+/** A permission request may repeat less of the input than was told before. */
+function fuller(fresh: unknown, known: unknown): unknown {
+  if (fresh === undefined || fresh === null) return known;
+  return Object.keys(objectOf(fresh)).length === 0 && known !== undefined ? known : fresh;
+}
+
+function pathsOf(locations: readonly unknown[]): string[] {
+  return locations.flatMap((location) => textOf(objectOf(location).path) ?? []);
+}
+
+function exitCodeOf(update: JsonObject, meta: JsonObject): number | undefined {
+  const output = objectOf(update.rawOutput);
+  const told = [
+    objectOf(meta.terminal_exit).exit_code,
+    objectOf(output.metadata).exit,
+    output.exitCode,
+    output.exit_code,
+  ];
+  return told.find((code) => typeof code === "number");
+}

@@ -1,0 +1,81 @@
+import type { DriverEvent } from "@flint/core/ports";
+import type { Cost, TokenUsage } from "@flint/protocol";
+import { type JsonObject, numberOf, objectOf, textOf } from "../wire.ts";
+
+/** How full an agent's context is, and what its session cost so far, as it last said. */
+export interface ContextUse {
+  readonly used?: number;
+  readonly size?: number;
+  readonly cost?: Cost;
+}
+
+/** What a usage update says, on top of what was known. */
+export function contextUse(known: ContextUse, update: JsonObject): ContextUse {
+  const used = numberOf(update.used);
+  const size = numberOf(update.size);
+  const amount = numberOf(objectOf(update.cost).amount);
+  const currency = textOf(objectOf(update.cost).currency);
+  return {
+    ...known,
+    ...(used === undefined ? {} : { used }),
+    ...(size === undefined ? {} : { size }),
+    ...(amount === undefined || currency === undefined ? {} : { cost: { amount, currency } }),
+  };
+}
+
+/** What a turn used; undefined if the agent does not tell. Costs are told for the whole session, so they are compared. */
+export function usageEvent(
+  answer: JsonObject,
+  before: ContextUse,
+  after: ContextUse,
+  isFresh: boolean,
+): DriverEvent | undefined {
+  const last =
+    tokensOf(answer) ?? (after.used === undefined ? undefined : { inputTokens: after.used, outputTokens: 0 });
+  if (last === undefined) return undefined;
+  const cost = costOf(before, after, isFresh);
+  return {
+    ...{ type: "usage", last },
+    ...(after.size === undefined ? {} : { modelContextWindow: after.size }),
+    ...(cost === undefined ? {} : { cost }),
+  };
+}
+
+/** Of a session that was taken up it is not known what it cost before, so its first figure counts for nothing. */
+function costOf(before: ContextUse, after: ContextUse, isFresh: boolean): Cost | undefined {
+  if (after.cost === undefined || (before.cost === undefined && !isFresh)) return undefined;
+  const { amount, currency } = after.cost;
+  const known = before.cost?.currency === currency ? before.cost.amount : 0;
+  return amount > known ? { amount: amount - known, currency } : undefined;
+}
+
+function tokensOf(answer: JsonObject): TokenUsage | undefined {
+  const usage = objectOf(answer.usage);
+  const input = numberOf(usage.inputTokens);
+  const output = numberOf(usage.outputTokens);
+  if (input !== undefined && output !== undefined) return disjoint(usage, input, output);
+  // Gemini 0.61 tells it only beside the protocol.
+  const quota = objectOf(objectOf(objectOf(answer._meta).quota).token_count);
+  const quotaInput = numberOf(quota.input_tokens);
+  if (quotaInput === undefined) return undefined;
+  return { inputTokens: quotaInput, outputTokens: numberOf(quota.output_tokens) ?? 0 };
+}
+
+/** Whether cached and thought tokens are counted in the others as well shows in the total. */
+function disjoint(usage: JsonObject, input: number, output: number): TokenUsage {
+  const cacheRead = numberOf(usage.cachedReadTokens) ?? 0;
+  const cacheWrite = numberOf(usage.cachedWriteTokens) ?? 0;
+  const thinking = numberOf(usage.thoughtTokens) ?? 0;
+  const cached = cacheRead + cacheWrite;
+  const total = numberOf(usage.totalTokens) ?? input + output + thinking + cached;
+  const twice = input + output + thinking + cached - total;
+  const isCachedTwice = cached > 0 && twice >= cached;
+  const isThoughtTwice = thinking > 0 && twice - (isCachedTwice ? cached : 0) >= thinking;
+  return {
+    inputTokens: Math.max(0, input - (isCachedTwice ? cached : 0)),
+    outputTokens: Math.max(0, output - (isThoughtTwice ? thinking : 0)),
+    ...(thinking > 0 ? { thinkingTokens: thinking } : {}),
+    ...(cacheRead > 0 ? { cacheReadTokens: cacheRead } : {}),
+    ...(cacheWrite > 0 ? { cacheWriteTokens: cacheWrite } : {}),
+  };
+}

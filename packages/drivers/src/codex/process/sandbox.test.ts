@@ -1,0 +1,110 @@
+import { existsSync } from "node:fs";
+import type { ThreadSettings } from "@flint/protocol";
+import { needs, waitForExit } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { code, codexBench, codexProcesses, run } from "../testing/codex-bench.ts";
+import { NO_WALL, wallKey, wallOf } from "./sandbox.ts";
+
+const real = needs("codex");
+
+/** Without a reason nothing tells it from any other command, so it is asked about and can be accepted. */
+function escalated(command: string) {
+  // What the shell of the user of this machine begins with is not part of the test.
+  const call = { cmd: command, sandbox_permissions: "require_escalated", login: false };
+  return code(`tools.exec_command(${JSON.stringify(call)})`);
+}
+
+describe("a command that Codex runs outside of its own sandbox, because somebody accepted it", () => {
+  real("writes in the workspace, and neither outside of it nor in what Codex reads later", async () => {
+    const later = ["config.toml", "rules", "skills", "shell_snapshots/x", ".tmp/plugins", "plugins/x"];
+    const places = ["made", "../made", ...later.map((name) => `$CODEX_HOME/${name}`)];
+    const script = places.map((place) => `touch ${place} && echo wrote ${place}`).join("; ");
+    const { open, settings, cwd, outside, stateFolder } = await codexBench(escalated(script));
+    const { turn, outcome } = await run(await open(), { text: "go", settings });
+    expect(outcome).toEqual({ status: "completed" });
+    expect(turn.actions).toMatchObject([{ kind: "command", command: script }]);
+    const [command] = turn.completedItems.filter(({ type }) => type === "commandExecution");
+    expect(String(Reflect.get(command ?? {}, "aggregatedOutput")).match(/^wrote .*$/gm)).toEqual([
+      "wrote made",
+    ]);
+    const written = [`${cwd}/made`, `${outside}/made`, `${stateFolder}/codex/config.toml`];
+    expect(written.map((path) => existsSync(path))).toEqual([true, false, false]);
+  });
+
+  real("writes nothing where the thread may only read", async () => {
+    const { open, settings, cwd, outside } = await codexBench(escalated("touch made; touch ../made"));
+    const readOnly: ThreadSettings = { ...settings, sandboxPolicy: { type: "readOnly" } };
+    const { turn } = await run(await open({ settings: readOnly }), { text: "go", settings: readOnly });
+    expect(turn.actions).toHaveLength(1);
+    expect([existsSync(`${cwd}/made`), existsSync(`${outside}/made`)]).toEqual([false, false]);
+  });
+
+  real("writes where it likes if the user wants no sandbox", async () => {
+    const { open, settings, outside } = await codexBench(escalated("touch ../made"));
+    const free: ThreadSettings = { ...settings, sandboxPolicy: { type: "dangerFullAccess" } };
+    await run(await open({ settings: free }), { text: "go", settings: free });
+    expect(existsSync(`${outside}/made`)).toBe(true);
+  });
+});
+
+real("a thread whose policy changes moves behind another wall, and knows what was said", async () => {
+  const { open, settings } = await codexBench();
+  const [moving, staying] = [await open(), await open()];
+  await run(staying, { text: "hello", settings });
+  const first = await run(moving, { text: "the word is lantern", settings });
+  const [before] = codexProcesses();
+  const readOnly: ThreadSettings = { ...settings, sandboxPolicy: { type: "readOnly" } };
+  const second = await run(moving, { text: "what did I ask you?", settings: readOnly });
+  expect(JSON.stringify(second.turn.completedItems)).toContain("lantern");
+  expect(codexProcesses()).toHaveLength(2);
+  const third = await run(moving, { text: "what did I ask you?", settings });
+  expect(JSON.stringify(third.turn.completedItems)).toContain("lantern");
+  const ids = [first, second, third].map(
+    ({ turn }) => turn.events.find((event) => event.type === "session")?.nativeId,
+  );
+  expect(new Set(ids).size).toBe(1);
+  const behind = codexProcesses().filter(({ pid }) => pid !== before?.pid);
+  await waitForExit(behind);
+  expect((await run(staying, { text: "hello", settings })).outcome).toEqual({ status: "completed" });
+  expect(codexProcesses().map(({ pid }) => pid)).toEqual([before?.pid]);
+});
+
+real("a user who is never asked is still protected by what the rules forbid", async () => {
+  const { open, settings, cwd } = await codexBench();
+  const never: ThreadSettings = { ...settings, approvalPolicy: "never" };
+  const { turn } = await run(await open(), {
+    ...{ text: "run `touch made`", settings: never },
+    decide: () => ({ outcome: "deny", scope: "once", message: "The rules forbid it." }),
+  });
+  expect(turn.actions).toMatchObject([{ kind: "command", command: "touch made" }]);
+  expect(existsSync(`${cwd}/made`)).toBe(false);
+});
+
+describe("walls", () => {
+  type Settings = Pick<ThreadSettings, "cwd" | "sandboxPolicy">;
+  const policy = { type: "workspaceWrite" as const, writableRoots: ["/x", "/y"] };
+  const settings: Settings = { cwd: "/a", sandboxPolicy: policy };
+
+  test("threads that may write the same places are behind the same one", () => {
+    const turned = { ...settings, sandboxPolicy: { ...policy, writableRoots: ["/y", "/x"] } };
+    const online = { ...settings, sandboxPolicy: { ...policy, networkAccess: true } };
+    expect(wallKey(wallOf(turned))).toBe(wallKey(wallOf(settings)));
+    expect(wallKey(wallOf(online))).toBe(wallKey(wallOf(settings)));
+  });
+
+  test("another folder, other roots and another policy are behind others", () => {
+    const all: Settings[] = [
+      settings,
+      { ...settings, cwd: "/b" },
+      { ...settings, sandboxPolicy: { type: "workspaceWrite" } },
+      { ...settings, sandboxPolicy: { type: "readOnly" } },
+      { ...settings, sandboxPolicy: { type: "dangerFullAccess" } },
+    ];
+    expect(new Set(all.map((each) => wallKey(wallOf(each)))).size).toBe(5);
+  });
+
+  test("who has no sandbox, or another one, has no wall", () => {
+    expect(wallOf({ cwd: "/a", sandboxPolicy: { type: "dangerFullAccess" } })).toBe(NO_WALL);
+    expect(wallOf({ cwd: "/a", sandboxPolicy: { type: "externalSandbox" } })).toBe(NO_WALL);
+  });
+});
