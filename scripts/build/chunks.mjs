@@ -3,8 +3,8 @@
 const START = [
   "packages/frontends/src/flint/dialect.ts",
   "packages/cli/src/main.ts",
-  "packages/cli/src/commands/dispatch.ts",
-  "packages/cli/src/commands/serve.ts",
+  "packages/cli/src/command-line/dispatch.ts",
+  "packages/cli/src/commands/serve/serve.ts",
   "packages/server/src/config/agents.ts",
   "packages/server/src/config/server-config.ts",
   "packages/server/src/config/user-config.ts",

@@ -1,4 +1,4 @@
-import { type Command, type CommandGroup, isGroup } from "../../packages/cli/src/commands/command.ts";
+import { type Command, type CommandGroup, isGroup } from "../../packages/cli/src/command-line/command.ts";
 import { code, GENERATED, page, table } from "./markdown.ts";
 
 /** What the page of the command line is made of. */

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isGroup } from "../../packages/cli/src/commands/command.ts";
-import { EXIT_CODES } from "../../packages/cli/src/commands/exit-codes.ts";
-import { commandHelp } from "../../packages/cli/src/commands/help.ts";
-import { COMMANDS } from "../../packages/cli/src/commands/table.ts";
+import { isGroup } from "../../packages/cli/src/command-line/command.ts";
+import { EXIT_CODES } from "../../packages/cli/src/command-line/exit-codes.ts";
+import { commandHelp } from "../../packages/cli/src/command-line/help.ts";
+import { COMMANDS } from "../../packages/cli/src/command-line/table.ts";
 import { ACP } from "../../packages/frontends/src/acp/vocabulary.ts";
 import { ENVIRONMENT } from "../../packages/server/src/config/environment.ts";
 import { CONFIG_KEYS } from "../../packages/server/src/config/keys.ts";

@@ -50,7 +50,7 @@ const STARTS_PROCESSES = [
   /^packages\/drivers\/src\/shared\//,
   /^packages\/sdk\/src\/spawn\.ts$/,
   // An agent's own login, in the terminal of the user who asked for it.
-  /^packages\/cli\/src\/commands\/acp\.ts$/,
+  /^packages\/cli\/src\/commands\/serve\/acp\.ts$/,
   /^packages\/testkit\//,
 ];
 

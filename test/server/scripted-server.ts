@@ -3,8 +3,8 @@ import { Door } from "@flint/frontends";
 import { flintDialect } from "@flint/frontends/flint";
 import { streamTransport } from "@flint/rpc";
 import { composeEngine, serveStdio } from "@flint/server";
-import { readArguments, serverOptions } from "../../packages/cli/src/commands/arguments.ts";
-import { SERVER_FLAGS } from "../../packages/cli/src/commands/flags.ts";
+import { readArguments, serverOptions } from "../../packages/cli/src/command-line/arguments.ts";
+import { SERVER_FLAGS } from "../../packages/cli/src/command-line/flags.ts";
 import { scriptedDriver } from "../../packages/testkit/src/scripted-driver.ts";
 import { readScript } from "./script-text.ts";
 

@@ -1,5 +1,5 @@
 import { inheritedEnvironment, keepPrivate } from "@flint/server/environment";
-import { complain, say } from "./commands/output.ts";
+import { complain, say } from "./command-line/output.ts";
 import { VERSION } from "./version.ts";
 
 /** The `flint` command. Resolves with its exit code. */
@@ -8,7 +8,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const [name = "--help"] = args;
   if (name === "--version" || name === "-V") return say(`${VERSION}\n`);
   try {
-    const { dispatch } = await import("./commands/dispatch.ts");
+    const { dispatch } = await import("./command-line/dispatch.ts");
     return await dispatch(args);
   } catch (error) {
     // The last catch of the program: a wrong use gets a sentence and a way out, anything else its message.

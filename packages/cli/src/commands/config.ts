@@ -11,8 +11,8 @@ import {
 import { stateFolder, userConfigPath } from "@flint/server/environment";
 import { TrustFile, WorkspaceFiles } from "@flint/server/workspace";
 import { visible } from "@flint/view";
-import { noArguments, oneArgument, UsageError } from "./arguments.ts";
-import { complain, say, sayJson } from "./output.ts";
+import { noArguments, oneArgument, UsageError } from "../command-line/arguments.ts";
+import { complain, say, sayJson } from "../command-line/output.ts";
 
 interface Positionals {
   readonly positionals: readonly string[];

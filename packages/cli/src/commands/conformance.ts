@@ -18,8 +18,8 @@ import { inheritedEnvironment } from "@flint/server/environment";
 import { DOOR_NAMES, type DoorName, isDoorName } from "@flint/server/frontends";
 import { readToken } from "@flint/server/listeners";
 import { visible } from "@flint/view";
-import { UsageError } from "./arguments.ts";
-import { say, sayJson } from "./output.ts";
+import { UsageError } from "../command-line/arguments.ts";
+import { say, sayJson } from "../command-line/output.ts";
 
 interface ConformanceArguments {
   readonly values: {

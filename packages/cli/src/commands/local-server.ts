@@ -1,7 +1,7 @@
 import type { FlintClient } from "@flint/sdk";
 import { embed } from "@flint/server/embed";
-import { type PlacedOptions, type ServerFlagValues, serverOptions } from "./arguments.ts";
-import { complain } from "./output.ts";
+import { type PlacedOptions, type ServerFlagValues, serverOptions } from "../command-line/arguments.ts";
+import { complain } from "../command-line/output.ts";
 
 /** Does something with a server of this process, as the user configured it, and ends the server. */
 export async function withServer<Value>(

@@ -1,7 +1,7 @@
 import { describeRule } from "@flint/protocol";
-import { noArguments, oneArgument, UsageError } from "./arguments.ts";
+import { noArguments, oneArgument, UsageError } from "../command-line/arguments.ts";
+import { columns, say, sayJson } from "../command-line/output.ts";
 import { withStoredThings } from "./local-server.ts";
-import { columns, say, sayJson } from "./output.ts";
 
 interface ListArguments {
   readonly values: { readonly here?: boolean | undefined; readonly json?: boolean | undefined };

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import type { WorkspaceFile } from "@flint/protocol";
 import { visible } from "@flint/view";
-import { noArguments, UsageError } from "./arguments.ts";
+import { noArguments, UsageError } from "../command-line/arguments.ts";
+import { say } from "../command-line/output.ts";
+import { askLine, someoneIsThere } from "../command-line/terminal.ts";
 import { withStoredThings } from "./local-server.ts";
-import { say } from "./output.ts";
-import { askLine, someoneIsThere } from "./terminal.ts";
 
 interface TrustArguments {
   readonly values: { readonly yes?: boolean | undefined; readonly revoke?: boolean | undefined };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { approvalBlock } from "./approval-block.ts";
-import { rowsOf } from "./block.ts";
 import { textOf } from "./line.ts";
+import { rowsOf } from "./wrap.ts";
 
 const look = { columns: 30, rows: 20, colour: false, unicode: true };
 const shown = (action: Parameters<typeof approvalBlock>[0]) =>

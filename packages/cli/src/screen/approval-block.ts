@@ -1,10 +1,9 @@
 import type { Action } from "@flint/protocol";
 import { exact, visible } from "@flint/view";
-import type { Block } from "./block.ts";
 import { wantedChangeLines } from "./change-blocks.ts";
 import { indented, type Line, lineOf, linesOf, span } from "./line.ts";
-import type { Look } from "./look.ts";
-import { marksFor } from "./marks.ts";
+import { type Look, marksFor } from "./look.ts";
+import type { Block } from "./wrap.ts";
 
 /** What an agent wants to do, whole and exact: nothing of it is cut off or folded. */
 export function approvalBlock(action: Action, look: Look, cwd: string): Block {

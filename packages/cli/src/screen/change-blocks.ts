@@ -1,11 +1,10 @@
 import { relative } from "node:path";
 import type { FileUpdateChange, Item } from "@flint/protocol";
 import { visible } from "@flint/view";
-import { type Block, foldAfter } from "./block.ts";
 import { diffLines, diffSize } from "./diff-lines.ts";
 import { indented, type Line, type Span, span } from "./line.ts";
-import type { Look } from "./look.ts";
-import { marksFor } from "./marks.ts";
+import { type Look, marksFor } from "./look.ts";
+import { type Block, foldAfter } from "./wrap.ts";
 
 /** Of a change that is done, no more lines than this stay on the screen. One that is asked about is shown whole. */
 const DIFF_LINES = 60;

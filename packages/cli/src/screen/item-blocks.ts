@@ -1,13 +1,12 @@
 import { type Item, isKnownItem, type ThreadItem } from "@flint/protocol";
 import { exact, visible } from "@flint/view";
 import { duration, size } from "./amounts.ts";
-import { type Block, foldAfter, moreLines } from "./block.ts";
 import { changeBlocks } from "./change-blocks.ts";
 import { indented, type Line, lineOf, linesOf, type Span, type Style, span } from "./line.ts";
-import type { Look } from "./look.ts";
-import { type Marks, marksFor } from "./marks.ts";
-import { type FoldedText, lastLines } from "./output-tail.ts";
+import { type Look, type Marks, marksFor } from "./look.ts";
 import { planLines } from "./plan-lines.ts";
+import { type FoldedText, lastLines } from "./streamed.ts";
+import { type Block, foldAfter, moreLines } from "./wrap.ts";
 
 /** How many lines of output stay on the screen. */
 export const OUTPUT_LINES = 10;

@@ -1,6 +1,6 @@
 import { inked, type Line, textOf } from "./line.ts";
 import type { Look } from "./look.ts";
-import { textWidth } from "./width.ts";
+import { textWidth } from "./wrap.ts";
 
 const HIDE_CURSOR = "\u001b[?25l";
 const SHOW_CURSOR = "\u001b[?25h";

@@ -1,9 +1,8 @@
 import type { AgentEvent } from "@flint/sdk";
 import { visible } from "@flint/view";
-import type { Block } from "./block.ts";
 import { type Style, span } from "./line.ts";
-import type { Look } from "./look.ts";
-import { marksFor } from "./marks.ts";
+import { type Look, marksFor } from "./look.ts";
+import type { Block } from "./wrap.ts";
 
 type Resolved = Extract<AgentEvent, { type: "approval/resolved" }>["data"]["resolution"];
 type AnsweredBy = Resolved["by"];

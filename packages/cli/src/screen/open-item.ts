@@ -3,9 +3,8 @@ import { visible } from "@flint/view";
 import { duration } from "./amounts.ts";
 import { callSpans, commandLines, outputLines, statusMark } from "./item-blocks.ts";
 import { indented, type Line, lineOf, span } from "./line.ts";
-import type { Look } from "./look.ts";
-import { marksFor } from "./marks.ts";
-import { OutputTail } from "./output-tail.ts";
+import { type Look, marksFor } from "./look.ts";
+import { OutputTail } from "./streamed.ts";
 
 /** While a command runs, this much of its output is shown below it. */
 const LIVE_OUTPUT_LINES = 4;

@@ -1,8 +1,7 @@
 import type { PlanEntry } from "@flint/protocol";
 import { visible } from "@flint/view";
 import { type Line, type Span, span } from "./line.ts";
-import type { Look } from "./look.ts";
-import { type Marks, marksFor } from "./marks.ts";
+import { type Look, type Marks, marksFor } from "./look.ts";
 
 /** The steps of a plan with their marks. */
 export function planLines(entries: readonly PlanEntry[], look: Look): Line[] {

@@ -1,7 +1,7 @@
 import { visible } from "@flint/view";
-import type { Block } from "./block.ts";
-import type { Key } from "./keys.ts";
+import type { Key } from "./keyboard.ts";
 import { type Line, lineOf, span } from "./line.ts";
+import type { Block } from "./wrap.ts";
 
 /** One answer that a key gives. */
 export interface Choice<Value> {

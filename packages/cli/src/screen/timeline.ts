@@ -1,15 +1,13 @@
 import { inputText, isKnownItem, type PlanEntry, type ThreadItem } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
-import { type Block, rowsOf } from "./block.ts";
-import { cutLine } from "./fit.ts";
 import { itemBlocks } from "./item-blocks.ts";
 import { type Line, lineOf } from "./line.ts";
-import type { Look } from "./look.ts";
-import { marksFor } from "./marks.ts";
+import { type Look, marksFor } from "./look.ts";
 import { notice, noticeOf, resolutionText } from "./notices.ts";
 import { OpenItem } from "./open-item.ts";
 import { changedSteps, planLines } from "./plan-lines.ts";
-import { StreamedText } from "./streamed-text.ts";
+import { StreamedText } from "./streamed.ts";
+import { type Block, cutLine, rowsOf } from "./wrap.ts";
 
 /** What a timeline needs to know of the world. */
 export interface TimelineOptions {

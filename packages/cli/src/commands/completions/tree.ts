@@ -1,5 +1,5 @@
-import { type Command, type CommandGroup, isGroup } from "../command.ts";
-import type { Flag } from "../flags.ts";
+import { type Command, type CommandGroup, isGroup } from "../../command-line/command.ts";
+import type { Flag } from "../../command-line/flags.ts";
 
 /** The table of all commands. */
 export type CommandTable = Readonly<Record<string, Command | CommandGroup>>;

@@ -3,8 +3,7 @@ import type { FlintClient } from "@flint/sdk";
 import { type ConfiguredAgent, configuredAgents, UserConfig } from "@flint/server/config";
 import { embed } from "@flint/server/embed";
 import { userConfigPath } from "@flint/server/environment";
-import { driftFindings } from "./drift-check.ts";
-import type { Finding } from "./finding.ts";
+import { driftFindings, type Finding } from "./finding.ts";
 
 /** How each agent is got and let in. Agents that are not here say it themselves when they are first used. */
 const WAYS: Readonly<Record<string, { readonly install: string; readonly access?: string }>> = {

@@ -1,6 +1,6 @@
 import { visible } from "@flint/view";
-import { noArguments } from "../arguments.ts";
-import { say, sayJson } from "../output.ts";
+import { noArguments } from "../../command-line/arguments.ts";
+import { say, sayJson } from "../../command-line/output.ts";
 import { CHECKS } from "./checks.ts";
 import type { Finding } from "./finding.ts";
 

@@ -1,23 +1,19 @@
 import type { TurnStatus, UserInput } from "@flint/protocol";
 import type { FlintClient, ThreadHandle, TurnResult } from "@flint/sdk";
 import type { Embedded } from "@flint/server/embed";
-import { TurnTally } from "../../screen/turn-tally.ts";
-import { type PlacedOptions, serverOptions } from "../arguments.ts";
-import type { Given } from "../command.ts";
-import { exitCodeOf, type StopCause } from "../exit-codes.ts";
-import { Approvals, NOBODY } from "./approval.ts";
-import { effortValue } from "./experimental/effort.ts";
+import { type PlacedOptions, serverOptions } from "../../command-line/arguments.ts";
+import type { Given } from "../../command-line/command.ts";
+import { exitCodeOf, type StopCause } from "../../command-line/exit-codes.ts";
+import { TurnTally } from "../../screen/turn-status.ts";
+import { Approvals, NOBODY } from "./asks/approvals.ts";
+import { questionsFor } from "./asks/questions.ts";
 import { ThreadFeed } from "./feed.ts";
-import type { EXEC_FLAGS } from "./flags.ts";
-import { imageInput } from "./image.ts";
-import { readSchema, textInput } from "./input.ts";
+import { imageInput, isPiped, readPiped, readSchema, textInput } from "./input.ts";
 import { Interruption } from "./interrupt.ts";
-import { type ExecOptions, limitFlags, readExecOptions } from "./options.ts";
-import { questionsFor } from "./question.ts";
-import { type CheckedAnswer, checkAnswer } from "./schema.ts";
-import type { Schema } from "./schema-fault.ts";
-import { isPiped, readPiped } from "./stdin.ts";
-import { ExecTerminal } from "./terminal.ts";
+import { type EXEC_FLAGS, type ExecOptions, limitFlags, readExecOptions } from "./options.ts";
+import { ExecTerminal } from "./output/terminal.ts";
+import { type CheckedAnswer, checkAnswer, type Schema } from "./schema.ts";
+import { effortValue } from "./settings.ts";
 import { openThread } from "./thread.ts";
 
 /** `flint exec "PROMPT"`: one turn in a new thread or an old one, shown as it happens. */

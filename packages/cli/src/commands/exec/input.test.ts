@@ -2,9 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { LIMITS } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { imageInput, imageKind } from "./image.ts";
-import { readSchema, textInput } from "./input.ts";
-import { readPiped } from "./stdin.ts";
+import { imageInput, imageKind, readPiped, readSchema, textInput } from "./input.ts";
 
 const texts = (positionals: readonly string[], piped?: string) =>
   textInput(positionals, piped).map((piece) => ("text" in piece ? piece.text : piece.type));

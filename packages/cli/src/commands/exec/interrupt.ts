@@ -1,4 +1,4 @@
-import type { StopCause } from "../exit-codes.ts";
+import type { StopCause } from "../../command-line/exit-codes.ts";
 
 /** The signals that end a turn. */
 export type StopSignal = Exclude<StopCause, "SIGPIPE">;

@@ -1,6 +1,7 @@
+import type { ConfigOption } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { allowanceIn, boldness, turnBudget } from "./settings.ts";
+import { allowanceIn, boldness, effortValue, turnBudget } from "./settings.ts";
 
 test("a folder without files of its own gets what was asked for, else what is configured, else the usual", async () => {
   const { path } = await temporaryFolder();
@@ -35,4 +36,30 @@ test("whoever lets an agent do more than usual is told so", () => {
   expect(boldness({ ...usual, approvalPolicy: "never" })).toContain("approval never");
   expect(boldness({ ...usual, sandboxPolicy: open })).toContain("danger-full-access");
   expect(boldness({ approvalPolicy: "never", sandboxPolicy: open })).toContain("nothing is confined");
+});
+
+function selector(id: string, category?: string): ConfigOption {
+  const options = ["low", "high"].map((value) => ({ id: value, name: value }));
+  return {
+    type: "select",
+    id,
+    name: id,
+    options,
+    value: "low",
+    ...(category === undefined ? {} : { category }),
+  };
+}
+
+test("an effort goes to the selector of the agent that is meant for it, by its id or its category", () => {
+  expect(effortValue([selector("mode"), selector("reasoning_effort")], "high")).toEqual({
+    reasoning_effort: "high",
+  });
+  expect(effortValue([selector("mode"), selector("thoughts", "thought_level")], "low")).toEqual({
+    thoughts: "low",
+  });
+});
+
+test("an effort that the agent does not offer is none", () => {
+  expect(effortValue([selector("reasoning_effort")], "ultra")).toBeUndefined();
+  expect(effortValue([selector("mode")], "high")).toBeUndefined();
 });

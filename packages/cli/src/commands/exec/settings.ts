@@ -2,6 +2,7 @@ import { join } from "node:path";
 import {
   type ApprovalPolicy,
   type Budget,
+  type ConfigOption,
   changedBudget,
   type SandboxPolicy,
   type ThreadSettings,
@@ -9,7 +10,7 @@ import {
 import { USUAL_POLICIES } from "@flint/server/config";
 import { stateFolder } from "@flint/server/environment";
 import { WorkspacesOnDemand } from "@flint/server/serve";
-import type { PlacedOptions } from "../arguments.ts";
+import type { PlacedOptions } from "../../command-line/arguments.ts";
 import type { TurnLimits } from "./options.ts";
 
 /** What an agent may do in a turn, and how much of it. */
@@ -68,4 +69,18 @@ export function boldness({
     return "Nothing is asked for and nothing is confined (approval never, sandbox danger-full-access).";
   if (unasked) return "Nothing is asked for (approval never).";
   return unconfined ? "Commands are not confined (sandbox danger-full-access)." : undefined;
+}
+
+/** How hard an agent thinks is a selector of its own; agents of Flint and of ACP name it in one of these ways. */
+const ID = "reasoning_effort";
+const CATEGORY = "thought_level";
+
+/** The value of a selector that an effort means; undefined where the agent has no such selector or no such value. */
+export function effortValue(
+  options: readonly ConfigOption[],
+  effort: string,
+): Readonly<Record<string, string>> | undefined {
+  const selector = options.find(({ id, category }) => id === ID || category === CATEGORY);
+  const offered = selector?.options.some(({ id }) => id === effort);
+  return selector === undefined || offered !== true ? undefined : { [selector.id]: effort };
 }

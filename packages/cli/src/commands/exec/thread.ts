@@ -1,7 +1,7 @@
 import type { ParamsInput, ThreadSettings } from "@flint/protocol";
 import type { AgentEvent, FlintClient, ThreadHandle } from "@flint/sdk";
-import type { PlacedOptions } from "../arguments.ts";
-import { findThread, newestThread } from "../thread-reference.ts";
+import type { PlacedOptions } from "../../command-line/arguments.ts";
+import { findThread, newestThread } from "../threads/thread-reference.ts";
 import type { ExecOptions } from "./options.ts";
 import { allowanceIn, boldness, turnBudget } from "./settings.ts";
 

@@ -1,10 +1,10 @@
 import type { FlintClient } from "@flint/sdk";
 import { visible } from "@flint/view";
-import { noArguments, oneArgument, UsageError } from "../arguments.ts";
+import { noArguments, oneArgument, UsageError } from "../../command-line/arguments.ts";
+import { say, sayJson } from "../../command-line/output.ts";
+import { askLine, someoneIsThere } from "../../command-line/terminal.ts";
 import { withStoredThings } from "../local-server.ts";
-import { say, sayJson } from "../output.ts";
-import { askLine, someoneIsThere } from "../terminal.ts";
-import { findThread } from "../thread-reference.ts";
+import { findThread } from "./thread-reference.ts";
 
 interface Positionals {
   readonly positionals: readonly string[];

@@ -1,9 +1,9 @@
 import { inputText, isKnownItem, type Thread, type ThreadItem } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import { UsageError } from "../arguments.ts";
+import { UsageError } from "../../command-line/arguments.ts";
+import { say, sayJson } from "../../command-line/output.ts";
 import { withStoredThings } from "../local-server.ts";
-import { say, sayJson } from "../output.ts";
-import { allThreads } from "../thread-reference.ts";
+import { allThreads } from "./thread-reference.ts";
 import { threadTable } from "./thread-table.ts";
 
 interface ListArguments {

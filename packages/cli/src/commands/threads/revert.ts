@@ -1,10 +1,10 @@
 import { EVENTS, type NotSaved, type Result } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
+import { oneArgument, UsageError } from "../../command-line/arguments.ts";
+import { columns, say, sayJson } from "../../command-line/output.ts";
 import { count } from "../../screen/amounts.ts";
-import { oneArgument, UsageError } from "../arguments.ts";
 import { withStoredThings } from "../local-server.ts";
-import { columns, say, sayJson } from "../output.ts";
-import { findThread } from "../thread-reference.ts";
+import { findThread } from "./thread-reference.ts";
 
 interface RevertArguments {
   readonly values: {

@@ -2,10 +2,10 @@ import { writeFile } from "node:fs/promises";
 import type { Thread, Turn } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { visible } from "@flint/view";
-import { oneArgument, UsageError } from "../arguments.ts";
+import { oneArgument, UsageError } from "../../command-line/arguments.ts";
+import { say, sayJson } from "../../command-line/output.ts";
 import { withStoredThings } from "../local-server.ts";
-import { say, sayJson } from "../output.ts";
-import { findThread } from "../thread-reference.ts";
+import { findThread } from "./thread-reference.ts";
 import { markdownOf } from "./transcript.ts";
 
 interface ShowArguments {

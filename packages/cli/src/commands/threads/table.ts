@@ -1,5 +1,5 @@
-import { type CommandGroup, command } from "../command.ts";
-import { HELP_FLAG, JSON_FLAG } from "../flags.ts";
+import { type CommandGroup, command } from "../../command-line/command.ts";
+import { HELP_FLAG, JSON_FLAG } from "../../command-line/flags.ts";
 
 const threadFlags = { ...JSON_FLAG, ...HELP_FLAG };
 const THREAD = "ID is an id, the beginning of one, a name, or `last`.";

@@ -1,6 +1,6 @@
 import type { Thread } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { textWidth } from "../../screen/width.ts";
+import { textWidth } from "../../screen/wrap.ts";
 import { threadTable } from "./thread-table.ts";
 
 function thread(id: string, preview: string): Thread {

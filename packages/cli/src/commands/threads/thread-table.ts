@@ -1,8 +1,8 @@
 import type { Thread } from "@flint/protocol";
 import { homeFolder } from "@flint/server/environment";
-import { cutLine } from "../../screen/fit.ts";
+import { columns } from "../../command-line/output.ts";
 import { lineOf, textOf } from "../../screen/line.ts";
-import { columns } from "../output.ts";
+import { cutLine } from "../../screen/wrap.ts";
 
 /** How a table of threads is shown. */
 export interface TableOptions {

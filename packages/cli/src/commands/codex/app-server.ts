@@ -1,0 +1,46 @@
+import { DOORS } from "@flint/server/frontends";
+import { composeEngine, serveStdio } from "@flint/server/serve";
+import { noArguments, UsageError } from "../../command-line/arguments.ts";
+import type { Given } from "../../command-line/command.ts";
+import { complain } from "../../command-line/output.ts";
+import { serve } from "../serve/serve.ts";
+import type { SHIM_SERVER_FLAGS } from "./flags.ts";
+import { attendedServer } from "./server-options.ts";
+import { readOverrides, readSettings } from "./settings.ts";
+
+const STDIO = "stdio://";
+
+/** Commands of the real `codex app-server` that are not here. */
+const OTHER_COMMANDS = ["daemon", "proxy", "generate-ts", "generate-json-schema", "help"];
+
+/**
+ * `flint codex-shim app-server`: the Codex door for the client that started it. Without settings of its own it joins
+ * the server that runs already, as `flint serve --stdio` does.
+ */
+export async function shimAppServer(given: Given<typeof SHIM_SERVER_FLAGS>): Promise<number> {
+  refuseOthers(given);
+  const { values } = given;
+  const { settings, notes } = readSettings(await readOverrides(values.config ?? []));
+  for (const note of notes) complain(note, 0);
+  const { model, agent, offline, trace } = values;
+  const isPlain = [model, agent, offline, trace, ...Object.values(settings)].every(
+    (value) => value === undefined,
+  );
+  if (isPlain) return serve({ values: { door: "codex" }, positionals: [] });
+  const dialect = DOORS.codex();
+  const server = await attendedServer(values, settings);
+  await serveStdio(composeEngine(server), await dialect);
+  return 0;
+}
+
+function refuseOthers({ values, positionals }: Given<typeof SHIM_SERVER_FLAGS>): void {
+  const [command] = positionals;
+  if (command !== undefined && OTHER_COMMANDS.includes(command)) {
+    throw new UsageError(`codex-shim app-server has no ${command}; only the server itself.`);
+  }
+  noArguments("codex-shim app-server", positionals);
+  if (values.listen === undefined || values.listen === STDIO) return;
+  throw new UsageError(
+    `codex-shim listens on ${STDIO} only; not on ${values.listen}. flint serve --listen takes addresses.`,
+  );
+}

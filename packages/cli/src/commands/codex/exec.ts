@@ -1,0 +1,70 @@
+import { writeFileSync } from "node:fs";
+import { UsageError } from "../../command-line/arguments.ts";
+import type { Given } from "../../command-line/command.ts";
+import type { FlagValues } from "../../command-line/flags.ts";
+import { complain } from "../../command-line/output.ts";
+import { runTurn } from "../exec/exec.ts";
+import { imageInput, isPiped, readPiped, readSchema, textInput } from "../exec/input.ts";
+import type { ExecOptions } from "../exec/options.ts";
+import type { CODEX_EXEC_FLAGS } from "./flags.ts";
+import { unattendedServer } from "./server-options.ts";
+import { type CodexSettings, readOverrides, readSettings } from "./settings.ts";
+
+type Values = FlagValues<typeof CODEX_EXEC_FLAGS>;
+
+/**
+ * `flint exec --experimental-json` and `flint-codex exec`: one turn for a program that would start `codex exec`. Nobody
+ * is asked anything, and without a word about the sandbox nothing can be written.
+ */
+export async function codexExec({ values, positionals }: Given<typeof CODEX_EXEC_FLAGS>): Promise<number> {
+  const { settings, notes } = readSettings(await readOverrides(values.config ?? []));
+  const options = execOptions(values, positionals, settings);
+  const flags = { ...values, cwd: values.cd, addedFolders: values["add-dir"] };
+  const server = await unattendedServer(flags, settings);
+  const schemaFile = values["output-schema"];
+  const schema = schemaFile === undefined ? undefined : await readSchema(schemaFile);
+  const images = await Promise.all((values.image ?? []).map(imageInput));
+  for (const note of notes) complain(note, 0);
+  const piped = isPiped(process.stdin) ? await readPiped(process.stdin, () => {}) : undefined;
+  const input = [...textInput(promptOf(values, positionals), piped), ...images];
+  const file = values["output-last-message"];
+  const answered = file === undefined ? undefined : (text: string) => writeFileSync(file, text);
+  const code = await runTurn({ options, server, schema, input, effort: settings.effort, answered });
+  // What was declined is told in its item; for Codex, too, that is no failure of the run.
+  return code === 3 ? 0 : code;
+}
+
+function execOptions(values: Values, positionals: readonly string[], settings: CodexSettings): ExecOptions {
+  const { developerInstructions } = settings;
+  return {
+    thread: threadOf(values, positionals),
+    shownAs: values["experimental-json"] === true || values.json === true ? "codex" : "answer",
+    ephemeral: values.ephemeral === true,
+    images: values.image ?? [],
+    schemaFile: values["output-schema"],
+    limits: undefined,
+    server: values.cd === undefined ? {} : { cwd: values.cd },
+    ...(developerInstructions === undefined ? {} : { developerInstructions }),
+  };
+}
+
+/** Commands of `codex exec` that are not here. */
+const OTHER_COMMANDS = ["fork", "review", "help"];
+
+function threadOf({ last }: Values, [command, id]: readonly string[]): ExecOptions["thread"] {
+  if (command !== undefined && OTHER_COMMANDS.includes(command)) {
+    throw new UsageError(`exec --experimental-json has no ${command}; only resume THREAD.`);
+  }
+  if (command !== "resume") return undefined;
+  if (last === true) return "newest";
+  if (id === undefined || id === "") {
+    throw new UsageError("resume needs the id of a thread; flint threads list shows them.");
+  }
+  return { reference: id };
+}
+
+/** What stands behind the command and, unless it is the newest, the id of its thread. */
+function promptOf({ last }: Values, positionals: readonly string[]): readonly string[] {
+  if (positionals[0] !== "resume") return positionals;
+  return positionals.slice(last === true ? 1 : 2);
+}

@@ -1,0 +1,80 @@
+import { writeFile } from "node:fs/promises";
+import { temporaryFolder } from "@flint/testkit";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { attendedServer, unattendedServer } from "./server-options.ts";
+
+/** A user with this configuration, and nothing else that could change what happens. */
+async function userWith(config: string): Promise<string> {
+  const { path } = await temporaryFolder();
+  await writeFile(`${path}/config.toml`, config);
+  vi.stubEnv("FLINT_CONFIG", `${path}/config.toml`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return path;
+}
+
+test("where nothing is said nobody is asked, nothing is written, and the folder has no say in it", async () => {
+  await userWith("");
+  expect(await unattendedServer({}, {})).toMatchObject({
+    approvalPolicy: "never",
+    sandboxPolicy: { type: "readOnly" },
+    chosen: ["approvalPolicy", "sandboxPolicy"],
+  });
+});
+
+test("the sandbox that the user configured for Flint holds where the command line names none", async () => {
+  await userWith('sandbox = "workspace-write"\nnetwork_access = true\napproval_policy = "always"\n');
+  const configured = { type: "workspaceWrite", networkAccess: true };
+  expect(await unattendedServer({}, {})).toMatchObject({
+    approvalPolicy: "never",
+    sandboxPolicy: configured,
+  });
+  expect((await unattendedServer({ sandbox: "read-only" }, {})).sandboxPolicy).toEqual({ type: "readOnly" });
+});
+
+test("folders and the network are added to a sandbox that can have them", async () => {
+  const cwd = await userWith("");
+  const settings = { networkAccess: true, writableRoots: ["/srv"] };
+  const flags = { cwd, sandbox: "workspace-write", addedFolders: ["more"] };
+  expect((await unattendedServer(flags, settings)).sandboxPolicy).toEqual({
+    type: "workspaceWrite",
+    networkAccess: true,
+    writableRoots: ["/srv", `${cwd}/more`],
+  });
+  expect((await unattendedServer({ ...flags, sandbox: "read-only" }, settings)).sandboxPolicy).toEqual({
+    type: "readOnly",
+  });
+});
+
+test.each([
+  ["never", "never", "never"],
+  ["on-request", "unlessTrusted", "never"],
+  ["on-failure", "unlessTrusted", "never"],
+  ["untrusted", "unlessTrusted", "unlessTrusted"],
+] as const)(
+  "%s means %s to a client that can be asked, and %s to nobody",
+  async (approval, asked, unasked) => {
+    await userWith("");
+    expect((await attendedServer({}, { approval })).approvalPolicy).toBe(asked);
+    expect((await unattendedServer({}, { approval })).approvalPolicy).toBe(unasked);
+  },
+);
+
+test("a server for a client that can be asked is as the user configured it", async () => {
+  await userWith('model = "flint/offline"\n');
+  const { model, approvalPolicy, sandboxPolicy, chosen } = await attendedServer({}, {});
+  expect({ model, approvalPolicy, sandboxPolicy, chosen }).toEqual({ model: "flint/offline", chosen: [] });
+});
+
+test("a sandbox that Codex does not have is refused", async () => {
+  await userWith("");
+  await expect(unattendedServer({ sandbox: "external-sandbox" }, {})).rejects.toThrow("read-only");
+  await expect(unattendedServer({}, { sandbox: "none" })).rejects.toThrow('not "none"');
+});
+
+test("an MCP server of the user is left out where the command line turns it off or gives another of its name", async () => {
+  await userWith('[mcp_servers.lamps]\ncommand = "lamps"\n[mcp_servers.stay]\ncommand = "stay"\n');
+  const far = { type: "http", name: "lamps", url: "http://127.0.0.1:1/mcp", headers: {} } as const;
+  const given = { mcpServers: [far], withoutMcpServers: ["lamps"] };
+  const { mcpServers } = await attendedServer({}, given);
+  expect(mcpServers).toEqual([expect.objectContaining({ name: "stay" }), far]);
+});

@@ -1,0 +1,226 @@
+import { settled, TestClock } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { Keyboard, type KeySource } from "../../../screen/keyboard.ts";
+import { type Line, textOf } from "../../../screen/line.ts";
+import type { Block } from "../../../screen/wrap.ts";
+import type { AskSurface } from "../output/turn-view.ts";
+import { Approvals } from "./approvals.ts";
+import { Asker } from "./asker.ts";
+import { answersOf, questionsFor } from "./questions.ts";
+
+class Terminal implements KeySource, AskSurface {
+  raw = false;
+  said: string[] = [];
+  asked: string | undefined;
+  #listeners = new Set<(chunk: Buffer) => void>();
+
+  setRawMode(raw: boolean): void {
+    this.raw = raw;
+  }
+  resume(): void {}
+  pause(): void {}
+  on(_: "data", listener: (chunk: Buffer) => void): void {
+    this.#listeners.add(listener);
+  }
+  off(_: "data", listener: (chunk: Buffer) => void): void {
+    this.#listeners.delete(listener);
+  }
+  put(block: Block): void {
+    this.said.push(...block.head.map(textOf));
+  }
+  prompt(line: Line | undefined): void {
+    this.asked = line === undefined ? undefined : textOf(line).replaceAll("\u00a0", " ");
+  }
+  async type(keys: string): Promise<void> {
+    for (const listener of this.#listeners) listener(Buffer.from(keys));
+    await settled();
+  }
+}
+
+function setUp() {
+  const clock = new TestClock();
+  const terminal = new Terminal();
+  const interrupts: string[] = [];
+  const keyboard = new Keyboard(terminal, (key) => interrupts.push(key.type));
+  const asker = new Asker({ keyboard, surface: terminal, clock });
+  const look = () => ({ columns: 80, rows: 20, colour: false, unicode: true });
+  const approvals = new Approvals({ asker, look, cwd: "/work" });
+  const controller = new AbortController();
+  return { clock, terminal, asker, approvals, controller, interrupts, keyboard };
+}
+
+const command = { kind: "command", itemId: "c", command: "make", cwd: "/work" } as const;
+const request = { threadId: "t", turnId: "u", approvalId: "a", action: command };
+const no = { decision: "decline", message: "The user said no." };
+const QUIET_MS = 250;
+
+test.each([
+  ["y", "accept"],
+  ["s", "acceptForSession"],
+  ["a", "acceptAlways"],
+  ["n", no],
+  ["\r", no],
+  ["\u001b", no],
+])("the key %j gives the answer %j", async (key, answer) => {
+  const { clock, terminal, approvals, controller } = setUp();
+  const decided = approvals.decide(request, controller);
+  await clock.advance(QUIET_MS);
+  expect(terminal.asked).toMatch(/^Allow it\? {2}\[y\] once/);
+  await terminal.type(key);
+  expect(await decided).toEqual(answer);
+  expect([terminal.raw, terminal.asked, approvals.unasked]).toEqual([false, undefined, false]);
+});
+
+test("keys that were typed before the question is there, or pasted, answer nothing", async () => {
+  const { clock, terminal, approvals, controller, keyboard } = setUp();
+  keyboard.hold();
+  await terminal.type("y");
+  const decided = approvals.decide(request, controller);
+  await settled();
+  await terminal.type("y");
+  await clock.advance(QUIET_MS - 1);
+  await terminal.type("y");
+  await clock.advance(QUIET_MS - 1);
+  expect(terminal.asked).toBeUndefined();
+  await clock.advance(1);
+  await terminal.type("yes\r");
+  await terminal.type("x");
+  expect(terminal.asked).toBeDefined();
+  await terminal.type("n");
+  expect(await decided).toEqual(no);
+  expect(terminal.raw).toBe(true);
+});
+
+test("a question that was answered elsewhere is taken back", async () => {
+  const { clock, terminal, approvals, controller } = setUp();
+  const decided = approvals.decide(request, controller);
+  await clock.advance(QUIET_MS);
+  controller.abort();
+  await decided;
+  expect([terminal.asked, terminal.raw]).toEqual([undefined, false]);
+});
+
+test("Ctrl-C at a question is heard as an interrupt, not as an answer", async () => {
+  const { clock, terminal, approvals, controller, interrupts } = setUp();
+  const decided = approvals.decide(request, controller);
+  await clock.advance(QUIET_MS);
+  await terminal.type("\u0003");
+  expect([interrupts, terminal.asked === undefined]).toEqual([["interrupt"], false]);
+  controller.abort();
+  await decided;
+});
+
+test("a no can carry a message to the agent, and ? explains the keys", async () => {
+  const { clock, terminal, approvals, controller } = setUp();
+  const decided = approvals.decide(request, controller);
+  await clock.advance(QUIET_MS);
+  await terminal.type("?");
+  expect(terminal.said).toContain("  y  yes, this one time");
+  await terminal.type("N");
+  await clock.advance(QUIET_MS);
+  await terminal.type("use nn\u007fpm");
+  expect(terminal.asked).toBe("> use npm ");
+  await terminal.type("\r");
+  expect(await decided).toEqual({ decision: "decline", message: "The user said no: use npm" });
+  expect(terminal.said.at(-1)).toBe("> use npm");
+});
+
+test("a rule that the server suggests can be taken", async () => {
+  const { clock, terminal, approvals, controller } = setUp();
+  const match = { type: "prefix", words: ["npm", "test"] } as const;
+  const suggestion = {
+    id: "r1",
+    project: "/work",
+    agent: "flint",
+    tool: "command",
+    match: { ...match, words: [...match.words] },
+  };
+  const decided = approvals.decide({ ...request, suggestions: [suggestion] }, controller);
+  await clock.advance(QUIET_MS);
+  expect(terminal.asked).toContain("[p] always npm test");
+  await terminal.type("p");
+  expect(await decided).toEqual({ decision: { outcome: "allow", scope: "always", rule: "r1" } });
+});
+
+test("two questions are asked one after the other", async () => {
+  const { clock, terminal, approvals, controller } = setUp();
+  const first = approvals.decide(request, controller);
+  const second = approvals.decide({ ...request, action: { ...command, command: "rm x" } }, controller);
+  await clock.advance(QUIET_MS);
+  expect(terminal.said.join("\n")).not.toContain("rm x");
+  await terminal.type("y");
+  await clock.advance(QUIET_MS);
+  expect(terminal.said.join("\n")).toContain("rm x");
+  await terminal.type("n");
+  expect([await first, await second]).toEqual(["accept", no]);
+});
+
+test("where nobody can be asked, the action is declined and that is remembered", async () => {
+  const look = () => ({ columns: 80, rows: 20, colour: false, unicode: true });
+  const approvals = new Approvals({ asker: undefined, look, cwd: "/" });
+  expect(await approvals.decide(request, new AbortController())).toMatchObject({ decision: "decline" });
+  expect(approvals.unasked).toBe(true);
+});
+
+const options = [{ label: "red" }, { label: "green" }, { label: "blue" }];
+
+test.each([
+  [{ options }, "2", ["green"]],
+  [{ options }, "1 3", ["1 3"]],
+  [{ options, multiple: true }, "1, 3 1", ["red", "blue"]],
+  [{ options }, "4", ["4"]],
+  [{ options }, " pink ", ["pink"]],
+  [{}, "2", ["2"]],
+  [{ options }, "", []],
+  [{ secret: true }, " s3cret ", [" s3cret "]],
+  [{ options: [{ label: "Go on" }, { label: "Stop" }] }, "y", ["Go on"]],
+  [{ options: [{ label: "Go on" }, { label: "Stop" }] }, "No", ["Stop"]],
+  [{ options: [{ label: "Go on" }, { label: "Stop" }] }, "stop", ["Stop"]],
+  [{ options }, "y", ["y"]],
+])("to %j the line %j means %j", (question, line, answers) => {
+  expect(answersOf({ id: "q", question: "Which?", ...question }, line)).toEqual(answers);
+});
+
+test("questions are answered in order, and a secret is never shown", async () => {
+  const { clock, terminal, asker, controller } = setUp();
+  const questions = [
+    { id: "colour", question: "Which?", options },
+    { id: "token", question: "Token?", secret: true },
+    { id: "more", question: "More?" },
+  ];
+  const answered = questionsFor(asker)(
+    { threadId: "t", turnId: "u", itemId: "i", questionId: "q", questions },
+    controller,
+  );
+  await clock.advance(QUIET_MS);
+  await terminal.type("2\r");
+  await clock.advance(QUIET_MS);
+  await terminal.type("hush");
+  expect(terminal.asked).toBe("> (hidden) ");
+  await terminal.type("\r");
+  await clock.advance(QUIET_MS);
+  await terminal.type("\u001b");
+  expect(await answered).toEqual({ colour: ["green"], token: ["hush"] });
+  expect(terminal.said.join("\n")).not.toContain("hush");
+  expect(terminal.said).toContain("> (no answer)");
+});
+
+test("where only yes or no make sense, another answer is asked for again", async () => {
+  const { clock, terminal, asker, controller } = setUp();
+  const questions = [{ id: "budget", question: "Go on?", options: [{ label: "Go on" }, { label: "Stop" }] }];
+  const answered = questionsFor(asker)(
+    { threadId: "t", turnId: "u", itemId: "i", questionId: "q", questions },
+    controller,
+  );
+  await clock.advance(QUIET_MS);
+  await terminal.type("perhaps\r");
+  await clock.advance(QUIET_MS);
+  expect(terminal.said.at(-1)).toContain("none of the answers");
+  await terminal.type("y\r");
+  expect(await answered).toEqual({ budget: ["Go on"] });
+});
+
+test("without a user there are no answers", async () => {
+  const asked = { threadId: "t", turnId: "u", itemId: "i", questionId: "q", questions: [] };
+  expect(await questionsFor(undefined)(asked, new AbortController())).toEqual({});
+});

@@ -1,0 +1,123 @@
+import type { Clock } from "@flint/core/ports";
+import type { Keyboard, KeyListener } from "../../../screen/keyboard.ts";
+import {
+  type Choice,
+  choiceLine,
+  helpBlock,
+  stepChoice,
+  stepTyping,
+  typingLine,
+} from "../../../screen/prompt.ts";
+import type { Block } from "../../../screen/wrap.ts";
+import type { AskSurface } from "../output/turn-view.ts";
+
+/** What an asker works with. */
+export interface AskerOptions {
+  readonly keyboard: Keyboard;
+  readonly surface: AskSurface;
+  readonly clock: Clock;
+}
+
+/** A question with one key for each answer. */
+export interface Question<Value> {
+  readonly about: Block;
+  readonly ask: string;
+  readonly choices: readonly Choice<Value>[];
+  /** What Enter alone means. */
+  readonly otherwise: Value;
+}
+
+/** Keys are taken once none has come for this long, so that nothing typed before the question can answer it. */
+const QUIET_MS = 250;
+
+/** Asks the user, one question after another. A question that needs no answer any more is taken back. */
+export class Asker {
+  readonly #options: AskerOptions;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(options: AskerOptions) {
+    this.#options = options;
+  }
+
+  /** Keeps other questions away while several belong together. */
+  exclusively<Value>(work: () => Promise<Value>): Promise<Value> {
+    const result = this.#queue.then(work);
+    this.#queue = result.catch(() => {});
+    return result;
+  }
+
+  /** Shows what it is about and waits for a key, which no paste can be; undefined when the question was taken back. */
+  async choose<Value>(question: Question<Value>, signal: AbortSignal): Promise<Value | undefined> {
+    if (signal.aborted) return undefined;
+    this.#options.surface.put(question.about);
+    return this.#held(signal, (done) => {
+      const { surface } = this.#options;
+      const choices = choiceLine(question.ask, question.choices);
+      surface.prompt(choices);
+      return (key, alone) => {
+        if (!alone) return;
+        const step = stepChoice(question.choices, question.otherwise, key);
+        if (step.type === "answered") done(step.value);
+        if (step.type !== "help") return;
+        surface.put(helpBlock(question.choices));
+        surface.prompt(choices);
+      };
+    });
+  }
+
+  /** Waits for a line; undefined when it was given up or taken back. A secret is not shown. */
+  async type(secret: boolean, signal: AbortSignal): Promise<string | undefined> {
+    if (signal.aborted) return undefined;
+    return this.#held<string | undefined>(signal, (done) => {
+      const { surface } = this.#options;
+      let typing = { text: "", secret };
+      surface.prompt(typingLine(typing));
+      return (key) => {
+        const next = stepTyping(typing, key);
+        if ("done" in next) done(next.done);
+        else {
+          typing = next;
+          surface.prompt(typingLine(typing));
+        }
+      };
+    });
+  }
+
+  /** Shows something between questions. */
+  put(block: Block): void {
+    this.#options.surface.put(block);
+  }
+
+  async #held<Value>(
+    signal: AbortSignal,
+    begin: (done: (value: Value) => void) => KeyListener,
+  ): Promise<Value | undefined> {
+    const { keyboard, surface } = this.#options;
+    keyboard.hold();
+    try {
+      await this.#quiet(signal);
+      if (signal.aborted) return undefined;
+      return await new Promise<Value | undefined>((resolve) => {
+        signal.addEventListener("abort", () => resolve(undefined), { once: true });
+        keyboard.listen(begin(resolve));
+      });
+    } finally {
+      keyboard.listen(undefined);
+      surface.prompt(undefined);
+      keyboard.release();
+    }
+  }
+
+  /** Whoever types at the moment does not mean this question. */
+  #quiet(signal: AbortSignal): Promise<void> {
+    const { keyboard, clock } = this.#options;
+    return new Promise((resolve) => {
+      let cancel = clock.after(QUIET_MS, resolve);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      keyboard.listen(() => {
+        cancel();
+        cancel = clock.after(QUIET_MS, resolve);
+      });
+    });
+  }
+}

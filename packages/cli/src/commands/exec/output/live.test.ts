@@ -1,0 +1,120 @@
+import { TestClock } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { lineOf } from "../../../screen/line.ts";
+import { FakeTerminal } from "../../../screen/testing/fake-terminal.ts";
+import { TurnTally } from "../../../screen/turn-status.ts";
+import { LiveView } from "./live.ts";
+
+const place = { threadId: "t", turnId: "u" };
+
+function setUp(size = { columns: 60, rows: 12 }) {
+  const clock = new TestClock();
+  const terminal = new FakeTerminal(size.columns);
+  const tally = new TurnTally();
+  const look = () => ({ ...size, colour: true, unicode: true });
+  const view = new LiveView({
+    write: terminal.write,
+    look,
+    clock,
+    cwd: "/",
+    tally,
+    hint: "Ctrl-C to interrupt",
+  });
+  return { clock, terminal, view, tally };
+}
+
+const end = {
+  status: "completed",
+  tookMs: 1_500,
+  tokens: 10,
+  files: 1,
+  text: "",
+  goOn: "flint exec --resume t",
+} as const;
+
+test("the first line is there at once", () => {
+  const { terminal, view } = setUp();
+  expect(terminal.text).toContain("Starting · 0s · Ctrl-C to interrupt");
+  view.close();
+});
+
+test("time and tokens go on while nothing happens", async () => {
+  const { clock, terminal, view, tally } = setUp();
+  const used = { inputTokens: 1_500, outputTokens: 20 };
+  tally.count({
+    type: "thread/tokenUsage/updated",
+    data: { ...place, usage: used, last: used, cost: { amount: 0.02, currency: "USD" } },
+  });
+  await clock.advance(65_000);
+  expect(terminal.text).toContain("1m 05s · 1.5k tokens · $0.020");
+  view.close();
+});
+
+test("a turn ends with its summary and nothing else is left", async () => {
+  const { clock, terminal, view } = setUp();
+  view.show({
+    type: "item/started",
+    data: {
+      ...place,
+      item: { type: "commandExecution", id: "c", command: "sleep 9", cwd: "/", status: "inProgress" },
+    },
+  });
+  view.show({
+    type: "item/agentMessage/delta",
+    data: { ...place, itemId: "m", delta: "Half a sent", offset: 0 },
+  });
+  await clock.advance(500);
+  view.end(end);
+  view.close();
+  expect(terminal.text).toBe(
+    "Half a sent\n\n✓ Done in 1.5s · 10 tokens · 1 file changed\n  Go on: flint exec --resume t",
+  );
+  expect([terminal.cursorShown, clock.pending]).toEqual([true, 0]);
+});
+
+test("a question takes the place of the status, and the status comes back", () => {
+  const { terminal, view } = setUp();
+  view.put({ head: [lineOf("Something to judge")] });
+  view.prompt(lineOf("Allow it?"));
+  expect(terminal.text).toBe("Something to judge\n\nAllow it?");
+  view.prompt(undefined);
+  expect(terminal.text).toContain("Starting");
+  view.interrupting();
+  expect(terminal.text).toContain("Interrupting · 0s · Ctrl-C again to leave at once");
+  view.close();
+  expect(terminal.text).toBe("Something to judge");
+});
+
+test("many small pieces are drawn together", async () => {
+  const { clock, terminal, view } = setUp();
+  await clock.advance(50);
+  const before = terminal.writes;
+  for (let offset = 0; offset < 100; offset += 1) {
+    view.show({ type: "item/agentMessage/delta", data: { ...place, itemId: "m", delta: "a", offset } });
+  }
+  expect(terminal.writes - before).toBeLessThanOrEqual(1);
+  await clock.advance(33);
+  expect(terminal.text).toContain("a".repeat(60));
+  view.close();
+});
+
+test("what changes never needs more rows than the terminal has", async () => {
+  const { clock, terminal, view } = setUp({ columns: 20, rows: 6 });
+  for (const id of ["1", "2", "3", "4"]) {
+    const item = {
+      type: "commandExecution",
+      id,
+      command: `run ${id}`,
+      cwd: "/",
+      status: "inProgress",
+    } as const;
+    view.show({ type: "item/started", data: { ...place, item } });
+    view.show({
+      type: "item/commandExecution/outputDelta",
+      data: { ...place, itemId: id, delta: "a\nb\nc\n", offset: 0 },
+    });
+  }
+  await clock.advance(100);
+  expect(terminal.rows.length).toBeLessThanOrEqual(6);
+  view.close();
+});

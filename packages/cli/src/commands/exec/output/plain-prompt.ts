@@ -1,0 +1,42 @@
+import { inked, type Line, textOf } from "../../../screen/line.ts";
+import type { Look } from "../../../screen/look.ts";
+import { type Block, rowsOf, textWidth, wrapLine } from "../../../screen/wrap.ts";
+import type { AskSurface } from "./turn-view.ts";
+
+/** Asks on a terminal that shows plain lines: questions scroll by like everything else. */
+export class PlainSurface implements AskSurface {
+  readonly #write: (text: string) => void;
+  readonly #look: () => Look;
+  #drawn = 0;
+
+  constructor(write: (text: string) => void, look: () => Look) {
+    this.#write = write;
+    this.#look = look;
+  }
+
+  put(block: Block): void {
+    this.prompt(undefined);
+    const look = this.#look();
+    this.#write(
+      rowsOf(block, look)
+        .map((line) => `${inked(line, look.colour)}\n`)
+        .join(""),
+    );
+  }
+
+  /** The last row is written over by a return and spaces, which every terminal understands. */
+  prompt(line: Line | undefined): void {
+    if (line === undefined) {
+      if (this.#drawn > 0) this.#write("\n");
+      this.#drawn = 0;
+      return;
+    }
+    const look = this.#look();
+    const rows = wrapLine(line, look.columns - 1, 2);
+    const shown = this.#drawn > 0 ? rows.slice(-1) : rows;
+    const width = textWidth(textOf(shown.at(-1) ?? []));
+    const text = shown.map((row) => inked(row, look.colour)).join("\n");
+    this.#write(`${this.#drawn > 0 ? "\r" : ""}${text}${" ".repeat(Math.max(0, this.#drawn - width))}`);
+    this.#drawn = width;
+  }
+}

@@ -1,0 +1,169 @@
+import { openSync } from "node:fs";
+import { ReadStream } from "node:tty";
+import { SYSTEM_CLOCK } from "@flint/core/ports";
+import { inheritedEnvironment } from "@flint/server/environment";
+import { visible } from "@flint/view";
+import { isInForeground } from "../../../command-line/terminal.ts";
+import { type Key, Keyboard } from "../../../screen/keyboard.ts";
+import { canMoveCursor, type Look, readLook } from "../../../screen/look.ts";
+import type { TurnTally } from "../../../screen/turn-status.ts";
+import { CodexLinesView } from "../../codex/exec-lines.ts";
+import { Asker } from "../asks/asker.ts";
+import type { ShownAs } from "../options.ts";
+import { LiveView } from "./live.ts";
+import { AnswerView, JsonView } from "./piped.ts";
+import { ExecScreen } from "./plain.ts";
+import { PlainSurface } from "./plain-prompt.ts";
+import type { AskSurface, ExecView } from "./turn-view.ts";
+
+/** What is to be shown on the terminal. */
+export interface TerminalOptions {
+  readonly shownAs: ShownAs;
+  readonly cwd: string;
+  readonly tally: TurnTally;
+  /** Says how the answer is printed where nothing else is; without it, as text. */
+  readonly answer: ((text: string) => string) | undefined;
+  readonly threadId: () => string | undefined;
+  /** Ctrl-C was pressed. */
+  readonly interrupt: () => void;
+  /** Nobody reads what is written any more. */
+  readonly hungUp: () => void;
+}
+
+/** The terminal of one run: what is written to it, what is typed at it, and that it is left as it was. */
+export class ExecTerminal {
+  readonly view: ExecView;
+  /** Undefined where nobody can be asked. */
+  readonly asker: Asker | undefined;
+  readonly #options: TerminalOptions;
+  readonly #live: LiveView | undefined;
+  readonly #keys: ReadStream | undefined;
+  readonly #keyboard: Keyboard | undefined;
+
+  constructor(options: TerminalOptions) {
+    this.#options = options;
+    const isLive = options.shownAs === "turn" && isLiveTerminal();
+    // Who reads the lines of Codex is a program; nobody is asked.
+    const mayAsk = options.shownAs !== "codex" && (isLive || process.stderr.isTTY);
+    this.#keys = mayAsk ? keySource() : undefined;
+    this.#keyboard =
+      this.#keys === undefined ? undefined : new Keyboard(this.#keys, (key) => this.#onKey(key));
+    this.#live = isLive ? this.#liveView() : undefined;
+    this.view = this.#live ?? pipedView(options);
+    this.asker = this.#asker();
+    if (isLive) this.#keyboard?.hold();
+    this.#listen();
+  }
+
+  /** What the place can show where questions are asked. */
+  readonly look = (): Look => lookOf(this.#live === undefined ? process.stderr : process.stdout);
+
+  /** Says something about this run, never among what is printed for a program. JSON tells it by itself. */
+  remark(text: string): void {
+    if (this.#live !== undefined) this.#live.say(text);
+    else if (!SPEAKS_JSON.includes(this.#options.shownAs)) process.stderr.write(`${visible(text)}\n`);
+  }
+
+  /** The turn is being stopped. */
+  interrupting(): void {
+    if (this.#live === undefined) process.stderr.write("Interrupting; once more leaves at once.\n");
+    else this.#live.interrupting();
+  }
+
+  /** Leaves the terminal as it was. May be called more than once. */
+  close(): void {
+    this.view.close();
+    this.#keyboard?.releaseAll();
+    if (this.#keys !== process.stdin) this.#keys?.destroy();
+    process.stdout.off("resize", this.#onResize);
+    process.off("SIGCONT", this.#onContinue);
+    process.off("exit", this.#onExit);
+  }
+
+  #liveView(): LiveView {
+    return new LiveView({
+      write: (text) => void process.stdout.write(text),
+      look: () => lookOf(process.stdout),
+      clock: SYSTEM_CLOCK,
+      cwd: this.#options.cwd,
+      tally: this.#options.tally,
+      hint: "Ctrl-C to interrupt",
+    });
+  }
+
+  #asker(): Asker | undefined {
+    if (this.#keyboard === undefined) return undefined;
+    const surface: AskSurface =
+      this.#live ?? new PlainSurface((text) => void process.stderr.write(text), this.look);
+    return new Asker({ keyboard: this.#keyboard, surface, clock: SYSTEM_CLOCK });
+  }
+
+  #listen(): void {
+    process.stdout.on("resize", this.#onResize);
+    process.on("SIGCONT", this.#onContinue);
+    // Also a fault that nobody expected must not leave the terminal without a cursor.
+    process.on("exit", this.#onExit);
+    for (const stream of [process.stdout, process.stderr]) {
+      stream.on("error", (error: NodeJS.ErrnoException) => {
+        if (error.code !== "EPIPE") throw error;
+        this.#options.hungUp();
+      });
+    }
+  }
+
+  #onKey(key: Key): void {
+    if (key.type === "interrupt") this.#options.interrupt();
+    if (key.type === "suspend") this.#suspend();
+  }
+
+  /** In raw mode Ctrl-Z is only a key; this is what the terminal would have done. */
+  #suspend(): void {
+    this.#live?.pause();
+    this.#keys?.setRawMode(false);
+    process.kill(0, "SIGTSTP");
+  }
+
+  readonly #onContinue = (): void => {
+    if (isInForeground()) this.#keyboard?.refresh();
+    this.#live?.redraw();
+  };
+
+  readonly #onResize = (): void => this.#live?.redraw();
+
+  readonly #onExit = (): void => this.close();
+}
+
+/** What is shown to programs. */
+const SPEAKS_JSON: readonly ShownAs[] = ["json", "codex"];
+
+/** A program in the background would write over what its user types. */
+function isLiveTerminal(): boolean {
+  return process.stdout.isTTY === true && canMoveCursor(inheritedEnvironment()) && isInForeground();
+}
+
+function pipedView({ shownAs, answer, threadId }: TerminalOptions): ExecView {
+  const outputs = {
+    answer: (text: string) => void process.stdout.write(text),
+    aside: (text: string) => void process.stderr.write(text),
+  };
+  if (shownAs === "json") return new JsonView(outputs, threadId);
+  if (shownAs === "codex") return new CodexLinesView(outputs, answer);
+  if (shownAs === "answer" || answer !== undefined) return new AnswerView(outputs, answer);
+  return new ExecScreen(outputs.answer);
+}
+
+function lookOf(stream: NodeJS.WriteStream): Look {
+  return readLook(inheritedEnvironment(), stream);
+}
+
+/** Standard input, or the terminal itself where something is piped in. Undefined where nobody types. */
+function keySource(): ReadStream | undefined {
+  if (!isInForeground()) return undefined;
+  if (process.stdin.isTTY) return process.stdin;
+  try {
+    return new ReadStream(openSync("/dev/tty", "r"));
+  } catch {
+    // There is no terminal.
+    return undefined;
+  }
+}

@@ -1,0 +1,125 @@
+import {
+  addUsage,
+  type Cost,
+  isKnownItem,
+  NO_USAGE,
+  type ThreadItem,
+  type TurnStatus,
+  totalTokens,
+} from "@flint/protocol";
+import type { AgentEvent } from "@flint/sdk";
+import { visible } from "@flint/view";
+import { count, duration, money, tokens } from "./amounts.ts";
+import { type Line, type Style, span, textOf } from "./line.ts";
+import { type Look, marksFor } from "./look.ts";
+import { type Block, cutLine, textWidth } from "./wrap.ts";
+
+/** What a turn has used and changed so far. */
+export class TurnTally {
+  readonly #files = new Set<string>();
+  /** What the thread had cost before this turn, which does not count. */
+  costBefore: Cost | undefined;
+  #usage = NO_USAGE;
+  #cost: Cost | undefined;
+
+  /** All tokens of the turn. */
+  get tokens(): number {
+    return totalTokens(this.#usage);
+  }
+
+  /** What the turn costs, if the agent says. */
+  get cost(): Cost | undefined {
+    if (this.#cost === undefined) return undefined;
+    const before = this.costBefore?.currency === this.#cost.currency ? this.costBefore.amount : 0;
+    return { amount: Math.max(0, this.#cost.amount - before), currency: this.#cost.currency };
+  }
+
+  /** How many files were changed. */
+  get files(): number {
+    return this.#files.size;
+  }
+
+  /** Counts what an event tells. */
+  count(event: AgentEvent): void {
+    if (event.type === "thread/tokenUsage/updated") {
+      this.#usage = addUsage(this.#usage, event.data.last);
+      this.#cost = event.data.cost ?? this.#cost;
+    }
+    if (event.type === "item/completed") this.#countFiles(event.data.item);
+  }
+
+  #countFiles(item: ThreadItem): void {
+    if (!isKnownItem(item) || item.type !== "fileChange" || item.status !== "completed") return;
+    for (const { path } of item.changes) this.#files.add(path);
+  }
+}
+
+/** What the last line of a live screen says. */
+export interface Status {
+  readonly activity: string;
+  /** Figures, the most telling first; what does not fit is left out from the end. */
+  readonly figures: readonly string[];
+  readonly hint: string;
+  /** Counts up; each is another picture of the spinner. */
+  readonly tick: number;
+}
+
+/** The last line of a live screen, never longer than the terminal is wide. */
+export function statusLine({ activity, figures, hint, tick }: Status, look: Look): Line {
+  const marks = marksFor(look.unicode);
+  const spinner = marks.spinner[tick % marks.spinner.length] ?? "";
+  // The last column stays free: some terminals break the line there.
+  const room = look.columns - 1;
+  const head: Line = [span(spinner, "cyan"), span(` ${activity}`)];
+  let width = textWidth(textOf(head));
+  const shown: string[] = [];
+  for (const part of [...figures, hint]) {
+    width += textWidth(marks.between + part);
+    if (width > room) break;
+    shown.push(part);
+  }
+  const rest = shown.map((part) => marks.between + part).join("");
+  return cutLine([...head, span(rest, "dim")], room, marks.more);
+}
+
+/** How a turn ended, and what it took. */
+export interface TurnEnd {
+  readonly status: TurnStatus;
+  readonly error?: string | undefined;
+  readonly tookMs: number;
+  readonly tokens: number;
+  readonly cost?: Cost | undefined;
+  readonly files: number;
+  /** The command that goes on with the thread, if it is kept. */
+  readonly goOn?: string | undefined;
+}
+
+const WORDS: Readonly<
+  Record<TurnStatus, { mark: "done" | "failed" | "declined"; style: Style; text: string }>
+> = {
+  completed: { mark: "done", style: "green", text: "Done" },
+  interrupted: { mark: "declined", style: "yellow", text: "Interrupted" },
+  failed: { mark: "failed", style: "red", text: "Failed" },
+  inProgress: { mark: "failed", style: "red", text: "Not finished" },
+};
+
+/** The last lines of a turn: how it ended, what it took, and how to go on. */
+export function summaryBlock(end: TurnEnd, look: Look): Block {
+  const marks = marksFor(look.unicode);
+  const { mark, style, text } = WORDS[end.status];
+  const figures = figuresOf(end).join(marks.between);
+  const first: Line = [span(marks[mark], style), span(` ${text}`, "bold"), span(` ${figures}`, "dim")];
+  const why: Line[] =
+    end.error === undefined ? [] : [[span(`  ${visible(end.error).replaceAll("\n", " ")}`, style)]];
+  const goOn: Line[] = end.goOn === undefined ? [] : [[span(`  Go on: ${end.goOn}`, "dim")]];
+  return { head: [first, ...why, ...goOn], indent: 2 };
+}
+
+function figuresOf({ tookMs, tokens: used, cost, files }: TurnEnd): string[] {
+  return [
+    `in ${duration(tookMs)}`,
+    ...(used === 0 ? [] : [tokens(used)]),
+    ...(cost === undefined ? [] : [money(cost)]),
+    ...(files === 0 ? [] : [`${count(files, "file")} changed`]),
+  ];
+}

@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { lineOf, span, textOf } from "./line.ts";
+import { cutLine, textWidth, wrapLine } from "./wrap.ts";
+
+const wrapped = (text: string, columns: number, indent = 0) =>
+  wrapLine(lineOf(text), columns, indent).map(textOf);
+const cut = (text: string, columns: number) => textOf(cutLine(lineOf(text), columns, "…"));
+
+test.each([
+  ["plain", 5],
+  ["日本", 4],
+  ["e\u0301", 1],
+  ["👩🏽‍💻", 2],
+  ["🇩🇪", 2],
+  ["✔️", 2],
+  ["", 0],
+])("%j takes %i columns", (text, width) => {
+  expect(textWidth(text)).toBe(width);
+});
+
+test("a long line is broken between words, and further rows have a margin", () => {
+  expect(wrapped("one two   three four", 9)).toEqual(["one two  ", "three", "four"]);
+  expect(wrapped("one two three four", 9, 2)).toEqual(["one two", "  three", "  four"]);
+});
+
+test("a word that is too long for a row is broken where the row ends", () => {
+  expect(wrapped("  http://example.org/long", 10)).toEqual(["  http://e", "xample.org", "/long"]);
+  expect(wrapped("日本語です", 5)).toEqual(["日本", "語で", "す"]);
+});
+
+test("a line is not broken at a fixed space, which is written as a plain one", () => {
+  expect(wrapped("one [y]\u00a0yes [n]\u00a0no", 9)).toEqual(["one", "[y] yes", "[n] no"]);
+});
+
+test("an empty line stays a row", () => {
+  expect(wrapped("", 10)).toEqual([""]);
+});
+
+test("a line that is cut says so, also in the middle of wide characters", () => {
+  expect([cut("short", 5), cut("longer", 5), cut("日本語", 4)]).toEqual(["short", "long…", "日…"]);
+});
+
+test("a tab goes on to the next stop", () => {
+  expect(cut("a\tb", 20)).toBe("a       b");
+});
+
+test("styles stay with their words when a line is broken", () => {
+  const line = [span("red words", "red"), span(" and plain")];
+  expect(wrapLine(line, 6)).toEqual([
+    [{ text: "red", style: "red" }],
+    [{ text: "words", style: "red" }],
+    [{ text: "and", style: undefined }],
+    [{ text: "plain", style: undefined }],
+  ]);
+});
+
+/** What a line says, whatever its spaces: those at a break are dropped, fixed ones are written as plain ones. */
+const letters = (text: string) => text.replaceAll(/[ \u00a0]/g, "");
+
+/** Signs that join, widen or turn into one another, beside plain ones. */
+const TRICKY = fc.constantFrom(
+  ...[
+    " ",
+    "\u00a0",
+    "a",
+    "b",
+    "1",
+    "#",
+    "e\u0301",
+    "\u0301",
+    "\u20e3",
+    "\ufe0f",
+    "❤",
+    "✔",
+    "👩",
+    "🏽",
+    "💻",
+    "日",
+  ],
+  ...["🇩", "🇪", "\u1100", "\u1161", "\u11a8", "क", "\u094d", "ำ"],
+);
+const LINE = fc.array(
+  fc.oneof(
+    fc.string({ unit: "grapheme", maxLength: 40 }),
+    fc.string({ unit: "binary", maxLength: 20 }),
+    fc.string({ unit: TRICKY, maxLength: 30 }),
+  ),
+  { minLength: 1, maxLength: 3 },
+);
+
+test("no row is wider than the terminal, and no letter is lost", () => {
+  const columnsOf = fc.integer({ min: 8, max: 40 });
+  const holds = (texts: readonly string[], columns: number, indent: number) => {
+    const flat = texts.map((text) => text.replace(/[\p{Cc}\p{Cf}]/gu, ""));
+    const line = flat.map((text, at) => span(text, at === 1 ? "red" : undefined));
+    const rows = wrapLine(line, columns, indent).map(textOf);
+    expect(rows.filter((row) => textWidth(row) > columns)).toEqual([]);
+    expect(letters(rows.join(""))).toBe(letters(flat.join("")));
+    expect(textWidth(textOf(cutLine(line, columns, "…")))).toBeLessThanOrEqual(columns);
+  };
+  const examples: [string[], number, number][] = [
+    [["\u00a0"], 8, 0],
+    // A heart that the next span makes wide.
+    [["1234567❤", "\ufe0f", "b"], 8, 0],
+    [["   🇩", "🇪", "wide"], 8, 4],
+  ];
+  fc.assert(fc.property(LINE, columnsOf, fc.integer({ min: 0, max: 12 }), holds), { examples });
+});
+
+test("a sign that changes the letter before it stays with it, also in another style", () => {
+  expect(wrapLine([span("1234567❤"), span("\ufe0f!", "red")], 8)).toEqual([
+    [{ text: "1234567", style: undefined }],
+    [
+      { text: "❤\ufe0f", style: undefined },
+      { text: "!", style: "red" },
+    ],
+  ]);
+});

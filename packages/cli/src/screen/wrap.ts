@@ -1,0 +1,167 @@
+import { indented, type Line, lineOf, type Span, type Style, span, textOf } from "./line.ts";
+import { type Look, marksFor } from "./look.ts";
+
+interface StyledCell extends Cell {
+  readonly style: Style | undefined;
+}
+
+const TAB_STOP = 8;
+/** A space at which no line is broken. It is written as a plain one. */
+const FIXED_SPACE = "\u00a0";
+
+/** The line as rows of at most so many columns, broken between words where it can be; further rows are indented. */
+export function wrapLine(line: Line, columns: number, indent = 0): Line[] {
+  const margin = Math.min(indent, Math.max(0, columns - 4));
+  const cells = styledCells(line);
+  const rows: Line[] = [];
+  let from = 0;
+  while (from < cells.length || rows.length === 0) {
+    const first = rows.length === 0;
+    const end = rowEnd(cells, from, first ? columns : columns - margin);
+    const row = spansOf(cells.slice(from, end));
+    rows.push(first ? row : indented(row, margin));
+    // The spaces at which the line was broken are not shown again.
+    for (from = end; cells[from]?.text === " "; ) from += 1;
+  }
+  return rows;
+}
+
+/** The line in at most so many columns, with a sign at its end if something was cut off. */
+export function cutLine(line: Line, columns: number, sign: string): Line {
+  const cells = styledCells(line);
+  if (widthOf(cells) <= columns) return spansOf(cells);
+  const signCells = cellsOf(sign);
+  const room = columns - signCells.length;
+  if (room <= 0) return [span(sign.slice(0, columns), "dim")];
+  return [...spansOf(cells.slice(0, fittingEnd(cells, 0, room))), span(sign, "dim")];
+}
+
+/** Characters are told apart in the whole line: a sign in one style may belong to the letter before it in another. */
+function styledCells(line: Line): StyledCell[] {
+  const cells: StyledCell[] = [];
+  const styleAt = stylesOf(line);
+  let place = 0;
+  let column = 0;
+  for (const cell of cellsOf(textOf(line))) {
+    const style = styleAt(place);
+    const wide = cell.text === "\t" ? TAB_STOP - (column % TAB_STOP) : 1;
+    const shown = cell.text === "\t" ? { text: " ", width: 1 } : cell;
+    for (let count = 0; count < wide; count += 1) cells.push({ ...shown, style });
+    column += wide * shown.width;
+    place += cell.text.length;
+  }
+  return cells;
+}
+
+/** The style of the letter at a place. Asked from the front to the back. */
+function stylesOf(line: Line): (place: number) => Style | undefined {
+  let at = 0;
+  let end = line[0]?.text.length ?? 0;
+  return (place) => {
+    for (; place >= end && at < line.length - 1; end += line[at]?.text.length ?? 0) at += 1;
+    return line[at]?.style;
+  };
+}
+
+/** Where a row ends: behind the last cell if all fit, else at its last space behind a word, else where it is full. */
+function rowEnd(cells: readonly StyledCell[], from: number, columns: number): number {
+  const end = fittingEnd(cells, from, columns);
+  if (end === cells.length || cells[end]?.text === " ") return end;
+  let space = end;
+  let hasWord = false;
+  for (let place = from; place < end; place += 1) {
+    if (cells[place]?.text !== " ") hasWord = true;
+    else if (hasWord) space = place;
+  }
+  return space;
+}
+
+/** At least one cell is taken, so that a line always comes to its end. */
+function fittingEnd(cells: readonly StyledCell[], from: number, columns: number): number {
+  let width = 0;
+  for (let place = from; place < cells.length; place += 1) {
+    width += cells[place]?.width ?? 0;
+    if (width > columns) return Math.max(from + 1, place);
+  }
+  return cells.length;
+}
+
+function widthOf(cells: readonly StyledCell[]): number {
+  return cells.reduce((sum, cell) => sum + cell.width, 0);
+}
+
+function spansOf(cells: readonly StyledCell[]): Line {
+  const spans: Span[] = [];
+  let open: { text: string; style: Style | undefined } | undefined;
+  for (const { text: cell, style } of cells) {
+    const text = cell === FIXED_SPACE ? " " : cell;
+    if (open !== undefined && open.style === style) open.text += text;
+    else {
+      open = { text, style };
+      spans.push(open);
+    }
+  }
+  return spans;
+}
+
+/** One character as a person sees it, and how many columns it takes. */
+export interface Cell {
+  readonly text: string;
+  readonly width: number;
+}
+
+const ASCII = /^[\x20-\x7e]*$/;
+const EMOJI = /\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Regional_Indicator}{2}/u;
+const NO_WIDTH = /^[\p{Mn}\p{Me}\p{Cc}\p{Cf}]/u;
+const WIDE =
+  /^[\u1100-\u115f\u231a\u231b\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f200}-\u{1f251}\u{20000}-\u{3fffd}]/u;
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** The text as characters that stay together, each with its width on a terminal. */
+export function cellsOf(text: string): Cell[] {
+  if (ASCII.test(text)) return Array.from(text, (character) => ({ text: character, width: 1 }));
+  // Made late: most of what is shown is ASCII.
+  segmenter ??= new Intl.Segmenter();
+  return Array.from(segmenter.segment(text), ({ segment }) => ({ text: segment, width: cellWidth(segment) }));
+}
+
+/** How many columns a text takes on a terminal. */
+export function textWidth(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  return cellsOf(text).reduce((sum, cell) => sum + cell.width, 0);
+}
+
+function cellWidth(segment: string): number {
+  if (EMOJI.test(segment) || WIDE.test(segment)) return 2;
+  return NO_WIDTH.test(segment) ? 0 : 1;
+}
+
+/** Lines that belong together: first those that are shown whole on as many rows as they need, then those that are cut. */
+export interface Block {
+  readonly head: readonly Line[];
+  readonly body?: readonly Line[] | undefined;
+  /** How far further rows of a long line are indented. */
+  readonly indent?: number | undefined;
+}
+
+/** The rows of the screen that a block takes. */
+export function rowsOf({ head, body = [], indent = 0 }: Block, look: Look): Line[] {
+  const sign = marksFor(look.unicode).more;
+  return [
+    ...head.flatMap((line) => wrapLine(line, look.columns, indent)),
+    ...body.map((line) => cutLine(line, look.columns, sign)),
+  ];
+}
+
+/** The first lines of many, and a word about how many more there are. */
+export function foldAfter(lines: readonly Line[], most: number, look: Look): Line[] {
+  // A sign for one hidden line would take as much room as that line.
+  if (lines.length <= most + 1) return [...lines];
+  return [...lines.slice(0, most), moreLines(lines.length - most, look)];
+}
+
+/** A word about lines that are not shown. */
+export function moreLines(hidden: number, look: Look): Line {
+  return lineOf(`${marksFor(look.unicode).more} ${hidden} more line${hidden === 1 ? "" : "s"}`, "dim");
+}
