@@ -15,7 +15,7 @@ export function readMaterial(root: string): Material {
   const read = (path: string) => readFileSync(join(root, path), "utf8");
   return {
     protocolSources: [...readSources(root, "packages/protocol/src").values()],
-    limitsSource: read("packages/protocol/src/limits.ts"),
+    limitsSource: read("packages/protocol/src/wire/limits.ts"),
     flintProse: read("scripts/generate/prose/flint.md"),
     harnessProse: read("scripts/generate/prose/harness.md"),
     codexProse: read("scripts/generate/prose/codex.md"),

@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
-import { Answers, Approval, QuestionRequest, Resolution, ResolvedBy } from "./approval.ts";
-import { ToolCallRequest } from "./client-tool.ts";
-import { ConfigOption } from "./config.ts";
-import { Goal } from "./goal.ts";
-import { Id } from "./ids.ts";
-import { QueuedInput } from "./input.ts";
+import { Answers, Approval, QuestionRequest, Resolution, ResolvedBy } from "./approval/approval.ts";
 import { PlanEntry, ThreadItem } from "./items.ts";
-import { lazy, looseObject } from "./loose-object.ts";
-import { Thread, ThreadSettings, ThreadStatus, Turn, TurnError } from "./thread.ts";
-import { Cost, TokenUsage } from "./usage.ts";
+import { ConfigOption } from "./server/config.ts";
+import { ToolCallRequest } from "./thread/client-tool.ts";
+import { Goal } from "./thread/goal.ts";
+import { QueuedInput } from "./thread/input.ts";
+import { Thread, ThreadSettings, ThreadStatus, Turn, TurnError } from "./thread/thread.ts";
+import { Cost, TokenUsage } from "./thread/usage.ts";
+import { Id } from "./wire/ids.ts";
+import { lazy, looseObject } from "./wire/loose-object.ts";
 
 /**
  * How an event is kept. `stored`: written to the log, then told. `synced`: written, forced to the disk, then told.

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { ERROR_KINDS } from "./errors.ts";
 import { EVENTS, isEventType } from "./events.ts";
 import { ASKS, type Ask, FLINT } from "./flint.ts";
 import { METHODS } from "./methods.ts";
+import { ERROR_KINDS } from "./wire/errors.ts";
 
 const asked = { threadId: "t1", turnId: "u1", itemId: "i1", approvalId: "a1" };
 const command = { ...asked, command: "npm test", cwd: "/repo" };

@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
-import { Answers, UserQuestion } from "./approval.ts";
-import { ToolCallResult } from "./client-tool.ts";
+import { Answers, UserQuestion } from "./approval/approval.ts";
+import { Decision } from "./approval/policy.ts";
+import { RuleSuggestion } from "./approval/rules.ts";
 import { EVENTS } from "./events.ts";
-import { Id } from "./ids.ts";
 import { FileUpdateChange } from "./items.ts";
-import { Empty, looseObject } from "./loose-object.ts";
 import { METHODS } from "./methods.ts";
-import { Decision } from "./policy.ts";
-import { RuleSuggestion } from "./rules.ts";
-import { defineVocabulary, type NotificationRow, STANDARD_CODES } from "./vocabulary.ts";
+import { ToolCallResult } from "./thread/client-tool.ts";
+import { Id } from "./wire/ids.ts";
+import { Empty, looseObject } from "./wire/loose-object.ts";
+import { defineVocabulary, type NotificationRow, STANDARD_CODES } from "./wire/vocabulary.ts";
 
 /** When something was asked, and when it is declined if nobody has answered. */
 const times = { requestedAtMs: z.optional(z.number()), expiresAtMs: z.optional(z.number()) };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ERROR_KINDS, type ErrorKind } from "./errors.ts";
 import { HARNESS, HARNESS_ITEMS, HarnessItem, HarnessThread, HarnessTurn } from "./harness.ts";
+import { ERROR_KINDS, type ErrorKind } from "./wire/errors.ts";
 
 const codeOf = (kind: ErrorKind): number => HARNESS.errorCodes[kind];
 

@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
-import { Action } from "./action.ts";
-import { ResolvedBy } from "./approval.ts";
-import { Id } from "./ids.ts";
-import { UserInput } from "./input.ts";
-import { looseObject } from "./loose-object.ts";
+import { ResolvedBy } from "./approval/approval.ts";
+import { Decision } from "./approval/policy.ts";
+import { Action } from "./approval/rules.ts";
 import { METHODS } from "./methods.ts";
-import { Decision } from "./policy.ts";
-import { TurnError } from "./thread.ts";
-import { defineVocabulary, STANDARD_CODES } from "./vocabulary.ts";
+import { UserInput } from "./thread/input.ts";
+import { TurnError } from "./thread/thread.ts";
+import { Id } from "./wire/ids.ts";
+import { looseObject } from "./wire/loose-object.ts";
+import { defineVocabulary, STANDARD_CODES } from "./wire/vocabulary.ts";
 
 /** The version that this wire says it has. */
 export const HARNESS_VERSION = "1.0.0";

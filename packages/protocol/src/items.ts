@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { Id } from "./ids.ts";
-import { UserInput } from "./input.ts";
-import { looseObject } from "./loose-object.ts";
+import { UserInput } from "./thread/input.ts";
+import { Id } from "./wire/ids.ts";
+import { looseObject } from "./wire/loose-object.ts";
 
 const WorkStatus = z.enum(["inProgress", "completed", "failed", "declined"]);
 const CallStatus = z.enum(["inProgress", "completed", "failed"]);

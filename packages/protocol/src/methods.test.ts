@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod/mini";
-import { Id } from "./ids.ts";
 import { isMethod, METHODS, type Method, type ParamsInput } from "./methods.ts";
+import { Id } from "./wire/ids.ts";
 
 const ofThread = { threadId: "t1" };
 const input = [{ type: "text" as const, text: "Fix the bug" }];

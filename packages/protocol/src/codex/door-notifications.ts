@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { foreignObject, notification, nullish } from "../foreign-wire.ts";
+import { foreignObject, notification, nullish } from "../wire/foreign-wire.ts";
 import { CODEX_NOTIFICATIONS } from "./notifications.ts";
 import { ofThread } from "./requests.ts";
 import { CodexGoal, CodexThreadSettings } from "./values.ts";

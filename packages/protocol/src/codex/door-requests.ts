@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { foreignObject, nullish, request } from "../foreign-wire.ts";
+import { foreignObject, nullish, request } from "../wire/foreign-wire.ts";
 import { CODEX_HOST_REQUESTS } from "./host-requests.ts";
 import { CODEX_REQUESTS, nothing, ofThread, page } from "./requests.ts";
 import {

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { foreignObject, nullish, request } from "../foreign-wire.ts";
+import { foreignObject, nullish, request } from "../wire/foreign-wire.ts";
 import { CodexSandboxPolicyInput } from "./values.ts";
 
 const folders = { cwds: nullish(z.array(z.string())) };

@@ -1,7 +1,7 @@
-import type { ErrorKind } from "../errors.ts";
-import { ERROR_KINDS } from "../errors.ts";
-import { foreignObject, notification } from "../foreign-wire.ts";
-import { defineVocabulary, STANDARD_CODES } from "../vocabulary.ts";
+import type { ErrorKind } from "../wire/errors.ts";
+import { ERROR_KINDS } from "../wire/errors.ts";
+import { foreignObject, notification } from "../wire/foreign-wire.ts";
+import { defineVocabulary, STANDARD_CODES } from "../wire/vocabulary.ts";
 import { CODEX_DOOR_NOTIFICATIONS } from "./door-notifications.ts";
 import { CODEX_DOOR_REQUESTS } from "./door-requests.ts";
 import { CODEX_SERVER_REQUESTS } from "./server-requests.ts";

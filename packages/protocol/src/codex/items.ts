@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { foreignObject, nullish } from "../foreign-wire.ts";
+import { foreignObject, nullish } from "../wire/foreign-wire.ts";
 import { CodexShownInput } from "./values.ts";
 
 /** One file of a change. A new or deleted file has its whole text as `diff`, a changed one the hunks without a header. */

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { foreignObject, notification, nullish } from "../foreign-wire.ts";
+import { foreignObject, notification, nullish } from "../wire/foreign-wire.ts";
 import { CodexAnyItem, CodexFileChange } from "./items.ts";
 import { CodexThread, CodexThreadStatus, CodexTokens, CodexTurn, CodexTurnError } from "./values.ts";
 

@@ -1,4 +1,4 @@
-import type { SandboxPolicy } from "../policy.ts";
+import type { SandboxPolicy } from "../approval/policy.ts";
 import type { CodexSandboxPolicy } from "./values.ts";
 
 /** A sandbox in Codex's words. */

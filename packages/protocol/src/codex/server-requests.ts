@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { foreignObject, nullish, request } from "../foreign-wire.ts";
+import { foreignObject, nullish, request } from "../wire/foreign-wire.ts";
 import { CodexCommandAction } from "./items.ts";
 
 const ofTurn = { threadId: z.string(), turnId: z.string() };

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { foreignObject, nullish } from "../foreign-wire.ts";
+import { foreignObject, nullish } from "../wire/foreign-wire.ts";
 
 /** One piece of what a user sends. */
 export const CodexUserInput = z.discriminatedUnion("type", [

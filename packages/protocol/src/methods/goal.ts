@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { Goal, GoalStatus } from "../goal.ts";
-import { looseObject } from "../loose-object.ts";
+import { Goal, GoalStatus } from "../thread/goal.ts";
+import { looseObject } from "../wire/loose-object.ts";
 import { method, threadParams } from "./method.ts";
 
 /** What a thread is for. */

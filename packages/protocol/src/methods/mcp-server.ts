@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { looseObject } from "../loose-object.ts";
+import { looseObject } from "../wire/loose-object.ts";
 
 const Texts = z.record(z.string(), z.string());
 const Name = z.string().check(z.minLength(1), z.maxLength(100));

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
-import { Budget } from "../budget.ts";
-import { Id } from "../ids.ts";
-import { LIMITS } from "../limits.ts";
-import { lazy } from "../loose-object.ts";
-import { ApprovalPolicy } from "../policy.ts";
-import { ConfigValues } from "../thread.ts";
+import { Budget } from "../approval/budget.ts";
+import { ApprovalPolicy } from "../approval/policy.ts";
+import { ConfigValues } from "../thread/thread.ts";
+import { Id } from "../wire/ids.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { lazy } from "../wire/loose-object.ts";
 
 /** The queue a method runs in: that of its thread, or none (it may run beside a queued one). */
 export type Scope = "thread" | "none";

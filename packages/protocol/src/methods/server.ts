@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
-import { ConfigOption, Model, SandboxState } from "../config.ts";
-import { Id } from "../ids.ts";
-import { Empty, looseObject } from "../loose-object.ts";
-import { ApprovalPolicy, SandboxPolicy, SandboxPolicyInput } from "../policy.ts";
-import { Rule } from "../rules.ts";
+import { ApprovalPolicy, SandboxPolicy, SandboxPolicyInput } from "../approval/policy.ts";
+import { Rule } from "../approval/rules.ts";
+import { ConfigOption, Model, SandboxState } from "../server/config.ts";
+import { Id } from "../wire/ids.ts";
+import { Empty, looseObject } from "../wire/loose-object.ts";
 import { absolutePath, limit, method } from "./method.ts";
 
 /** The greeting, models, selectors, rules, accounts, and commands outside of any thread. */

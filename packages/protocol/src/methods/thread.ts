@@ -1,15 +1,15 @@
 import * as z from "zod/mini";
-import { Approval, QuestionRequest } from "../approval.ts";
-import { ToolCallRequest, withClientTools } from "../client-tool.ts";
+import { Approval, QuestionRequest } from "../approval/approval.ts";
+import { SandboxPolicyInput } from "../approval/policy.ts";
 import { LoggedEvent } from "../events.ts";
-import { RestoredFiles } from "../files.ts";
-import { Id } from "../ids.ts";
-import { QueuedInput } from "../input.ts";
-import { LIMITS } from "../limits.ts";
-import { Empty, looseObject } from "../loose-object.ts";
-import { SandboxPolicyInput } from "../policy.ts";
-import { Thread, ThreadSettings, Turn } from "../thread.ts";
-import { Cost, LastUsage, TokenUsage } from "../usage.ts";
+import { RestoredFiles } from "../server/restored-files.ts";
+import { ToolCallRequest, withClientTools } from "../thread/client-tool.ts";
+import { QueuedInput } from "../thread/input.ts";
+import { Thread, ThreadSettings, Turn } from "../thread/thread.ts";
+import { Cost, LastUsage, TokenUsage } from "../thread/usage.ts";
+import { Id } from "../wire/ids.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { Empty, looseObject } from "../wire/loose-object.ts";
 import { withMcpServers } from "./mcp-server.ts";
 import { limit, method, settingsOverrides, threadParams } from "./method.ts";
 

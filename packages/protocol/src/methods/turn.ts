@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
-import { Answers } from "../approval.ts";
-import { ToolCallResult } from "../client-tool.ts";
-import { Id } from "../ids.ts";
-import { QueuedInput, UserInput } from "../input.ts";
-import { LIMITS } from "../limits.ts";
-import { Empty, looseObject } from "../loose-object.ts";
-import { Decision, SandboxPolicyInput } from "../policy.ts";
-import { Turn } from "../thread.ts";
+import { Answers } from "../approval/approval.ts";
+import { Decision, SandboxPolicyInput } from "../approval/policy.ts";
+import { ToolCallResult } from "../thread/client-tool.ts";
+import { QueuedInput, UserInput } from "../thread/input.ts";
+import { Turn } from "../thread/thread.ts";
+import { Id } from "../wire/ids.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { Empty, looseObject } from "../wire/loose-object.ts";
 import { method, settingsOverrides, threadParams } from "./method.ts";
 
 const input = z.array(UserInput).check(z.minLength(1, "must hold at least one piece"));

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { looseObject } from "../loose-object.ts";
-import { WorkspaceFile } from "../workspace.ts";
+import { WorkspaceFile } from "../server/config.ts";
+import { looseObject } from "../wire/loose-object.ts";
 import { absolutePath, method } from "./method.ts";
 
 const WorkspaceResult = looseObject({ files: z.array(WorkspaceFile) });

@@ -1,6 +1,6 @@
 import { transformSync } from "esbuild";
 import { describe, expect, test } from "vitest";
-import { ERROR_KINDS } from "../errors.ts";
+import { ERROR_KINDS } from "../wire/errors.ts";
 import { declarationsOf, inlineType } from "./declarations.ts";
 import type { SchemaDocument } from "./document.ts";
 import { typeScriptDeclarations } from "./index.ts";

@@ -5,8 +5,8 @@ import { FLINT } from "../flint.ts";
 import { HARNESS, HARNESS_ITEMS } from "../harness.ts";
 import { ITEMS, ThreadItem } from "../items.ts";
 import { METHODS } from "../methods.ts";
-import { Turn } from "../thread.ts";
-import type { Vocabulary } from "../vocabulary.ts";
+import { Turn } from "../thread/thread.ts";
+import type { Vocabulary } from "../wire/vocabulary.ts";
 import { type JsonSchema, jsonSchemas, type SchemaDocument, type SchemaPart } from "./index.ts";
 
 const { flint, harness } = jsonSchemas();

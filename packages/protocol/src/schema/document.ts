@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { ERROR_KINDS, type ErrorKind } from "../errors.ts";
 import { ExtensionItem, ITEMS } from "../items.ts";
-import type { NotificationRow, RequestRow, Vocabulary } from "../vocabulary.ts";
+import { ERROR_KINDS, type ErrorKind } from "../wire/errors.ts";
+import type { NotificationRow, RequestRow, Vocabulary } from "../wire/vocabulary.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import type { TypeNames } from "./names.ts";
 

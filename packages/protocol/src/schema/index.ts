@@ -5,7 +5,7 @@ import { EVENTS, isEventType } from "../events.ts";
 import { FLINT } from "../flint.ts";
 import { HARNESS, HARNESS_ITEMS } from "../harness.ts";
 import { ITEMS } from "../items.ts";
-import type { NotificationRow, Vocabulary } from "../vocabulary.ts";
+import type { NotificationRow, Vocabulary } from "../wire/vocabulary.ts";
 import { declarationsOf } from "./declarations.ts";
 import { DocumentWriter, type ItemRow, type SchemaDocument } from "./document.ts";
 import { typeNames } from "./names.ts";

@@ -1,7 +1,7 @@
 import type { EventBody } from "../events.ts";
 import type { Item } from "../items.ts";
-import type { Thread, ThreadSettings, Turn } from "../thread.ts";
-import { emptyThread, reduceThread, type ThreadState } from "../thread-state.ts";
+import type { Thread, ThreadSettings, Turn } from "../thread/thread.ts";
+import { emptyThread, reduceThread, type ThreadState } from "../thread/thread-state.ts";
 
 /** A thread that nobody has used yet. */
 export const thread: Thread = {

@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
-import { Action } from "./action.ts";
-import { Id } from "./ids.ts";
-import { looseObject } from "./loose-object.ts";
+import { Id } from "../wire/ids.ts";
+import { looseObject } from "../wire/loose-object.ts";
 import { Decision } from "./policy.ts";
-import { exactKey, exactMatches, RuleSuggestion, ruleTool } from "./rules.ts";
+import { Action, exactKey, exactMatches, RuleSuggestion, ruleTool } from "./rules.ts";
 
 /**
  * What must have been allowed before for an action to need no new answer. Each key names the exact thing, so an

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { grantKeys } from "./approval.ts";
-import type { EventBody } from "./events.ts";
-import { after, approval, command, ofTurn, request, STARTED, turn } from "./testing/thread-events.ts";
+import { grantKeys } from "../approval/approval.ts";
+import type { EventBody } from "../events.ts";
+import { after, approval, command, ofTurn, request, STARTED, turn } from "../testing/thread-events.ts";
 
 describe("the status of a thread follows from what is open", () => {
   const resolution = { decision: { outcome: "deny", scope: "once" }, by: "client" } as const;

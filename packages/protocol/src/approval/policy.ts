@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { looseObject } from "./loose-object.ts";
+import { looseObject } from "../wire/loose-object.ts";
 
 /** When the user is asked: never, unless the action is known to be harmless, or always. */
 export const ApprovalPolicy = z.enum(["never", "unlessTrusted", "always"]);

@@ -1,6 +1,6 @@
-import type { DeltaBody } from "./events.ts";
+import type { DeltaBody } from "../events.ts";
+import { DELTA_FIELDS, type ThreadItem } from "../items.ts";
 import { inputText } from "./input.ts";
-import { DELTA_FIELDS, type ThreadItem } from "./items.ts";
 import type { Thread, Turn } from "./thread.ts";
 
 const PREVIEW_LENGTH = 160;

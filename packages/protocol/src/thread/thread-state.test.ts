@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { grantKeys } from "./approval.ts";
-import type { EventBody, ThreadEvent } from "./events.ts";
-import type { ThreadItem } from "./items.ts";
+import { grantKeys } from "../approval/approval.ts";
+import type { EventBody, ThreadEvent } from "../events.ts";
+import type { ThreadItem } from "../items.ts";
 import {
   after,
   approval,
@@ -12,7 +12,7 @@ import {
   settings,
   thread,
   turn,
-} from "./testing/thread-events.ts";
+} from "../testing/thread-events.ts";
 import { emptyThread, reduceThread, type ThreadState } from "./thread-state.ts";
 
 describe("a whole turn", () => {

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { looseObject } from "./loose-object.ts";
+import { looseObject } from "../wire/loose-object.ts";
 
 const amount = z.number().check(z.positive("must be more than 0"));
 const count = z.int().check(z.minimum(1, "must be at least 1"));

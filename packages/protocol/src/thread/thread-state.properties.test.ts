@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { EventBody, StoredEvent } from "./events.ts";
-import type { ThreadItem } from "./items.ts";
+import type { EventBody, StoredEvent } from "../events.ts";
+import type { ThreadItem } from "../items.ts";
 import { appendAt } from "./thread-items.ts";
 import { emptyThread, reduceThread, type ThreadState } from "./thread-state.ts";
 

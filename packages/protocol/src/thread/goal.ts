@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { looseObject } from "./loose-object.ts";
+import { looseObject } from "../wire/loose-object.ts";
 
 /** How a goal stands. */
 export const GoalStatus = z.enum([

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
-import { Id } from "./ids.ts";
-import { LIMITS } from "./limits.ts";
-import { looseObject } from "./loose-object.ts";
+import { Id } from "../wire/ids.ts";
+import { LIMITS } from "../wire/limits.ts";
+import { looseObject } from "../wire/loose-object.ts";
 
 const ToolName = z.string().check(z.regex(/^[a-zA-Z0-9_-]{1,64}$/));
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Action } from "./action.ts";
+import type { Action } from "./rules.ts";
 import { describeRule, exactKey, exactMatches, Rule, type RuleMatch } from "./rules.ts";
 
 const rule = { id: "r1", project: "/repo", agent: "flint", tool: "command", createdAt: 1 } as const;

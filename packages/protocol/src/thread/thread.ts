@@ -1,9 +1,9 @@
 import * as z from "zod/mini";
-import { Budget } from "./budget.ts";
-import { Id } from "./ids.ts";
-import { ThreadItem } from "./items.ts";
-import { looseObject } from "./loose-object.ts";
-import { ApprovalPolicy, SandboxPolicy } from "./policy.ts";
+import { Budget } from "../approval/budget.ts";
+import { ApprovalPolicy, SandboxPolicy } from "../approval/policy.ts";
+import { ThreadItem } from "../items.ts";
+import { Id } from "../wire/ids.ts";
+import { looseObject } from "../wire/loose-object.ts";
 
 /** Why a turn failed, by name. Free text is allowed; these are the names Flint itself uses. */
 export const TURN_ERROR_INFO = [

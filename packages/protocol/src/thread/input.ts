@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { Id } from "./ids.ts";
-import { looseObject } from "./loose-object.ts";
+import { Id } from "../wire/ids.ts";
+import { looseObject } from "../wire/loose-object.ts";
 
 /** One piece of what the user sends. */
 export const UserInput = z.discriminatedUnion("type", [

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { Id } from "./ids.ts";
-import { looseObject } from "./loose-object.ts";
+import { Id } from "../wire/ids.ts";
+import { looseObject } from "../wire/loose-object.ts";
 
 /** What is done to a file so that it is as it was: its content put back, a lost one made again, a new one removed. */
 export const FileRestore = looseObject({

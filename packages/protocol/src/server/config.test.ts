@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { METHODS } from "../methods.ts";
 import { ConfigOption, ConfigSelectOption, Model, SandboxState } from "./config.ts";
-import { METHODS } from "./methods.ts";
 
 const missing = (schema: { safeParse(value: unknown): { success: boolean } }, value: object): string[] =>
   Object.keys(value).filter((field) => !schema.safeParse({ ...value, [field]: undefined }).success);

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
-import { Id } from "./ids.ts";
-import { looseObject } from "./loose-object.ts";
+import { Id } from "../wire/ids.ts";
+import { looseObject } from "../wire/loose-object.ts";
 
 /**
  * Tokens in buckets that do not overlap: input that was not cached, input read from and written to the cache,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Action } from "./action.ts";
 import { Approval, grantKeys, QuestionRequest, Resolution } from "./approval.ts";
+import { Action } from "./rules.ts";
 
 const command = { kind: "command", itemId: "i1", command: "npm test", cwd: "/repo" } as const;
 const change = { path: "/repo/a.ts", kind: "modify", diff: "@@" } as const;

@@ -1,5 +1,13 @@
 import * as z from "zod/mini";
-import { absolutePath } from "./methods/method.ts";
+import { absolutePath } from "../methods/method.ts";
+
+/** Files of the running server, relative to its state folder. */
+export const RUN_FILES = {
+  folder: "run",
+  server: "run/server.json",
+  token: "run/token",
+  log: "run/server.log",
+} as const;
 
 /** What a running server records about itself in its state folder. */
 export const RunningServer = z.object({

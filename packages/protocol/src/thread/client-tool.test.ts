@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { METHODS } from "../methods.ts";
+import { LIMITS } from "../wire/limits.ts";
 import { type ClientTool, toolNameOf } from "./client-tool.ts";
-import { LIMITS } from "./limits.ts";
-import { METHODS } from "./methods.ts";
 
 const LAMP: ClientTool = { name: "lamp", description: "A lamp.", inputSchema: { type: "object" } };
 

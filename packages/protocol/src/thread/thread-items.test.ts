@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { DeltaType } from "./events.ts";
-import { DELTA_FIELDS, type ThreadItem } from "./items.ts";
-import { after, command, ofTurn, STARTED } from "./testing/thread-events.ts";
+import type { DeltaType } from "../events.ts";
+import { DELTA_FIELDS, type ThreadItem } from "../items.ts";
+import { after, command, ofTurn, STARTED } from "../testing/thread-events.ts";
 import { appendAt, previewOf } from "./thread-items.ts";
 
 describe("an item", () => {
