@@ -22,6 +22,13 @@ export interface LaunchResult {
   readonly ended: "exited" | "timedOut" | "aborted";
 }
 
+/** A folder that a program sees in a private version. */
+export interface PrivateFolder {
+  readonly path: string;
+  /** Names in it that it does not see; it can make them for itself. */
+  readonly hides?: readonly string[];
+}
+
 /** A program that stays and is talked to, such as an agent or an MCP server. */
 export interface ProcessSpec {
   /** Program and arguments; no shell is added. */
@@ -33,6 +40,11 @@ export interface ProcessSpec {
   readonly environment: Readonly<Record<string, string>>;
   /** Files and folders of its own that it may write whatever its policy says. What does not exist is left out. */
   readonly ownPaths?: readonly string[];
+  /**
+   * Folders in which it changes nothing for good but its own paths: it sees what is there, cannot write that, and whatever
+   * it adds is private to it and gone when it ends. What does not exist is left out.
+   */
+  readonly privateFolders?: readonly PrivateFolder[];
   /** Set if it may reach the network whatever its policy says, as an agent has to reach its model. */
   readonly network?: boolean;
 }

@@ -143,7 +143,7 @@ export class CommandSandbox implements Sandbox {
   }
 
   async #confine(wish: Wish, policy: ConfinedPolicy) {
-    const { workspace, cwd, ownPaths = [], network = false } = wish;
+    const { workspace, cwd, ownPaths = [], privateFolders = [], network = false } = wish;
     let release: Prepared["release"] = async () => undefined;
     const guard = async (roots: readonly string[], own: readonly string[]): Promise<Guarded> => {
       const hold = await this.#protected.hold(roots);
@@ -155,7 +155,8 @@ export class CommandSandbox implements Sandbox {
     try {
       // The words of a program that stays come from the user; those of a command may come from a model.
       const words = wish.environment === undefined ? wish.command.slice(0, 1) : wish.command;
-      const needs = { paths: ownPaths, network, programs: words.filter((word) => isAbsolute(word)) };
+      const programs = words.filter((word) => isAbsolute(word));
+      const needs = { paths: ownPaths, privateFolders, network, programs };
       const confinement: Confinement = await confine(policy, workspace, cwd, guard, needs);
       return { confinement, release };
     } catch (thrown) {

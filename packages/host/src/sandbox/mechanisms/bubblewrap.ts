@@ -1,4 +1,4 @@
-import type { Bind, Confinement } from "./confinement.ts";
+import type { Bind, Confinement, PrivateMount } from "./confinement.ts";
 import { FIRST_PROCESS, type Mechanism, temporaryBytes } from "./mechanism.ts";
 
 const NAMESPACES = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"];
@@ -27,6 +27,7 @@ export class Bubblewrap implements Mechanism {
       ...["--dev", "/dev", "--proc", "/proc"],
       ...["/dev/shm", ...confinement.masks].flatMap((mask) => temporaryArguments(mask)),
       ...confinement.binds.flatMap(bindArguments),
+      ...confinement.privates.flatMap(privateArguments),
       ...confinement.sockets.flatMap((socket) => ["--ro-bind", "/dev/null", socket]),
       ...confinement.hidden.flatMap((folder) => ["--tmpfs", folder, "--remount-ro", folder]),
       // Root may set kernel parameters by owning their files, without any capability. /dev has no bound of its own.
@@ -39,6 +40,14 @@ export class Bubblewrap implements Mechanism {
       ...["/bin/sh", "-c", FIRST_PROCESS, "sh", this.#searchPath, ...command],
     ];
   }
+}
+
+function privateArguments({ path, links, binds }: PrivateMount): string[] {
+  return [
+    ...["--perms", "0700", "--size", String(temporaryBytes()), "--tmpfs", path],
+    ...links.flatMap((link) => ["--symlink", link.target, link.path]),
+    ...binds.flatMap(bindArguments),
+  ];
 }
 
 /** Bounded, because what is written there is kept in memory. */

@@ -112,6 +112,7 @@ test("bubblewrap gets the binds after the masks, and gives no capability to anyb
       { path: "/tmp/work", writable: true },
       { path: "/tmp/work/.git", writable: false },
     ],
+    privates: [],
     sockets: ["/var/agent.sock"],
     hidden: ["/var/secrets"],
     network: false,

@@ -1,5 +1,6 @@
-import { realpath } from "node:fs/promises";
+import { readdir, readlink, realpath } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
+import type { PrivateFolder } from "@flint/core/ports";
 import { FlintError, type SandboxPolicy } from "@flint/protocol";
 import { boundSockets } from "../sockets/bound-sockets.ts";
 
@@ -7,6 +8,15 @@ import { boundSockets } from "../sockets/bound-sockets.ts";
 export interface Bind {
   readonly path: string;
   readonly writable: boolean;
+}
+
+/** A folder that is covered by an empty one of the command's own, into which some of what it holds is put back. */
+export interface PrivateMount {
+  readonly path: string;
+  /** Links in it, made again as they are. */
+  readonly links: readonly { readonly path: string; readonly target: string }[];
+  /** In the order they apply. */
+  readonly binds: readonly Bind[];
 }
 
 /** What a confined command sees and may touch. All paths exist and are free of links. */
@@ -17,6 +27,8 @@ export interface Confinement {
   readonly masks: readonly string[];
   /** In the order they apply: a later one lies inside an earlier one or beside it. */
   readonly binds: readonly Bind[];
+  /** Applied after all binds. */
+  readonly privates: readonly PrivateMount[];
   /** Sockets that are covered, because nothing else keeps a command from connecting to them. */
   readonly sockets: readonly string[];
   /** Folders that are shown empty, whatever shows what lies around them. */
@@ -54,12 +66,16 @@ export type Guard = (roots: readonly string[], own: readonly string[]) => Promis
 /** What a program may beyond its policy, for its own sake. */
 export interface OwnNeeds {
   readonly paths: readonly string[];
+  readonly privateFolders: readonly PrivateFolder[];
   readonly network: boolean;
   /** Programs and files that it is started with; where they lie in a masked folder they are shown all the same. */
   readonly programs: readonly string[];
 }
 
-const NO_NEEDS: OwnNeeds = { paths: [], network: false, programs: [] };
+const NO_NEEDS: OwnNeeds = { paths: [], privateFolders: [], network: false, programs: [] };
+
+/** A folder with more than this is shown read-only as a whole, without a private version: each entry is a mount. */
+const MOST_ENTRIES = 300;
 
 /** Works out what a policy means on this machine. Roots that do not exist are left out. */
 export async function confine(
@@ -72,26 +88,77 @@ export async function confine(
   const roots = await resolvedRoots(policy, workspace);
   const programs = (await existing(needs.programs)).flatMap(shownFolder);
   const shown = await existing([workspace, ...KEPT, ...programs]);
-  const readable = shown.filter((path) => !roots.includes(path));
+  const folders = await resolvedFolders(needs.privateFolders, roots);
+  const readable = [...shown, ...folders.map(({ path }) => path)].filter((path) => !roots.includes(path));
   const own = await existing(needs.paths);
   const guarded = await guard(roots, own);
   const masks = (await existing(MASKS)).filter((mask) => !roots.some((root) => isInside(mask, root)));
   const isOutside = (path: string) => ![...masks, ...roots, "/dev"].some((folder) => isInside(path, folder));
-  const binds = bindsOf({ roots, readable, own, guarded });
-  // In a masked folder there is nothing to be seen, unless something around it is shown again.
-  const isSeen = (path: string) =>
-    ![...masks, "/dev"].some((mask) => isInside(path, mask)) ||
-    binds.some((bind) => isInside(path, bind.path));
-  const sockets = [...(await boundSockets(isOutside)), ...(guarded.sockets ?? []).filter(isSeen)];
+  const all = bindsOf({ roots, readable, own, guarded });
+  const privates = (await Promise.all(folders.map((folder) => privateMount(folder, all)))).flat();
+  const privateAround = (path: string) => privates.find((mount) => isInside(path, mount.path));
+  const binds = all.filter(({ path }) => [undefined, path].includes(privateAround(path)?.path));
+  // In a masked or private folder there is nothing to be seen, unless something around it is shown again.
+  const isSeen = (path: string) => {
+    const shownAgain = privateAround(path)?.binds ?? binds;
+    const isCovered = [...masks, "/dev", ...privates.map((mount) => mount.path)].some((cover) =>
+      isInside(path, cover),
+    );
+    return !isCovered || shownAgain.some((bind) => isInside(path, bind.path));
+  };
+  const foreign = (await boundSockets(isOutside)).filter(isSeen);
+  const sockets = [...foreign, ...(guarded.sockets ?? []).filter(isSeen)];
   return {
     rootWritable: isRootWritable(roots, guarded),
     masks,
     sockets: [...new Set(sockets)],
     hidden: (guarded.hidden ?? []).filter(isSeen),
     binds,
+    privates,
     network: needs.network || (policy.type === "workspaceWrite" && policy.networkAccess === true),
     cwd: await resolved(cwd).then((path) => path ?? cwd),
   };
+}
+
+/** Where private folders are. One that is a root itself stays as it is: whoever works in there means to change it. */
+async function resolvedFolders(
+  folders: readonly PrivateFolder[],
+  roots: readonly string[],
+): Promise<PrivateFolder[]> {
+  const found = await Promise.all(
+    folders.map(async (folder) => ({ ...folder, path: await resolved(folder.path) })),
+  );
+  const known = found.flatMap(({ path, ...rest }) => (path === undefined ? [] : [{ ...rest, path }]));
+  const isAlone = (folder: PrivateFolder, at: number) =>
+    !roots.includes(folder.path) &&
+    !known.some(
+      ({ path }, other) =>
+        other !== at && isInside(folder.path, path) && (path !== folder.path || other < at),
+    );
+  return known.filter(isAlone);
+}
+
+/** None where the folder cannot be listed, or holds too much: it is read-only then, apart from what is writable in it. */
+async function privateMount(
+  { path: folder, hides = [] }: PrivateFolder,
+  all: readonly Bind[],
+): Promise<PrivateMount[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
+  if (entries === undefined || entries.length > MOST_ENTRIES) return [];
+  const given = all.filter(({ path }) => path !== folder && isInside(path, folder));
+  const shown = entries
+    .filter((entry) => !hides.includes(entry.name) && (entry.isFile() || entry.isDirectory()))
+    .map(({ name }) => ({ path: join(folder, name), writable: false }))
+    .filter(({ path }) => !given.some((bind) => bind.path === path));
+  const links = entries.filter((entry) => !hides.includes(entry.name) && entry.isSymbolicLink());
+  const targets = await Promise.all(
+    links.map(async ({ name }) => {
+      const path = join(folder, name);
+      const target = await readlink(path).catch(() => undefined);
+      return target === undefined ? [] : [{ path, target }];
+    }),
+  );
+  return [{ path: folder, links: targets.flat(), binds: inOrder([...shown, ...given]) }];
 }
 
 /** The folder at the top of a mask that a program lies in: with it comes what the program loads from beside it. */

@@ -1,4 +1,4 @@
-import { type Bind, type Confinement, isInside } from "./confinement.ts";
+import { type Bind, type Confinement, isInside, type PrivateMount } from "./confinement.ts";
 import { FIRST_PROCESS, type Mechanism, SYSTEM_PATH, temporaryBytes } from "./mechanism.ts";
 import { asInMountinfo } from "./mountinfo.ts";
 
@@ -65,7 +65,9 @@ function script(confinement: Confinement, identity: Identity): string {
     ...inTmp.map((bind) => `stage ${quoted(bind.path)} /dev/${STAGE}/${staged.indexOf(bind)}`),
     ...masks.map((mask) => `mount -n -t tmpfs -o mode=1777,${size} tmpfs ${quoted(mask)}`),
     ...staged.map((bind, at) => `place /dev/${STAGE}/${at} ${quoted(bind.path)}`),
-    table([...binds.filter((bind) => !staged.includes(bind)).map(bindLine), ...sockets.map(coverLine)]),
+    table(binds.filter((bind) => !staged.includes(bind)).map(bindLine)),
+    ...confinement.privates.flatMap((mount, at) => privateSteps(mount, `/dev/${STAGE}/private-${at}`, size)),
+    table(sockets.map(coverLine)),
     ...hidden.map((folder) => `mount -n -t tmpfs -o ro,mode=0755,size=4k tmpfs ${quoted(folder)}`),
     protection(confinement),
     `rm -r /dev/${STAGE}`,
@@ -111,6 +113,17 @@ function table(lines: readonly string[]): string {
   return `printf '%s\\n' ${lines.map(quoted).join(" ")} > ${file}\nmount -n -a -T ${file}`;
 }
 
+/** What is put back waits beside the folder while that is being covered. */
+function privateSteps({ path, links, binds }: PrivateMount, stage: string, size: string): string[] {
+  const waiting = (at: number) => `${stage}-${at}`;
+  return [
+    ...binds.map((bind, at) => `stage ${quoted(bind.path)} ${waiting(at)}`),
+    `mount -n -t tmpfs -o mode=0700,${size} tmpfs ${quoted(path)}`,
+    ...links.map((link) => `ln -s -- ${quoted(link.target)} ${quoted(link.path)}`),
+    ...binds.map((bind, at) => `place ${waiting(at)} ${quoted(bind.path)}`),
+  ];
+}
+
 function bindLine({ path }: Bind): string {
   return `${asInMountinfo(path)} ${asInMountinfo(path)} none rbind 0 0`;
 }
@@ -124,15 +137,22 @@ function coverLine(path: string): string {
  * them. Then looks whether it worked: a mount that cannot be made so is only harmless if nobody gets there.
  */
 function protection(confinement: Confinement): string {
-  const exceptions = confinement.binds.toReversed().map(({ path, writable }) => {
+  const { binds, privates } = confinement;
+  // The deepest first: of nested ones the inner decides.
+  const all = [...binds, ...privates.flatMap((mount) => mount.binds)].sort(
+    (left, right) => right.path.length - left.path.length,
+  );
+  const exceptions = all.map(({ path, writable }) => {
     const point = quoted(asInMountinfo(path));
     return `${point}|${point}/*) ${writable ? "continue" : ""} ;;`;
   });
-  const masks = confinement.masks.map((mask) => `${quoted(asInMountinfo(mask))}) continue ;;`);
+  const stays = (folder: string) => `${quoted(asInMountinfo(folder))}) continue ;;`;
+  const own = privates.map(({ path }) => stays(path));
+  const masks = confinement.masks.map(stays);
   const rest = confinement.rootWritable ? "*) continue ;;" : "";
   const eachToProtect = `while read -r _ _ _ _ point options _; do
   case $point in
-    ${[...exceptions, ...masks, rest].join("\n    ")}
+    ${[...own, ...exceptions, ...masks, rest].join("\n    ")}
     /dev|/dev/*|/proc|/proc/*) continue ;;
   esac
   case $options in ro|ro,*) continue ;; esac`;
