@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { searchPath } from "./packages/testkit/src/agent-program.ts";
 import { CountReporter } from "./test/reporter.ts";
 
 export default defineConfig({
@@ -11,6 +12,7 @@ export default defineConfig({
     // Most of the time of the tests is spent waiting for other programs.
     maxWorkers: 2,
     reporters: ["default", new CountReporter()],
+    env: { PATH: searchPath() },
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

@@ -1,6 +1,6 @@
 // Records what real servers say in the checks of `flint conformance`, for tests to hold ours against:
 //   npx tsx --conditions=@flint/source scripts/record-answers.ts [codex] [acp]
-// The programs are those that the setup of the tests finds or fetches (FLINT_TEST_AGENTS=1 node scripts/test-setup.mjs).
+// The programs are those that the setup of the tests finds or fetches (node scripts/test-setup.mjs).
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { agentProgram } from "@flint/testkit";

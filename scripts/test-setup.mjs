@@ -1,34 +1,40 @@
-// Runs before the tests: looks for the programs that some of them need, gets what can be had without
-// touching the system, and says loudly what is missing. FLINT_TEST_REQUIRE=a,b makes a gap an error.
+// Runs before the tests: looks for the programs that some of them need, fetches what is missing into a cache without
+// touching the system, and says loudly what could not be had. CONTRIBUTING.md has the variables that steer it.
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { CACHE } from "./test-setup/machine.mjs";
-import { PARTS, plan, provide } from "./test-setup/parts.mjs";
+import { dirname } from "node:path";
+import { FOUND } from "./test-setup/cache.mjs";
+import { forgetLists } from "./test-setup/debian.mjs";
+import { plan, provide, seconds } from "./test-setup/parts.mjs";
 
 const say = (line) => console.log(line);
 
-function main() {
-  const { wanted, required, large } = plan();
+async function main() {
+  const started = performance.now();
+  const { wanted, required } = plan();
+  // Fetched in parallel, reported in order.
+  const results = await Promise.all(wanted.map((part) => provide(part, say)));
+  await forgetLists();
   const found = {};
   const missing = [];
-  for (const part of PARTS.filter(({ name }) => wanted.includes(name))) {
-    const result = provide(part, { large, say });
-    if (result.path !== undefined) {
-      found[part.name] = result;
-      say(`ok ${part.name} ${result.path} (${result.how})`);
+  for (const [at, part] of wanted.entries()) {
+    const { path, how, reason } = results[at];
+    if (path !== undefined) {
+      found[part.name] = { path, how, ...(part.onPath && { onPath: true }) };
+      say(`ok ${part.name} ${path} (${how})`);
     } else {
       if (required.includes(part.name)) missing.push(part.name);
-      say(`SKIP ${part.name} its tests will be skipped (${result.reason}): ${part.hint}`);
+      say(`SKIP ${part.name} its tests will be skipped (${reason}): ${part.hint}`);
     }
   }
-  mkdirSync(CACHE, { recursive: true });
-  writeFileSync(join(CACHE, "found.json"), `${JSON.stringify(found, null, 2)}\n`);
+  mkdirSync(dirname(FOUND), { recursive: true });
+  writeFileSync(FOUND, `${JSON.stringify(found, null, 2)}\n`);
+  say(`set up in ${seconds(performance.now() - started)} (not part of the test time)`);
   if (missing.length > 0)
     throw new Error(`FLINT_TEST_REQUIRE names ${missing.join(", ")}, which could not be provided`);
 }
 
 try {
-  main();
+  await main();
 } catch (error) {
   console.error(`test setup: ${error.message}`);
   process.exitCode = 1;

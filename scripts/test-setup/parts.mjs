@@ -1,16 +1,24 @@
-import { acpx, claudeAgentAcp, codexAcp } from "./acp.mjs";
-import { claude, codex } from "./agents.mjs";
-import { bwrap } from "./bwrap.mjs";
-import { chromium } from "./chromium.mjs";
-import { codexSdk } from "./codex-sdk.mjs";
-import { installDebian, mayInstall } from "./machine.mjs";
-import { node24 } from "./node24.mjs";
-import { redis } from "./redis.mjs";
-import { tmux } from "./tmux.mjs";
+import { bwrap, chromium, git, redis, tmux } from "./debian-programs.mjs";
+import { acpx, claude, claudeAgentAcp, codex, codexAcp, codexSdk, node24 } from "./npm-programs.mjs";
+
+/**
+ * A program that some tests need.
+ * @typedef {object} Part
+ * @property {string} name
+ * @property {() => Promise<Found | Missing | undefined>} find looks without changing anything
+ * @property {() => Promise<void>} fetch gets it without touching the system, or rejects with the reason
+ * @property {"agents"} [serves] only the tests with real agents need it
+ * @property {boolean} [onPath] Flint itself looks for it on PATH, and so finds a private copy there in tests
+ * @property {string} hint how a person gets it
+ *
+ * @typedef {{ path: string, how: string }} Found
+ * @typedef {{ reason: string }} Missing
+ */
 
 /** Every part that can be looked for. */
 export const PARTS = [
   bwrap,
+  git,
   redis,
   chromium,
   node24,
@@ -23,46 +31,53 @@ export const PARTS = [
   tmux,
 ];
 
-/** The parts that tests use today. */
-const USUAL = ["bwrap"];
+/** Parts that no test needs yet; FLINT_TEST_PARTS asks for them. */
+const UNUSUAL = ["redis"];
 
-/** Reads from the environment which parts to look for, which must be there, and which large ones to fetch. */
+/** Reads from the environment which parts to look for, and which of them must be there. */
 export function plan(environment = process.env) {
-  const required = names(environment.FLINT_TEST_REQUIRE);
-  const agents =
-    environment.FLINT_TEST_AGENTS === "1"
-      ? ["codex", "claude", "codex-acp", "claude-agent-acp", "acpx", "node24", "codex-sdk", "tmux"]
-      : [];
-  const wanted = [...new Set([...USUAL, ...names(environment.FLINT_TEST_PARTS), ...required, ...agents])];
-  const unknown = wanted.filter((name) => !PARTS.some((part) => part.name === name));
+  const withAgents = environment.FLINT_TEST_AGENTS !== "0";
+  const usual = PARTS.filter(
+    ({ name, serves }) => !UNUSUAL.includes(name) && (withAgents || serves !== "agents"),
+  );
+  const expand = (list) =>
+    names(list).flatMap((name) => (name === "all" ? usual.map((part) => part.name) : [name]));
+  const required = expand(environment.FLINT_TEST_REQUIRE);
+  const without = names(environment.FLINT_TEST_WITHOUT);
+  const asked = [...expand("all"), ...names(environment.FLINT_TEST_PARTS), ...required];
+  const unknown = [...new Set([...asked, ...without])].filter(
+    (name) => !PARTS.some((part) => part.name === name),
+  );
   if (unknown.length > 0) {
     throw new Error(
       `unknown part ${unknown.join(", ")}; known are ${PARTS.map((part) => part.name).join(", ")}`,
     );
   }
-  return { wanted, required, large: [...required, ...agents] };
+  const wanted = PARTS.filter(({ name }) => asked.includes(name) && !without.includes(name));
+  return { wanted, required: required.filter((name) => !without.includes(name)) };
 }
 
-/** Looks for a part, gets it where that is allowed, and returns what was found or why nothing was. */
-export function provide(part, { large, say }) {
+/** Looks for a part, fetches it if it is not there or broken, and returns what was found or why nothing was. */
+export async function provide(part, say) {
   try {
-    return part.find() ?? obtain(part, { large, say });
+    const found = await part.find();
+    if (found?.path !== undefined) return found;
+    const started = performance.now();
+    try {
+      await part.fetch();
+    } catch (error) {
+      return { reason: [found?.reason, error.message].filter(Boolean).join("; ") };
+    }
+    say(`.. ${part.name} fetched in ${seconds(performance.now() - started)}`);
+    return (await part.find()) ?? { reason: "not found even after it was fetched" };
   } catch (error) {
     return { reason: error.message };
   }
 }
 
-function obtain(part, { large, say }) {
-  if (part.fetch && (!part.large || large.includes(part.name))) {
-    say(`.. ${part.name} is being fetched`);
-    part.fetch();
-  } else if (part.debian && mayInstall()) {
-    say(`.. ${part.name} is being installed`);
-    installDebian(part.debian);
-  } else {
-    return { reason: "not found" };
-  }
-  return part.find() ?? { reason: "not found even after it was fetched" };
+/** A duration for people. */
+export function seconds(milliseconds) {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
 function names(list = "") {

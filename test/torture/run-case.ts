@@ -1,3 +1,4 @@
+import { isRequired } from "@flint/testkit";
 import { type Measurements, SkippedCase, type TortureCase } from "./case.ts";
 import { Context, Ledger } from "./context.ts";
 import { brokenPromises } from "./figures.ts";
@@ -43,9 +44,4 @@ async function withinLimit(running: Promise<Measurements>): Promise<Measurements
     timer = setTimeout(() => reject(late), LONGEST_CASE_MS);
   });
   return Promise.race([running, limit]).finally(() => clearTimeout(timer));
-}
-
-function isRequired(part: string): boolean {
-  const required = (process.env.FLINT_TEST_REQUIRE ?? "").split(",");
-  return required.some((name) => name.trim() === part);
 }

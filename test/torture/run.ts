@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { searchPath } from "@flint/testkit";
 import { buildPrograms } from "../server/build.ts";
 import type { TortureCase } from "./case.ts";
 import { CASES } from "./cases.ts";
@@ -14,6 +15,7 @@ async function main(): Promise<void> {
   const options = { short: { type: "boolean" }, only: { type: "string" } } as const;
   const { short = false, only } = parseArgs({ options }).values;
   const chosen = choose(only);
+  process.env.PATH = searchPath();
   await buildPrograms();
   const ledger = new Ledger();
   const counts = { passed: 0, failed: 0, skipped: 0 };

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { type TestFunction, test } from "vitest";
-import { agentProgram } from "./agent-program.ts";
+import { agentProgram, foundProgram } from "./agent-program.ts";
 
 /** Registers a test, as vitest's `test` does. */
 export type TestRegistrar = (title: string, body: TestFunction, timeoutMs?: number) => void;
@@ -34,14 +34,35 @@ const PARTS = {
 export type Part = keyof typeof PARTS;
 
 /**
- * A `test` for what only works where the part is there: found by trying it. Where it is missing the test is
- * shown as skipped, with the reason in its title; where FLINT_TEST_REQUIRE names the part that is an error instead.
+ * A `test` for what only works where the part is there: found by the set-up, which tried it, or by trying it here. Where
+ * it is missing the test is shown as skipped, with the reason in its title; where FLINT_TEST_REQUIRE names the part
+ * that is an error instead.
  */
 export function needs(part: Part): TestRegistrar {
-  const missing = ask(PARTS[part]);
+  const missing = whyMissing(part);
   if (missing === undefined) return (title, body, timeoutMs) => test(title, body, timeoutMs);
-  if (required().includes(part)) throw new Error(`FLINT_TEST_REQUIRE names ${part}, but ${missing}`);
+  if (isRequired(part)) throw new Error(`FLINT_TEST_REQUIRE names ${part}, but ${missing}`);
   return (title) => test.skip(`${title} (needs ${part}: ${missing})`, () => {});
+}
+
+/** Whether FLINT_TEST_REQUIRE names a part, or all that a set-up can provide. */
+export function isRequired(part: string): boolean {
+  const required = (process.env.FLINT_TEST_REQUIRE ?? "").split(",").map((name) => name.trim());
+  return required.includes(part) || (required.includes("all") && part !== "root");
+}
+
+/** What was found out about a part with the search path that counted then. */
+const known = new Map<string, string | undefined>();
+
+function whyMissing(part: Part): string | undefined {
+  const key = `${part} ${process.env.PATH}`;
+  if (!known.has(key)) known.set(key, isFound(part) ? undefined : ask(PARTS[part]));
+  return known.get(key);
+}
+
+/** What Flint looks for on PATH has to be found there. */
+function isFound(part: Part): boolean {
+  return !["bwrap", "git", "tmux"].includes(part) && foundProgram(part) !== undefined;
 }
 
 /** Why a part is missing, if it is. */
@@ -50,8 +71,4 @@ function ask([program, ...rest]: readonly [string, ...string[]]): string | undef
   if (status === 0) return undefined;
   const said = stderr?.trim().split("\n").at(-1);
   return error?.message ?? `${program} says: ${said || `exit code ${status}`}`;
-}
-
-function required(): string[] {
-  return (process.env.FLINT_TEST_REQUIRE ?? "").split(",").map((name) => name.trim());
 }
