@@ -29,7 +29,7 @@ function begin(): Promise<TurnCheckpoint> {
     turnId: mintId(),
     roots: [folder],
     ephemeral: false,
-    failed,
+    onError: failed,
   });
 }
 

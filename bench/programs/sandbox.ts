@@ -10,7 +10,7 @@ async function timed(sandbox: CommandSandbox, policy: SandboxPolicy): Promise<nu
   const start = performance.now();
   const { exitCode } = await sandbox.launch({
     ...{ command: ["true"], cwd: workspace, workspace, policy },
-    output: (text) => process.stderr.write(text),
+    onOutput: (text) => process.stderr.write(text),
   });
   if (exitCode !== 0) throw new Error(`true ended with ${exitCode}`);
   return performance.now() - start;

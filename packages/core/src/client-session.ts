@@ -9,16 +9,16 @@ import {
 } from "@flint/protocol";
 import type { Announcements } from "./thread/announcements.ts";
 import type { LiveThread } from "./thread/live-thread.ts";
-import type { Follower, Subscription } from "./thread/subscription.ts";
+import type { Subscriber, Subscription } from "./thread/subscription.ts";
 
 /** An event that is told to one client only; with its number if it is in the log. */
-export type FirstEvent = EventBody & { readonly seq?: number };
+export type InitialEvent = EventBody & { readonly seq?: number };
 
 /** From where, and with what first, a client follows a thread. */
-export interface Follow {
+export interface SubscriptionStart {
   readonly afterSeq: number;
   /** Told to this client only, before anything else. */
-  readonly first: readonly FirstEvent[];
+  readonly first: readonly InitialEvent[];
 }
 
 /** Whoever answers the calls of a client. */
@@ -38,17 +38,17 @@ export class ClientSession {
   // Few clients are ever named; the first id of a process takes longer to make than the rest of a connection.
   readonly #id = lazy(() => mintId());
   readonly #engine: MethodCaller;
-  readonly #follower: Follower;
+  readonly #subscriber: Subscriber;
   readonly #announcements: Announcements;
   readonly #subscriptions = new Map<string, { thread: LiveThread; subscription: Subscription }>();
   #closed = false;
 
-  constructor(engine: MethodCaller, follower: Follower, announcements: Announcements, cwd?: string) {
+  constructor(engine: MethodCaller, follower: Subscriber, announcements: Announcements, cwd?: string) {
     this.cwd = cwd;
     this.#engine = engine;
-    this.#follower = follower;
+    this.#subscriber = follower;
     this.#announcements = announcements;
-    if (follower.announced !== undefined) announcements.add(this);
+    if (follower.announce !== undefined) announcements.add(this);
   }
 
   /** What this client is called where it is said who answered. */
@@ -69,32 +69,32 @@ export class ClientSession {
   }
 
   /** Whether this client follows a thread. */
-  follows(threadId: string): boolean {
+  isSubscribed(threadId: string): boolean {
     return this.#subscriptions.get(threadId)?.subscription.closed === false;
   }
 
   /** Whether this client follows a thread that nobody else follows. */
-  alone(threadId: string): boolean {
+  isOnlySubscriber(threadId: string): boolean {
     const followed = this.#subscriptions.get(threadId);
     return followed !== undefined && followed.thread.log.followers <= 1;
   }
 
   /** To be called when the client can take more again. */
-  relieved(): void {
+  drained(): void {
     for (const { subscription } of this.#subscriptions.values()) void subscription.catchUp();
   }
 
   /** Begins to follow a thread, or begins anew from another place. */
-  follow(thread: LiveThread, { afterSeq, first }: Follow, at: number): void {
+  subscribe(thread: LiveThread, { afterSeq, first }: SubscriptionStart, at: number): void {
     if (this.#closed) return;
-    this.unfollow(thread.id);
+    this.unsubscribe(thread.id);
     this.#forgetClosed();
-    const subscription = thread.log.follow(this.#follower, afterSeq);
+    const subscription = thread.log.follow(this.#subscriber, afterSeq);
     this.#subscriptions.set(thread.id, { thread, subscription });
     void subscription.begin(first.map((body) => ({ ...body, at })));
   }
 
-  unfollow(threadId: string): void {
+  unsubscribe(threadId: string): void {
     const followed = this.#subscriptions.get(threadId);
     if (followed === undefined) return;
     followed.thread.log.unfollow(followed.subscription);
@@ -105,17 +105,17 @@ export class ClientSession {
    * Passes on what happens in threads that this client does not follow; of the others it hears anyway. Whoever does not
    * read is told nothing of it, so that nothing piles up; the next list has it all.
    */
-  announced(event: ThreadEvent): void {
+  announce(event: ThreadEvent): void {
     const { threadId } = threadOf(event);
-    if (this.#follower.full()) return;
-    if (!this.follows(threadId)) this.#follower.announced?.(event);
+    if (this.#subscriber.isFull()) return;
+    if (!this.isSubscribed(threadId)) this.#subscriber.announce?.(event);
   }
 
   /** The client is gone; what it started goes on. */
   close(): void {
     this.#closed = true;
     this.#announcements.remove(this);
-    for (const threadId of [...this.#subscriptions.keys()]) this.unfollow(threadId);
+    for (const threadId of [...this.#subscriptions.keys()]) this.unsubscribe(threadId);
   }
 
   /** Threads that were deleted or could not be read on have let go of us already. */

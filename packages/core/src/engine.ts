@@ -23,7 +23,7 @@ import { workspaceHandlers } from "./handlers/workspace.ts";
 import { Reply } from "./reply.ts";
 import { type EngineOptions, Services } from "./services.ts";
 import { wellFormed } from "./text/well-formed.ts";
-import type { Follower } from "./thread/subscription.ts";
+import type { Subscriber } from "./thread/subscription.ts";
 
 /** Every method has exactly one handler here; the compiler says so. */
 const HANDLERS: FreeHandlers & ThreadHandlers = {
@@ -64,7 +64,7 @@ export class Engine implements MethodCaller {
    * A new client. It hears of threads once it starts, resumes or attaches to them. What it does without naming a folder
    * it does in `cwd`, or where the server works.
    */
-  connect(follower: Follower, cwd?: string): ClientSession {
+  connect(follower: Subscriber, cwd?: string): ClientSession {
     return new ClientSession(this, follower, this.#services.announcements, cwd);
   }
 
@@ -134,7 +134,7 @@ export class Engine implements MethodCaller {
       try {
         await thread.log.commit(events, () => {
           reply.give(result);
-          if (follow !== undefined) client.follow(thread, follow, services.options.clock.now());
+          if (follow !== undefined) client.subscribe(thread, follow, services.options.clock.now());
         });
         outcome.after?.();
       } finally {

@@ -3,6 +3,6 @@ export type { ClientSession } from "./client-session.ts";
 export { Engine } from "./engine.ts";
 export * from "./ports/index.ts";
 export { RedactedStream, Redactor, redact, secretsIn } from "./redact/index.ts";
-export { keysOfServer } from "./redact/server-keys.ts";
+export { mcpServerSecrets } from "./redact/server-keys.ts";
 export type { EngineOptions } from "./services.ts";
-export type { Follower } from "./thread/subscription.ts";
+export type { Subscriber } from "./thread/subscription.ts";

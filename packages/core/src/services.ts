@@ -26,7 +26,7 @@ import type {
   Workspaces,
 } from "./ports/index.ts";
 import { Redactor } from "./redact/index.ts";
-import { keysOfServer } from "./redact/server-keys.ts";
+import { mcpServerSecrets } from "./redact/server-keys.ts";
 import { Catalogue } from "./settings/catalogue.ts";
 import { refuseUnconfined } from "./settings/unconfined.ts";
 import { Announcements } from "./thread/announcements.ts";
@@ -61,14 +61,14 @@ export interface EngineOptions {
   /** The user's home folder; a writable root around it confines nothing. */
   readonly home?: string | undefined;
   readonly approvalTimeoutMs: number;
-  readonly idleMs: number;
-  readonly backgroundMs: number;
+  readonly idleTimeoutMs: number;
+  readonly backgroundTimeoutMs: number;
   /** Texts that are kept out of the log and of everything that is told, such as the keys of model providers. */
   readonly secrets?: readonly string[] | undefined;
   /** What a completed turn has survived, in words for `config/read`. */
   readonly durability: string;
   /** Runs last when the server ends. */
-  atEnd?(): Promise<void>;
+  onClose?(): Promise<void>;
   /** Whether a path is a folder that can be worked in. */
   isFolder(path: string): Promise<boolean>;
   /** Where a path really leads, free of links; the path itself if nothing is there. */
@@ -178,7 +178,7 @@ export class Services {
    */
   async bringMcpServers(thread: LiveThread, servers: readonly McpServerConfig[] | undefined): Promise<void> {
     if (servers === undefined) return;
-    this.redactor.learn(servers.flatMap(keysOfServer));
+    this.redactor.learn(servers.flatMap(mcpServerSecrets));
     const isChange = this.registry.brought.bringServers(thread.id, servers);
     if (isChange && thread.log.state.activeTurnId === undefined) await thread.dropSession();
   }
@@ -208,7 +208,7 @@ export class Services {
     await this.registry.close();
     await this.options.store.close();
     await this.options.ephemeralStore.close();
-    await this.options.atEnd?.();
+    await this.options.onClose?.();
     await this.options.checkpoints?.close();
   }
 

@@ -60,13 +60,13 @@ export class Connection implements DeskClient {
     });
     const desk = service.open(this);
     this.#desk = desk;
-    const follower = {
-      tell: (event: ThreadEvent) => desk.tell(event),
-      full: () => this.#peer.outbox.full,
-      ...(desk.announced === undefined ? {} : { announced: (event: ThreadEvent) => desk.announced?.(event) }),
+    const subscriber = {
+      send: (event: ThreadEvent) => desk.tell(event),
+      isFull: () => this.#peer.outbox.full,
+      ...(desk.announced === undefined ? {} : { announce: (event: ThreadEvent) => desk.announced?.(event) }),
     };
-    this.#session = engine.connect(follower, cwd);
-    this.#peer.outbox.onRelief(() => this.#session.relieved());
+    this.#session = engine.connect(subscriber, cwd);
+    this.#peer.outbox.onRelief(() => this.#session.drained());
     this.closed = this.#peer.closed;
     void this.closed.then(() => this.#onClosed());
     this.#peer.start();
@@ -110,11 +110,11 @@ export class Connection implements DeskClient {
   }
 
   follows(threadId: string): boolean {
-    return this.#session.follows(threadId);
+    return this.#session.isSubscribed(threadId);
   }
 
   alone(threadId: string): boolean {
-    return this.#session.alone(threadId);
+    return this.#session.isOnlySubscriber(threadId);
   }
 
   #onClosed(): void {

@@ -31,7 +31,7 @@ const CONNECT = `require("net").connect(process.argv[1])
 async function attempt(path: string, workspace: string, options: ServerOptions): Promise<string> {
   const engine = composeEngine({ ...options, cwd: workspace });
   onTestFinished(() => engine.close());
-  const session = engine.connect({ tell: () => undefined, full: () => false });
+  const session = engine.connect({ send: () => undefined, isFull: () => false });
   const ran = await new Promise<Result<"command/exec">>((resolve, reject) => {
     const params = {
       command: [process.execPath, "-e", CONNECT, path],

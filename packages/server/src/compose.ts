@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Engine, keysOfServer, secretsIn } from "@flint/core";
+import { Engine, mcpServerSecrets, secretsIn } from "@flint/core";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { composeAgents } from "./agents.ts";
 import {
@@ -64,7 +64,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     }),
     drivers: options.drivers ?? agents.drivers,
     sandbox,
-    atEnd: () => agents.close(),
+    onClose: () => agents.close(),
     checkpoints: new CheckpointsOnDemand(async () => {
       const { FileCheckpoints } = await import("@flint/host/checkpoints");
       return new FileCheckpoints({ root: userRoot });
@@ -80,7 +80,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     secrets: [
       ...(options.secrets ?? []),
       ...secretsIn(inheritedEnvironment()),
-      ...(options.mcpServers ?? []).flatMap(keysOfServer),
+      ...(options.mcpServers ?? []).flatMap(mcpServerSecrets),
     ],
     clock: options.clock ?? SYSTEM_CLOCK,
     cwd: options.cwd ?? process.cwd(),
@@ -91,8 +91,8 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     allowUnconfined: options.allowUnconfined ?? isUnconfined(options),
     home: homeFolder(),
     approvalTimeoutMs: options.approvalTimeoutMs ?? TEN_MINUTES,
-    idleMs: options.idleMs ?? FIVE_MINUTES,
-    backgroundMs: options.backgroundMs ?? ONE_DAY,
+    idleTimeoutMs: options.idleMs ?? FIVE_MINUTES,
+    backgroundTimeoutMs: options.backgroundMs ?? ONE_DAY,
     durability: DURABILITY_WORDS[durability],
     isFolder,
     realPath,

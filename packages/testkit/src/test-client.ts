@@ -32,7 +32,7 @@ export class TestClient {
   readonly #waiters = new Set<Waiter>();
 
   constructor(engine: Engine) {
-    this.session = engine.connect({ tell: (event) => this.#tell(event), full: () => this.full });
+    this.session = engine.connect({ send: (event) => this.#tell(event), isFull: () => this.full });
   }
 
   /** The events that came, without the answers. */
@@ -125,7 +125,7 @@ export class TestClient {
   /** Takes more again, and says so. */
   relieved(): void {
     this.full = false;
-    this.session.relieved();
+    this.session.drained();
   }
 
   /** Forgets what came so far. */

@@ -9,9 +9,9 @@ function listener(engine: Engine) {
   const told: ThreadEvent[] = [];
   let isFull = false;
   const session = engine.connect({
-    tell: (event) => told.push(event),
-    full: () => isFull,
-    announced: (event) => announced.push(event),
+    send: (event) => told.push(event),
+    isFull: () => isFull,
+    announce: (event) => announced.push(event),
   });
   const fill = (full: boolean) => {
     isFull = full;
@@ -75,7 +75,7 @@ describe("somebody who keeps a list of threads", () => {
     await client.runTurn(threadId, "hi");
     expect(list.names()).toEqual(["thread/started"]);
     list.fill(false);
-    list.session.relieved();
+    list.session.drained();
     expect(list.names()).toEqual(["thread/started"]);
     await client.runTurn(threadId, "again");
     expect(list.names().slice(1)).toEqual(["thread/status/changed", "thread/status/changed"]);
@@ -88,9 +88,9 @@ describe("somebody who keeps a list of threads", () => {
     const gone = listener(made.engine);
     gone.session.close();
     made.engine.connect({
-      tell: () => undefined,
-      full: () => false,
-      announced: () => {
+      send: () => undefined,
+      isFull: () => false,
+      announce: () => {
         throw new Error("broken");
       },
     });

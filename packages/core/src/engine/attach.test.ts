@@ -241,11 +241,11 @@ describe("following", () => {
     const { made, owner, threadId, turnId, gate } = await running();
     let calls = 0;
     const broken = made.engine.connect({
-      tell: () => {
+      send: () => {
         calls += 1;
         throw new Error("broken pipe");
       },
-      full: () => false,
+      isFull: () => false,
     });
     await broken.call("thread/resume", { threadId }, () => undefined);
     await broken.call("thread/attach", { threadId }, () => undefined);
@@ -254,14 +254,14 @@ describe("following", () => {
     await settled();
     // Once for the resume, once for the reason why it is not followed any more, once for the attach.
     expect(calls).toBe(3);
-    expect(owner.session.alone(threadId)).toBe(true);
+    expect(owner.session.isOnlySubscriber(threadId)).toBe(true);
   });
 
   test("a client that cannot be answered gets what it called for nevertheless", async () => {
     const made = testEngine();
     const owner = made.connect();
     const threadId = await owner.startThread();
-    const mute = made.engine.connect({ tell: () => undefined, full: () => false });
+    const mute = made.engine.connect({ send: () => undefined, isFull: () => false });
     const calling = mute.call("turn/start", { threadId, input: [{ type: "text", text: "hi" }] }, () => {
       throw new Error("no way back");
     });
@@ -273,8 +273,14 @@ describe("following", () => {
     const made = testEngine();
     const [one, other] = [made.connect(), made.connect()];
     const threadId = await one.startThread();
-    expect([one.session.alone(threadId), other.session.alone(threadId)]).toEqual([true, false]);
+    expect([one.session.isOnlySubscriber(threadId), other.session.isOnlySubscriber(threadId)]).toEqual([
+      true,
+      false,
+    ]);
     await other.call("thread/attach", { threadId });
-    expect([one.session.alone(threadId), other.session.alone(threadId)]).toEqual([false, false]);
+    expect([one.session.isOnlySubscriber(threadId), other.session.isOnlySubscriber(threadId)]).toEqual([
+      false,
+      false,
+    ]);
   });
 });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 test("a client that names no folder works in its own, and one without a folder where the server does", async () => {
   const { engine } = testEngine();
   const at = async (cwd?: string) => {
-    const session = engine.connect({ tell: () => undefined, full: () => false }, cwd);
+    const session = engine.connect({ send: () => undefined, isFull: () => false }, cwd);
     const folders: string[] = [];
     await session.call("thread/start", {}, ({ thread }) => void folders.push(thread.cwd));
     await session.call("config/read", {}, (config) => void folders.push(config.cwd));
@@ -18,7 +18,7 @@ test("a client that names no folder works in its own, and one without a folder w
 
 test("a folder that a client names itself, or that its thread has, comes first", async () => {
   const { engine } = testEngine();
-  const session = engine.connect({ tell: () => undefined, full: () => false }, "/elsewhere");
+  const session = engine.connect({ send: () => undefined, isFull: () => false }, "/elsewhere");
   let threadId = "";
   await session.call("thread/start", { cwd: "/named" }, ({ thread }) => {
     expect(thread.cwd).toBe("/named");
@@ -30,7 +30,7 @@ test("a folder that a client names itself, or that its thread has, comes first",
 
 test("a command outside of any thread runs where its client works, unless the client says where", async () => {
   const { engine, sandbox } = testEngine();
-  const session = engine.connect({ tell: () => undefined, full: () => false }, "/elsewhere");
+  const session = engine.connect({ send: () => undefined, isFull: () => false }, "/elsewhere");
   await session.call("command/exec", { command: ["true"] }, () => undefined);
   await session.call("command/exec", { command: ["true"], cwd: "/named" }, () => undefined);
   const places = sandbox.launches.map(({ cwd, workspace }) => [cwd, workspace]);

@@ -9,9 +9,9 @@ describe("command/exec", () => {
     async () => {
       const made = testEngine({ sandboxPolicy: { type: "readOnly" } });
       made.sandbox.play = async (spec) => {
-        spec.output("out", "stdout");
-        spec.output("err", "stderr");
-        spec.output("put", "stdout");
+        spec.onOutput("out", "stdout");
+        spec.onOutput("err", "stderr");
+        spec.onOutput("put", "stdout");
         return { exitCode: 3, durationMs: 1, ended: "exited" };
       };
       const client = made.connect();
@@ -49,8 +49,8 @@ describe("command/exec", () => {
   test("keeps a bounded part of each stream, in whole characters, and says how much is missing", async () => {
     const made = testEngine();
     made.sandbox.play = async (spec) => {
-      for (let count = 0; count < 3; count += 1) spec.output("é".repeat(300_000), "stdout");
-      spec.output("small", "stderr");
+      for (let count = 0; count < 3; count += 1) spec.onOutput("é".repeat(300_000), "stdout");
+      spec.onOutput("small", "stderr");
       return { exitCode: 0, durationMs: 1, ended: "timedOut" };
     };
     const result = await made.connect().call("command/exec", { command: ["yes"] });

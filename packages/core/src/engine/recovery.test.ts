@@ -200,7 +200,7 @@ describe("a damaged log", () => {
     const client = made.connect();
     await client.call("thread/resume", { threadId });
     expect((await client.waitFor("warning")).data).toMatchObject({ threadId, reason: "followingFailed" });
-    expect(client.session.follows(threadId)).toBe(false);
+    expect(client.session.isSubscribed(threadId)).toBe(false);
     store.readWaits = async () => undefined;
     await client.call("thread/resume", { threadId });
     await client.waitFor("turn/completed");

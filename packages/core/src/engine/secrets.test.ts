@@ -65,8 +65,8 @@ describe("keys and secrets", () => {
     const threadId = await client.startThread();
     const turn = await client.runTurn(threadId, "go");
     expect(turn.error?.message).toContain("refused [redacted:secret]");
-    made.sandbox.play = async ({ output }) => {
-      output(`${KEY}\n`, "stdout");
+    made.sandbox.play = async ({ onOutput }) => {
+      onOutput(`${KEY}\n`, "stdout");
       return { exitCode: 0, durationMs: 0, ended: "exited" };
     };
     expect(await client.call("command/exec", { command: ["env"] })).toMatchObject({

@@ -8,8 +8,8 @@ describe("a command of the user's own", () => {
     const made = testEngine({ scripts: [[{ text: "I see." }]] });
     const client = made.connect();
     const threadId = await client.startThread();
-    made.sandbox.play = async ({ output }) => {
-      output("two failures\n", "stdout");
+    made.sandbox.play = async ({ onOutput }) => {
+      onOutput("two failures\n", "stdout");
       return EXITED;
     };
     const wanted = { threadId, command: "npm test", timeoutMs: 5_000 };

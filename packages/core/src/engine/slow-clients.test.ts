@@ -150,6 +150,6 @@ describe("a client that stops reading", () => {
     slow.relieved();
     await settled();
     expect(slow.told.at(-1)?.type).toBe("thread/deleted");
-    expect(slow.session.follows(threadId)).toBe(false);
+    expect(slow.session.isSubscribed(threadId)).toBe(false);
   });
 });

@@ -34,7 +34,7 @@ describe("a turn from its beginning to its end", () => {
   test("a client that goes on without waiting gets everything in the same order", async () => {
     const { engine } = testEngine();
     const order: string[] = [];
-    const session = engine.connect({ tell: (event) => order.push(event.type), full: () => false });
+    const session = engine.connect({ send: (event) => order.push(event.type), isFull: () => false });
     let turn: Promise<void> | undefined;
     await session.call("thread/start", {}, ({ thread }) => {
       order.push("<- thread/start");
@@ -156,7 +156,7 @@ describe("two turns at once", () => {
     const { engine, driver } = testEngine({ scripts: [[], [{ wait: gate }]] });
     let next: Promise<void> | undefined;
     const session = engine.connect({
-      tell: (event) => {
+      send: (event) => {
         if (event.type !== "turn/completed" || next !== undefined) return;
         next = session.call(
           "turn/start",
@@ -164,7 +164,7 @@ describe("two turns at once", () => {
           () => undefined,
         );
       },
-      full: () => false,
+      isFull: () => false,
     });
     let threadId = "";
     await session.call("thread/start", {}, ({ thread }) => {

@@ -1,10 +1,10 @@
 import { testEngine } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { SILENT_WORKSPACES, type WorkspaceConfig, type Workspaces } from "../ports/index.ts";
+import { NO_WORKSPACE_CONFIG, type WorkspaceConfig, type Workspaces } from "../ports/index.ts";
 
 function workspaces(configs: Readonly<Record<string, Partial<WorkspaceConfig>>>): Workspaces {
   return {
-    ...SILENT_WORKSPACES,
+    ...NO_WORKSPACE_CONFIG,
     configOf: async (cwd) => ({ mcpServers: [], notices: [], ...configs[cwd] }),
   };
 }

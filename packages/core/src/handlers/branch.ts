@@ -28,7 +28,7 @@ export const branchHandlers: Pick<
       result: { thread: described, modelProvider: described.modelProvider, ...spentBy(fork.log.state) },
       after: () => {
         const follow = { afterSeq: fork.log.state.seq, first: [startedEvent(fork.log.state)] };
-        client.follow(fork, follow, services.options.clock.now());
+        client.subscribe(fork, follow, services.options.clock.now());
         announceNew(services, fork.log.state);
       },
     };

@@ -15,7 +15,7 @@ export const commandHandlers: Pick<FreeHandlers, "command/exec"> = {
       workspace: settings.cwd,
       policy: settings.sandboxPolicy,
       timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
-      output: (text, stream) => (stream === "stdout" ? stdout : stderr).add(text),
+      onOutput: (text, stream) => (stream === "stdout" ? stdout : stderr).add(text),
     });
     const timedOut = ended === "timedOut";
     const shown = services.redactor.value({ stdout: stdout.text, stderr: stderr.text });

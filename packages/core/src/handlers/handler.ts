@@ -1,5 +1,5 @@
 import type { EventBody, Method, Params, Result, ThreadMethod } from "@flint/protocol";
-import type { ClientSession, Follow } from "../client-session.ts";
+import type { ClientSession, SubscriptionStart } from "../client-session.ts";
 import type { Damage } from "../ports/index.ts";
 import type { Services } from "../services.ts";
 import type { LiveThread } from "../thread/live-thread.ts";
@@ -23,7 +23,7 @@ export interface ThreadContext extends HandlerContext {
 export interface ThreadOutcome<Name extends Method> {
   readonly result: Result<Name>;
   readonly events?: readonly EventBody[];
-  readonly follow?: Follow;
+  readonly follow?: SubscriptionStart;
   after?(): void;
   /** Runs last, also if the events could not be stored. */
   release?(): void;

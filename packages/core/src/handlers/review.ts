@@ -23,7 +23,7 @@ export const reviewHandlers: Pick<ThreadHandlers, "review/start"> = {
     return {
       result: { turn: decided.turn, reviewThreadId: review.id },
       after: () => {
-        client.follow(review, { afterSeq: 0, first: [] }, services.options.clock.now());
+        client.subscribe(review, { afterSeq: 0, first: [] }, services.options.clock.now());
         announceNew(services, review.log.state);
         review.start(decided.started);
       },

@@ -99,14 +99,14 @@ export const threadHandlers: Pick<
     return {
       result: { thread: state.thread, modelProvider: state.thread.modelProvider },
       after: () => {
-        client.follow(thread, { afterSeq: state.seq, first }, services.options.clock.now());
+        client.subscribe(thread, { afterSeq: state.seq, first }, services.options.clock.now());
         announceNew(services, state);
       },
     };
   },
 
   async "thread/unsubscribe"({ threadId }, { client }) {
-    return { result: {}, after: () => client.unfollow(threadId) };
+    return { result: {}, after: () => client.unsubscribe(threadId) };
   },
 
   async "thread/loaded/list"(_params, { services }) {

@@ -124,7 +124,7 @@ function newQueuedInput(now: number, input: readonly UserInput[], clientId: stri
 
 /** Whoever starts a turn hears of it, also if it never asked to follow the thread. */
 function followIfNew({ client, thread }: ThreadContext): Pick<ThreadOutcome<"turn/start">, "follow"> {
-  return client.follows(thread.id) ? {} : { follow: { afterSeq: thread.log.current().seq, first: [] } };
+  return client.isSubscribed(thread.id) ? {} : { follow: { afterSeq: thread.log.current().seq, first: [] } };
 }
 
 /** The turn may end between the answer and the deed; then there is nothing left to stop. */

@@ -9,7 +9,7 @@ export interface CheckpointedTurn {
   /** A thread that leaves nothing behind. */
   readonly ephemeral: boolean;
   /** Told once when something cannot be saved: the turn goes on, and cannot be undone as a whole. */
-  failed(error: unknown): void;
+  onError(error: unknown): void;
 }
 
 /** The files of one running turn. None of its methods throws or rejects. */

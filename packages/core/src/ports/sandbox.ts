@@ -12,7 +12,7 @@ export interface LaunchSpec {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   /** Output as it comes, decoded, in order. Must be quick. */
-  output(text: string, stream: "stdout" | "stderr"): void;
+  onOutput(text: string, stream: "stdout" | "stderr"): void;
 }
 
 /** How a command ended. When this is known, no process of it is left. */

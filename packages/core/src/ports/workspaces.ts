@@ -28,7 +28,7 @@ export interface Workspaces {
 }
 
 /** Workspaces without a say. */
-export const SILENT_WORKSPACES: Workspaces = {
+export const NO_WORKSPACE_CONFIG: Workspaces = {
   configOf: async () => ({ mcpServers: [], notices: [] }),
   files: async () => [],
   trust: async () => undefined,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { McpServerConfig } from "../ports/index.ts";
-import { keysOfServer } from "./server-keys.ts";
+import { mcpServerSecrets } from "./server-keys.ts";
 
 function program(env: Record<string, string>): McpServerConfig {
   return { type: "stdio", name: "s", command: "x", args: [], env };
@@ -12,12 +12,12 @@ function address(headers: Record<string, string>): McpServerConfig {
 
 test("the keys of an MCP server are those that its variables and headers are named for", () => {
   const env = { GITHUB_TOKEN: "ghp_0123456789", ROOT: "/home/me/projects/mine", REGION: "eu-central-1-a" };
-  expect(keysOfServer(program(env))).toEqual(["ghp_0123456789"]);
+  expect(mcpServerSecrets(program(env))).toEqual(["ghp_0123456789"]);
   const headers = {
     ...{ Authorization: "Bearer abcdefghijklmnop", "X-Api-Key": "0123456789abcdef" },
     ...{ "X-Workspace": "the-workspace-of-everybody", Cookie: "session=0123456789" },
   };
-  expect(keysOfServer(address(headers))).toEqual([
+  expect(mcpServerSecrets(address(headers))).toEqual([
     "abcdefghijklmnop",
     "0123456789abcdef",
     "session=0123456789",
@@ -25,6 +25,6 @@ test("the keys of an MCP server are those that its variables and headers are nam
 });
 
 test("what is short or a path is no key, whatever it is called", () => {
-  expect(keysOfServer(program({ KEY: "abc", TOKEN: "/run/secrets/token" }))).toEqual([]);
-  expect(keysOfServer(address({ Authorization: "Bearer x" }))).toEqual([]);
+  expect(mcpServerSecrets(program({ KEY: "abc", TOKEN: "/run/secrets/token" }))).toEqual([]);
+  expect(mcpServerSecrets(address({ Authorization: "Bearer x" }))).toEqual([]);
 });

@@ -11,7 +11,7 @@ const SHORTEST = 12;
  * The keys that an MCP server is given. Other settings of it, such as folders and addresses, are ordinary text that
  * people have to be able to read in what they are asked.
  */
-export function keysOfServer(server: McpServerConfig): string[] {
+export function mcpServerSecrets(server: McpServerConfig): string[] {
   if (server.type === "stdio") return secretsIn(server.env);
   const named = Object.entries(server.headers).map(([name, value]) => [
     IDENTIFYING.test(name) ? "TOKEN" : name.replaceAll("-", "_"),

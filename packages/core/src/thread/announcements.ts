@@ -12,7 +12,7 @@ const ANNOUNCED: ReadonlySet<EventType> = new Set<EventType>([
 
 /** Somebody who hears of all threads. */
 export interface Listener {
-  announced(event: ThreadEvent): void;
+  announce(event: ThreadEvent): void;
 }
 
 /** Tells everybody who listens what changes the list of threads, whoever follows them. */
@@ -36,7 +36,7 @@ export class Announcements {
   tell(event: ThreadEvent): void {
     for (const listener of this.#listeners) {
       try {
-        listener.announced(event);
+        listener.announce(event);
       } catch {
         this.#listeners.delete(listener);
       }

@@ -79,7 +79,7 @@ export class LiveThread {
   #interrupted: string | undefined;
   #closed = false;
   /** What the agent does by itself, until it has a turn. */
-  #unasked: { readonly agent: string; readonly work: AgentInitiatedWork } | undefined;
+  #agentInitiated: { readonly agent: string; readonly work: AgentInitiatedWork } | undefined;
   /** Whether what waits in the queue may follow: not after a turn that did not complete, until a person asks for another. */
   #goesOn = false;
   /** When somebody last used it, in unix milliseconds. */
@@ -176,7 +176,7 @@ export class LiveThread {
     this.#runner = runner;
     if (this.#closed) runner.interrupt("serverStopped");
     if (this.#interrupted === turn.turnId) runner.interrupt("interrupt");
-    this.#running = this.#runToEnd(runner, turn.unasked !== undefined);
+    this.#running = this.#runToEnd(runner, turn.agentInitiated !== undefined);
   }
 
   /** Stops the running turn, also one that is only about to start. Throws `notRunning` if there is none. */
@@ -255,12 +255,12 @@ export class LiveThread {
     this.usedAt = this.#clock.now();
     // After an interruption or a failure a person should look before the queue goes on.
     this.#goesOn = status === "completed" && (!isUnasked || this.#goesOn);
-    if (this.#goesOn || this.#unasked !== undefined) void this.queue.run(() => this.#startNext());
+    if (this.#goesOn || this.#agentInitiated !== undefined) void this.queue.run(() => this.#startNext());
   }
 
   /** An agent that works by itself: that is a turn too, before what waits in the queue. */
   #wants(agent: string, work: AgentInitiatedWork): void {
-    this.#unasked = { agent, work };
+    this.#agentInitiated = { agent, work };
     void this.queue.run(() => this.#startNext());
   }
 
@@ -285,13 +285,13 @@ export class LiveThread {
   }
 
   #decideUnasked({ reason }: AgentInitiatedWork): DecidedTurn {
-    return this.decideTurn({ kind: "prompt", input: [], unasked: reason });
+    return this.decideTurn({ kind: "prompt", input: [], agentInitiated: reason });
   }
 
   /** What still waits for a turn, if its agent is still that of the thread. */
   #takeUnasked(): AgentInitiatedWork | undefined {
-    const { agent, work } = this.#unasked ?? {};
-    this.#unasked = undefined;
+    const { agent, work } = this.#agentInitiated ?? {};
+    this.#agentInitiated = undefined;
     if (work?.isWaiting() !== true) return undefined;
     if (agent === agentOfModel(this.log.state.settings.model)) return work;
     work.refuse();

@@ -13,7 +13,7 @@ import type { Clock, ThreadWriter } from "../ports/index.ts";
 import { Redactor } from "../redact/index.ts";
 import { DeltaBuffer, type DeltaPlace } from "./delta-buffer.ts";
 import { Followers } from "./subscribers.ts";
-import { type Follower, Subscription } from "./subscription.ts";
+import { type Subscriber, Subscription } from "./subscription.ts";
 import { isListedAlike, isSameStatus, keepLatestTurn, textLength, withAllItems } from "./view.ts";
 
 /** What follows it runs before the next event, and costs less than `queueMicrotask`, which makes a resource of its own. */
@@ -158,7 +158,7 @@ export class ThreadLog {
   }
 
   /** Follows the log from a place on; the follower has seen everything up to `afterSeq`. */
-  follow(follower: Follower, afterSeq: number): Subscription {
+  follow(follower: Subscriber, afterSeq: number): Subscription {
     const log = {
       settle: () => ({ state: this.current(), toldSeq: this.#followers.toldSeq }),
       read: this.#read,

@@ -41,9 +41,9 @@ export interface ThreadRegistryOptions {
   readonly approvalTimeoutMs: number;
   realPath(path: string): string;
   /** How long a thread that nobody uses stays loaded. */
-  readonly idleMs: number;
+  readonly idleTimeoutMs: number;
   /** How long the agent of a thread that nobody uses may go on with what it has in the background. */
-  readonly backgroundMs: number;
+  readonly backgroundTimeoutMs: number;
   readonly mcpServers: readonly McpServerConfig[];
   readonly workspaces: Workspaces;
   readonly redactor: Redactor;
@@ -257,20 +257,20 @@ export class ThreadRegistry {
   }
 
   #scheduleSweep(): void {
-    const { clock, idleMs } = this.#options;
-    this.#cancelSweep = clock.after(Math.max(1, idleMs / 2), () => {
+    const { clock, idleTimeoutMs } = this.#options;
+    this.#cancelSweep = clock.after(Math.max(1, idleTimeoutMs / 2), () => {
       this.#sweep();
       if (!this.#closed) this.#scheduleSweep();
     });
   }
 
   #sweep(): void {
-    const { clock, idleMs, backgroundMs } = this.#options;
+    const { clock, idleTimeoutMs, backgroundTimeoutMs } = this.#options;
     for (const { thread } of this.#loaded.values()) {
       const unusedMs = clock.now() - thread.usedAt;
-      if (unusedMs < idleMs) continue;
+      if (unusedMs < idleTimeoutMs) continue;
       // What cannot be stored now stays as it was on the disk; the next use of the thread says what is wrong.
-      void this.#quiet(thread, unusedMs >= backgroundMs).catch(() => undefined);
+      void this.#quiet(thread, unusedMs >= backgroundTimeoutMs).catch(() => undefined);
     }
   }
 

@@ -8,7 +8,7 @@ import {
 } from "@flint/protocol";
 import { Gate, settled } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { type FollowedLog, Subscription } from "./subscription.ts";
+import { type SubscribedLog, Subscription } from "./subscription.ts";
 
 const approval: Approval = {
   id: "a",
@@ -19,8 +19,8 @@ const approval: Approval = {
 };
 const asked: EventBody = { type: "approval/requested", data: { threadId: "t", approval } };
 
-/** A log that is told by hand. */
-class HandLog implements FollowedLog {
+/** A log that is sent by hand. */
+class HandLog implements SubscribedLog {
   readonly events: StoredEvent[] = [];
   toldSeq = 0;
   state: ThreadState = emptyThread("t");
@@ -39,7 +39,7 @@ class HandLog implements FollowedLog {
     return 0;
   }
 
-  /** Puts an event into the log and, unless it still waits for something, counts it as told. */
+  /** Puts an event into the log and, unless it still waits for something, counts it as sent. */
   add(body: EventBody, isTold = true): StoredEvent {
     const event: StoredEvent = { ...body, seq: this.events.length + 1, at: 0 };
     this.events.push(event);
@@ -52,35 +52,35 @@ function named(name: string): EventBody {
   return { type: "thread/name/updated", data: { threadId: "t", name } };
 }
 
-function follow(log: FollowedLog, afterSeq = 0) {
-  const told: ThreadEvent[] = [];
-  const follower = {
-    isFull: false,
-    tell: (event: ThreadEvent) => void told.push(event),
-    full: () => follower.isFull,
+function subscribe(log: SubscribedLog, afterSeq = 0) {
+  const sent: ThreadEvent[] = [];
+  const client = { full: false };
+  const subscriber = {
+    send: (event: ThreadEvent) => void sent.push(event),
+    isFull: () => client.full,
   };
-  const subscription = new Subscription(log, follower, afterSeq);
-  return { told, follower, subscription, numbers: () => told.map((event) => event.seq) };
+  const subscription = new Subscription(log, subscriber, afterSeq);
+  return { sent, client, subscription, numbers: () => sent.map((event) => event.seq) };
 }
 
 describe("one who follows a log", () => {
   test("is live at once when there is nothing to catch up with", () => {
     const log = new HandLog();
     const event = log.add(named("one"));
-    const { subscription, told } = follow(log, 1);
+    const { subscription, sent } = subscribe(log, 1);
     void subscription.catchUp();
     subscription.receive(event);
-    expect(told).toEqual([]);
+    expect(sent).toEqual([]);
     const next = log.add(named("two"));
     subscription.receive(next);
-    expect(told).toEqual([next]);
+    expect(sent).toEqual([next]);
   });
 
-  test("is not told from the log what was not yet told to anybody", async () => {
+  test("is not sent from the log what was not yet sent to anybody", async () => {
     const log = new HandLog();
     log.add(named("one"));
     const waiting = log.add(named("waits for the disk"), false);
-    const { subscription, numbers } = follow(log);
+    const { subscription, numbers } = subscribe(log);
     await subscription.catchUp();
     expect(numbers()).toEqual([1]);
     log.toldSeq = 2;
@@ -91,7 +91,7 @@ describe("one who follows a log", () => {
   test("catches up with what keeps coming while it reads", async () => {
     const log = new HandLog();
     log.add(named("one"));
-    const { subscription, numbers } = follow(log);
+    const { subscription, numbers } = subscribe(log);
     const catchingUp = subscription.catchUp();
     subscription.receive(log.add(named("two")));
     await catchingUp;
@@ -103,28 +103,28 @@ describe("one who follows a log", () => {
     const log = new HandLog();
     log.add(named("one"));
     log.add(named("two"));
-    const { subscription, follower, numbers } = follow(log);
+    const { subscription, client, numbers } = subscribe(log);
     const reading = new Gate();
     log.readWaits = () => reading.wait();
     const catchingUp = subscription.catchUp();
-    follower.isFull = true;
+    client.full = true;
     reading.open();
     await reading.opened;
-    follower.isFull = false;
+    client.full = false;
     await subscription.catchUp();
     await catchingUp;
     expect(numbers()).toEqual([1, 2]);
   });
 
-  test("stays behind while there is no room, and is told nothing twice afterwards", async () => {
+  test("stays behind while there is no room, and is sent nothing twice afterwards", async () => {
     const log = new HandLog();
-    const { subscription, follower, numbers } = follow(log);
+    const { subscription, client, numbers } = subscribe(log);
     await subscription.catchUp();
-    follower.isFull = true;
+    client.full = true;
     for (const name of ["one", "two", "three"]) subscription.receive(log.add(named(name)));
     await subscription.catchUp();
     expect(numbers()).toEqual([]);
-    follower.isFull = false;
+    client.full = false;
     await subscription.catchUp();
     expect(numbers()).toEqual([1, 2, 3]);
   });
@@ -133,53 +133,53 @@ describe("one who follows a log", () => {
     const log = new HandLog();
     log.state = { ...log.state, approvals: [approval] };
     const waiting = log.add(asked, false);
-    const { subscription, told } = follow(log);
+    const { subscription, sent } = subscribe(log);
     await subscription.catchUp();
     log.toldSeq = 1;
     subscription.receive(waiting);
     subscription.receive(log.add(named("later")));
-    expect(told.map((event) => event.type)).toEqual(["approval/requested", "thread/name/updated"]);
+    expect(sent.map((event) => event.type)).toEqual(["approval/requested", "thread/name/updated"]);
   });
 
   test("is not asked again when it falls behind and catches up", async () => {
     const log = new HandLog();
     log.state = { ...log.state, approvals: [approval] };
     const event = log.add(asked);
-    const { subscription, follower, told } = follow(log);
+    const { subscription, client, sent } = subscribe(log);
     await subscription.catchUp();
-    expect(told).toEqual([event]);
-    follower.isFull = true;
+    expect(sent).toEqual([event]);
+    client.full = true;
     subscription.receive(log.add(named("one")));
-    follower.isFull = false;
+    client.full = false;
     await subscription.catchUp();
-    expect(told.map((known) => known.type)).toEqual(["approval/requested", "thread/name/updated"]);
+    expect(sent.map((known) => known.type)).toEqual(["approval/requested", "thread/name/updated"]);
   });
 
-  test("hears why it is not told any more when the log cannot be read", async () => {
+  test("hears why it is not sent any more when the log cannot be read", async () => {
     const log = new HandLog();
     log.add(named("one"));
     log.readWaits = async () => {
       throw new Error("The disk is gone.");
     };
-    const { subscription, told } = follow(log);
+    const { subscription, sent } = subscribe(log);
     await subscription.catchUp();
-    expect(told).toMatchObject([{ type: "warning", data: { reason: "followingFailed" } }]);
+    expect(sent).toMatchObject([{ type: "warning", data: { reason: "followingFailed" } }]);
     expect(subscription.closed).toBe(true);
     subscription.receive(log.add(named("two")));
-    expect(told).toHaveLength(1);
+    expect(sent).toHaveLength(1);
   });
 
-  test("is told nothing after it was let go, not even from a read under way", async () => {
+  test("is sent nothing after it was let go, not even from a read under way", async () => {
     const log = new HandLog();
     log.add(named("one"));
     const reading = new Gate();
     log.readWaits = () => reading.wait();
-    const { subscription, told } = follow(log);
+    const { subscription, sent } = subscribe(log);
     const catchingUp = subscription.catchUp();
     subscription.close();
     reading.open();
     await catchingUp;
     await settled();
-    expect(told).toEqual([]);
+    expect(sent).toEqual([]);
   });
 });

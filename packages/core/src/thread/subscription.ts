@@ -9,16 +9,16 @@ import {
 import { ToldText } from "./sent-text.ts";
 
 /** Somebody who wants to know what happens in threads. */
-export interface Follower {
-  tell(event: ThreadEvent): void;
+export interface Subscriber {
+  send(event: ThreadEvent): void;
   /** True while it cannot take more; it then follows the log at its own speed. */
-  full(): boolean;
+  isFull(): boolean;
   /** Set by those who also want to hear what changes the list of threads, of threads that they do not follow. */
-  announced?(event: ThreadEvent): void;
+  announce?(event: ThreadEvent): void;
 }
 
 /** What a subscription needs of the log it follows. */
-export interface FollowedLog {
+export interface SubscribedLog {
   /** Stores what was told, so that the log holds all of it, and says how far it was told. */
   settle(): { readonly state: ThreadState; readonly toldSeq: number };
   read(afterSeq: number): AsyncIterable<StoredEvent>;
@@ -30,8 +30,8 @@ export interface FollowedLog {
  * caught up. Nothing is lost, nothing piles up in memory, nothing comes twice.
  */
 export class Subscription {
-  readonly #follower: Follower;
-  readonly #log: FollowedLog;
+  readonly #follower: Subscriber;
+  readonly #log: SubscribedLog;
   readonly #toldText = new ToldText();
   /** The open requests that the follower was told of. */
   readonly #asked = new Set<string>();
@@ -42,7 +42,7 @@ export class Subscription {
   #catchingUp = false;
 
   /** The follower has seen everything up to `afterSeq`. */
-  constructor(log: FollowedLog, follower: Follower, afterSeq: number) {
+  constructor(log: SubscribedLog, follower: Subscriber, afterSeq: number) {
     this.#log = log;
     this.#follower = follower;
     this.#cursor = afterSeq;
@@ -67,7 +67,7 @@ export class Subscription {
   receive(event: ThreadEvent): void {
     if (!this.#live || this.#closed) return;
     if (event.seq !== undefined && event.seq <= this.#cursor) return;
-    if (this.#follower.full()) this.#live = false;
+    if (this.#follower.isFull()) this.#live = false;
     else this.#tell(event);
   }
 
@@ -84,7 +84,7 @@ export class Subscription {
     this.#catchingUp = true;
     try {
       // Room that was made while the log was read counts too: nobody will say again that there is some.
-      while (!this.#closed && !this.#live) if (!(await this.#readOn()) && this.#follower.full()) return;
+      while (!this.#closed && !this.#live) if (!(await this.#readOn()) && this.#follower.isFull()) return;
     } catch (error) {
       // Either the log cannot be read, or the follower cannot be told anything.
       this.#giveUp(asFlintError(error).message);
@@ -96,7 +96,7 @@ export class Subscription {
   /** Tells one last thing, whatever else there was to tell. */
   farewell(event: ThreadEvent): void {
     this.#closed = true;
-    this.#follower.tell(event);
+    this.#follower.send(event);
   }
 
   close(): void {
@@ -112,7 +112,7 @@ export class Subscription {
     }
     for await (const event of this.#log.read(this.#cursor)) {
       if (this.#closed || event.seq > toldSeq) break;
-      if (this.#follower.full()) return false;
+      if (this.#follower.isFull()) return false;
       const part = isStale(event, state) ? undefined : this.#toldText.newPartOf(event);
       if (part === undefined) this.#cursor = event.seq;
       else this.#tell(part);
@@ -132,7 +132,7 @@ export class Subscription {
   }
 
   #tell(event: ThreadEvent): void {
-    if (!this.#isRepeatedRequest(event)) this.#follower.tell(event);
+    if (!this.#isRepeatedRequest(event)) this.#follower.send(event);
     if (event.seq !== undefined) this.#cursor = event.seq;
     else if (isDelta(event)) this.#toldText.add(event);
   }
@@ -157,7 +157,7 @@ export class Subscription {
       reason: "followingFailed",
     };
     try {
-      this.#follower.tell({ type: "warning", data, at: this.#log.now() });
+      this.#follower.send({ type: "warning", data, at: this.#log.now() });
     } catch {
       // A follower that cannot be told anything is gone.
     }

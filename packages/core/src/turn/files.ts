@@ -47,7 +47,7 @@ export class TurnFiles {
     const roots = rootsOf(log.state.settings);
     const failed = (error: unknown) => this.#warn(error);
     try {
-      this.#saved = await checkpoints.begin({ threadId, turnId, roots, ephemeral, failed });
+      this.#saved = await checkpoints.begin({ threadId, turnId, roots, ephemeral, onError: failed });
       if (!asksFirst) await this.#saveWorkspace(this.#saved);
     } catch (error) {
       // Not even begun: nothing of this turn can be undone.

@@ -240,9 +240,9 @@ export class TurnRunner {
 
   #context(asksToWrite: boolean): TurnContext {
     const { turn, log } = this.#options;
-    const { turnId, kind, input, review, outputSchema, unasked } = turn;
+    const { turnId, kind, input, review, outputSchema, agentInitiated } = turn;
     return {
-      ...{ turnId, kind, input, review, outputSchema, agentInitiated: unasked },
+      ...{ turnId, kind, input, review, outputSchema, agentInitiated },
       settings: workingSettings(log.state.settings, asksToWrite),
       signal: this.#abort.signal,
       emit: (event) => this.#emit(event),

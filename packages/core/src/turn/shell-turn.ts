@@ -26,7 +26,7 @@ export class ShellTurn implements DriverSession {
     const { exitCode, durationMs, ended } = await this.#sandbox.launch({
       command: ["sh", "-c", command],
       ...{ cwd, workspace: cwd, policy, signal: turn.signal, timeoutMs: this.#timeoutMs },
-      output: (delta) => {
+      onOutput: (delta) => {
         kept.add(delta);
         turn.emit({ type: "item/commandExecution/outputDelta", itemId: item.id, delta });
       },

@@ -39,7 +39,7 @@ real("the real Claude goes on by itself when a command in its background has end
   expect(await session.run(asked).finally(() => asked.end())).toEqual({ status: "completed" });
   const { reason: unasked } = await wanted;
   expect(unasked).toMatch(/sleep 1; echo built.*completed/);
-  const turn = new RecordingTurn({ text: "", settings: bench.settings, unasked });
+  const turn = new RecordingTurn({ text: "", settings: bench.settings, agentInitiated: unasked });
   expect(await session.run(turn).finally(() => turn.end())).toEqual({ status: "completed" });
   expect(turn.completedItems).toMatchObject([{ type: "agentMessage", text: "All is well." }]);
 });

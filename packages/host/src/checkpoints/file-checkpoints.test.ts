@@ -375,7 +375,7 @@ test("the state folder inside of a workspace is never looked into", async () => 
   const { workspace } = bench;
   const inner = new FileCheckpoints({ root: workspace.join("state") });
   mkdirSync(workspace.join("state"));
-  const begin = { threadId: "t", turnId: "u", roots: [workspace.path], ephemeral: false, failed: () => {} };
+  const begin = { threadId: "t", turnId: "u", roots: [workspace.path], ephemeral: false, onError: () => {} };
   const turn = await inner.begin(begin);
   await turn.saveWorkspace(new AbortController().signal);
   await turn.end();

@@ -70,7 +70,7 @@ export class FileCheckpoints implements Checkpoints {
       await this.#thread(turn.threadId).settle(this.#running);
     } catch (error) {
       // An earlier turn could not be settled, most likely for want of room; this one may still be saved.
-      turn.failed(error);
+      turn.onError(error);
     }
     this.#sweepNowAndThen();
     const workspace = this.#workspace(realRoots(this.#disk, turn.roots));

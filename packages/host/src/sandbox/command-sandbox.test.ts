@@ -41,7 +41,13 @@ async function run(
   const output = (text: string) => {
     printed += text;
   };
-  const result = await sandbox.launch({ command: ["sh", "-c", script], cwd, policy, workspace, output });
+  const result = await sandbox.launch({
+    command: ["sh", "-c", script],
+    cwd,
+    policy,
+    workspace,
+    onOutput: output,
+  });
   return { ...result, printed };
 }
 

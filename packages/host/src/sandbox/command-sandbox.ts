@@ -84,7 +84,7 @@ export class CommandSandbox implements Sandbox {
       if (spec.signal?.aborted === true) return { exitCode: 130, durationMs: 0, ended: "aborted" };
       const command = new CommandRun(run, spec);
       if (problem === undefined) return await (isFleeting && !isLast ? command.attempt() : command.result());
-      spec.output(`${problem.message}\n`, "stderr");
+      spec.onOutput(`${problem.message}\n`, "stderr");
       return { exitCode: problem.exitCode, durationMs: 0, ended: "exited" };
     } finally {
       await release();

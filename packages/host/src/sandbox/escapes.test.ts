@@ -31,7 +31,7 @@ const LAUNCHER = `
   const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [mechanism] });
   const outcomes = jobs.map(async (job) => {
     let printed = "";
-    const { exitCode } = await sandbox.launch({ ...job, output: (text) => { printed += text; } });
+    const { exitCode } = await sandbox.launch({ ...job, onOutput: (text) => { printed += text; } });
     return { exitCode, printed };
   });
   console.log(JSON.stringify(await Promise.all(outcomes)));
@@ -59,7 +59,7 @@ const launchHere: Launch = (mechanism, ...jobs) => {
     const output = (text: string) => {
       printed += text;
     };
-    const { exitCode } = await sandbox.launch({ ...job, output });
+    const { exitCode } = await sandbox.launch({ ...job, onOutput: output });
     return { exitCode, printed };
   };
   return Promise.all(jobs.map(launch));

@@ -74,7 +74,7 @@ describeEachMechanism(
       const { exitCode } = await sandbox.launch({
         ...{ command: ["sh", "-c", script], cwd: workspace, workspace, policy: POLICY },
         signal: thief.signal(),
-        output: (piece) => {
+        onOutput: (piece) => {
           printed += piece;
         },
       });
@@ -157,7 +157,9 @@ describeEachMechanism("a command that fails, confined by %s", (name, test) => {
     for (const end of ["exit 1", "exec 3>&- 2>&-; exit 1", "kill -9 $$", "exec false"]) {
       const command = ["sh", "-c", `echo run >> runs; ${end}`];
       const output = () => undefined;
-      ends.push((await sandbox.launch({ command, cwd: workspace, workspace, policy, output })).exitCode);
+      ends.push(
+        (await sandbox.launch({ command, cwd: workspace, workspace, policy, onOutput: output })).exitCode,
+      );
     }
     expect(ends).toEqual([1, 1, 137, 1]);
     expect(readFileSync(join(workspace, "runs"), "utf8")).toBe("run\n".repeat(ends.length));

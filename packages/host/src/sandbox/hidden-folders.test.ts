@@ -53,7 +53,13 @@ describeEachMechanism("a hidden folder, confined by %s", (name, test) => {
       mechanisms: [name],
       guarded: { hidden: [hidden] },
     });
-    await sandbox.launch({ command: ["sh", "-c", script], cwd: workspace, workspace, policy, output });
+    await sandbox.launch({
+      command: ["sh", "-c", script],
+      cwd: workspace,
+      workspace,
+      policy,
+      onOutput: output,
+    });
     return text;
   }
 

@@ -42,7 +42,7 @@ describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("with %s and no descri
     const { path } = await temporaryFolder();
     const sandbox = new CommandSandbox({ environment: process.env, ...options });
     const wish = { command: ["true"], cwd: path, workspace: path, policy, environment: {} };
-    const launch = () => sandbox.launch({ ...wish, output: () => undefined });
+    const launch = () => sandbox.launch({ ...wish, onOutput: () => undefined });
     expect(await launch()).toMatchObject({ exitCode: 0 });
     return { launch, start: () => sandbox.start(wish) };
   }

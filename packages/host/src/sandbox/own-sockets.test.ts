@@ -37,7 +37,13 @@ describeEachMechanism("a socket of Flint's own, confined by %s", (name, test) =>
         text += piece;
       };
       const script = ["exec 2>/dev/null", ...lines, "echo done"].join("\n");
-      await sandbox.launch({ command: ["sh", "-c", script], cwd: workspace, workspace, policy, output });
+      await sandbox.launch({
+        command: ["sh", "-c", script],
+        cwd: workspace,
+        workspace,
+        policy,
+        onOutput: output,
+      });
       return text;
     };
   }

@@ -23,7 +23,7 @@ describe("what a command makes", () => {
         cwd: path,
         workspace: path,
         policy,
-        output: (text) => {
+        onOutput: (text) => {
           printed += text;
         },
       });

@@ -42,7 +42,13 @@ describeEachMechanism("the socket of another Flint server, under %s", (name, tes
     const output = (piece: string) => {
       text += piece;
     };
-    await sandbox.launch({ command: ["sh", "-c", script], cwd: workspace, workspace, policy, output });
+    await sandbox.launch({
+      command: ["sh", "-c", script],
+      cwd: workspace,
+      workspace,
+      policy,
+      onOutput: output,
+    });
     return text;
   }
 

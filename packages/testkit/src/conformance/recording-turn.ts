@@ -23,7 +23,7 @@ export interface RecordingTurnOptions {
   /** What came of a call of a client's tool; without it the call stays open until the turn is stopped. */
   readonly toolResult?: ToolCallResult;
   readonly outputSchema?: TurnContext["outputSchema"];
-  readonly unasked?: TurnContext["agentInitiated"];
+  readonly agentInitiated?: TurnContext["agentInitiated"];
 }
 
 type Waiter<Value> = { resolve(value: Value): void; reject(error: Error): void };
@@ -58,10 +58,10 @@ export class RecordingTurn implements TurnContext {
 
   constructor(options: RecordingTurnOptions) {
     this.#options = options;
-    const { text, outputSchema, unasked } = options;
-    this.input = unasked === undefined ? [{ type: "text", text }] : [];
+    const { text, outputSchema, agentInitiated } = options;
+    this.input = agentInitiated === undefined ? [{ type: "text", text }] : [];
     this.outputSchema = outputSchema;
-    this.agentInitiated = unasked;
+    this.agentInitiated = agentInitiated;
     this.settings = options.settings;
   }
 

@@ -53,7 +53,7 @@ export async function searchWithRipgrep(
       policy: { type: "readOnly" },
       timeoutMs: TIMEOUT_MS,
       signal,
-      output,
+      onOutput: output,
     })
     .catch(() => undefined);
   if (result === undefined || result.exitCode === 126 || result.exitCode === 127) return undefined;

@@ -77,7 +77,7 @@ test("ripgrep runs in the sandbox, may write nothing, and gets what the model wr
     start: () => Promise.reject(new Error("not here")),
     launch: async (spec) => {
       launched.push(spec);
-      spec.output(`${folder.path}/src/a.ts\u00003:const x = 1;\n${folder.path}/b\u000010:x: y\n`, "stdout");
+      spec.onOutput(`${folder.path}/src/a.ts\u00003:const x = 1;\n${folder.path}/b\u000010:x: y\n`, "stdout");
       return { exitCode: 0, durationMs: 1, ended: "exited" };
     },
   };

@@ -91,7 +91,14 @@ class ShellCall {
   async #canConfine(): Promise<boolean> {
     const { sandbox, signal } = this.#context;
     const { cwd } = this.#item;
-    const trial = { command: ["true"], cwd, workspace: cwd, policy: ONLY_READING, signal, output: () => {} };
+    const trial = {
+      command: ["true"],
+      cwd,
+      workspace: cwd,
+      policy: ONLY_READING,
+      signal,
+      onOutput: () => {},
+    };
     // Expected: no sandbox on this machine.
     return sandbox.launch(trial).then(
       ({ exitCode }) => exitCode === 0,
@@ -105,7 +112,7 @@ class ShellCall {
     // Expected: no sandbox on this machine. Nothing ran, and nothing else would run either.
     try {
       const output = (piece: string) => this.#tell(this.#output.add(piece));
-      return this.#finish(await this.#launch({ timeoutMs, signal, output }), timeoutMs);
+      return this.#finish(await this.#launch({ timeoutMs, signal, onOutput: output }), timeoutMs);
     } catch (thrown) {
       return this.#refused(asFlintError(thrown));
     }
@@ -117,7 +124,7 @@ class ShellCall {
     const { timeout_ms, firstLookMs } = this.#wish;
     const limit = timeout_ms === undefined ? {} : { timeoutMs: timeout_ms };
     const started = this.#background.start(this.#item.command, turn.turnId, (stop, output) =>
-      this.#launch({ ...limit, signal: stop, output }),
+      this.#launch({ ...limit, signal: stop, onOutput: output }),
     );
     if (started === undefined) return this.#tooMany();
     await started.end(firstLookMs, signal);
@@ -131,7 +138,7 @@ class ShellCall {
     return this.#goesOn(started);
   }
 
-  #launch(how: Pick<LaunchSpec, "timeoutMs" | "signal" | "output">): Promise<LaunchResult> {
+  #launch(how: Pick<LaunchSpec, "timeoutMs" | "signal" | "onOutput">): Promise<LaunchResult> {
     const { sandbox } = this.#context;
     const { command, cwd } = this.#item;
     const policy = this.#policy;

@@ -23,7 +23,7 @@ export interface NewTurn {
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   readonly clientId?: string | undefined;
   /** Why the agent begins it by itself; then there is no input. */
-  readonly unasked?: string | undefined;
+  readonly agentInitiated?: string | undefined;
   /** What is in force from this turn on, if that changes with it. */
   readonly settings?: ThreadSettings | undefined;
 }
@@ -35,7 +35,7 @@ export interface StartedTurn {
   readonly input: readonly UserInput[];
   readonly review: ReviewTarget | undefined;
   readonly outputSchema: Readonly<Record<string, unknown>> | undefined;
-  readonly unasked?: string | undefined;
+  readonly agentInitiated?: string | undefined;
 }
 
 /** A turn that is decided: the events that make it true, and what is to be run once they are told. */
@@ -50,13 +50,13 @@ export function decideTurn(state: ThreadState, wanted: NewTurn, now: number): De
   refuseIfActive(state);
   refuseIfExhausted(state, (wanted.settings ?? state.settings).budget);
   const threadId = state.thread.id;
-  const { kind, review, outputSchema, unasked } = wanted;
-  const why = unasked === undefined ? {} : { _meta: { startedBy: "agent", reason: unasked } };
+  const { kind, review, outputSchema, agentInitiated } = wanted;
+  const why = agentInitiated === undefined ? {} : { _meta: { startedBy: "agent", reason: agentInitiated } };
   const turn: Turn = { id: mintId(now), status: "inProgress", items: [], kind, startedAtMs: now, ...why };
   const events: EventBody[] = [{ type: "turn/started", data: { threadId, turn } }];
   for (const item of firstItems(wanted)) events.push(...itemEvents(threadId, turn.id, item));
   const input = review === undefined ? heard(state, wanted) : [textInput(reviewPrompt(review))];
-  return { turn, events, started: { turnId: turn.id, kind, input, review, outputSchema, unasked } };
+  return { turn, events, started: { turnId: turn.id, kind, input, review, outputSchema, agentInitiated } };
 }
 
 /** A turn made from an input that waits; it leaves the queue with it. */
@@ -111,15 +111,15 @@ export function queueEvent(state: ThreadState, queue: QueuedInput[]): EventBody 
 }
 
 /** What stands at the beginning of a turn: the user's message, or the note that a review begins. */
-function firstItems({ kind, review, input, clientId, unasked }: NewTurn): ThreadItem[] {
-  if (unasked !== undefined) return [];
+function firstItems({ kind, review, input, clientId, agentInitiated }: NewTurn): ThreadItem[] {
+  if (agentInitiated !== undefined) return [];
   if (review !== undefined) return [{ type: "enteredReviewMode", id: mintId(), review: reviewTitle(review) }];
   return kind === "compact" || kind === "shell" ? [] : [userMessage(input, clientId)];
 }
 
 /** The user's input, after what happened since the agent last heard of the thread. */
-function heard({ unheard }: ThreadState, { kind, input, unasked }: NewTurn): readonly UserInput[] {
-  if (unasked !== undefined) return [];
+function heard({ unheard }: ThreadState, { kind, input, agentInitiated }: NewTurn): readonly UserInput[] {
+  if (agentInitiated !== undefined) return [];
   return kind !== "prompt" || unheard.length === 0 ? input : [textInput(unheard.join("\n\n")), ...input];
 }
 

@@ -43,7 +43,7 @@ export function printingIn(sandbox: Sandbox): Print {
     const { exitCode } = await sandbox.launch({
       ...{ command, cwd: folder, workspace: folder, timeoutMs },
       policy: { type: "workspaceWrite" },
-      output: (text) => {
+      onOutput: (text) => {
         said = (said + text).slice(-2_000);
       },
     });

@@ -65,7 +65,7 @@ describe("auto-resume", () => {
     const archived = await later.begin(path);
     expect(archived).not.toBe(deleted);
     await later.prompt(archived, "hello");
-    const plain = engine.connect({ tell: () => undefined, full: () => false });
+    const plain = engine.connect({ send: () => undefined, isFull: () => false });
     await plain.call("thread/archive", { threadId: archived }, () => undefined);
     expect(await (await connect()).begin(path)).not.toBe(archived);
   });

@@ -65,7 +65,7 @@ test("a thread that leaves nothing behind keeps its checkpoints until the server
   writeFileSync(path, "old");
   const turn = await bench.checkpoints.begin({
     ...{ threadId: "fleeting", turnId: "turn", roots: [bench.workspace.path], ephemeral: true },
-    failed: () => undefined,
+    onError: () => undefined,
   });
   turn.saveFiles(["one"]);
   writeFileSync(path, "new");

@@ -129,7 +129,7 @@ export class SavedTurn implements TurnCheckpoint {
   #fail(error: unknown): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#options.turn.failed(error);
+    this.#options.turn.onError(error);
   }
 }
 

@@ -37,7 +37,7 @@ export class Workbench {
   begin(turnId: string = mintId(), threadId = this.threadId): Promise<TurnCheckpoint> {
     const failed = (error: unknown) => this.failures.push(error);
     const roots = [this.workspace.path];
-    return this.checkpoints.begin({ threadId, turnId, roots, ephemeral: false, failed });
+    return this.checkpoints.begin({ threadId, turnId, roots, ephemeral: false, onError: failed });
   }
 
   /** A turn that runs a command which does this. Gives its id. */

@@ -94,7 +94,7 @@ export class MechanismSearch {
     const printed: string[] = [];
     const output = (text: string) => printed.push(text);
     const spec = { argv, cwd: "/", leash: "namespace", environment, clock } as const;
-    await new CommandRun(spec, { output, timeoutMs: TRIAL_TIMEOUT_MS }).result();
+    await new CommandRun(spec, { onOutput: output, timeoutMs: TRIAL_TIMEOUT_MS }).result();
     return printed.join("");
   }
 }

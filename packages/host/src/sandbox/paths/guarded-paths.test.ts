@@ -69,7 +69,7 @@ async function run(sandbox: CommandSandbox, script: string, workspace: string, p
     printed += text;
   };
   const command = ["sh", "-c", `${script}\necho done`];
-  await sandbox.launch({ command, cwd: workspace, workspace, policy, output });
+  await sandbox.launch({ command, cwd: workspace, workspace, policy, onOutput: output });
   return printed;
 }
 

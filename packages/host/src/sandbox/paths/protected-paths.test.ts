@@ -43,7 +43,7 @@ async function run(sandbox: CommandSandbox, script: string, workspace: string, r
     cwd: workspace,
     workspace,
     policy: { type: "workspaceWrite", writableRoots: roots },
-    output: (text) => {
+    onOutput: (text) => {
       printed += text;
     },
   });

@@ -68,7 +68,7 @@ class Running {
       workspace,
       signal: this.#controller.signal,
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      output: (text) => {
+      onOutput: (text) => {
         this.printed += text;
         if (this.printed.includes("ready")) isReady();
       },
@@ -157,7 +157,7 @@ describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("started with %s", (wa
     const sandbox = new CommandSandbox({ environment: process.env, ...options });
     const printed: string[] = [];
     const launch = (command: string[], cwd = path) =>
-      sandbox.launch({ command, cwd, policy, workspace: path, output: (text) => printed.push(text) });
+      sandbox.launch({ command, cwd, policy, workspace: path, onOutput: (text) => printed.push(text) });
     expect(await launch(["no-such-program"])).toMatchObject({ exitCode: 127, ended: "exited" });
     expect(await launch(["./missing"])).toMatchObject({ exitCode: 127 });
     expect(await launch(["/etc/passwd"])).toMatchObject({ exitCode: 126 });
@@ -199,7 +199,7 @@ anywhere("commands of every kind die with the process that started them", async 
     const { CommandSandbox } = await import(${JSON.stringify(source)});
     const start = (options, type) => new CommandSandbox({ environment: process.env, ...options }).launch({
       command: ["sh", "-c", "echo ready; sleep ${sleep}"], cwd: ${JSON.stringify(path)},
-      workspace: ${JSON.stringify(path)}, policy: { type }, output: (text) => process.stdout.write(text),
+      workspace: ${JSON.stringify(path)}, policy: { type }, onOutput: (text) => process.stdout.write(text),
     }).catch(() => process.stdout.write("ready\\n"));
     start({ mechanisms: ["bubblewrap"] }, "readOnly");
     start({ mechanisms: ["namespaces"] }, "readOnly");

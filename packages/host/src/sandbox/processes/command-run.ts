@@ -6,7 +6,7 @@ import { KERNEL_MS, ProcessTree, type RunSpec } from "./process-tree.ts";
 /** How long a command may take to end by itself after it was asked to. */
 export const GRACE_MS = 200;
 
-type Wish = Pick<LaunchSpec, "output" | "timeoutMs" | "signal">;
+type Wish = Pick<LaunchSpec, "onOutput" | "timeoutMs" | "signal">;
 
 /** One command from its start to the moment when nothing of it is left and all its output was told. */
 export class CommandRun {
@@ -15,7 +15,7 @@ export class CommandRun {
   #tree: ProcessTree | undefined;
   #ended: LaunchResult["ended"] = "exited";
   /** What was said before the command began: by whoever arranges its namespace. Undefined from then on. */
-  #early: Parameters<LaunchSpec["output"]>[] | undefined = [];
+  #early: Parameters<LaunchSpec["onOutput"]>[] | undefined = [];
   readonly #timers: (() => void)[] = [];
 
   constructor(spec: RunSpec, wish: Wish) {
@@ -97,15 +97,15 @@ export class CommandRun {
     return 126;
   }
 
-  #tell(...said: Parameters<LaunchSpec["output"]>): void {
-    if (this.#early === undefined) this.#wish.output(...said);
+  #tell(...said: Parameters<LaunchSpec["onOutput"]>): void {
+    if (this.#early === undefined) this.#wish.onOutput(...said);
     else this.#early.push(said);
   }
 
   #tellEarly(): void {
     const early = this.#early ?? [];
     this.#early = undefined;
-    for (const said of early) this.#wish.output(...said);
+    for (const said of early) this.#wish.onOutput(...said);
   }
 
   #stop(why: "timedOut" | "aborted"): void {
