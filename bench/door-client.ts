@@ -1,5 +1,5 @@
 import type { WebSocket } from "ws";
-import type { DoorName } from "../packages/server/src/doors.ts";
+import type { FrontendName } from "../packages/server/src/frontends.ts";
 import { webSocketLibrary } from "../packages/server/src/listeners/ws-library.ts";
 import {
   type Call,
@@ -36,7 +36,7 @@ export class DoorClient {
   }
 
   /** Connects to a server at a door and says hello. */
-  static async open(place: string, door: DoorName): Promise<DoorClient> {
+  static async open(place: string, door: FrontendName): Promise<DoorClient> {
     const { WebSocket: Client } = webSocketLibrary();
     const webSocket = new Client(`${place}/${door}`, { perMessageDeflate: false });
     await new Promise<void>((resolve, reject) => {

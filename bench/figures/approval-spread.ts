@@ -1,4 +1,4 @@
-import { DOOR_NAMES } from "../../packages/server/src/doors.ts";
+import { FRONTEND_NAMES } from "../../packages/server/src/frontends.ts";
 import type { Bench, Figure } from "../bench.ts";
 import { DoorClient } from "../door-client.ts";
 import { DoorServer } from "../door-server.ts";
@@ -9,7 +9,7 @@ export const approvalSpread: Figure = {
   name: "approval-spread",
   async measure(bench: Bench) {
     const server = await DoorServer.start(bench, "asking");
-    const clients = await Promise.all(DOOR_NAMES.map((door) => DoorClient.open(server.place, door)));
+    const clients = await Promise.all(FRONTEND_NAMES.map((door) => DoorClient.open(server.place, door)));
     const times = await answerInTurns(clients, bench.choose(100, 20));
     for (const client of clients) client.close();
     await server.end();

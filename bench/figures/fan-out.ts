@@ -1,4 +1,4 @@
-import { DOOR_NAMES, type DoorName } from "../../packages/server/src/doors.ts";
+import { FRONTEND_NAMES, type FrontendName } from "../../packages/server/src/frontends.ts";
 import type { Bench, Figure } from "../bench.ts";
 import { runForNumber } from "../child.ts";
 import type { Order } from "../programs/order.ts";
@@ -13,12 +13,12 @@ export const fanOut: Figure = {
   name: "fan-out",
   async measure(bench: Bench) {
     const rows: Row[] = [];
-    for (const door of DOOR_NAMES) rows.push(await measureDoor(bench, door));
+    for (const door of FRONTEND_NAMES) rows.push(await measureDoor(bench, door));
     return rows;
   },
 };
 
-async function measureDoor(bench: Bench, door: DoorName): Promise<Row> {
+async function measureDoor(bench: Bench, door: FrontendName): Promise<Row> {
   const deltas = bench.choose(50_000, 5_000);
   const order: Order = { deltas, items: deltas / 1000, perSecond: 0 };
   const stream = async (followers: number): Promise<number> => {

@@ -3,7 +3,7 @@
 // an agent is put to sleep. On SIGUSR2 it notes down in its folder how many bytes it holds after all else was collected.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { flintDialect } from "@flint/frontends/flint";
+import { flintFrontend } from "@flint/frontends/flint";
 import { composeEngine, serveStdio } from "@flint/server";
 import { ClaudeDriver } from "../../packages/drivers/src/claude/driver.ts";
 import { HELD_FILE } from "./held-file.ts";
@@ -18,5 +18,5 @@ process.on("SIGUSR2", () => {
   writeFileSync(join(root, HELD_FILE), String(heapUsed + external));
 });
 const rest = idleMs === undefined ? {} : { idleMs: Number(idleMs) };
-await serveStdio(composeEngine({ root, drivers: [driver], sandboxPolicy, ...rest }), flintDialect);
+await serveStdio(composeEngine({ root, drivers: [driver], sandboxPolicy, ...rest }), flintFrontend());
 process.exit();

@@ -4,7 +4,7 @@
 import { createInterface } from "node:readline";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { composeEngine } from "@flint/server";
-import { OpenDoors, ROOT_DOOR, USUAL_DOOR } from "../../packages/server/src/doors.ts";
+import { DEFAULT_FRONTEND, Frontends, ROOT_FRONTEND } from "../../packages/server/src/frontends.ts";
 import { Listening } from "../../packages/server/src/listeners/listening.ts";
 import { askingDriver } from "./asking-driver.ts";
 import { burstDriver } from "./burst-driver.ts";
@@ -15,11 +15,11 @@ const [root = "", agent] = process.argv.slice(2);
 const drivers = [agent === "asking" ? askingDriver : burstDriver];
 const engine = composeEngine({ root, drivers, approvalPolicy: "always" });
 const listening = await Listening.start(
-  new OpenDoors(engine),
+  new Frontends(engine),
   {
     addresses: [{ kind: "webSocket", host: "127.0.0.1", port: 0 }],
-    door: USUAL_DOOR,
-    root: ROOT_DOOR,
+    door: DEFAULT_FRONTEND,
+    root: ROOT_FRONTEND,
     token: undefined,
     allowOrigins: [],
     allowHosts: [],

@@ -1,22 +1,22 @@
 // Streams one turn to several clients of a door in one process and tells the processor time it took, in microseconds.
 // Arguments: the folder for its threads, the name of the door, how many clients, and the order for the turn as JSON.
-import { Door } from "@flint/frontends";
+import { ClientConnection } from "@flint/frontends";
 import { composeEngine } from "@flint/server";
-import { DOORS, isDoorName, USUAL_DOOR } from "../../packages/server/src/doors.ts";
+import { DEFAULT_FRONTEND, FRONTENDS, isFrontendName } from "../../packages/server/src/frontends.ts";
 import { DOOR_WORDS } from "../../test/e2e/many-clients-words.ts";
 import { burstDriver } from "./burst-driver.ts";
 import { DrainingClient } from "./draining-client.ts";
 import { type Order, PIECE } from "./order.ts";
 
 const [root = "", name = "", followers, order = ""] = process.argv.slice(2);
-const doorName = isDoorName(name) ? name : USUAL_DOOR;
+const doorName = isFrontendName(name) ? name : DEFAULT_FRONTEND;
 const words = DOOR_WORDS[doorName];
 const engine = composeEngine({ root, durability: "relaxed", drivers: [burstDriver] });
-const door = new Door(await DOORS[doorName]());
+const frontend = await FRONTENDS[doorName]();
 
 async function connect(): Promise<DrainingClient> {
   const client = new DrainingClient(words);
-  door.connect(engine, client);
+  new ClientConnection(frontend, engine, client);
   await client.call(words.hello);
   return client;
 }

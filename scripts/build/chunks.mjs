@@ -1,7 +1,7 @@
 // Which modules lie in one file, because they are loaded together anyway. Every file of its own costs a start a
 // millisecond; a bundler that cuts wherever two commands share something makes dozens of them.
 const START = [
-  "packages/frontends/src/flint/dialect.ts",
+  "packages/frontends/src/flint/frontend.ts",
   "packages/cli/src/main.ts",
   "packages/cli/src/command-line/dispatch.ts",
   "packages/cli/src/commands/serve/serve.ts",

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { Door } from "@flint/frontends";
-import { codexDialect } from "@flint/frontends/codex";
+import { ClientConnection } from "@flint/frontends";
+import { codexFrontend } from "@flint/frontends/codex";
 import { CODEX_HOST_REQUESTS } from "@flint/protocol/codex";
 import { streamTransport } from "@flint/rpc";
 import { composeEngine } from "@flint/server";
@@ -44,7 +44,8 @@ async function ours(): Promise<Map<string, Outcome>> {
   const engine = composeEngine({ root: join(home, "flint"), cwd: workspace, drivers: [scriptedDriver()] });
   onTestFinished(() => engine.close());
   const [toServer, toClient] = [new PassThrough(), new PassThrough()];
-  new Door(codexDialect(codexHost(join(home, "flint")))).connect(engine, streamTransport(toServer, toClient));
+  const frontend = codexFrontend(codexHost(join(home, "flint")));
+  new ClientConnection(frontend, engine, streamTransport(toServer, toClient));
   return play(WireClient.over(toClient, toServer), workspace);
 }
 

@@ -1,9 +1,9 @@
 import { PassThrough } from "node:stream";
-import { type AnyDialect, Door } from "@flint/frontends";
-import { acpDialect } from "@flint/frontends/acp";
-import { codexDialect } from "@flint/frontends/codex";
-import { flintDialect } from "@flint/frontends/flint";
-import { harnessDialect } from "@flint/frontends/harness";
+import { ClientConnection, type Frontend } from "@flint/frontends";
+import { acpFrontend } from "@flint/frontends/acp";
+import { codexFrontend } from "@flint/frontends/codex";
+import { flintFrontend } from "@flint/frontends/flint";
+import { harnessFrontend } from "@flint/frontends/harness";
 import { FLINT, HARNESS, type Vocabulary } from "@flint/protocol";
 import { CODEX } from "@flint/protocol/codex";
 import { streamTransport } from "@flint/rpc";
@@ -17,19 +17,19 @@ import { RandomClient } from "./random/random-client.ts";
 const DOORS: readonly (readonly [
   name: string,
   vocabulary: Vocabulary,
-  dialect: (home: string) => AnyDialect,
+  frontend: (home: string) => Frontend,
 ])[] = [
-  ["flint", FLINT, () => flintDialect],
-  ["harness", HARNESS, () => harnessDialect],
-  ["codex", CODEX, (home) => codexDialect(codexHost(home))],
-  ["acp", ACP, () => acpDialect()],
+  ["flint", FLINT, () => flintFrontend()],
+  ["harness", HARNESS, () => harnessFrontend()],
+  ["codex", CODEX, (home) => codexFrontend(codexHost(home))],
+  ["acp", ACP, () => acpFrontend()],
 ];
 
 // More of either finds more; these few are what a run of all tests has time for.
 const REQUESTS = 300;
 const SEEDS = [1, 2, 3];
 
-describe.each(DOORS)("the %s door, asked at random", (_name, vocabulary, dialect) => {
+describe.each(DOORS)("the %s door, asked at random", (_name, vocabulary, frontend) => {
   test.each(SEEDS)(
     "answers each request once, and never with a fault of its own (seed %i)",
     async (seed) => {
@@ -44,7 +44,7 @@ describe.each(DOORS)("the %s door, asked at random", (_name, vocabulary, dialect
       });
       onTestFinished(() => engine.close());
       const [toServer, toClient] = [new PassThrough(), new PassThrough()];
-      new Door(dialect(path)).connect(engine, streamTransport(toServer, toClient));
+      new ClientConnection(frontend(path), engine, streamTransport(toServer, toClient));
       const wire = WireClient.over(toClient, toServer, { header: vocabulary.header });
       const client = new RandomClient(wire, vocabulary, { seed, folder: path });
       const faults = await client.play(REQUESTS);

@@ -1,24 +1,24 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { acpDialect } from "@flint/frontends/acp";
-import { codexDialect } from "@flint/frontends/codex";
-import { flintDialect } from "@flint/frontends/flint";
-import { harnessDialect } from "@flint/frontends/harness";
+import { acpFrontend } from "@flint/frontends/acp";
+import { codexFrontend } from "@flint/frontends/codex";
+import { flintFrontend } from "@flint/frontends/flint";
+import { harnessFrontend } from "@flint/frontends/harness";
 import type { RequestRow, Vocabulary } from "@flint/protocol";
 import { composeEngine } from "@flint/server";
 import { scriptedDriver, TestClock, temporaryFolder, WireError } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import * as z from "zod/mini";
-import type { DoorName } from "../../packages/server/src/doors.ts";
+import type { FrontendName } from "../../packages/server/src/frontends.ts";
 import { OpenServer } from "../../packages/server/src/listeners/testing/open-server.ts";
 import { Person } from "./many-clients.ts";
 import { type Fields, fields } from "./many-clients-words.ts";
 
-const VOCABULARIES: readonly (readonly [DoorName, Vocabulary])[] = [
-  ["flint", flintDialect.vocabulary],
-  ["harness", harnessDialect.vocabulary],
-  ["codex", codexDialect().vocabulary],
-  ["acp", acpDialect().vocabulary],
+const VOCABULARIES: readonly (readonly [FrontendName, Vocabulary])[] = [
+  ["flint", flintFrontend().vocabulary],
+  ["harness", harnessFrontend().vocabulary],
+  ["codex", codexFrontend().vocabulary],
+  ["acp", acpFrontend().vocabulary],
 ];
 
 /** The members of a request that name a thread. */

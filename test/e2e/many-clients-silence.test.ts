@@ -1,7 +1,7 @@
 import { LIMITS } from "@flint/protocol";
 import { Gate, type Script, settled } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { DOOR_NAMES } from "../../packages/server/src/doors.ts";
+import { FRONTEND_NAMES } from "../../packages/server/src/frontends.ts";
 import { openHouse } from "./many-clients.ts";
 import { fields } from "./many-clients-words.ts";
 
@@ -9,39 +9,42 @@ describe("an approval that nobody is there to give", () => {
   const approvalTimeoutMs = 90_000;
   const message = "Nobody answered within 90 s, so it was declined: rm -r build";
 
-  test.each(DOOR_NAMES)("%s: waits as long as it may, and is then declined by name [P14]", async (door) => {
-    const script: Script = [{ command: "rm -r build" }, { text: "then not" }];
-    const { made, server, person } = await openHouse({ scripts: [script], approvalTimeoutMs });
-    const starter = await person(door);
-    const threadId = await starter.begin();
-    await starter.prompt(threadId, "clean up");
-    await starter.question();
-    await starter.vanish();
-    while (server.listening.size > 0) await settled();
-    const [turn] = made.driver.turns;
-    await made.clock.advance(approvalTimeoutMs - 1);
-    expect(turn?.decisions).toEqual([]);
-    await made.clock.advance(1);
-    while (turn?.outcome === undefined) await settled();
-    expect(turn.decisions).toEqual([{ outcome: "deny", scope: "once", message }]);
-    const later = await person("flint");
-    const answer = await later.ask(["thread/attach", { threadId }]);
-    expect(answer).toMatchObject({
-      approvals: [],
-      turns: [
-        {
-          status: "completed",
-          items: [
-            { type: "userMessage" },
-            { type: "commandExecution", command: "rm -r build", status: "declined" },
-            { type: "agentMessage", text: "then not" },
-          ],
-        },
-      ],
-    });
-  });
+  test.each(FRONTEND_NAMES)(
+    "%s: waits as long as it may, and is then declined by name [P14]",
+    async (door) => {
+      const script: Script = [{ command: "rm -r build" }, { text: "then not" }];
+      const { made, server, person } = await openHouse({ scripts: [script], approvalTimeoutMs });
+      const starter = await person(door);
+      const threadId = await starter.begin();
+      await starter.prompt(threadId, "clean up");
+      await starter.question();
+      await starter.vanish();
+      while (server.listening.size > 0) await settled();
+      const [turn] = made.driver.turns;
+      await made.clock.advance(approvalTimeoutMs - 1);
+      expect(turn?.decisions).toEqual([]);
+      await made.clock.advance(1);
+      while (turn?.outcome === undefined) await settled();
+      expect(turn.decisions).toEqual([{ outcome: "deny", scope: "once", message }]);
+      const later = await person("flint");
+      const answer = await later.ask(["thread/attach", { threadId }]);
+      expect(answer).toMatchObject({
+        approvals: [],
+        turns: [
+          {
+            status: "completed",
+            items: [
+              { type: "userMessage" },
+              { type: "commandExecution", command: "rm -r build", status: "declined" },
+              { type: "agentMessage", text: "then not" },
+            ],
+          },
+        ],
+      });
+    },
+  );
 
-  test.each(DOOR_NAMES)("%s: can still be given by a client that comes back in time", async (door) => {
+  test.each(FRONTEND_NAMES)("%s: can still be given by a client that comes back in time", async (door) => {
     const { made, person } = await openHouse({ scripts: [[{ command: "make" }]], approvalTimeoutMs });
     const starter = await person(door);
     const threadId = await starter.begin();
@@ -59,7 +62,7 @@ describe("an approval that nobody is there to give", () => {
 
 describe("a client that stops reading", () => {
   // What a client of Flint's own door finds is compared whole beside the listeners.
-  const OTHER_DOORS = DOOR_NAMES.filter((door) => door !== "flint");
+  const OTHER_DOORS = FRONTEND_NAMES.filter((door) => door !== "flint");
 
   test.each(OTHER_DOORS)(
     "%s: is cut off after a while, and finds everything when it comes back [P10]",

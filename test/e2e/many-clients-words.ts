@@ -1,4 +1,4 @@
-import type { DoorName } from "../../packages/server/src/doors.ts";
+import type { FrontendName } from "../../packages/server/src/frontends.ts";
 
 /** Any object of a wire. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -50,7 +50,7 @@ const FLINT_WORDS: DoorWords = {
 };
 
 /** The words of every door. */
-export const DOOR_WORDS: Readonly<Record<DoorName, DoorWords>> = {
+export const DOOR_WORDS: Readonly<Record<FrontendName, DoorWords>> = {
   flint: FLINT_WORDS,
   codex: {
     ...FLINT_WORDS,

@@ -1,12 +1,12 @@
 import { composeEngine } from "@flint/server";
 import { Gate, type Script, scriptedDriver, settled, TestClock, temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { DOOR_NAMES, type DoorName } from "../../packages/server/src/doors.ts";
+import { FRONTEND_NAMES, type FrontendName } from "../../packages/server/src/frontends.ts";
 import { OpenServer } from "../../packages/server/src/listeners/testing/open-server.ts";
 import { openHouse, Person } from "./many-clients.ts";
 import { fields } from "./many-clients-words.ts";
 
-const PAIRS = DOOR_NAMES.flatMap((first) => DOOR_NAMES.map((second) => ({ first, second })));
+const PAIRS = FRONTEND_NAMES.flatMap((first) => FRONTEND_NAMES.map((second) => ({ first, second })));
 
 /** A turn that has said half a sentence, has begun a command, and waits for a yes. */
 const HALF_WAY: Script = [
@@ -61,7 +61,7 @@ describe("a thread that began at one door", () => {
 });
 
 describe("a client that comes while a question is open", () => {
-  test.each(DOOR_NAMES)("%s: sees what is in progress before it is asked", async (door) => {
+  test.each(FRONTEND_NAMES)("%s: sees what is in progress before it is asked", async (door) => {
     const house = await openHouse({ scripts: [HALF_WAY] });
     const starter = await house.person("flint");
     const threadId = await starter.begin();
@@ -85,7 +85,7 @@ describe("a question that two clients are asked", () => {
   const question: Script = [{ command: "make", output: ["made\n"] }];
 
   /** A thread with two who follow it and one who only watches. */
-  async function company({ first, second }: { first: DoorName; second: DoorName }) {
+  async function company({ first, second }: { first: FrontendName; second: FrontendName }) {
     const house = await openHouse({ scripts: [question, question] });
     const watcher = await house.person("flint");
     const threadId = await watcher.begin();
@@ -123,7 +123,7 @@ describe("a question that two clients are asked", () => {
 });
 
 describe("a turn", () => {
-  test.each(DOOR_NAMES)("%s: goes on when the client that began it vanishes [P26]", async (door) => {
+  test.each(FRONTEND_NAMES)("%s: goes on when the client that began it vanishes [P26]", async (door) => {
     const gate = new Gate();
     const house = await openHouse({ scripts: [[{ text: "begun" }, { wait: gate }, { text: "ended" }]] });
     const starter = await house.person(door);

@@ -2,19 +2,19 @@ import { PassThrough, Writable } from "node:stream";
 import { TestClock, type TestEngineOptions, temporaryFolder, testEngine, WireClient } from "@flint/testkit";
 import { onTestFinished } from "vitest";
 import type { WebSocket } from "ws";
-import type { DoorName } from "../../packages/server/src/doors.ts";
+import type { FrontendName } from "../../packages/server/src/frontends.ts";
 import { OpenServer } from "../../packages/server/src/listeners/testing/open-server.ts";
 import { type Call, DOOR_WORDS, type DoorWords, type Fields, fields } from "./many-clients-words.ts";
 
 /** A person at a client of any door, over a WebSocket. */
 export class Person {
-  readonly door: DoorName;
+  readonly door: FrontendName;
   readonly wire: WireClient;
   readonly #webSocket: WebSocket;
   readonly #words: DoorWords;
   readonly #cwd: string;
 
-  private constructor(door: DoorName, webSocket: WebSocket, cwd: string) {
+  private constructor(door: FrontendName, webSocket: WebSocket, cwd: string) {
     this.door = door;
     this.#webSocket = webSocket;
     this.#words = DOOR_WORDS[door];
@@ -23,7 +23,7 @@ export class Person {
   }
 
   /** Connects and says hello. */
-  static async at(door: DoorName, server: OpenServer, cwd: string): Promise<Person> {
+  static async at(door: FrontendName, server: OpenServer, cwd: string): Promise<Person> {
     const person = new Person(door, await server.webSocket(`/${door}`), cwd);
     await person.ask(person.#words.hello);
     return person;
@@ -110,7 +110,7 @@ function wireOver(webSocket: WebSocket, header: boolean): WireClient {
 }
 
 /** A server with all its doors open on a port and at a socket, and people who come to it. */
-export async function openHouse(options: TestEngineOptions & { readonly door?: DoorName }) {
+export async function openHouse(options: TestEngineOptions & { readonly door?: FrontendName }) {
   const { door = "flint", ...engineOptions } = options;
   const { path: folder } = await temporaryFolder();
   const made = testEngine({ approvalPolicy: "always", cwd: folder, ...engineOptions });
@@ -121,6 +121,6 @@ export async function openHouse(options: TestEngineOptions & { readonly door?: D
     server,
     folder,
     clock: kit.clock,
-    person: (name: DoorName) => Person.at(name, server, folder),
+    person: (name: FrontendName) => Person.at(name, server, folder),
   };
 }

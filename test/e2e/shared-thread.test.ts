@@ -1,7 +1,7 @@
 import type { Engine } from "@flint/core";
-import { Door } from "@flint/frontends";
-import { flintDialect } from "@flint/frontends/flint";
-import { harnessDialect } from "@flint/frontends/harness";
+import { ClientConnection } from "@flint/frontends";
+import { flintFrontend } from "@flint/frontends/flint";
+import { harnessFrontend } from "@flint/frontends/harness";
 import { memoryPair, Peer } from "@flint/rpc";
 import { connect, type FlintClient } from "@flint/sdk";
 import { composeEngine } from "@flint/server";
@@ -19,17 +19,17 @@ async function twoDoors(script: Script) {
     approvalPolicy: "always",
   });
   onTestFinished(() => engine.close());
-  const flint = new Door(flintDialect);
-  const harness = new Door(harnessDialect);
+  const flint = flintFrontend();
+  const harness = harnessFrontend();
   return {
     viaFlint(): Promise<FlintClient> {
       const [ours, theirs] = memoryPair();
-      flint.connect(engine, ours);
+      new ClientConnection(flint, engine, ours);
       return connect({ transport: theirs, onApproval: () => "leave" });
     },
     viaHarness() {
       const [ours, theirs] = memoryPair();
-      harness.connect(engine, ours);
+      new ClientConnection(harness, engine, ours);
       return new HarnessSide(theirs);
     },
   };

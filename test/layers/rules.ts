@@ -113,7 +113,7 @@ export const corePorts: Rule = (graph) =>
     return "frontends may use @flint/core/ports and types of @flint/core only";
   });
 
-/** No driver knows another driver and no dialect another dialect. */
+/** No driver imports another driver and no front end another front end; what they share is in `shared`. */
 export const islands: Rule = (graph) =>
   eachEdge(graph, (module, edge) => {
     if (edge.target.kind !== "file") return undefined;
@@ -121,8 +121,8 @@ export const islands: Rule = (graph) =>
     const to = islandOf(edge.target.path);
     if (from === undefined || to === undefined || from.package !== to.package) return undefined;
     if (from.folder === undefined || from.folder === to.folder) return undefined;
-    if (to.folder === (from.package === "drivers" ? "shared" : undefined)) return undefined;
-    return `${from.folder} may not know ${to.folder ?? "the list of all drivers"}`;
+    if (to.folder === "shared") return undefined;
+    return `${from.folder} may not import ${to.folder ?? `the index of ${from.package}`}`;
   });
 
 /** Processes are started in named places only. */

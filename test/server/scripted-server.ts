@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
-import { Door } from "@flint/frontends";
-import { flintDialect } from "@flint/frontends/flint";
+import { ClientConnection } from "@flint/frontends";
+import { flintFrontend } from "@flint/frontends/flint";
 import { streamTransport } from "@flint/rpc";
 import { composeEngine, serveStdio } from "@flint/server";
 import { readArguments, serverOptions } from "../../packages/cli/src/command-line/arguments.ts";
@@ -20,9 +20,11 @@ const engine = composeEngine({
   drivers: [scriptedDriver({ scripts: readScript })],
 });
 if (socketPath !== undefined) {
-  const door = new Door(flintDialect);
-  const listener = createServer((socket) => door.connect(engine, streamTransport(socket, socket)));
+  const frontend = flintFrontend();
+  const listener = createServer(
+    (socket) => new ClientConnection(frontend, engine, streamTransport(socket, socket)),
+  );
   listener.listen(socketPath).unref();
 }
-await serveStdio(engine, flintDialect);
+await serveStdio(engine, flintFrontend());
 process.stdout.write("", () => process.exit());

@@ -1,5 +1,3 @@
-export { Connection } from "./connection.ts";
-export type { Desk, DeskClient, DoorService, ServedDialect } from "./desk.ts";
-export type { CoreCall, Dialect, Inbound, Outbound } from "./dialect.ts";
-export { type AnyDialect, Door } from "./door.ts";
-export { type ClientRights, LOCAL_RIGHTS } from "./rights.ts";
+export { ClientConnection, type ConnectionOptions } from "./shared/client-connection.ts";
+export { type ClientRights, LOCAL_RIGHTS } from "./shared/client-rights.ts";
+export type { Client, ClientHandler, Frontend } from "./shared/frontend.ts";

@@ -182,6 +182,11 @@ export function encodeResult(id: Id, result: unknown, envelope: Envelope): strin
   return `${opening(envelope)}"id":${idText(id)},"result":${write(result) ?? "null"}}`;
 }
 
+/** A successful answer around a result that is JSON text on one line already. */
+export function encodeResultRaw(id: Id, resultJson: string, envelope: Envelope): string {
+  return `${opening(envelope)}"id":${idText(id)},"result":${resultJson}}`;
+}
+
 /** A failed answer as a line, without the newline. */
 export function encodeError(id: Id, error: RpcError, envelope: Envelope): string {
   const { code, message, data } = error;

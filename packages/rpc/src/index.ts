@@ -7,6 +7,7 @@ export {
   encodeNotificationRaw,
   encodeRequest,
   encodeResult,
+  encodeResultRaw,
   type Incoming,
   type Reading,
   type RpcError,

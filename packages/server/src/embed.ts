@@ -1,5 +1,5 @@
-import { Door } from "@flint/frontends";
-import { flintDialect } from "@flint/frontends/flint";
+import { ClientConnection } from "@flint/frontends";
+import { flintFrontend } from "@flint/frontends/flint";
 import { memoryPair } from "@flint/rpc";
 import { connect, type FlintClient, type GuestOptions } from "@flint/sdk";
 import { composeEngine } from "./compose.ts";
@@ -17,10 +17,10 @@ export interface Embedded {
 /** Starts a server in this process. It speaks the same protocol as one in another process, only the pipe differs. */
 export async function embed(server: ServerOptions = {}, client: GuestOptions = {}): Promise<Embedded> {
   const engine = composeEngine(server);
-  const door = new Door(flintDialect);
+  const frontend = flintFrontend();
   const connectClient = (options: GuestOptions = {}) => {
     const [ours, theirs] = memoryPair();
-    door.connect(engine, ours);
+    new ClientConnection(frontend, engine, ours);
     return connect({ ...options, transport: theirs });
   };
   const first = await connectClient(client);

@@ -1,5 +1,5 @@
 import type { Engine } from "@flint/core";
-import { type AnyDialect, Door } from "@flint/frontends";
+import { ClientConnection, type Frontend } from "@flint/frontends";
 import { stdioTransport, type Transport } from "@flint/rpc";
 import { redactErrors } from "./redact-errors.ts";
 import { type Clients, endServer, signalled } from "./shutdown.ts";
@@ -19,7 +19,7 @@ export interface StdioOptions {
    * Lets others in. Called when the first answer is out, so that the client on stdio does not wait for it; or after a
    * moment, so that others do not wait for a client that says nothing.
    */
-  readonly company?: ((door: Door) => Promise<Company | undefined>) | undefined;
+  readonly company?: ((frontend: Frontend) => Promise<Company | undefined>) | undefined;
 }
 
 /**
@@ -29,22 +29,21 @@ export interface StdioOptions {
  */
 export async function serveStdio(
   engine: Engine,
-  dialect: AnyDialect,
+  frontend: Frontend,
   options: StdioOptions = {},
 ): Promise<void> {
   // Before the transport sends there whatever others print.
   redactErrors((text) => engine.redact(text));
-  const door = new Door(dialect);
   let company: Promise<Company | undefined> | undefined;
   let isEnding = false;
   const begin = (): void => {
     clearTimeout(moment);
     // A first answer may also be the last one.
-    if (!isEnding) company ??= options.company?.(door);
+    if (!isEnding) company ??= options.company?.(frontend);
   };
   const moment = setTimeout(begin, COMPANY_MS).unref();
   const transport = afterFirstWrite(stdioTransport(), begin);
-  const connection = door.connect(engine, transport);
+  const connection = new ClientConnection(frontend, engine, transport);
   const left = connection.closed.then(async () => (await company)?.empty());
   await Promise.race([left, signalled()]);
   isEnding = true;

@@ -1,9 +1,9 @@
 export { agentProgram, type RealAgent, searchPath } from "./agent-program.ts";
 export * from "./clock.ts";
 export * from "./conformance/arbitraries.ts";
-export * from "./conformance/dialect.ts";
-export * from "./conformance/dialect-checks.ts";
 export * from "./conformance/driver.ts";
+export * from "./conformance/frontend.ts";
+export * from "./conformance/frontend-checks.ts";
 export {
   describeHostileAgent,
   type HostileStages,

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import type { Engine } from "@flint/core";
-import { Door } from "@flint/frontends";
-import { codexDialect } from "@flint/frontends/codex";
+import { ClientConnection } from "@flint/frontends";
+import { codexFrontend } from "@flint/frontends/codex";
 import { streamTransport } from "@flint/rpc";
 import { composeEngine } from "@flint/server";
 import {
@@ -26,7 +26,7 @@ export class CodexDoorUnderTest {
   readonly cwd: string;
   readonly driver: ScriptedDriver;
   readonly engine: Engine;
-  readonly #door = new Door(codexDialect());
+  readonly #frontend = codexFrontend();
 
   private constructor(cwd: string, driver: ScriptedDriver, engine: Engine) {
     this.cwd = cwd;
@@ -57,7 +57,7 @@ export class CodexDoorUnderTest {
   /** A connection on which nothing was said yet. */
   connect(): WireClient {
     const [toServer, toClient] = [new PassThrough(), new PassThrough()];
-    this.#door.connect(this.engine, streamTransport(toServer, toClient));
+    new ClientConnection(this.#frontend, this.engine, streamTransport(toServer, toClient));
     return WireClient.over(toClient, toServer);
   }
 

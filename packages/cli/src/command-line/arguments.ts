@@ -5,7 +5,7 @@ import type { PolicyRules } from "@flint/core/ports";
 import { ApprovalPolicy, type SandboxPolicy, SandboxShorthand, sandboxPolicyOf } from "@flint/protocol";
 import { agentId, type ConfigValues, nearest } from "@flint/server/config";
 import { inheritedEnvironment, userConfigPath } from "@flint/server/environment";
-import { DOOR_NAMES, type DoorName, isDoorName } from "@flint/server/frontends";
+import { FRONTEND_NAMES, type FrontendName, isFrontendName } from "@flint/server/frontends";
 import type { AgentTraces, Durability, ServerOptions } from "@flint/server/serve";
 import { type Flags, type FlagValues, OFFLINE_MODEL, SERVER_FLAGS } from "./flags.ts";
 
@@ -99,9 +99,9 @@ export function shapesServer(values: ServerFlagValues): boolean {
 }
 
 /** The door of this name; undefined if none was named. */
-export function doorNamed(name: string | undefined): DoorName | undefined {
-  if (name === undefined || isDoorName(name)) return name;
-  throw new UsageError(`--door takes ${DOOR_NAMES.join(", ")}; not ${JSON.stringify(name)}.`);
+export function doorNamed(name: string | undefined): FrontendName | undefined {
+  if (name === undefined || isFrontendName(name)) return name;
+  throw new UsageError(`--door takes ${FRONTEND_NAMES.join(", ")}; not ${JSON.stringify(name)}.`);
 }
 
 /** Server options with the folder to work in as a whole path. */

@@ -1,4 +1,4 @@
-import { DOOR_NAMES } from "@flint/server/frontends";
+import { FRONTEND_NAMES } from "@flint/server/frontends";
 
 /** An option of a command, in a shape that `parseArgs` of Node takes as it is. */
 export interface Flag {
@@ -80,7 +80,12 @@ export const SERVER_FLAGS = {
 
 /** Which door a client comes in by. */
 export const DOOR_FLAG = {
-  door: { type: "string", takes: "DOOR", values: DOOR_NAMES, doc: `the protocol: ${DOOR_NAMES.join(", ")}` },
+  door: {
+    type: "string",
+    takes: "DOOR",
+    values: FRONTEND_NAMES,
+    doc: `the protocol: ${FRONTEND_NAMES.join(", ")}`,
+  },
 } as const satisfies Flags;
 
 /** What says where a server takes clients, and whom it lets in. */

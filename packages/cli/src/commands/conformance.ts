@@ -15,7 +15,7 @@ import {
   tryServer,
 } from "@flint/server/conformance";
 import { inheritedEnvironment } from "@flint/server/environment";
-import { DOOR_NAMES, type DoorName, isDoorName } from "@flint/server/frontends";
+import { FRONTEND_NAMES, type FrontendName, isFrontendName } from "@flint/server/frontends";
 import { readToken } from "@flint/server/listeners";
 import { visible } from "@flint/view";
 import { UsageError } from "../command-line/arguments.ts";
@@ -59,7 +59,7 @@ export async function conformance({ values, positionals }: ConformanceArguments)
 /** Keeps what the server said, and holds it against what another one said, as far as that is wanted. */
 async function held(
   findings: readonly Finding[],
-  door: DoorName,
+  door: FrontendName,
   { record, compare }: ConformanceArguments["values"],
 ): Promise<Finding[]> {
   const recording = recordingOf(findings);
@@ -100,10 +100,10 @@ class Progress {
   }
 }
 
-function doorOf(name: string | undefined): DoorName {
-  if (name !== undefined && isDoorName(name)) return name;
+function doorOf(name: string | undefined): FrontendName {
+  if (name !== undefined && isFrontendName(name)) return name;
   const given = name === undefined ? "conformance needs" : `There is no door ${JSON.stringify(name)};`;
-  throw new UsageError(`${given} --door with one of ${DOOR_NAMES.join(", ")}.`);
+  throw new UsageError(`${given} --door with one of ${FRONTEND_NAMES.join(", ")}.`);
 }
 
 /** One argument is an address or a whole command line; several are a program and its arguments. */

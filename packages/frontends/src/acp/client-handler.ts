@@ -1,7 +1,8 @@
 import { FlintError, type ThreadEvent, threadIdOf } from "@flint/protocol";
-import { type Id, idText, type RpcError } from "@flint/rpc";
-import type { Desk, DeskClient } from "../desk.ts";
-import { parseParams } from "../table-desk.ts";
+import { idText, type RpcError } from "@flint/rpc";
+import type { Client, ClientHandler } from "../shared/frontend.ts";
+import { parseParams } from "../shared/parse-params.ts";
+import type { RequestContext } from "../shared/request-context.ts";
 import { RequestNumbers } from "./asks/asks.ts";
 import { type ClientCapabilities, capabilitiesV1, capabilitiesV2, NO_CAPABILITIES } from "./capabilities.ts";
 import { answerOf } from "./core.ts";
@@ -24,9 +25,9 @@ type Handlers = {
   readonly [Name in AcpRequest]: (params: AcpParams<Name>, reply: Reply, key: string) => Promise<void>;
 };
 
-/** Serves one client of the door. */
-export class AcpDesk implements Desk {
-  readonly #client: DeskClient;
+/** Serves one client. */
+export class AcpClientHandler implements ClientHandler {
+  readonly #client: Client;
   readonly #numbers = new RequestNumbers();
   readonly #sessions: Sessions;
   readonly #stored: StoredSessions;
@@ -36,7 +37,7 @@ export class AcpDesk implements Desk {
   #version: ProtocolVersion = V1;
   #kind = "";
 
-  constructor(client: DeskClient, shared: SharedState) {
+  constructor(client: Client, shared: SharedState) {
     this.#client = client;
     const capabilities = () => this.#capabilities ?? NO_CAPABILITIES;
     this.#settings = new SessionSettings(client, shared, capabilities, () => this.#version);
@@ -63,7 +64,7 @@ export class AcpDesk implements Desk {
     });
   }
 
-  async request(method: string, params: unknown, reply: Reply, id: Id): Promise<void> {
+  async request(params: unknown, { method, id, reply }: RequestContext): Promise<void> {
     const name = this.#known(method);
     if (this.#capabilities === undefined && name !== "initialize") {
       throw new FlintError("notInitialized", `Send "initialize" before ${JSON.stringify(method)}.`);
@@ -84,16 +85,16 @@ export class AcpDesk implements Desk {
     }
   }
 
-  tell(event: ThreadEvent): void {
+  event(event: ThreadEvent): void {
     const threadId = threadIdOf(event);
     if (threadId !== undefined) this.#sessions.opened(threadId)?.tell(event);
   }
 
-  refusal(error: FlintError): RpcError {
+  errorOf(error: FlintError): RpcError {
     return refusalOf(error);
   }
 
-  closed(): void {
+  close(): void {
     this.#sessions.closeAll();
   }
 
@@ -122,7 +123,7 @@ export class AcpDesk implements Desk {
     this.#capabilities = capabilities;
     this.#kind = named?.name ?? "";
     const who = { name: named?.name ?? "acp client", version: named?.version ?? "unknown" };
-    await this.#client.call("initialize", { clientInfo: who }, ({ agentInfo }) => {
+    await this.#client.core.call("initialize", { clientInfo: who }, ({ agentInfo }) => {
       reply(this.#version.initializeResponse(agentInfo.version, capabilities));
     });
   }

@@ -1,13 +1,11 @@
 import type { Method, Params, Result } from "@flint/protocol";
-import type { DeskClient } from "../desk.ts";
+import type { Client } from "../shared/frontend.ts";
 
 /** Calls the core and gives its answer. Events that the call causes may be told before whoever waits goes on. */
 export function answerOf<Name extends Method>(
-  client: DeskClient,
+  client: Client,
   method: Name,
   params: Params<Name>,
 ): Promise<Result<Name>> {
-  return new Promise((resolve, reject) => {
-    client.call(method, params, resolve).catch(reject);
-  });
+  return client.core.call(method, params);
 }

@@ -1,8 +1,8 @@
 import { memoryPair, Peer } from "@flint/rpc";
 import { Gate } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { Door } from "../door.ts";
-import { flintDialect } from "../flint/dialect.ts";
+import { flintFrontend } from "../flint/frontend.ts";
+import { ClientConnection } from "../shared/client-connection.ts";
 import { acpBench } from "./testing/setup.ts";
 
 type Bench = Awaited<ReturnType<typeof acpBench>>;
@@ -10,7 +10,7 @@ type Bench = Awaited<ReturnType<typeof acpBench>>;
 /** A client at Flint's own door of the same server, which never answers what it is asked. */
 async function flintClient({ engine }: Bench) {
   const [ours, theirs] = memoryPair();
-  new Door(flintDialect).connect(engine, ours);
+  new ClientConnection(flintFrontend(), engine, ours);
   const told: string[] = [];
   const waiting: (() => void)[] = [];
   const note = (method: string) => {

@@ -10,6 +10,9 @@ export async function approvalWanted(
   threadId?: string,
 ): Promise<{ readonly approvalPolicy?: ApprovalPolicy }> {
   if (word == null) return {};
-  const { approvalPolicy } = await visit.core("config/read", threadId === undefined ? {} : { threadId });
+  const { approvalPolicy } = await visit.client.core.call(
+    "config/read",
+    threadId === undefined ? {} : { threadId },
+  );
   return { approvalPolicy: approvalPolicyFrom(word, approvalPolicy) };
 }

@@ -14,43 +14,22 @@ import {
   type CodexServerParams,
   type CodexServerRequest,
 } from "@flint/protocol/codex";
+import type { Ask } from "../shared/client-asks.ts";
+import type { CoreCall } from "../shared/core-calls.ts";
 import { toolCallParams, toolCallResult } from "./client-tools.ts";
 import { commandFields } from "./items.ts";
 
-/** What a client is asked, and what its answer means to the core. */
-export interface Asked {
-  readonly kind: "ask";
-  readonly key: string;
-  readonly threadId: string;
+/** Something that clients of Codex are asked. */
+export interface CodexAsk extends Ask {
   readonly method: CodexServerRequest;
-  readonly params: object;
-  /** Never a yes for what is not one. */
-  answered(answer: unknown): Verdict;
-  /** What is answered when nobody can be asked. */
-  refused(message: string): Verdict;
 }
-
-/** An answer in the words of the core. */
-export type Verdict =
-  | {
-      readonly method: "approval/respond";
-      readonly params: { threadId: string; approvalId: string; decision: Decision };
-    }
-  | {
-      readonly method: "question/respond";
-      readonly params: { threadId: string; questionId: string; answers: Answers };
-    }
-  | {
-      readonly method: "tool/respond";
-      readonly params: { threadId: string; callId: string; result: ToolCallResult };
-    };
 
 const ONCE = { outcome: "allow", scope: "once" } as const satisfies Decision;
 const NO = { outcome: "deny", scope: "once" } as const satisfies Decision;
 
 /** An approval as Codex asks for it: a command, a change of files, or the call of a tool. */
-export function approvalAsked({ threadId, approval }: EventData<"approval/requested">): Asked {
-  const verdict = (decision: Decision): Verdict => ({
+export function approvalAsked({ threadId, approval }: EventData<"approval/requested">): CodexAsk {
+  const respond = (decision: Decision): CoreCall => ({
     method: "approval/respond",
     params: { threadId, approvalId: approval.id, decision },
   });
@@ -59,14 +38,14 @@ export function approvalAsked({ threadId, approval }: EventData<"approval/reques
     key: approval.id,
     threadId,
     ...requestOf(threadId, approval),
-    answered: (answer) => verdict(decisionOf(approval, answer)),
-    refused: (message) => verdict({ ...NO, message }),
+    answered: (answer) => respond(decisionOf(approval, answer)),
+    refused: (message) => respond({ ...NO, message }),
   };
 }
 
 /** A question as Codex asks it. */
-export function questionAsked({ threadId, request }: EventData<"question/requested">): Asked {
-  const verdict = (answers: Answers): Verdict => ({
+export function questionAsked({ threadId, request }: EventData<"question/requested">): CodexAsk {
+  const respond = (answers: Answers): CoreCall => ({
     method: "question/respond",
     params: { threadId, questionId: request.id, answers },
   });
@@ -77,16 +56,16 @@ export function questionAsked({ threadId, request }: EventData<"question/request
     ...asking("item/tool/requestUserInput", questionParams(threadId, request)),
     answered: (answer) => {
       const read = CODEX_SERVER_REQUESTS["item/tool/requestUserInput"].result.safeParse(answer);
-      return verdict(read.success ? read.data.answers : {});
+      return respond(read.success ? read.data.answers : {});
     },
-    refused: () => verdict({}),
+    refused: () => respond({}),
   };
 }
 
 /** The call of a client's tool as Codex makes it. */
-export function toolCallAsked(data: EventData<"tool/requested">): Asked {
+export function toolCallAsked(data: EventData<"tool/requested">): CodexAsk {
   const { threadId, request } = data;
-  const verdict = (result: ToolCallResult): Verdict => ({
+  const respond = (result: ToolCallResult): CoreCall => ({
     method: "tool/respond",
     params: { threadId, callId: request.id, result },
   });
@@ -95,12 +74,12 @@ export function toolCallAsked(data: EventData<"tool/requested">): Asked {
     key: request.id,
     threadId,
     ...asking("item/tool/call", toolCallParams(data)),
-    answered: (answer) => verdict(toolCallResult(answer)),
-    refused: (message) => verdict(failedToolCall(message)),
+    answered: (answer) => respond(toolCallResult(answer)),
+    refused: (message) => respond(failedToolCall(message)),
   };
 }
 
-type Request = Pick<Asked, "method" | "params">;
+type Request = Pick<CodexAsk, "method" | "params">;
 
 function asking<Name extends CodexServerRequest>(method: Name, params: CodexServerParams<Name>): Request {
   return { method, params };

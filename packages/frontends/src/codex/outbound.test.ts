@@ -2,13 +2,15 @@ import type { EventBody } from "@flint/protocol";
 import { CODEX_DOOR_NOTIFICATIONS } from "@flint/protocol/codex";
 import { describe, expect, test } from "vitest";
 import { ApprovalWords } from "./approval-words.ts";
-import { outbound, type Tell } from "./outbound.ts";
+import { type CodexNotification, outbound } from "./outbound.ts";
 
 const ofTurn = { threadId: "t", turnId: "u" };
 const ofItem = { ...ofTurn, itemId: "i" };
 
-function told(body: EventBody): Tell[] {
-  return outbound({ ...body, at: 7 }, new ApprovalWords()).filter((message) => message.kind === "tell");
+function told(body: EventBody): CodexNotification[] {
+  return outbound({ ...body, at: 7 }, new ApprovalWords()).filter(
+    (message) => message.kind === "notification",
+  );
 }
 
 type Row = readonly [

@@ -5,36 +5,28 @@ import type {
   CodexGoal,
   CodexThreadStatus,
 } from "@flint/protocol/codex";
+import type { Notification, Resolved } from "../shared/encoder.ts";
 import type { ApprovalWords } from "./approval-words.ts";
-import { type Asked, approvalAsked, questionAsked, toolCallAsked } from "./asked.ts";
+import { approvalAsked, type CodexAsk, questionAsked, toolCallAsked } from "./asked.ts";
 import { itemOf } from "./items.ts";
 import { effortOf, NOT_LOADED, settingsOf, statusOf, threadOf } from "./threads.ts";
 import { bareTurn, endedTurn, turnErrorOf } from "./turns.ts";
 import { tokensOf } from "./usage.ts";
 
-/** A notification of this door. A status is told only to those who were not told the same before. */
-export interface Tell {
-  readonly kind: "tell";
+/** A notification of this wire. A status is sent only to clients that were not sent the same before. */
+export interface CodexNotification extends Notification {
   readonly method: CodexDoorNotification;
-  readonly params: object;
   readonly status?: { readonly threadId: string; readonly status: CodexThreadStatus };
 }
 
-/** Something that was asked needs no answer any more. */
-export interface Settle {
-  readonly kind: "settle";
-  readonly key: string;
-  readonly threadId: string;
-}
-
 /** What an event becomes on this wire. */
-export type Outbound = Tell | Asked | Settle;
+export type CodexMessage = CodexNotification | CodexAsk | Resolved;
 
 /**
  * What an event is on this wire, in the order of Codex: a thread is active before its turn begins and idle before it
  * is told to have ended, and it waits before it asks. No I/O.
  */
-export function outbound(event: ThreadEvent, words: ApprovalWords): readonly Outbound[] {
+export function outbound(event: ThreadEvent, words: ApprovalWords): readonly CodexMessage[] {
   const { at } = event;
   switch (event.type) {
     case "thread/started": {
@@ -99,13 +91,13 @@ export function outbound(event: ThreadEvent, words: ApprovalWords): readonly Out
     case "question/requested":
       return [status(event.data.threadId, WAITING_ON_USER), questionAsked(event.data)];
     case "approval/resolved":
-      return [{ kind: "settle", key: event.data.approvalId, threadId: event.data.threadId }];
+      return [{ kind: "resolved", key: event.data.approvalId }];
     case "question/resolved":
-      return [{ kind: "settle", key: event.data.questionId, threadId: event.data.threadId }];
+      return [{ kind: "resolved", key: event.data.questionId }];
     case "tool/requested":
       return [toolCallAsked(event.data)];
     case "tool/resolved":
-      return [{ kind: "settle", key: event.data.callId, threadId: event.data.threadId }];
+      return [{ kind: "resolved", key: event.data.callId }];
     case "error":
       return failure(event.data);
     case "warning":
@@ -130,12 +122,15 @@ function waiting(flag: NonNullable<ThreadStatus["activeFlags"]>[number]): Thread
 }
 
 /** A notification, its params checked by the compiler. */
-export function tell<Name extends CodexDoorNotification>(method: Name, params: CodexDoorTold<Name>): Tell {
-  return { kind: "tell", method, params };
+export function tell<Name extends CodexDoorNotification>(
+  method: Name,
+  params: CodexDoorTold<Name>,
+): CodexNotification {
+  return { kind: "notification", method, params };
 }
 
 /** What a thread does, for those who do not know it yet. */
-export function status(threadId: string, now: CodexThreadStatus): Tell {
+export function status(threadId: string, now: CodexThreadStatus): CodexNotification {
   const told = tell("thread/status/changed", { threadId, status: now });
   return { ...told, status: { threadId, status: now } };
 }
@@ -159,25 +154,25 @@ function pieceOf({ threadId, turnId, itemId, delta }: Piece): Piece {
 }
 
 /** Flint's summary is one text, so it is one part, which begins with its first piece. */
-function summarized(data: EventData<"item/reasoning/summaryTextDelta">): Tell[] {
+function summarized(data: EventData<"item/reasoning/summaryTextDelta">): CodexNotification[] {
   const piece = tell("item/reasoning/summaryTextDelta", { ...pieceOf(data), summaryIndex: 0 });
   if (data.offset > 0) return [piece];
   const { itemId } = data;
   return [tell("item/reasoning/summaryPartAdded", { ...placeOf(data), itemId, summaryIndex: 0 }), piece];
 }
 
-function started(data: EventData<"item/started">, at: number): Tell[] {
+function started(data: EventData<"item/started">, at: number): CodexNotification[] {
   const item = itemOf(data.item, { startedAtMs: at, completedAtMs: null });
   return item === undefined ? [] : [tell("item/started", { ...placeOf(data), item, startedAtMs: at })];
 }
 
-function completed(data: EventData<"item/completed">, at: number): Tell[] {
+function completed(data: EventData<"item/completed">, at: number): CodexNotification[] {
   const item = itemOf(data.item, { startedAtMs: null, completedAtMs: at });
   return item === undefined ? [] : [tell("item/completed", { ...placeOf(data), item, completedAtMs: at })];
 }
 
 /** A turn that failed leaves its thread in error until the next one begins, and says why. */
-function ended({ threadId, turn }: EventData<"turn/completed">): Tell[] {
+function ended({ threadId, turn }: EventData<"turn/completed">): CodexNotification[] {
   const end = tell("turn/completed", { threadId, turn: endedTurn(turn) });
   if (turn.status !== "failed") return [status(threadId, { type: "idle" }), end];
   const error = turnErrorOf(turn.error ?? { message: "The agent did not say why the turn failed." });
@@ -186,20 +181,20 @@ function ended({ threadId, turn }: EventData<"turn/completed">): Tell[] {
 }
 
 /** What ends a turn is told with its end; only what is tried again is told at once. */
-function failure(data: EventData<"error">): Tell[] {
+function failure(data: EventData<"error">): CodexNotification[] {
   if (!data.willRetry) return [];
   return [tell("error", { ...placeOf(data), error: turnErrorOf(data.error), willRetry: true })];
 }
 
 /** What a thread used. */
-export function usage(data: EventData<"thread/tokenUsage/updated">): Tell {
+export function usage(data: EventData<"thread/tokenUsage/updated">): CodexNotification {
   const { usage: total, last, modelContextWindow = null } = data;
   const tokenUsage = { total: tokensOf(total), last: tokensOf(last), modelContextWindow };
   return tell("thread/tokenUsage/updated", { ...placeOf(data), tokenUsage });
 }
 
 /** A step that failed has no word here; it is not done. */
-function plan(data: EventData<"turn/plan/updated">): Tell {
+function plan(data: EventData<"turn/plan/updated">): CodexNotification {
   const steps = data.plan.map(({ step, status }) => ({
     step,
     status: status === "failed" ? "pending" : status,
@@ -209,13 +204,13 @@ function plan(data: EventData<"turn/plan/updated">): Tell {
 }
 
 /** What a workspace may not say is a matter of its configuration; the rest concerns the thread. */
-function warning({ threadId, message, reason }: EventData<"warning">): Tell {
+function warning({ threadId, message, reason }: EventData<"warning">): CodexNotification {
   if (reason === "workspace") return tell("configWarning", { summary: message, details: null });
   return tell("warning", { threadId, message });
 }
 
 /** Codex knows one reason to change the model; for any other one its clients are told in words. */
-function rerouted(data: EventData<"model/rerouted">): Tell {
+function rerouted(data: EventData<"model/rerouted">): CodexNotification {
   const { threadId, fromModel, toModel, reason } = data;
   if (reason === "highRiskCyberActivity") {
     return tell("model/rerouted", { ...placeOf(data), fromModel, toModel, reason });

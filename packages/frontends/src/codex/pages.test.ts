@@ -16,7 +16,7 @@ class PagedCore {
     }));
   }
 
-  async core<Name extends Method>(_method: Name, params: Params<Name>): Promise<Result<Name>> {
+  async call<Name extends Method>(_method: Name, params: Params<Name>): Promise<Result<Name>> {
     const { cursor, limit = 25 }: { cursor?: string; limit?: number } = Object(params);
     const end = cursor === undefined ? this.turns.length : Number(cursor);
     const start = Math.max(0, end - limit);
@@ -45,7 +45,7 @@ async function throughout(
 describe("all turns of a thread", () => {
   test("are told in order, and let go of page by page", async () => {
     const core = new PagedCore(120);
-    const ids = await eachTurn(core, THREAD, ({ id }) => {
+    const ids = await eachTurn({ client: { core } }, THREAD, ({ id }) => {
       core.notes.push("kept");
       return id;
     });
@@ -66,7 +66,9 @@ describe("all turns of a thread", () => {
     const wanted = { threadId: THREAD, limit, itemsView: "notLoaded" } as const;
     const ids = core.turns.map(({ id }) => id);
     for (const sortDirection of ["asc", "desc"] as const) {
-      const pages = await throughout((cursor) => turnsPage({ ...wanted, sortDirection, cursor }, core));
+      const pages = await throughout((cursor) =>
+        turnsPage({ ...wanted, sortDirection, cursor }, { client: { core } }),
+      );
       const expected = sortDirection === "asc" ? ids : ids.toReversed();
       expect(pages.flat()).toMatchObject(expected.map((id) => ({ id })));
       expect(pages.every((page) => page.length <= limit)).toBe(true);
@@ -80,7 +82,7 @@ describe("all turns of a thread", () => {
       const ids = core.turns.flatMap(({ items }) => items.map(({ id }) => id));
       for (const sortDirection of ["asc", "desc"] as const) {
         const pages = await throughout((cursor) =>
-          itemsPage({ threadId: THREAD, limit, sortDirection, cursor }, core),
+          itemsPage({ threadId: THREAD, limit, sortDirection, cursor }, { client: { core } }),
         );
         const expected = sortDirection === "asc" ? ids : ids.toReversed();
         expect(pages.flat()).toMatchObject(expected.map((id) => ({ item: { id } })));
@@ -92,7 +94,7 @@ describe("all turns of a thread", () => {
     const cursor = JSON.stringify({ after: "gone" });
     const page = await turnsPage(
       { threadId: THREAD, limit: 2, sortDirection: "asc", cursor },
-      new PagedCore(3),
+      { client: { core: new PagedCore(3) } },
     );
     expect(page.data).toMatchObject([{ id: "t0" }, { id: "t1" }]);
   });

@@ -1,9 +1,9 @@
 import type { Turn } from "@flint/protocol";
 import type { CodexDoorParams, CodexDoorResult } from "@flint/protocol/codex";
+import type { CoreCalls } from "../shared/core-calls.ts";
 import type { ToldItem } from "./items.ts";
 import { refused } from "./refusals.ts";
 import { itemsOf, listedTurn } from "./turns.ts";
-import type { Visit } from "./visit.ts";
 
 /** The longest page that the core gives. */
 const LONGEST = 200;
@@ -18,7 +18,7 @@ interface Place {
 }
 
 /** What pages are read with. */
-type Reader = Pick<Visit, "core">;
+type Reader = { readonly client: { readonly core: CoreCalls } };
 
 /** A cursor that begins with the newest. */
 export const NEWEST = JSON.stringify({});
@@ -161,7 +161,7 @@ async function pageAfter<Listed extends { readonly id: string }>(
 
 async function readPage(visit: Reader, threadId: string, cursor: string | undefined, limit: number) {
   const place = cursor === undefined ? {} : { cursor };
-  const page = await visit.core("thread/read", { threadId, includeTurns: true, limit, ...place });
+  const page = await visit.client.core.call("thread/read", { threadId, includeTurns: true, limit, ...place });
   return { turns: page.turns ?? [], next: page.nextCursor };
 }
 

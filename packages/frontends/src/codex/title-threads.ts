@@ -8,7 +8,7 @@ import {
   type UserInput,
 } from "@flint/protocol";
 import type { ApprovalWords } from "./approval-words.ts";
-import { outbound, type Tell } from "./outbound.ts";
+import { type CodexNotification, outbound } from "./outbound.ts";
 import { titleAnswer } from "./title.ts";
 
 /** What clients call a thread whose only purpose is to find a title for another one. */
@@ -22,11 +22,11 @@ const MOST_THREADS = 100;
  * is made from the words of the prompt. Nothing of it is stored, and nobody else hears of it.
  */
 export class TitleThreads {
-  readonly #send: (message: Tell) => void;
+  readonly #send: (message: CodexNotification) => void;
   readonly #words: ApprovalWords;
   readonly #threads = new Map<string, Thread>();
 
-  constructor(send: (message: Tell) => void, words: ApprovalWords) {
+  constructor(send: (message: CodexNotification) => void, words: ApprovalWords) {
     this.#send = send;
     this.#words = words;
   }
@@ -93,6 +93,7 @@ export class TitleThreads {
   }
 
   #tell(event: Parameters<typeof outbound>[0]): void {
-    for (const message of outbound(event, this.#words)) if (message.kind === "tell") this.#send(message);
+    for (const message of outbound(event, this.#words))
+      if (message.kind === "notification") this.#send(message);
   }
 }

@@ -1,15 +1,15 @@
-import type { Method, Params, Result, ThreadSettings } from "@flint/protocol";
+import type { ThreadSettings } from "@flint/protocol";
 import type {
   CodexDoorParams,
   CodexDoorRequest,
   CodexDoorResult,
   CodexThreadStatus,
 } from "@flint/protocol/codex";
-import type { DeskClient } from "../desk.ts";
+import type { Client } from "../shared/frontend.ts";
 import type { ApprovalWords } from "./approval-words.ts";
 import type { EncodedAnswer } from "./encoded-answer.ts";
 import type { CodexHost } from "./host/host.ts";
-import type { Tell } from "./outbound.ts";
+import type { CodexNotification } from "./outbound.ts";
 import type { TitleThreads } from "./title-threads.ts";
 import type { Hello } from "./understanding.ts";
 
@@ -21,7 +21,7 @@ export interface KnownThread {
 
 /** One client at its desk, as the handlers of requests see it. */
 export interface Visit {
-  readonly client: DeskClient;
+  readonly client: Client;
   readonly host: CodexHost;
   /** In which words clients said when they want to be asked. */
   readonly words: ApprovalWords;
@@ -29,10 +29,8 @@ export interface Visit {
   readonly titles: TitleThreads;
   readonly hello: Hello;
   known(threadId: string): KnownThread;
-  /** Calls the core for something that tells no events. */
-  core<Name extends Method>(method: Name, params: Params<Name>): Promise<Result<Name>>;
   /** Tells this client only. */
-  send(message: Tell): void;
+  send(message: CodexNotification): void;
   /** Has `answer` run with the settings of a new thread, just before the client is told that it started. */
   onStarted(threadId: string, answer: (settings: ThreadSettings) => void): void;
   /** Notes what is known of a thread that the client follows from now on. */
@@ -48,7 +46,7 @@ export type Handler<Name extends CodexDoorRequest> = (
   params: CodexDoorParams<Name>,
   visit: Visit,
   reply: (answer: CodexDoorResult<Name> | EncodedAnswer) => void,
-) => void | Promise<void>;
+) => unknown;
 
 /** One handler for each of these requests. */
 export type Handlers<Name extends CodexDoorRequest> = { readonly [Each in Name]: Handler<Each> };

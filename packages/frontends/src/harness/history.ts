@@ -1,14 +1,14 @@
 import { EVENTS, type HarnessEvent, isEventType, type Result, type ThreadEvent } from "@flint/protocol";
-import { outbound } from "./outbound.ts";
+import { events } from "./events.ts";
 
 type LoggedEvent = Result<"thread/events/list">["events"][number];
 
-/** The past of a thread as this wire told it, or would have. What another version of Flint wrote is left out. */
-export function historyOf(events: readonly LoggedEvent[]): HarnessEvent[] {
-  return events.flatMap((logged) => {
-    const event = eventOf(logged);
+/** The history of a thread as the messages of this wire. Events written by another version of Flint are left out. */
+export function historyOf(logged: readonly LoggedEvent[]): HarnessEvent[] {
+  return logged.flatMap((entry) => {
+    const event = eventOf(entry);
     if (event === undefined) return [];
-    return outbound(event).map(({ method, params }) => ({ type: method, time: event.at, ...params }));
+    return events(event).map(({ method, params }) => ({ type: method, time: event.at, ...params }));
   });
 }
 

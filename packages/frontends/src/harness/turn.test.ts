@@ -10,8 +10,8 @@ import {
   type Turn,
 } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
+import { events as translated } from "./events.ts";
 import { historyOf } from "./history.ts";
-import { outbound } from "./outbound.ts";
 
 const ofTurn = { threadId: "t1", turnId: "u1" };
 
@@ -187,10 +187,12 @@ function stored(body: EventBody, index: number): StoredEvent {
 }
 
 describe("a whole turn with a command, an approval and an answer", () => {
-  const messages = TURN.flatMap((body, index) => outbound(stored(body, index)));
+  const messages = TURN.flatMap((body, index) => translated(stored(body, index)));
 
   test("is told message for message [S1-12..14, S1-16..24]", () => {
-    expect(messages).toStrictEqual(TOLD.map(([method, params]) => ({ kind: "tell", method, params })));
+    expect(messages).toStrictEqual(
+      TOLD.map(([method, params]) => ({ kind: "notification", method, params })),
+    );
   });
 
   test("is told in words that the vocabulary knows [S1-26..28]", () => {
@@ -213,7 +215,7 @@ describe("a whole turn with a command, an approval and an answer", () => {
 
   test("reads the same in the history of the thread, settled approvals included [S1-7]", () => {
     const log = TURN.map(stored);
-    const times = log.flatMap((event) => outbound(event).map(() => event.at));
+    const times = log.flatMap((event) => translated(event).map(() => event.at));
     expect(historyOf(log)).toStrictEqual(
       TOLD.map(([type, params], index) => ({ type, time: times[index], ...params })),
     );

@@ -1,4 +1,4 @@
-import type { DoorName } from "../doors.ts";
+import type { FrontendName } from "../frontends.ts";
 import type { Latitude } from "./latitude.ts";
 import type { Trial } from "./trial.ts";
 
@@ -17,7 +17,7 @@ export interface CheckGroup {
 
 /** Everything that is asked of one door. */
 export interface Suite {
-  readonly door: DoorName;
+  readonly door: FrontendName;
   /** Whether this door's own messages carry `"jsonrpc": "2.0"`. */
   readonly header: boolean;
   readonly groups: readonly CheckGroup[];

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DoorName } from "../doors.ts";
+import type { FrontendName } from "../frontends.ts";
 import type { Suite } from "./check.ts";
 import { type OfflineModel, offlineModel } from "./offline.ts";
 import { type Finding, runSuite, selected } from "./runner.ts";
@@ -13,7 +13,7 @@ import { Trial } from "./trial.ts";
 export interface TryOptions {
   /** An address, or a program and its arguments. */
   readonly words: readonly [string, ...string[]];
-  readonly door: DoorName;
+  readonly door: FrontendName;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Where the threads of the checks work; a new folder that is removed afterwards if absent. */
   readonly cwd?: string | undefined;
@@ -32,7 +32,7 @@ export interface TryOptions {
 const PLACES = ["/var/tmp", tmpdir()];
 
 /** The suite of each door, loaded only when it is wanted. */
-export const SUITES: Readonly<Record<DoorName, () => Promise<Suite>>> = {
+export const SUITES: Readonly<Record<FrontendName, () => Promise<Suite>>> = {
   codex: async () => (await import("./codex/suite.ts")).CODEX_SUITE,
   acp: async () => (await import("./acp/suite.ts")).ACP_SUITE,
   flint: async () => (await import("./flint/suite.ts")).FLINT_SUITE,

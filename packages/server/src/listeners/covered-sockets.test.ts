@@ -5,7 +5,7 @@ import { CommandSandbox } from "@flint/host/sandbox";
 import type { SandboxPolicy } from "@flint/protocol";
 import { describeEachMechanism, TestClock, testEngine } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
-import { OpenDoors } from "../doors.ts";
+import { Frontends } from "../frontends.ts";
 import { Guests } from "./guests.ts";
 import { Listening } from "./listening.ts";
 import { UnixListener } from "./unix-listener.ts";
@@ -21,7 +21,7 @@ function newWorkspace(): string {
 
 /** Another server than the one whose commands run. */
 async function serverAt(path: string): Promise<UnixListener> {
-  const guests = new Guests(new OpenDoors(testEngine().engine), new TestClock());
+  const guests = new Guests(new Frontends(testEngine().engine), new TestClock());
   const listener = await UnixListener.start({ path, door: "flint", guests });
   onTestFinished(() => listener.close());
   return listener;
@@ -31,7 +31,7 @@ async function serverAt(path: string): Promise<UnixListener> {
 function listening(path: string): Promise<Listening> {
   const bare = { token: undefined, allowOrigins: [], allowHosts: [], presence: undefined } as const;
   const plan = { ...bare, addresses: [{ kind: "unix", path }], door: "flint", root: "flint" } as const;
-  return Listening.start(new OpenDoors(testEngine().engine), plan, new TestClock());
+  return Listening.start(new Frontends(testEngine().engine), plan, new TestClock());
 }
 
 describeEachMechanism("the socket of another Flint server, under %s", (name, test) => {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { type DoorName, isDoorName } from "../doors.ts";
+import { type FrontendName, isFrontendName } from "../frontends.ts";
 import { isLoopback, isNumeric } from "./address.ts";
 
 /** What the gate sees of a request. */
@@ -17,7 +17,7 @@ export interface GateRules {
   readonly host: string;
   readonly port: number;
   /** The door at `/`. */
-  readonly root: DoorName;
+  readonly root: FrontendName;
   /** Whether this is the token; undefined if none is asked for. */
   readonly isToken: ((given: string) => boolean) | undefined;
   readonly allowOrigins: readonly string[];
@@ -26,7 +26,7 @@ export interface GateRules {
 
 /** Where a request may go, or the status that refuses it. A refusal says nothing else. */
 export type Judgement =
-  | { readonly to: DoorName }
+  | { readonly to: FrontendName }
   | { readonly to: "health" }
   | { readonly to: undefined; readonly status: 401 | 403 | 404 | 405 | 421 | 426 };
 
@@ -69,8 +69,8 @@ function hasToken(given: string | undefined, { isToken }: GateRules): boolean {
   return isToken(token);
 }
 
-function doorAt(path: string, root: DoorName): DoorName | undefined {
+function doorAt(path: string, root: FrontendName): FrontendName | undefined {
   if (path === "/") return root;
   const name = path.slice(1);
-  return isDoorName(name) ? name : undefined;
+  return isFrontendName(name) ? name : undefined;
 }

@@ -1,26 +1,26 @@
 import type { Clock } from "@flint/core/ports";
-import type { Connection, Door } from "@flint/frontends";
+import type { ClientConnection } from "@flint/frontends";
 import { LIMITS } from "@flint/protocol";
 import { visible } from "@flint/view";
-import type { ClientTraits, DoorName, OpenDoors } from "../doors.ts";
+import type { ClientTraits, FrontendName, Frontends, OpenFrontend } from "../frontends.ts";
 import type { GuestTransport } from "./cut.ts";
 import { WatchedTransport } from "./watched-transport.ts";
 
-type Guest = { readonly transport: WatchedTransport; readonly connection: Connection };
+type Guest = { readonly transport: WatchedTransport; readonly connection: ClientConnection };
 
 /** Who counts the clients of one listener. */
 export type Seats = Set<unknown>;
 
 /** The clients that came through listeners, and the bounds that hold for each of them. */
 export class Guests {
-  readonly #doors: OpenDoors;
+  readonly #frontends: Frontends;
   readonly #clock: Clock;
   readonly #guests = new Set<Guest>();
   #onEmpty: (() => void)[] = [];
   #arrivals = 0;
 
-  constructor(doors: OpenDoors, clock: Clock) {
-    this.#doors = doors;
+  constructor(frontends: Frontends, clock: Clock) {
+    this.#frontends = frontends;
     this.#clock = clock;
   }
 
@@ -34,11 +34,11 @@ export class Guests {
     return this.#arrivals;
   }
 
-  /** Loads a door, so that a client can then be admitted at once. Undefined, and told on stderr, if that fails. */
-  async open(name: DoorName): Promise<Door | undefined> {
-    // Expected: a damaged installation. The other doors, and the clients that are there, are served all the same.
+  /** Loads a front end, so that a client can then be admitted at once. Undefined, and told on stderr, if that fails. */
+  async open(name: FrontendName): Promise<OpenFrontend | undefined> {
+    // Expected: a damaged installation. The other front ends, and the clients that are there, are served all the same.
     try {
-      return await this.#doors.open(name);
+      return await this.#frontends.open(name);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       process.stderr.write(`flint: the ${name} door cannot be opened: ${visible(reason)}\n`);
@@ -50,16 +50,16 @@ export class Guests {
    * Serves a client until it leaves. If all seats of its listener are taken, the longest silent one that has not even
    * greeted gives its own away; if there is none, the newcomer is sent away.
    */
-  admit(door: Door, transport: GuestTransport, seats: Seats, client: ClientTraits = {}): void {
+  admit(open: OpenFrontend, transport: GuestTransport, seats: Seats, client: ClientTraits = {}): void {
     if (seats.size >= LIMITS.connections && !this.#freeSeat(seats)) {
       transport.cut("crowded");
       return;
     }
     const watched = new WatchedTransport(transport, {
       clock: this.#clock,
-      anyRequestGreets: "initializeFirst" in door.dialect && !door.dialect.initializeFirst,
+      anyRequestGreets: !open.frontend.initializeFirst,
     });
-    const guest = { transport: watched, connection: this.#doors.connect(door, watched, client) };
+    const guest = { transport: watched, connection: open.connect(watched, client) };
     this.#arrivals += 1;
     this.#guests.add(guest);
     seats.add(guest);

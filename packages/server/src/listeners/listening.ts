@@ -1,6 +1,6 @@
 import type { Clock } from "@flint/core/ports";
 import type { Lock } from "@flint/host/store";
-import type { DoorName, OpenDoors } from "../doors.ts";
+import type { FrontendName, Frontends } from "../frontends.ts";
 import type { Company } from "../serve-stdio.ts";
 import { claimServer } from "../single-instance/claim.ts";
 import { Presence } from "../single-instance/presence.ts";
@@ -15,9 +15,9 @@ import { WebSocketListener } from "./web-socket-listener.ts";
 export interface ListenPlan {
   readonly addresses: readonly Exclude<ListenAddress, { kind: "stdio" | "local" }>[];
   /** The door of unix sockets. */
-  readonly door: DoorName;
+  readonly door: FrontendName;
   /** The door at the root of WebSocket listeners. */
-  readonly root: DoorName;
+  readonly root: FrontendName;
   /** Undefined lets everybody in who reaches a port; refused beyond this machine. */
   readonly token: TokenFile | undefined;
   readonly allowOrigins: readonly string[];
@@ -40,7 +40,7 @@ export interface Place {
 export interface OpenPlace {
   readonly place: string;
   /** The door, for a WebSocket that at the root. */
-  readonly door: DoorName;
+  readonly door: FrontendName;
   readonly tokenFile: string | undefined;
 }
 
@@ -62,15 +62,15 @@ export class Listening implements Company {
   readonly #clock: Clock;
   #presence: Presence | undefined;
 
-  private constructor(doors: OpenDoors, clock: Clock) {
-    this.#guests = new Guests(doors, clock);
+  private constructor(frontends: Frontends, clock: Clock) {
+    this.#guests = new Guests(frontends, clock);
     this.#clock = clock;
   }
 
   /** Opens every listener, or none: rejects with what is in the way. */
-  static async start(doors: OpenDoors, plan: ListenPlan, clock: Clock): Promise<Listening> {
+  static async start(frontends: Frontends, plan: ListenPlan, clock: Clock): Promise<Listening> {
     for (const address of plan.addresses) refuseOpenDoor(address, plan.token);
-    const listening = new Listening(doors, clock);
+    const listening = new Listening(frontends, clock);
     // Before anything is opened: of two servers that are started at once, one gets no further.
     const lock = plan.presence === undefined ? undefined : await lockOf(plan.presence);
     try {
@@ -136,7 +136,7 @@ export class Listening implements Company {
     }
   }
 
-  #opened(listener: Listener, door: DoorName, tokenFile: string | undefined): void {
+  #opened(listener: Listener, door: FrontendName, tokenFile: string | undefined): void {
     this.#listeners.push(listener);
     this.places.push({ place: listener.place, door, tokenFile });
   }

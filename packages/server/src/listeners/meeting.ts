@@ -1,6 +1,6 @@
-import { DOOR_NAMES } from "../doors.ts";
+import { FRONTEND_NAMES } from "../frontends.ts";
 
 /** Said to whoever asks for a door that is not there. */
 export function noSuchDoor(name: string): string {
-  return `There is no door ${JSON.stringify(name)}; there are ${DOOR_NAMES.join(", ")}.`;
+  return `There is no door ${JSON.stringify(name)}; there are ${FRONTEND_NAMES.join(", ")}.`;
 }

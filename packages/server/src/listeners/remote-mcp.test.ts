@@ -2,7 +2,7 @@ import type { Params } from "@flint/protocol";
 import { connect } from "@flint/sdk";
 import { TestClock, temporaryFolder, testEngine, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { OpenDoors } from "../doors.ts";
+import { Frontends } from "../frontends.ts";
 import { Guests } from "./guests.ts";
 import { OpenServer, type OpenServerOptions } from "./testing/open-server.ts";
 import { WebSocketListener } from "./web-socket-listener.ts";
@@ -60,7 +60,7 @@ describe("MCP servers that a client brings along", () => {
   });
 
   test("a port of which nothing is said about rights gives none", async () => {
-    const guests = new Guests(new OpenDoors(testEngine({}).engine), new TestClock());
+    const guests = new Guests(new Frontends(testEngine({}).engine), new TestClock());
     const rules = { root: "flint", isToken: undefined, allowHosts: [], allowOrigins: [] } as const;
     const place = { host: "127.0.0.1", port: 0, guests, clock: new TestClock() };
     const listener = await WebSocketListener.start({ ...rules, ...place });

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { LIMITS } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
 import { tokenFile as usualTokenFile } from "../config/environment.ts";
-import type { DoorName } from "../doors.ts";
+import type { FrontendName } from "../frontends.ts";
 import { clearTextReason, isLoopback } from "./address.ts";
 import { readToken } from "./token.ts";
 import { WebSocketTransport } from "./web-socket-transport.ts";
@@ -13,7 +13,7 @@ import { webSocketLibrary } from "./ws-library.ts";
 export interface RemotePlace {
   readonly url: string;
   /** Taken as the path unless the URL has one. */
-  readonly door: DoorName | undefined;
+  readonly door: FrontendName | undefined;
   readonly tokenFile: string | undefined;
   /** A token from elsewhere. */
   readonly token: string | undefined;

@@ -13,7 +13,7 @@ import { text } from "node:stream/consumers";
 import { LIMITS } from "@flint/protocol";
 import { TestClock, temporaryFolder, testEngine, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { OpenDoors } from "../doors.ts";
+import { Frontends } from "../frontends.ts";
 import { Guests } from "./guests.ts";
 import { BrokenDoor, stderrOf } from "./testing/broken-door.ts";
 import { HELLO, OpenServer } from "./testing/open-server.ts";
@@ -22,14 +22,14 @@ import { bindPrivately, UnixListener } from "./unix-listener.ts";
 async function guestsOf() {
   const folder = await temporaryFolder();
   const clock = new TestClock();
-  return { folder, clock, guests: new Guests(new OpenDoors(testEngine().engine), clock) };
+  return { folder, clock, guests: new Guests(new Frontends(testEngine().engine), clock) };
 }
 
 async function guestsOfBrokenDoor() {
   const folder = await temporaryFolder();
   const broken = new BrokenDoor();
-  const doors = new OpenDoors(testEngine().engine, broken.load);
-  return { folder, broken, guests: new Guests(doors, new TestClock()), said: stderrOf(onTestFinished) };
+  const frontends = new Frontends(testEngine().engine, {}, broken.load);
+  return { folder, broken, guests: new Guests(frontends, new TestClock()), said: stderrOf(onTestFinished) };
 }
 
 async function open() {

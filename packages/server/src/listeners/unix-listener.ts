@@ -9,7 +9,7 @@ import {
   type RendezvousAnswer,
   type RendezvousRequest,
 } from "@flint/protocol";
-import { type DoorName, isDoorName } from "../doors.ts";
+import { type FrontendName, isFrontendName } from "../frontends.ts";
 import { VERSION } from "../version.ts";
 import { firstLine } from "./first-line.ts";
 import type { Guests, Seats } from "./guests.ts";
@@ -20,7 +20,7 @@ import { SocketTransport } from "./socket-transport.ts";
 /** Where to listen, and at which door; at a meeting socket each client chooses with its first line. */
 export interface UnixOptions {
   readonly path: string;
-  readonly door: DoorName | "chosen";
+  readonly door: FrontendName | "chosen";
   readonly guests: Guests;
 }
 
@@ -89,14 +89,16 @@ export class UnixListener implements Listener {
     guests.admit(opened, new SocketTransport(socket), this.#seats, { cwd });
   }
 
-  async #hello(socket: Socket): Promise<(RendezvousRequest & { readonly protocol: DoorName }) | undefined> {
+  async #hello(
+    socket: Socket,
+  ): Promise<(RendezvousRequest & { readonly protocol: FrontendName }) | undefined> {
     const line = await firstLine(socket, LIMITS.handshakeMilliseconds);
     if (line === undefined) {
       socket.destroy();
       return undefined;
     }
     const hello = parseRendezvousLine(RENDEZVOUS.request, line);
-    if (hello !== undefined && isDoorName(hello.protocol)) return { ...hello, protocol: hello.protocol };
+    if (hello !== undefined && isFrontendName(hello.protocol)) return { ...hello, protocol: hello.protocol };
     const way = 'Send one line such as {"protocol":"flint"} first, with "cwd" only as an absolute path.';
     const reason = hello === undefined ? way : noSuchDoor(hello.protocol);
     // Whatever else it sent is not read, and would keep the socket open.

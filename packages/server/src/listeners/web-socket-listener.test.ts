@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { LIMITS } from "@flint/protocol";
 import { settled, TestClock, temporaryFolder, testEngine } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { OpenDoors } from "../doors.ts";
+import { Frontends } from "../frontends.ts";
 import { Guests } from "./guests.ts";
 import { BrokenDoor, stderrOf } from "./testing/broken-door.ts";
 import { closeCode, HELLO, nextMessage, OpenServer, type OpenServerOptions } from "./testing/open-server.ts";
@@ -47,7 +47,7 @@ describe("a port", () => {
   test("answers 503 where the door cannot be loaded, and tries it again for the next client", async () => {
     const broken = new BrokenDoor();
     const said = stderrOf(onTestFinished);
-    const guests = new Guests(new OpenDoors(testEngine().engine, broken.load), new TestClock());
+    const guests = new Guests(new Frontends(testEngine().engine, {}, broken.load), new TestClock());
     const rules = { root: "flint", isToken: undefined, allowHosts: [], allowOrigins: [] } as const;
     const place = { host: "127.0.0.1", port: 0, guests, clock: new TestClock() };
     const listener = await WebSocketListener.start({ ...rules, ...place });

@@ -5,7 +5,7 @@ import type { Clock } from "@flint/core/ports";
 import type { ClientRights } from "@flint/frontends";
 import { LIMITS } from "@flint/protocol";
 import type { WebSocketServer } from "ws";
-import type { DoorName } from "../doors.ts";
+import type { FrontendName } from "../frontends.ts";
 import { bindable } from "./address.ts";
 import { type GateRequest, type GateRules, type Judgement, judgeRequest } from "./gate.ts";
 import type { Guests, Seats } from "./guests.ts";
@@ -98,7 +98,7 @@ export class WebSocketListener implements Listener {
     else await this.#admit(judgement.to, request, socket, head);
   }
 
-  async #admit(name: DoorName, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  async #admit(name: FrontendName, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const door = await this.#guests.open(name);
     if (door === undefined) {
       answerOn(socket, answerWith(503));

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { TestClock, temporaryFolder, testEngine } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { serverFile } from "../config/environment.ts";
-import { OpenDoors } from "../doors.ts";
+import { Frontends } from "../frontends.ts";
 import { Listening } from "../listeners/listening.ts";
 import { joinOrClaim, joinRunning } from "./join.ts";
 
@@ -13,7 +13,7 @@ async function running(): Promise<string> {
   const { path: folder } = await temporaryFolder();
   const bare = { addresses: [], token: undefined, allowOrigins: [], allowHosts: [] } as const;
   const plan = { ...bare, door: "flint", root: "flint", presence: { folder, cwd: CWD } } as const;
-  const listening = await Listening.start(new OpenDoors(testEngine().engine), plan, new TestClock());
+  const listening = await Listening.start(new Frontends(testEngine().engine), plan, new TestClock());
   onTestFinished(async () => {
     await listening.withdraw();
     await listening.close();

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Lock } from "@flint/host/store";
 import type { RunningServer } from "@flint/protocol";
 import { readRunning } from "@flint/sdk";
-import type { DoorName } from "../doors.ts";
+import type { FrontendName } from "../frontends.ts";
 import { VERSION } from "../version.ts";
 import { type BridgeEnd, bridgeSocket, type Ends, standardEnds } from "./bridge.ts";
 import { claimServer } from "./claim.ts";
@@ -12,7 +12,7 @@ import { meet, settingsMark } from "./running-server.ts";
 export interface Joining {
   /** The state folder. */
   readonly folder: string;
-  readonly door: DoorName;
+  readonly door: FrontendName;
   /** Where threads of this client begin that name no folder. */
   readonly cwd: string;
 }

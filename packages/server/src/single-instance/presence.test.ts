@@ -14,7 +14,7 @@ import { readRunning } from "@flint/sdk";
 import { TestClock, temporaryFolder, testEngine } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serverFile } from "../config/environment.ts";
-import { OpenDoors } from "../doors.ts";
+import { Frontends } from "../frontends.ts";
 import { AlreadyRunning, Listening } from "../listeners/listening.ts";
 import { HELLO } from "../listeners/testing/open-server.ts";
 import { meetingPath } from "./rendezvous.ts";
@@ -23,7 +23,7 @@ import { meet } from "./running-server.ts";
 function publish(folder: string): Promise<Listening> {
   const bare = { addresses: [], token: undefined, allowOrigins: [], allowHosts: [] } as const;
   const plan = { ...bare, door: "flint", root: "flint", presence: { folder, cwd: "/work" } } as const;
-  return Listening.start(new OpenDoors(testEngine().engine), plan, new TestClock());
+  return Listening.start(new Frontends(testEngine().engine), plan, new TestClock());
 }
 
 async function published(folder: string): Promise<Listening> {

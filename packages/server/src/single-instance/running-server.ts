@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { resolve } from "node:path";
 import { parseRendezvousLine, RENDEZVOUS, type RendezvousRequest, type RunningServer } from "@flint/protocol";
 import { type EnvironmentName, setting, userConfigPath } from "../config/environment.ts";
-import type { DoorName } from "../doors.ts";
+import type { FrontendName } from "../frontends.ts";
 import { firstLine } from "../listeners/first-line.ts";
 
 /** What an attempt to meet a server came to. */
@@ -13,7 +13,7 @@ export type Meeting =
 
 /** Which door a newcomer wants, and where it works when it names no folder: where the server does, if absent. */
 export interface Wish {
-  readonly door: DoorName;
+  readonly door: FrontendName;
   readonly cwd?: string | undefined;
 }
 

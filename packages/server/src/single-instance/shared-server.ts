@@ -1,34 +1,34 @@
 import type { Engine } from "@flint/core";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
-import type { Door } from "@flint/frontends";
+import type { Frontend } from "@flint/frontends";
 import type { Lock } from "@flint/host/store";
-import { type DoorName, type DoorSettings, doorsWith, OpenDoors, ROOT_DOOR } from "../doors.ts";
+import { type FrontendName, type FrontendSettings, Frontends, ROOT_FRONTEND } from "../frontends.ts";
 import { Listening } from "../listeners/listening.ts";
 import type { Company } from "../serve-stdio.ts";
 
 /** A server on stdio that others may join. */
 export interface Host {
   readonly engine: Engine;
-  readonly name: DoorName;
+  readonly name: FrontendName;
   /** The state folder to be found in. */
   readonly folder: string;
   readonly cwd: string;
   /** The lock of the folder. */
   readonly lock: Lock;
-  /** How its doors are. */
-  readonly doors: DoorSettings;
+  /** What the user chose about front ends. */
+  readonly settings: FrontendSettings;
 }
 
 /** Lets others find and join the server of stdio. Undefined, and told on stderr, if they cannot. */
-export async function keepCompany(host: Host, door: Door): Promise<Company | undefined> {
-  const doors = new OpenDoors(host.engine, doorsWith(host.doors));
-  doors.adopt(host.name, door);
+export async function keepCompany(host: Host, frontend: Frontend): Promise<Company | undefined> {
+  const frontends = new Frontends(host.engine, host.settings);
+  void frontends.adopt(host.name, frontend);
   const { folder, cwd, lock, name } = host;
   const bare = { addresses: [], token: undefined, allowOrigins: [], allowHosts: [] };
   try {
     return await Listening.start(
-      doors,
-      { ...bare, door: name, root: ROOT_DOOR, presence: { folder, cwd, lock } },
+      frontends,
+      { ...bare, door: name, root: ROOT_FRONTEND, presence: { folder, cwd, lock } },
       SYSTEM_CLOCK,
     );
   } catch (error) {

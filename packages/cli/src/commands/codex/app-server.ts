@@ -1,4 +1,4 @@
-import { DOORS } from "@flint/server/frontends";
+import { FRONTENDS } from "@flint/server/frontends";
 import { composeEngine, serveStdio } from "@flint/server/serve";
 import { noArguments, UsageError } from "../../command-line/arguments.ts";
 import type { Given } from "../../command-line/command.ts";
@@ -27,9 +27,9 @@ export async function shimAppServer(given: Given<typeof SHIM_SERVER_FLAGS>): Pro
     (value) => value === undefined,
   );
   if (isPlain) return serve({ values: { door: "codex" }, positionals: [] });
-  const dialect = DOORS.codex();
+  const frontend = FRONTENDS.codex();
   const server = await attendedServer(values, settings);
-  await serveStdio(composeEngine(server), await dialect);
+  await serveStdio(composeEngine(server), await frontend);
   return 0;
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { harnessDialect } from "@flint/frontends/harness";
+import { harnessFrontend } from "@flint/frontends/harness";
 import { stateFolder } from "@flint/server/environment";
 import { composeEngine, serveStdio } from "@flint/server/serve";
 import { noArguments, type ServerFlagValues, serverOptions } from "../../command-line/arguments.ts";
@@ -14,7 +14,7 @@ export async function harness(given: {
   const options = await serverOptions(given.values);
   const root = join(options.cwd, ".harness");
   keepOutOfGit(root);
-  await serveStdio(composeEngine({ ...options, root, userRoot: stateFolder() }), harnessDialect);
+  await serveStdio(composeEngine({ ...options, root, userRoot: stateFolder() }), harnessFrontend());
   return 0;
 }
 

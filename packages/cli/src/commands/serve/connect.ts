@@ -1,6 +1,6 @@
 import { readRunning } from "@flint/sdk";
 import { setting, stateFolder } from "@flint/server/environment";
-import { type DoorName, USUAL_DOOR } from "@flint/server/frontends";
+import { DEFAULT_FRONTEND, type FrontendName } from "@flint/server/frontends";
 import { type BridgeEnd, bridgeLines, bridgeSocket, meet, standardEnds } from "@flint/server/single-instance";
 import { doorNamed, idleSeconds, noArguments, UsageError } from "../../command-line/arguments.ts";
 import { USUAL_IDLE_SECONDS } from "../../command-line/flags.ts";
@@ -35,11 +35,11 @@ export async function connect({ values, positionals }: ConnectArguments): Promis
   if (tokenFile !== undefined)
     throw new UsageError("--token-file goes with --url; the local server needs none.");
   const idleFor = idle === undefined ? USUAL_IDLE_SECONDS : idleSeconds(idle);
-  return connectHere(door ?? USUAL_DOOR, start === true ? idleFor : undefined);
+  return connectHere(door ?? DEFAULT_FRONTEND, start === true ? idleFor : undefined);
 }
 
 /** With a time to wait for clients, a server is started if none can be met. */
-async function connectHere(door: DoorName, idleFor: number | undefined): Promise<number> {
+async function connectHere(door: FrontendName, idleFor: number | undefined): Promise<number> {
   const folder = stateFolder();
   const wish = { door, cwd: process.cwd() };
   const running = readRunning(folder);
@@ -56,7 +56,7 @@ async function connectHere(door: DoorName, idleFor: number | undefined): Promise
 
 async function connectTo(
   text: string,
-  door: DoorName | undefined,
+  door: FrontendName | undefined,
   file: string | undefined,
 ): Promise<number> {
   const { openRemote } = await import("@flint/server/listeners");

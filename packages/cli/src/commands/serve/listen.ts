@@ -6,12 +6,11 @@ import { stdioTransport } from "@flint/rpc";
 import { USUAL_POLICIES } from "@flint/server/config";
 import { stateFolder, tokenFile as usualTokenFile } from "@flint/server/environment";
 import {
-  DOOR_NAMES,
-  type DoorName,
-  doorsWith,
-  OpenDoors,
-  ROOT_DOOR,
-  USUAL_DOOR,
+  DEFAULT_FRONTEND,
+  FRONTEND_NAMES,
+  type FrontendName,
+  Frontends,
+  ROOT_FRONTEND,
 } from "@flint/server/frontends";
 import {
   isLoopback,
@@ -44,15 +43,15 @@ export async function serveListeners(values: Values): Promise<number> {
   const ownSockets = addresses.flatMap((address) => (address.kind === "unix" ? [address.path] : []));
   const engine = composeEngine({ ...options, secrets, ownSockets });
   redactErrors((text) => engine.redact(text));
-  const doors = new OpenDoors(engine, doorsWith(options));
+  const frontends = new Frontends(engine, options);
   const stopping = signalled();
   const presence = values.alone === true ? undefined : { folder: stateFolder(), cwd: options.cwd };
   const allowRemoteMcp = values["allow-remote-mcp"] ?? options.allowRemoteMcp;
-  const listening = await openOrClose(engine, doors, { ...plan, allowRemoteMcp, presence });
+  const listening = await openOrClose(engine, frontends, { ...plan, allowRemoteMcp, presence });
   const clients: Clients[] = [listening];
   if (addresses.some(({ kind }) => kind === "stdio")) {
-    const door = await doors.open(plan.door);
-    clients.push(doors.connect(door, stdioTransport()));
+    const open = await frontends.open(plan.door);
+    clients.push(open.connect(stdioTransport()));
   }
   if (presence !== undefined && addresses.some(({ kind }) => kind === "local")) {
     process.stderr.write(localText(presence.folder, plan.door, values.json === true));
@@ -69,9 +68,9 @@ export async function serveListeners(values: Values): Promise<number> {
   return 0;
 }
 
-async function openOrClose(engine: Engine, doors: OpenDoors, plan: ListenPlan): Promise<Listening> {
+async function openOrClose(engine: Engine, frontends: Frontends, plan: ListenPlan): Promise<Listening> {
   try {
-    return await Listening.start(doors, plan, SYSTEM_CLOCK);
+    return await Listening.start(frontends, plan, SYSTEM_CLOCK);
   } catch (error) {
     await engine.close();
     throw error;
@@ -98,8 +97,8 @@ function planOf(
   const door = doorNamed(values.door);
   return {
     addresses,
-    door: door ?? USUAL_DOOR,
-    root: door ?? ROOT_DOOR,
+    door: door ?? DEFAULT_FRONTEND,
+    root: door ?? ROOT_FRONTEND,
     token: tokenFor(values, addresses),
     allowOrigins: values["allow-origin"] ?? [],
     allowHosts: values["allow-host"] ?? [],
@@ -137,7 +136,7 @@ function idleMsOf(
   return seconds === 0 ? undefined : seconds * 1000;
 }
 
-function localText(folder: string, door: DoorName, json: boolean): string {
+function localText(folder: string, door: FrontendName, json: boolean): string {
   if (json) return `${JSON.stringify({ listening: "local", door, tokenFile: null })}\n`;
   return `flint: flint connect and flint serve --stdio find this server in ${folder}\n`;
 }
@@ -146,7 +145,7 @@ function localText(folder: string, door: DoorName, json: boolean): string {
 function placeText({ place, door, tokenFile }: OpenPlace, policy: PolicyName, json: boolean): string {
   if (json) return `${JSON.stringify({ listening: place, door, tokenFile: tokenFile ?? null })}\n`;
   if (place.startsWith("unix:")) return `flint: listening at ${place} (${door} door)\n`;
-  const paths = DOOR_NAMES.map((name) => `/${name}`).join(", ");
+  const paths = FRONTEND_NAMES.map((name) => `/${name}`).join(", ");
   const secret = tokenFile === undefined ? "no token" : `the token is in ${tokenFile}`;
   const line = `flint: listening at ${place} (${door} door at /, others at ${paths}); ${secret}\n`;
   // Without a word before it, so that it can be pasted.

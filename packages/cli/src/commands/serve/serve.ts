@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import type { AnyDialect } from "@flint/frontends";
+import type { Frontend } from "@flint/frontends";
 import type { Lock, LockAttempt } from "@flint/host/store";
 import { stateFolder } from "@flint/server/environment";
-import { DOORS, type DoorName, USUAL_DOOR } from "@flint/server/frontends";
+import { DEFAULT_FRONTEND, FRONTENDS, type FrontendName } from "@flint/server/frontends";
 import { composeEngine, type StdioOptions, serveStdio } from "@flint/server/serve";
 import type { Joined, Joining } from "@flint/server/single-instance";
 import {
@@ -22,21 +22,21 @@ type ServeFlags = typeof SERVER_FLAGS & typeof LISTEN_FLAGS;
 export async function serve({ values, positionals }: Given<ServeFlags>): Promise<number> {
   noArguments("serve", positionals);
   if (values.listen !== undefined) return (await import("./listen.ts")).serveListeners(values);
-  const door = doorNamed(values.door) ?? USUAL_DOOR;
+  const door = doorNamed(values.door) ?? DEFAULT_FRONTEND;
   const isPlain = values.alone !== true && !shapesServer(values);
   // Beside the configuration: both are needed before the first answer.
   const claiming = isPlain ? claim() : undefined;
   claiming?.catch(() => undefined);
   // Loaded beside it as well; whoever joins another server does not need it.
   const reading = serverOptions(values);
-  const dialect = DOORS[door](reading);
+  const frontend = FRONTENDS[door](reading);
   // A configuration that cannot be read is told by whoever reads it.
-  dialect.catch(() => undefined);
+  frontend.catch(() => undefined);
   const options = await reading;
-  if (!isPlain) return serveOwn(await dialect, { door, options, lock: undefined });
+  if (!isPlain) return serveOwn(await frontend, { door, options, lock: undefined });
   const standing = await standingOf(claiming, { folder: stateFolder(), door, cwd: resolve(options.cwd) });
   if ("code" in standing) return standing.code;
-  return serveOwn(await dialect, { door, options, lock: standing.lock });
+  return serveOwn(await frontend, { door, options, lock: standing.lock });
 }
 
 type Claiming = Promise<LockAttempt>;
@@ -74,21 +74,21 @@ async function claim(): Claiming {
 }
 
 interface Own {
-  readonly door: DoorName;
+  readonly door: FrontendName;
   readonly options: PlacedOptions;
   /** That of the state folder, if others may join. */
   readonly lock: Lock | undefined;
 }
 
-async function serveOwn(dialect: AnyDialect, { door: name, options, lock }: Own): Promise<number> {
+async function serveOwn(frontend: Frontend, { door: name, options, lock }: Own): Promise<number> {
   const engine = composeEngine(options);
   if (lock === undefined) {
-    await serveStdio(engine, dialect);
+    await serveStdio(engine, frontend);
     return 0;
   }
-  const host = { engine, name, folder: stateFolder(), cwd: options.cwd, doors: options, lock };
+  const host = { engine, name, folder: stateFolder(), cwd: options.cwd, settings: options, lock };
   const company: StdioOptions["company"] = async (door) =>
     (await import("@flint/server/shared-server")).keepCompany(host, door);
-  await serveStdio(engine, dialect, { company });
+  await serveStdio(engine, frontend, { company });
   return 0;
 }

@@ -1,6 +1,6 @@
 import { type Approval, type Decision, grantKeys, type QuestionRequest } from "@flint/protocol";
 import { RemoteError } from "@flint/rpc";
-import type { DeskClient } from "../../desk.ts";
+import type { Client } from "../../shared/frontend.ts";
 import { answerOf } from "../core.ts";
 import { decisionOf, remembersNo } from "./permission.ts";
 import type { ClientRequest, QuestionAnswer } from "./questions.ts";
@@ -27,14 +27,14 @@ export class RequestNumbers {
  * that nobody waits for them any more.
  */
 export class Asks {
-  readonly #client: DeskClient;
+  readonly #client: Client;
   readonly #threadId: string;
   readonly #numbers: RequestNumbers;
   readonly #open = new Map<string, Open>();
   /** What the user never wants in this session, by exact thing. */
   readonly #refused: Set<string>;
 
-  constructor(client: DeskClient, threadId: string, numbers: RequestNumbers, before?: Asks) {
+  constructor(client: Client, threadId: string, numbers: RequestNumbers, before?: Asks) {
     this.#refused = before === undefined ? new Set() : before.#refused;
     this.#client = client;
     this.#threadId = threadId;
@@ -101,11 +101,11 @@ export class Asks {
     this.#open.set(key, open);
     // Expected: a client that cannot answer, one that is gone, and an answer from elsewhere.
     try {
-      const value = await this.#client.ask(method, params, { signal: open.settled.signal, id: open.id });
+      const value = await this.#client.request(method, params, { signal: open.settled.signal, id: open.id });
       return this.#open.delete(key) ? { kind: "given", value } : { kind: "settled" };
     } catch (error) {
       if (!this.#open.delete(key) || !(error instanceof RemoteError)) return { kind: "settled" };
-      if (!this.#client.alone(this.#threadId)) return { kind: "leftToOthers" };
+      if (!this.#client.isOnlySubscriber(this.#threadId)) return { kind: "leftToOthers" };
       return { kind: "cannot", reason: error.message };
     }
   }

@@ -1,5 +1,5 @@
 import { inputText, mintId, type UserInput } from "@flint/protocol";
-import type { DeskClient } from "../../desk.ts";
+import type { Client } from "../../shared/frontend.ts";
 import { agentOf } from "../sessions/config-options.ts";
 import type { AcpSession } from "../sessions/session.ts";
 import type { SessionSettings } from "../sessions/settings.ts";
@@ -9,10 +9,10 @@ import type { InputEnd, InputWatch } from "./turns.ts";
 
 /** Flint's own commands, which a client sends as prompts. */
 export class OwnCommands {
-  readonly #client: DeskClient;
+  readonly #client: Client;
   readonly #settings: SessionSettings;
 
-  constructor(client: DeskClient, settings: SessionSettings) {
+  constructor(client: Client, settings: SessionSettings) {
     this.#client = client;
     this.#settings = settings;
   }
@@ -101,7 +101,8 @@ export class OwnCommands {
   async #compact(session: AcpSession, watch: InputWatch): Promise<void> {
     const client = this.#client;
     session.prompts.follow(
-      (begun) => client.call("thread/compact/start", { threadId: session.id }, ({ turn }) => begun(turn.id)),
+      (begun) =>
+        client.core.call("thread/compact/start", { threadId: session.id }, ({ turn }) => begun(turn.id)),
       watch,
     );
   }
@@ -112,7 +113,7 @@ export class OwnCommands {
     const target = instructions === "" ? uncommitted : ({ type: "custom", instructions } as const);
     session.prompts.follow(
       (begun) =>
-        client.call("review/start", { threadId: session.id, target, delivery: "inline" }, ({ turn }) =>
+        client.core.call("review/start", { threadId: session.id, target, delivery: "inline" }, ({ turn }) =>
           begun(turn.id),
         ),
       watch,

@@ -1,5 +1,5 @@
 import { asFlintError, type UserInput } from "@flint/protocol";
-import type { DeskClient } from "../../desk.ts";
+import type { Client } from "../../shared/frontend.ts";
 import { answerOf } from "../core.ts";
 import type { AcpParams } from "../requests.ts";
 import type { Sessions } from "../sessions/open-sessions.ts";
@@ -17,7 +17,7 @@ type Reply = (answer: unknown) => void;
 
 /** What prompting needs. */
 export interface PromptingOptions {
-  readonly client: DeskClient;
+  readonly client: Client;
   readonly sessions: Sessions;
   readonly settings: SessionSettings;
   /** Whether prompts are answered when their message stands in the conversation. */

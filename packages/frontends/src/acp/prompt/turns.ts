@@ -1,5 +1,5 @@
 import { asFlintError, type FlintError, mintId, type Params, type Turn } from "@flint/protocol";
-import type { DeskClient } from "../../desk.ts";
+import type { Client } from "../../shared/frontend.ts";
 import { answerOf } from "../core.ts";
 
 /** How an input ended: with its turn, without ever becoming one, with an error, or without needing a turn. */
@@ -61,13 +61,13 @@ class Input {
  * it will never become one.
  */
 export class PromptTurns {
-  readonly #client: DeskClient;
+  readonly #client: Client;
   readonly #threadId: string;
   readonly #inputs = new Set<Input>();
   /** The marks of what the client wrote itself. */
   readonly #marks = new Set<string>();
 
-  constructor(client: DeskClient, threadId: string) {
+  constructor(client: Client, threadId: string) {
     this.#client = client;
     this.#threadId = threadId;
   }
@@ -89,7 +89,7 @@ export class PromptTurns {
     } as const;
     this.#call(
       input,
-      this.#client.call("turn/start", params, ({ turn, queuedInput }) => {
+      this.#client.core.call("turn/start", params, ({ turn, queuedInput }) => {
         input.turnId = turn?.id;
         input.queuedInputId = queuedInput?.id;
         if (input.isCancelled) void this.#cancel(input);
@@ -98,7 +98,7 @@ export class PromptTurns {
   }
 
   /** Waits for a turn that is no prompt, such as a review; `start` gives its id. */
-  follow(start: (begun: (turnId: string) => void) => Promise<void>, watch: InputWatch): void {
+  follow(start: (begun: (turnId: string) => void) => Promise<unknown>, watch: InputWatch): void {
     const input = this.#add(watch);
     this.#call(
       input,
@@ -166,7 +166,7 @@ export class PromptTurns {
     return input;
   }
 
-  #call(input: Input, called: Promise<void>): void {
+  #call(input: Input, called: Promise<unknown>): void {
     called.catch((error: unknown) => this.#end(input, { kind: "failed", error: asFlintError(error) }));
   }
 

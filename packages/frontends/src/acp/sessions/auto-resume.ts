@@ -1,19 +1,19 @@
 import { isId } from "@flint/protocol";
-import type { DeskClient } from "../../desk.ts";
+import type { Client } from "../../shared/frontend.ts";
 import { answerOf } from "../core.ts";
 import type { SharedState } from "../shared-state.ts";
 import type { AcpSession } from "./session.ts";
 
 /** Which session the first new one of a client in a folder goes on with, if that is wanted. */
 export class AutoResume {
-  readonly #client: DeskClient;
+  readonly #client: Client;
   readonly #shared: SharedState;
   readonly #kind: () => string;
   /** The folders in which this client has begun a session. */
   readonly #begunIn = new Set<string>();
 
   /** `kind` tells what kind of client it is, by the name it gave itself. */
-  constructor(client: DeskClient, shared: SharedState, kind: () => string) {
+  constructor(client: Client, shared: SharedState, kind: () => string) {
     this.#client = client;
     this.#shared = shared;
     this.#kind = kind;

@@ -1,6 +1,6 @@
 import { asFlintError, FlintError, type Result } from "@flint/protocol";
-import type { DeskClient } from "../../desk.ts";
-import { lastToldUsage } from "../../spent.ts";
+import type { Client } from "../../shared/frontend.ts";
+import { lastUsageOf } from "../../shared/last-usage.ts";
 import { answerOf } from "../core.ts";
 import { sessionNotFound } from "../errors.ts";
 import { commandsFor } from "../prompt/commands.ts";
@@ -24,7 +24,7 @@ type Attached = Result<"thread/attach">;
 
 /** What the sessions of a client are made with. */
 export interface SessionsOptions {
-  readonly client: DeskClient;
+  readonly client: Client;
   readonly shared: SharedState;
   readonly settings: SessionSettings;
   /** What kind of client it is, by the name it gave itself. */
@@ -91,7 +91,7 @@ export class Sessions {
       const { turns } = state;
       opened.replay(wholeHistory(stored, turns));
       opened.stand(turns.some(({ status }) => status === "inProgress"));
-      opened.used(lastToldUsage(state));
+      opened.used(lastUsageOf(state));
     });
     await this.#finish(session, params, "found", reply);
   }
@@ -109,7 +109,7 @@ export class Sessions {
       const running = state.turns.filter(({ status }) => status === "inProgress");
       opened.replay(running);
       opened.stand(running.length > 0);
-      opened.used(lastToldUsage(state));
+      opened.used(lastUsageOf(state));
     });
     await this.#finish(session, params, "found", reply);
   }
@@ -138,7 +138,7 @@ export class Sessions {
     if (session === undefined) {
       await callAbout(client, "thread/read", { threadId: threadOf(sessionId) }, () => undefined);
     } else {
-      if (client.alone(sessionId)) {
+      if (client.isOnlySubscriber(sessionId)) {
         await interrupt(client, sessionId);
         await session.rested();
       }
@@ -243,7 +243,7 @@ export class Sessions {
   async #beginNew(params: AcpParams<"session/new">, reply: Reply): Promise<AcpSession | undefined> {
     let session: AcpSession | undefined;
     const wanted = { cwd: params.cwd, ...broughtBy(params) };
-    await this.#options.client.call("thread/start", wanted, ({ thread }) => {
+    await this.#options.client.core.call("thread/start", wanted, ({ thread }) => {
       session = this.#add(thread.id);
     });
     if (session === undefined) return undefined;
@@ -262,7 +262,7 @@ export class Sessions {
     await this.#finish(session, place, "found", (opened) => {
       reply({ sessionId: session.id, ...opened });
       session.replay(wholeHistory(stored, state?.turns ?? []));
-      if (state !== undefined) session.used(lastToldUsage(state));
+      if (state !== undefined) session.used(lastUsageOf(state));
     });
   }
 }

@@ -1,5 +1,5 @@
 import { asFlintError, isId, type Params, type Result, type Turn } from "@flint/protocol";
-import type { DeskClient } from "../../desk.ts";
+import type { Client } from "../../shared/frontend.ts";
 import { answerOf } from "../core.ts";
 import { sessionNotFound } from "../errors.ts";
 
@@ -19,25 +19,25 @@ export function threadOf(sessionId: string): string {
  * before any event that the call causes is told.
  */
 export async function callAbout<Name extends SessionMethod>(
-  client: DeskClient,
+  client: Client,
   method: Name,
   params: Params<Name>,
   respond: (result: Result<Name>) => void,
 ): Promise<void> {
-  await client.call(method, params, respond).catch((error: unknown) => {
+  await client.core.call(method, params, respond).catch((error: unknown) => {
     throw asFlintError(error).kind === "threadNotFound" ? sessionNotFound(params.threadId) : error;
   });
 }
 
 /** Stops what runs in a thread, if anything does. */
-export async function interrupt(client: DeskClient, threadId: string): Promise<void> {
+export async function interrupt(client: Client, threadId: string): Promise<void> {
   await answerOf(client, "turn/interrupt", { threadId }).catch((error: unknown) => {
     if (asFlintError(error).kind !== "notRunning") throw error;
   });
 }
 
 /** All turns that are stored of a thread, oldest first. */
-export async function storedTurns(client: DeskClient, threadId: string): Promise<readonly Turn[]> {
+export async function storedTurns(client: Client, threadId: string): Promise<readonly Turn[]> {
   const pages: Turn[][] = [];
   let cursor: string | undefined;
   do {

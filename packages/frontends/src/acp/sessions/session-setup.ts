@@ -1,5 +1,5 @@
 import type { Params, SandboxPolicy } from "@flint/protocol";
-import type { DeskClient } from "../../desk.ts";
+import type { Client } from "../../shared/frontend.ts";
 import { answerOf } from "../core.ts";
 import type { AcpParams } from "../requests.ts";
 import { instructionsOf } from "./instructions.ts";
@@ -21,7 +21,7 @@ export function broughtBy({
 }
 
 /** Has a session work with the folder, the further folders and the instructions that its client names now. */
-export async function takePlace(client: DeskClient, session: AcpSession, place: SessionPlace): Promise<void> {
+export async function takePlace(client: Client, session: AcpSession, place: SessionPlace): Promise<void> {
   const { cwd, additionalDirectories } = place;
   const threadId = session.id;
   const config = await answerOf(client, "config/read", { threadId });

@@ -12,7 +12,7 @@ import {
   type Turn,
   type UserInput,
 } from "@flint/protocol";
-import type { DeskClient } from "../../desk.ts";
+import type { Client } from "../../shared/frontend.ts";
 import { Asks, type RequestNumbers } from "../asks/asks.ts";
 import {
   type ClientRequest,
@@ -34,7 +34,7 @@ import type { Update, UpdateFormat } from "../views/update-format.ts";
 
 /** What a session needs of its desk. */
 export interface SessionOptions {
-  readonly client: DeskClient;
+  readonly client: Client;
   readonly capabilities: ClientCapabilities;
   readonly numbers: RequestNumbers;
   readonly lines: Lines;
@@ -124,7 +124,7 @@ export class AcpSession {
     const { capabilities, client, numbers } = this.#options;
     if (!this.editorFiles || !capabilities.readTextFile) return input;
     return withEditorFiles(input, (path) =>
-      client.ask("fs/read_text_file", { sessionId: this.id, path }, { id: numbers.take() }),
+      client.request("fs/read_text_file", { sessionId: this.id, path }, { id: numbers.take() }),
     );
   }
 
@@ -275,7 +275,7 @@ export class AcpSession {
   #askQuestion(request: QuestionRequest): void {
     const steps = this.#questionRequests(request);
     if (steps !== undefined) void this.asks.question(request, steps);
-    else if (this.#options.client.alone(this.id)) {
+    else if (this.#options.client.isOnlySubscriber(this.id)) {
       this.#updates(this.#format.aside(request.id, unanswerable(request)));
       void this.asks.question(request, []);
     }

@@ -1,5 +1,6 @@
 import { memoryPair, Peer } from "@flint/rpc";
 import { describe, expect, test } from "vitest";
+import { ClientConnection } from "../../shared/client-connection.ts";
 import { acpBench } from "../testing/setup.ts";
 
 describe("what can be chosen at the ACP door", () => {
@@ -79,11 +80,11 @@ describe("what can be chosen at the ACP door", () => {
   });
 
   test("a client that asks for it hears of another model by name [S3-18]", async () => {
-    const { door, engine, connect, path } = await acpBench({});
+    const { frontend, engine, connect, path } = await acpBench({});
     const client = await connect();
     const sessionId = await client.begin(path);
     const [ours, theirs] = memoryPair();
-    door.connect(engine, ours);
+    new ClientConnection(frontend, engine, ours);
     const heard = new Promise<unknown>((resolve) => {
       const notification = (_method: string, params: unknown) => {
         const { update } = Object(params);

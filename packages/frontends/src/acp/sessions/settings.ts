@@ -1,5 +1,5 @@
 import { FlintError, type Model } from "@flint/protocol";
-import type { DeskClient } from "../../desk.ts";
+import type { Client } from "../../shared/frontend.ts";
 import type { ClientCapabilities } from "../capabilities.ts";
 import { answerOf } from "../core.ts";
 import { agentsOf } from "../prompt/commands.ts";
@@ -19,13 +19,13 @@ import type { AcpSession } from "./session.ts";
 
 /** What can be chosen in the sessions of one client: read, set, and told again when it changes. */
 export class SessionSettings {
-  readonly #client: DeskClient;
+  readonly #client: Client;
   readonly #shared: SharedState;
   readonly #capabilities: () => ClientCapabilities;
   readonly #version: () => ProtocolVersion;
 
   constructor(
-    client: DeskClient,
+    client: Client,
     shared: SharedState,
     capabilities: () => ClientCapabilities,
     version: () => ProtocolVersion,
@@ -83,11 +83,11 @@ export class SessionSettings {
     });
     const permits = permitsOf(modeId, { approvalPolicy, sandboxPolicy }, session.roots);
     const wanted = { approvalPolicy: permits.approvalPolicy, sandbox: permits.sandboxPolicy };
-    await this.#client.call("thread/settings/update", { threadId: session.id, ...wanted }, done);
+    await this.#client.core.call("thread/settings/update", { threadId: session.id, ...wanted }, done);
   }
 
   async setModel(session: AcpSession, model: string, done: () => void): Promise<void> {
-    await this.#client.call("thread/settings/update", { threadId: session.id, model }, done);
+    await this.#client.core.call("thread/settings/update", { threadId: session.id, model }, done);
   }
 
   /** Sets any option, and answers all of them. */
@@ -103,7 +103,7 @@ export class SessionSettings {
     else if (configId === AUTO_RESUME_OPTION) this.#shared.autoResume = isOn(configId, value);
     else if (configId === EDITOR_FILES_OPTION) session.editorFiles = isOn(configId, value);
     else
-      await this.#client.call(
+      await this.#client.core.call(
         "config/set",
         { threadId: session.id, id: agentOptionId(configId), value },
         nothing,

@@ -1,5 +1,5 @@
 import type { Thread } from "@flint/protocol";
-import type { DeskClient } from "../../desk.ts";
+import type { Client } from "../../shared/frontend.ts";
 import { answerOf } from "../core.ts";
 import type { AcpParams } from "../requests.ts";
 import { callAbout, threadOf } from "./session-calls.ts";
@@ -11,9 +11,9 @@ const LONGEST_TITLE = 200;
 
 /** What a client may ask and say about a session without opening it. */
 export class StoredSessions {
-  readonly #client: DeskClient;
+  readonly #client: Client;
 
-  constructor(client: DeskClient) {
+  constructor(client: Client) {
     this.#client = client;
   }
 

@@ -13,8 +13,9 @@ import { memoryPair, type Transport } from "@flint/rpc";
 import { composeEngine, type ServerOptions } from "@flint/server";
 import { type ScriptedOptions, scriptedDriver, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
-import { Door } from "../../door.ts";
-import { type AcpOptions, acpDialect } from "../frontend.ts";
+import { ClientConnection as Connection } from "../../shared/client-connection.ts";
+import type { Frontend } from "../../shared/frontend.ts";
+import { type AcpOptions, acpFrontend } from "../frontend.ts";
 import { MessageCheck, type WireMessage } from "./schema-check.ts";
 
 type RequestOptions = { readonly cancellationSignal?: AbortSignal };
@@ -147,14 +148,15 @@ export async function acpBench(
     ...options,
   });
   onTestFinished(() => engine.close());
-  const door = new Door(acpDialect(doorOptions));
-  return { path, driver, engine, door, connect: (wishes?: ClientWishes) => connect(engine, door, wishes) };
+  const frontend = acpFrontend(doorOptions);
+  const newClient = (wishes?: ClientWishes) => connect(engine, frontend, wishes);
+  return { path, driver, engine, frontend, connect: newClient };
 }
 
 /** A client that has said hello. Everything it is sent fits the schema when the test ends. */
-async function connect(engine: Engine, door: Door, wishes: ClientWishes = {}): Promise<AcpClient> {
+async function connect(engine: Engine, frontend: Frontend, wishes: ClientWishes = {}): Promise<AcpClient> {
   const [ours, theirs] = memoryPair();
-  door.connect(engine, ours);
+  new Connection(frontend, engine, ours);
   const acp = new AcpClient(theirs, wishes);
   onTestFinished(() => {
     acp.connection.close();

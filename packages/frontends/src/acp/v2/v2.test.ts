@@ -7,6 +7,7 @@ import {
 import { memoryPair, Peer } from "@flint/rpc";
 import { Gate, type Step } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { ClientConnection } from "../../shared/client-connection.ts";
 import { MessageCheck, type WireMessage } from "../testing/schema-check.ts";
 import { acpBench, messageStream } from "../testing/setup.ts";
 
@@ -21,9 +22,9 @@ class V2Client {
   readonly #connection;
   readonly #waiting: (() => void)[] = [];
 
-  constructor({ door, engine }: Bench, choice = "allow_once") {
+  constructor({ frontend, engine }: Bench, choice = "allow_once") {
     const [ours, theirs] = memoryPair();
-    door.connect(engine, ours);
+    new ClientConnection(frontend, engine, ours);
     const app = client({ name: "test" })
       .onNotification("session/update", ({ params }) => {
         this.updates.push(params.update);
@@ -115,7 +116,7 @@ describe("the second version at the ACP door", () => {
     const acp = new V2Client(bench);
     expect(await acp.hello()).toMatchObject({ protocolVersion: 2, info: { name: "flint" } });
     const [ours, theirs] = memoryPair();
-    bench.door.connect(bench.engine, ours);
+    new ClientConnection(bench.frontend, bench.engine, ours);
     const peer = new Peer(theirs, {
       ...{ header: true, lineLimit: 1 << 20, queueLimit: 1 << 20 },
       handlers: { request: () => undefined, notification: () => undefined, bad: () => undefined },

@@ -35,7 +35,10 @@ export const lists: Handlers<Lists> = {
   },
   async "mcpServerStatus/list"({ threadId, cursor }, visit, reply) {
     expectNoCursor(cursor);
-    const { data } = await visit.core("mcpServerStatus/list", threadId == null ? {} : { threadId });
+    const { data } = await visit.client.core.call(
+      "mcpServerStatus/list",
+      threadId == null ? {} : { threadId },
+    );
     const servers = data.map(({ name, status, error = null }) => ({
       ...{ name, ...NO_DETAILS, toolsError: error },
       runtimeStatus: RUNTIME_STATUS[status],

@@ -17,7 +17,7 @@ export const machine: Handlers<Machine> = {
       throw refused("Flint runs commands to their end; a terminal, input or streamed output needs a thread.");
     }
     if (command.length === 0) throw refused("command must not be empty");
-    const { exitCode, stdout, stderr } = await visit.core("command/exec", {
+    const { exitCode, stdout, stderr } = await visit.client.core.call("command/exec", {
       command,
       ...(cwd == null ? {} : { cwd }),
       ...(timeoutMs == null ? {} : { timeoutMs: Math.max(1, Math.round(timeoutMs)) }),
@@ -74,7 +74,7 @@ async function untracked(visit: Visit, cwd: string): Promise<string> {
 
 /** Reading only: whatever the repository configures for git cannot do more than read. */
 function git(visit: Visit, cwd: string, args: readonly string[]): Promise<Result<"command/exec">> {
-  return visit.core("command/exec", {
+  return visit.client.core.call("command/exec", {
     command: ["git", "-c", "core.fsmonitor=false", ...args],
     cwd,
     timeoutMs: GIT_MS,

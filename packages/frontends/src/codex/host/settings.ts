@@ -43,7 +43,7 @@ export const settings: Handlers<Settings> = {
   },
   async "config/read"({ includeLayers }, visit, reply) {
     const [inForce, preferences] = await Promise.all([
-      visit.core("config/read", {}),
+      visit.client.core.call("config/read", {}),
       visit.host.preferences(),
     ]);
     const layers = includeLayers === true ? { layers: [layerOf(preferences)] } : {};

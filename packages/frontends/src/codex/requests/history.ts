@@ -14,19 +14,19 @@ export const historyRequests: Handlers<
 > = {
   async "thread/read"({ threadId, includeTurns }, visit, reply) {
     const turns = includeTurns === true ? await eachTurn(visit, threadId, encodedTurn) : [];
-    const { thread } = await visit.core("thread/read", { threadId });
+    const { thread } = await visit.client.core.call("thread/read", { threadId });
     reply(withTurns({ thread: threadOf(thread, null), readState: null }, turns));
   },
 
   async "thread/list"(params, visit, reply) {
     if (asksForWhatFlintHasNot(params)) return reply({ ...NOTHING });
-    const { data, nextCursor } = await visit.core("thread/list", listParams(params));
+    const { data, nextCursor } = await visit.client.core.call("thread/list", listParams(params));
     const listed = data.filter((thread) => isWanted(thread, params)).map(listedThread);
     reply({ ...NOTHING, data: listed, nextCursor: nextCursor ?? null });
   },
 
   async "thread/loaded/list"(_params, visit, reply) {
-    const { data } = await visit.core("thread/loaded/list", {});
+    const { data } = await visit.client.core.call("thread/loaded/list", {});
     reply({ data, nextCursor: null });
   },
 

@@ -8,7 +8,7 @@ const NO_EFFORT = "medium";
 
 /** The models of all agents; each is named as people know it, and by its agent. */
 export const modelList: Handler<"model/list"> = async (_params, visit, reply) => {
-  const { data } = await visit.core("model/list", {});
+  const { data } = await visit.client.core.call("model/list", {});
   const chosen = data.find(({ isDefault }) => isDefault) ?? data[0];
   const rows = data.map(async (model) => modelOf(model, await effortsOf(model, visit), chosen));
   reply({ data: await Promise.all(rows), nextCursor: null });
@@ -16,7 +16,7 @@ export const modelList: Handler<"model/list"> = async (_params, visit, reply) =>
 
 /** The efforts of a model, as far as its agent knows them by now; one that cannot say has none. */
 async function effortsOf({ id: model }: Model, visit: Visit): Promise<ConfigOption | undefined> {
-  const { options } = await visit.core("config/list", { model }).catch(() => NO_OPTIONS);
+  const { options } = await visit.client.core.call("config/list", { model }).catch(() => NO_OPTIONS);
   return options.find(({ id }) => id === REASONING_EFFORT);
 }
 

@@ -1,6 +1,6 @@
 import { LIMITS, type Params, type ThreadSettings, type Turn } from "@flint/protocol";
 import type { CodexDoorParams } from "@flint/protocol/codex";
-import { lastToldUsage } from "../../spent.ts";
+import { lastUsageOf } from "../../shared/last-usage.ts";
 import { approvalWanted } from "../approval-wanted.ts";
 import { toolsOffered } from "../client-tools.ts";
 import { withKnownEffort } from "../effort.ts";
@@ -29,7 +29,7 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
     const overrides = await overridesOf(params, visit);
     const wanted = { ...overrides, ...present({ ephemeral }), ...toolsOffered(dynamicTools) };
     await withKnownEffort(wanted, (given) =>
-      visit.client.call("thread/start", given, ({ thread }) => {
+      visit.client.core.call("thread/start", given, ({ thread }) => {
         visit.words.note(thread.id, params);
         visit.onStarted(thread.id, (settings) => reply(openedThread(thread, settings, visit.words)));
       }),
@@ -38,19 +38,19 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
 
   async "thread/resume"(params, visit, reply) {
     const { threadId, excludeTurns = false } = params;
-    const { thread } = await visit.core("thread/read", { threadId });
+    const { thread } = await visit.client.core.call("thread/read", { threadId });
     if (thread.archived) throw refused(archivedText(threadId));
     const overrides = await overridesOf(params, visit, threadId);
     visit.words.note(threadId, params);
     if (Object.keys(overrides).length > 0)
       await withKnownEffort(overrides, (given) =>
-        visit.core("thread/settings/update", { threadId, ...given }),
+        visit.client.core.call("thread/settings/update", { threadId, ...given }),
       );
     const earlier = excludeTurns ? [] : await eachTurn(visit, threadId, encodedTurn);
     const page = await firstPage(params, visit);
-    const { goal } = await visit.core("thread/goal/get", { threadId });
+    const { goal } = await visit.client.core.call("thread/goal/get", { threadId });
     const turns = excludeTurns ? 1 : LATEST;
-    await visit.client.call("thread/attach", { threadId, turns }, (attached) => {
+    await visit.client.core.call("thread/attach", { threadId, turns }, (attached) => {
       const { settings } = attached;
       const active = attached.turns.find(({ status }) => status === "inProgress");
       visit.note(threadId, { settings, activeTurnId: active?.id });
@@ -78,7 +78,7 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
 
   async "thread/fork"(params, visit, reply) {
     const { threadId, ephemeral } = params;
-    const { thread: source } = await visit.core("thread/read", { threadId });
+    const { thread: source } = await visit.client.core.call("thread/read", { threadId });
     if (source.archived) throw refused(archivedText(threadId));
     const kept = await keptTurns(params, visit);
     const last = kept.at(-1);
@@ -86,7 +86,7 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
     if (last === undefined) {
       const begun = { ...(await settingsToBeginWith(visit, threadId)), ...wanted };
       return withKnownEffort(begun, (given) =>
-        visit.client.call("thread/start", given, ({ thread }) => {
+        visit.client.core.call("thread/start", given, ({ thread }) => {
           visit.words.copy(threadId, thread.id);
           visit.onStarted(thread.id, (settings) =>
             reply(openedThread({ ...thread, forkedFromId: threadId }, settings, visit.words)),
@@ -95,7 +95,7 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
       );
     }
     await withKnownEffort({ threadId, lastTurnId: last.id, ...wanted }, (given) =>
-      visit.client.call("thread/fork", given, (forked) => {
+      visit.client.core.call("thread/fork", given, (forked) => {
         const { thread } = forked;
         visit.words.copy(threadId, thread.id);
         visit.words.note(thread.id, params);
@@ -130,8 +130,8 @@ async function overridesOf(params: Opening, visit: Visit, threadId?: string) {
 }
 
 /** Whoever opens a thread learns what it used so far; those who follow it know. */
-function tellUsage(visit: Visit, opened: Parameters<typeof lastToldUsage>[0]): void {
-  const told = lastToldUsage(opened);
+function tellUsage(visit: Visit, opened: Parameters<typeof lastUsageOf>[0]): void {
+  const told = lastUsageOf(opened);
   if (told !== undefined) visit.send(usage(told));
 }
 
@@ -148,7 +148,7 @@ function withSource(
 
 /** What a thread that never reaches the core would work with. */
 async function newSettings(visit: Visit, { model, cwd }: Opening): Promise<ThreadSettings> {
-  const inForce = await visit.core("config/read", {});
+  const inForce = await visit.client.core.call("config/read", {});
   return {
     model: model ?? inForce.model,
     cwd: cwd ?? inForce.cwd,
@@ -172,7 +172,9 @@ async function keptTurns(params: CodexDoorParams<"thread/fork">, visit: Visit): 
 
 /** For a fork without any turn: what its source works with. */
 async function settingsToBeginWith(visit: Visit, threadId: string) {
-  const { model, cwd, approvalPolicy, sandboxPolicy } = await visit.core("config/read", { threadId });
+  const { model, cwd, approvalPolicy, sandboxPolicy } = await visit.client.core.call("config/read", {
+    threadId,
+  });
   return { model, cwd, approvalPolicy, sandbox: sandboxPolicy };
 }
 

@@ -17,7 +17,7 @@ export const queueRequests: Handlers<
 > = {
   async "thread/queue/add"({ threadId, input, clientUserMessageId: clientId }, { client }, reply) {
     const wanted = { threadId, input: userInputOf(input), clientId, delivery: "queue" } as const;
-    await client.call("turn/start", wanted, ({ turn, queuedInput }) => {
+    await client.core.call("turn/start", wanted, ({ turn, queuedInput }) => {
       // An idle thread does not let it wait: it is a turn at once.
       const submission = { id: queuedInput?.id ?? turn?.id ?? clientId, input: wanted.input.map(inputOf) };
       reply({ queuedSubmission: { ...submission, clientUserMessageId: clientId } });
@@ -25,12 +25,12 @@ export const queueRequests: Handlers<
   },
 
   "thread/queue/list": ({ threadId }, { client }, reply) =>
-    client.call("thread/queue/list", { threadId }, ({ queue }) =>
+    client.core.call("thread/queue/list", { threadId }, ({ queue }) =>
       reply({ data: queue.map(submissionOf), nextCursor: null }),
     ),
 
   "thread/queue/update": ({ threadId, queuedSubmissionId: queuedInputId, input }, { client }, reply) =>
-    client.call(
+    client.core.call(
       "thread/queue/update",
       { threadId, queuedInputId, input: userInputOf(input) },
       ({ queue }) => {
@@ -41,20 +41,22 @@ export const queueRequests: Handlers<
     ),
 
   async "thread/queue/delete"({ threadId, queuedSubmissionId }, visit, reply) {
-    const { queue } = await visit.core("thread/queue/list", { threadId });
+    const { queue } = await visit.client.core.call("thread/queue/list", { threadId });
     if (!queue.some(({ id }) => id === queuedSubmissionId)) return reply({ deleted: false });
     const named = { threadId, queuedInputId: queuedSubmissionId };
-    await visit.client.call("thread/queue/delete", named, () => reply({ deleted: true }));
+    await visit.client.core.call("thread/queue/delete", named, () => reply({ deleted: true }));
   },
 
   "thread/queue/reorder": ({ threadId, queuedSubmissionIds }, { client }, reply) =>
-    client.call("thread/queue/reorder", { threadId, queuedInputIds: queuedSubmissionIds }, () => reply({})),
+    client.core.call("thread/queue/reorder", { threadId, queuedInputIds: queuedSubmissionIds }, () =>
+      reply({}),
+    ),
 
   async "thread/queue/start"({ threadId, queuedSubmissionId }, visit, reply) {
-    const { queue } = await visit.core("thread/queue/list", { threadId });
+    const { queue } = await visit.client.core.call("thread/queue/list", { threadId });
     const queuedInputId = queuedSubmissionId ?? queue[0]?.id;
     if (queuedInputId === undefined) throw refused("the queue is empty", "queuedInputNotFound");
-    await visit.client.call("thread/queue/promote", { threadId, queuedInputId }, ({ turnId }) => {
+    await visit.client.core.call("thread/queue/promote", { threadId, queuedInputId }, ({ turnId }) => {
       const turn: Turn = { id: turnId, status: "inProgress", items: [] };
       reply({ turn: answeredTurn(turn) });
     });

@@ -22,29 +22,29 @@ export const threadRequests: Handlers<
 > = {
   async "thread/unsubscribe"({ threadId }, visit, reply) {
     if (visit.titles.end(threadId)) return reply({ status: "unsubscribed" });
-    if (!visit.client.follows(threadId)) {
-      const { data } = await visit.core("thread/loaded/list", {});
+    if (!visit.client.isSubscribed(threadId)) {
+      const { data } = await visit.client.core.call("thread/loaded/list", {});
       return reply({ status: data.includes(threadId) ? "notSubscribed" : "notLoaded" });
     }
-    await visit.client.call("thread/unsubscribe", { threadId }, () => reply({ status: "unsubscribed" }));
+    await visit.client.core.call("thread/unsubscribe", { threadId }, () => reply({ status: "unsubscribed" }));
     visit.forget(threadId);
   },
 
   "thread/archive": ({ threadId }, visit, reply) =>
-    visit.client.call("thread/archive", { threadId, interrupt: true }, () => {
+    visit.client.core.call("thread/archive", { threadId, interrupt: true }, () => {
       visit.send(status(threadId, NOT_LOADED));
       reply({});
     }),
 
   "thread/unarchive": ({ threadId }, { client }, reply) =>
     // It stays as it was in the archive until it is resumed.
-    client.call("thread/unarchive", { threadId }, ({ thread }) =>
+    client.core.call("thread/unarchive", { threadId }, ({ thread }) =>
       reply({ thread: threadOf({ ...thread, status: NOT_LOADED }, null) }),
     ),
 
   async "thread/delete"({ threadId }, visit, reply) {
     if (visit.titles.end(threadId)) return reply({});
-    await visit.client.call("thread/delete", { threadId, interrupt: true }, () => {
+    await visit.client.core.call("thread/delete", { threadId, interrupt: true }, () => {
       visit.send(status(threadId, NOT_LOADED));
       reply({});
     });
@@ -53,14 +53,16 @@ export const threadRequests: Handlers<
   async "thread/name/set"({ threadId, name }, { client }, reply) {
     const trimmed = name.trim();
     if (trimmed === "") throw refused("thread name must not be empty");
-    await client.call("thread/name/set", { threadId, name: trimmed.slice(0, LONGEST_NAME) }, () => reply({}));
+    await client.core.call("thread/name/set", { threadId, name: trimmed.slice(0, LONGEST_NAME) }, () =>
+      reply({}),
+    );
   },
 
   async "thread/revert"({ threadId, beforeTurnId }, visit, reply) {
     const turnIds = await eachTurn(visit, threadId, ({ id }) => id);
     const cursor = turnIds[0] === beforeTurnId ? null : NEWEST;
     if (!turnIds.includes(beforeTurnId)) throw refused(`turn not found: ${beforeTurnId}`, "turnNotFound");
-    await visit.client.call("thread/revert", { threadId, beforeTurnId }, ({ thread }) =>
+    await visit.client.core.call("thread/revert", { threadId, beforeTurnId }, ({ thread }) =>
       reply({
         thread: threadOf(thread, null),
         turnsBackwardsCursor: cursor,
@@ -73,25 +75,27 @@ export const threadRequests: Handlers<
     visit.send(tell("deprecationNotice", { summary: ROLLBACK_NOTICE, details: null }));
     const turns = await eachTurn(visit, threadId, encodedTurn);
     const kept = turns.slice(0, Math.max(0, turns.length - numTurns));
-    await visit.client.call("thread/rollback", { threadId, numTurns }, ({ thread }) =>
+    await visit.client.core.call("thread/rollback", { threadId, numTurns }, ({ thread }) =>
       reply(withTurns({ thread: threadOf(thread, null) }, kept)),
     );
   },
 
   "thread/compact/start": ({ threadId }, { client }, reply) =>
-    client.call("thread/compact/start", { threadId }, () => reply({})),
+    client.core.call("thread/compact/start", { threadId }, () => reply({})),
 
   "thread/shellCommand": ({ threadId, command, timeoutMs }, { client }, reply) =>
-    client.call("thread/shellCommand", { threadId, command, ...present({ timeoutMs }) }, () => reply({})),
+    client.core.call("thread/shellCommand", { threadId, command, ...present({ timeoutMs }) }, () =>
+      reply({}),
+    ),
 
   async "thread/backgroundTerminals/list"({ threadId }, visit, reply) {
     // Commands of Flint end with their turn, so a thread that is there has left none running.
-    await visit.core("thread/read", { threadId });
+    await visit.client.core.call("thread/read", { threadId });
     reply({ data: [], nextCursor: null });
   },
 
   async "thread/backgroundTerminals/clean"({ threadId }, visit, reply) {
-    await visit.core("thread/read", { threadId });
+    await visit.client.core.call("thread/read", { threadId });
     reply({});
   },
 };

@@ -27,7 +27,7 @@ export const turnRequests: Handlers<
     const schema = isRecord(outputSchema) ? { outputSchema } : {};
     const wanted = { threadId, input, delivery: "steer", ...present({ clientId }), ...schema } as const;
     // An agent that takes no input now gets it when its turn has ended; until then that turn is the one.
-    await visit.client.call("turn/start", wanted, ({ turn, queuedInput }) =>
+    await visit.client.core.call("turn/start", wanted, ({ turn, queuedInput }) =>
       answer(turn ?? running(visit.known(threadId).activeTurnId ?? queuedInput?.id ?? "")),
     );
   },
@@ -35,12 +35,12 @@ export const turnRequests: Handlers<
   async "turn/steer"({ threadId, expectedTurnId, input, clientUserMessageId: clientId }, visit, reply) {
     if (expectedTurnId === "") throw refused("expectedTurnId must not be empty");
     if (input.length === 0) {
-      await visit.core("thread/read", { threadId });
+      await visit.client.core.call("thread/read", { threadId });
       throw refused("input must not be empty");
     }
     const wanted = { threadId, input: userInputOf(input), ...present({ clientId }) };
     const expected = UUID_LIKE.test(expectedTurnId) ? expectedTurnId : "none";
-    await visit.client.call("turn/steer", { ...wanted, expectedTurnId: expected }, ({ turnId }) =>
+    await visit.client.core.call("turn/steer", { ...wanted, expectedTurnId: expected }, ({ turnId }) =>
       reply({ turnId }),
     );
   },
@@ -48,12 +48,12 @@ export const turnRequests: Handlers<
   async "turn/interrupt"({ threadId, turnId }, { client }, reply) {
     // Clients that stop a turn before they were told of it send no name for it.
     const named = turnId === "" ? {} : { turnId: UUID_LIKE.test(turnId) ? turnId : "none" };
-    await client.call("turn/interrupt", { threadId, ...named }, () => reply({}));
+    await client.core.call("turn/interrupt", { threadId, ...named }, () => reply({}));
   },
 
   async "review/start"({ threadId, target, delivery }, { client }, reply) {
     const wanted = { threadId, target: targetOf(target), ...present({ delivery }) };
-    await client.call("review/start", wanted, ({ turn, reviewThreadId }) => {
+    await client.core.call("review/start", wanted, ({ turn, reviewThreadId }) => {
       const content: UserInput[] = [{ type: "text", text: titleOf(target) }];
       const asked = itemOf({ type: "userMessage", id: turn.id, content });
       reply({
@@ -67,7 +67,7 @@ export const turnRequests: Handlers<
     const { threadId } = params;
     const overrides = await overridesOf(params, visit);
     await withKnownEffort(overrides, (given) =>
-      visit.client.call("thread/settings/update", { threadId, ...given }, () => reply({})),
+      visit.client.core.call("thread/settings/update", { threadId, ...given }, () => reply({})),
     );
   },
 };
@@ -96,7 +96,9 @@ async function changeSettings(params: Working, visit: Visit): Promise<void> {
   const { threadId } = params;
   const overrides = await overridesOf(params, visit);
   if (Object.keys(overrides).length === 0) return;
-  await withKnownEffort(overrides, (given) => visit.core("thread/settings/update", { threadId, ...given }));
+  await withKnownEffort(overrides, (given) =>
+    visit.client.core.call("thread/settings/update", { threadId, ...given }),
+  );
 }
 
 async function overridesOf(params: Working, visit: Visit): Promise<Overrides> {
@@ -126,7 +128,7 @@ async function planOf(
   if (collaborationMode == null || settings === undefined) return {};
   const wanted = collaborationMode.mode;
   if (plansFirst(settings) === (wanted === "plan")) return {};
-  const { options } = await visit.core("config/list", { threadId });
+  const { options } = await visit.client.core.call("config/list", { threadId });
   const selectors: readonly string[] = PLAN_SELECTORS;
   const found = options.find(
     (option) => selectors.includes(option.id) && option.options.some(({ id }) => id === wanted),
@@ -141,7 +143,11 @@ async function isForTitle(
 ): Promise<boolean> {
   if (visit.titles.has(threadId)) return true;
   if (!wantsTitle(outputSchema)) return false;
-  const { thread, turns } = await visit.core("thread/read", { threadId, includeTurns: true, limit: 1 });
+  const { thread, turns } = await visit.client.core.call("thread/read", {
+    threadId,
+    includeTurns: true,
+    limit: 1,
+  });
   return thread.ephemeral && (turns ?? []).length === 0;
 }
 

@@ -1,13 +1,13 @@
-import { Door } from "@flint/frontends";
-import { DOORS, type DoorName } from "../../doors.ts";
+import type { Frontend } from "@flint/frontends";
+import { FRONTENDS, type FrontendName } from "../../frontends.ts";
 
-/** Doors that cannot be loaded until they are mended, as in a damaged installation. */
+/** Front ends that cannot be loaded until they are mended, as in a damaged installation. */
 export class BrokenDoor {
   #isMended = false;
 
-  readonly load = async (name: DoorName): Promise<Door> => {
+  readonly load = async (name: FrontendName): Promise<Frontend> => {
     if (!this.#isMended) throw new Error("half of it is missing");
-    return new Door(await DOORS[name]());
+    return FRONTENDS[name]();
   };
 
   mend(): void {

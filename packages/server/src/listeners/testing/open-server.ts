@@ -5,7 +5,7 @@ import type { Clock } from "@flint/core/ports";
 import { connect, type FlintClient, type GuestOptions } from "@flint/sdk";
 import type { WebSocket } from "ws";
 import { tokenFile } from "../../config/environment.ts";
-import { OpenDoors } from "../../doors.ts";
+import { Frontends } from "../../frontends.ts";
 import { Listening, type ListenPlan } from "../listening.ts";
 import { openRemote } from "../remote.ts";
 import { readToken, TokenFile } from "../token.ts";
@@ -63,7 +63,7 @@ export class OpenServer {
       presence: undefined,
       ...plan,
     };
-    const listening = await Listening.start(new OpenDoors(kit.engine), whole, kit.clock);
+    const listening = await Listening.start(new Frontends(kit.engine), whole, kit.clock);
     kit.atEnd(async () => {
       await listening.withdraw();
       await listening.close();

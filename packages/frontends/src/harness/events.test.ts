@@ -1,6 +1,6 @@
 import { type EventBody, HARNESS_ITEMS, type HarnessItem, type Item, type Turn } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { outbound } from "./outbound.ts";
+import { events } from "./events.ts";
 
 const ofTurn = { threadId: "t1", turnId: "u1" };
 const ended: Turn = {
@@ -23,7 +23,7 @@ function delta(itemId: string, itemType: HarnessItem["type"], field: string, tex
 
 /** What one event is told as, as name and params. */
 function toldOf(body: EventBody) {
-  return outbound({ ...body, seq: 7, at: 1007 }).map(({ method, params }) => [method, params]);
+  return events({ ...body, seq: 7, at: 1007 }).map(({ method, params }) => [method, params]);
 }
 
 describe("the end of a turn", () => {

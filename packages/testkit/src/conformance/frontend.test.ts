@@ -1,10 +1,11 @@
 import { FLINT, FlintError, METHODS, type ThreadEvent } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { describeDialect } from "./dialect.ts";
+import { describeFrontend } from "./frontend.ts";
 import {
   type CheckedCall,
-  type CheckedDialect,
+  type CheckedFrontend,
   type CheckedMessage,
+  type CheckedRequest,
   checkConsents,
   checkErrorCodes,
   checkEvents,
@@ -13,47 +14,47 @@ import {
   checkRequest,
   checkRequestNames,
   checkSettling,
-} from "./dialect-checks.ts";
+} from "./frontend-checks.ts";
 
 const ASK = "item/toolCall/requestApproval";
 const CONSENTS = { [ASK]: [{ decision: "accept" }] };
 const REFUSALS = { [ASK]: [{ decision: "decline" }] };
 
 /** A small door: two requests, every approval asked in the same way, no questions and no tools, every other event as it is. */
-const small: CheckedDialect = {
+const small: CheckedFrontend = {
   vocabulary: {
     ...FLINT,
     name: "small",
     requests: { "turn/interrupt": METHODS["turn/interrupt"], "thread/read": METHODS["thread/read"] },
   },
-  inbound: {
+  requests: {
     "turn/interrupt": (params: object) => call("turn/interrupt", params),
     "thread/read": (params: object) => call("thread/read", params),
   },
-  outbound,
+  events,
 };
 
 function call(
   method: string,
   params: object,
   answer: (result: unknown) => unknown = (result) => result,
-): CheckedCall {
+): CheckedRequest {
   return { method, params, answer };
 }
 
-function outbound(event: ThreadEvent): readonly CheckedMessage[] {
+function events(event: ThreadEvent): readonly CheckedMessage[] {
   switch (event.type) {
     case "approval/requested":
       return [ask(event.data.threadId, event.data.approval)];
     case "approval/resolved":
-      return [{ kind: "settle", key: event.data.approvalId }];
+      return [{ kind: "resolved", key: event.data.approvalId }];
     case "question/requested":
     case "tool/requested":
       return [];
     case "extension/notified":
-      return [{ kind: "tell", method: `agent/${event.data.method}`, params: event.data.params }];
+      return [{ kind: "notification", method: `agent/${event.data.method}`, params: event.data.params }];
     default:
-      return [{ kind: "tell", method: event.type, params: event.data }];
+      return [{ kind: "notification", method: event.type, params: event.data }];
   }
 }
 
@@ -80,93 +81,96 @@ function decisionIn(answer: unknown): unknown {
 /** The small door with its asks changed. */
 function withAsks(
   change: (message: Extract<CheckedMessage, { kind: "ask" }>) => CheckedMessage,
-): CheckedDialect {
+): CheckedFrontend {
   return {
     ...small,
-    outbound: (event) =>
-      outbound(event).map((message) => (message.kind === "ask" ? change(message) : message)),
+    events: (event) => events(event).map((message) => (message.kind === "ask" ? change(message) : message)),
   };
 }
 
-function telling(message: (event: ThreadEvent) => CheckedMessage): CheckedDialect {
-  return { ...small, outbound: (event) => [message(event)] };
+function telling(message: (event: ThreadEvent) => CheckedMessage): CheckedFrontend {
+  return { ...small, events: (event) => [message(event)] };
 }
 
-describeDialect("a small door", small, { consents: CONSENTS, refusals: REFUSALS });
+describeFrontend("a small door", small, { consents: CONSENTS, refusals: REFUSALS });
 
-describe("the checks of a dialect", () => {
+describe("the checks of a frontend", () => {
   test("notice an event that is too much for it", () => {
-    const fragile: CheckedDialect = {
+    const fragile: CheckedFrontend = {
       ...small,
-      outbound(event) {
+      events(event) {
         if (event.type === "item/completed" && event.data.item.type === "webSearch")
           throw new Error("cannot do items");
-        return outbound(event);
+        return events(event);
       },
     };
     expect(() => checkEvents(fragile, "item/completed")).toThrow("cannot do items");
   });
 
   test("notice a word that the wire does not have", () => {
-    const dialect = telling((event) => ({ kind: "tell", method: "made/up", params: event.data }));
-    expect(() => checkEvents(dialect, "turn/started")).toThrow("made/up is no word of the small wire");
+    const frontend = telling((event) => ({ kind: "notification", method: "made/up", params: event.data }));
+    expect(() => checkEvents(frontend, "turn/started")).toThrow("made/up is no word of the small wire");
   });
 
   test("notice params that do not fit", () => {
-    const dialect = telling(() => ({ kind: "tell", method: "turn/started", params: { threadId: "a" } }));
-    expect(() => checkEvents(dialect, "turn/started")).toThrow("invalid: the params of turn/started");
+    const frontend = telling(() => ({
+      kind: "notification",
+      method: "turn/started",
+      params: { threadId: "a" },
+    }));
+    expect(() => checkEvents(frontend, "turn/started")).toThrow("invalid: the params of turn/started");
   });
 
   test("notice params that only JSON spoils", () => {
-    const dialect = telling(({ type, data }) => ({
-      kind: "tell",
+    const frontend = telling(({ type, data }) => ({
+      kind: "notification",
       method: type,
       params: { ...data, name: () => "x" },
     }));
-    expect(() => checkEvents(dialect, "thread/name/updated")).toThrow("invalid: the params");
+    expect(() => checkEvents(frontend, "thread/name/updated")).toThrow("invalid: the params");
   });
 
-  test("notice a dialect that changes the event", () => {
-    const dialect = telling((event) => ({
-      kind: "tell",
+  test("notice a frontend that changes the event", () => {
+    const frontend = telling((event) => ({
+      kind: "notification",
       method: event.type,
       params: Object.assign(event.data, { changed: true }),
     }));
-    expect(() => checkEvents(dialect, "thread/archived")).toThrow("not extensible");
+    expect(() => checkEvents(frontend, "thread/archived")).toThrow("not extensible");
   });
 
-  test("notice a dialect that remembers", () => {
+  test("notice a frontend that remembers", () => {
     let count = 0;
-    const dialect = telling(({ type, data }) => {
+    const frontend = telling(({ type, data }) => {
       count += 1;
-      return { kind: "tell", method: type, params: { ...data, count } };
+      return { kind: "notification", method: type, params: { ...data, count } };
     });
-    expect(() => checkEvents(dialect, "thread/archived")).toThrow("something else the second time");
+    expect(() => checkEvents(frontend, "thread/archived")).toThrow("something else the second time");
   });
 
   test("notice an agent that speaks as the server", () => {
-    const dialect = telling((event) => ({
-      kind: "tell",
+    const frontend = telling((event) => ({
+      kind: "notification",
       method: event.type === "extension/notified" ? event.data.method : event.type,
       params: {},
     }));
-    expect(() => checkExtensions(dialect)).toThrow("an agent can send thread/started as if Flint did");
+    expect(() => checkExtensions(frontend)).toThrow("an agent can send thread/started as if Flint did");
   });
 
   test("notice a request without a call, and a call without a request", () => {
-    const { "thread/read": _read, ...fewer } = { ...small.inbound, "thread/read": undefined };
-    expect(() => checkRequestNames({ ...small, inbound: fewer })).toThrow("no inbound for thread/read");
-    const more = { ...small.inbound, "thread/dance": () => undefined };
-    expect(() => checkRequestNames({ ...small, inbound: more })).toThrow("no request: thread/dance");
+    const { "thread/read": _read, ...fewer } = { ...small.requests, "thread/read": undefined };
+    expect(() => checkRequestNames({ ...small, requests: fewer })).toThrow("no inbound for thread/read");
+    const more = { ...small.requests, "thread/dance": () => undefined };
+    expect(() => checkRequestNames({ ...small, requests: more })).toThrow("no request: thread/dance");
   });
 
   test("notice a call that the core would refuse, an answer that does not fit, and a request nobody understands", () => {
-    const inbound = (translate: () => CheckedCall): CheckedDialect => ({
+    const inbound = (translate: () => CheckedRequest): CheckedFrontend => ({
       ...small,
-      inbound: { "thread/read": translate },
+      requests: { "thread/read": translate },
     });
     const read = { threadId: "a" };
-    const check = (translate: () => CheckedCall) => () => checkRequest(inbound(translate), "thread/read");
+    const check = (translate: () => CheckedRequest) => () => checkRequest(inbound(translate), "thread/read");
     expect(check(() => call("thread/read", {}))).toThrow("invalid: the params of the core call thread/read");
     expect(check(() => call("thread/dance", {}))).toThrow("thread/dance is no method of the core");
     expect(check(() => call("thread/read", read, () => ({})))).toThrow("invalid: the answer to thread/read");
@@ -183,8 +187,8 @@ describe("the checks of a dialect", () => {
   });
 
   test("notice an ask that is never settled", () => {
-    const dialect = withAsks((message) => ({ ...message, key: "another" }));
-    expect(() => checkSettling(dialect)).toThrow("stays open when it has its answer");
+    const frontend = withAsks((message) => ({ ...message, key: "another" }));
+    expect(() => checkSettling(frontend)).toThrow("stays open when it has its answer");
   });
 
   test.each<[string, (answer: unknown) => boolean]>([
@@ -196,19 +200,19 @@ describe("the checks of a dialect", () => {
     ],
     ["a no", () => true],
   ])("notice a door that takes %s for a yes", (_, isYes) => {
-    const dialect = withAsks((message) => ({
+    const frontend = withAsks((message) => ({
       ...message,
       answered: (answer) => (isYes(answer) ? message.answered({ decision: "accept" }) : message.refused("")),
     }));
-    expect(() => checkJunkAnswers(dialect, CONSENTS, REFUSALS)).toThrow("becomes a yes");
+    expect(() => checkJunkAnswers(frontend, CONSENTS, REFUSALS)).toThrow("becomes a yes");
   });
 
   test("notice a door that takes nobody for a yes", () => {
-    const dialect = withAsks((message) => ({
+    const frontend = withAsks((message) => ({
       ...message,
       refused: () => message.answered({ decision: "accept" }),
     }));
-    expect(() => checkJunkAnswers(dialect, CONSENTS)).toThrow("an ask that is refused becomes a yes");
+    expect(() => checkJunkAnswers(frontend, CONSENTS)).toThrow("an ask that is refused becomes a yes");
   });
 
   test("notice a door that understands no yes, and one whose yes nobody showed", () => {

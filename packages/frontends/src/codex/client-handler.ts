@@ -1,38 +1,39 @@
-import {
-  type FlintError,
-  type Method,
-  type Params,
-  type Result,
-  type ThreadEvent,
-  type ThreadSettings,
-  threadIdOf,
-} from "@flint/protocol";
+import { type FlintError, type ThreadEvent, type ThreadSettings, threadIdOf } from "@flint/protocol";
 import { CODEX, type CodexThreadStatus } from "@flint/protocol/codex";
-import type { Id, RpcError } from "@flint/rpc";
-import type { Desk, DeskClient } from "../desk.ts";
+import type { RpcError } from "@flint/rpc";
+import { ClientAsks, type OpenAsk } from "../shared/client-asks.ts";
+import type { Encoded } from "../shared/encoder.ts";
+import type { Client, ClientHandler } from "../shared/frontend.ts";
+import type { RequestContext } from "../shared/request-context.ts";
 import { AnnouncedFiles } from "./announced-files.ts";
 import type { ApprovalWords } from "./approval-words.ts";
-import type { CodexShared, Encoded } from "./codex-shared.ts";
 import { EncodedAnswer } from "./encoded-answer.ts";
 import { HeldStart } from "./held-start.ts";
 import { HeldUsage } from "./held-usage.ts";
 import type { CodexHost } from "./host/host.ts";
 import { inbound } from "./inbound.ts";
-import { OpenAsks } from "./open-asks.ts";
-import { type Settle, type Tell, tell } from "./outbound.ts";
+import { type CodexMessage, type CodexNotification, tell } from "./outbound.ts";
 import { inCodexWords, refused } from "./refusals.ts";
 import { TitleThreads } from "./title-threads.ts";
 import { ToldStatuses } from "./told-statuses.ts";
 import { type Hello, helloOf, type Understood, understand } from "./understanding.ts";
 import type { KnownThread, Visit } from "./visit.ts";
-import { encodeAnswer, encodeTold } from "./wire.ts";
+import { encodeTold } from "./wire.ts";
 
-/** The desk of a client of the Codex door. */
-export class CodexDesk implements Desk, Visit {
-  readonly client: DeskClient;
+/** What all clients of the Codex front end share. */
+export interface SharedByClients {
+  readonly host: CodexHost;
+  readonly words: ApprovalWords;
+  encode(event: ThreadEvent): readonly Encoded<CodexMessage>[];
+  requestId(key: string): number;
+}
+
+/** Serves one client of the Codex front end. */
+export class CodexClientHandler implements ClientHandler, Visit {
+  readonly client: Client;
   readonly titles: TitleThreads;
-  readonly #shared: CodexShared;
-  readonly #asks: OpenAsks;
+  readonly #shared: SharedByClients;
+  readonly #asks: ClientAsks;
   readonly #statuses = new ToldStatuses();
   readonly #files = new AnnouncedFiles();
   readonly #usage = new HeldUsage();
@@ -41,10 +42,13 @@ export class CodexDesk implements Desk, Visit {
   readonly #openings = new Map<string, (settings: ThreadSettings) => void>();
   #hello: Hello | undefined;
 
-  constructor(shared: CodexShared, client: DeskClient) {
+  constructor(client: Client, shared: SharedByClients) {
     this.#shared = shared;
     this.client = client;
-    this.#asks = new OpenAsks(client);
+    this.#asks = new ClientAsks(client, {
+      requestId: (key) => shared.requestId(key),
+      onResolved: (ask) => this.#resolved(ask),
+    });
     this.titles = new TitleThreads((message) => this.send(message), shared.words);
   }
 
@@ -56,14 +60,15 @@ export class CodexDesk implements Desk, Visit {
     return this.#shared.words;
   }
 
-  async request(method: string, params: unknown, reply: (answer: unknown) => void, id: Id): Promise<void> {
+  async request(params: unknown, context: RequestContext): Promise<void> {
+    const { method } = context;
     const understood = understand(method, params, this.#hello);
     // From here on, not from the answer on: a client may send what follows in the same breath.
     if (understood.method === "initialize") this.#hello = helloOf(understood.params);
     try {
       await handlerOf(understood)(understood.params, this, (answer) => {
-        if (answer instanceof EncodedAnswer) this.client.sendLine(encodeAnswer(id, answer.text));
-        else reply(answer);
+        if (answer instanceof EncodedAnswer) context.replyEncoded(answer.text);
+        else context.reply(answer);
       });
     } catch (error) {
       // Whatever the core refuses is refused in the words of this wire.
@@ -75,7 +80,7 @@ export class CodexDesk implements Desk, Visit {
     // `initialized` is all that there is, and nobody waits for it: not every client sends it.
   }
 
-  tell(event: ThreadEvent): void {
+  event(event: ThreadEvent): void {
     this.#remember(event);
     for (const known of this.#files.inOrder(event)) {
       for (const next of this.#usage.inOrder(known)) {
@@ -84,23 +89,23 @@ export class CodexDesk implements Desk, Visit {
     }
   }
 
-  announced(event: ThreadEvent): void {
+  threadListEvent(event: ThreadEvent): void {
     if (this.#hello === undefined) return;
     for (const message of this.#shared.encode(event)) {
-      if (message.kind === "line") this.#deliver(message, event.at);
+      if (message.kind === "line") this.#deliver(message);
     }
   }
 
-  refusal(error: FlintError): RpcError {
+  errorOf(error: FlintError): RpcError {
     return { code: CODEX.errorCodes[error.kind], message: error.message };
   }
 
   /** The real server says nothing to what is no message; an answer without an id would fit none of its schemas. */
-  nonsense(): undefined {
+  malformed(): undefined {
     return undefined;
   }
 
-  closed(): void {
+  close(): void {
     this.#asks.forgetAll();
     this.#starts.forget();
   }
@@ -114,13 +119,7 @@ export class CodexDesk implements Desk, Visit {
     return this.#known.get(threadId) ?? { settings: undefined, activeTurnId: undefined };
   }
 
-  core<Name extends Method>(method: Name, params: Params<Name>): Promise<Result<Name>> {
-    return new Promise((resolve, reject) => {
-      this.client.call(method, params, resolve).catch(reject);
-    });
-  }
-
-  send(message: Tell): void {
+  send(message: CodexNotification): void {
     this.#sendLine(message, encodeTold(message.method, message.params, Date.now()));
   }
 
@@ -143,19 +142,19 @@ export class CodexDesk implements Desk, Visit {
   }
 
   #pass(event: ThreadEvent): void {
-    for (const message of this.#shared.encode(event)) this.#deliver(message, event.at);
+    for (const message of this.#shared.encode(event)) this.#deliver(message);
   }
 
-  #deliver(message: Encoded, at: number): void {
+  #deliver(message: Encoded<CodexMessage>): void {
     switch (message.kind) {
       case "line":
-        this.#sendLine(message.tell, message.line);
+        this.#sendLine(message.notification, message.line);
         break;
       case "ask":
-        this.#asks.ask(message.id, message.ask);
+        this.#asks.ask(message);
         break;
-      case "settle":
-        this.#settle(message, at);
+      case "resolved":
+        this.#asks.resolve(message.key);
         break;
       default:
         message satisfies never;
@@ -163,14 +162,11 @@ export class CodexDesk implements Desk, Visit {
   }
 
   /** All who were asked hear that nobody waits any more, also the one who answered. */
-  #settle({ key, threadId }: Settle, at: number): void {
-    const requestId = this.#asks.settle(key);
-    if (requestId === undefined) return;
-    const message = tell("serverRequest/resolved", { threadId, requestId });
-    this.#sendLine(message, encodeTold(message.method, message.params, at));
+  #resolved({ id: requestId, threadId }: OpenAsk): void {
+    this.send(tell("serverRequest/resolved", { threadId, requestId }));
   }
 
-  #sendLine(message: Tell, line: string): void {
+  #sendLine(message: CodexNotification, line: string): void {
     if (message.status !== undefined && !this.#statuses.isNews(message.status)) return;
     if (this.#hello?.unwanted.has(message.method) !== true) this.client.sendLine(line);
   }

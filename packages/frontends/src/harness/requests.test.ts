@@ -1,15 +1,16 @@
 import { FlintError, HARNESS, METHODS, type RequestOf, type Thread, type Turn } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import type { CoreCall } from "../dialect.ts";
+import type { RequestCall } from "../shared/table-frontend.ts";
 import { wordOf } from "./approvals.ts";
-import { harnessDialect } from "./dialect.ts";
+import { harnessFrontend } from "./frontend.ts";
+import { requests } from "./requests.ts";
 
 type Request = RequestOf<typeof HARNESS>;
 
 /** The call that a request becomes, the way a connection makes it: params parsed by the vocabulary first. */
-function callOf(request: Request, params: unknown): CoreCall {
+function callOf(request: Request, params: unknown): RequestCall {
   const parsed: unknown = HARNESS.requests[request].params.parse(params);
-  const map: (params: never) => CoreCall = harnessDialect.inbound[request];
+  const map: (params: never) => RequestCall = requests[request];
   // Parsed by the row of this very request; a name chosen at run time cannot tell the compiler.
   return map(parsed as never);
 }
@@ -43,7 +44,7 @@ type Row = readonly [
   name: string,
   request: Request,
   params: unknown,
-  method: CoreCall["method"],
+  method: RequestCall["method"],
   coreParams: object,
   result: object,
   answer: object,
@@ -197,7 +198,7 @@ describe("a request of the harness door [S1-4, S1-5, S1-7, S1-8, S1-10, S1-11]",
   });
 
   test("initialize does not have to come first", () => {
-    expect(harnessDialect.initializeFirst).toBe(false);
+    expect(harnessFrontend().initializeFirst).toBe(false);
   });
 
   test("a turn that the core did not start is an error, not an answer", () => {

@@ -1,6 +1,6 @@
 import { METHODS, type Method } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { problemsOf } from "./problems.ts";
+import { problemsOf } from "./parse-params.ts";
 
 function wrong(method: Method, params: object): string[] {
   const parsed = METHODS[method].params.safeParse(params);

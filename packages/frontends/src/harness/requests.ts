@@ -6,28 +6,28 @@ import {
   type ParamsOf,
   type Result,
 } from "@flint/protocol";
-import type { CoreCall, Inbound } from "../dialect.ts";
+import type { RequestCall, RequestTable } from "../shared/table-frontend.ts";
 import { approvalNamedBy, decisionOf } from "./approvals.ts";
 import { historyOf } from "./history.ts";
 import { threadOf } from "./threads.ts";
 
 type Harness = typeof HARNESS;
 
-const HELLO = {
+const INITIALIZED = {
   version: HARNESS_VERSION,
   capabilities: { threads: true, turns: true, approvals: true, streaming: true, persistence: true },
 };
 
 const DONE = { ok: true };
 
-/** How the requests of this door become calls of the core. */
-export const inbound: Inbound<Harness> = {
+/** How the requests of the harness protocol become calls of the core. */
+export const requests: RequestTable<Harness> = {
   initialize: ({ clientInfo }) => ({
     method: "initialize",
     params: {
       clientInfo: { name: clientInfo?.name ?? "harness client", version: clientInfo?.version ?? "unknown" },
     },
-    answer: () => HELLO,
+    answer: () => INITIALIZED,
   }),
   "thread.create": ({ title, directory }) => ({
     method: "thread/start",
@@ -49,8 +49,8 @@ export const inbound: Inbound<Harness> = {
     method: "thread/events/list",
     params: { threadId },
     answer: ({ thread, events }) => ({ thread: threadOf(thread), events: historyOf(events) }),
-    // This wire has no other word for it: whoever asks for the past of a thread hears what comes after it.
-    follow: ({ events, epoch }) => ({ threadId, epoch, afterSeq: events.at(-1)?.seq ?? 0, turns: 0 }),
+    // This wire has no subscribe: a client that reads the history of a thread receives what comes after it.
+    attach: ({ events, epoch }) => ({ threadId, epoch, afterSeq: events.at(-1)?.seq ?? 0, turns: 0 }),
   }),
   "turn.start": startTurn,
   "turn.cancel": ({ threadId }) => ({
@@ -66,7 +66,7 @@ export const inbound: Inbound<Harness> = {
 };
 
 /** The core knows no agents by name: the name travels as metadata, for a driver that does. */
-function startTurn({ threadId, input, model, agent, _meta }: ParamsOf<Harness, "turn.start">): CoreCall {
+function startTurn({ threadId, input, model, agent, _meta }: ParamsOf<Harness, "turn.start">): RequestCall {
   const meta = { ..._meta, ...(agent === undefined ? {} : { agent }) };
   return {
     method: "turn/start",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LOCAL_RIGHTS, refusedBy } from "./rights.ts";
+import { LOCAL_RIGHTS, refusedBy } from "./client-rights.ts";
 
 const OF_A_PORT = { bringsPrograms: false };
 const PROGRAM = { type: "stdio", name: "notes", command: "/bin/notes", args: [], env: {} };

@@ -1,14 +1,14 @@
 import type { EventData, Result } from "@flint/protocol";
 
-type Spent = Pick<Result<"thread/attach">, "thread" | "usage" | "lastUsage" | "cost">;
+type Attached = Pick<Result<"thread/attach">, "thread" | "usage" | "lastUsage" | "cost">;
 
-/** The tokens of a thread as they were last told, for a client that was not there; undefined if they never were. */
-export function lastToldUsage({
+/** The latest token usage of a thread, for a client that subscribes later; undefined if there was none yet. */
+export function lastUsageOf({
   thread,
   usage,
   lastUsage,
   cost,
-}: Spent): EventData<"thread/tokenUsage/updated"> | undefined {
+}: Attached): EventData<"thread/tokenUsage/updated"> | undefined {
   if (lastUsage === undefined) return undefined;
   const { turnId, usage: last, modelContextWindow } = lastUsage;
   return {

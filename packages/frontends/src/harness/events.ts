@@ -6,20 +6,23 @@ import type {
   HarnessTold,
   ThreadEvent,
 } from "@flint/protocol";
+import type { Notification } from "../shared/encoder.ts";
 import { openApproval, requestOf, settledApproval } from "./approvals.ts";
 import { artifacts, completedItems, itemOf, logIdOf, startedItems } from "./items.ts";
 import { threadOf, turnOf } from "./threads.ts";
 
-/** A notification of this door. It never asks: approvals are answered by a request of the client. */
-export type Tell = { readonly kind: "tell"; readonly method: HarnessNotification; readonly params: object };
+/** A notification of this wire. It never asks: approvals are answered by a request of the client. */
+export interface HarnessMessage extends Notification {
+  readonly method: HarnessNotification;
+}
 
-/** What an event is on this wire. Pure, and the same for events that happen and for those of the past. */
-export function outbound(event: ThreadEvent): readonly Tell[] {
+/** What an event becomes on this wire; the same while it happens and when history is read. */
+export function events(event: ThreadEvent): readonly HarnessMessage[] {
   switch (event.type) {
     case "thread/started":
-      return [tell("thread.created", { thread: threadOf(event.data.thread) })];
+      return [notification("thread.created", { thread: threadOf(event.data.thread) })];
     case "turn/started":
-      return [tell("turn.started", { turn: turnOf(event.data.threadId, event.data.turn, event.at) })];
+      return [notification("turn.started", { turn: turnOf(event.data.threadId, event.data.turn, event.at) })];
     case "turn/completed":
       return [turnEnded(event.data, event.at)];
     case "turn/plan/updated":
@@ -46,7 +49,7 @@ export function outbound(event: ThreadEvent): readonly Tell[] {
     case "item/mcpToolCall/progress":
       return [grown({ ...event.data, delta: event.data.message }, "tool_exec", "progress")];
     case "approval/requested":
-      return [started(openApproval(event.data)), tell("approval.requested", requestOf(event.data))];
+      return [started(openApproval(event.data)), notification("approval.requested", requestOf(event.data))];
     case "approval/resolved":
       return [completed(settledApproval(event.data))];
     case "question/requested":
@@ -75,51 +78,54 @@ export function outbound(event: ThreadEvent): readonly Tell[] {
     case "extension/notified":
     case "tool/requested":
     case "tool/resolved":
-      // This wire has no word for them; a failure that ends a turn comes as `turn.error`.
+      // Not shown: this wire has no message for them. A failure that ends a turn comes as `turn.error`.
       return [];
   }
 }
 
-function tell<Name extends HarnessNotification>(method: Name, params: HarnessTold<Name>): Tell {
-  return { kind: "tell", method, params };
+function notification<Name extends HarnessNotification>(
+  method: Name,
+  params: HarnessTold<Name>,
+): HarnessMessage {
+  return { kind: "notification", method, params };
 }
 
-function started(item: HarnessItem): Tell {
-  return tell("item.started", { item });
+function started(item: HarnessItem): HarnessMessage {
+  return notification("item.started", { item });
 }
 
-function completed(item: HarnessItem): Tell {
-  return tell("item.completed", { item });
+function completed(item: HarnessItem): HarnessMessage {
+  return notification("item.completed", { item });
 }
 
 /** Items that are final as soon as they are there. */
-function brief(items: readonly HarnessItem[]): Tell[] {
+function brief(items: readonly HarnessItem[]): HarnessMessage[] {
   return items.flatMap((item) => [started(item), completed(item)]);
 }
 
-function turnEnded({ threadId, turn }: EventData<"turn/completed">, at: number): Tell {
+function turnEnded({ threadId, turn }: EventData<"turn/completed">, at: number): HarnessMessage {
   const ended = turnOf(threadId, turn, at);
-  if (ended.status !== "error") return tell("turn.completed", { turn: ended });
+  if (ended.status !== "error") return notification("turn.completed", { turn: ended });
   const error = turn.error ?? { message: "The agent did not say why the turn failed." };
-  return tell("turn.error", { turn: ended, error });
+  return notification("turn.error", { turn: ended, error });
 }
 
 type Piece = { threadId: string; turnId: string; itemId: string; delta: string; offset?: number };
 
-function grown(piece: Piece, itemType: HarnessItemType, field: string): Tell {
+function grown(piece: Piece, itemType: HarnessItemType, field: string): HarnessMessage {
   const { itemId, threadId, turnId, delta, offset } = piece;
   const place = offset === undefined ? {} : { offset };
-  return tell("item.delta", { itemId, threadId, turnId, itemType, field, delta, ...place });
+  return notification("item.delta", { itemId, threadId, turnId, itemType, field, delta, ...place });
 }
 
-/** Each state of the plan is one use of the plan tool, told apart by its place in the log. */
+/** Each state of the plan is one call of the plan tool, distinguished by its position in the log. */
 function planItem(data: EventData<"turn/plan/updated">, mark: number): HarnessItem {
   const { turnId, explanation, plan } = data;
   const at = { ...data, itemId: `${turnId}.plan-${mark}` };
   return itemOf("tool_exec", at, { kind: "plan", tool: "plan", text: explanation, entries: plan });
 }
 
-/** A question can be answered on other doors only; here it is shown, so that nobody wonders why the turn waits. */
+/** A question can be answered through other front ends only; it is shown so that users see why the turn waits. */
 function openQuestion({ threadId, request }: EventData<"question/requested">): HarnessItem {
   const at = { threadId, turnId: request.turnId, itemId: `${request.itemId}.question-${request.id}` };
   return itemOf("tool_exec", at, {

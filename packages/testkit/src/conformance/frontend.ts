@@ -3,7 +3,7 @@ import { describe, test } from "vitest";
 import { EVENT_TYPES } from "./arbitraries.ts";
 import {
   type AnswerSamples,
-  type CheckedDialect,
+  type CheckedFrontend,
   checkConsents,
   checkErrorCodes,
   checkEvents,
@@ -12,10 +12,10 @@ import {
   checkRequest,
   checkRequestNames,
   checkSettling,
-} from "./dialect-checks.ts";
+} from "./frontend-checks.ts";
 
-/** What only the author of a dialect can know. */
-export interface DialectSamples {
+/** What only the author of a frontend can know. */
+export interface FrontendSamples {
   /** Answers that mean yes, by the name of what the client is asked; needed for each approval that asks. */
   readonly consents?: AnswerSamples;
   /** Answers that mean no, likewise. */
@@ -27,21 +27,25 @@ export interface DialectSamples {
 }
 
 /** One suite for every front door: it knows all events and requests, speaks only its own words, and needs a plain yes. */
-export function describeDialect(name: string, dialect: CheckedDialect, samples: DialectSamples = {}): void {
-  describe(`${name}, as any dialect`, () => {
+export function describeFrontend(
+  name: string,
+  frontend: CheckedFrontend,
+  samples: FrontendSamples = {},
+): void {
+  describe(`${name}, as any frontend`, () => {
     test.each(EVENT_TYPES)("turns %s into its own words, with valid params", (type) =>
-      checkEvents(dialect, type, samples.events),
+      checkEvents(frontend, type, samples.events),
     );
-    test("does not let an agent speak in its name", () => checkExtensions(dialect));
-    test("has a call for each of its requests", () => checkRequestNames(dialect));
-    test.each(Object.keys(dialect.vocabulary.requests))(
+    test("does not let an agent speak in its name", () => checkExtensions(frontend));
+    test("has a call for each of its requests", () => checkRequestNames(frontend));
+    test.each(Object.keys(frontend.vocabulary.requests))(
       "turns %s into a valid call and a valid answer",
-      (request) => checkRequest(dialect, request, samples.requests?.[request]),
+      (request) => checkRequest(frontend, request, samples.requests?.[request]),
     );
-    test("has a number for each kind of error", () => checkErrorCodes(dialect));
-    test("settles what it asked", () => checkSettling(dialect));
-    test("understands consent", () => checkConsents(dialect, samples.consents ?? {}));
+    test("has a number for each kind of error", () => checkErrorCodes(frontend));
+    test("settles what it asked", () => checkSettling(frontend));
+    test("understands consent", () => checkConsents(frontend, samples.consents ?? {}));
     test("never takes for consent what is not", () =>
-      checkJunkAnswers(dialect, samples.consents, samples.refusals));
+      checkJunkAnswers(frontend, samples.consents, samples.refusals));
   });
 }

@@ -1,7 +1,7 @@
-import { describeDialect } from "@flint/testkit";
+import { describeFrontend } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { flintDialect } from "./dialect.ts";
-import { decisionOf, outbound } from "./outbound.ts";
+import { decisionOf, events } from "./events.ts";
+import { flintFrontend } from "./frontend.ts";
 
 const CONSENTS = [
   { decision: "accept" },
@@ -16,7 +16,7 @@ const APPROVALS = [
   "item/toolCall/requestApproval",
 ];
 
-describeDialect("the Flint door", flintDialect, {
+describeFrontend("the Flint door", flintFrontend(), {
   consents: Object.fromEntries(APPROVALS.map((ask) => [ask, CONSENTS])),
   refusals: Object.fromEntries(APPROVALS.map((ask) => [ask, REFUSALS])),
 });
@@ -24,19 +24,19 @@ describeDialect("the Flint door", flintDialect, {
 describe("the Flint door", () => {
   test("tells an event under its own name, with its place in the log", () => {
     const data = { threadId: "t", name: "n" };
-    expect(outbound({ type: "thread/name/updated", data, seq: 7, at: 5 })).toEqual([
-      { kind: "tell", method: "thread/name/updated", params: { ...data, seq: 7, at: 5 } },
+    expect(events({ type: "thread/name/updated", data, seq: 7, at: 5 })).toEqual([
+      { kind: "notification", method: "thread/name/updated", params: { ...data, seq: 7, at: 5 } },
     ]);
-    expect(outbound({ type: "thread/name/updated", data, at: 5 })).toEqual([
-      { kind: "tell", method: "thread/name/updated", params: data },
+    expect(events({ type: "thread/name/updated", data, at: 5 })).toEqual([
+      { kind: "notification", method: "thread/name/updated", params: data },
     ]);
   });
 
   test("gives an agent's own notification its own name, with the thread beside it [S0-86]", () => {
     const told = (method: string) =>
-      outbound({ type: "extension/notified", at: 1, data: { threadId: "t", method, params: { hits: 3 } } });
+      events({ type: "extension/notified", at: 1, data: { threadId: "t", method, params: { hits: 3 } } });
     expect(told("anthropic/cache_updated")).toEqual([
-      { kind: "tell", method: "anthropic/cache_updated", params: { hits: 3, threadId: "t" } },
+      { kind: "notification", method: "anthropic/cache_updated", params: { hits: 3, threadId: "t" } },
     ]);
     expect(told("turn/completed")).toMatchObject([{ method: "agent/turn/completed" }]);
     expect(told("plain")).toMatchObject([{ method: "agent/plain" }]);
@@ -45,7 +45,7 @@ describe("the Flint door", () => {
   test("[S2-76] has a client run its tool, and takes what is no result for a failure", () => {
     const call = { turnId: "u", itemId: "i", tool: "lamp", arguments: { room: "hall" } };
     const request = { id: "c", ...call, requestedAtMs: 1, expiresAtMs: 2 };
-    const [ask] = outbound({ type: "tool/requested", data: { threadId: "t", request }, at: 1 });
+    const [ask] = events({ type: "tool/requested", data: { threadId: "t", request }, at: 1 });
     if (ask?.kind !== "ask") throw new Error("nobody is asked");
     expect(ask).toMatchObject({ method: "item/tool/call", params: { threadId: "t", callId: "c", ...call } });
     const result = { success: true, content: [{ type: "text", text: "lit" }] };
@@ -61,7 +61,7 @@ describe("the Flint door", () => {
     const suggestions = [{ id: "r1", project: "/w", agent: "flint", tool: "command", match }];
     const action = { kind: "command" as const, itemId: "i", command: "npm test", cwd: "/w" };
     const approval = { id: "a", turnId: "u", action, suggestions, requestedAtMs: 1, expiresAtMs: 2 };
-    const [ask] = outbound({ type: "approval/requested", data: { threadId: "t", approval }, at: 1 });
+    const [ask] = events({ type: "approval/requested", data: { threadId: "t", approval }, at: 1 });
     expect(ask).toMatchObject({ kind: "ask", params: { command: "npm test", suggestions } });
     const taking = (rule: string) => ({ decision: { outcome: "allow", scope: "always", rule } });
     expect(decisionOf(taking("r1"), suggestions)).toEqual({ outcome: "allow", scope: "always", rule: "r1" });

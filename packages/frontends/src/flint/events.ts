@@ -3,7 +3,7 @@ import {
   type Approval,
   ApprovalAnswer,
   ASKS,
-  type Ask,
+  type Ask as AskName,
   type Decision,
   EVENTS,
   type EventData,
@@ -14,9 +14,11 @@ import {
   type ToolCallRequest,
   ToolCallResult,
 } from "@flint/protocol";
-import { type CoreCall, identityCall, type Outbound } from "../dialect.ts";
+import type { Ask } from "../shared/client-asks.ts";
+import type { CoreCall } from "../shared/core-calls.ts";
+import type { Notification, Outgoing, Resolved } from "../shared/encoder.ts";
 
-/** The words of this door for an answer, and what they mean. */
+/** The answers a client may give by name, and what they mean. */
 const DECISIONS = {
   accept: { outcome: "allow", scope: "once" },
   acceptForSession: { outcome: "allow", scope: "session" },
@@ -25,21 +27,21 @@ const DECISIONS = {
   cancel: { outcome: "cancel", scope: "once" },
 } as const satisfies Record<string, Decision>;
 
-/** An event as the messages of this door: itself, or a request where somebody has to answer. */
-export function outbound(event: ThreadEvent): readonly Outbound[] {
+/** What an event becomes on this wire: itself, or a request where a client has to answer. */
+export function events(event: ThreadEvent): readonly Outgoing[] {
   switch (event.type) {
     case "approval/requested":
       return [approvalAsk(event.data.threadId, event.data.approval)];
     case "question/requested":
       return [questionAsk(event.data.threadId, event.data.request)];
     case "approval/resolved":
-      return [{ kind: "settle", key: event.data.approvalId }, itself(event)];
+      return [resolved(event.data.approvalId), itself(event)];
     case "question/resolved":
-      return [{ kind: "settle", key: event.data.questionId }, itself(event)];
+      return [resolved(event.data.questionId), itself(event)];
     case "tool/requested":
       return [toolAsk(event.data.threadId, event.data.request)];
     case "tool/resolved":
-      return [{ kind: "settle", key: event.data.callId }, itself(event)];
+      return [resolved(event.data.callId), itself(event)];
     case "extension/notified":
       return [extension(event.data)];
     default:
@@ -47,22 +49,30 @@ export function outbound(event: ThreadEvent): readonly Outbound[] {
   }
 }
 
-function itself({ type, data, seq, at }: ThreadEvent): Outbound {
-  return { kind: "tell", method: type, params: seq === undefined ? data : { ...data, seq, at } };
+function resolved(key: string): Resolved {
+  return { kind: "resolved", key };
 }
 
-/** The first parts of all words of this door; an agent's own words must begin otherwise. */
+function itself({ type, data, seq, at }: ThreadEvent): Notification {
+  return { kind: "notification", method: type, params: seq === undefined ? data : { ...data, seq, at } };
+}
+
+/** The first segments of all names on this wire; an agent's own notifications must begin otherwise. */
 const OWN_PREFIXES = new Set(
-  [...Object.keys(METHODS), ...Object.keys(EVENTS), ...Object.keys(ASKS)].map((word) => word.split("/")[0]),
+  [...Object.keys(METHODS), ...Object.keys(EVENTS), ...Object.keys(ASKS)].map((name) => name.split("/")[0]),
 );
 
 /** An agent's own notification. A name that could be taken for one of ours, or has no prefix, goes under `agent/`. */
-function extension({ threadId, method, params }: EventData<"extension/notified">): Outbound {
+function extension({ threadId, method, params }: EventData<"extension/notified">): Notification {
   const confusable = !method.includes("/") || OWN_PREFIXES.has(method.split("/")[0]);
-  return { kind: "tell", method: confusable ? `agent/${method}` : method, params: { ...params, threadId } };
+  return {
+    kind: "notification",
+    method: confusable ? `agent/${method}` : method,
+    params: { ...params, threadId },
+  };
 }
 
-function approvalAsk(threadId: string, approval: Approval): Outbound {
+function approvalAsk(threadId: string, approval: Approval): Ask {
   const { id: approvalId, turnId, action, suggestions, requestedAtMs, expiresAtMs } = approval;
   const offered = suggestions === undefined ? {} : { suggestions };
   const { kind: _kind, ...shown } = action;
@@ -72,12 +82,12 @@ function approvalAsk(threadId: string, approval: Approval): Outbound {
     params: { threadId, turnId, approvalId, ...shown, ...offered, requestedAtMs, expiresAtMs },
     threadId,
     key: approvalId,
-    answered: (answer) => respond(threadId, approvalId, decisionOf(answer, suggestions)),
-    refused: (message) => respond(threadId, approvalId, { outcome: "deny", scope: "once", message }),
+    answered: (answer) => decide(threadId, approvalId, decisionOf(answer, suggestions)),
+    refused: (message) => decide(threadId, approvalId, { outcome: "deny", scope: "once", message }),
   };
 }
 
-function askOf(kind: Approval["action"]["kind"]): Ask {
+function askOf(kind: Approval["action"]["kind"]): AskName {
   switch (kind) {
     case "command":
       return "item/commandExecution/requestApproval";
@@ -88,7 +98,7 @@ function askOf(kind: Approval["action"]["kind"]): Ask {
   }
 }
 
-/** What a client's answer means. Whatever is not plainly a yes is a no, also one that takes a rule nobody offered. */
+/** What a client's answer means. Anything but plain consent denies, also a rule that was not offered. */
 export function decisionOf(answer: unknown, offered: Approval["suggestions"] = []): Decision {
   const parsed = ApprovalAnswer.safeParse(answer);
   if (!parsed.success) {
@@ -113,27 +123,33 @@ function isOffered(
   return offered.some(({ id }) => id === rule);
 }
 
-function respond(threadId: string, approvalId: string, decision: Decision): CoreCall {
-  return identityCall("approval/respond", { threadId, approvalId, decision });
+function decide(threadId: string, approvalId: string, decision: Decision): CoreCall {
+  return { method: "approval/respond", params: { threadId, approvalId, decision } };
 }
 
-function questionAsk(threadId: string, request: QuestionRequest): Outbound {
+function questionAsk(threadId: string, request: QuestionRequest): Ask {
   const { id: questionId, turnId, itemId, questions, requestedAtMs, expiresAtMs } = request;
+  const respond = (answers: Answers): CoreCall => ({
+    method: "question/respond",
+    params: { threadId, questionId, answers },
+  });
   return {
     kind: "ask",
     method: "item/tool/requestUserInput",
     params: { threadId, turnId, itemId, questionId, questions, requestedAtMs, expiresAtMs },
     threadId,
     key: questionId,
-    answered: (answer) =>
-      identityCall("question/respond", { threadId, questionId, answers: answersOf(answer) }),
-    refused: () => identityCall("question/respond", { threadId, questionId, answers: {} }),
+    answered: (answer) => respond(answersOf(answer)),
+    refused: () => respond({}),
   };
 }
 
-function toolAsk(threadId: string, request: ToolCallRequest): Outbound {
+function toolAsk(threadId: string, request: ToolCallRequest): Ask {
   const { id: callId, ...shown } = request;
-  const respond = (result: ToolCallResult) => identityCall("tool/respond", { threadId, callId, result });
+  const respond = (result: ToolCallResult): CoreCall => ({
+    method: "tool/respond",
+    params: { threadId, callId, result },
+  });
   return {
     kind: "ask",
     method: "item/tool/call",

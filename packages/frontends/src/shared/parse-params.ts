@@ -1,4 +1,6 @@
-/** What a schema found wrong, as zod says it. */
+import { FlintError, type RequestRow } from "@flint/protocol";
+
+/** What a schema found wrong, as zod reports it. */
 export interface Issue {
   readonly code?: string | undefined;
   readonly path: readonly PropertyKey[];
@@ -9,7 +11,7 @@ export interface Issue {
   readonly discriminator?: string | undefined;
 }
 
-/** One wrong field, in words for people. */
+/** One wrong field, described for users. */
 export interface Problem {
   readonly field: string;
   readonly text: string;
@@ -43,4 +45,16 @@ function depthOf(issues: readonly Issue[]): number {
     0,
     ...issues.map((issue) => issue.path.length + Math.max(0, ...(issue.errors ?? []).map(depthOf))),
   );
+}
+
+/** Checks the params of a request. Throws a FlintError that names the wrong fields. */
+export function parseParams(row: RequestRow, method: string, params: unknown): never {
+  const parsed = row.params.safeParse(params ?? {});
+  // What comes out fits the row, and the row belongs to the handler that gets it.
+  if (parsed.success) return parsed.data as never;
+  const problems = problemsOf(parsed.error.issues).slice(0, 5);
+  const texts = problems.map(({ field, text }) => (field === "" ? text : `${field}: ${text}`));
+  throw new FlintError("invalidParams", `Wrong params for ${method}: ${texts.join("; ")}`, {
+    field: problems[0]?.field,
+  });
 }

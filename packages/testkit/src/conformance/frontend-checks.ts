@@ -14,12 +14,16 @@ import { arbitraryOf, eventsOf, type Schema } from "./arbitraries.ts";
 export interface CheckedCall {
   readonly method: string;
   readonly params: object;
+}
+
+/** What a request becomes: a call of the core, and how its result becomes the answer. */
+export interface CheckedRequest extends CheckedCall {
   answer(result: never): unknown;
 }
 
 /** What an event becomes at a door, as far as the suite looks at it. */
 export type CheckedMessage =
-  | { readonly kind: "tell"; readonly method: string; readonly params: object }
+  | { readonly kind: "notification"; readonly method: string; readonly params: object }
   | {
       readonly kind: "ask";
       readonly method: string;
@@ -28,13 +32,13 @@ export type CheckedMessage =
       answered(answer: unknown): CheckedCall;
       refused(message: string): CheckedCall;
     }
-  | { readonly kind: "settle"; readonly key: string };
+  | { readonly kind: "resolved"; readonly key: string };
 
-/** A dialect, as far as the suite looks at it. */
-export interface CheckedDialect {
+/** A frontend, as far as the suite looks at it. */
+export interface CheckedFrontend {
   readonly vocabulary: Vocabulary;
-  readonly inbound: object;
-  outbound(event: ThreadEvent): readonly CheckedMessage[];
+  readonly requests: object;
+  events(event: ThreadEvent): readonly CheckedMessage[];
 }
 
 /** Answers of a client by the name of what it is asked, to be known for what they are. */
@@ -45,29 +49,29 @@ const RUNS = { seed: 20_300_101, numRuns: 100, includeErrorInReport: true } as c
 
 /** Throws unless every event of this type becomes valid messages, without being changed, the same way each time. */
 export function checkEvents(
-  dialect: CheckedDialect,
+  frontend: CheckedFrontend,
   type: EventType,
   further: readonly ThreadEvent[] = [],
 ): void {
   const examples = further.filter((event) => event.type === type).map((event): [ThreadEvent] => [event]);
   fc.assert(
-    fc.property(eventsOf(type), (event) => checkEvent(dialect, event)),
+    fc.property(eventsOf(type), (event) => checkEvent(frontend, event)),
     { ...RUNS, examples },
   );
 }
 
-function checkEvent(dialect: CheckedDialect, event: ThreadEvent): void {
-  const messages = dialect.outbound(deepFrozen(event));
+function checkEvent(frontend: CheckedFrontend, event: ThreadEvent): void {
+  const messages = frontend.events(deepFrozen(event));
   for (const message of messages)
-    if (message.kind !== "settle") checkMessage(dialect.vocabulary, event, message);
-  const again = JSON.stringify(dialect.outbound(event));
+    if (message.kind !== "resolved") checkMessage(frontend.vocabulary, event, message);
+  const again = JSON.stringify(frontend.events(event));
   if (again !== JSON.stringify(messages)) throw new Error("outbound gives something else the second time");
 }
 
 function checkMessage(
   vocabulary: Vocabulary,
   event: ThreadEvent,
-  message: Exclude<CheckedMessage, { kind: "settle" }>,
+  message: Exclude<CheckedMessage, { kind: "resolved" }>,
 ): void {
   const rows = message.kind === "ask" ? vocabulary.serverRequests : vocabulary.serverNotifications;
   const row = Object.hasOwn(rows, message.method) ? rows[message.method] : undefined;
@@ -78,21 +82,21 @@ function checkMessage(
 }
 
 /** Throws if an agent's own notification can go out under a name that this wire gave a meaning. */
-export function checkExtensions(dialect: CheckedDialect): void {
-  const { serverNotifications, serverRequests } = dialect.vocabulary;
+export function checkExtensions(frontend: CheckedFrontend): void {
+  const { serverNotifications, serverRequests } = frontend.vocabulary;
   const ours = [...Object.keys(serverNotifications), ...Object.keys(serverRequests)];
   for (const method of ours) {
     const data = { threadId: "thread", method, params: { forged: true } };
-    const messages = dialect.outbound({ type: "extension/notified", data, at: 0 });
-    const forged = messages.find((message) => message.kind !== "settle" && message.method === method);
+    const messages = frontend.events({ type: "extension/notified", data, at: 0 });
+    const forged = messages.find((message) => message.kind !== "resolved" && message.method === method);
     if (forged !== undefined) throw new Error(`an agent can send ${method} as if Flint did`);
   }
 }
 
 /** Throws unless there is a call for every request of the wire, and none besides. */
-export function checkRequestNames(dialect: CheckedDialect): void {
-  const requests = Object.keys(dialect.vocabulary.requests).sort();
-  const inbound = Object.keys(dialect.inbound).sort();
+export function checkRequestNames(frontend: CheckedFrontend): void {
+  const requests = Object.keys(frontend.vocabulary.requests).sort();
+  const inbound = Object.keys(frontend.requests).sort();
   const missing = requests.filter((name) => !inbound.includes(name));
   const unknown = inbound.filter((name) => !requests.includes(name));
   if (missing.length > 0) throw new Error(`no inbound for ${missing.join(", ")}`);
@@ -103,16 +107,20 @@ export function checkRequestNames(dialect: CheckedDialect): void {
  * Throws unless every valid request becomes a valid call of the core, or a FlintError, and every result of that call a
  * valid answer.
  */
-export function checkRequest(dialect: CheckedDialect, name: string, further: readonly unknown[] = []): void {
-  const row = dialect.vocabulary.requests[name];
-  const translate: unknown = Reflect.get(dialect.inbound, name);
+export function checkRequest(
+  frontend: CheckedFrontend,
+  name: string,
+  further: readonly unknown[] = [],
+): void {
+  const row = frontend.vocabulary.requests[name];
+  const translate: unknown = Reflect.get(frontend.requests, name);
   if (row === undefined || typeof translate !== "function") throw new Error(`no inbound for ${name}`);
   let understood = 0;
   fc.assert(
     fc.property(arbitraryOf(row.params, "input"), fc.integer(), (params, seed) =>
       orRefused(() => {
         // A row of an inbound table; what it gives is checked on the next line.
-        const call = translate(deepFrozen(row.params.parse(params))) as CheckedCall;
+        const call = translate(deepFrozen(row.params.parse(params))) as CheckedRequest;
         const result = resultFor(checkCall(call), seed);
         understood += 1;
         checkAgainst(row.result, answerOf(call, result), `the answer to ${name}`);
@@ -134,7 +142,7 @@ function orRefused(check: () => void): void {
   }
 }
 
-function checkCall(call: CheckedCall): CheckedCall {
+function checkCall<Call extends CheckedCall>(call: Call): Call {
   if (!isMethod(call.method)) throw new Error(`${call.method} is no method of the core`);
   checkAgainst(METHODS[call.method].params, call.params, `the params of the core call ${call.method}`);
   return call;
@@ -146,14 +154,14 @@ function resultFor(call: CheckedCall, seed: number): unknown {
   return result;
 }
 
-function answerOf(call: CheckedCall, result: unknown): unknown {
+function answerOf(call: CheckedRequest, result: unknown): unknown {
   // The result was made from the schema of the call's own method.
   const typed = deepFrozen(result) as never;
   return call.answer(typed);
 }
 
 /** Throws unless each kind of error has a number on this wire. */
-export function checkErrorCodes({ vocabulary }: CheckedDialect): void {
+export function checkErrorCodes({ vocabulary }: CheckedFrontend): void {
   for (const kind of Object.keys(ERROR_KINDS)) {
     const code: unknown = Reflect.get(vocabulary.errorCodes, kind);
     if (!Number.isInteger(code)) throw new Error(`${kind} has no number on the ${vocabulary.name} wire`);
@@ -161,7 +169,7 @@ export function checkErrorCodes({ vocabulary }: CheckedDialect): void {
 }
 
 /** Throws if what is asked is not settled, under the same key, when it has its answer. */
-export function checkSettling(dialect: CheckedDialect): void {
+export function checkSettling(frontend: CheckedFrontend): void {
   const pairs = [
     fc.tuple(eventsOf("approval/requested"), eventsOf("approval/resolved")),
     fc.tuple(eventsOf("question/requested"), eventsOf("question/resolved")),
@@ -169,8 +177,8 @@ export function checkSettling(dialect: CheckedDialect): void {
   ];
   fc.assert(
     fc.property(fc.oneof(...pairs), ([requested, resolved]) => {
-      const settled = settledKeys(dialect, answerTo(requested, resolved));
-      for (const message of dialect.outbound(requested)) {
+      const settled = settledKeys(frontend, answerTo(requested, resolved));
+      for (const message of frontend.events(requested)) {
         if (message.kind !== "ask" || settled.includes(message.key)) continue;
         throw new Error(`${message.method} stays open when it has its answer`);
       }
@@ -179,8 +187,8 @@ export function checkSettling(dialect: CheckedDialect): void {
   );
 }
 
-function settledKeys(dialect: CheckedDialect, event: ThreadEvent): string[] {
-  return dialect.outbound(event).flatMap((message) => (message.kind === "settle" ? [message.key] : []));
+function settledKeys(frontend: CheckedFrontend, event: ThreadEvent): string[] {
+  return frontend.events(event).flatMap((message) => (message.kind === "resolved" ? [message.key] : []));
 }
 
 function answerTo(requested: ThreadEvent, resolved: ThreadEvent): ThreadEvent {
@@ -209,17 +217,17 @@ function answerTo(requested: ThreadEvent, resolved: ThreadEvent): ThreadEvent {
 
 /** Throws if an answer that makes no sense, or a plain no, or the absence of an answer could be taken for a yes. */
 export function checkJunkAnswers(
-  dialect: CheckedDialect,
+  frontend: CheckedFrontend,
   consents: AnswerSamples = {},
   refusals: AnswerSamples = {},
 ): void {
   const asked = fc.oneof(eventsOf("approval/requested"), eventsOf("question/requested"));
   fc.assert(
     fc.property(asked, junkLike(Object.values(consents).flat()), (event, junk) => {
-      for (const message of dialect.outbound(event)) {
+      for (const message of frontend.events(event)) {
         if (message.kind !== "ask") continue;
         const isAnswer =
-          dialect.vocabulary.serverRequests[message.method]?.result.safeParse(junk).success ?? false;
+          frontend.vocabulary.serverRequests[message.method]?.result.safeParse(junk).success ?? false;
         if (!isAnswer) denies(message.answered(junk), `answered with ${JSON.stringify(junk)}`);
         for (const refusal of refusals[message.method] ?? []) {
           denies(message.answered(refusal), `answered with ${JSON.stringify(refusal)}`);
@@ -232,11 +240,11 @@ export function checkJunkAnswers(
 }
 
 /** Throws unless the answers that mean yes are understood as a yes. */
-export function checkConsents(dialect: CheckedDialect, consents: AnswerSamples): void {
+export function checkConsents(frontend: CheckedFrontend, consents: AnswerSamples): void {
   const seen = new Set<string>();
   fc.assert(
     fc.property(eventsOf("approval/requested"), (event) => {
-      for (const message of dialect.outbound(event)) {
+      for (const message of frontend.events(event)) {
         if (message.kind !== "ask") continue;
         seen.add(message.method);
         for (const consent of consents[message.method] ?? []) {

@@ -2,8 +2,8 @@ import { memoryPair, Peer, RemoteError, type Transport } from "@flint/rpc";
 import { composeEngine } from "@flint/server";
 import { Gate, type Script, scriptedDriver, temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Door } from "./door.ts";
-import { flintDialect } from "./flint/dialect.ts";
+import { flintFrontend } from "../flint/frontend.ts";
+import { ClientConnection } from "./client-connection.ts";
 
 /** A client of the Flint door that records what it is asked and told. */
 class Client {
@@ -67,10 +67,10 @@ async function server(script: Script) {
   const drivers = [scriptedDriver({ scripts: () => script })];
   const engine = composeEngine({ root: path, cwd: path, drivers, approvalPolicy: "always" });
   onTestFinished(() => engine.close());
-  const door = new Door(flintDialect);
+  const frontend = flintFrontend();
   return async () => {
     const [ours, theirs] = memoryPair();
-    door.connect(engine, ours);
+    new ClientConnection(frontend, engine, ours);
     return new Client(theirs).hello();
   };
 }

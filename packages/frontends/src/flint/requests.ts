@@ -1,0 +1,20 @@
+import { type FLINT, METHODS, type Method, type Params, type Result } from "@flint/protocol";
+import type { RequestCall, RequestTable } from "../shared/table-frontend.ts";
+
+/** Every method is a call of the core as it stands, and its result the answer. */
+function identityTable(): RequestTable<typeof FLINT> {
+  const entries = Object.keys(METHODS).map((method) => {
+    const toCall = (params: Params<Method>) => ({
+      method,
+      params,
+      answer: (result: Result<Method>) => result,
+    });
+    // Params and result belong to the method of the same row, which the union cannot say.
+    return [method, toCall as unknown as (params: never) => RequestCall] as const;
+  });
+  // Made from the keys of the table itself, so it is exhaustive by construction.
+  return Object.fromEntries(entries) as unknown as RequestTable<typeof FLINT>;
+}
+
+/** How the requests of Flint's own protocol become calls of the core. */
+export const requests: RequestTable<typeof FLINT> = identityTable();

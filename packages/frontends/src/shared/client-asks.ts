@@ -1,0 +1,149 @@
+import { RemoteError } from "@flint/rpc";
+import { type CoreCall, callCore } from "./core-calls.ts";
+import type { Client } from "./frontend.ts";
+
+/** A request to the client, and what its answer means: a call of the core, or a further request. */
+export interface AskStep {
+  readonly method: string;
+  readonly params: object;
+  /** Reads an answer. One that is not understood is never consent. */
+  answered(answer: unknown): CoreCall | AskStep;
+}
+
+/** Something that clients are asked. The first answer of any client counts. */
+export interface Ask extends AskStep {
+  readonly kind: "ask";
+  /** Names what is asked; every client is asked at most once under a key. */
+  readonly key: string;
+  readonly threadId: string;
+  /** The call for a client that cannot answer while it is the only one that could. */
+  refused(message: string): CoreCall;
+}
+
+/** A request that a client was sent and that is not resolved yet. */
+export interface OpenAsk {
+  /** The id of the request on the wire. */
+  readonly id: number;
+  readonly threadId: string;
+}
+
+/** What differs between front ends. */
+export interface ClientAsksOptions {
+  /** The id for a request under a key; by default the requests of each client are counted from 0. */
+  requestId?(key: string): number;
+  /** Something the client was asked is resolved, whether it answered or another client did. */
+  onResolved?(ask: OpenAsk): void;
+  /** The client has a request that it has not answered, and need not answer any more. */
+  onWithdrawn?(ask: OpenAsk): void;
+}
+
+interface State {
+  id: number;
+  readonly threadId: string;
+  readonly withdrawn: AbortController;
+  isAnswered: boolean;
+  /** The client did answer, but nothing came of it. */
+  isAskable: boolean;
+}
+
+/** Asks one client: at most once for each key, until somebody has answered. */
+export class ClientAsks {
+  readonly #client: Client;
+  readonly #options: ClientAsksOptions;
+  readonly #open = new Map<string, State>();
+  #nextId = 0;
+
+  constructor(client: Client, options: ClientAsksOptions = {}) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /** Asks, unless the client is being asked already. */
+  ask(ask: Ask): void {
+    if (this.#open.get(ask.key)?.isAskable === false) return;
+    const withdrawn = new AbortController();
+    const state = { id: -1, threadId: ask.threadId, withdrawn, isAnswered: false, isAskable: false };
+    this.#open.set(ask.key, state);
+    void this.#wait(ask, state);
+  }
+
+  /** Refuses in the client's place, unless another client could answer. True if that was taken. */
+  async refuse(ask: Ask, reason: string): Promise<boolean> {
+    return this.#client.isOnlySubscriber(ask.threadId) && this.#respond(ask.refused(reason));
+  }
+
+  /** Sends a request that is about nothing that others could answer, numbered like all others. */
+  request(method: string, params: object): Promise<unknown> {
+    return this.#client.request(method, params, { id: this.#takeId("") });
+  }
+
+  /** Somebody has answered, or the turn has ended. */
+  resolve(key: string): void {
+    const state = this.#open.get(key);
+    if (state === undefined) return;
+    this.#withdraw(key, state);
+    this.#options.onResolved?.(state);
+  }
+
+  /** The client leaves a thread. It may be asked again when it comes back. */
+  forget(threadId: string): void {
+    for (const [key, state] of [...this.#open]) if (state.threadId === threadId) this.#withdraw(key, state);
+  }
+
+  /** The client is gone. */
+  forgetAll(): void {
+    for (const [key, state] of [...this.#open]) this.#withdraw(key, state);
+  }
+
+  #withdraw(key: string, state: State): void {
+    this.#open.delete(key);
+    if (state.isAnswered) return;
+    this.#options.onWithdrawn?.(state);
+    state.withdrawn.abort(new Error("answered elsewhere"));
+  }
+
+  async #wait(ask: Ask, state: State): Promise<void> {
+    // Expected: a client that cannot answer, one that is gone, and an answer from elsewhere.
+    try {
+      let next: CoreCall | AskStep = ask;
+      while ("answered" in next) {
+        const answer = await this.#send(next, ask.key, state);
+        if (this.#open.get(ask.key) !== state) return;
+        next = next.answered(answer);
+      }
+      state.isAnswered = true;
+      state.isAskable = !(await this.#respond(next));
+    } catch (error) {
+      await this.#notAnswered(ask, state, error);
+    }
+  }
+
+  #send({ method, params }: AskStep, key: string, state: State): Promise<unknown> {
+    state.id = this.#takeId(key);
+    return this.#client.request(method, params, { id: state.id, signal: state.withdrawn.signal });
+  }
+
+  /** A client that cannot answer leaves it to the others; without others, it is a refusal. */
+  async #notAnswered(ask: Ask, state: State, error: unknown): Promise<void> {
+    if (this.#open.get(ask.key) !== state || !(error instanceof RemoteError)) return;
+    state.isAnswered = true;
+    state.isAskable = !(await this.refuse(ask, `The client cannot answer: ${error.message}`));
+  }
+
+  async #respond(call: CoreCall): Promise<boolean> {
+    try {
+      await callCore(this.#client.core, call);
+      return true;
+    } catch {
+      // It was answered or has ended in the meantime; then this answer is not needed.
+      return false;
+    }
+  }
+
+  #takeId(key: string): number {
+    if (this.#options.requestId !== undefined) return this.#options.requestId(key);
+    const id = this.#nextId;
+    this.#nextId += 1;
+    return id;
+  }
+}

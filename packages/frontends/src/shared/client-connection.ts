@@ -1,0 +1,193 @@
+import type { ClientSession, Engine } from "@flint/core";
+import {
+  asFlintError,
+  FlintError,
+  LIMITS,
+  type Method,
+  type Params,
+  type Result,
+  type ThreadEvent,
+} from "@flint/protocol";
+import {
+  type Envelope,
+  encodeError,
+  encodeResult,
+  encodeResultRaw,
+  type Id,
+  Peer,
+  type PeerFault,
+  type RequestOptions,
+  type RpcError,
+  type Trace,
+  type Transport,
+} from "@flint/rpc";
+import { type ClientRights, LOCAL_RIGHTS, refusedBy } from "./client-rights.ts";
+import type { CoreCalls } from "./core-calls.ts";
+import type { Client, ClientHandler, Frontend } from "./frontend.ts";
+import type { RequestContext } from "./request-context.ts";
+
+/** What is known of a client by the way it connected. */
+export interface ConnectionOptions {
+  readonly trace?: Trace | undefined;
+  /** What the client may do; everything that the user may, if absent. */
+  readonly rights?: ClientRights | undefined;
+  /** Where the client works when it names no folder; where the server does, if absent. */
+  readonly cwd?: string | undefined;
+}
+
+/** Serves one client until it leaves: the only loop between a wire and the core. */
+export class ClientConnection implements Client {
+  /** Resolves when the client is gone. */
+  readonly closed: Promise<Error | undefined>;
+  readonly core: CoreCalls;
+  readonly #peer: Peer;
+  readonly #session: ClientSession;
+  readonly #handler: ClientHandler;
+  readonly #header: boolean;
+  #running = 0;
+  #onIdle: (() => void)[] = [];
+
+  constructor(frontend: Frontend, engine: Engine, transport: Transport, options: ConnectionOptions = {}) {
+    const { trace, rights = LOCAL_RIGHTS, cwd } = options;
+    const { reading } = frontend;
+    this.#header = frontend.vocabulary.header;
+    this.#peer = new Peer(transport, {
+      header: this.#header,
+      lineLimit: LIMITS.line,
+      queueLimit: LIMITS.clientQueue,
+      handlers: {
+        request: (id, method, params) => this.#onRequest(id, method, params),
+        notification: (method, params) => this.#handler.notification(method, params),
+        bad: (fault) => this.#onMalformed(fault),
+      },
+      ...(trace === undefined ? {} : { trace }),
+      ...(reading === undefined ? {} : { reading }),
+    });
+    this.core = { call: this.#callWith(rights) };
+    const handler = frontend.serve(this);
+    this.#handler = handler;
+    const subscriber = {
+      send: (event: ThreadEvent) => handler.event(event),
+      isFull: () => this.#peer.outbox.full,
+      ...(handler.threadListEvent === undefined
+        ? {}
+        : { announce: (event: ThreadEvent) => handler.threadListEvent?.(event) }),
+    };
+    this.#session = engine.connect(subscriber, cwd);
+    this.#peer.outbox.onRelief(() => this.#session.drained());
+    this.closed = this.#peer.closed;
+    void this.closed.then(() => this.#onClosed());
+    this.#peer.start();
+  }
+
+  /** Resolves when every request so far has its answer. */
+  async idle(): Promise<void> {
+    if (this.#running > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  /** Sends what is queued, then closes the connection. */
+  async close(): Promise<void> {
+    await this.#peer.outbox.flushed();
+    this.#peer.close();
+  }
+
+  notify(method: string, params: object): void {
+    this.#peer.notify(method, params);
+  }
+
+  sendLine(line: string): void {
+    this.#peer.sendLine(line);
+  }
+
+  request(method: string, params: object, options: RequestOptions = {}): Promise<unknown> {
+    return this.#peer.request(method, params, options);
+  }
+
+  isSubscribed(threadId: string): boolean {
+    return this.#session.isSubscribed(threadId);
+  }
+
+  isOnlySubscriber(threadId: string): boolean {
+    return this.#session.isOnlySubscriber(threadId);
+  }
+
+  /** Every call of every front end passes here. */
+  #callWith(rights: ClientRights): CoreCalls["call"] {
+    return <Name extends Method>(
+      method: Name,
+      params: Params<Name>,
+      respond?: (result: Result<Name>) => void,
+    ) =>
+      new Promise<Result<Name>>((resolve, reject) => {
+        const refusal = refusedBy(rights, params);
+        if (refusal !== undefined) throw refusal;
+        const respondFirst = (result: Result<Name>): void => {
+          respond?.(result);
+          resolve(result);
+        };
+        this.#session.call(method, params, respondFirst).catch(reject);
+      });
+  }
+
+  #onClosed(): void {
+    this.#session.close();
+    this.#handler.close?.();
+  }
+
+  async #onRequest(id: Id, method: string, params: unknown): Promise<void> {
+    this.#running += 1;
+    const send = (line: string): void => this.#peer.sendLine(line);
+    const context = new OpenRequest(id, method, this.core, { header: this.#header }, send);
+    try {
+      await this.#handler.request(params, context);
+    } catch (error) {
+      // Every failed request is answered here, with the code that this front end has for the error.
+      context.fail(this.#handler.errorOf(asFlintError(error)));
+    } finally {
+      this.#running -= 1;
+      if (this.#running === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+    }
+  }
+
+  #onMalformed({ id, fault, message, bytes, limit }: PeerFault): void {
+    const kind = fault === "invalid" ? "invalidRequest" : "parseError";
+    const size = limit === undefined ? {} : { bytes, limit, promptLimit: LIMITS.prompt };
+    const error = new FlintError(kind, `Not a message: ${message}.`, size);
+    const handler = this.#handler;
+    const answer = handler.malformed === undefined ? handler.errorOf(error) : handler.malformed(error);
+    if (answer !== undefined) this.#peer.replyError(id, answer);
+  }
+}
+
+/** A request that is being handled. Sends at most one answer. */
+class OpenRequest implements RequestContext {
+  readonly id: Id;
+  readonly method: string;
+  readonly core: CoreCalls;
+  readonly #envelope: Envelope;
+  readonly #send: (line: string) => void;
+  #isAnswered = false;
+
+  constructor(id: Id, method: string, core: CoreCalls, envelope: Envelope, send: (line: string) => void) {
+    this.id = id;
+    this.method = method;
+    this.core = core;
+    this.#envelope = envelope;
+    this.#send = send;
+  }
+
+  readonly reply = (answer: unknown): void => this.#answer(encodeResult(this.id, answer, this.#envelope));
+
+  readonly replyEncoded = (json: string): void =>
+    this.#answer(encodeResultRaw(this.id, json, this.#envelope));
+
+  fail(error: RpcError): void {
+    this.#answer(encodeError(this.id, error, this.#envelope));
+  }
+
+  #answer(line: string): void {
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
+    this.#send(line);
+  }
+}

@@ -1,0 +1,71 @@
+import type { ThreadEvent } from "@flint/protocol";
+import { encodeNotification } from "@flint/rpc";
+import type { Ask } from "./client-asks.ts";
+
+/** A notification to the client. */
+export interface Notification {
+  readonly kind: "notification";
+  readonly method: string;
+  readonly params: object;
+}
+
+/** What was asked under this key needs no answer any more. */
+export interface Resolved {
+  readonly kind: "resolved";
+  readonly key: string;
+}
+
+/** What an event becomes for the clients of a front end. */
+export type Outgoing = Notification | Ask | Resolved;
+
+/** An outgoing message; a notification with its line, which is the same for every client. */
+export type Encoded<Message extends Outgoing> = Message extends Notification
+  ? { readonly kind: "line"; readonly line: string; readonly notification: Message }
+  : Message;
+
+/** Writes a notification about something that happened at a time, as a line without its newline. */
+type LineWriter = (notification: Notification, at: number) => string;
+
+/** Encodes each event once for all clients of a front end. */
+export class Encoder<Message extends Outgoing = Outgoing> {
+  readonly #line: LineWriter;
+  #event: ThreadEvent | undefined;
+  readonly #encoded = new Map<string, readonly Encoded<Message>[]>();
+
+  /** `line` writes a notification; by default as JSON-RPC, with or without the header. */
+  constructor(header: boolean, line: LineWriter = plainLine(header)) {
+    this.#line = line;
+  }
+
+  /**
+   * What `translate` makes of an event, from memory if a client of the same variant has had it already. Clients get an
+   * event one after another, so one event is enough to remember.
+   */
+  encode(
+    event: ThreadEvent,
+    translate: (event: ThreadEvent) => readonly Message[],
+    variant = "",
+  ): readonly Encoded<Message>[] {
+    if (this.#event !== event) this.#encoded.clear();
+    this.#event = event;
+    const known = this.#encoded.get(variant);
+    if (known !== undefined) return known;
+    const encoded = translate(event).map((message) => this.encodeOne(message, event.at));
+    this.#encoded.set(variant, encoded);
+    return encoded;
+  }
+
+  /** One message for one client. */
+  encodeOne(message: Message, at: number): Encoded<Message> {
+    const encoded: unknown =
+      message.kind === "notification"
+        ? { kind: "line", line: this.#line(message, at), notification: message }
+        : message;
+    // The branch above is the definition of the type, which a conditional type cannot follow.
+    return encoded as Encoded<Message>;
+  }
+}
+
+function plainLine(header: boolean): LineWriter {
+  return ({ method, params }) => encodeNotification(method, params, { header });
+}

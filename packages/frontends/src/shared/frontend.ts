@@ -1,0 +1,48 @@
+import type { FlintError, ThreadEvent, Vocabulary } from "@flint/protocol";
+import type { Reading, RequestOptions, RpcError } from "@flint/rpc";
+import type { CoreCalls } from "./core-calls.ts";
+import type { RequestContext } from "./request-context.ts";
+
+/** One protocol that clients speak to Flint. There is one object per server; it holds what its clients share. */
+export interface Frontend {
+  readonly vocabulary: Vocabulary;
+  /** Whether `initialize` has to be the first request. */
+  readonly initializeFirst: boolean;
+  /** How strictly lines are read, where this protocol differs from the default. */
+  readonly reading?: Reading;
+  /** Called once per client. Must not send anything yet. */
+  serve(client: Client): ClientHandler;
+}
+
+/** The client as its handler sees it. */
+export interface Client {
+  readonly core: CoreCalls;
+  /** Sends a notification. */
+  notify(method: string, params: object): void;
+  /** Sends a line that was encoded once for many clients. */
+  sendLine(line: string): void;
+  /** Sends a request. Rejects with RemoteError if the client refuses, and with the signal's reason when aborted. */
+  request(method: string, params: object, options?: RequestOptions): Promise<unknown>;
+  /** Whether the client is subscribed to a thread. */
+  isSubscribed(threadId: string): boolean;
+  /** Whether the client is subscribed to a thread and no other client is. */
+  isOnlySubscriber(threadId: string): boolean;
+}
+
+/** Handles what one client sends and what happens in its threads. */
+export interface ClientHandler {
+  /** Answers a request through its context. Rejects with a FlintError, which `errorOf` turns into the answer. */
+  request(params: unknown, context: RequestContext): Promise<void>;
+  /** Takes a notification of the client. Unknown ones are ignored. */
+  notification(method: string, params: unknown): void | Promise<void>;
+  /** Takes an event of a thread that the client is subscribed to. */
+  event(event: ThreadEvent): void;
+  /** Takes an event that changes the list of threads, of a thread that the client is not subscribed to. */
+  threadListEvent?(event: ThreadEvent): void;
+  /** An error as this protocol reports it. */
+  errorOf(error: FlintError): RpcError;
+  /** The answer to a line that is not a message; undefined for none. Absent: what `errorOf` makes of it. */
+  malformed?(error: FlintError): RpcError | undefined;
+  /** The client is gone: forgets everything, and sends nothing any more. */
+  close?(): void;
+}
