@@ -13,7 +13,7 @@ async function idleThread(...args: readonly string[]) {
   const { path } = await temporaryFolder();
   const command = [process.execPath, ACP_AGENT, ...args, path];
   const options = { program: async () => ({ command, environment: { HOME: path } }), version: "0.0.0" };
-  const [, ...otherDrivers] = builtInDrivers({}, [{ id: "fixture", options }]);
+  const [, ...otherDrivers] = builtInDrivers({}, [{ id: "fixture", command, options }]);
   const sandbox = new CommandSandbox({ environment: process.env });
   const sandboxPolicy = { type: "dangerFullAccess" } as const;
   const made = testEngine({ otherDrivers, idleMs: IDLE_MS, cwd: path, sandboxPolicy, sandbox });

@@ -1,23 +1,53 @@
 import type { NativeOptions } from "@flint/agent";
 import type { Driver } from "@flint/core/ports";
+import { ACP_PROFILES, acpProfile } from "./acp/profiles.ts";
+import { CLAUDE } from "./claude/descriptor.ts";
+import { CODEX } from "./codex/descriptor.ts";
 import type { Print } from "./codex/drift/drift.ts";
 import { NativeDriver } from "./native/driver.ts";
-import { AgentOnDemand } from "./shared/agent-on-demand.ts";
 import type { AgentOptions } from "./shared/agent-options.ts";
+import type { AgentDescriptor } from "./shared/descriptor.ts";
+import { LazyDriver, type LoadDriver } from "./shared/lazy-driver.ts";
 
 export type { Endpoint, ModelAccess, NamedEndpoint, NativeOptions, WebAccess } from "@flint/agent";
 export { DEFAULT_NATIVE_OPTIONS, FIRST_LISTED } from "@flint/agent";
-export { type AcpProfile, KNOWN_ACP_AGENTS } from "./acp/profiles.ts";
 export type { Print } from "./codex/drift/drift.ts";
 export type { AgentOptions, AgentProgram, ProcessSpan } from "./shared/agent-options.ts";
+export type { AgentDescriptor, AgentLogin } from "./shared/descriptor.ts";
 
-/** An agent that may be on this machine, by the name that its models begin with. */
+/** An agent with a protocol of its own: its descriptor, and how its driver is loaded. */
+interface OwnProtocol {
+  readonly descriptor: AgentDescriptor;
+  readonly load: LoadDriver;
+}
+
+/** One line for each driver. Every agent that is not among these has to speak the Agent Client Protocol. */
+const OWN_PROTOCOLS: readonly OwnProtocol[] = [
+  {
+    descriptor: CLAUDE,
+    load: async (options) => new (await import("./claude/driver.ts")).ClaudeDriver(options),
+  },
+  {
+    descriptor: CODEX,
+    load: async (options) => new (await import("./codex/driver.ts")).CodexDriver(options),
+  },
+];
+
+/** The descriptors of the agents that Flint knows by name. */
+export const KNOWN_AGENTS: readonly AgentDescriptor[] = [
+  ...OWN_PROTOCOLS.map(({ descriptor }) => descriptor),
+  ...ACP_PROFILES,
+];
+
+/** An agent of the configuration: its id, the command that starts it, and how to run it. */
 export interface NamedAgent {
   readonly id: string;
+  /** As it is configured; tells which agent it is if its id does not. */
+  readonly command: readonly string[];
   readonly options: AgentOptions;
 }
 
-/** Every agent that Flint can drive: its own first, then those that are named. Loads, starts and asks nothing yet. */
+/** Every agent that Flint can drive: its own first, then those that are named. Loads and starts nothing. */
 export function builtInDrivers(
   native: Partial<NativeOptions> = {},
   agents: readonly NamedAgent[] = [],
@@ -25,32 +55,16 @@ export function builtInDrivers(
   return [new NativeDriver(native), ...agents.map(agentDriver)];
 }
 
-/** What of the words that Flint speaks is gone or has changed in a Codex. Rejects if it cannot print its own. */
+/** What of Flint's part of the Codex protocol is gone or has changed in a Codex. Rejects if it cannot print its own. */
 export async function codexDrift(program: readonly string[], print: Print): Promise<readonly string[]> {
   return (await import("./codex/drift/drift.ts")).codexDrift(program, print);
 }
 
-function agentDriver({ id, options }: NamedAgent): Driver {
-  switch (id) {
-    case "claude": {
-      const load = async () => new (await import("./claude/driver.ts")).ClaudeDriver(options);
-      return new AgentOnDemand({ id, options, asksToWrite: true, load });
-    }
-    case "codex": {
-      const load = async () => new (await import("./codex/driver.ts")).CodexDriver(options);
-      return new AgentOnDemand({ id, options, asksToWrite: true, load });
-    }
-    default:
-      // Whatever else there is speaks the Agent Client Protocol, which leaves it to the agent when to ask.
-      return new AgentOnDemand({ id, options, asksToWrite: false, load: () => acpDriver(id, options) });
-  }
-}
-
-async function acpDriver(id: string, options: AgentOptions): Promise<Driver> {
-  const [{ AcpDriver }, { profileFor }] = await Promise.all([
-    import("./acp/driver.ts"),
-    import("./acp/profiles.ts"),
-  ]);
-  const command = (await options.program())?.command ?? [id];
-  return new AcpDriver({ ...options, id, title: id, profile: profileFor(command) });
+function agentDriver({ id, command, options }: NamedAgent): Driver {
+  const own = OWN_PROTOCOLS.find(({ descriptor }) => descriptor.id === id);
+  if (own !== undefined) return new LazyDriver(own.descriptor, options, own.load);
+  const profile = acpProfile(id, command);
+  const load: LoadDriver = async (given) =>
+    new (await import("./acp/driver.ts")).AcpDriver({ ...given, profile });
+  return new LazyDriver(profile, options, load);
 }

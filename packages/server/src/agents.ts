@@ -18,6 +18,7 @@ export function composeAgents(options: ServerOptions, sandbox: Sandbox, stateFol
   const agents = options.agents ?? configuredAgents(undefined);
   const named = agents.map((agent) => ({
     id: agent.id,
+    command: agent.command,
     options: optionsOf(agent, { offline, trace: options.trace?.of(agent.id), sandbox, stateFolder }),
   }));
   const drivers = builtInDrivers(options.native ?? nativeOptions(), named);

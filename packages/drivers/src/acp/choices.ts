@@ -13,7 +13,7 @@ export async function chooseAll(
   settings: ThreadSettings,
   options: AcpAgentOptions,
 ): Promise<void> {
-  await chooseModel(agent, settings.model.slice(options.id.length + 1), options);
+  await chooseModel(agent, settings.model.slice(options.profile.id.length + 1), options);
   for (const { option } of agent.initial.others) {
     const wanted = Object.hasOwn(settings.config, option.id) ? settings.config[option.id] : undefined;
     // One choice may take another one away.
@@ -23,14 +23,17 @@ export async function chooseAll(
   refuseUnasked(agent, settings, options);
 }
 
-async function chooseModel(agent: AcpAgent, wanted: string, { title }: AcpAgentOptions): Promise<void> {
+async function chooseModel(agent: AcpAgent, wanted: string, { profile }: AcpAgentOptions): Promise<void> {
   const { model } = agent.selectors;
   if (model === undefined && (wanted === OWN_CHOICE || wanted === "")) return;
   const offered = model?.option.options.map(({ id }) => id) ?? [];
   const name = wanted === OWN_CHOICE && !offered.includes(wanted) ? undefined : wanted;
   if (model === undefined || (name !== undefined && !offered.includes(name))) {
     const known = [OWN_CHOICE, ...offered].slice(0, MODELS_SHOWN).join(", ");
-    throw new FlintError("invalidParams", `${title} offers no model ${wanted}. Choose one of: ${known}.`);
+    throw new FlintError(
+      "invalidParams",
+      `${profile.displayName} offers no model ${wanted}. Choose one of: ${known}.`,
+    );
   }
   await choose(agent, model, name, agent.initial.model?.option.value ?? model.option.value);
 }
@@ -55,7 +58,7 @@ async function choose(
 function refuseUnasked(
   agent: AcpAgent,
   { approvalPolicy }: ThreadSettings,
-  { title, profile }: AcpAgentOptions,
+  { profile }: AcpAgentOptions,
 ): void {
   if (approvalPolicy !== "always") return;
   const mode = agent.selectors.others.find(
@@ -63,6 +66,6 @@ function refuseUnasked(
   );
   const value = mode?.option.value;
   if (value === undefined || !profile.modesWithoutAsking.includes(value)) return;
-  const message = `${title} does not ask in its mode ${value}, and the approval policy is always. Choose another mode or another policy.`;
+  const message = `${profile.displayName} does not ask in its mode ${value}, and the approval policy is always. Choose another mode or another policy.`;
   throw new FlintError("invalidParams", message);
 }

@@ -15,7 +15,7 @@ import {
 import { onTestFinished } from "vitest";
 import { offlineModel } from "../testing/offline-model.ts";
 import { AcpDriver } from "./driver.ts";
-import { ACP_PROFILES } from "./profiles.ts";
+import { acpProfile } from "./profiles.ts";
 
 const NAME = "claude-agent-acp";
 const [PROGRAM, CLAUDE] = [agentProgram(NAME), agentProgram("claude")];
@@ -39,7 +39,7 @@ async function settingUp(program: string, claude: string): Promise<DriverUnderTe
   const model = await offlineModel(onTestFinished);
   const anew = () =>
     new AcpDriver({
-      ...{ id: NAME, title: NAME, profile: ACP_PROFILES[NAME], version: "0.0.0" },
+      ...{ profile: acpProfile(NAME, []), version: "0.0.0" },
       // Where this says something, the agent believes that it may do without permissions, which Claude refuses to root.
       program: async () => ({
         command: [program],

@@ -1,15 +1,11 @@
 import { expect, test } from "vitest";
 import { AcpDriver } from "./driver.ts";
-import { ACP_PROFILES } from "./profiles.ts";
-import { fixtureDriver } from "./testing/fixture.ts";
+import { acpProfile } from "./profiles.ts";
 
-const missing = (hasAccess?: boolean) =>
+const missing = () =>
   new AcpDriver({
-    id: "opencode",
-    title: "OpenCode",
-    profile: ACP_PROFILES.opencode,
+    profile: acpProfile("opencode", []),
     program: async () => undefined,
-    ...(hasAccess === undefined ? {} : { hasAccess: async () => hasAccess }),
     version: "0.0.0",
   });
 
@@ -26,11 +22,6 @@ test("every model with its own name in front is taken, and its name alone is its
   expect(driver.qualify("opencode/anthropic/claude")).toBe("opencode/anthropic/claude");
   expect(driver.qualify("opencode/")).toBeUndefined();
   expect(driver.qualify("other/model")).toBeUndefined();
-});
-
-test("it is nobody's first choice unless it is there and let in", async () => {
-  expect(await missing(true).isPreferred()).toBe(false);
-  expect(await fixtureDriver().isPreferred()).toBe(false);
 });
 
 test("an agent that is not on this machine says how to get it", async () => {
@@ -54,6 +45,6 @@ test("an agent that is not on this machine says how to get it", async () => {
     },
   });
   await expect(opening).rejects.toThrow(
-    "OpenCode was not found on this machine. Install it so that opencode is on PATH",
+    "OpenCode was not found on this machine. Install it with `npm install -g opencode-ai`",
   );
 });

@@ -10,22 +10,18 @@ import {
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { AgentOptions } from "../shared/agent-options.ts";
-import { isReady } from "../shared/ready.ts";
 import { asOptions, modelsOf, OWN_CHOICE, presetSelectors, type Selectors } from "./models.ts";
 import type { AcpProfile } from "./profiles.ts";
 
 /** Which agent it is, and where it is. */
 export interface AcpOptions extends AgentOptions {
-  /** The part of its models' ids before the slash. */
-  readonly id: string;
-  /** What people call it. */
-  readonly title: string;
   readonly profile: AcpProfile;
 }
 
 /** Any agent that speaks the Agent Client Protocol. What it offers is known once it ran for the first time. */
 export class AcpDriver implements Driver {
   readonly id: string;
+  readonly asksToWrite: boolean;
   readonly stopsWhenIdle: boolean;
   readonly #options: AcpOptions;
   readonly #clock: Clock;
@@ -34,18 +30,16 @@ export class AcpDriver implements Driver {
 
   constructor(options: AcpOptions, clock: Clock = SYSTEM_CLOCK) {
     this.#clock = clock;
-    this.id = options.id;
-    this.stopsWhenIdle = options.profile.resumes;
+    const { profile } = options;
+    this.id = profile.id;
+    this.asksToWrite = profile.asksToWrite;
+    this.stopsWhenIdle = profile.stopsWhenIdle;
     this.#options = options;
-    this.#selectors = presetSelectors(options.profile);
-  }
-
-  isPreferred(): Promise<boolean> {
-    return isReady(this.#options);
+    this.#selectors = presetSelectors(profile);
   }
 
   async models(): Promise<readonly Model[]> {
-    return modelsOf(this.id, this.#options.title, this.#selectors);
+    return modelsOf(this.#options.profile, this.#selectors);
   }
 
   async defaultModel(): Promise<string> {

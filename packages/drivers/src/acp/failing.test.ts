@@ -52,9 +52,9 @@ describe("an agent that fails", () => {
     await expect(opening("--exit")).rejects.toThrow(/exit code 3.*no configuration found/s);
     await expect(opening("--mute", { startMs: 100 })).rejects.toThrow(/"initialize" was not answered/);
     await expect(opening("--version-2")).rejects.toThrow(/speaks version 2/);
-    await expect(opening("--login", { login: "fixture login" })).rejects.toThrow(
-      "Fixture is not logged in. Run: fixture login. It offers: Set FIXTURE_KEY.",
-    );
+    await expect(
+      opening("--login", { login: { command: "fixture login", hint: "fixture login" } }),
+    ).rejects.toThrow("Fixture is not logged in. Run: fixture login. It offers: Set FIXTURE_KEY.");
   });
 
   test("is logged in by the key that it was given", async () => {

@@ -9,7 +9,7 @@ import {
   writeFakeAgent,
 } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ACP_PROFILES, type AcpProfileName } from "./profiles.ts";
+import { acpProfile } from "./profiles.ts";
 import { driverOf } from "./testing/fixture.ts";
 
 const COMPLETED = { status: "completed" };
@@ -57,11 +57,11 @@ interface Wishes {
 }
 
 /** One turn with an agent that behaves like the named one. */
-async function turnWith(name: AcpProfileName, steps: readonly FakeStep[], wishes: Wishes = {}) {
+async function turnWith(name: string, steps: readonly FakeStep[], wishes: Wishes = {}) {
   leavesNoProcess();
   const { path } = await temporaryFolder();
   const command = await writeFakeAgent(path, [...steps, { hang: true }]);
-  const profile = { ...ACP_PROFILES[name], startMs: 20_000 };
+  const profile = { ...acpProfile(name, []), startMs: 20_000 };
   const driver = driverOf(command, { profile });
   const settings: ThreadSettings = {
     ...{ model: "fixture/default", cwd: path, config: {}, sandboxPolicy: { type: "dangerFullAccess" } },

@@ -8,7 +8,7 @@ import {
   withOptions,
   withValue,
 } from "./models.ts";
-import { ACP_PROFILES } from "./profiles.ts";
+import { acpProfile, GENERIC_PROFILE } from "./profiles.ts";
 
 const GROUPED = {
   ...{ id: "mode", name: "Mode", category: "mode", type: "select", currentValue: "plan" },
@@ -48,14 +48,16 @@ test("options in groups, switches and a value that is not listed can all be show
   ]);
 });
 
+const AGENT = acpProfile("x", []);
+
 test("the models are told by the option for them, and the agent's own choice is always there", () => {
   const selectors = selectorsOf({ configOptions: [MODEL] });
-  expect(modelsOf("x", "X", selectors).map(({ id, isDefault }) => [id, isDefault])).toEqual([
+  expect(modelsOf(AGENT, selectors).map(({ id, isDefault }) => [id, isDefault])).toEqual([
     ["x/default", true],
     ["x/m/1", false],
     ["x/m/2", false],
   ]);
-  expect(modelsOf("x", "X", NO_SELECTORS)).toHaveLength(1);
+  expect(modelsOf(AGENT, NO_SELECTORS)).toHaveLength(1);
 });
 
 test("the older fields count only where there is no option for the same", () => {
@@ -83,9 +85,9 @@ test("a value is applied only where it is offered", () => {
 });
 
 test("modes that are known beforehand are offered before the agent ran", () => {
-  const [mode] = asOptions(presetSelectors(ACP_PROFILES.gemini), { mode: "plan" });
+  const [mode] = asOptions(presetSelectors(acpProfile("gemini", [])), { mode: "plan" });
   expect(mode).toMatchObject({ id: "mode", value: "plan" });
-  expect(presetSelectors(ACP_PROFILES.generic)).toEqual(NO_SELECTORS);
+  expect(presetSelectors(GENERIC_PROFILE)).toEqual(NO_SELECTORS);
 });
 
 test("nonsense is nothing to choose", () => {

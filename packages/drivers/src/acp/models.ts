@@ -80,11 +80,11 @@ export function asOptions({ others }: Selectors, values: ConfigValues): readonly
 }
 
 /** The models of an agent, as far as they are known; the first is always its own choice. */
-export function modelsOf(driverId: string, title: string, { model }: Selectors): readonly Model[] {
+export function modelsOf({ id: driverId, displayName }: AcpProfile, { model }: Selectors): readonly Model[] {
   const own: Model = {
     id: `${driverId}/${OWN_CHOICE}`,
-    displayName: title,
-    description: `The model that ${title} is set up with`,
+    displayName,
+    description: `The model that ${displayName} is set up with`,
     isDefault: true,
   };
   const offered = (model?.option.options ?? []).filter(({ id }) => id !== OWN_CHOICE);

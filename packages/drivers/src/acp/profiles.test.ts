@@ -1,31 +1,38 @@
 import { expect, test } from "vitest";
-import { ACP_PROFILES, profileFor } from "./profiles.ts";
+import { ACP_PROFILES, acpProfile, GENERIC_PROFILE, profileFor } from "./profiles.ts";
 
 test("an agent is known by the name of its program, wherever it lies and whatever starts it", () => {
-  expect(profileFor(["/usr/local/bin/opencode", "acp"]).name).toBe("opencode");
-  expect(profileFor(["node", "/opt/claude-agent-acp.js"]).name).toBe("claude-agent-acp");
-  expect(profileFor(["npx", "gemini", "--acp"]).name).toBe("gemini");
-  expect(profileFor(["my-agent", "--acp"])).toBe(ACP_PROFILES.generic);
-  expect(profileFor([])).toBe(ACP_PROFILES.generic);
+  expect(profileFor(["/usr/local/bin/opencode", "acp"]).id).toBe("opencode");
+  expect(profileFor(["node", "/opt/claude-agent-acp.js"]).id).toBe("claude-agent-acp");
+  expect(profileFor(["npx", "gemini", "--acp"]).id).toBe("gemini");
+  expect(profileFor(["my-agent", "--acp"])).toBe(GENERIC_PROFILE);
+  expect(profileFor([])).toBe(GENERIC_PROFILE);
+});
+
+test("an agent under an id of its own has the profile of its program, and none of the user's variables", () => {
+  const custom = acpProfile("mine", ["/usr/bin/goose", "acp"]);
+  expect(custom).toMatchObject({ id: "mine", displayName: "mine", stopsWhenIdle: true });
+  expect(custom.ownVariables.test("GOOSE_MODE")).toBe(false);
+  expect(acpProfile("goose", ["/opt/another"]).ownVariables.test("GOOSE_MODE")).toBe(true);
 });
 
 test("no agent is told that it may use files or commands through Flint unless that is known to be safe", () => {
-  const told = Object.values(ACP_PROFILES).filter(({ fs, terminal }) => fs || terminal);
+  const told = [GENERIC_PROFILE, ...ACP_PROFILES].filter(({ fs, terminal }) => fs || terminal);
   expect(told).toEqual([]);
 });
 
 test("every agent that can work offline does so at the given address, with its state in the given folder", () => {
-  const offline = Object.values(ACP_PROFILES).flatMap(({ name, offline: variables }) =>
+  const offline = ACP_PROFILES.flatMap(({ id, offline: variables }) =>
     variables === undefined
       ? []
-      : [[name, JSON.stringify(variables("http://127.0.0.1:1", "/folder"))] as const],
+      : [[id, JSON.stringify(variables("http://127.0.0.1:1", "/folder"))] as const],
   );
   expect(offline.map(([name]) => name)).toEqual(["opencode", "claude-agent-acp", "codex-acp", "goose"]);
   for (const [name, variables] of offline) expect(variables, name).toContain("http://127.0.0.1:1");
 });
 
 test("modes that are known beforehand are modes that can be refused", () => {
-  for (const { name, modes, modesWithoutAsking } of Object.values(ACP_PROFILES)) {
+  for (const { id: name, modes, modesWithoutAsking } of ACP_PROFILES) {
     const known = modes.map(({ id }) => id);
     if (known.length > 0)
       expect(known, name).toEqual(expect.arrayContaining(modesWithoutAsking.filter((id) => id !== "auto")));
@@ -34,7 +41,7 @@ test("modes that are known beforehand are modes that can be refused", () => {
 
 test("Codex over ACP keeps what the user configured when it is confined, and one that it cannot read is left to it", () => {
   const confined = (CODEX_CONFIG?: string) =>
-    ACP_PROFILES["codex-acp"].confined?.(CODEX_CONFIG === undefined ? {} : { CODEX_CONFIG }) ?? {};
+    acpProfile("codex-acp", []).confined?.(CODEX_CONFIG === undefined ? {} : { CODEX_CONFIG }) ?? {};
   const { CODEX_CONFIG = "" } = confined('{"model":"m","developer_instructions":"Be brief."}');
   expect(JSON.parse(CODEX_CONFIG)).toEqual({
     model: "m",

@@ -1,5 +1,4 @@
-/** The name of an agent whose ways are known. */
-export type AcpProfileName = "opencode" | "gemini" | "claude-agent-acp" | "codex-acp" | "goose" | "generic";
+import type { AgentDescriptor } from "../shared/descriptor.ts";
 
 /** A mode that an agent is known to have, for as long as it has not said so itself. */
 export interface KnownMode {
@@ -8,16 +7,7 @@ export interface KnownMode {
 }
 
 /** What is particular to one agent, as data. */
-export interface AcpProfile {
-  readonly name: string;
-  /** Its program, where none is configured, and the arguments that make it speak the protocol. */
-  readonly command: readonly string[];
-  /** How it is got, where one line does it. */
-  readonly install: string | undefined;
-  /** How a person logs in. */
-  readonly login: string;
-  /** Its own variables of the user's; it gets these and no other agent's. */
-  readonly variables: RegExp;
+export interface AcpProfile extends AgentDescriptor {
   /** Folders in the user's home that it must be able to write under every sandbox policy. */
   readonly stateFolders: readonly string[];
   /** Variables that name another place for them. */
@@ -32,8 +22,6 @@ export interface AcpProfile {
   readonly fs: boolean;
   /** Whether it may run commands through Flint. */
   readonly terminal: boolean;
-  /** Whether its session can be taken up by another process of it. */
-  readonly resumes: boolean;
   /** Whether declining a call may end the whole turn, which the agent then calls cancelled. */
   readonly rejectionEndsTurn: boolean;
   /** Whether a process of it in which a turn was stopped takes no further one; the session goes on in another. */
@@ -57,12 +45,19 @@ export interface AcpProfile {
 
 type Variables = Readonly<Record<string, string>>;
 
-const GENERIC: AcpProfile = {
-  name: "generic",
+/** An agent about which nothing is known. */
+export const GENERIC_PROFILE: AcpProfile = {
+  id: "generic",
+  displayName: "The agent",
   command: [],
+  ownVariables: /^$/,
+  // Whether it has credentials, it reports itself when a session is opened.
+  credentials: { variables: [], files: [] },
   install: undefined,
-  login: "",
-  variables: /^$/,
+  login: undefined,
+  // The protocol leaves it to the agent when it asks.
+  asksToWrite: false,
+  stopsWhenIdle: false,
   stateFolders: [],
   stateVariables: [],
   startMs: 60_000,
@@ -70,7 +65,6 @@ const GENERIC: AcpProfile = {
   silenceMs: 15 * 60_000,
   fs: false,
   terminal: false,
-  resumes: false,
   rejectionEndsTurn: true,
   stopsForGood: false,
   tellsFragments: false,
@@ -85,16 +79,17 @@ const GENERIC: AcpProfile = {
 
 /** OpenCode 1.18: starts in 4 to 14 s, writes files through the client unasked-for, and by itself allows everything. */
 const OPENCODE: AcpProfile = {
-  ...GENERIC,
-  name: "opencode",
+  ...GENERIC_PROFILE,
+  id: "opencode",
+  displayName: "OpenCode",
   command: ["opencode", "acp"],
   install: "npm install -g opencode-ai",
-  login: "opencode auth login",
-  variables: /^OPENCODE_/,
+  login: { command: "opencode auth login", hint: "opencode auth login" },
+  ownVariables: /^OPENCODE_/,
   stateFolders: [".config/opencode", ".cache/opencode", ".local/share/opencode", ".local/state/opencode"],
   stateVariables: ["XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"],
   startMs: 90_000,
-  resumes: true,
+  stopsWhenIdle: true,
   rejectionEndsTurn: false,
   modes: [
     { id: "build", name: "build" },
@@ -137,12 +132,13 @@ const OPENCODE: AcpProfile = {
  * client, cancels a turn when a second one comes, and cannot load a session of another process.
  */
 const GEMINI: AcpProfile = {
-  ...GENERIC,
-  name: "gemini",
+  ...GENERIC_PROFILE,
+  id: "gemini",
+  displayName: "Gemini",
   command: ["gemini", "--acp"],
   install: "npm install -g @google/gemini-cli",
-  login: "gemini (and choose a way to log in), or set GEMINI_API_KEY",
-  variables: /^(?:GEMINI_|GOOGLE_)/,
+  login: { command: "gemini", hint: "gemini (and choose a way to log in), or set GEMINI_API_KEY" },
+  ownVariables: /^(?:GEMINI_|GOOGLE_)/,
   stateFolders: [".gemini"],
   stateVariables: ["GEMINI_CLI_HOME"],
   modesWithoutAsking: ["autoEdit", "yolo"],
@@ -160,14 +156,15 @@ const GEMINI: AcpProfile = {
  * that was cancelled, shows of an edit only what it replaces, and tells a failure of its model as if it had said it.
  */
 const CLAUDE: AcpProfile = {
-  ...GENERIC,
-  name: "claude-agent-acp",
+  ...GENERIC_PROFILE,
+  id: "claude-agent-acp",
+  displayName: "Claude Code (ACP)",
   command: ["claude-agent-acp"],
-  login: "claude /login, or set ANTHROPIC_API_KEY",
-  variables: /^(?:ANTHROPIC_|CLAUDE_)/,
+  login: { command: "claude auth login", hint: "claude auth login, or set ANTHROPIC_API_KEY" },
+  ownVariables: /^(?:ANTHROPIC_|CLAUDE_)/,
   stateFolders: [".claude", ".claude.json"],
   stateVariables: ["CLAUDE_CONFIG_DIR"],
-  resumes: true,
+  stopsWhenIdle: true,
   rejectionEndsTurn: false,
   stopsForGood: true,
   tellsFragments: true,
@@ -211,14 +208,15 @@ function codexConfined({ CODEX_CONFIG = "{}" }: Variables): Variables {
  * instead of the user, and takes a rejection for the end of the turn, as if it had been cancelled.
  */
 const CODEX: AcpProfile = {
-  ...GENERIC,
-  name: "codex-acp",
+  ...GENERIC_PROFILE,
+  id: "codex-acp",
+  displayName: "Codex (ACP)",
   command: ["codex-acp"],
-  login: "codex login, or set OPENAI_API_KEY",
-  variables: /^(?:OPENAI_|CODEX_)/,
+  login: { command: "codex login", hint: "codex login, or set OPENAI_API_KEY" },
+  ownVariables: /^(?:OPENAI_|CODEX_)/,
   stateFolders: [".codex"],
   stateVariables: ["CODEX_HOME"],
-  resumes: true,
+  stopsWhenIdle: true,
   modesWithoutAsking: ["agent", "agent-full-access"],
   modes: [
     { id: "read-only", name: "Read-only" },
@@ -249,13 +247,14 @@ const CODEX: AcpProfile = {
 };
 
 const GOOSE: AcpProfile = {
-  ...GENERIC,
-  name: "goose",
+  ...GENERIC_PROFILE,
+  id: "goose",
+  displayName: "Goose",
   command: ["goose", "acp"],
-  login: "goose configure",
-  variables: /^GOOSE_/,
+  login: { command: "goose configure", hint: "goose configure" },
+  ownVariables: /^GOOSE_/,
   stateFolders: [".config/goose", ".local/share/goose", ".local/state/goose"],
-  resumes: true,
+  stopsWhenIdle: true,
   modesWithoutAsking: ["auto", "smart_approve"],
   asking: { GOOSE_MODE: "approve" },
   offline: (address) => ({
@@ -266,26 +265,25 @@ const GOOSE: AcpProfile = {
   }),
 };
 
-/** What is known about agents, by name; `generic` for all others. */
-export const ACP_PROFILES: Readonly<Record<AcpProfileName, AcpProfile>> = {
-  opencode: OPENCODE,
-  gemini: GEMINI,
-  "claude-agent-acp": CLAUDE,
-  "codex-acp": CODEX,
-  goose: GOOSE,
-  generic: GENERIC,
-};
+/** The profiles of the agents that are known by name. */
+export const ACP_PROFILES: readonly AcpProfile[] = [OPENCODE, GEMINI, CLAUDE, CODEX, GOOSE];
 
-/** The agents that are known by name. */
-export const KNOWN_ACP_AGENTS: readonly AcpProfile[] = [OPENCODE, GEMINI, CLAUDE, CODEX, GOOSE];
+/**
+ * The profile of an agent: the known one of this id, or else the one that fits a program by its name, as Gemini's for
+ * `/usr/bin/gemini`. An agent under another id gets none of the user's variables and is called by its id.
+ */
+export function acpProfile(id: string, command: readonly string[]): AcpProfile {
+  const known = ACP_PROFILES.find((profile) => profile.id === id);
+  return known ?? { ...profileFor(command), id, displayName: id, ownVariables: GENERIC_PROFILE.ownVariables };
+}
 
-/** The profile that fits a program by its name, as `gemini` for `/usr/bin/gemini`. */
+/** The profile that fits a program by its name. */
 export function profileFor(command: readonly string[]): AcpProfile {
   const names = command.map((word) =>
     word.slice(word.lastIndexOf("/") + 1).replace(/\.(exe|cmd|[cm]?js)$/, ""),
   );
-  const known = KNOWN_ACP_AGENTS.find(
+  const known = ACP_PROFILES.find(
     ({ command: [program] }) => program !== undefined && names.includes(program),
   );
-  return known ?? ACP_PROFILES.generic;
+  return known ?? GENERIC_PROFILE;
 }

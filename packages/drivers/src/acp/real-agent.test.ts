@@ -7,7 +7,7 @@ import { agentProgram, leavesNoProcess, needs, RecordingTurn } from "@flint/test
 import { expect, onTestFinished } from "vitest";
 import { type OfflineScript, offlineModel } from "../testing/offline-model.ts";
 import { AcpDriver } from "./driver.ts";
-import { ACP_PROFILES } from "./profiles.ts";
+import { acpProfile } from "./profiles.ts";
 
 /** Codex runs nothing for which its home lies below the system's temporary folder. */
 const PLACES = "/var/tmp/flint-codex-acp-";
@@ -135,9 +135,7 @@ async function codexAcp(script?: OfflineScript) {
   const model = await offlineModel(onTestFinished, script);
   const sandbox = new CommandSandbox({ environment: process.env });
   const driver = new AcpDriver({
-    id: "codex-acp",
-    title: "Codex over ACP",
-    profile: ACP_PROFILES["codex-acp"],
+    profile: acpProfile("codex-acp", []),
     program: async () => ({
       command: [CODEX_ACP ?? "codex-acp"],
       environment: { CODEX_PATH: CODEX ?? "codex" },

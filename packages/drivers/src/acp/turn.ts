@@ -161,13 +161,13 @@ export class AcpTurn implements Desk {
 
   /** A question belongs to the call that it is about, else to an item of its own. */
   async #elicitation(request: JsonObject): Promise<object> {
-    const { title } = this.#options.options;
+    const { displayName } = this.#options.options.profile;
     const known = this.#state.tools.get(textOf(request.toolCallId) ?? "");
     const itemId = known?.form === undefined ? this.takeItemId() : known.itemId;
     const told = { tool: "question", title: textOf(request.message) ?? "" };
     const item: Item<"toolCall"> = { type: "toolCall", id: itemId, ...told, status: "inProgress" };
     if (known?.form === undefined) this.emit({ type: "item/started", item });
-    const answer = await answerElicitation(title, request, (questions) =>
+    const answer = await answerElicitation(displayName, request, (questions) =>
       orAborted(this.turn.ask(itemId, questions), this.signal, {}),
     );
     if (known?.form === undefined) {
@@ -203,30 +203,30 @@ export class AcpTurn implements Desk {
     const { agent, options } = this.#options;
     await agent.stop();
     const seconds = Math.round(options.profile.silenceMs / 1000);
-    const message = `${options.title} said nothing for ${seconds} seconds and was stopped. Try again.`;
+    const message = `${options.profile.displayName} said nothing for ${seconds} seconds and was stopped. Try again.`;
     return failure({ message, errorInfo: "AgentFailed" }, false);
   }
 
   #ended(answer: JsonObject): AcpTurnEnd {
-    const { title, profile } = this.#options.options;
+    const { displayName, rejectionEndsTurn } = this.#options.options.profile;
     switch (answer.stopReason) {
       case "cancelled": {
         // Some agents take a no to one call for the end of the turn.
-        const isByRejection = this.#hasDeclined && profile.rejectionEndsTurn;
+        const isByRejection = this.#hasDeclined && rejectionEndsTurn;
         return isByRejection ? this.#completed(answer) : { outcome: INTERRUPTED, answer, isUsable: true };
       }
       case "refusal":
         return failure(
-          { message: `${title} refused to go on with this.`, errorInfo: "Refused" },
+          { message: `${displayName} refused to go on with this.`, errorInfo: "Refused" },
           true,
           answer,
         );
       case "max_tokens": {
-        const message = `${title} stopped because an answer became too long. Ask it to go on.`;
+        const message = `${displayName} stopped because an answer became too long. Ask it to go on.`;
         return failure({ message, errorInfo: "ContextWindowExceeded" }, true, answer);
       }
       case "max_turn_requests": {
-        const message = `${title} stopped because the turn took too many steps. Ask it to go on.`;
+        const message = `${displayName} stopped because the turn took too many steps. Ask it to go on.`;
         return failure({ message, errorInfo: "TurnLimitReached" }, true, answer);
       }
       default:
@@ -243,10 +243,11 @@ export class AcpTurn implements Desk {
     const isRefusal = thrown instanceof RemoteError;
     const error = await this.#options.agent.failure(thrown).catch(asFlintError);
     const isLogin = isRefusal && thrown.code === ACP_CODES.authRequired;
-    const login = isLogin ? ` Run: ${this.#options.options.profile.login}` : "";
+    const { login } = this.#options.options.profile;
+    const hint = isLogin && login !== undefined ? ` Run: ${login.hint}` : "";
     const errorInfo = isLogin ? "Unauthorized" : "AgentFailed";
     const isUsable = isRefusal || thrown instanceof FlintError;
-    return failure({ message: `${error.message}${login}`, errorInfo }, isUsable);
+    return failure({ message: `${error.message}${hint}`, errorInfo }, isUsable);
   }
 
   #printed(toolCallId: string, data: string): void {

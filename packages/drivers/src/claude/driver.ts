@@ -9,20 +9,19 @@ import {
   type SessionSpec,
   SYSTEM_CLOCK,
 } from "@flint/core/ports";
-import { type ConfigOption, type ConfigValues, FlintError, type Model } from "@flint/protocol";
+import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { ClaudeModelInfo } from "@flint/protocol/claude";
 import type { AgentOptions } from "../shared/agent-options.ts";
+import { notInstalled } from "../shared/descriptor.ts";
+import { CLAUDE } from "./descriptor.ts";
 import { modelRows, qualifiedModel, selectors } from "./models.ts";
 import { configFolder, LOGIN_FILE } from "./process/home.ts";
 
-const NOT_FOUND =
-  "Claude Code was not found. Install it with `npm install -g @anthropic-ai/claude-code`, or set CLAUDE_CODE_EXECUTABLE to its program.";
-
 /** Claude Code: the real program, one long-lived process for each live thread. */
 export class ClaudeDriver implements Driver {
-  readonly id = "claude";
-  readonly asksToWrite = true;
-  readonly stopsWhenIdle = true;
+  readonly id = CLAUDE.id;
+  readonly asksToWrite = CLAUDE.asksToWrite;
+  readonly stopsWhenIdle = CLAUDE.stopsWhenIdle;
   readonly #options: AgentOptions;
   readonly #clock: Clock;
   readonly #home: string;
@@ -56,7 +55,7 @@ export class ClaudeDriver implements Driver {
   /** The process is started by the first turn. */
   async open(spec: SessionSpec): Promise<DriverSession> {
     const program = await this.#options.program();
-    if (program === undefined) throw new FlintError("agentFailed", NOT_FOUND);
+    if (program === undefined) throw notInstalled(CLAUDE);
     const { ClaudeSession } = await import("./session.ts");
     return new ClaudeSession(spec, {
       ...{ agent: this.#options, program, clock: this.#clock, home: this.#home },

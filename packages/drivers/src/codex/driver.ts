@@ -11,7 +11,7 @@ import {
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import { CODEX_VERSION, type CodexModel } from "@flint/protocol/codex";
 import type { AgentOptions } from "../shared/agent-options.ts";
-import { isReady } from "../shared/ready.ts";
+import { CODEX } from "./descriptor.ts";
 import { CODEX_ID, DEFAULT_MODEL, modelRows, selectorsOf } from "./models.ts";
 import { codexLaunch, codexProgram } from "./process/launch.ts";
 import type { Wall } from "./process/sandbox.ts";
@@ -32,8 +32,9 @@ const SILENT_MS = 5_000;
 
 /** Codex: one `codex app-server` for all threads that may write the same. Starts nothing before it is needed. */
 export class CodexDriver implements Driver {
-  readonly id = CODEX_ID;
-  readonly asksToWrite = true;
+  readonly id = CODEX.id;
+  readonly asksToWrite = CODEX.asksToWrite;
+  readonly stopsWhenIdle = CODEX.stopsWhenIdle;
   readonly #options: AgentOptions;
   readonly #timing: CodexTiming;
   readonly #clock: Clock;
@@ -62,10 +63,6 @@ export class CodexDriver implements Driver {
 
   async defaultModel(): Promise<string> {
     return DEFAULT_MODEL;
-  }
-
-  isPreferred(): Promise<boolean> {
-    return isReady(this.#options);
   }
 
   /** Codex takes any name of a model; it says itself if there is none. */

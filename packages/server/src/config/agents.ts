@@ -1,6 +1,6 @@
 import { access, constants } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { type AgentProgram, KNOWN_ACP_AGENTS, type ProcessSpan } from "@flint/drivers";
+import { type AgentProgram, KNOWN_AGENTS, type ProcessSpan } from "@flint/drivers";
 import { agentId } from "./agent-id.ts";
 import type { ConfigValues } from "./config-values.ts";
 import { homeFolder, inheritedEnvironment, setting } from "./environment.ts";
@@ -8,6 +8,8 @@ import { homeFolder, inheritedEnvironment, setting } from "./environment.ts";
 /** An agent that the user named, or that Flint knows by name. */
 export interface ConfiguredAgent {
   readonly id: string;
+  /** The command that starts it, as it is configured or known. */
+  readonly command: readonly string[];
   /** How long one of its processes stays, if the user chose. */
   readonly processSpan?: ProcessSpan | undefined;
   /** Finds its program now. */
@@ -16,83 +18,46 @@ export interface ConfiguredAgent {
   hasAccess(): Promise<boolean>;
 }
 
-/** What Flint knows about finding an agent by itself. */
-interface KnownAgent {
-  readonly command: readonly string[];
-  /** The variable that names another program. */
-  readonly variable?: "CLAUDE_CODE_EXECUTABLE" | "CODEX_EXECUTABLE";
-  /** Its own variables; it gets these and no other agent's. */
-  readonly variables: RegExp;
-  /** Any of these lets it in: a variable, or a file in the home folder. */
-  readonly keys: readonly string[];
-  readonly logins: readonly string[];
-}
-
-const OWN_WIRES: Readonly<Record<string, KnownAgent>> = {
-  claude: {
-    command: ["claude"],
-    variable: "CLAUDE_CODE_EXECUTABLE",
-    variables: /^(?:ANTHROPIC_|CLAUDE_)/,
-    keys: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
-    logins: [".claude/.credentials.json"],
-  },
-  codex: {
-    command: ["codex"],
-    variable: "CODEX_EXECUTABLE",
-    variables: /^(?:OPENAI_|CODEX_)/,
-    keys: ["OPENAI_API_KEY", "CODEX_API_KEY"],
-    logins: [".codex/auth.json"],
-  },
-};
-
-/** The agents that are found by themselves. One that speaks ACP says itself whether it is let in. */
-const KNOWN_AGENTS: Readonly<Record<string, KnownAgent>> = {
-  ...OWN_WIRES,
-  ...Object.fromEntries(
-    KNOWN_ACP_AGENTS.map(({ name, command, variables }) => [
-      name,
-      { command, variables, keys: [], logins: [] },
-    ]),
-  ),
-};
-
 /** Every agent there may be: the known ones, and those of the configuration. */
 export function configuredAgents(config: ConfigValues | undefined): readonly ConfiguredAgent[] {
   const named = config?.names("agents") ?? [];
-  const ids = [...new Set([...Object.keys(KNOWN_AGENTS), ...named])];
+  const ids = [...new Set([...KNOWN_AGENTS.map(({ id }) => id), ...named])];
   return ids
     .filter((id) => config?.get("agents.*.enabled", id) !== false)
-    .map((id) => configuredAgent(id, Object.hasOwn(KNOWN_AGENTS, id) ? KNOWN_AGENTS[id] : undefined, config));
+    .map((id) => configuredAgent(id, config));
 }
 
 /** An agent by the command line that starts it, for one run. Its id is the name of its program. */
 export function commandAgent(commandLine: string): ConfiguredAgent {
   const command = commandLine.split(/\s+/).filter((word) => word !== "");
-  return { id: agentId(commandLine), program: () => found(command, {}), hasAccess: async () => false };
+  return {
+    ...{ id: agentId(commandLine), command },
+    program: () => found(command, {}),
+    hasAccess: async () => false,
+  };
 }
 
-function configuredAgent(
-  id: string,
-  known: KnownAgent | undefined,
-  config: ConfigValues | undefined,
-): ConfiguredAgent {
+function configuredAgent(id: string, config: ConfigValues | undefined): ConfiguredAgent {
+  const known = KNOWN_AGENTS.find((descriptor) => descriptor.id === id);
+  const configured = config?.get("agents.*.command", id);
+  const command = configured ?? known?.command ?? [];
   return {
-    id,
+    ...{ id, command },
     processSpan: config?.get("agents.*.process", id),
     async program() {
-      const other = known?.variable === undefined ? undefined : setting(known.variable);
-      const usual = other === undefined ? known?.command : [other, ...(known?.command.slice(1) ?? [])];
-      const command = config?.get("agents.*.command", id) ?? usual ?? [];
-      const own = known === undefined ? {} : ownVariables(known.variables);
-      return found(command, { ...own, ...config?.get("agents.*.env", id) });
+      const variable = configured === undefined ? known?.executableVariable : undefined;
+      const other = variable === undefined ? undefined : setting(variable);
+      const own = known === undefined ? {} : ownVariables(known.ownVariables);
+      const environment = { ...own, ...config?.get("agents.*.env", id) };
+      return found(other === undefined ? command : [other, ...command.slice(1)], environment);
     },
     async hasAccess() {
-      const { keys = [], logins = [] } = known ?? {};
-      if (keys.some((name) => (inheritedEnvironment()[name] ?? "") !== "")) return true;
+      const { variables = [], files = [] } = known?.credentials ?? {};
+      if (variables.some((name) => (inheritedEnvironment()[name] ?? "") !== "")) return true;
       const home = homeFolder();
       if (home === undefined) return false;
-      const files = await Promise.all(logins.map((path) => isReadable(join(home, path))));
-      return files.includes(true);
+      const readable = await Promise.all(files.map((path) => isReadable(join(home, path))));
+      return readable.includes(true);
     },
   };
 }

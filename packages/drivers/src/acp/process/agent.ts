@@ -47,7 +47,11 @@ export class AcpAgent {
   static async start(wish: AgentWish): Promise<AcpAgent> {
     const { options, services } = wish;
     const { process, program } = await startProcess(wish);
-    const connection = new AcpConnection(options, process, services);
+    const connection = new AcpConnection(
+      { ...options, title: options.profile.displayName },
+      process,
+      services,
+    );
     const stop = () => void connection.stop();
     wish.signal.addEventListener("abort", stop, { once: true });
     if (wish.signal.aborted) stop();

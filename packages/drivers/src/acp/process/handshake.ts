@@ -36,7 +36,7 @@ export class Handshake {
 
   /** Says hello. Resolves with what the agent says about itself. */
   async greet(): Promise<JsonObject> {
-    const { title, version, profile } = this.#wish.options;
+    const { version, profile } = this.#wish.options;
     const params: InitializeRequest = {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: "flint", title: "Flint", version },
@@ -50,7 +50,7 @@ export class Handshake {
     const hello = await this.#ask("initialize", params);
     if (hello.protocolVersion === PROTOCOL_VERSION) return hello;
     const spoken = JSON.stringify(hello.protocolVersion);
-    const message = `${title} speaks version ${spoken} of the Agent Client Protocol and Flint speaks ${PROTOCOL_VERSION}. Install another version of it.`;
+    const message = `${profile.displayName} speaks version ${spoken} of the Agent Client Protocol and Flint speaks ${PROTOCOL_VERSION}. Install another version of it.`;
     throw new FlintError("agentFailed", message);
   }
 
@@ -67,7 +67,10 @@ export class Handshake {
     const answer = await this.#begin(hello, place);
     const sessionId = textOf(answer.sessionId);
     if (sessionId !== undefined) return { sessionId, isFresh: true, answer, notes };
-    throw new FlintError("agentFailed", `${this.#wish.options.title} opened a session without an id.`);
+    throw new FlintError(
+      "agentFailed",
+      `${this.#wish.options.profile.displayName} opened a session without an id.`,
+    );
   }
 
   /** The answer if the session could be taken up; the agent may have forgotten it, or never been able to. */
@@ -101,7 +104,7 @@ export class Handshake {
       if (!(thrown instanceof RemoteError)) throw thrown;
     }
     notes.push(
-      `${options.title} could not go on from a copy of its session, so it is told what happened in words.`,
+      `${options.profile.displayName} could not go on from a copy of its session, so it is told what happened in words.`,
     );
     return undefined;
   }
@@ -123,14 +126,14 @@ export class Handshake {
 
   #orLogin(hello: JsonObject, thrown: unknown): unknown {
     if (!isAuthRequired(thrown)) return thrown;
-    const { title, profile } = this.#wish.options;
+    const { displayName, login } = this.#wish.options.profile;
     const ways = listOf(hello.authMethods).flatMap((method) => {
       const { name, description } = objectOf(method);
       return textOf(description) ?? textOf(name) ?? [];
     });
-    const known = profile.login === "" ? [] : [`Run: ${profile.login}.`];
+    const known = login === undefined ? [] : [`Run: ${login.hint}.`];
     const told = ways.length === 0 ? [] : [`It offers: ${ways.join("; ")}.`];
-    const message = [`${title} is not logged in.`, ...known, ...told].join(" ");
+    const message = [`${displayName} is not logged in.`, ...known, ...told].join(" ");
     return new FlintError("agentFailed", message, { reason: "loginRequired" }, { cause: thrown });
   }
   #ask(method: string, params: object): Promise<JsonObject> {

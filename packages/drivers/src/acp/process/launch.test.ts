@@ -3,7 +3,7 @@ import { SYSTEM_CLOCK } from "@flint/core/ports";
 import type { SandboxPolicy, ThreadSettings } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { ACP_PROFILES } from "../profiles.ts";
+import { acpProfile } from "../profiles.ts";
 import { type AgentWish, startProcess } from "./launch.ts";
 
 const WORKSPACE: SandboxPolicy = { type: "workspaceWrite" };
@@ -27,7 +27,7 @@ async function startedWith(
   const environment = { CODEX_HOME: `${path}/state`, CODEX_CONFIG: '{"model":"m"}' };
   const wish: AgentWish = {
     options: {
-      ...{ id: "codex-acp", title: "codex-acp", profile: ACP_PROFILES["codex-acp"], clock: SYSTEM_CLOCK },
+      ...{ profile: acpProfile("codex-acp", []), clock: SYSTEM_CLOCK },
       ...{ version: "1", sandbox, offlineFolder: async () => path },
       program: async () => ({ command: ["codex-acp"], environment }),
     },

@@ -6,13 +6,12 @@ import { FlintError, type ThreadSettings } from "@flint/protocol";
 import type { AgentOptions, AgentProgram } from "../../shared/agent-options.ts";
 import { AgentProcess } from "../../shared/agent-process.ts";
 import { isConfined } from "../../shared/confined.ts";
+import { notInstalled } from "../../shared/descriptor.ts";
 import type { AcpProfile } from "../profiles.ts";
 import type { AgentServices } from "./connection.ts";
 
 /** What is known about an agent before it is started. */
 export interface AcpAgentOptions extends AgentOptions {
-  readonly id: string;
-  readonly title: string;
   readonly profile: AcpProfile;
   readonly clock: Clock;
   /** A folder for what the agent keeps while it works on the offline model. */
@@ -37,12 +36,12 @@ type Variables = Readonly<Record<string, string>>;
 /** Starts the program of an agent, confined as the thread is. Rejects with a FlintError that says what is missing. */
 export async function startProcess({ options, spec, settings }: AgentWish) {
   const program = await options.program();
-  if (program === undefined) throw notFound(options);
+  if (program === undefined) throw notInstalled(options.profile);
   const environment = confinedAs(settings, options.profile, await environmentOf(options, program, settings));
   const own = ownPaths(options.profile, { command: program.command, environment });
   await makeFolders(options.profile, own);
   const process = await AgentProcess.start({
-    name: options.title,
+    name: options.profile.displayName,
     command: program.command,
     cwd: settings.cwd,
     policy: settings.sandboxPolicy,
@@ -55,14 +54,14 @@ export async function startProcess({ options, spec, settings }: AgentWish) {
 
 /** What makes it ask, and what keeps it off the network's models, is not for the agent's own settings to undo. */
 async function environmentOf(
-  { profile, offlineModel, offlineFolder, title }: AcpAgentOptions,
+  { profile, offlineModel, offlineFolder }: AcpAgentOptions,
   { environment }: AgentProgram,
   { approvalPolicy }: ThreadSettings,
 ): Promise<Variables> {
   const asking = approvalPolicy === "never" ? profile.unasked : profile.asking;
   if (offlineModel === undefined) return { ...environment, ...asking };
   if (profile.offline === undefined) {
-    const message = `${title} cannot work on the offline model. Choose another agent, or leave out --offline.`;
+    const message = `${profile.displayName} cannot work on the offline model. Choose another agent, or leave out --offline.`;
     throw new FlintError("unsupported", message);
   }
   const offline = profile.offline(await offlineModel(), await offlineFolder());
@@ -101,10 +100,4 @@ async function makeFolders({ stateFolders }: AcpProfile, paths: readonly string[
   await Promise.all(
     folders.map((path) => mkdir(path, { recursive: true, mode: 0o700 }).catch(() => undefined)),
   );
-}
-
-function notFound({ title, profile }: AcpAgentOptions): FlintError {
-  const [program = title] = profile.command;
-  const message = `${title} was not found on this machine. Install it so that ${program} is on PATH, or name its program in the configuration.`;
-  return new FlintError("agentFailed", message, { program });
 }

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { Clock } from "@flint/core/ports";
 import { AcpDriver } from "../driver.ts";
-import { ACP_PROFILES, type AcpProfile } from "../profiles.ts";
+import { type AcpProfile, GENERIC_PROFILE } from "../profiles.ts";
 
 /** The program of the fixture agent. */
 export const AGENT = fileURLToPath(new URL("../fixtures/agent.mjs", import.meta.url));
@@ -26,9 +26,7 @@ export interface DriverWishes {
 export function driverOf(command: readonly string[], wishes: DriverWishes = {}): AcpDriver {
   const { profile, environment = {}, clock } = wishes;
   const options = {
-    id: "fixture",
-    title: "Fixture",
-    profile: { ...ACP_PROFILES.generic, ...profile },
+    profile: { ...GENERIC_PROFILE, ...profile, id: "fixture", displayName: "Fixture" },
     program: async () => ({ command, environment }),
     version: "0.0.0",
   };

@@ -1,8 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { FlintError } from "@flint/protocol";
 import type { AgentOptions, AgentProgram } from "../../shared/agent-options.ts";
 import { isConfined } from "../../shared/confined.ts";
+import { notInstalled } from "../../shared/descriptor.ts";
+import { CODEX } from "../descriptor.ts";
 import { confinedHome } from "./home.ts";
 import type { Wall } from "./sandbox.ts";
 
@@ -26,7 +27,7 @@ const CONFINED_FLAGS = ["use_legacy_landlock=true", "shell_snapshot=false", "plu
 /** The program; rejects with a FlintError that says how to get it. */
 export async function codexProgram({ program }: Pick<AgentOptions, "program">): Promise<AgentProgram> {
   const found = await program();
-  if (found === undefined) throw notFound();
+  if (found === undefined) throw notInstalled(CODEX);
   return found;
 }
 
@@ -43,13 +44,6 @@ export async function codexLaunch(options: AgentOptions, wall: Wall): Promise<Co
     environment: { ...environment, ...home.environment },
     ...{ wall, ownPaths: home.ownPaths },
   };
-}
-
-function notFound(): FlintError {
-  return new FlintError(
-    "agentFailed",
-    "Codex is not on this machine. Install it with `npm install -g @openai/codex`, or say in CODEX_EXECUTABLE where it is.",
-  );
 }
 
 /** Points Codex to the offline model, away from the user's account and settings. */

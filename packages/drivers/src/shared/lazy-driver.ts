@@ -1,38 +1,29 @@
 import type { Account, Driver, DriverSession, McpServerStatus, SessionSpec } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { AgentOptions } from "./agent-options.ts";
-import { isReady } from "./ready.ts";
+import type { AgentDescriptor } from "./descriptor.ts";
 
-/** How an agent is named, where it is, and how its driver is loaded. */
-export interface AgentOnDemandOptions {
-  readonly id: string;
-  readonly options: AgentOptions;
-  readonly asksToWrite: boolean;
-  load(): Promise<Driver>;
-}
+/** Loads the code of a driver and makes one. */
+export type LoadDriver = (options: AgentOptions) => Promise<Driver>;
 
 /**
- * The driver of a foreign agent, loaded when it is first needed. An agent that is not on this machine offers no models,
- * so that nobody chooses it by accident; whoever names it is told how to get it.
+ * The driver of any agent, from its descriptor. The real driver is loaded when it is first needed. An agent that is not
+ * installed offers no models, so that it is never chosen by accident; a thread that names it fails with the way to get it.
  */
-export class AgentOnDemand implements Driver {
+export class LazyDriver implements Driver {
   readonly id: string;
   readonly asksToWrite: boolean;
+  readonly stopsWhenIdle: boolean;
   readonly #options: AgentOptions;
-  readonly #load: () => Promise<Driver>;
+  readonly #load: LoadDriver;
   #loaded: Promise<Driver> | undefined;
-  #driverInUse: Driver | undefined;
 
-  constructor({ id, options, asksToWrite, load }: AgentOnDemandOptions) {
-    this.id = id;
-    this.asksToWrite = asksToWrite;
+  constructor(descriptor: AgentDescriptor, options: AgentOptions, load: LoadDriver) {
+    this.id = descriptor.id;
+    this.asksToWrite = descriptor.asksToWrite;
+    this.stopsWhenIdle = descriptor.stopsWhenIdle;
     this.#options = options;
     this.#load = load;
-  }
-
-  /** Only the driver itself knows whether its sessions can be resumed; before it is loaded it has none to stop. */
-  get stopsWhenIdle(): boolean {
-    return this.#driverInUse?.stopsWhenIdle === true;
   }
 
   async models(): Promise<readonly Model[]> {
@@ -42,19 +33,21 @@ export class AgentOnDemand implements Driver {
 
   async defaultModel(): Promise<string> {
     const driver = await this.#driver();
-    const soon = await driver.defaultModel?.();
-    if (soon !== undefined) return soon;
+    const known = await driver.defaultModel?.();
+    if (known !== undefined) return known;
     const models = await driver.models();
     return (models.find((model) => model.isDefault) ?? models[0])?.id ?? `${this.id}/default`;
   }
 
-  /** Only the agent knows its models, so every name with its own in front is taken; the turn tells if it has it. */
+  /** Takes every name with its own id in front: only the agent knows its models, and the turn fails if it has no such one. */
   qualify(name: string): string | undefined {
     return name.startsWith(`${this.id}/`) && name.length > this.id.length + 1 ? name : undefined;
   }
 
-  isPreferred(): Promise<boolean> {
-    return isReady(this.#options);
+  /** Whether the agent is installed and known to have credentials. */
+  async isPreferred(): Promise<boolean> {
+    if ((await this.#options.hasAccess?.()) !== true) return false;
+    return (await this.#options.program()) !== undefined;
   }
 
   async options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]> {
@@ -74,17 +67,14 @@ export class AgentOnDemand implements Driver {
     return (await (await this.#driver()).mcpServers?.()) ?? [];
   }
 
-  /** What was never loaded has nothing to end. */
+  /** Closes the driver if it was ever loaded. */
   async close(): Promise<void> {
     const driver = await this.#loaded?.catch(() => undefined);
     await driver?.close?.();
   }
 
   #driver(): Promise<Driver> {
-    this.#loaded ??= this.#load().then((driver) => {
-      this.#driverInUse = driver;
-      return driver;
-    });
+    this.#loaded ??= this.#load(this.#options);
     return this.#loaded;
   }
 }

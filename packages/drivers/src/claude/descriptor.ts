@@ -1,0 +1,18 @@
+import type { AgentDescriptor } from "../shared/descriptor.ts";
+
+/** Claude Code, driven by its own stream-json protocol. */
+export const CLAUDE: AgentDescriptor = {
+  id: "claude",
+  displayName: "Claude Code",
+  command: ["claude"],
+  executableVariable: "CLAUDE_CODE_EXECUTABLE",
+  ownVariables: /^(?:ANTHROPIC_|CLAUDE_)/,
+  credentials: {
+    variables: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+    files: [".claude/.credentials.json"],
+  },
+  install: "npm install -g @anthropic-ai/claude-code",
+  login: { command: "claude auth login", hint: "claude auth login, or set ANTHROPIC_API_KEY" },
+  asksToWrite: true,
+  stopsWhenIdle: true,
+};

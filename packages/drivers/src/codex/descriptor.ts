@@ -1,0 +1,15 @@
+import type { AgentDescriptor } from "../shared/descriptor.ts";
+
+/** Codex, driven by its app-server protocol. One process serves many threads, so none is stopped for an idle thread. */
+export const CODEX: AgentDescriptor = {
+  id: "codex",
+  displayName: "Codex",
+  command: ["codex"],
+  executableVariable: "CODEX_EXECUTABLE",
+  ownVariables: /^(?:OPENAI_|CODEX_)/,
+  credentials: { variables: ["OPENAI_API_KEY", "CODEX_API_KEY"], files: [".codex/auth.json"] },
+  install: "npm install -g @openai/codex",
+  login: { command: "codex login", hint: "codex login, or set OPENAI_API_KEY" },
+  asksToWrite: true,
+  stopsWhenIdle: false,
+};

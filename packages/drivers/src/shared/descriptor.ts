@@ -1,0 +1,46 @@
+import { FlintError } from "@flint/protocol";
+
+/** The variables that name an agent's program where it is not on PATH. */
+export type ExecutableVariable = "CLAUDE_CODE_EXECUTABLE" | "CODEX_EXECUTABLE";
+
+/** How a user logs in to an agent. */
+export interface AgentLogin {
+  /** The command line that asks for the login, in a terminal. */
+  readonly command: string;
+  /** All ways to log in, in one line. */
+  readonly hint: string;
+}
+
+/** What is known about an agent without loading its driver. Every other place reads these facts from here. */
+export interface AgentDescriptor {
+  /** The part of its model ids before the slash, and its name in the configuration. */
+  readonly id: string;
+  readonly displayName: string;
+  /** Its program, where none is configured, and the arguments that always come first. */
+  readonly command: readonly string[];
+  readonly executableVariable?: ExecutableVariable;
+  /** The user's environment variables that it gets and no other agent does. */
+  readonly ownVariables: RegExp;
+  /** What shows that it has credentials: a variable that is set, or a file in the user's home folder. */
+  readonly credentials: { readonly variables: readonly string[]; readonly files: readonly string[] };
+  /** The command line that installs it, where there is one. */
+  readonly install: string | undefined;
+  readonly login: AgentLogin | undefined;
+  /** Whether it requests approval of each action that may write, unless the approval policy is "never". */
+  readonly asksToWrite: boolean;
+  /** Whether its process can be stopped while a thread is idle: its sessions can be resumed by another process. */
+  readonly stopsWhenIdle: boolean;
+}
+
+/** The error of a thread whose agent is not installed; it says how to get the agent. */
+export function notInstalled(agent: AgentDescriptor): FlintError {
+  const { displayName, command, install, executableVariable } = agent;
+  const [program = displayName] = command;
+  const how = install === undefined ? `so that ${program} is on PATH` : `with \`${install}\``;
+  const where =
+    executableVariable === undefined
+      ? "name its program in the configuration"
+      : `set ${executableVariable} to its program`;
+  const message = `${displayName} was not found on this machine. Install it ${how}, or ${where}.`;
+  return new FlintError("agentFailed", message, { program });
+}
