@@ -239,7 +239,7 @@ describe("a scripted driver", () => {
         settings: SETTINGS,
         nativeId: undefined,
         history: [],
-        account: "",
+        handoffSummary: "",
         mcpServers: [],
         closes: 1,
       },

@@ -28,10 +28,10 @@ export interface SessionRecord {
   readonly settings: ThreadSettings;
   readonly nativeId: string | undefined;
   readonly history: readonly Turn[];
-  readonly account: string;
-  /** The session that it could have been copied from, and what it would have been told then. */
+  readonly handoffSummary: string;
+  /** The session that it could have been copied from, and the summary of what the copy lacks. */
   readonly forkOf:
-    | { readonly nativeId: string; readonly position?: string | undefined; readonly account: string }
+    | { readonly nativeId: string; readonly position?: string | undefined; readonly handoffSummary: string }
     | undefined;
   readonly mcpServers: readonly McpServerConfig[];
   readonly clientTools: readonly ClientTool[];
@@ -113,10 +113,13 @@ export class ScriptedDriver implements Driver {
     if (this.#options.openFails !== undefined) throw this.#options.openFails;
     const { threadId, settings, nativeId, mcpServers, clientTools = [] } = spec;
     const history = await spec.history();
-    const account = await spec.handoffSummary();
-    const forkOf = spec.forkOf && { ...spec.forkOf, account: await spec.forkOf.handoffSummary() };
+    const handoffSummary = await spec.handoffSummary();
+    const forkOf = spec.forkOf && {
+      ...spec.forkOf,
+      handoffSummary: await spec.forkOf.handoffSummary(),
+    };
     const turns: TurnRecord[] = [];
-    const opened = { threadId, settings, nativeId, history, account, forkOf, mcpServers, clientTools };
+    const opened = { threadId, settings, nativeId, history, handoffSummary, forkOf, mcpServers, clientTools };
     const record = { ...opened, turns, closes: 0 };
     this.sessions.push(record);
     return new ScriptedSession(record, this.#options, (turn) => this.#choose(turn));

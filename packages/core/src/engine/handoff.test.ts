@@ -15,7 +15,7 @@ describe("another agent that goes on with a thread", () => {
     await client.runTurn(threadId, "find the bug");
     const model = (await second.models())[0]?.id ?? "";
     const turn = await client.turnEnd(await client.startTurn(threadId, "now fix it", { model }));
-    expect(second.sessions[0]?.account).toBe("User: find the bug\nAgent: You said: find the bug");
+    expect(second.sessions[0]?.handoffSummary).toBe("User: find the bug\nAgent: You said: find the bug");
     expect(turn.items.find((item) => item.type === "agentHandoff")).toMatchObject({
       fromAgent: "first",
       toAgent: "second",
@@ -32,7 +32,7 @@ describe("another agent that goes on with a thread", () => {
     await client.turnEnd(await client.startTurn(threadId, "two", { model: there }));
     await client.turnEnd(await client.startTurn(threadId, "three", { model: back }));
     expect(first.sessions.map(({ nativeId }) => nativeId)).toEqual([undefined, "first-session"]);
-    expect(first.sessions[1]?.account).toBe("User: two\nAgent: You said: two");
+    expect(first.sessions[1]?.handoffSummary).toBe("User: two\nAgent: You said: two");
   });
 
   test("is not announced when the same agent goes on", async () => {

@@ -23,8 +23,8 @@ describe("the agent of a fork", () => {
     await client.runTurn(await fork(), "three");
     expect(driver.sessions[1]).toMatchObject({
       nativeId: undefined,
-      forkOf: { nativeId: "original", account: "" },
-      account: WHOLE,
+      forkOf: { nativeId: "original", handoffSummary: "" },
+      handoffSummary: WHOLE,
     });
   });
 
@@ -34,7 +34,7 @@ describe("the agent of a fork", () => {
     await made.engine.close();
     const driver = new ScriptedDriver({ id: "first" });
     await testEngine({ store, driver }).connect().runTurn(thread.id, "three");
-    expect(driver.sessions[0]?.forkOf).toEqual({ nativeId: "original", account: "" });
+    expect(driver.sessions[0]?.forkOf).toEqual({ nativeId: "original", handoffSummary: "" });
   });
 
   test("goes on in its own session afterwards", async () => {
@@ -61,7 +61,7 @@ describe("the agent of a fork", () => {
     await client.runTurn(forkId, "four");
     expect(driver.sessions[1]?.forkOf).toEqual({
       nativeId: "original",
-      account: "User: three\nAgent: You said: three",
+      handoffSummary: "User: three\nAgent: You said: three",
     });
   });
 
@@ -79,7 +79,7 @@ describe("the agent of a fork", () => {
     gate.open();
     await client.turnEnd(running);
     expect(driver.sessions.slice(1).map(({ forkOf }) => forkOf)).toEqual([undefined, undefined, undefined]);
-    expect(driver.sessions[2]?.account).toBe(WHOLE);
+    expect(driver.sessions[2]?.handoffSummary).toBe(WHOLE);
   });
 
   test("gets none whose turns were dropped, and none of a thread that is gone", async () => {
@@ -94,7 +94,7 @@ describe("the agent of a fork", () => {
 });
 
 describe("the agent of a fork whose sessions can be copied as they were after any turn", () => {
-  const ORIGINAL = { nativeId: "original", account: "" };
+  const ORIGINAL = { nativeId: "original", handoffSummary: "" };
 
   test("begins with a copy that ends where the fork does, also while the original goes on", async () => {
     const { driver, client, fork, first, threadId } = await twoTurns({ tellsPositions: true });
@@ -128,7 +128,7 @@ describe("the agent of a fork whose sessions can be copied as they were after an
     expect(driver.sessions[1]).toMatchObject({
       nativeId: undefined,
       forkOf: { ...ORIGINAL, position: first },
-      account: "User: one\nAgent: You said: one",
+      handoffSummary: "User: one\nAgent: You said: one",
     });
     await made.engine.close();
     const later = new ScriptedDriver({ id: "first" });
@@ -147,7 +147,7 @@ describe("the agent of a fork whose sessions can be copied as they were after an
     await client.runTurn(await fork({ lastTurnId: failed.id }), "go on");
     const forkOf = driver.sessions.at(-1)?.forkOf;
     expect(forkOf).toMatchObject({ nativeId: "original", position: turns[1]?.id });
-    expect(forkOf?.account).toMatch(/^User: three/);
+    expect(forkOf?.handoffSummary).toMatch(/^User: three/);
     expect(turns[0]?.nativeEnd).toEqual({ agent: "first", sessionId: "original", position: first });
   });
 });
