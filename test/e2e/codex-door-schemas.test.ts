@@ -1,9 +1,9 @@
 import {
-  CODEX_DOOR_NOTIFICATIONS,
-  CODEX_DOOR_REQUESTS,
+  CODEX_CLIENT_REQUESTS,
   CODEX_EXPERIMENTAL_FIELDS,
   CODEX_EXPERIMENTAL_REQUESTS,
   CODEX_HOST_REQUESTS,
+  CODEX_SERVER_NOTIFICATIONS,
 } from "@flint/protocol/codex";
 import { needs, type WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
@@ -19,7 +19,7 @@ const NEVER_SAID = [
 ];
 
 /** The requests that are asked of Codex itself and not of the machine. */
-const OWN_REQUESTS = Object.keys(CODEX_DOOR_REQUESTS).filter(
+const OWN_REQUESTS = Object.keys(CODEX_CLIENT_REQUESTS).filter(
   (name) => !Object.hasOwn(CODEX_HOST_REQUESTS, name),
 );
 
@@ -55,7 +55,7 @@ describe("what the Codex door sends", () => {
       const said = new Set(
         played.flatMap(({ client }) => client.messages.map(({ method }) => String(method))),
       );
-      const silent = Object.keys(CODEX_DOOR_NOTIFICATIONS).filter((name) => !said.has(name));
+      const silent = Object.keys(CODEX_SERVER_NOTIFICATIONS).filter((name) => !said.has(name));
       expect(silent.sort()).toEqual([...NEVER_SAID].sort());
       const requested = new Set(played.flatMap(({ asked }) => [...asked.values()]));
       expect(OWN_REQUESTS.filter((name) => !requested.has(name))).toEqual([]);
@@ -66,7 +66,7 @@ describe("what the Codex door sends", () => {
 
   needs("codex")("is refused as experimental exactly where Codex refuses it", async () => {
     const [all, stable] = await Promise.all([CodexSchemas.print(), CodexSchemas.print([])]);
-    const names = Object.keys(CODEX_DOOR_REQUESTS).filter((name) => all.hasRequest(name));
+    const names = Object.keys(CODEX_CLIENT_REQUESTS).filter((name) => all.hasRequest(name));
     const experimental = names.filter((name) => !stable.hasRequest(name));
     expect([...CODEX_EXPERIMENTAL_REQUESTS].sort()).toEqual(experimental.sort());
     for (const name of names.filter((other) => stable.hasRequest(other))) {

@@ -1,15 +1,15 @@
 import type { Turn } from "@flint/protocol";
-import type { CodexDoorParams, CodexDoorResult } from "@flint/protocol/codex";
+import type { CodexClientParams, CodexClientResult } from "@flint/protocol/codex";
 import { turnsPage } from "./pages.ts";
 import { listedTurn } from "./turns.ts";
 import type { Visit } from "./visit.ts";
 
-type Page = CodexDoorResult<"thread/turns/list">;
-type Wanted = NonNullable<CodexDoorParams<"thread/resume">["initialTurnsPage"]>;
+type Page = CodexClientResult<"thread/turns/list">;
+type Wanted = NonNullable<CodexClientParams<"thread/resume">["initialTurnsPage"]>;
 
 /** The page of turns that a client wants with a thread that it resumes; null if it wants none. */
 export async function firstPage(
-  { threadId, initialTurnsPage: wanted }: CodexDoorParams<"thread/resume">,
+  { threadId, initialTurnsPage: wanted }: CodexClientParams<"thread/resume">,
   visit: Visit,
 ): Promise<{ asOf(latest: readonly Turn[]): Page } | null> {
   if (wanted == null) return null;

@@ -1,4 +1,4 @@
-import type { CodexDoorRequest } from "@flint/protocol/codex";
+import type { CodexClientRequest } from "@flint/protocol/codex";
 import { hostRequests } from "./host/requests.ts";
 import { goalRequests } from "./requests/goals.ts";
 import { hello } from "./requests/hello.ts";
@@ -11,7 +11,7 @@ import { turnRequests } from "./requests/turns.ts";
 import type { Handlers } from "./visit.ts";
 
 /** How each request of this door is answered. */
-export const inbound: Handlers<CodexDoorRequest> = {
+export const inbound: Handlers<CodexClientRequest> = {
   initialize: hello,
   "model/list": modelList,
   ...openingRequests,

@@ -1,5 +1,5 @@
 import type { EventBody } from "@flint/protocol";
-import { CODEX_DOOR_NOTIFICATIONS } from "@flint/protocol/codex";
+import { CODEX_SERVER_NOTIFICATIONS } from "@flint/protocol/codex";
 import { describe, expect, test } from "vitest";
 import { ApprovalWords } from "./approval-words.ts";
 import { type CodexNotification, outbound } from "./outbound.ts";
@@ -144,7 +144,7 @@ describe("at the Codex door is told", () => {
     const said = told(event);
     expect(said.map(({ method, params }) => [method, params])).toEqual(messages);
     for (const { method, params } of said) {
-      expect(CODEX_DOOR_NOTIFICATIONS[method].params.safeParse(params)).toEqual({
+      expect(CODEX_SERVER_NOTIFICATIONS[method].params.safeParse(params)).toEqual({
         success: true,
         data: params,
       });

@@ -1,8 +1,8 @@
 import type { EventData, Goal, ThreadEvent, ThreadStatus } from "@flint/protocol";
 import type {
-  CodexDoorNotification,
-  CodexDoorTold,
   CodexGoal,
+  CodexServerNotification,
+  CodexServerNotificationParams,
   CodexThreadStatus,
 } from "@flint/protocol/codex";
 import type { Notification, Resolved } from "../shared/encoder.ts";
@@ -15,7 +15,7 @@ import { tokensOf } from "./usage.ts";
 
 /** A notification of this wire. A status is sent only to clients that were not sent the same before. */
 export interface CodexNotification extends Notification {
-  readonly method: CodexDoorNotification;
+  readonly method: CodexServerNotification;
   readonly status?: { readonly threadId: string; readonly status: CodexThreadStatus };
 }
 
@@ -122,9 +122,9 @@ function waiting(flag: NonNullable<ThreadStatus["activeFlags"]>[number]): Thread
 }
 
 /** A notification, its params checked by the compiler. */
-export function tell<Name extends CodexDoorNotification>(
+export function tell<Name extends CodexServerNotification>(
   method: Name,
-  params: CodexDoorTold<Name>,
+  params: CodexServerNotificationParams<Name>,
 ): CodexNotification {
   return { kind: "notification", method, params };
 }

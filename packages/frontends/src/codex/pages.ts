@@ -1,5 +1,5 @@
 import type { Turn } from "@flint/protocol";
-import type { CodexDoorParams, CodexDoorResult } from "@flint/protocol/codex";
+import type { CodexClientParams, CodexClientResult } from "@flint/protocol/codex";
 import type { CoreCalls } from "../shared/core-calls.ts";
 import type { ToldItem } from "./items.ts";
 import { refused } from "./refusals.ts";
@@ -46,9 +46,9 @@ async function* pagesOf(visit: Reader, threadId: string): AsyncGenerator<readonl
 
 /** A page of turns. The latest come first, and are read page by page; from the oldest on, all pages are looked at. */
 export async function turnsPage(
-  params: CodexDoorParams<"thread/turns/list">,
+  params: CodexClientParams<"thread/turns/list">,
   visit: Reader,
-): Promise<CodexDoorResult<"thread/turns/list">> {
+): Promise<CodexClientResult<"thread/turns/list">> {
   const { threadId, itemsView } = params;
   const place = placeIn(params.cursor);
   const limit = pageSize(params.limit);
@@ -68,9 +68,9 @@ type Entry = { readonly id: string; readonly turnId: string; readonly item: Told
 
 /** A page of items, the oldest first unless told otherwise. */
 export async function itemsPage(
-  params: CodexDoorParams<"thread/items/list">,
+  params: CodexClientParams<"thread/items/list">,
   visit: Reader,
-): Promise<CodexDoorResult<"thread/items/list">> {
+): Promise<CodexClientResult<"thread/items/list">> {
   const { threadId } = params;
   const place = placeIn(params.cursor);
   const limit = pageSize(params.limit);

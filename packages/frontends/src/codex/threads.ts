@@ -1,7 +1,7 @@
 import type { Thread, ThreadSettings, ThreadStatus } from "@flint/protocol";
 import {
   CODEX_VERSION,
-  type CodexDoorResult,
+  type CodexClientResult,
   type CodexThread,
   type CodexThreadSettings,
   type CodexThreadStatus,
@@ -77,7 +77,7 @@ export function openedThread(
   thread: Thread,
   settings: ThreadSettings,
   words: ApprovalWords,
-): CodexDoorResult<"thread/start"> {
+): CodexClientResult<"thread/start"> {
   const effort = effortOf(settings);
   return {
     thread: threadOf(thread, effort),

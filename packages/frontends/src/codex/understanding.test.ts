@@ -1,5 +1,5 @@
 import {
-  CODEX_DOOR_REQUESTS,
+  CODEX_CLIENT_REQUESTS,
   CODEX_EXPERIMENTAL_FIELDS,
   CODEX_EXPERIMENTAL_REQUESTS,
 } from "@flint/protocol/codex";
@@ -13,9 +13,9 @@ const THREAD = "0190a000-0000-7000-8000-000000000001";
 
 describe("a request of the Codex door", () => {
   test("each has a handler, and what is experimental is one of them", () => {
-    expect(Object.keys(inbound).sort()).toEqual(Object.keys(CODEX_DOOR_REQUESTS).sort());
+    expect(Object.keys(inbound).sort()).toEqual(Object.keys(CODEX_CLIENT_REQUESTS).sort());
     const experimental = [...CODEX_EXPERIMENTAL_REQUESTS, ...Object.keys(CODEX_EXPERIMENTAL_FIELDS)];
-    expect(experimental.filter((name) => !Object.hasOwn(CODEX_DOOR_REQUESTS, name))).toEqual([]);
+    expect(experimental.filter((name) => !Object.hasOwn(CODEX_CLIENT_REQUESTS, name))).toEqual([]);
   });
 
   test("unknown fields pass, and null says nothing", () => {

@@ -1,10 +1,10 @@
 import { FlintError } from "@flint/protocol";
 import {
-  CODEX_DOOR_REQUESTS,
+  CODEX_CLIENT_REQUESTS,
   CODEX_EXPERIMENTAL_FIELDS,
   CODEX_EXPERIMENTAL_REQUESTS,
-  type CodexDoorRequest,
-  isCodexDoorRequest,
+  type CodexClientRequest,
+  isCodexClientRequest,
 } from "@flint/protocol/codex";
 import { refused } from "./refusals.ts";
 import { described, problemText, unknownVariant } from "./serde-text.ts";
@@ -21,7 +21,7 @@ export interface Hello {
 
 /** A request that was found to be one. */
 export interface Understood {
-  readonly method: CodexDoorRequest;
+  readonly method: CodexClientRequest;
   readonly params: unknown;
 }
 
@@ -35,14 +35,14 @@ const WITHOUT_PARAMS: ReadonlySet<string> = new Set([
 
 /** Checks a request in the order of the real server: its words, whether hello was said, what is experimental. */
 export function understand(method: string, params: unknown, hello: Hello | undefined): Understood {
-  if (!isCodexDoorRequest(method))
-    throw invalid(unknownVariant(shortened(method), Object.keys(CODEX_DOOR_REQUESTS)));
+  if (!isCodexClientRequest(method))
+    throw invalid(unknownVariant(shortened(method), Object.keys(CODEX_CLIENT_REQUESTS)));
   if (params === undefined && !WITHOUT_PARAMS.has(method)) throw invalid("missing field `params`");
   if (Array.isArray(params))
     throw invalid(`invalid length ${params.length}, expected struct ${structOf(method)}`);
   if (params !== undefined && typeof params !== "object")
     throw invalid(`invalid type: ${described(params)}, expected struct ${structOf(method)}`);
-  const read = CODEX_DOOR_REQUESTS[method].params.safeParse(params ?? {});
+  const read = CODEX_CLIENT_REQUESTS[method].params.safeParse(params ?? {});
   if (!read.success) {
     const [issue] = read.error.issues;
     throw invalid(issue === undefined ? "no params" : problemText(issue, params));
@@ -54,7 +54,7 @@ export function understand(method: string, params: unknown, hello: Hello | undef
   return { method, params: withThreadId(method, read.data) };
 }
 
-function refuseExperiments(method: CodexDoorRequest, params: object): void {
+function refuseExperiments(method: CodexClientRequest, params: object): void {
   if (CODEX_EXPERIMENTAL_REQUESTS.has(method)) throw experimental(method);
   for (const field of CODEX_EXPERIMENTAL_FIELDS[method] ?? []) {
     if ((Reflect.get(params, field) ?? null) !== null) throw experimental(`${method}.${field}`);
@@ -100,7 +100,7 @@ function shortened(text: string): string {
 
 /** What a client says about itself with its hello. */
 export function helloOf(params: unknown): Hello {
-  const { clientInfo, capabilities } = CODEX_DOOR_REQUESTS.initialize.params.parse(params);
+  const { clientInfo, capabilities } = CODEX_CLIENT_REQUESTS.initialize.params.parse(params);
   return {
     name: clientInfo.name,
     version: clientInfo.version,

@@ -1,8 +1,8 @@
 import type { ThreadSettings } from "@flint/protocol";
 import type {
-  CodexDoorParams,
-  CodexDoorRequest,
-  CodexDoorResult,
+  CodexClientParams,
+  CodexClientRequest,
+  CodexClientResult,
   CodexThreadStatus,
 } from "@flint/protocol/codex";
 import type { Client } from "../shared/frontend.ts";
@@ -42,11 +42,11 @@ export interface Visit {
 }
 
 /** Answers a request with `reply`, once, or rejects with a FlintError. */
-export type Handler<Name extends CodexDoorRequest> = (
-  params: CodexDoorParams<Name>,
+export type Handler<Name extends CodexClientRequest> = (
+  params: CodexClientParams<Name>,
   visit: Visit,
-  reply: (answer: CodexDoorResult<Name> | EncodedAnswer) => void,
+  reply: (answer: CodexClientResult<Name> | EncodedAnswer) => void,
 ) => unknown;
 
 /** One handler for each of these requests. */
-export type Handlers<Name extends CodexDoorRequest> = { readonly [Each in Name]: Handler<Each> };
+export type Handlers<Name extends CodexClientRequest> = { readonly [Each in Name]: Handler<Each> };

@@ -1,4 +1,4 @@
-/** The requests that need the capability `experimentalApi`, as far as the door takes them. */
+/** The requests that need the capability `experimentalApi`, as far as the front end takes them. */
 export const CODEX_EXPERIMENTAL_REQUESTS: ReadonlySet<string> = new Set([
   "thread/settings/update",
   "thread/backgroundTerminals/list",

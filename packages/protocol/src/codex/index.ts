@@ -2,12 +2,11 @@ import type { ErrorKind } from "../wire/errors.ts";
 import { ERROR_KINDS } from "../wire/errors.ts";
 import { foreignObject, notification } from "../wire/foreign-wire.ts";
 import { defineVocabulary, STANDARD_CODES } from "../wire/vocabulary.ts";
-import { CODEX_DOOR_NOTIFICATIONS } from "./door-notifications.ts";
-import { CODEX_DOOR_REQUESTS } from "./door-requests.ts";
+import { CODEX_CLIENT_REQUESTS } from "./client-requests.ts";
+import { CODEX_SERVER_NOTIFICATIONS } from "./server-notifications.ts";
 import { CODEX_SERVER_REQUESTS } from "./server-requests.ts";
 
-export * from "./door-notifications.ts";
-export * from "./door-requests.ts";
+export * from "./client-requests.ts";
 export * from "./experimental.ts";
 export * from "./fields.ts";
 export * from "./host-requests.ts";
@@ -15,6 +14,7 @@ export * from "./items.ts";
 export * from "./notifications.ts";
 export * from "./requests.ts";
 export * from "./sandbox-policy.ts";
+export * from "./server-notifications.ts";
 export * from "./server-requests.ts";
 export * from "./values.ts";
 export * from "./version.ts";
@@ -31,10 +31,10 @@ const errorCodes = Object.fromEntries(
 export const CODEX = defineVocabulary({
   name: "codex",
   header: false,
-  requests: CODEX_DOOR_REQUESTS,
+  requests: CODEX_CLIENT_REQUESTS,
   notifications: { initialized: notification("The client is ready.", () => foreignObject({})) },
   serverRequests: CODEX_SERVER_REQUESTS,
-  serverNotifications: CODEX_DOOR_NOTIFICATIONS,
+  serverNotifications: CODEX_SERVER_NOTIFICATIONS,
   errorCodes: {
     ...errorCodes,
     parseError: STANDARD_CODES.parseError,

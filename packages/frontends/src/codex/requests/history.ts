@@ -1,5 +1,5 @@
 import { LIMITS, type Params, type Thread } from "@flint/protocol";
-import type { CodexDoorParams, CodexThread } from "@flint/protocol/codex";
+import type { CodexClientParams, CodexThread } from "@flint/protocol/codex";
 import { encodedTurn, withTurns } from "../encoded-answer.ts";
 import { eachTurn, itemsPage, turnsPage } from "../pages.ts";
 import { present } from "../present.ts";
@@ -46,7 +46,7 @@ function listedThread(thread: Thread): CodexThread {
 
 const NOTHING = { data: [], readStates: {}, nextCursor: null, backwardsCursor: null };
 
-type ListParams = CodexDoorParams<"thread/list">;
+type ListParams = CodexClientParams<"thread/list">;
 
 /** Sections, projects and threads below others: no thread of Flint is in one. */
 function asksForWhatFlintHasNot(params: ListParams): boolean {

@@ -1,5 +1,5 @@
 import { LIMITS, type Params, type ThreadSettings, type Turn } from "@flint/protocol";
-import type { CodexDoorParams } from "@flint/protocol/codex";
+import type { CodexClientParams } from "@flint/protocol/codex";
 import { lastUsageOf } from "../../shared/last-usage.ts";
 import { approvalWanted } from "../approval-wanted.ts";
 import { toolsOffered } from "../client-tools.ts";
@@ -113,7 +113,7 @@ export const openingRequests: Handlers<"thread/start" | "thread/resume" | "threa
 const LATEST = Math.min(10, LIMITS.page);
 
 type Opening = Pick<
-  CodexDoorParams<"thread/resume">,
+  CodexClientParams<"thread/resume">,
   "model" | "cwd" | "approvalPolicy" | "sandbox" | "permissions" | "config" | "developerInstructions"
 >;
 
@@ -159,7 +159,7 @@ async function newSettings(visit: Visit, { model, cwd }: Opening): Promise<Threa
 }
 
 /** The turns that a fork keeps. Their text is left out where nobody wants it. */
-async function keptTurns(params: CodexDoorParams<"thread/fork">, visit: Visit): Promise<EncodedTurn[]> {
+async function keptTurns(params: CodexClientParams<"thread/fork">, visit: Visit): Promise<EncodedTurn[]> {
   const { threadId, lastTurnId, beforeTurnId, excludeTurns = false } = params;
   const keep = excludeTurns ? ({ id, status }: Turn) => ({ id, status, text: "" }) : encodedTurn;
   const turns = (await eachTurn(visit, threadId, keep)).filter(({ status }) => status !== "inProgress");

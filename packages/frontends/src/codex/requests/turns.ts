@@ -1,5 +1,5 @@
 import type { Params, Turn, UserInput } from "@flint/protocol";
-import type { CodexDoorParams } from "@flint/protocol/codex";
+import type { CodexClientParams } from "@flint/protocol/codex";
 import { approvalWanted } from "../approval-wanted.ts";
 import { withKnownEffort } from "../effort.ts";
 import { userInputOf } from "../input.ts";
@@ -78,7 +78,7 @@ const NO_INPUT: UserInput[] = [{ type: "text", text: "" }];
 const UUID_LIKE = /^[A-Za-z0-9_-]{1,64}$/;
 
 type Working = Pick<
-  CodexDoorParams<"turn/start">,
+  CodexClientParams<"turn/start">,
   | "threadId"
   | "cwd"
   | "approvalPolicy"
@@ -138,7 +138,7 @@ async function planOf(
 
 /** Whether a turn only looks for a title: in a thread made for that, or as the first of one that is not kept. */
 async function isForTitle(
-  { threadId, outputSchema }: CodexDoorParams<"turn/start">,
+  { threadId, outputSchema }: CodexClientParams<"turn/start">,
   visit: Visit,
 ): Promise<boolean> {
   if (visit.titles.has(threadId)) return true;
@@ -159,7 +159,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-type Target = CodexDoorParams<"review/start">["target"];
+type Target = CodexClientParams<"review/start">["target"];
 
 function targetOf(target: Target): Params<"review/start">["target"] {
   if (target.type !== "commit") return target;

@@ -160,7 +160,7 @@ type Row<Params extends z.ZodMiniType, Result extends z.ZodMiniType> = {
   readonly result: Result;
 };
 
-/** A request that Flint sends too, with what clients of the door may send beside. */
+/** A request that Flint's driver sends too, with the further fields that other clients send. */
 function further<Known extends z.core.$ZodShape, More extends z.core.$ZodShape, Result extends z.ZodMiniType>(
   row: Row<z.ZodMiniObject<Known>, Result>,
   more: More,
@@ -197,8 +197,8 @@ const OPENINGS = {
   }),
 } as const;
 
-/** Every request that the Codex door takes. */
-export const CODEX_DOOR_REQUESTS = {
+/** Every request of a Codex client that the Codex front end takes. */
+export const CODEX_CLIENT_REQUESTS = {
   ...CODEX_REQUESTS,
   ...OPENINGS,
   ...THREADS,
@@ -206,18 +206,18 @@ export const CODEX_DOOR_REQUESTS = {
   ...CODEX_HOST_REQUESTS,
 } as const;
 
-/** The name of a request that the Codex door takes. */
-export type CodexDoorRequest = keyof typeof CODEX_DOOR_REQUESTS;
+/** The name of a request of a Codex client. */
+export type CodexClientRequest = keyof typeof CODEX_CLIENT_REQUESTS;
 /** What a client sent with it, after validation. */
-export type CodexDoorParams<Name extends CodexDoorRequest> = z.output<
-  (typeof CODEX_DOOR_REQUESTS)[Name]["params"]
+export type CodexClientParams<Name extends CodexClientRequest> = z.output<
+  (typeof CODEX_CLIENT_REQUESTS)[Name]["params"]
 >;
 /** What it is answered with. */
-export type CodexDoorResult<Name extends CodexDoorRequest> = z.input<
-  (typeof CODEX_DOOR_REQUESTS)[Name]["result"]
+export type CodexClientResult<Name extends CodexClientRequest> = z.input<
+  (typeof CODEX_CLIENT_REQUESTS)[Name]["result"]
 >;
 
-/** Whether a name from a wire is a request that the Codex door takes. */
-export function isCodexDoorRequest(name: string): name is CodexDoorRequest {
-  return Object.hasOwn(CODEX_DOOR_REQUESTS, name);
+/** Whether a name from a wire is a request of a Codex client that the front end takes. */
+export function isCodexClientRequest(name: string): name is CodexClientRequest {
+  return Object.hasOwn(CODEX_CLIENT_REQUESTS, name);
 }

@@ -6,8 +6,8 @@ import { CodexGoal, CodexThreadSettings } from "./values.ts";
 
 const thatThread = () => foreignObject(ofThread);
 
-/** Every notification that the Codex door sends: those that Flint understands, and those that only its clients do. */
-export const CODEX_DOOR_NOTIFICATIONS = {
+/** Every notification that the Codex front end sends: those that Flint's driver reads, and those for other clients only. */
+export const CODEX_SERVER_NOTIFICATIONS = {
   ...CODEX_NOTIFICATIONS,
   "thread/settings/updated": notification("What a thread works with has changed.", () =>
     foreignObject({ ...ofThread, threadSettings: CodexThreadSettings }),
@@ -26,9 +26,9 @@ export const CODEX_DOOR_NOTIFICATIONS = {
   "thread/queue/changed": notification("Other inputs wait than before.", thatThread),
 } as const;
 
-/** The name of a notification that the Codex door sends. */
-export type CodexDoorNotification = keyof typeof CODEX_DOOR_NOTIFICATIONS;
-/** What a notification of the Codex door carries. */
-export type CodexDoorTold<Name extends CodexDoorNotification> = z.input<
-  (typeof CODEX_DOOR_NOTIFICATIONS)[Name]["params"]
+/** The name of a notification that the Codex front end sends. */
+export type CodexServerNotification = keyof typeof CODEX_SERVER_NOTIFICATIONS;
+/** The params of such a notification. */
+export type CodexServerNotificationParams<Name extends CodexServerNotification> = z.input<
+  (typeof CODEX_SERVER_NOTIFICATIONS)[Name]["params"]
 >;
