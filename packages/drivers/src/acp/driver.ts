@@ -57,9 +57,9 @@ export class AcpDriver implements Driver {
   }
 
   async open(spec: SessionSpec): Promise<DriverSession> {
-    const [{ AcpSession }, { loadFileDiff }, { ofWholeFiles }] = await Promise.all([
+    const [{ AcpSession }, { loadUnifiedDiff }, { ofWholeFiles }] = await Promise.all([
       import("./session.ts"),
-      import("../shared/file-diff.ts"),
+      import("@flint/host/files"),
       import("./translate/fragments.ts"),
     ]);
     const learned = (selectors: Selectors) => {
@@ -67,7 +67,7 @@ export class AcpDriver implements Driver {
     };
     const offlineFolder = () => this.#folderForOffline();
     const options = { ...this.#options, clock: this.#clock, offlineFolder };
-    const told = await loadFileDiff();
+    const told = await loadUnifiedDiff();
     const diff = options.profile.tellsFragments ? ofWholeFiles(told, spec.settings.cwd) : told;
     return AcpSession.open({ spec, options, diff, learned });
   }

@@ -5,8 +5,8 @@ import {
   type TurnContext,
   type TurnOutcome,
 } from "@flint/core/ports";
+import type { UnifiedDiff } from "@flint/host/files";
 import type { ThreadSettings, UserInput } from "@flint/protocol";
-import type { FileDiff } from "../shared/file-diff.ts";
 import { ClientServices } from "./asks/client-services.ts";
 import { CANCELLED } from "./asks/permission.ts";
 import { Briefing } from "./briefing.ts";
@@ -29,7 +29,7 @@ const INTERRUPTED: TurnOutcome = { status: "interrupted" };
 export interface AcpSessionOptions {
   readonly spec: SessionSpec;
   readonly options: AcpAgentOptions;
-  readonly diff: FileDiff;
+  readonly diff: UnifiedDiff;
   /** Told what can be chosen, whenever that is known anew. */
   learned(selectors: Selectors): void;
 }

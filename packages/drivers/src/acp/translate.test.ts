@@ -1,14 +1,14 @@
 import type { DriverEvent } from "@flint/core/ports";
+import { loadUnifiedDiff, type UnifiedDiff } from "@flint/host/files";
 import { lifecycleFaults, streamFaults } from "@flint/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type FileDiff, loadFileDiff } from "../shared/file-diff.ts";
 import { actionOf } from "./translate/tool-item.ts";
 import { type AcpState, beginTurn, declineToolCall, endTurn, showToolCall, step } from "./translate.ts";
 import type { JsonObject } from "./wire.ts";
 
-let diff: FileDiff;
+let diff: UnifiedDiff;
 beforeAll(async () => {
-  diff = await loadFileDiff();
+  diff = await loadUnifiedDiff();
 });
 
 /** The updates of a turn that ends by itself, as events; every item has to be whole. */

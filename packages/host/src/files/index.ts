@@ -8,3 +8,4 @@ export {
   readPicture,
 } from "./picture.ts";
 export { type Content, plainBytes, plainText, readPlainFile, realPlaceOf, UNREADABLE } from "./plain-file.ts";
+export { type FileRevision, loadUnifiedDiff, type UnifiedDiff, unifiedDiff } from "./unified-diff.ts";

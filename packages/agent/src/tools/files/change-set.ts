@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
-import { reasonOf } from "@flint/host/files";
+import { reasonOf, unifiedDiff } from "@flint/host/files";
 import type { FileUpdateChange, Item } from "@flint/protocol";
 import { declined, done, failed, INTERRUPTED, type ToolContext, type ToolOutcome } from "../tool.ts";
 import type { KnownFiles } from "./known-files.ts";
-import { exactDiff } from "./unified-diff.ts";
 import type { FileContent, WorkspaceFile } from "./workspace-file.ts";
 
 type FileItem = Item<"fileChange">;
@@ -94,7 +93,7 @@ async function shownChange({ file, before, after, movedTo }: PlannedChange): Pro
     path: file.relativePath,
     ...(movedTo === undefined ? {} : { newPath: movedTo.relativePath }),
   };
-  const diff = await exactDiff({ ...names, before: before?.text, after });
+  const diff = await unifiedDiff({ ...names, before: before?.text, after });
   return { path: file.path, kind, diff, ...(movedTo === undefined ? {} : { movePath: movedTo.path }) };
 }
 

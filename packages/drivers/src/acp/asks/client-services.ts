@@ -1,5 +1,5 @@
 import type { Sandbox } from "@flint/core/ports";
-import type { FileDiff } from "../../shared/file-diff.ts";
+import type { UnifiedDiff } from "@flint/host/files";
 import { RequestRefusal } from "../process/request-refusal.ts";
 import type { AcpProfile } from "../profiles.ts";
 import { type JsonObject, listOf, objectOf, textOf } from "../wire.ts";
@@ -15,7 +15,7 @@ export class ClientServices {
   readonly #files: FileService;
   readonly #terminals: Terminals | undefined;
 
-  constructor(sandbox: Sandbox, profile: AcpProfile, diff: FileDiff) {
+  constructor(sandbox: Sandbox, profile: AcpProfile, diff: UnifiedDiff) {
     this.#files = new FileService(sandbox, diff);
     this.#terminals = profile.terminal ? new Terminals(sandbox) : undefined;
   }

@@ -2,8 +2,8 @@ import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { orAborted, type Sandbox } from "@flint/core/ports";
+import type { UnifiedDiff } from "@flint/host/files";
 import type { Decision, FileUpdateChange, Item, ThreadSettings } from "@flint/protocol";
-import type { FileDiff } from "../../shared/file-diff.ts";
 import { RequestRefusal } from "../process/request-refusal.ts";
 import { type JsonObject, numberOf, textOf } from "../wire.ts";
 import type { Desk } from "./desk.ts";
@@ -24,9 +24,9 @@ interface Place {
 /** The files of the workspace, for agents that read and write them through their client. */
 export class FileService {
   readonly #sandbox: Sandbox;
-  readonly #diff: FileDiff;
+  readonly #diff: UnifiedDiff;
 
-  constructor(sandbox: Sandbox, diff: FileDiff) {
+  constructor(sandbox: Sandbox, diff: UnifiedDiff) {
     this.#sandbox = sandbox;
     this.#diff = diff;
   }

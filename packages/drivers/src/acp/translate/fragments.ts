@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { FileDiff, TextChange } from "../../shared/file-diff.ts";
+import type { FileRevision, UnifiedDiff } from "@flint/host/files";
 
 /** Larger files are shown as the agent tells them. */
 const LARGEST = 2_000_000;
@@ -9,11 +9,11 @@ const LARGEST = 2_000_000;
  * The diff of whole files, for an agent that tells only the lines which it changes. The rest is read from the file,
  * which may be as it was or changed already. What cannot be found there exactly once is left as it was told.
  */
-export function ofWholeFiles(diff: FileDiff, cwd: string): FileDiff {
+export function ofWholeFiles(diff: UnifiedDiff, cwd: string): UnifiedDiff {
   return (change) => diff(wholeChange(change, fileText(resolve(cwd, change.path))));
 }
 
-function wholeChange(change: TextChange, text: string | undefined): TextChange {
+function wholeChange(change: FileRevision, text: string | undefined): FileRevision {
   const { path, before, after } = change;
   if (text === undefined || before === undefined || after === undefined) return change;
   if (text === before || text === after) return change;

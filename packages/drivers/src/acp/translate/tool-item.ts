@@ -1,13 +1,13 @@
 import { isAbsolute, relative, resolve } from "node:path";
+import type { UnifiedDiff } from "@flint/host/files";
 import { type Action, type FileUpdateChange, LIMITS, type ThreadItem } from "@flint/protocol";
-import type { FileDiff } from "../../shared/file-diff.ts";
 import { blockText, firstText, type JsonObject, listOf, objectOf, textOf } from "../wire.ts";
 import { commandOf, diffsOf, type ToolCall } from "./tool-call.ts";
 
 /** What an item needs beside the call. */
 export interface ToolPlace {
   readonly cwd: string;
-  readonly diff: FileDiff;
+  readonly diff: UnifiedDiff;
 }
 
 /** What a call is shown as. It does not change once the item is there. */

@@ -1,8 +1,7 @@
 import { isAbsolute, relative, resolve } from "node:path";
-import { plainText, UNREADABLE } from "@flint/host/files";
+import { loadUnifiedDiff, plainText, UNREADABLE } from "@flint/host/files";
 import type { FileUpdateChange } from "@flint/protocol";
 import { blocksOf, type ClaudeFrame } from "@flint/protocol/claude";
-import { loadFileDiff } from "../../shared/file-diff.ts";
 import { isRecord, textField } from "../fields.ts";
 import type { FileChanges, ToolUse } from "./state.ts";
 import { toolKind } from "./tool-names.ts";
@@ -107,7 +106,7 @@ async function changeOf(
   after: string,
 ): Promise<FileUpdateChange> {
   const shown = shownPath(path, cwd);
-  const diff = (await loadFileDiff())({ path: shown, before, after });
+  const diff = (await loadUnifiedDiff())({ path: shown, before, after });
   return { path: shown, kind: before === undefined ? "add" : "modify", diff };
 }
 

@@ -1,12 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { needs, temporaryFolder } from "@flint/testkit";
+import { applyPatch } from "diff";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { exactDiff } from "./unified-diff.ts";
+import { loadUnifiedDiff, unifiedDiff } from "./unified-diff.ts";
 
 const diff = (before: string | undefined, after: string | undefined, newPath = "a") =>
-  exactDiff({ path: "a", newPath, before, after });
+  unifiedDiff({ path: "a", newPath, before, after });
 
 test("a change shows what goes and what comes, with three lines around it", async () => {
   const before = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
@@ -54,7 +55,7 @@ for (const [way, searchMs] of [
       writeFileSync(folder.join("file"), before);
       execFileSync("git", ["apply", "--whitespace=nowarn", "-"], {
         cwd: folder.path,
-        input: await exactDiff({ path: "file", before, after }, searchMs),
+        input: await unifiedDiff({ path: "file", before, after }, searchMs),
         stdio: ["pipe", "pipe", "pipe"],
       });
       expect(readFileSync(folder.join("file"), "utf8")).toBe(after);
@@ -62,3 +63,18 @@ for (const [way, searchMs] of [
     await fc.assert(property, { numRuns: 40, seed: 1 });
   });
 }
+
+const text = fc
+  .array(fc.constantFrom("one", "two", "", "\\ odd", "\n"), { maxLength: 12 })
+  .map((lines) => lines.join("\n"));
+
+test.each([200, -1])("a diff leads from one text to the other, searched for %i ms", async (searchMs) => {
+  const diffOf = await loadUnifiedDiff(searchMs);
+  fc.assert(
+    fc.property(text, text, (before, after) => {
+      fc.pre(before !== after);
+      expect(applyPatch(before, diffOf({ path: "a.txt", before, after }))).toBe(after);
+    }),
+    { numRuns: 50 },
+  );
+});
