@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
+  agentFolder,
   agentProgram,
   descendantsOf,
   leavesNoProcess,
@@ -11,11 +12,9 @@ import {
   WireClient,
   waitForExit,
 } from "@flint/testkit";
-import { expect, onTestFinished, vi } from "vitest";
+import { expect, vi } from "vitest";
 import { plainEnvironment } from "../server/plain-environment.ts";
 import { asMessage, completedItems, FLINT, initialize, paramsOf, runTurn, startThread } from "./server.ts";
-
-const FOLDERS = "/var/tmp/flint-agents-";
 
 /** How long after its server anything may still be there. */
 const WITHIN_MS = 2_000;
@@ -102,7 +101,7 @@ async function killed(agent: Agent): Promise<void> {
 
 /** A server whose agent is the real program on the offline model, through a wrapper that has a word to say first. */
 async function startServer(agent: Agent): Promise<{ wire: WireClient; workspace: string }> {
-  const folder = await newFolder();
+  const { path: folder } = await agentFolder();
   // Looks before the folder goes, which an agent that is just ending may still write to.
   leavesNoProcess(WITHIN_MS);
   const [workspace, home, state] = [join(folder, "workspace"), join(folder, "home"), join(folder, "state")];
@@ -121,13 +120,6 @@ async function startServer(agent: Agent): Promise<{ wire: WireClient; workspace:
   });
   await initialize(wire);
   return { wire, workspace };
-}
-
-/** Not in the system's temporary folder, of which confined programs see little. */
-async function newFolder(): Promise<string> {
-  const folder = await realpath(await mkdtemp(FOLDERS));
-  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-  return folder;
 }
 
 /** Has the agent run a command, and resolves when it sleeps. */

@@ -7,9 +7,8 @@ import { codexFrontend } from "@flint/frontends/codex";
 import { CODEX_HOST_REQUESTS } from "@flint/protocol/codex";
 import { streamTransport } from "@flint/rpc";
 import { composeEngine } from "@flint/server";
-import { agentProgram, needs, scriptedDriver, WireClient } from "@flint/testkit";
+import { agentFolder, agentProgram, needs, scriptedDriver, WireClient } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
-import { folder } from "../../packages/drivers/src/codex/testing/real-codex.ts";
 import { codexHost } from "../../packages/server/src/codex-host/codex-host.ts";
 import { hostScript } from "./codex/host-script.ts";
 import { differences, type Outcome, outcomeOf } from "./codex/outcome.ts";
@@ -32,14 +31,14 @@ async function workspaceIn(home: string): Promise<string> {
 }
 
 async function real(): Promise<Map<string, Outcome>> {
-  const home = await folder("host-there", onTestFinished);
+  const { path: home } = await agentFolder();
   const workspace = await workspaceIn(home);
   const options = { env: { CODEX_HOME: home }, cwd: workspace };
   return play(WireClient.spawn([agentProgram("codex") ?? "codex", "app-server"], options), workspace);
 }
 
 async function ours(): Promise<Map<string, Outcome>> {
-  const home = await folder("host-here", onTestFinished);
+  const { path: home } = await agentFolder();
   const workspace = await workspaceIn(home);
   const engine = composeEngine({ root: join(home, "flint"), cwd: workspace, drivers: [scriptedDriver()] });
   onTestFinished(() => engine.close());

@@ -1,7 +1,6 @@
 import { mkdir } from "node:fs/promises";
-import { agentProgram, needs, type Script, WireClient } from "@flint/testkit";
+import { agentFolder, agentProgram, needs, type Script, WireClient } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
-import { folder } from "../../packages/drivers/src/codex/testing/real-codex.ts";
 import { offlineModel } from "../../packages/drivers/src/testing/offline-model.ts";
 import { CodexDoorUnderTest } from "./codex/codex-door.ts";
 import { differences } from "./codex/outcome.ts";
@@ -10,7 +9,7 @@ import { SameScript } from "./codex/same-script.ts";
 /** The real app-server with the offline model. */
 async function real(): Promise<SameScript> {
   const model = await offlineModel(onTestFinished);
-  const home = await folder("compare", onTestFinished);
+  const { path: home } = await agentFolder();
   const cwd = `${home}/work`;
   await mkdir(cwd);
   const provider = `{name="flint",base_url="${model.url}/v1",wire_api="responses",request_max_retries=0}`;

@@ -1,10 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { agentProgram, type WireMessage } from "@flint/testkit";
+import { agentFolder, agentProgram, type WireMessage } from "@flint/testkit";
 import { Ajv, type ValidateFunction } from "ajv";
-import { onTestFinished } from "vitest";
 
 /** Numbers of Rust; that they are numbers is said beside it. */
 const FORMATS = ["int32", "int64", "uint", "uint16", "uint32", "uint64", "double"];
@@ -39,8 +38,7 @@ export class CodexSchemas {
 
   /** Has the real Codex print its schemas; they are gone with the test. */
   static async generate(): Promise<CodexSchemas> {
-    const folder = await mkdtemp("/var/tmp/flint-codex-schemas-");
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const { path: folder } = await agentFolder();
     const args = ["app-server", "generate-json-schema", "--experimental", "--out", folder];
     const env = { ...process.env, CODEX_HOME: folder };
     await promisify(execFile)(agentProgram("codex") ?? "codex", args, { env });

@@ -1,9 +1,8 @@
-import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { agentProgram, leavesNoProcess } from "@flint/testkit";
-import { onTestFinished } from "vitest";
+import { agentFolder, agentProgram, leavesNoProcess } from "@flint/testkit";
 import { plainEnvironment } from "../server/plain-environment.ts";
 
 /** The program that takes the place of `codex`. */
@@ -49,9 +48,7 @@ export interface SdkPlace {
 
 /** The real SDK on Flint and its offline model, with folders of its own; nothing may run when the test is over. */
 export async function sdkPlace(): Promise<SdkPlace> {
-  // The home of the real Codex must not lie in the system's temporary folder.
-  const folder = await realpath(await mkdtemp("/var/tmp/flint-sdk-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const { path: folder } = await agentFolder();
   leavesNoProcess();
   const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];
   await Promise.all([workspace, home].map((path) => mkdir(path)));

@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import {
+  agentFolder,
   agentProgram,
   leavesNoProcess,
   needs,
@@ -47,9 +48,7 @@ export class TuiPlace {
     configuration = "",
     { trustsWorkspace = true } = {},
   ): Promise<TuiPlace> {
-    // The home of the real Codex must not lie in the system's temporary folder.
-    const folder = await realpath(await mkdtemp("/var/tmp/flint-codex-tui-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+    const { path: folder } = await agentFolder();
     leavesNoProcess();
     await makeFolders(folder, configuration, trustsWorkspace);
     const [cwd, home] = [join(folder, "workspace"), join(folder, "home")];

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { agentProgram, leavesNoProcess, needs, type RealAgent } from "@flint/testkit";
-import { expect, onTestFinished } from "vitest";
+import { agentFolder, agentProgram, leavesNoProcess, needs, type RealAgent } from "@flint/testkit";
+import { expect } from "vitest";
 import { plainEnvironment } from "../server/plain-environment.ts";
 import type { Ran } from "./flint.ts";
 import { FLINT } from "./server.ts";
@@ -59,8 +59,7 @@ async function recorded(agent: Agent): Promise<void> {
 
 /** A folder apart from the system's temporary one, with a workspace and a home of its own. */
 async function newPlace(agent: Agent) {
-  const folder = await realpath(await mkdtemp("/var/tmp/flint-trace-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const { path: folder } = await agentFolder();
   const [workspace, home, state] = [join(folder, "workspace"), join(folder, "home"), join(folder, "state")];
   await Promise.all([workspace, home, state].map((path) => mkdir(path)));
   const command = JSON.stringify([agentProgram(agent) ?? agent]);

@@ -3,11 +3,11 @@ import { basename, join } from "node:path";
 import type { Driver, DriverSession } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
 import type { Action, ThreadSettings } from "@flint/protocol";
-import { agentProgram, leavesNoProcess, needs, RecordingTurn } from "@flint/testkit";
+import { agentFolder, agentProgram, leavesNoProcess, needs, RecordingTurn } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
 import { ClaudeDriver } from "./claude/driver.ts";
 import { CodexDriver } from "./codex/driver.ts";
-import { folder, HURRIED } from "./codex/testing/real-codex.ts";
+import { HURRIED } from "./codex/testing/real-codex.ts";
 import type { AgentOptions } from "./shared/agent-options.ts";
 import { offlineModel } from "./testing/offline-model.ts";
 
@@ -91,7 +91,7 @@ function shownAction(action: Action | undefined): unknown {
 async function settingUp(agent: "claude" | "codex") {
   leavesNoProcess();
   const model = await offlineModel(onTestFinished);
-  const place = await folder("words", onTestFinished);
+  const { path: place } = await agentFolder();
   const [cwd, stateFolder] = [join(place, "workspace"), join(place, "state")];
   await Promise.all([cwd, stateFolder].map((path) => mkdir(path)));
   await writeFile(join(cwd, "notes.txt"), "one\ntwo\nlast\n");

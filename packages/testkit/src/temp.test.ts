@@ -1,7 +1,14 @@
 import { existsSync } from "node:fs";
 import { mkdir, realpath, writeFile } from "node:fs/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { temporaryFolder } from "./temp.ts";
+import { agentFolder, isCovered, temporaryFolder } from "./temp.ts";
+
+test("a folder for agents lies outside of what is temporary or covered by a sandbox", async () => {
+  const { path } = await agentFolder();
+  expect([isCovered(path), existsSync(path)]).toEqual([false, true]);
+  expect(isCovered((await temporaryFolder()).path)).toBe(true);
+  expect([isCovered("/tmp"), isCovered("/tmporary"), isCovered("/run/user/0")]).toEqual([true, false, true]);
+});
 
 describe("a temporary folder", () => {
   test("is empty, absolute, and another one each time", async () => {

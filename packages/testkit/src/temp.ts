@@ -1,6 +1,6 @@
-import { rmSync } from "node:fs";
+import { accessSync, constants, rmSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { atTestEnd } from "./test-end.ts";
 
@@ -15,9 +15,45 @@ export interface TemporaryFolder {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Makes an empty folder. Outside of a test, call `remove` yourself. */
-export async function temporaryFolder(): Promise<TemporaryFolder> {
-  const path = await realpath(await mkdtemp(join(tmpdir(), "flint-test-")));
+/** Makes an empty folder in the system's temporary folder. Outside of a test, call `remove` yourself. */
+export function temporaryFolder(): Promise<TemporaryFolder> {
+  return folderIn(tmpdir());
+}
+
+/**
+ * Makes an empty folder for a real agent or a confined program: outside of the system's temporary folder, in which
+ * Codex runs without its sandbox, and outside of what Flint's own sandbox covers. Otherwise as `temporaryFolder`.
+ */
+export function agentFolder(): Promise<TemporaryFolder> {
+  return folderIn(agentPlace());
+}
+
+/** Whether a sandbox covers a path, or agents treat what lies there as temporary. */
+export function isCovered(path: string): boolean {
+  return ["/tmp", "/run", tmpdir()].some((folder) => path === folder || path.startsWith(`${folder}/`));
+}
+
+function agentPlace(): string {
+  const places = ["/var/tmp", homedir()].filter((place) => !isCovered(place) && isWritable(place));
+  const [first] = places;
+  if (first === undefined)
+    throw new Error(
+      "Real agents need a folder outside of /tmp: neither /var/tmp nor the home can be written.",
+    );
+  return first;
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false; // Not there, or not ours to write.
+  }
+}
+
+async function folderIn(parent: string): Promise<TemporaryFolder> {
+  const path = await realpath(await mkdtemp(join(parent, "flint-test-")));
   const remove = (): Promise<void> => rm(path, { recursive: true, force: true, maxRetries: 5 });
   atTestEnd(remove, () => rmSync(path, { recursive: true, force: true }));
   return { path, join: (...parts) => join(path, ...parts), remove, [Symbol.asyncDispose]: remove };

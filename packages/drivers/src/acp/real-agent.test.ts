@@ -1,16 +1,14 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { type Decision, mintId, type ThreadSettings } from "@flint/protocol";
-import { agentProgram, leavesNoProcess, needs, RecordingTurn } from "@flint/testkit";
+import { agentFolder, agentProgram, leavesNoProcess, needs, RecordingTurn } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
 import { type OfflineScript, offlineModel } from "../testing/offline-model.ts";
 import { AcpDriver } from "./driver.ts";
 import { acpProfile } from "./profiles.ts";
 
-/** Codex runs nothing for which its home lies below the system's temporary folder. */
-const PLACES = "/var/tmp/flint-codex-acp-";
 const [CODEX_ACP, CODEX] = [agentProgram("codex-acp"), agentProgram("codex")];
 const withAgent = needs(CODEX === undefined ? "codex" : "codex-acp");
 const LONG = 90_000;
@@ -128,10 +126,9 @@ withAgent(
 /** Codex over ACP on the offline model, which follows its script, or else does what it is asked. */
 async function codexAcp(script?: OfflineScript) {
   leavesNoProcess();
-  const place = await mkdtemp(PLACES);
-  const cwd = join(place, "work");
+  const place = await agentFolder();
+  const cwd = place.join("work");
   await mkdir(cwd);
-  onTestFinished(() => rm(place, { recursive: true, force: true, maxRetries: 5 }));
   const model = await offlineModel(onTestFinished, script);
   const sandbox = new CommandSandbox({ environment: process.env });
   const driver = new AcpDriver({
@@ -141,7 +138,7 @@ async function codexAcp(script?: OfflineScript) {
       environment: { CODEX_PATH: CODEX ?? "codex" },
     }),
     offlineModel: async () => model.url,
-    stateFolder: join(place, "state"),
+    stateFolder: place.join("state"),
     version: "0.0.0",
   });
   const settings: ThreadSettings = {

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lifecycleFaults, needs } from "@flint/testkit";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { seenScript } from "../testing/seen-script.ts";
 import type { ClaudeBench } from "./testing/claude-bench.ts";
 import { realClaude, run, turnOf } from "./testing/real-claude.ts";
@@ -97,7 +97,7 @@ test("the user's MCP servers are there, their calls are asked about and shown as
     type: "stdio",
     name: "library",
     command: process.execPath,
-    args: [await seenScript(MCP_SERVER, onTestFinished)],
+    args: [await seenScript(MCP_SERVER)],
     env,
   } as const;
   const session = await bench.open({ mcpServers: [server] });
@@ -119,7 +119,7 @@ test("[S2-76] a tool that a client offers is called there, beside the user's own
     type: "stdio",
     name: "library",
     command: process.execPath,
-    args: [await seenScript(MCP_SERVER, onTestFinished)],
+    args: [await seenScript(MCP_SERVER)],
     env: {},
   } as const;
   const clientTools = [lamp, { ...lamp, namespace: "house" }];
@@ -152,7 +152,7 @@ test("a server of the user that has the name of the client's tools keeps it, and
     type: "stdio",
     name: "client_tools",
     command: process.execPath,
-    args: [await seenScript(MCP_SERVER, onTestFinished)],
+    args: [await seenScript(MCP_SERVER)],
     env: {},
   } as const;
   const session = await bench.open({ clientTools: [greet], mcpServers: [own] });

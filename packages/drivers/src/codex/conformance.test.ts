@@ -1,6 +1,7 @@
 import { access } from "node:fs/promises";
 import { CommandSandbox } from "@flint/host/sandbox";
 import {
+  agentFolder,
   agentProgram,
   type DriverUnderTest,
   descendantsOf,
@@ -12,7 +13,7 @@ import { onTestFinished } from "vitest";
 import { type OfflineScript, offlineModel } from "../testing/offline-model.ts";
 import { CodexDriver } from "./driver.ts";
 import { APP_SERVER } from "./testing/codex-bench.ts";
-import { folder, HURRIED, realCodex } from "./testing/real-codex.ts";
+import { HURRIED, realCodex } from "./testing/real-codex.ts";
 
 /** What the model does first; Codex tries again by itself where that makes sense. */
 const FAILURES: Readonly<Record<ModelFailureKind, OfflineScript>> = {
@@ -30,10 +31,7 @@ else describeDriver("Codex", () => settingUp(PROGRAM));
 async function settingUp(program: string): Promise<DriverUnderTest> {
   const model = await offlineModel(onTestFinished);
   const sandbox = new CommandSandbox({ environment: process.env });
-  const [cwd, stateFolder] = await Promise.all([
-    folder("work", onTestFinished),
-    folder("state", onTestFinished),
-  ]);
+  const [{ path: cwd }, { path: stateFolder }] = await Promise.all([agentFolder(), agentFolder()]);
   let { url } = model;
   const options = realCodex({ program, sandbox, stateFolder, url: () => url });
   const anew = () => {

@@ -4,7 +4,7 @@ import type { McpServerConfig } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
 import type { ThreadSettings } from "@flint/protocol";
 import { lifecycleFaults, needs, RecordingTurn, waitForExit } from "@flint/testkit";
-import { describe, expect, onTestFinished } from "vitest";
+import { describe, expect } from "vitest";
 import { seenScript } from "../testing/seen-script.ts";
 import { code, codexBench, codexProcesses, contextOf, run } from "./testing/codex-bench.ts";
 
@@ -107,7 +107,7 @@ describe("the sandbox, seen by what happens", () => {
 describe("what Codex asks", () => {
   const lamps = async (): Promise<McpServerConfig> => ({
     ...{ type: "stdio", name: "lamps", command: process.execPath, env: {} },
-    args: [await seenScript(new URL("./testing/lamp-server.mjs", import.meta.url), onTestFinished)],
+    args: [await seenScript(new URL("./testing/lamp-server.mjs", import.meta.url))],
   });
 
   real("a tool of an MCP server that the user configured is asked about, called and told", async () => {

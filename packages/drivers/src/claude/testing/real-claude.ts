@@ -1,11 +1,11 @@
 import type { DriverSession } from "@flint/core/ports";
 import {
+  agentFolder,
   agentProgram,
   leavesNoProcess,
   RecordingTurn,
   type RecordingTurnOptions,
   realSandbox,
-  temporaryFolder,
 } from "@flint/testkit";
 import { onTestFinished } from "vitest";
 import { type BenchWishes, ClaudeBench } from "./claude-bench.ts";
@@ -13,7 +13,7 @@ import { type BenchWishes, ClaudeBench } from "./claude-bench.ts";
 /** A bench on the real program, for the running test, which may leave no process. */
 export async function realClaude(wishes: BenchWishes = {}): Promise<ClaudeBench> {
   leavesNoProcess();
-  const { path: folder } = await temporaryFolder();
+  const { path: folder } = await agentFolder();
   const sandbox = realSandbox();
   const command = [agentProgram("claude") ?? "claude"];
   return ClaudeBench.make({ folder, command, sandbox, atEnd: onTestFinished }, wishes);

@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import type { DriverSession, SessionSpec, TurnContext } from "@flint/core/ports";
 import type { ThreadSettings } from "@flint/protocol";
 import {
+  agentFolder,
   agentProgram,
   descendantsOf,
   leavesNoProcess,
@@ -12,7 +13,7 @@ import {
 import { onTestFinished } from "vitest";
 import { type OfflineScript, offlineModel } from "../../testing/offline-model.ts";
 import { CodexDriver } from "../driver.ts";
-import { folder, HURRIED, realCodex } from "./real-codex.ts";
+import { HURRIED, realCodex } from "./real-codex.ts";
 
 /** The real program with the offline model, and a folder to work in; the running test may leave no process. */
 export async function codexBench(script?: OfflineScript) {
@@ -20,8 +21,7 @@ export async function codexBench(script?: OfflineScript) {
   const program = agentProgram("codex");
   const sandbox = realSandbox();
   const model = await offlineModel(onTestFinished, script);
-  const folders = ["work", "state"].map((name) => folder(name, onTestFinished));
-  const [outside = "", stateFolder = ""] = await Promise.all(folders);
+  const [{ path: outside }, { path: stateFolder }] = await Promise.all([agentFolder(), agentFolder()]);
   const cwd = `${outside}/workspace`;
   await mkdir(cwd);
   const options = realCodex({ program, sandbox, stateFolder, url: () => model.url });

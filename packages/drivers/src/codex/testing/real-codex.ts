@@ -1,10 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
 import type { Sandbox } from "@flint/core/ports";
 import type { AgentOptions } from "../../shared/agent-options.ts";
 import type { CodexTiming } from "../process/timing.ts";
-
-/** A home of Codex below the system's temporary folder would have no sandbox. */
-const HOMES = "/var/tmp/flint-codex-";
 
 /** Ends the shared process soon after the last thread, so that a test leaves nothing. */
 export const HURRIED: Partial<CodexTiming> = { linger: 50 };
@@ -27,11 +23,4 @@ export function realCodex({ program, sandbox, url, stateFolder }: RealCodex): Ag
     sandbox,
     version: "0.0.0",
   };
-}
-
-/** A folder for the running test, apart from the system's temporary one: `folder("work", onTestFinished)`. */
-export async function folder(name: string, atEnd: (cleanUp: () => Promise<void>) => void): Promise<string> {
-  const path = await mkdtemp(`${HOMES}${name}-`);
-  atEnd(() => rm(path, { recursive: true, force: true, maxRetries: 5 }));
-  return path;
 }
