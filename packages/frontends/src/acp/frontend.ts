@@ -1,12 +1,21 @@
+import { Encoder, type Notification } from "../shared/encoder.ts";
 import type { Client, ClientHandler, Frontend } from "../shared/frontend.ts";
 import { AcpClientHandler } from "./client-handler.ts";
-import { type AcpOptions, SharedState } from "./shared-state.ts";
+import { type LastSessions, MemoryLastSessions, type SharedByClients } from "./client-state.ts";
 import { ACP } from "./vocabulary.ts";
 
+export type { LastSessions } from "./client-state.ts";
 export { LOGINS } from "./login.ts";
-export type { AcpOptions, LastSessions } from "./shared-state.ts";
 
-/** The Agent Client Protocol, for editors: its first version, and the second for clients that ask for it. */
+/** What a user can configure about the ACP front end. */
+export interface AcpOptions {
+  /** Whether the first new session of a client in a folder continues the last one of that kind of client there. */
+  readonly autoResume?: boolean | undefined;
+  /** Where the last sessions are recorded; in memory if absent. */
+  readonly lastSessions?: LastSessions;
+}
+
+/** The Agent Client Protocol for editors: version 1, and version 2 for clients that request it. */
 export function acpFrontend(options: AcpOptions = {}): Frontend {
   return new AcpFrontend(options);
 }
@@ -14,12 +23,12 @@ export function acpFrontend(options: AcpOptions = {}): Frontend {
 class AcpFrontend implements Frontend {
   readonly vocabulary = ACP;
   readonly initializeFirst = true;
-  // As the official agents read: an id is a string or a number, and what params are is for each method to say.
+  // As the official agents read: an id is a string or a number, and each method decides what its params are.
   readonly reading = { params: "any", ids: "plain" } as const;
-  readonly #shared: SharedState;
+  readonly #shared: SharedByClients;
 
-  constructor(options: AcpOptions) {
-    this.#shared = new SharedState(options);
+  constructor({ autoResume = false, lastSessions = new MemoryLastSessions() }: AcpOptions) {
+    this.#shared = { encoder: new Encoder<Notification>(ACP.header), autoResume, lastSessions };
   }
 
   serve(client: Client): ClientHandler {

@@ -5,27 +5,27 @@ import * as z from "zod/mini";
 const ofSession = { sessionId: z.string() };
 const Empty = foreignObject({});
 
-const Named = z.array(foreignObject({ name: z.string(), value: z.string() }));
+const NameValuePairs = z.array(foreignObject({ name: z.string(), value: z.string() }));
 
-/** An MCP server as clients describe it; without a `type` it is a program. */
+/** A client-provided MCP server; without a `type` it is a stdio server. */
 export const ClientMcpServer = z.union([
   foreignObject({
     type: z.enum(["http", "sse"]),
     name: z.string(),
     url: z.string(),
-    headers: nullish(Named),
+    headers: nullish(NameValuePairs),
   }),
   foreignObject({
     type: nullish(z.literal("stdio")),
     name: z.string(),
     command: z.string(),
     args: nullish(z.array(z.string())),
-    env: nullish(Named),
+    env: nullish(NameValuePairs),
   }),
 ]);
 export type ClientMcpServer = z.output<typeof ClientMcpServer>;
 
-/** One piece of a prompt. */
+/** One content block of a prompt. */
 export const PromptBlock = z.union([
   foreignObject({ type: z.literal("text"), text: z.string() }),
   foreignObject({
@@ -50,25 +50,25 @@ export type PromptBlock = z.output<typeof PromptBlock>;
 
 const Folder = z.string().check(z.startsWith("/", "must be an absolute path"), z.maxLength(4096));
 
-/** What a client wants the agent to know beside its own instructions; to replace those is not offered. */
+/** Instructions that are appended to the agent's own; replacing those is not supported. */
 const SystemPrompt = foreignObject({
   mode: z.literal("append"),
   content: z.array(foreignObject({ type: z.literal("text"), text: z.string() })).check(z.minLength(1)),
 });
 
-const SessionPlace = {
+const SessionSetup = {
   cwd: Folder,
   systemPrompt: nullish(SystemPrompt),
   _meta: z.optional(z.unknown()),
   additionalDirectories: nullish(z.array(Folder)),
   mcpServers: nullish(z.array(ClientMcpServer)),
 };
-/** Only those who take up a session may leave the servers out. */
-const NewPlace = { ...SessionPlace, mcpServers: z.array(ClientMcpServer) };
+/** In version 1, only `session/resume` and `session/fork` may leave out the MCP servers. */
+const NewSessionSetup = { ...SessionSetup, mcpServers: z.array(ClientMcpServer) };
 
 const Flags = nullish(z.looseObject({}));
 
-/** What a client can do, in either version of the protocol. */
+/** The capabilities that clients of either version declare. */
 export const ClientCapabilitiesInput = foreignObject({
   fs: nullish(foreignObject({ readTextFile: nullish(z.boolean()), writeTextFile: nullish(z.boolean()) })),
   terminal: nullish(z.boolean()),
@@ -85,23 +85,23 @@ export const ClientCapabilitiesInput = foreignObject({
 });
 export type ClientCapabilitiesInput = z.output<typeof ClientCapabilitiesInput>;
 
-const prompt = z.array(PromptBlock).check(z.minLength(1, "must hold at least one block"));
+const prompt = z.array(PromptBlock).check(z.minLength(1, "must have at least one block"));
 const SessionState = foreignObject({
   sessionId: z.string(),
   modes: nullish(z.unknown()),
   models: nullish(z.unknown()),
   configOptions: nullish(z.array(z.unknown())),
 });
-const OpenedState = foreignObject({
+const OpenSessionState = foreignObject({
   modes: nullish(z.unknown()),
   models: nullish(z.unknown()),
   configOptions: nullish(z.array(z.unknown())),
 });
 
-/** What clients of the first version may ask. */
+/** The requests of clients, of both versions. */
 export const ACP_REQUESTS = {
   initialize: request(
-    "Say hello and agree on a version.",
+    "Negotiate the protocol version and capabilities.",
     () =>
       foreignObject({
         protocolVersion: z.number(),
@@ -113,109 +113,109 @@ export const ACP_REQUESTS = {
     () => foreignObject({ protocolVersion: z.number() }),
   ),
   authenticate: request(
-    "Log in by one of the methods that `initialize` named.",
+    "Log in with one of the methods that `initialize` lists.",
     () => foreignObject({ methodId: z.string() }),
     () => Empty,
   ),
   logout: request(
-    "Forget who is logged in.",
+    "Log out.",
     () => Empty,
     () => Empty,
   ),
   "session/new": request(
-    "Begin a conversation in a folder.",
-    () => foreignObject(NewPlace),
+    "Start a session in a folder.",
+    () => foreignObject(NewSessionSetup),
     () => SessionState,
   ),
   "session/load": request(
-    "Take up a stored conversation; its history comes as updates before the answer.",
-    () => foreignObject({ ...ofSession, ...NewPlace }),
-    () => OpenedState,
+    "Open a stored session; its history is sent as updates before the response.",
+    () => foreignObject({ ...ofSession, ...NewSessionSetup }),
+    () => OpenSessionState,
   ),
   "session/resume": request(
-    "Take up a stored conversation without its history.",
+    "Open a stored session without its history.",
     () =>
       foreignObject({
         ...ofSession,
-        ...SessionPlace,
+        ...SessionSetup,
         replayFrom: nullish(foreignObject({ type: z.string() })),
       }),
-    () => OpenedState,
+    () => OpenSessionState,
   ),
   "session/list": request(
-    "The conversations, newest first.",
+    "List sessions, newest first.",
     () => foreignObject({ cwd: nullish(z.string()), cursor: nullish(z.string()) }),
     () => foreignObject({ sessions: z.array(z.unknown()), nextCursor: nullish(z.string()) }),
   ),
   "session/delete": request(
-    "Delete a conversation for good.",
+    "Delete a session permanently.",
     () => foreignObject(ofSession),
     () => Empty,
   ),
   "session/close": request(
-    "Leave a conversation; its work stops if nobody else follows it.",
+    "Close a session; its turn stops if no other client is subscribed to it.",
     () => foreignObject(ofSession),
     () => Empty,
   ),
   "session/prompt": request(
-    "Send a prompt. The answer comes when the turn has ended.",
+    "Send a prompt. In version 1 the response is sent when the turn has ended.",
     () => foreignObject({ ...ofSession, prompt }),
     () => foreignObject({ stopReason: z.string() }),
   ),
   "session/set_mode": request(
-    "Choose what the agent may do unasked.",
+    "Set what the agent may do without approval.",
     () => foreignObject({ ...ofSession, modeId: z.string() }),
     () => Empty,
   ),
   "session/set_model": request(
-    "Choose the model, as clients did before config options.",
+    "Set the model, in the form that preceded config options.",
     () => foreignObject({ ...ofSession, modelId: z.string() }),
     () => Empty,
   ),
   "session/set_config_option": request(
-    "Set a config option. Answers all of them.",
+    "Set a config option. The response has all of them.",
     () => foreignObject({ ...ofSession, configId: z.string(), value: z.union([z.string(), z.boolean()]) }),
     () => foreignObject({ configOptions: z.array(z.unknown()) }),
   ),
   "session/fork": request(
-    "A new conversation with the history of another.",
-    () => foreignObject({ ...ofSession, ...SessionPlace }),
+    "Start a session with the history of another.",
+    () => foreignObject({ ...ofSession, ...SessionSetup }),
     () => SessionState,
   ),
   "auth/login": request(
-    "Log in, as it is called in the second version.",
+    "Log in, in version 2.",
     () => foreignObject({ methodId: z.string() }),
     () => Empty,
   ),
   "auth/logout": request(
-    "Log out, as it is called in the second version.",
+    "Log out, in version 2.",
     () => Empty,
     () => Empty,
   ),
   "session/status": request(
-    "Whether a conversation is open or only saved.",
+    "Whether a session is open or only saved.",
     () => foreignObject(ofSession),
     () => foreignObject({ status: z.string() }),
   ),
   "session/set_title": request(
-    "Name a conversation.",
+    "Set the title of a session.",
     () => foreignObject({ ...ofSession, title: z.string().check(z.minLength(1), z.maxLength(500)) }),
     () => foreignObject({ title: z.string() }),
   ),
   "auth/status": request(
-    "Who the agent works as.",
+    "The account that the agent uses.",
     () => Empty,
     () => foreignObject({ state: z.string() }),
   ),
   "_session/steering": request(
-    "Give input to the running turn.",
+    "Add input to the running turn.",
     () => foreignObject({ ...ofSession, prompt }),
     () => foreignObject({ outcome: z.string() }),
   ),
 } as const;
 
-/** What only one of the versions knows. */
-const ONLY: Readonly<Record<string, 1 | 2>> = {
+/** The requests that only one version has. */
+const ONLY_IN: Readonly<Record<string, 1 | 2>> = {
   authenticate: 1,
   logout: 1,
   "session/load": 1,
@@ -227,21 +227,21 @@ const ONLY: Readonly<Record<string, 1 | 2>> = {
 
 /** The requests of a version. */
 export function requestsOf(version: 1 | 2): readonly string[] {
-  return Object.keys(ACP_REQUESTS).filter((name) => (ONLY[name] ?? version) === version);
+  return Object.keys(ACP_REQUESTS).filter((name) => (ONLY_IN[name] ?? version) === version);
 }
 
-/** What a request takes in a version: in the second, nobody has to say that there are no MCP servers. */
+/** The row of a request in a version: in version 2, `session/new` may leave out the MCP servers. */
 export function rowOf(name: AcpRequest, version: 1 | 2): RequestRow {
-  return version === 2 && name === "session/new" ? NEW_V2 : ACP_REQUESTS[name];
+  return version === 2 && name === "session/new" ? NEW_SESSION_V2 : ACP_REQUESTS[name];
 }
 
-const NEW_V2 = request(
-  "Begin a conversation in a folder.",
-  () => foreignObject(SessionPlace),
+const NEW_SESSION_V2 = request(
+  "Start a session in a folder.",
+  () => foreignObject(SessionSetup),
   () => SessionState,
 );
 
 /** The name of a request. */
 export type AcpRequest = keyof typeof ACP_REQUESTS;
-/** What a request takes. */
+/** The params of a request. */
 export type AcpParams<Name extends AcpRequest> = z.output<(typeof ACP_REQUESTS)[Name]["params"]>;

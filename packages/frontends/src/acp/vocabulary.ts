@@ -9,7 +9,7 @@ import {
 import * as z from "zod/mini";
 import { ACP_REQUESTS } from "./requests.ts";
 
-/** The numbers that ACP adds to those of JSON-RPC. */
+/** The error codes that ACP adds to those of JSON-RPC. */
 export const ACP_CODES = {
   authRequired: -32_000,
   resourceNotFound: -32_002,
@@ -19,26 +19,24 @@ export const ACP_CODES = {
 
 const RequestId = z.union([z.string(), z.number(), z.null()]);
 
-/** What clients tell without waiting for an answer. */
+/** The notifications of clients. */
 export const ACP_NOTIFICATIONS = {
-  "session/cancel": notification("Stop the work on a prompt.", () =>
+  "session/cancel": notification("Stop the work on the prompts of a session.", () =>
     foreignObject({ sessionId: z.string() }),
   ),
-  "$/cancel_request": notification("Nobody waits for the answer to a request any more.", () =>
-    foreignObject({ requestId: RequestId }),
-  ),
+  "$/cancel_request": notification("Cancel a request.", () => foreignObject({ requestId: RequestId })),
 } as const;
 
-/** The client's answer to a request for permission. */
-export const PermissionAnswer = foreignObject({
+/** The response to `session/request_permission`. */
+export const PermissionResponse = foreignObject({
   outcome: foreignObject({ outcome: z.string(), optionId: nullish(z.string()) }),
 });
 
-/** A file as it stands in the editor. */
-export const FileAnswer = foreignObject({ content: z.string() });
+/** The response to `fs/read_text_file`. */
+export const ReadTextFileResponse = foreignObject({ content: z.string() });
 
-/** The client's answer to a form. */
-export const ElicitationAnswer = foreignObject({
+/** The response to `elicitation/create`. */
+export const ElicitationResponse = foreignObject({
   action: z.string(),
   content: nullish(z.record(z.string(), z.unknown())),
 });
@@ -51,26 +49,26 @@ export const ACP = defineVocabulary({
   notifications: ACP_NOTIFICATIONS,
   serverRequests: {
     "session/request_permission": request(
-      "May the agent do this?",
+      "Ask the user for permission.",
       () => foreignObject({ sessionId: z.string(), toolCall: z.unknown(), options: z.array(z.unknown()) }),
-      () => PermissionAnswer,
+      () => PermissionResponse,
     ),
     "fs/read_text_file": request(
-      "A file as it stands in the editor.",
+      "Read a file as it is in the editor, saved or not.",
       () => foreignObject({ sessionId: z.string(), path: z.string() }),
-      () => FileAnswer,
+      () => ReadTextFileResponse,
     ),
     "elicitation/create": request(
-      "The agent wants to know something from the user.",
+      "Ask the user questions in a form.",
       () => foreignObject({ mode: z.string(), message: z.string(), requestedSchema: z.unknown() }),
-      () => ElicitationAnswer,
+      () => ElicitationResponse,
     ),
   },
   serverNotifications: {
-    "session/update": notification("What happens in a conversation.", () =>
+    "session/update": notification("An update of a session.", () =>
       foreignObject({ sessionId: z.string(), update: foreignObject({ sessionUpdate: z.string() }) }),
     ),
-    "$/cancel_request": notification("Somebody else has answered a request.", () =>
+    "$/cancel_request": notification("Cancel a request that another client has answered.", () =>
       foreignObject({ requestId: RequestId }),
     ),
   },

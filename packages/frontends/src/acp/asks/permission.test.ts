@@ -9,9 +9,13 @@ const OFFERED: RuleSuggestion = {
 
 const selected = (optionId: unknown) => ({ outcome: { outcome: "selected", optionId } });
 const REJECTED = { outcome: "deny", scope: "once", message: "The user rejected it." };
-const NOT_UNDERSTOOD = { outcome: "deny", scope: "once", message: "The client's answer was not understood." };
+const NOT_UNDERSTOOD = {
+  outcome: "deny",
+  scope: "once",
+  message: "The client's answer was not understood.",
+};
 
-describe("an answer to a request for permission", () => {
+describe("a response to a permission request", () => {
   test.each([
     [selected("allow_once"), { outcome: "allow", scope: "once" }],
     [selected("allow_always"), { outcome: "allow", scope: "always" }],
@@ -22,8 +26,8 @@ describe("an answer to a request for permission", () => {
       { outcome: { outcome: "cancelled" } },
       { outcome: "cancel", scope: "once", message: "The user cancelled it." },
     ],
-  ])("%j is %j", (answer, decision) => {
-    expect(decisionOf(answer, [OFFERED])).toEqual(decision);
+  ])("%j means %j", (response, decision) => {
+    expect(decisionOf(response, [OFFERED])).toEqual(decision);
   });
 
   test.each([
@@ -34,11 +38,11 @@ describe("an answer to a request for permission", () => {
     { outcome: { outcome: "selected" } },
     { outcome: "allow_once" },
     null,
-  ])("%j was not offered, and is a no", (answer) => {
-    expect(decisionOf(answer, [OFFERED])).toEqual(NOT_UNDERSTOOD);
+  ])("%j was not offered and is a denial", (response) => {
+    expect(decisionOf(response, [OFFERED])).toEqual(NOT_UNDERSTOOD);
   });
 
-  test("that takes a rule is a no where none was offered", () => {
+  test("with a rule is a denial if no rule was offered", () => {
     expect(decisionOf(selected("allow_always:npm"))).toEqual(NOT_UNDERSTOOD);
   });
 });

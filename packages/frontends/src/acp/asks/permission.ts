@@ -1,27 +1,32 @@
 import type { PermissionOption } from "@agentclientprotocol/sdk";
 import { type Approval, type Decision, describeRule, type RuleSuggestion } from "@flint/protocol";
-import { PermissionAnswer } from "../vocabulary.ts";
+import { PermissionResponse } from "../vocabulary.ts";
 
-const ALLOW_ONCE = "allow_once";
-const ALLOW_ALWAYS = "allow_always";
-const REJECT_ONCE = "reject_once";
-const REJECT_ALWAYS = "reject_always";
-const RULE_PREFIX = `${ALLOW_ALWAYS}:`;
+const RULE_PREFIX = "allow_always:";
 
 const NOT_UNDERSTOOD: Decision = {
   outcome: "deny",
   scope: "once",
   message: "The client's answer was not understood.",
 };
+const REJECTED: Decision = { outcome: "deny", scope: "once", message: "The user rejected it." };
 
-/** What the user may answer. A rule that covers more than exactly this says what it covers. */
+/** What each option means, by its id. */
+const DECISIONS: ReadonlyMap<string, Decision> = new Map<string, Decision>([
+  ["allow_once", { outcome: "allow", scope: "once" }],
+  ["allow_always", { outcome: "allow", scope: "always" }],
+  ["reject_once", REJECTED],
+  ["reject_always", REJECTED],
+]);
+
+/** The options of a permission request. An option that grants more than this very action says what it covers. */
 export function permissionOptions({ suggestions = [] }: Approval): PermissionOption[] {
   return [
-    { optionId: ALLOW_ONCE, name: "Allow", kind: "allow_once" },
+    { optionId: "allow_once", name: "Allow", kind: "allow_once" },
     ...suggestions.map(ruleOption),
-    { optionId: ALLOW_ALWAYS, name: "Always allow exactly this", kind: "allow_always" },
-    { optionId: REJECT_ONCE, name: "Reject", kind: "reject_once" },
-    { optionId: REJECT_ALWAYS, name: "Never in this session", kind: "reject_always" },
+    { optionId: "allow_always", name: "Always allow exactly this", kind: "allow_always" },
+    { optionId: "reject_once", name: "Reject", kind: "reject_once" },
+    { optionId: "reject_always", name: "Reject for this session", kind: "reject_always" },
   ];
 }
 
@@ -33,9 +38,9 @@ function ruleOption(suggestion: RuleSuggestion): PermissionOption {
   };
 }
 
-/** What a client's answer means. Whatever is not plainly a yes is a no, also one that takes a rule nobody offered. */
-export function decisionOf(answer: unknown, suggestions: Approval["suggestions"] = []): Decision {
-  const chosen = optionOf(answer);
+/** The decision in a client's response. Anything but an offered option that allows is a denial. */
+export function decisionOf(response: unknown, suggestions: Approval["suggestions"] = []): Decision {
+  const chosen = optionOf(response);
   if (chosen === undefined) return NOT_UNDERSTOOD;
   if (chosen === "cancelled") return { outcome: "cancel", scope: "once", message: "The user cancelled it." };
   if (chosen.startsWith(RULE_PREFIX)) {
@@ -43,27 +48,17 @@ export function decisionOf(answer: unknown, suggestions: Approval["suggestions"]
     const isOffered = suggestions.some(({ id }) => id === rule);
     return isOffered ? { outcome: "allow", scope: "always", rule } : NOT_UNDERSTOOD;
   }
-  switch (chosen) {
-    case ALLOW_ONCE:
-      return { outcome: "allow", scope: "once" };
-    case ALLOW_ALWAYS:
-      return { outcome: "allow", scope: "always" };
-    case REJECT_ONCE:
-    case REJECT_ALWAYS:
-      return { outcome: "deny", scope: "once", message: "The user rejected it." };
-    default:
-      return NOT_UNDERSTOOD;
-  }
+  return DECISIONS.get(chosen) ?? NOT_UNDERSTOOD;
 }
 
-/** Whether an answer is a no that holds for the session. */
-export function remembersNo(answer: unknown): boolean {
-  return optionOf(answer) === REJECT_ALWAYS;
+/** Whether a response rejects the action for the whole session. */
+export function isRejectAlways(response: unknown): boolean {
+  return optionOf(response) === "reject_always";
 }
 
-/** The option that was chosen, or `cancelled`, which is no option of ours. */
-export function optionOf(answer: unknown): string | undefined {
-  const parsed = PermissionAnswer.safeParse(answer);
+/** The id of the chosen option, or `cancelled`, which is not an option. */
+export function optionOf(response: unknown): string | undefined {
+  const parsed = PermissionResponse.safeParse(response);
   if (!parsed.success) return undefined;
   const { outcome, optionId } = parsed.data.outcome;
   if (outcome === "cancelled") return "cancelled";

@@ -1,5 +1,5 @@
 import type { QuestionRequest, UserQuestion } from "@flint/protocol";
-import { ElicitationAnswer } from "../vocabulary.ts";
+import { ElicitationResponse } from "../vocabulary.ts";
 import { optionOf } from "./permission.ts";
 
 /** Answers by question id; undefined if the user declined to answer. */
@@ -47,7 +47,7 @@ function fieldOf({ header, question, options = [], multiple }: UserQuestion): ob
 }
 
 function formAnswers(response: unknown, questions: readonly UserQuestion[]): QuestionAnswer {
-  const parsed = ElicitationAnswer.safeParse(response);
+  const parsed = ElicitationResponse.safeParse(response);
   if (!parsed.success || parsed.data.action !== "accept") return undefined;
   const content = new Map(Object.entries(parsed.data.content ?? {}));
   return Object.fromEntries(questions.map(({ id }) => [id, { answers: stringsOf(content.get(id)) }]));

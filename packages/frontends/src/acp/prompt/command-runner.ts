@@ -1,37 +1,36 @@
 import { inputText, mintId, type UserInput } from "@flint/protocol";
-import type { Client } from "../../shared/frontend.ts";
+import type { CoreCalls } from "../../shared/core-calls.ts";
 import { agentOf } from "../sessions/config-options.ts";
 import type { AcpSession } from "../sessions/session.ts";
 import type { SessionSettings } from "../sessions/settings.ts";
 import type { Command } from "./commands.ts";
-import { followUp, sendInput } from "./sent-input.ts";
-import type { InputEnd, InputWatch } from "./turns.ts";
+import { followUp, type InputCallbacks, type InputResult, sendInput } from "./pending-inputs.ts";
 
-/** Flint's own commands, which a client sends as prompts. */
-export class OwnCommands {
-  readonly #client: Client;
+/** Runs Flint's own commands, which clients send as prompts. */
+export class CommandRunner {
+  readonly #core: CoreCalls;
   readonly #settings: SessionSettings;
 
-  constructor(client: Client, settings: SessionSettings) {
-    this.#client = client;
+  constructor(core: CoreCalls, settings: SessionSettings) {
+    this.#core = core;
     this.#settings = settings;
   }
 
-  /** Does what a command says. */
-  async run(session: AcpSession, command: Command, watch: InputWatch): Promise<void> {
+  /** Runs a command. Rejects if it cannot be started. */
+  async run(session: AcpSession, command: Command, callbacks: InputCallbacks): Promise<void> {
     switch (command.name) {
       case "agent":
-        return this.#agent(session, command.agent, command.input, watch);
+        return this.#agent(session, command.agent, command.input, callbacks);
       case "duet":
-        return this.#duet(session, command.agents, command.input, watch);
+        return this.#duet(session, command.agents, command.input, callbacks);
       case "model":
-        return this.#chooseModel(session, command.argument, watch);
+        return this.#model(session, command.argument, callbacks);
       case "mode":
-        return this.#chooseMode(session, command.argument, watch);
+        return this.#mode(session, command.argument, callbacks);
       case "compact":
-        return this.#compact(session, watch);
+        return this.#compact(session, callbacks);
       case "review":
-        return this.#review(session, command.argument, watch);
+        return this.#review(session, command.argument, callbacks);
     }
   }
 
@@ -39,93 +38,92 @@ export class OwnCommands {
     session: AcpSession,
     agent: string,
     input: readonly UserInput[],
-    watch: InputWatch,
+    callbacks: InputCallbacks,
   ): Promise<void> {
-    if (input.length === 0) return this.#chooseModel(session, agent, watch);
-    sendInput(session, { input: [...input], model: agent }, watch);
+    if (input.length === 0) return this.#model(session, agent, callbacks);
+    sendInput(session, { input: [...input], model: agent }, callbacks);
   }
 
-  /** The first agent does it; then the second looks at it with fresh eyes, and goes on. */
+  /** The first agent works on the task; the second reviews the result and improves it. */
   async #duet(
     session: AcpSession,
     named: readonly string[],
     input: readonly UserInput[],
-    watch: InputWatch,
+    callbacks: InputCallbacks,
   ): Promise<void> {
     const [first, second] = await this.#pair(session, named);
     if (input.length === 0 || first === undefined || second === undefined) {
-      const problem =
-        first === undefined || second === undefined ? "needs two agents" : "needs something to do";
-      return spoken(session, watch, `/duet ${problem}: /duet [agent] [agent] what to do\n`);
+      const problem = first === undefined || second === undefined ? "needs two agents" : "needs a task";
+      return respond(session, callbacks, `/duet ${problem}: /duet [agent] [agent] task\n`);
     }
-    const review = `Another agent has just worked on this request:\n\n${inputText(input)}\n\nLook at what it did. Correct what is wrong, do what is missing, and say what you changed.`;
-    const onEnd = (end: InputEnd): void => {
-      if (end.kind !== "turn" || end.turn.status !== "completed") {
-        watch.onEnd(end);
+    const review = `Another agent has just worked on this request:\n\n${inputText(input)}\n\nReview what it did. Correct what is wrong, add what is missing, and say what you changed.`;
+    const onEnd = (result: InputResult): void => {
+      if (result.kind !== "turn" || result.turn.status !== "completed") {
+        callbacks.onEnd(result);
         return;
       }
-      const wishes = { input: [{ type: "text" as const, text: review }], model: second, isNudge: true };
-      sendInput(session, wishes, followUp(watch));
+      const next = { input: [{ type: "text" as const, text: review }], model: second, isSynthetic: true };
+      sendInput(session, next, followUp(callbacks));
     };
-    sendInput(session, { input: [...input], model: first }, { ...watch, onEnd });
+    sendInput(session, { input: [...input], model: first }, { ...callbacks, onEnd });
   }
 
-  /** Those that were named, then the one at work, then the others. */
+  /** The named agents first, then the current one, then all others. */
   async #pair(session: AcpSession, named: readonly string[]): Promise<readonly string[]> {
     const agents = await this.#settings.agents();
     const current = agentOf(session.settings?.model ?? "");
     return [...new Set([...named, current, ...agents])].filter((agent) => agents.includes(agent));
   }
 
-  async #chooseModel(session: AcpSession, wanted: string, watch: InputWatch): Promise<void> {
+  async #model(session: AcpSession, model: string, callbacks: InputCallbacks): Promise<void> {
     const settings = this.#settings;
-    if (wanted === "") {
+    if (model === "") {
       const models = (await settings.models()).map(({ id }) => `- ${id}`);
-      return spoken(session, watch, `The models are:\n${models.join("\n")}\n`);
+      return respond(session, callbacks, `Models:\n${models.join("\n")}\n`);
     }
-    await settings.setModel(session, wanted, () => undefined);
-    spoken(session, watch, `${session.settings?.model ?? wanted} goes on from here.\n`);
+    await settings.setModel(session, model, () => undefined);
+    respond(session, callbacks, `The model is now ${session.settings?.model ?? model}.\n`);
   }
 
-  async #chooseMode(session: AcpSession, wanted: string, watch: InputWatch): Promise<void> {
+  async #mode(session: AcpSession, mode: string, callbacks: InputCallbacks): Promise<void> {
     const settings = this.#settings;
-    if (wanted === "") {
+    if (mode === "") {
       const { modes } = await settings.read(session);
       const lines = modes.availableModes.map(({ id, description }) => `- ${id}: ${description ?? ""}`);
-      return spoken(session, watch, `The modes are:\n${lines.join("\n")}\nNow: ${modes.currentModeId}\n`);
+      return respond(
+        session,
+        callbacks,
+        `Modes:\n${lines.join("\n")}\nThe mode is ${modes.currentModeId}.\n`,
+      );
     }
-    await settings.setMode(session, wanted, () => undefined);
-    spoken(session, watch, `The mode is ${wanted}.\n`);
+    await settings.setMode(session, mode, () => undefined);
+    respond(session, callbacks, `The mode is now ${mode}.\n`);
   }
 
-  async #compact(session: AcpSession, watch: InputWatch): Promise<void> {
-    const client = this.#client;
-    session.prompts.follow(
-      (begun) =>
-        client.core.call("thread/compact/start", { threadId: session.id }, ({ turn }) => begun(turn.id)),
-      watch,
+  async #compact(session: AcpSession, callbacks: InputCallbacks): Promise<void> {
+    const params = { threadId: session.id };
+    session.inputs.track(
+      (started) => this.#core.call("thread/compact/start", params, ({ turn }) => started(turn.id)),
+      callbacks,
     );
   }
 
-  async #review(session: AcpSession, instructions: string, watch: InputWatch): Promise<void> {
-    const client = this.#client;
+  async #review(session: AcpSession, instructions: string, callbacks: InputCallbacks): Promise<void> {
     const uncommitted = { type: "uncommittedChanges" } as const;
     const target = instructions === "" ? uncommitted : ({ type: "custom", instructions } as const);
-    session.prompts.follow(
-      (begun) =>
-        client.core.call("review/start", { threadId: session.id, target, delivery: "inline" }, ({ turn }) =>
-          begun(turn.id),
-        ),
-      watch,
+    const params = { threadId: session.id, target, delivery: "inline" } as const;
+    session.inputs.track(
+      (started) => this.#core.call("review/start", params, ({ turn }) => started(turn.id)),
+      callbacks,
     );
   }
 }
 
-/** Answers a prompt without a turn. */
-function spoken(session: AcpSession, watch: InputWatch, text: string): void {
-  watch.onInserted?.(mintId());
-  session.works(true);
-  session.say(text);
-  session.works(false);
-  watch.onEnd({ kind: "done" });
+/** Answers a prompt with a message, without a turn. */
+function respond(session: AcpSession, callbacks: InputCallbacks, text: string): void {
+  callbacks.onInserted?.(mintId());
+  session.setBusy(true);
+  session.sendMessage(text);
+  session.setBusy(false);
+  callbacks.onEnd({ kind: "done" });
 }

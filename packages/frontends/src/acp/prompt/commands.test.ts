@@ -1,48 +1,48 @@
 import { scriptedDriver } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { acpBench } from "../testing/setup.ts";
+import { setUpAcp } from "../testing/setup.ts";
 import { commandIn } from "./commands.ts";
 
 const text = (value: string) => [{ type: "text" as const, text: value }];
 
 async function twoAgents() {
-  const claude = scriptedDriver({ id: "claude", scripts: (said) => [{ text: `claude: ${said}\n` }] });
-  const codex = scriptedDriver({ id: "codex", scripts: (said) => [{ text: `codex: ${said}\n` }] });
-  const bench = await acpBench({}, { drivers: [claude, codex] });
-  return { ...bench, claude, codex };
+  const claude = scriptedDriver({ id: "claude", scripts: (prompt) => [{ text: `claude: ${prompt}\n` }] });
+  const codex = scriptedDriver({ id: "codex", scripts: (prompt) => [{ text: `codex: ${prompt}\n` }] });
+  const setup = await setUpAcp({}, { drivers: [claude, codex] });
+  return { ...setup, claude, codex };
 }
 
-describe("commands at the ACP door", () => {
-  test("the commands there are include every agent [S3-16]", async () => {
+describe("ACP commands", () => {
+  test("include one for every agent [S3-16]", async () => {
     const { connect, path } = await twoAgents();
     const client = await connect();
-    await client.begin(path);
+    await client.newSession(path);
     const [update] = await client.until(() => {
-      const told = client.of("available_commands_update");
-      return told.length > 0 ? told : undefined;
+      const sent = client.of("available_commands_update");
+      return sent.length > 0 ? sent : undefined;
     });
     expect(update?.availableCommands.map(({ name }) => name)).toEqual([
       ...["claude", "codex", "duet", "model", "mode", "compact", "review"],
     ]);
   });
 
-  test("a prompt goes to the agent that it names, which goes on with the conversation", async () => {
+  test("hand the conversation to the agent that a prompt names", async () => {
     const { connect, path, codex } = await twoAgents();
     const client = await connect();
-    const session = await client.begin(path);
+    const session = await client.newSession(path);
     await client.prompt(session, "hello");
     await client.prompt(session, "/codex and you?");
-    expect(client.said).toContain("claude: hello");
+    expect(client.agentText).toContain("claude: hello");
     expect(codex.turns[0]?.input.at(-1)).toEqual({ type: "text", text: "and you?" });
     await client.prompt(session, "/claude");
     await client.prompt(session, "back again");
-    expect(client.said).toContain("claude: back again");
+    expect(client.agentText).toContain("claude: back again");
   });
 
-  test("in a duet the second agent reviews what the first did, in one prompt [S3-10]", async () => {
+  test("let a second agent review what the first did, in one prompt [S3-10]", async () => {
     const { connect, path, claude, codex } = await twoAgents();
     const client = await connect();
-    const session = await client.begin(path);
+    const session = await client.newSession(path);
     expect(await client.prompt(session, "/duet codex claude write a poem")).toEqual({
       stopReason: "end_turn",
     });
@@ -53,38 +53,40 @@ describe("commands at the ACP door", () => {
     expect(client.of("user_message_chunk")).toHaveLength(1);
   });
 
-  test("models and modes are listed and chosen by command, without a turn", async () => {
+  test("list and set models and modes without a turn", async () => {
     const { connect, path, codex } = await twoAgents();
     const client = await connect();
-    const session = await client.begin(path);
+    const session = await client.newSession(path);
     await client.prompt(session, "/model");
-    expect(client.said).toContain("- codex/swift");
+    expect(client.agentText).toContain("- codex/swift");
     await client.prompt(session, "/model codex/swift");
     await client.prompt(session, "/mode auto");
     await client.prompt(session, "go");
     expect(codex.turns[0]?.settings).toMatchObject({ model: "codex/swift", approvalPolicy: "never" });
-    await expect(client.prompt(session, "/mode nonsense")).rejects.toMatchObject({ code: -32602 });
+    await expect(client.prompt(session, "/mode unknown")).rejects.toMatchObject({ code: -32602 });
   });
 
-  test("a review and a compaction are turns of their own", async () => {
+  test("start reviews and compactions as turns", async () => {
     const { connect, path, claude } = await twoAgents();
     const client = await connect();
-    const session = await client.begin(path);
+    const session = await client.newSession(path);
     await client.prompt(session, "hello");
     expect(await client.prompt(session, "/review the tests")).toEqual({ stopReason: "end_turn" });
     expect(await client.prompt(session, "/compact")).toEqual({ stopReason: "end_turn" });
     expect(claude.turns.map(({ kind }) => kind)).toEqual(["prompt", "review", "compact"]);
   });
 
-  test("work that runs out of steps goes on while its plan has steps left, a few times [S3-10, S3-27]", async () => {
+  test("a turn that is out of steps continues a few times while its plan has open entries [S3-10, S3-27]", async () => {
     const fail = { message: "too many steps", errorInfo: "TurnLimitReached" };
     const plan = [
       { step: "one", status: "completed" as const },
       { step: "two", status: "pending" as const },
     ];
-    const { connect, path, driver } = await acpBench({ scripts: () => [{ plan }, { fail }] });
+    const { connect, path, driver } = await setUpAcp({ scripts: () => [{ plan }, { fail }] });
     const client = await connect();
-    expect(await client.prompt(await client.begin(path), "go")).toEqual({ stopReason: "max_turn_requests" });
+    expect(await client.prompt(await client.newSession(path), "go")).toEqual({
+      stopReason: "max_turn_requests",
+    });
     expect(driver.turns.map(({ input }) => input)).toEqual([
       text("go"),
       ...Array.from({ length: 5 }, () => text("continue")),
@@ -92,12 +94,14 @@ describe("commands at the ACP door", () => {
     expect(client.of("user_message_chunk")).toHaveLength(5);
   });
 
-  test("work that runs out of steps with nothing left to do ends [S3-27]", async () => {
+  test("a turn that is out of steps ends if its plan is complete [S3-27]", async () => {
     const fail = { message: "too many steps", errorInfo: "TurnLimitReached" };
     const plan = [{ step: "one", status: "completed" as const }];
-    const { connect, path, driver } = await acpBench({ scripts: () => [{ plan }, { fail }] });
+    const { connect, path, driver } = await setUpAcp({ scripts: () => [{ plan }, { fail }] });
     const client = await connect();
-    expect(await client.prompt(await client.begin(path), "go")).toEqual({ stopReason: "max_turn_requests" });
+    expect(await client.prompt(await client.newSession(path), "go")).toEqual({
+      stopReason: "max_turn_requests",
+    });
     expect(driver.turns).toHaveLength(1);
   });
 
@@ -111,7 +115,7 @@ describe("commands at the ACP door", () => {
     ["/init", undefined],
     ["/etc/passwd is a file", undefined],
     ["what is /claude?", undefined],
-  ])("%j is read as %j", (said, command) => {
-    expect(commandIn(text(said), ["claude", "codex"])).toEqual(command);
+  ])("%j is parsed as %j", (prompt, command) => {
+    expect(commandIn(text(prompt), ["claude", "codex"])).toEqual(command);
   });
 });

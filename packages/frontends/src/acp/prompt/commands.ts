@@ -1,19 +1,19 @@
 import type { UserInput } from "@flint/protocol";
 import { agentOf, type LegacyModels } from "../sessions/config-options.ts";
 
-/** The commands that are there whatever agents there are. */
+/** The commands that do not depend on the agents. */
 const COMMANDS = {
   duet: {
-    description: "One agent does it, another reviews it and goes on",
-    hint: "[agent] [agent] what to do",
+    description: "One agent does it, another reviews and improves it",
+    hint: "[agent] [agent] task",
   },
   model: { description: "Choose the agent and its model", hint: "model" },
-  mode: { description: "Choose what the agent may do unasked", hint: "mode" },
-  compact: { description: "Summarise the conversation to make room", hint: undefined },
-  review: { description: "Have the uncommitted changes reviewed", hint: "what to look at" },
+  mode: { description: "Choose what the agent may do without approval", hint: "mode" },
+  compact: { description: "Summarise the conversation to free context", hint: undefined },
+  review: { description: "Review the uncommitted changes", hint: "instructions" },
 } as const;
 
-/** A prompt that is for Flint: which command, and what the user wrote behind it. */
+/** A prompt that is a command of Flint's own, with what the user wrote after it. */
 export type Command =
   | { readonly name: "agent"; readonly agent: string; readonly input: readonly UserInput[] }
   | { readonly name: "duet"; readonly agents: readonly string[]; readonly input: readonly UserInput[] }
@@ -22,30 +22,30 @@ export type Command =
 
 const COMMAND = /^\/([A-Za-z0-9_-]+)(?:\s+|$)/;
 
-/** The agents whose models are listed. */
+/** The agents of these models. */
 export function agentsOf(modelIds: readonly string[]): readonly string[] {
   return [...new Set(modelIds.map(agentOf))];
 }
 
-/** A command that a client can offer its user. */
+/** A command that clients offer the user. */
 export interface OfferedCommand {
   readonly name: string;
   readonly description: string;
-  /** What to write behind it; absent if it takes nothing. */
+  /** What to write after it; absent if it takes nothing. */
   readonly hint?: string | undefined;
 }
 
-/** The commands there are: one for each agent, and Flint's own. */
+/** All commands: one per agent, and Flint's own. */
 export function commandsFor({ availableModels }: LegacyModels): readonly OfferedCommand[] {
   const agents = agentsOf(availableModels.map(({ modelId }) => modelId)).map((name) => ({
     name,
-    description: `Give this to ${name}, which goes on with the conversation`,
-    hint: "what to do",
+    description: `Hand the conversation to ${name}`,
+    hint: "task",
   }));
-  return [...agents, ...Object.entries(COMMANDS).map(([name, told]) => ({ name, ...told }))];
+  return [...agents, ...Object.entries(COMMANDS).map(([name, command]) => ({ name, ...command }))];
 }
 
-/** The command that a prompt begins with. What is not one of ours is the agent's own, or only text. */
+/** The command that a prompt starts with. Any other slash command is the agent's own, or just text. */
 export function commandIn(input: readonly UserInput[], agents: readonly string[]): Command | undefined {
   const [first, ...others] = input;
   if (first?.type !== "text") return undefined;
@@ -59,13 +59,13 @@ export function commandIn(input: readonly UserInput[], agents: readonly string[]
   return name === "compact" ? { name } : undefined;
 }
 
-/** Up to two names of agents may stand before what is to be done. */
+/** Up to two agents may be named before the task. */
 function duet(rest: string, others: readonly UserInput[], agents: readonly string[]): Command {
   const words = rest.split(/\s+/).slice(0, 2);
   const count = words.findIndex((word) => !agents.includes(word));
   const named = count === -1 ? words : words.slice(0, count);
-  const text = named.reduce((left, name) => left.slice(name.length).trimStart(), rest);
-  return { name: "duet", agents: named, input: withText(text, others) };
+  const task = named.reduce((left, name) => left.slice(name.length).trimStart(), rest);
+  return { name: "duet", agents: named, input: withText(task, others) };
 }
 
 function withText(text: string, others: readonly UserInput[]): readonly UserInput[] {

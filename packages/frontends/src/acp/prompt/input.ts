@@ -1,14 +1,15 @@
 import { fileURLToPath } from "node:url";
 import { FlintError, type UserInput } from "@flint/protocol";
 import type { PromptBlock } from "../requests.ts";
+import { ReadTextFileResponse } from "../vocabulary.ts";
 
-/** How many characters one embedded file may hold. */
-export const LONGEST_RESOURCE = 512 * 1024;
-/** What one picture may weigh before it is written as text. */
-const LARGEST_PICTURE = 3_750_000;
-const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
+/** How many characters one embedded file may have. */
+const LONGEST_RESOURCE = 512 * 1024;
+/** How many bytes one image may have, before it is encoded as base64. */
+const LARGEST_IMAGE = 3_750_000;
+const IMAGE = /^image\/(?:png|jpeg|gif|webp)$/;
 
-/** What a prompt holds, for the core. Throws `invalidParams` that names the block which cannot be taken, and why. */
+/** The blocks of a prompt as user input. Throws `invalidParams` that names a block which is not supported, and why. */
 export function inputOf(prompt: readonly PromptBlock[]): UserInput[] {
   return prompt.map((block, index) => pieceOf(block, `prompt[${index}]`));
 }
@@ -18,9 +19,9 @@ function pieceOf(block: PromptBlock, field: string): UserInput {
     case "text":
       return { type: "text", text: block.text };
     case "image":
-      return picture(block.mimeType, block.data, field);
+      return image(block.mimeType, block.data, field);
     case "audio":
-      throw refused(field, "Flint takes no audio. Send it as text.");
+      throw invalid(field, "Flint does not support audio. Send the prompt as text.");
     case "resource_link":
       return linked(block.name, block.uri);
     case "resource":
@@ -28,20 +29,16 @@ function pieceOf(block: PromptBlock, field: string): UserInput {
   }
 }
 
-function picture(mimeType: string, data: string, field: string): UserInput {
-  if (!PICTURE.test(mimeType))
-    throw refused(field, `${mimeType} is no picture; PNG, JPEG, GIF and WebP are.`);
+function image(mimeType: string, data: string, field: string): UserInput {
+  if (!IMAGE.test(mimeType))
+    throw invalid(field, `${mimeType} is not a supported image type. Send PNG, JPEG, GIF or WebP.`);
   const bytes = Math.floor((data.length * 3) / 4);
-  if (bytes > LARGEST_PICTURE) {
-    throw refused(
-      field,
-      `The picture has ${bytes} bytes; at most ${LARGEST_PICTURE} are taken. Make it smaller.`,
-    );
-  }
+  if (bytes > LARGEST_IMAGE)
+    throw invalid(field, `The image has ${bytes} bytes; the limit is ${LARGEST_IMAGE}. Send a smaller one.`);
   return { type: "image", url: `data:${mimeType};base64,${data}` };
 }
 
-/** A file of this machine is a mention, which agents read themselves; any other address is only named. */
+/** A local file is a mention, which agents read themselves; any other URI is passed on as text. */
 function linked(name: string, uri: string): UserInput {
   const path = pathOf(uri);
   return path === undefined ? { type: "text", text: `[${name}](${uri})` } : { type: "mention", name, path };
@@ -53,26 +50,24 @@ function embedded(
 ): UserInput {
   const { uri, text, blob, mimeType } = resource;
   if (typeof text === "string") {
-    if (text.length <= LONGEST_RESOURCE) {
-      return { type: "text", text: contextText(uri, text) };
-    }
-    const problem = `${uri} has ${text.length} characters; at most ${LONGEST_RESOURCE} are taken. Send a resource_link instead.`;
-    throw refused(field, problem);
+    if (text.length <= LONGEST_RESOURCE) return { type: "text", text: contextText(uri, text) };
+    const problem = `${uri} has ${text.length} characters; the limit is ${LONGEST_RESOURCE}.`;
+    throw invalid(field, `${problem} Send a resource_link instead.`);
   }
-  if (typeof blob !== "string") throw refused(field, "A resource has either text or blob.");
-  if (typeof mimeType === "string" && PICTURE.test(mimeType)) return picture(mimeType, blob, field);
-  throw refused(field, `${uri} is binary (${mimeType ?? "of no known kind"}). Send a resource_link instead.`);
+  if (typeof blob !== "string") throw invalid(field, "A resource needs either text or blob.");
+  if (typeof mimeType === "string" && IMAGE.test(mimeType)) return image(mimeType, blob, field);
+  throw invalid(field, `${uri} is binary (${mimeType ?? "unknown type"}). Send a resource_link instead.`);
 }
 
-/** A file inside a prompt, with a beginning and an end that an agent can see. */
-export function contextText(uri: string, text: string): string {
+/** A file inside a prompt, delimited so that the agent sees where it starts and ends. */
+function contextText(uri: string, text: string): string {
   return `<context uri=${JSON.stringify(uri)}>\n${text}\n</context>`;
 }
 
 function pathOf(uri: string): string | undefined {
   if (uri.startsWith("/")) return uri;
   if (!uri.startsWith("file://")) return undefined;
-  // Expected: an address that only looks like that of a file.
+  // Expected: a URI that only looks like that of a file.
   try {
     return fileURLToPath(uri);
   } catch {
@@ -80,6 +75,27 @@ function pathOf(uri: string): string | undefined {
   }
 }
 
-function refused(field: string, problem: string): FlintError {
+function invalid(field: string, problem: string): FlintError {
   return new FlintError("invalidParams", problem, { field });
+}
+
+/** Requests a file from the editor. */
+export type ReadEditorFile = (path: string) => Promise<unknown>;
+
+/** The input with the editor's text of each mentioned file after its mention, where the editor provides it. */
+export async function withEditorFiles(
+  input: readonly UserInput[],
+  read: ReadEditorFile,
+): Promise<readonly UserInput[]> {
+  const pieces = await Promise.all(input.map(async (piece) => [piece, ...(await editorText(piece, read))]));
+  return pieces.flat();
+}
+
+async function editorText(piece: UserInput, read: ReadEditorFile): Promise<readonly UserInput[]> {
+  if (piece.type !== "mention") return [];
+  // Expected: an editor that does not have the file, or refuses.
+  const response = await read(piece.path).catch(() => undefined);
+  const parsed = ReadTextFileResponse.safeParse(response);
+  if (!parsed.success || parsed.data.content.length > LONGEST_RESOURCE) return [];
+  return [{ type: "text", text: contextText(piece.path, parsed.data.content) }];
 }

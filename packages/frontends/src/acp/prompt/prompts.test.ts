@@ -1,23 +1,23 @@
 import { Gate } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { type AcpClient, acpBench } from "../testing/setup.ts";
+import { type AcpClient, setUpAcp } from "../testing/setup.ts";
 
 const PNG = "iVBORw0KGgo=";
 
-/** What a door sent, by the name of each message. */
+/** The names of the messages that a client was sent. */
 function names(client: AcpClient): string[] {
   return client.wire.map(({ method, params, error }) => {
     const { update } = Object(params) as { update?: { sessionUpdate: string } };
     return (
       update?.sessionUpdate ??
-      (typeof method === "string" ? method : error === undefined ? "answer" : "error")
+      (typeof method === "string" ? method : error === undefined ? "response" : "error")
     );
   });
 }
 
-describe("a prompt at the ACP door", () => {
-  test("streams thoughts, text and a tool call, asks, and is answered after its last update [S3-1, S3-8, S3-9, S3-11, S3-12, S3-13, S3-25, S3-28, S3-29, S3-30]", async () => {
-    const { connect, path } = await acpBench({
+describe("an ACP prompt", () => {
+  test("streams thoughts, text and a tool call, asks, and responds after the last update [S3-1, S3-8, S3-9, S3-11, S3-12, S3-13, S3-25, S3-28, S3-29, S3-30]", async () => {
+    const { connect, path } = await setUpAcp({
       scripts: [
         [
           { reasoning: "let me see" },
@@ -32,7 +32,7 @@ describe("a prompt at the ACP door", () => {
       ],
     });
     const client = await connect();
-    const session = await client.begin(path);
+    const session = await client.newSession(path);
     expect(await client.prompt(session, "go")).toMatchObject({ stopReason: "end_turn" });
     expect(client.wire.at(-1)?.result).toEqual({
       stopReason: "end_turn",
@@ -42,10 +42,10 @@ describe("a prompt at the ACP door", () => {
       },
     });
     expect(names(client)).toEqual([
-      ...["answer", "answer", "available_commands_update", "session_info_update"],
+      ...["response", "response", "available_commands_update", "session_info_update"],
       ...["agent_thought_chunk", "agent_message_chunk", "tool_call", "session/request_permission"],
       ...["tool_call_update", "tool_call_update", "tool_call_update", "usage_update"],
-      ...["session_info_update", "answer"],
+      ...["session_info_update", "response"],
     ]);
     expect(client.of("agent_thought_chunk")).toMatchObject([
       { messageId: expect.any(String), content: { type: "text", text: "let me see" } },
@@ -56,12 +56,12 @@ describe("a prompt at the ACP door", () => {
     expect(client.of("session_info_update")[0]).toMatchObject({ title: "go" });
   });
 
-  test("shows what a command prints, its raw input and its raw output [S3-23, S3-43]", async () => {
-    const { connect, path } = await acpBench({
+  test("shows the output, raw input and raw output of a command [S3-23, S3-43]", async () => {
+    const { connect, path } = await setUpAcp({
       scripts: [[{ command: "ls -l", output: ["one\n", "two\n"] }]],
     });
     const client = await connect();
-    await client.prompt(await client.begin(path), "go");
+    await client.prompt(await client.newSession(path), "go");
     const [call] = client.of("tool_call");
     expect(call).toMatchObject({
       title: "ls -l",
@@ -78,10 +78,10 @@ describe("a prompt at the ACP door", () => {
     });
   });
 
-  test("ties a terminal to its tool call where the client shows terminals [S3-14, S3-37, S3-40, S3-46]", async () => {
-    const { connect, path } = await acpBench({ scripts: [[{ command: "ls", output: ["one\n"] }]] });
+  test("links a terminal to its tool call for clients with terminals [S3-14, S3-37, S3-40, S3-46]", async () => {
+    const { connect, path } = await setUpAcp({ scripts: [[{ command: "ls", output: ["one\n"] }]] });
     const client = await connect({ capabilities: { _meta: { terminal_output: true } } });
-    await client.prompt(await client.begin(path), "go");
+    await client.prompt(await client.newSession(path), "go");
     const id = client.of("tool_call")[0]?.toolCallId;
     expect(client.of("tool_call")[0]).toMatchObject({
       content: [{ type: "terminal", terminalId: id }],
@@ -100,7 +100,7 @@ describe("a prompt at the ACP door", () => {
   test("shows an edit as old and new text with its line, and a new file as new text only [S3-14, S3-24, S3-44, S3-45]", async () => {
     const diff = "--- a/a.ts\n+++ b/a.ts\n@@ -7,2 +7,2 @@\n same\n-old\n+new\n";
     const added = "--- /dev/null\n+++ b/b.ts\n@@ -0,0 +1,1 @@\n+fresh\n";
-    const { connect, path } = await acpBench({
+    const { connect, path } = await setUpAcp({
       scripts: [
         [
           {
@@ -113,7 +113,7 @@ describe("a prompt at the ACP door", () => {
       ],
     });
     const client = await connect();
-    await client.prompt(await client.begin(path), "go");
+    await client.prompt(await client.newSession(path), "go");
     const content = [
       { type: "diff", path: "/w/a.ts", oldText: "same\nold\n", newText: "same\nnew\n" },
       { type: "diff", path: "/w/b.ts", oldText: null, newText: "fresh\n" },
@@ -130,15 +130,15 @@ describe("a prompt at the ACP door", () => {
     expect(client.permissions[0]?.toolCall).toMatchObject(shown);
   });
 
-  test("shows the plan with the priority that the agent gives a step, else a middle one [S3-15]", async () => {
+  test("shows the plan with the agent's priorities, or medium without one [S3-15]", async () => {
     const plan = [
       { step: "look", status: "completed" as const },
       { step: "write", status: "inProgress" as const, priority: "high" as const },
       { step: "break", status: "failed" as const, priority: "low" as const },
     ];
-    const { connect, path } = await acpBench({ scripts: [[{ plan }]] });
+    const { connect, path } = await setUpAcp({ scripts: [[{ plan }]] });
     const client = await connect();
-    await client.prompt(await client.begin(path), "go");
+    await client.prompt(await client.newSession(path), "go");
     const sent = client.wire
       .map(({ params }) => Object(Object(params).update))
       .find(({ entries }) => entries !== undefined);
@@ -149,32 +149,32 @@ describe("a prompt at the ACP door", () => {
     ]);
   });
 
-  test("is stopped by session/cancel and answered as cancelled [S3-31]", async () => {
+  test("ends as cancelled after session/cancel [S3-31]", async () => {
     const wait = new Gate();
-    const { connect, path } = await acpBench({ scripts: [[{ text: "on it" }, { wait }]] });
+    const { connect, path } = await setUpAcp({ scripts: [[{ text: "on it" }, { wait }]] });
     const client = await connect();
-    const session = await client.begin(path);
+    const session = await client.newSession(path);
     const answer = client.prompt(session, "go");
     await wait.reached;
     await client.notify("session/cancel", { sessionId: session });
     expect(await answer).toEqual({ stopReason: "cancelled" });
   });
 
-  test("that is cancelled in the same breath is answered as cancelled, however far it has come [S3-31]", async () => {
-    const { connect, path } = await acpBench({ scripts: () => [{ wait: new Gate() }] });
+  test("ends as cancelled if it is cancelled at once, however far it has come [S3-31]", async () => {
+    const { connect, path } = await setUpAcp({ scripts: () => [{ wait: new Gate() }] });
     const client = await connect();
-    const sessionId = await client.begin(path);
+    const sessionId = await client.newSession(path);
     const answers = ["hello", "/scripted hello"].map((text) => client.prompt(sessionId, text));
     await client.notify("session/cancel", { sessionId });
     const cancelled = { stopReason: "cancelled" };
     expect(await Promise.all(answers)).toEqual([cancelled, cancelled]);
   });
 
-  test("that is taken back leaves the others of its session alone", async () => {
+  test("leaves the other prompts of its session alone when it is withdrawn", async () => {
     const wait = new Gate();
-    const { connect, path } = await acpBench({ scripts: [[{ wait }, { text: "first" }]] });
+    const { connect, path } = await setUpAcp({ scripts: [[{ wait }, { text: "first" }]] });
     const client = await connect();
-    const sessionId = await client.begin(path);
+    const sessionId = await client.newSession(path);
     const first = client.prompt(sessionId, "one");
     await wait.reached;
     const taken = new AbortController();
@@ -186,11 +186,11 @@ describe("a prompt at the ACP door", () => {
     expect(await first).toEqual({ stopReason: "end_turn" });
   });
 
-  test("that is taken back with $/cancel_request gets -32800", async () => {
+  test("is rejected with -32800 after $/cancel_request", async () => {
     const wait = new Gate();
-    const { connect, path } = await acpBench({ scripts: [[{ wait }], [{ text: "next" }]] });
+    const { connect, path } = await setUpAcp({ scripts: [[{ wait }], [{ text: "next" }]] });
     const client = await connect();
-    const session = await client.begin(path);
+    const session = await client.newSession(path);
     const taken = new AbortController();
     const prompt = [{ type: "text", text: "go" }];
     const answer = client.request(
@@ -204,34 +204,34 @@ describe("a prompt at the ACP door", () => {
     expect(await client.prompt(session, "go on")).toEqual({ stopReason: "end_turn" });
   });
 
-  test("waits for the one that runs, and both are answered [S3-30]", async () => {
+  test("is queued while another one is running [S3-30]", async () => {
     const wait = new Gate();
-    const { connect, path, driver } = await acpBench({
+    const { connect, path, driver } = await setUpAcp({
       scripts: [[{ wait }, { text: "first " }], [{ text: "second" }]],
     });
     const client = await connect();
-    const session = await client.begin(path);
+    const session = await client.newSession(path);
     const first = client.prompt(session, "one");
     await wait.reached;
     const second = client.prompt(session, "two");
     wait.open();
     expect([await first, await second]).toEqual([{ stopReason: "end_turn" }, { stopReason: "end_turn" }]);
-    expect(client.said).toBe("first second");
+    expect(client.agentText).toBe("first second");
     expect(driver.turns).toHaveLength(2);
     expect(client.of("user_message_chunk")).toEqual([]);
   });
 
-  test("that is sent right after a cancel is done, as editors do when the user interrupts with a new prompt", async () => {
+  test("runs if it is sent right after a cancel, as editors do when the user interrupts", async () => {
     const wait = new Gate();
-    const { connect, path } = await acpBench({ scripts: [[{ wait }], [{ text: "second" }]] });
+    const { connect, path } = await setUpAcp({ scripts: [[{ wait }], [{ text: "second" }]] });
     const client = await connect();
-    const session = await client.begin(path);
+    const session = await client.newSession(path);
     const first = client.prompt(session, "one");
     await wait.reached;
     void client.notify("session/cancel", { sessionId: session });
     const second = client.prompt(session, "two");
     expect([await first, await second]).toEqual([{ stopReason: "cancelled" }, { stopReason: "end_turn" }]);
-    expect(client.said).toBe("second");
+    expect(client.agentText).toBe("second");
   });
 
   test.each([
@@ -240,22 +240,22 @@ describe("a prompt at the ACP door", () => {
     [{ message: "too many steps", errorInfo: "TurnLimitReached" }, "max_turn_requests"],
     [{ message: "no", errorInfo: "Refused" }, "refusal"],
   ])(
-    "that ends with %j says so by its stop reason, and why in words [S3-25, S3-26]",
+    "that ends with %j has a stop reason and a notice with the message [S3-25, S3-26]",
     async (fail, stopReason) => {
-      const { connect, path } = await acpBench({ scripts: [[{ fail }]] });
+      const { connect, path } = await setUpAcp({ scripts: [[{ fail }]] });
       const client = await connect({ capabilities: { session: { notices: {} } } });
-      expect(await client.prompt(await client.begin(path), "go")).toEqual({ stopReason });
+      expect(await client.prompt(await client.newSession(path), "go")).toEqual({ stopReason });
       expect(client.of("notice")).toEqual([
         { sessionUpdate: "notice", severity: "error", title: fail.message },
       ]);
     },
   );
 
-  test("whose agent fails is answered with an error that says why, and the session goes on", async () => {
+  test("is rejected with the error of its agent, and the session stays usable", async () => {
     const fail = { message: "The model is gone.", errorInfo: "AgentFailed" };
-    const { connect, path } = await acpBench({ scripts: [[{ fail }], [{ text: "back" }]] });
+    const { connect, path } = await setUpAcp({ scripts: [[{ fail }], [{ text: "back" }]] });
     const client = await connect();
-    const session = await client.begin(path);
+    const session = await client.newSession(path);
     await expect(client.prompt(session, "go")).rejects.toMatchObject({
       code: -32603,
       message: "The model is gone.",
@@ -263,17 +263,17 @@ describe("a prompt at the ACP door", () => {
     expect(await client.prompt(session, "again")).toEqual({ stopReason: "end_turn" });
   });
 
-  test("whose agent needs a login is answered with -32000 [S3-7]", async () => {
+  test("is rejected with -32000 if the agent needs a login [S3-7]", async () => {
     const fail = { message: "Log in first.", errorInfo: "Unauthorized" };
-    const { connect, path } = await acpBench({ scripts: [[{ fail }]] });
+    const { connect, path } = await setUpAcp({ scripts: [[{ fail }]] });
     const client = await connect();
-    await expect(client.prompt(await client.begin(path), "go")).rejects.toMatchObject({ code: -32000 });
+    await expect(client.prompt(await client.newSession(path), "go")).rejects.toMatchObject({ code: -32000 });
   });
 
-  test("may hold pictures, links and embedded files [S3-3, S3-22]", async () => {
-    const { connect, path, driver } = await acpBench({ scripts: [[{ text: "seen" }]] });
+  test("may contain images, links and embedded files [S3-3, S3-22]", async () => {
+    const { connect, path, driver } = await setUpAcp({ scripts: [[{ text: "seen" }]] });
     const client = await connect();
-    const sessionId = await client.begin(path);
+    const sessionId = await client.newSession(path);
     await client.request("session/prompt", {
       sessionId,
       prompt: [
@@ -296,16 +296,16 @@ describe("a prompt at the ACP door", () => {
   });
 
   test.each([
-    ["audio", { type: "audio", mimeType: "audio/wav", data: "AAAA" }, /no audio/],
+    ["audio", { type: "audio", mimeType: "audio/wav", data: "AAAA" }, /does not support audio/],
     [
-      "a picture of an unknown kind",
+      "an image of an unsupported type",
       { type: "image", mimeType: "image/tiff", data: PNG },
-      /image\/tiff is no picture/,
+      /image\/tiff is not a supported image type/,
     ],
     [
-      "a picture that is too large",
+      "an image that is too large",
       { type: "image", mimeType: "image/png", data: "A".repeat(5_000_004) },
-      /at most 3750000/,
+      /limit is 3750000/,
     ],
     [
       "a file that is too long",
@@ -313,19 +313,22 @@ describe("a prompt at the ACP door", () => {
       /resource_link/,
     ],
     ["a binary file", { type: "resource", resource: { uri: "file:///bin", blob: "AAAA" } }, /is binary/],
-  ])("with %s is refused with what is wrong and what to do [S3-22]", async (_what, block, problem) => {
-    const { connect, path } = await acpBench({ scripts: [] });
-    const client = await connect();
-    const sessionId = await client.begin(path);
-    const refused = client.request("session/prompt", { sessionId, prompt: [block] });
-    await expect(refused).rejects.toMatchObject({ code: -32602, message: expect.stringMatching(problem) });
-  });
+  ])(
+    "is rejected with the reason and the way out if it contains %s [S3-22]",
+    async (_what, block, problem) => {
+      const { connect, path } = await setUpAcp({ scripts: [] });
+      const client = await connect();
+      const sessionId = await client.newSession(path);
+      const rejected = client.request("session/prompt", { sessionId, prompt: [block] });
+      await expect(rejected).rejects.toMatchObject({ code: -32602, message: expect.stringMatching(problem) });
+    },
+  );
 
-  test("takes linked files as they stand in the editor, where that is offered and wanted [S3-35]", async () => {
-    const { connect, path, driver } = await acpBench({});
+  test("includes linked files as they are in the editor, if that is turned on [S3-35]", async () => {
+    const { connect, path, driver } = await setUpAcp({});
     const files = new Map([["/w/a.ts", "not saved yet"]]);
     const client = await connect({ capabilities: { fs: { readTextFile: true } }, files });
-    const sessionId = await client.begin(path);
+    const sessionId = await client.newSession(path);
     const link = (name: string) => ({ type: "resource_link", name, uri: `file:///w/${name}` });
     const prompt = [link("a.ts"), link("b.ts")];
     await client.request("session/prompt", { sessionId, prompt });
@@ -337,11 +340,11 @@ describe("a prompt at the ACP door", () => {
     expect(driver.turns[1]?.input).toEqual([mentions[0], { type: "text", text }, mentions[1]]);
   });
 
-  test("can be steered, and says when it cannot [S3-30]", async () => {
+  test("can be steered while it is running [S3-30]", async () => {
     const wait = new Gate();
-    const { connect, path, driver } = await acpBench({ scripts: [[{ wait }]] });
+    const { connect, path, driver } = await setUpAcp({ scripts: [[{ wait }]] });
     const client = await connect();
-    const sessionId = await client.begin(path);
+    const sessionId = await client.newSession(path);
     const prompt = [{ type: "text", text: "faster" }];
     expect(await client.request("_session/steering", { sessionId, prompt })).toMatchObject({
       outcome: "promptRequired",
@@ -354,34 +357,34 @@ describe("a prompt at the ACP door", () => {
     expect(driver.turns[0]?.steers).toEqual([prompt]);
   });
 
-  test("warnings and retries are notices where the client shows them, thoughts elsewhere", async () => {
+  test("shows warnings and retries as notices, or as thoughts to clients without notices", async () => {
     const error = { message: "Overloaded, trying again.", errorInfo: "InternalServerError" };
     const script = [{ emit: { type: "error", error, willRetry: true } }, { text: "ok" }] as const;
-    const { connect, path } = await acpBench({ scripts: [script, script] });
+    const { connect, path } = await setUpAcp({ scripts: [script, script] });
     const plain = await connect();
-    await plain.prompt(await plain.begin(path), "go");
+    await plain.prompt(await plain.newSession(path), "go");
     expect(plain.of("agent_thought_chunk")).toMatchObject([
       { content: { text: "Overloaded, trying again.\n" } },
     ]);
     const able = await connect({ capabilities: { session: { notices: {} } } });
-    await able.prompt(await able.begin(path), "go");
+    await able.prompt(await able.newSession(path), "go");
     expect(able.of("notice")).toEqual([
       { sessionUpdate: "notice", severity: "warning", title: error.message },
     ]);
   });
 
-  test("a compaction is an update where the client knows them, a sentence elsewhere", async () => {
+  test("shows a compaction as an update, or as a message to clients that do not declare it", async () => {
     const item = { type: "contextCompaction", id: "c1", summary: "all of it" };
     const script = [
       { emit: { type: "item/started", item } },
       { emit: { type: "item/completed", item } },
     ] as const;
-    const { connect, path } = await acpBench({ scripts: [script, script] });
+    const { connect, path } = await setUpAcp({ scripts: [script, script] });
     const plain = await connect();
-    await plain.prompt(await plain.begin(path), "go");
-    expect(plain.said).toMatch(/summarised/);
+    await plain.prompt(await plain.newSession(path), "go");
+    expect(plain.agentText).toMatch(/summarised/);
     const able = await connect({ capabilities: { session: { compaction: {} } } });
-    await able.prompt(await able.begin(path), "go");
+    await able.prompt(await able.newSession(path), "go");
     expect(able.of("compaction_update")).toMatchObject([
       { compactionId: "c1", status: "in_progress" },
       { compactionId: "c1", status: "completed", summary: [{ type: "text", text: "all of it" }] },

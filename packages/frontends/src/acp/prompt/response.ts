@@ -1,56 +1,57 @@
 import { type FlintError, type TokenUsage, totalTokens as total } from "@flint/protocol";
-import { AcpRefusal } from "../errors.ts";
-import type { AcpSession } from "../sessions/session.ts";
-import { stopOf } from "./stop-reason.ts";
-import type { InputEnd, InputWatch } from "./turns.ts";
+import { AcpError } from "../errors.ts";
+import type { InputCallbacks, InputResult } from "./pending-inputs.ts";
+import { stopReasonOf } from "./stop-reason.ts";
 
-/** A prompt that has no answer yet. */
+/** A `session/prompt` request without a response. */
 export class PromptRequest {
   readonly sessionId: string;
   isCancelled = false;
-  isTakenBack = false;
+  /** Whether the client cancelled the request itself, not only the work on it. */
+  isWithdrawn = false;
   #cancel: (() => Promise<void>) | undefined;
 
   constructor(sessionId: string) {
     this.sessionId = sessionId;
   }
 
-  /** Its input, or what follows from it, is sent and can be stopped like this. */
+  /** Its input, or one that follows it, was sent and can be cancelled. */
   sent(cancel: () => Promise<void>): void {
     this.#cancel = cancel;
   }
 
-  /** The client does not want its answer any more. */
-  async takeBack(): Promise<void> {
-    this.isTakenBack = true;
+  /** Cancels the request: the client does not wait for its response any more. */
+  async withdraw(): Promise<void> {
+    this.isWithdrawn = true;
     this.isCancelled = true;
     await this.#cancel?.();
   }
 }
 
-/** What it takes to answer a prompt. */
-export interface Answering {
-  readonly session: AcpSession;
+/** What it takes to respond to a prompt. */
+export interface PromptResponder {
+  readonly session: { readonly turnUsage: TokenUsage };
   readonly request: PromptRequest;
-  reply(answer: object): void;
+  reply(response: object): void;
   resolve(): void;
   reject(error: Error): void;
 }
 
-/** Answers when the turn has ended: with why it stopped. */
-export function atEnd({ session, request, reply, resolve, reject }: Answering): InputWatch {
+/** Responds with the stop reason when the turn has ended, as in version 1. */
+export function respondAtEnd(responder: PromptResponder): InputCallbacks {
+  const { session, request, reply, resolve, reject } = responder;
   return {
-    onEnd: (end) => {
-      const answer = request.isTakenBack ? takenBack() : answerTo(end, session);
-      if (answer instanceof Error) return reject(answer);
-      reply(answer);
+    onEnd: (result) => {
+      const response = request.isWithdrawn ? withdrawn() : responseTo(result, session.turnUsage);
+      if (response instanceof Error) return reject(response);
+      reply(response);
       resolve();
     },
   };
 }
 
-/** Answers when the message stands in the conversation; how its turn ends is told in updates. */
-export function atOnce({ reply, resolve, reject }: Answering): InputWatch {
+/** Responds with the message id once the message is in the conversation, as in version 2; updates report the end. */
+export function respondOnInsert({ reply, resolve, reject }: PromptResponder): InputCallbacks {
   let isAnswered = false;
   return {
     onInserted: (messageId) => {
@@ -59,32 +60,32 @@ export function atOnce({ reply, resolve, reject }: Answering): InputWatch {
       reply({ messageId });
       resolve();
     },
-    onEnd: (end) => {
-      if (!isAnswered) reject(end.kind === "failed" ? end.error : takenBack());
+    onEnd: (result) => {
+      if (!isAnswered) reject(result.kind === "failed" ? result.error : withdrawn());
     },
   };
 }
 
-function takenBack(): FlintError {
-  return new AcpRefusal("requestCancelled", "The request was cancelled.");
+function withdrawn(): FlintError {
+  return new AcpError("requestCancelled", "The request was cancelled.");
 }
 
-function answerTo(end: InputEnd, { turnUsage }: AcpSession): object | FlintError {
-  switch (end.kind) {
+function responseTo(result: InputResult, turnUsage: TokenUsage): object | FlintError {
+  switch (result.kind) {
     case "failed":
-      return end.error;
+      return result.error;
     case "cancelled":
       return { stopReason: "cancelled" };
     case "done":
       return { stopReason: "end_turn" };
     case "turn": {
-      const stop = stopOf(end.turn);
-      return typeof stop === "string" ? { stopReason: stop, ...usageOf(turnUsage) } : stop;
+      const stopReason = stopReasonOf(result.turn);
+      return typeof stopReason === "string" ? { stopReason, ...usageOf(turnUsage) } : stopReason;
     }
   }
 }
 
-/** What a turn used, as agents tell it beside the stable protocol; nothing if nobody told. */
+/** The token usage of a turn, which is not in the stable protocol; nothing if the agent did not report any. */
 function usageOf(usage: TokenUsage): object {
   const totalTokens = total(usage);
   if (totalTokens === 0) return {};

@@ -1,9 +1,9 @@
 import type { StopReason } from "@agentclientprotocol/sdk";
 import { FlintError, type Turn, type TurnError } from "@flint/protocol";
-import { AcpRefusal } from "../errors.ts";
+import { AcpError } from "../errors.ts";
 
-/** Limits that end a turn without anything being wrong: the client is told by a stop reason, not by an error. */
-const STOPS: Readonly<Record<string, StopReason>> = {
+/** Limits that end a turn without an error: the client gets a stop reason. */
+const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   ContextWindowExceeded: "max_tokens",
   BudgetExceeded: "max_turn_requests",
   TurnLimitReached: "max_turn_requests",
@@ -11,7 +11,7 @@ const STOPS: Readonly<Record<string, StopReason>> = {
 };
 
 /** Why a turn stopped; an error if it failed. */
-export function stopOf({ status, error }: Turn): StopReason | FlintError {
+export function stopReasonOf({ status, error }: Turn): StopReason | FlintError {
   switch (status) {
     case "completed":
     case "inProgress":
@@ -19,11 +19,11 @@ export function stopOf({ status, error }: Turn): StopReason | FlintError {
     case "interrupted":
       return "cancelled";
     case "failed":
-      return STOPS[error?.errorInfo ?? ""] ?? failureOf(error);
+      return STOP_REASONS[error?.errorInfo ?? ""] ?? failureOf(error);
   }
 }
 
-/** Whether a turn stopped only because it took too many steps, so that it can go on. */
+/** Whether a turn stopped only because it reached the agent's limit of steps, so that it can continue. */
 export function isOutOfSteps({ status, error }: Turn): boolean {
   return status === "failed" && error?.errorInfo === "TurnLimitReached";
 }
@@ -32,6 +32,6 @@ function failureOf(error: TurnError | undefined): FlintError {
   const { message = "The turn failed.", errorInfo, httpStatusCode, additionalDetails } = error ?? {};
   const data = { errorInfo, httpStatusCode, additionalDetails };
   return errorInfo === "Unauthorized"
-    ? new AcpRefusal("authRequired", message, data)
+    ? new AcpError("authRequired", message, data)
     : new FlintError("agentFailed", message, data);
 }

@@ -3,14 +3,14 @@ import type { ConfigOption, Model, Result } from "@flint/protocol";
 import type { ClientCapabilities } from "../capabilities.ts";
 import { modesOf } from "./modes.ts";
 
-/** What can be chosen in a session, and what is chosen. */
+/** The config of a session: what can be chosen, and the current values. */
 export interface ConfigState {
   readonly modes: SessionModeState;
   readonly models: LegacyModels;
   readonly configOptions: readonly SessionConfigOption[];
 }
 
-/** Models as clients were told before there were config options. */
+/** The models in the form that preceded config options. */
 export interface LegacyModels {
   readonly availableModels: readonly {
     readonly modelId: string;
@@ -20,17 +20,17 @@ export interface LegacyModels {
   readonly currentModelId: string;
 }
 
-/** What the choices are made from. */
+/** What the config is derived from. */
 export interface ConfigSource {
   readonly config: Result<"config/read">;
   readonly models: readonly Model[];
   readonly capabilities: ClientCapabilities;
   readonly autoResume: boolean;
-  /** Whether files that a prompt links are taken as they stand in the editor. */
+  /** Whether mentioned files are read from the editor. */
   readonly editorFiles: boolean;
 }
 
-/** The ids of Flint's own options; an agent's option of the same name gets a prefix. */
+/** The ids of Flint's own options; an agent's option with the same id gets a prefix. */
 export const MODE_OPTION = "mode";
 export const MODEL_OPTION = "model";
 export const AUTO_RESUME_OPTION = "auto_resume";
@@ -38,7 +38,7 @@ export const EDITOR_FILES_OPTION = "editor_files";
 const OWN: readonly string[] = [MODE_OPTION, MODEL_OPTION, AUTO_RESUME_OPTION, EDITOR_FILES_OPTION];
 const AGENT_PREFIX = "agent_";
 
-/** Everything that can be chosen, under its present and its older names. */
+/** The config of a session, as config options and in the older form of modes and models. */
 export function configStateOf(source: ConfigSource): ConfigState {
   const { config, capabilities, autoResume, editorFiles } = source;
   const modes = modesOf(config);
@@ -56,7 +56,7 @@ export function configStateOf(source: ConfigSource): ConfigState {
   };
 }
 
-/** The id by which the core knows an agent's option. */
+/** The id of an agent's option without the prefix. */
 export function agentOptionId(configId: string): string {
   const plain = configId.slice(AGENT_PREFIX.length);
   return configId.startsWith(AGENT_PREFIX) && OWN.includes(plain) ? plain : configId;
@@ -82,7 +82,7 @@ export function agentOf(modelId: string): string {
 function modeOption({ currentModeId, availableModes }: SessionModeState): SessionConfigOption {
   return {
     ...{ type: "select", id: MODE_OPTION, name: "Mode", category: "mode", currentValue: currentModeId },
-    description: "What the agent may do, and when you are asked",
+    description: "What the agent may do, and when it asks you",
     options: availableModes.map(({ id, name, description }) => ({
       value: id,
       name,
@@ -124,7 +124,7 @@ function agentOption(option: ConfigOption, { booleanOptions }: ClientCapabilitie
   };
 }
 
-/** Flint's own mode is the mode of a session; what an agent calls its mode belongs to its model. */
+/** The mode of a session is Flint's own; an option that an agent calls its mode belongs to its model. */
 function categoryOf(category: string | undefined): string {
   return category === undefined || category === "mode" || category === "model" ? "model_config" : category;
 }
@@ -132,13 +132,13 @@ function categoryOf(category: string | undefined): string {
 const AUTO_RESUME = {
   id: AUTO_RESUME_OPTION,
   name: "Auto-resume sessions",
-  description: "The first new session in a folder goes on with the last one of this editor there",
+  description: "The first new session in a folder continues the last one of this editor there",
 };
 
 const EDITOR_FILES = {
   id: EDITOR_FILES_OPTION,
   name: "Unsaved files",
-  description: "Files that a prompt links are sent as they stand in the editor, saved or not",
+  description: "Send mentioned files as they are in the editor, including unsaved changes",
 };
 
 function switchOption(

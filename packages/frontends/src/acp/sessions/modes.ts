@@ -1,8 +1,8 @@
 import type { SessionModeState } from "@agentclientprotocol/sdk";
 import { type ApprovalPolicy, FlintError, type SandboxPolicy } from "@flint/protocol";
 
-/** What an agent may do, and when the user is asked: the two settings that a mode stands for. */
-export interface Permits {
+/** The settings that a mode combines: what an agent may do, and when the user is asked. */
+export interface Permissions {
   readonly approvalPolicy: ApprovalPolicy;
   readonly sandboxPolicy: SandboxPolicy;
 }
@@ -19,86 +19,93 @@ const MODES: readonly Mode[] = [
   {
     id: "default",
     name: "Default",
-    description: "Works in the folder; asks before anything that is not known to be harmless.",
+    description: "Works in the project folder; asks before anything not known to be safe.",
     approvalPolicy: "unlessTrusted",
     sandbox: "workspaceWrite",
   },
   {
     id: "ask",
-    name: "Ask always",
-    description: "Works in the folder; asks before every action.",
+    name: "Always ask",
+    description: "Works in the project folder; asks before every action.",
     approvalPolicy: "always",
     sandbox: "workspaceWrite",
   },
   {
     id: "auto",
     name: "Auto",
-    description: "Works in the folder without asking; commands stay in the sandbox.",
+    description: "Works in the project folder without asking; commands run in the sandbox.",
     approvalPolicy: "never",
     sandbox: "workspaceWrite",
   },
   {
     id: "read-only",
     name: "Read only",
-    description: "Looks at everything and changes nothing.",
+    description: "Reads files and changes nothing.",
     approvalPolicy: "unlessTrusted",
     sandbox: "readOnly",
   },
   {
     id: "full-access",
     name: "Full access",
-    description: "Nothing is confined; asks before anything that is not known to be harmless.",
+    description: "No sandbox; asks before anything not known to be safe.",
     approvalPolicy: "unlessTrusted",
     sandbox: "dangerFullAccess",
   },
 ];
 
-/** Offered only where it is in force, for only whoever starts the server can have wanted it. */
+/** Offered only where it is in effect: it can be turned on only when the server is started. */
 const UNCONFINED: Mode = {
   id: "unconfined",
   name: "Unconfined",
-  description: "Nothing is confined, and nobody is asked.",
+  description: "No sandbox and no approvals.",
   approvalPolicy: "never",
   sandbox: "dangerFullAccess",
 };
 
 const CUSTOM = "custom";
 
-/** The modes there are, and the one that settings amount to. */
-export function modesOf(permits: Permits): SessionModeState {
-  const modes = fits(UNCONFINED, permits) ? [...MODES, UNCONFINED] : MODES;
-  const current = modes.find((mode) => fits(mode, permits));
+/** The available modes, and the one that these permissions amount to. */
+export function modesOf(permissions: Permissions): SessionModeState {
+  const modes = matches(UNCONFINED, permissions) ? [...MODES, UNCONFINED] : MODES;
+  const current = modes.find((mode) => matches(mode, permissions));
   const availableModes = modes.map(({ id, name, description }) => ({ id, name, description }));
   if (current !== undefined) return { currentModeId: current.id, availableModes };
-  const description = `Asks: ${permits.approvalPolicy}. Sandbox: ${permits.sandboxPolicy.type}.`;
+  const description = `Approval: ${permissions.approvalPolicy}. Sandbox: ${permissions.sandboxPolicy.type}.`;
   return {
     currentModeId: CUSTOM,
     availableModes: [...availableModes, { id: CUSTOM, name: "As configured", description }],
   };
 }
 
-/** What a mode means for a thread that works with these settings. Throws `invalidParams` for a mode nobody offers. */
-export function permitsOf(modeId: string, now: Permits, roots: readonly string[]): Permits {
-  if (modeId === CUSTOM) return now;
+/** The permissions of a mode for a thread that has the permissions `before`. Throws `invalidParams` for an unknown mode. */
+export function permissionsOf(
+  modeId: string,
+  before: Permissions,
+  additionalDirectories: readonly string[],
+): Permissions {
+  if (modeId === CUSTOM) return before;
   const mode = [...MODES, UNCONFINED].find(({ id }) => id === modeId);
   if (mode !== undefined) {
-    return { approvalPolicy: mode.approvalPolicy, sandboxPolicy: sandboxOf(mode, now.sandboxPolicy, roots) };
+    return {
+      approvalPolicy: mode.approvalPolicy,
+      sandboxPolicy: sandboxOf(mode, before.sandboxPolicy, additionalDirectories),
+    };
   }
   const known = MODES.map(({ id }) => id);
-  const message = `There is no mode ${JSON.stringify(modeId)}. Choose one of: ${known.join(", ")}.`;
+  const message = `Unknown mode ${JSON.stringify(modeId)}. Use one of: ${known.join(", ")}.`;
   throw new FlintError("invalidParams", message, { field: "modeId", known });
 }
 
-function fits({ approvalPolicy, sandbox }: Mode, permits: Permits): boolean {
-  const { type } = permits.sandboxPolicy;
-  // Whoever confines Flint from outside gets the modes that write in the folder.
+function matches({ approvalPolicy, sandbox }: Mode, permissions: Permissions): boolean {
+  const { type } = permissions.sandboxPolicy;
+  // In a sandbox of the user's own, the modes that write in the project folder apply.
   const confined = type === "externalSandbox" ? "workspaceWrite" : type;
-  return approvalPolicy === permits.approvalPolicy && sandbox === confined;
+  return approvalPolicy === permissions.approvalPolicy && sandbox === confined;
 }
 
-/** What else a sandbox policy says, such as further folders, stays when the mode comes back to it. */
-function sandboxOf({ sandbox }: Mode, now: SandboxPolicy, roots: readonly string[]): SandboxPolicy {
+/** Returning to a mode restores the additional folders of its sandbox policy. */
+function sandboxOf({ sandbox }: Mode, before: SandboxPolicy, roots: readonly string[]): SandboxPolicy {
   if (sandbox !== "workspaceWrite") return { type: sandbox };
-  if (now.type === "workspaceWrite" || now.type === "externalSandbox") return now;
+  if (before.type === "workspaceWrite" || before.type === "externalSandbox") return before;
   return roots.length === 0 ? { type: sandbox } : { type: sandbox, writableRoots: [...roots] };
 }

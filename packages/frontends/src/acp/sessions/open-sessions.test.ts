@@ -1,15 +1,15 @@
 import { Gate } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { acpBench } from "../testing/setup.ts";
+import { setUpAcp } from "../testing/setup.ts";
 
-const NO_SESSIONS = ["nope", "", "../../etc/passwd", "a\0b", "01a1e32f-3b40-7000-a891-b878de620a27"];
+const UNKNOWN_SESSIONS = ["nope", "", "../../etc/passwd", "a\0b", "01a1e32f-3b40-7000-a891-b878de620a27"];
 
-describe("sessions at the ACP door", () => {
-  test("initialize tells what Flint can, also to a client that tells nothing about itself [S3-2, S3-3, S3-4, S3-5, S3-6, S3-7]", async () => {
-    const { connect } = await acpBench({});
+describe("ACP sessions", () => {
+  test("initialize returns the capabilities, also to a client that declares none [S3-2, S3-3, S3-4, S3-5, S3-6, S3-7]", async () => {
+    const { connect } = await setUpAcp({});
     const client = await connect();
-    const hello = await client.request("initialize", { protocolVersion: 1 });
-    expect(hello).toMatchObject({
+    const initialized = await client.request("initialize", { protocolVersion: 1 });
+    expect(initialized).toMatchObject({
       protocolVersion: 1,
       agentInfo: { name: "flint", title: "Flint", version: expect.any(String) },
       agentCapabilities: {
@@ -20,7 +20,7 @@ describe("sessions at the ACP door", () => {
       },
       _meta: { steering: { supported: true } },
     });
-    expect(hello.authMethods?.[0]).toEqual({
+    expect(initialized.authMethods?.[0]).toEqual({
       id: "claude-login",
       name: "Log in with Claude Code",
       description: "Run `claude auth login` in a terminal",
@@ -34,22 +34,22 @@ describe("sessions at the ACP door", () => {
     });
   });
 
-  test("session/load tells the whole history before its answer, also of a session of another client [S3-6, S3-41]", async () => {
-    const { connect, path } = await acpBench({
+  test("session/load sends the whole history before the response, also of another client's session [S3-6, S3-41]", async () => {
+    const { connect, path } = await setUpAcp({
       scripts: [[{ reasoning: "hm" }, { text: "hello" }, { command: "ls", output: ["x\n"] }]],
     });
     const first = await connect();
-    const sessionId = await first.begin(path);
+    const sessionId = await first.newSession(path);
     await first.prompt(sessionId, "greet me");
     const second = await connect();
     const before = second.wire.length;
     await second.request("session/load", { sessionId, cwd: path, mcpServers: [] });
-    const told = second.wire
+    const order = second.wire
       .slice(before)
       .map(({ params, result }) => Object(Object(params).update).sessionUpdate ?? (result ? "answer" : "?"));
-    expect(told).toEqual(
+    expect(order).toEqual(
       ["user_message_chunk", "agent_thought_chunk", "agent_message_chunk", "tool_call", "answer"].concat(
-        told.slice(5),
+        order.slice(5),
       ),
     );
     await second.until(() => second.of("available_commands_update")[0]);
@@ -61,25 +61,25 @@ describe("sessions at the ACP door", () => {
     expect(second.of("user_message_chunk")).toMatchObject([{ content: { type: "text", text: "greet me" } }]);
   });
 
-  test("session/resume tells nothing of the past and takes the next prompt", async () => {
-    const { connect, path } = await acpBench({ scripts: [[{ text: "hello" }], [{ text: "again" }]] });
+  test("session/resume sends no history and takes the next prompt", async () => {
+    const { connect, path } = await setUpAcp({ scripts: [[{ text: "hello" }], [{ text: "again" }]] });
     const first = await connect();
-    const sessionId = await first.begin(path);
+    const sessionId = await first.newSession(path);
     await first.prompt(sessionId, "greet me");
     const second = await connect();
     await second.request("session/resume", { sessionId, cwd: path });
     expect(await second.prompt(sessionId, "and again")).toEqual({ stopReason: "end_turn" });
-    expect(second.said).toBe("again");
+    expect(second.agentText).toBe("again");
     expect(second.of("user_message_chunk")).toEqual([]);
     expect(first.of("user_message_chunk")).toMatchObject([{ content: { type: "text", text: "and again" } }]);
   });
 
-  test("session/load and session/resume tell how full the context is and what the session cost so far", async () => {
+  test("session/load and session/resume send the context usage and cost so far", async () => {
     const cost = { amount: 0.5, currency: "USD" };
     const usage = { usage: { inputTokens: 10, outputTokens: 5 }, modelContextWindow: 1000, cost };
-    const { connect, path } = await acpBench({ scripts: [[{ text: "hello" }, usage]] });
+    const { connect, path } = await setUpAcp({ scripts: [[{ text: "hello" }, usage]] });
     const first = await connect();
-    const sessionId = await first.begin(path);
+    const sessionId = await first.newSession(path);
     await first.prompt(sessionId, "greet me");
     for (const method of ["session/load", "session/resume"]) {
       const late = await connect();
@@ -90,10 +90,10 @@ describe("sessions at the ACP door", () => {
     }
   });
 
-  test("session/list pages through the sessions of a folder, with titles [S3-5]", async () => {
-    const { connect, path } = await acpBench({});
+  test("session/list lists the sessions of a folder with their titles [S3-5]", async () => {
+    const { connect, path } = await setUpAcp({});
     const client = await connect();
-    const sessionId = await client.begin(path);
+    const sessionId = await client.newSession(path);
     await client.prompt(sessionId, "a title\nand more");
     const { sessions } = await client.request("session/list", { cwd: path });
     expect(sessions).toMatchObject([
@@ -102,10 +102,10 @@ describe("sessions at the ACP door", () => {
     expect(await client.request("session/list", { cwd: "/elsewhere" })).toEqual({ sessions: [] });
   });
 
-  test("session/delete removes a session; session/close leaves it, and a prompt then needs it opened again", async () => {
-    const { connect, path } = await acpBench({});
+  test("session/delete deletes a session, and a closed session must be opened again before a prompt", async () => {
+    const { connect, path } = await setUpAcp({});
     const client = await connect();
-    const sessionId = await client.begin(path);
+    const sessionId = await client.newSession(path);
     await client.request("session/close", { sessionId });
     await expect(client.prompt(sessionId, "hello")).rejects.toMatchObject({ code: -32002 });
     await client.request("session/resume", { sessionId, cwd: path });
@@ -115,46 +115,46 @@ describe("sessions at the ACP door", () => {
     await expect(client.prompt(sessionId, "hello")).rejects.toMatchObject({ code: -32002 });
   });
 
-  test("closing a session stops its work if nobody else follows it, and lets it go on otherwise", async () => {
+  test("session/close leaves a turn running if another client is subscribed", async () => {
     const wait = new Gate();
-    const { connect, path } = await acpBench({ scripts: [[{ wait }, { text: "done" }]] });
+    const { connect, path } = await setUpAcp({ scripts: [[{ wait }, { text: "done" }]] });
     const first = await connect();
     const second = await connect();
-    const sessionId = await first.begin(path);
+    const sessionId = await first.newSession(path);
     const answer = first.prompt(sessionId, "go");
     await wait.reached;
     await second.request("session/resume", { sessionId, cwd: path });
     await first.request("session/close", { sessionId });
     expect(await answer).toEqual({ stopReason: "cancelled" });
     wait.open();
-    await second.until(() => (second.said === "done" ? true : undefined));
+    await second.until(() => (second.agentText === "done" ? true : undefined));
   });
 
-  test.each(NO_SESSIONS)("the session id %j is not found, whatever is asked about it", async (sessionId) => {
-    const { connect, path } = await acpBench({});
+  test.each(UNKNOWN_SESSIONS)("every request rejects the session id %j as not found", async (sessionId) => {
+    const { connect, path } = await setUpAcp({});
     const client = await connect();
-    const place = { cwd: path, mcpServers: [] };
+    const setup = { cwd: path, mcpServers: [] };
     const prompt = [{ type: "text", text: "x" }];
     const asked: [string, object][] = [
-      ["session/load", place],
-      ["session/resume", place],
+      ["session/load", setup],
+      ["session/resume", setup],
       ["session/prompt", { prompt }],
       ["session/set_mode", { modeId: "ask" }],
-      ["session/fork", place],
+      ["session/fork", setup],
       ["session/status", {}],
       ["_session/steering", { prompt }],
     ];
     for (const [method, params] of asked) {
-      const refused = client.request(method, { sessionId, ...params });
-      await expect(refused, method).rejects.toMatchObject({
+      const rejected = client.request(method, { sessionId, ...params });
+      await expect(rejected, method).rejects.toMatchObject({
         code: -32002,
         message: expect.stringMatching(/^Resource not found/),
       });
     }
   });
 
-  test("unknown methods, also extensions, are refused with -32601 and wrong params with -32602", async () => {
-    const { connect } = await acpBench({});
+  test("unknown methods are rejected with -32601 and invalid params with -32602", async () => {
+    const { connect } = await setUpAcp({});
     const client = await connect();
     await expect(client.request("no/such/method", {})).rejects.toMatchObject({ code: -32601 });
     await expect(client.request("_nobody/extension", {})).rejects.toMatchObject({ code: -32601 });
@@ -164,10 +164,10 @@ describe("sessions at the ACP door", () => {
     await expect(client.request("session/new", { cwd: "/" })).rejects.toMatchObject({ code: -32602 });
   });
 
-  test("a session can be forked, named and looked at [S3-5]", async () => {
-    const { connect, path } = await acpBench({});
+  test("a session can be forked, titled and queried for its status [S3-5]", async () => {
+    const { connect, path } = await setUpAcp({});
     const client = await connect();
-    const sessionId = await client.begin(path);
+    const sessionId = await client.newSession(path);
     await client.prompt(sessionId, "hello");
     expect(await client.request("session/set_title", { sessionId, title: "Mine" })).toEqual({
       title: "Mine",
@@ -179,8 +179,8 @@ describe("sessions at the ACP door", () => {
     expect(await client.prompt(forked.sessionId, "go on")).toEqual({ stopReason: "end_turn" });
   });
 
-  test("MCP servers of the client reach the agents of its session only, and their keys no log [S3-4]", async () => {
-    const { connect, path, driver } = await acpBench({ scripts: (text) => [{ text }] });
+  test("client-provided MCP servers reach only the agents of their session, and their secrets are redacted [S3-4]", async () => {
+    const { connect, path, driver } = await setUpAcp({ scripts: (text) => [{ text }] });
     const client = await connect();
     const servers = [
       {
@@ -213,19 +213,19 @@ describe("sessions at the ACP door", () => {
         headers: { Authorization: "Bearer another-secret" },
       },
     ]);
-    expect(client.said).toBe("tell [redacted:secret] and [redacted:secret]");
-    await client.prompt(await client.begin(path), "other");
+    expect(client.agentText).toBe("tell [redacted:secret] and [redacted:secret]");
+    await client.prompt(await client.newSession(path), "other");
     expect(driver.sessions[1]?.mcpServers).toEqual([]);
     const sse = [{ type: "sse", name: "old", url: "https://example.org/sse", headers: [] }];
-    const refused = client.request("session/new", { cwd: path, mcpServers: sse });
-    await expect(refused).rejects.toMatchObject({
+    const rejected = client.request("session/new", { cwd: path, mcpServers: sse });
+    await expect(rejected).rejects.toMatchObject({
       code: -32602,
-      message: expect.stringMatching(/old speaks sse/),
+      message: expect.stringMatching(/old uses the sse transport/),
     });
   });
 
-  test("further folders may be written in, unless nothing may be written", async () => {
-    const { connect, path, driver } = await acpBench({});
+  test("additional folders are writable, unless the mode is read-only", async () => {
+    const { connect, path, driver } = await setUpAcp({});
     const client = await connect();
     const params = { cwd: path, mcpServers: [], additionalDirectories: ["/srv/more"] };
     const { sessionId } = await client.request("session/new", params);
@@ -244,9 +244,9 @@ describe("sessions at the ACP door", () => {
   });
 
   test.each(["session/load", "session/resume"])(
-    "%s that fails leaves an open session as it was, also what is asked and waited for in it",
+    "a failed %s leaves an open session with its requests and prompts as it was",
     async (method) => {
-      const { connect, path } = await acpBench({ scripts: [[{ command: "ls" }, { text: "done" }]] });
+      const { connect, path } = await setUpAcp({ scripts: [[{ command: "ls" }, { text: "done" }]] });
       const answers = [new Gate(), new Gate()];
       const client = await connect({
         permission: async () => {
@@ -254,7 +254,7 @@ describe("sessions at the ACP door", () => {
           return "allow_once";
         },
       });
-      const sessionId = await client.begin(path);
+      const sessionId = await client.newSession(path);
       const answer = client.prompt(sessionId, "go");
       await answers[0]?.reached;
       const failed = client.request(method, { sessionId, cwd: `${path}/none`, mcpServers: [] });
@@ -262,15 +262,15 @@ describe("sessions at the ACP door", () => {
       await answers[1]?.reached;
       answers[1]?.open();
       expect(await answer).toEqual({ stopReason: "end_turn" });
-      expect(client.said).toBe("done");
+      expect(client.agentText).toBe("done");
       answers[0]?.open();
     },
   );
 
-  test.each(["session/load", "session/resume"])("%s that fails opens nothing", async (method) => {
-    const { connect, path } = await acpBench({ scripts: (text) => [{ text }] });
+  test.each(["session/load", "session/resume"])("a failed %s opens no session", async (method) => {
+    const { connect, path } = await setUpAcp({ scripts: (text) => [{ text }] });
     const first = await connect();
-    const sessionId = await first.begin(path);
+    const sessionId = await first.newSession(path);
     await first.prompt(sessionId, "one");
     const second = await connect();
     const failed = second.request(method, { sessionId, cwd: `${path}/none`, mcpServers: [] });
@@ -282,29 +282,29 @@ describe("sessions at the ACP door", () => {
     expect(await second.prompt(sessionId, "three")).toEqual({ stopReason: "end_turn" });
   });
 
-  test("a folder around everything is refused where nobody is asked, and no session is left of it", async () => {
-    const { connect, path } = await acpBench(
+  test("an additional folder at the root is rejected while approvals are off, and no session remains", async () => {
+    const { connect, path } = await setUpAcp(
       {},
       { approvalPolicy: "never", sandboxPolicy: { type: "workspaceWrite" } },
     );
     const client = await connect();
     const wide = { cwd: path, mcpServers: [], additionalDirectories: ["/"] };
-    const refusal = { code: -32602, message: expect.stringContaining("--allow-unconfined") };
-    await expect(client.request("session/new", wide)).rejects.toMatchObject(refusal);
+    const rejection = { code: -32602, message: expect.stringContaining("--allow-unconfined") };
+    await expect(client.request("session/new", wide)).rejects.toMatchObject(rejection);
     expect(await client.request("session/list", {})).toEqual({ sessions: [] });
-    const sessionId = await client.begin(path);
+    const sessionId = await client.newSession(path);
     await client.prompt(sessionId, "hello");
-    await expect(client.request("session/fork", { ...wide, sessionId })).rejects.toMatchObject(refusal);
+    await expect(client.request("session/fork", { ...wide, sessionId })).rejects.toMatchObject(rejection);
     expect((await client.request("session/list", {})).sessions).toMatchObject([{ sessionId }]);
-    await expect(client.request("session/load", { ...wide, sessionId })).rejects.toMatchObject(refusal);
+    await expect(client.request("session/load", { ...wide, sessionId })).rejects.toMatchObject(rejection);
     expect(await client.prompt(sessionId, "still there")).toEqual({ stopReason: "end_turn" });
   });
 
   test.each([
     ["a folder around everything", {}, ["/"]],
     ["a sandbox that is not Flint's", { sandboxPolicy: { type: "externalSandbox" } }, []],
-  ] as const)("a mode that asks nothing cannot be chosen with %s", async (_name, options, folders) => {
-    const { connect, path } = await acpBench({}, options);
+  ] as const)("a mode without approvals is rejected with %s", async (_name, options, folders) => {
+    const { connect, path } = await setUpAcp({}, options);
     const client = await connect();
     const wide = { cwd: path, mcpServers: [], additionalDirectories: folders };
     const { sessionId } = await client.request("session/new", wide);
@@ -317,16 +317,16 @@ describe("sessions at the ACP door", () => {
     expect(await client.prompt(sessionId, "still there")).toEqual({ stopReason: "end_turn" });
   });
 
-  test("a client may add to the instructions of the agent, and not replace them", async () => {
-    const { connect, path, driver } = await acpBench({});
+  test("a client can append to the instructions of the agent, but not replace them", async () => {
+    const { connect, path, driver } = await setUpAcp({});
     const client = await connect();
     const content = [{ type: "text", text: "Answer in verse." }];
-    const place = { cwd: path, mcpServers: [] };
-    const append = { ...place, systemPrompt: { mode: "append", content } };
+    const setup = { cwd: path, mcpServers: [] };
+    const append = { ...setup, systemPrompt: { mode: "append", content } };
     const { sessionId } = await client.request("session/new", append);
     await client.prompt(sessionId, "hello");
     expect(driver.sessions[0]?.settings.developerInstructions).toBe("Answer in verse.");
-    const replaced = client.request("session/new", { ...place, systemPrompt: { mode: "override", content } });
+    const replaced = client.request("session/new", { ...setup, systemPrompt: { mode: "override", content } });
     await expect(replaced).rejects.toMatchObject({ code: -32602 });
   });
 
@@ -335,21 +335,21 @@ describe("sessions at the ACP door", () => {
     ["a text", "Answer in verse.", "Answer in verse."],
     ["something else", { append: 7 }, undefined],
     ["nothing", { append: "" }, undefined],
-  ])("instructions under the key that came before the protocol had one: %s", async (_name, given, heard) => {
-    const { connect, path, driver } = await acpBench({});
+  ])("instructions in the _meta key of early clients: %s", async (_name, given, instructions) => {
+    const { connect, path, driver } = await setUpAcp({});
     const client = await connect();
-    const place = { cwd: path, mcpServers: [], _meta: { systemPrompt: given } };
-    const { sessionId } = await client.request("session/new", place);
+    const setup = { cwd: path, mcpServers: [], _meta: { systemPrompt: given } };
+    const { sessionId } = await client.request("session/new", setup);
     await client.prompt(sessionId, "hello");
-    expect(driver.sessions[0]?.settings.developerInstructions).toBe(heard);
+    expect(driver.sessions[0]?.settings.developerInstructions).toBe(instructions);
   });
 
-  test("an account can be asked for, and there is nothing to log out of", async () => {
+  test("authenticate checks the login method, and logout is not supported", async () => {
     const account = { account: { type: "apiKey", label: "me" }, requiresLogin: false };
-    const { connect } = await acpBench({ account });
+    const { connect } = await setUpAcp({ account });
     const client = await connect();
     expect(await client.request("authenticate", { methodId: "claude-login" })).toEqual({});
-    await expect(client.request("authenticate", { methodId: "nobody" })).rejects.toMatchObject({
+    await expect(client.request("authenticate", { methodId: "unknown" })).rejects.toMatchObject({
       code: -32602,
     });
     await expect(client.request("logout", {})).rejects.toMatchObject({

@@ -1,148 +1,150 @@
 import { asFlintError, FlintError, type Result } from "@flint/protocol";
+import type { ClientAsks } from "../../shared/client-asks.ts";
 import type { Client } from "../../shared/frontend.ts";
 import { lastUsageOf } from "../../shared/last-usage.ts";
-import { answerOf } from "../core.ts";
+import type { RequestContext } from "../../shared/request-context.ts";
+import type { InitializedClient, SharedByClients } from "../client-state.ts";
 import { sessionNotFound } from "../errors.ts";
 import { commandsFor } from "../prompt/commands.ts";
 import type { AcpParams } from "../requests.ts";
-import type { SharedState } from "../shared-state.ts";
 import { AutoResume } from "./auto-resume.ts";
-import { AcpSession, type SessionOptions } from "./session.ts";
-import {
-  callAbout,
-  interrupt,
-  storedTurns,
-  TURNS_OF_A_PAGE,
-  threadOf,
-  wholeHistory,
-} from "./session-calls.ts";
-import { broughtBy, type SessionPlace, takePlace } from "./session-setup.ts";
+import { AcpSession } from "./session.ts";
+import { applySetup, mcpServersOf, type SessionSetup } from "./session-setup.ts";
 import type { SessionSettings } from "./settings.ts";
+import {
+  callForSession,
+  mergedHistory,
+  storedTurns,
+  TURNS_PER_PAGE,
+  threadIdFor,
+} from "./stored-sessions.ts";
 
-type Reply = (answer: unknown) => void;
 type Attached = Result<"thread/attach">;
 
 /** What the sessions of a client are made with. */
-export interface SessionsOptions {
+export interface OpenSessionsOptions {
   readonly client: Client;
-  readonly shared: SharedState;
+  readonly asks: ClientAsks;
+  readonly shared: SharedByClients;
   readonly settings: SessionSettings;
-  /** What kind of client it is, by the name it gave itself. */
-  kind(): string;
-  session(): SessionOptions;
+  self(): InitializedClient;
 }
 
-/** The sessions that a client has open: how each comes to be so, and stops being so. */
-export class Sessions {
-  readonly #options: SessionsOptions;
+/** The sessions that one client has open: opens and closes them. */
+export class OpenSessions {
+  readonly #options: OpenSessionsOptions;
   readonly #open = new Map<string, AcpSession>();
   readonly #autoResume: AutoResume;
   readonly #closed = new Set<string>();
-  /** What was open before a session that the client has no answer for yet. */
+  /** The session that was open before, while the client has no response for the one that replaces it. */
   readonly #replaced = new WeakMap<AcpSession, AcpSession>();
 
-  constructor(options: SessionsOptions) {
+  constructor(options: OpenSessionsOptions) {
     this.#options = options;
-    const { client, shared, kind } = options;
-    this.#autoResume = new AutoResume(client, shared, kind);
+    const { client, shared, self } = options;
+    this.#autoResume = new AutoResume(client.core, shared, self);
   }
 
-  /** The session if it is open. */
-  opened(sessionId: string): AcpSession | undefined {
+  /** The session, if it is open. */
+  find(sessionId: string): AcpSession | undefined {
     return this.#open.get(sessionId);
   }
 
-  /** The session, opened now if need be: a client may go on with one that it never loaded, but not with one it closed. */
+  /** The session, opened if necessary: a client may use one that it never loaded, but not one that it closed. */
   async get(sessionId: string): Promise<AcpSession> {
-    const known = this.#open.get(sessionId);
-    if (known !== undefined) return known;
+    const open = this.#open.get(sessionId);
+    if (open !== undefined) return open;
     if (this.#closed.has(sessionId)) throw sessionNotFound(sessionId);
     const session = await this.#attach(sessionId, {}, () => undefined);
     session.release();
     return session;
   }
 
-  /** A new session, or the last one of its kind in the folder, if the first new one is to go on with that. */
-  async begin(params: AcpParams<"session/new">, reply: Reply): Promise<void> {
-    const last = await this.#autoResume.begin(params.cwd);
+  /** Records that the client uses a session, so that it is the one to continue with auto-resume. */
+  recordUse(session: AcpSession): void {
+    this.#autoResume.recordUse(session);
+  }
+
+  /** Handles `session/new`: creates a session, or continues the last one in the folder with auto-resume. */
+  async create(params: AcpParams<"session/new">, context: RequestContext): Promise<void> {
+    const last = await this.#autoResume.sessionFor(params.cwd);
     if (last === undefined) {
-      await this.#beginNew(params, reply);
+      await this.#createNew(params, context);
       return;
     }
-    // Expected: a session that another server has. The client wants one to work in, so it gets a new one.
+    // Expected: a session that another server has open. The client then gets a new one to work in.
     try {
-      await this.#goOn(last, params, reply);
+      await this.#continue(last, params, context);
     } catch (error) {
       const { message } = asFlintError(error);
-      const session = await this.#beginNew(params, reply);
-      session?.say(`This is a new session, for the last one here cannot be taken up: ${message}`);
+      const session = await this.#createNew(params, context);
+      session?.sendMessage(`This is a new session, because the last one cannot be resumed: ${message}`);
     }
   }
 
-  /** The client works in this session: it is the one to go on with later, if that is wanted. */
-  worksIn(session: AcpSession): void {
-    this.#autoResume.worksIn(session);
-  }
-
-  /** With all that was said in it before. */
-  async load(params: AcpParams<"session/load" | "session/resume">, reply: Reply): Promise<void> {
-    const stored = await storedTurns(this.#options.client, threadOf(params.sessionId));
+  /** Handles `session/load`: opens a session and sends its history before the response. */
+  async load(
+    params: AcpParams<"session/load" | "session/resume">,
+    { core, reply }: RequestContext,
+  ): Promise<void> {
+    const stored = await storedTurns(core, threadIdFor(params.sessionId));
     const session = await this.#attach(params.sessionId, params, (opened, state) => {
       const { turns } = state;
-      opened.replay(wholeHistory(stored, turns));
-      opened.stand(turns.some(({ status }) => status === "inProgress"));
-      opened.used(lastUsageOf(state));
+      opened.sendHistory(mergedHistory(stored, turns));
+      opened.sendState(turns.some(({ status }) => status === "inProgress"));
+      opened.sendUsage(lastUsageOf(state));
     });
-    await this.#finish(session, params, "found", reply);
+    await this.#finish(session, params, "existing", reply);
   }
 
-  /** Without history unless the client wants it from the start, as it may in the second version. */
-  async resume(params: AcpParams<"session/resume">, reply: Reply): Promise<void> {
+  /** Handles `session/resume`: opens a session without its history, unless a version 2 client asks for it. */
+  async resume(params: AcpParams<"session/resume">, context: RequestContext): Promise<void> {
     const { replayFrom } = params;
-    if (replayFrom?.type === "start") return this.load(params, reply);
+    if (replayFrom?.type === "start") return this.load(params, context);
     if (replayFrom !== undefined && replayFrom !== null) {
-      const message = `Nothing is replayed from ${JSON.stringify(replayFrom.type)}; from "start" everything is.`;
+      const message = `Cannot replay from ${JSON.stringify(replayFrom.type)}. Use "start".`;
       throw new FlintError("invalidParams", message, { field: "replayFrom" });
     }
     const session = await this.#attach(params.sessionId, params, (opened, state) => {
-      // What runs is news to the client, whatever it knows of the past.
+      // The client cannot have the running turn from before.
       const running = state.turns.filter(({ status }) => status === "inProgress");
-      opened.replay(running);
-      opened.stand(running.length > 0);
-      opened.used(lastUsageOf(state));
+      opened.sendHistory(running);
+      opened.sendState(running.length > 0);
+      opened.sendUsage(lastUsageOf(state));
     });
-    await this.#finish(session, params, "found", reply);
+    await this.#finish(session, params, "existing", context.reply);
   }
 
-  async fork(params: AcpParams<"session/fork">, reply: Reply): Promise<void> {
-    const wanted = { threadId: threadOf(params.sessionId), cwd: params.cwd };
-    let forked = "";
-    await callAbout(this.#options.client, "thread/fork", wanted, ({ thread }) => {
-      forked = thread.id;
+  /** Handles `session/fork`. */
+  async fork(params: AcpParams<"session/fork">, { core, reply }: RequestContext): Promise<void> {
+    const source = { threadId: threadIdFor(params.sessionId), cwd: params.cwd };
+    let forkId = "";
+    await callForSession(core, "thread/fork", source, ({ thread }) => {
+      forkId = thread.id;
     });
-    const session = await this.#attach(forked, params, () => undefined);
-    await this.#finish(session, params, "made", (opened) => reply({ sessionId: session.id, ...opened }));
+    const session = await this.#attach(forkId, params, () => undefined);
+    await this.#finish(session, params, "new", (opened) => reply({ sessionId: session.id, ...opened }));
   }
 
-  async delete({ sessionId }: AcpParams<"session/delete">, reply: Reply): Promise<void> {
-    const threadId = threadOf(sessionId);
-    await callAbout(this.#options.client, "thread/delete", { threadId }, () => reply({}));
+  /** Handles `session/delete`. */
+  async delete({ sessionId }: AcpParams<"session/delete">, { core, reply }: RequestContext): Promise<void> {
+    const threadId = threadIdFor(sessionId);
+    await callForSession(core, "thread/delete", { threadId }, () => reply({}));
     this.#open.get(sessionId)?.close();
     this.#open.delete(sessionId);
   }
 
-  /** Work that nobody else follows stops with the session; otherwise it goes on. */
-  async close({ sessionId }: AcpParams<"session/close">, reply: Reply): Promise<void> {
-    const { client } = this.#options;
+  /** Handles `session/close`: a running turn stops unless another client is subscribed to the session. */
+  async close({ sessionId }: AcpParams<"session/close">, { core, reply }: RequestContext): Promise<void> {
     const session = this.#open.get(sessionId);
     if (session === undefined) {
-      await callAbout(client, "thread/read", { threadId: threadOf(sessionId) }, () => undefined);
+      await callForSession(core, "thread/read", { threadId: threadIdFor(sessionId) }, () => undefined);
     } else {
-      if (client.isOnlySubscriber(sessionId)) {
-        await interrupt(client, sessionId);
-        await session.rested();
+      if (this.#options.client.isOnlySubscriber(sessionId)) {
+        await session.interrupt();
+        await session.idle();
       }
-      await answerOf(client, "thread/unsubscribe", { threadId: sessionId });
+      await core.call("thread/unsubscribe", { threadId: sessionId });
       session.close();
       this.#open.delete(sessionId);
       this.#closed.add(sessionId);
@@ -157,59 +159,64 @@ export class Sessions {
   }
 
   #add(threadId: string): AcpSession {
+    const { client, asks, shared, settings, self } = this.#options;
     const before = this.#open.get(threadId);
-    before?.asks.settleAll();
+    before?.asks.withdraw();
     this.#closed.delete(threadId);
-    const session = new AcpSession(threadId, this.#options.session(), before);
+    const options = {
+      ...{ client, asks, self: self(), encoder: shared.encoder },
+      onConfigChange: (changed: AcpSession) => void settings.refresh(changed),
+    };
+    const session = new AcpSession(threadId, options, before);
     if (before !== undefined) this.#replaced.set(session, before);
     this.#open.set(threadId, session);
     return session;
   }
 
-  /** Follows a thread. `first` is called before anything that happens from now on is told. */
+  /** Subscribes to a thread. `onAttached` is called before any further event of the thread. */
   async #attach(
     sessionId: string,
-    place: Pick<SessionPlace, "mcpServers">,
-    first: (session: AcpSession, state: Attached) => void,
+    setup: Pick<SessionSetup, "mcpServers">,
+    onAttached: (session: AcpSession, state: Attached) => void,
   ): Promise<AcpSession> {
     let session: AcpSession | undefined;
-    const params = { threadId: threadOf(sessionId), turns: TURNS_OF_A_PAGE, ...broughtBy(place) };
-    await callAbout(this.#options.client, "thread/attach", params, (state) => {
+    const params = { threadId: threadIdFor(sessionId), turns: TURNS_PER_PAGE, ...mcpServersOf(setup) };
+    await callForSession(this.#options.client.core, "thread/attach", params, (state) => {
       session = this.#add(state.thread.id);
       session.settings = state.settings;
       session.title = state.thread.name ?? (state.thread.preview || undefined);
       session.isActive = state.turns.some(({ status }) => status === "inProgress");
-      first(session, state);
+      onAttached(session, state);
     });
     if (session === undefined) throw sessionNotFound(sessionId);
     return session;
   }
 
-  /** Takes the client's place for a session and answers. If that fails, the client has what it had before. */
+  /** Applies the client's setup and replies. If that fails, everything is as before the request. */
   async #finish(
     session: AcpSession,
-    place: SessionPlace,
-    origin: "made" | "found",
-    reply: (opened: object) => void,
+    setup: SessionSetup,
+    origin: "new" | "existing",
+    reply: (response: object) => void,
   ): Promise<void> {
-    // Expected: folders that are not there, or that the core does not let an agent have.
+    // Expected: folders that do not exist, or that the core does not let an agent use.
     try {
-      session.folder = place.cwd;
-      await takePlace(this.#options.client, session, place);
-      await this.#answer(session, reply);
+      session.requestedCwd = setup.cwd;
+      await applySetup(this.#options.client.core, session, setup);
+      await this.#reply(session, reply);
     } catch (error) {
-      await this.#giveUp(session, origin);
+      await this.#rollBack(session, origin);
       throw error;
     } finally {
       this.#replaced.delete(session);
     }
   }
 
-  /** The session that was open before goes on; if none was, nothing is open, and a thread made for it is gone. */
-  async #giveUp(session: AcpSession, origin: "made" | "found"): Promise<void> {
+  /** Restores the session that was open before; if there was none, closes this one, and deletes a new thread. */
+  async #rollBack(session: AcpSession, origin: "new" | "existing"): Promise<void> {
     const { id: threadId } = session;
     const now = this.#open.get(threadId);
-    // Opened again in the meantime, the client is still to hear what happened until then; closed, it is not.
+    // If the client has opened it again meanwhile, it still needs the events until then; if it has closed it, it does not.
     if (now !== session) {
       if (now !== undefined) session.release();
       return;
@@ -217,52 +224,53 @@ export class Sessions {
     const before = this.#replaced.get(session);
     if (before !== undefined) {
       this.#open.set(threadId, before);
-      session.handOver(before);
+      session.passOn(before);
       return;
     }
     this.#open.delete(threadId);
     session.close();
-    const { client } = this.#options;
-    const left = origin === "made" ? ("thread/delete" as const) : ("thread/unsubscribe" as const);
-    // Expected: a thread that was deleted meanwhile. What the client is to hear is why its request failed.
-    await answerOf(client, left, { threadId }).catch(() => undefined);
+    const undo = origin === "new" ? ("thread/delete" as const) : ("thread/unsubscribe" as const);
+    // Expected: a thread that was deleted meanwhile. The client gets the error that its request failed with.
+    await this.#options.client.core.call(undo, { threadId }).catch(() => undefined);
   }
 
-  /** Answers with what can be chosen; from then on the client is told what happens, the commands first. */
-  async #answer(session: AcpSession, reply: (opened: object) => void): Promise<void> {
-    const { settings } = this.#options;
+  /** Replies with the config and the commands. From then on the client gets the session's events. */
+  async #reply(session: AcpSession, reply: (response: object) => void): Promise<void> {
+    const { settings, self } = this.#options;
     const config = await settings.read(session);
     const commands = commandsFor(config.models);
-    const { version } = this.#options.session();
+    const { version } = self();
     settings.recordSent(session, config);
     reply(version.sessionResponse(config, commands));
-    for (const update of version.commandUpdates(commands)) session.update(update);
+    session.send(version.commandUpdates(commands));
     session.release();
   }
 
-  async #beginNew(params: AcpParams<"session/new">, reply: Reply): Promise<AcpSession | undefined> {
+  async #createNew(
+    params: AcpParams<"session/new">,
+    { core, reply }: RequestContext,
+  ): Promise<AcpSession | undefined> {
     let session: AcpSession | undefined;
-    const wanted = { cwd: params.cwd, ...broughtBy(params) };
-    await this.#options.client.core.call("thread/start", wanted, ({ thread }) => {
+    await core.call("thread/start", { cwd: params.cwd, ...mcpServersOf(params) }, ({ thread }) => {
       session = this.#add(thread.id);
     });
     if (session === undefined) return undefined;
     const { id: sessionId } = session;
-    await this.#finish(session, params, "made", (opened) => reply({ sessionId, ...opened }));
+    await this.#finish(session, params, "new", (opened) => reply({ sessionId, ...opened }));
     return session;
   }
 
-  /** The history comes after the answer, for only then the client knows of which session it is. */
-  async #goOn(threadId: string, place: SessionPlace, reply: Reply): Promise<void> {
-    const stored = await storedTurns(this.#options.client, threadId);
+  /** Opens an existing session as a new one. Its history follows the response, which tells the client the session id. */
+  async #continue(threadId: string, setup: SessionSetup, { core, reply }: RequestContext): Promise<void> {
+    const stored = await storedTurns(core, threadId);
     let state: Attached | undefined;
-    const session = await this.#attach(threadId, place, (_opened, attached) => {
+    const session = await this.#attach(threadId, setup, (_opened, attached) => {
       state = attached;
     });
-    await this.#finish(session, place, "found", (opened) => {
+    await this.#finish(session, setup, "existing", (opened) => {
       reply({ sessionId: session.id, ...opened });
-      session.replay(wholeHistory(stored, state?.turns ?? []));
-      if (state !== undefined) session.used(lastUsageOf(state));
+      session.sendHistory(mergedHistory(stored, state?.turns ?? []));
+      if (state !== undefined) session.sendUsage(lastUsageOf(state));
     });
   }
 }

@@ -1,85 +1,81 @@
-import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import {
   type Approval,
   addUsage,
+  asFlintError,
   type EventData,
   mintId,
   NO_USAGE,
   type QuestionRequest,
   type ThreadEvent,
+  type ThreadItem,
   type ThreadSettings,
   type TokenUsage,
   type Turn,
   type UserInput,
 } from "@flint/protocol";
+import type { ClientAsks } from "../../shared/client-asks.ts";
+import type { Encoder, Notification } from "../../shared/encoder.ts";
 import type { Client } from "../../shared/frontend.ts";
-import { Asks, type RequestNumbers } from "../asks/asks.ts";
-import {
-  type ClientRequest,
-  formRequest,
-  isAskable,
-  isChoice,
-  type QuestionAnswer,
-} from "../asks/questions.ts";
-import type { ClientCapabilities } from "../capabilities.ts";
-import { withEditorFiles } from "../prompt/editor-files.ts";
-import { stopOf } from "../prompt/stop-reason.ts";
-import { PromptTurns } from "../prompt/turns.ts";
-import type { ProtocolVersion, SentConfig } from "../protocol-version.ts";
-import { titleFrom } from "../views/content.ts";
-import type { Lines } from "../views/lines.ts";
+import { SessionAsks } from "../asks/session-asks.ts";
+import type { InitializedClient } from "../client-state.ts";
+import { withEditorFiles } from "../prompt/input.ts";
+import { PendingInputs } from "../prompt/pending-inputs.ts";
+import { stopReasonOf } from "../prompt/stop-reason.ts";
+import type { SentConfig } from "../protocol-version.ts";
+import { titleUpdate } from "../views/content.ts";
 import { actionView } from "../views/tool-view.ts";
 import { Translator } from "../views/translator.ts";
 import type { Update, UpdateFormat } from "../views/update-format.ts";
 
-/** What a session needs of its desk. */
+/** What a session is made with. */
 export interface SessionOptions {
   readonly client: Client;
-  readonly capabilities: ClientCapabilities;
-  readonly numbers: RequestNumbers;
-  readonly lines: Lines;
-  readonly version: ProtocolVersion;
-  /** Called when what can be chosen may have changed. */
-  onChoices(session: AcpSession): void;
+  readonly asks: ClientAsks;
+  readonly self: InitializedClient;
+  readonly encoder: Encoder<Notification>;
+  /** Called when the config of the session may have changed. */
+  onConfigChange(session: AcpSession): void;
 }
 
-/** One thread that a client has open: what it is told, what it is asked, and which prompts it waits for. */
+/** One thread that a client has open. Sends it what happens there, asks it, and tracks the inputs it waits for. */
 export class AcpSession {
   readonly id: string;
-  readonly prompts: PromptTurns;
-  readonly asks: Asks;
-  /** Folders beside the main one. */
-  roots: readonly string[] = [];
+  readonly inputs: PendingInputs;
+  readonly asks: SessionAsks;
+  additionalDirectories: readonly string[] = [];
   title: string | undefined;
-  /** The folder as the client calls it. */
-  folder: string | undefined;
-  /** Whether files that a prompt links are taken as they stand in the editor. Off: agents read the same disk. */
+  /** The working directory as the client named it. */
+  requestedCwd: string | undefined;
+  /** Whether mentioned files are read from the editor. Off by default: agents read the same disk. */
   editorFiles = false;
-  /** The plan of the latest turn, to know whether there is work left. */
-  openSteps = 0;
+  /** How many entries of the latest plan are not completed. */
+  openPlanEntries = 0;
   sentConfig: SentConfig = { modeId: "", modelId: "", options: "" };
-  /** What the latest turn used so far. */
+  /** The token usage of the latest turn so far. */
   turnUsage: TokenUsage = NO_USAGE;
-  /** Whether a turn runs, whoever started it. */
+  /** Whether a turn is running, of this client or another. */
   isActive = false;
   readonly #options: SessionOptions;
   readonly #format: UpdateFormat;
   readonly #translator: Translator;
   #settings: ThreadSettings | undefined;
-  #onRest: (() => void)[] = [];
-  #held: ThreadEvent[] | undefined = [];
+  #onIdle: (() => void)[] = [];
+  #buffered: ThreadEvent[] | undefined = [];
 
-  /** Whoever opens a session again still waits for what was sent `before`, and has refused what was refused. */
+  /** A session that is opened again keeps the pending inputs and rejections of the one `before`. */
   constructor(id: string, options: SessionOptions, before?: AcpSession) {
+    const { client, asks, self } = options;
+    const { capabilities, version } = self;
     this.id = id;
     this.#options = options;
-    this.prompts = before?.prompts ?? new PromptTurns(options.client, id);
-    this.asks = new Asks(options.client, id, options.numbers, before?.asks);
-    this.#format = options.version.updates(options.capabilities);
-    this.#translator = new Translator(this.#format, ({ clientId }) => this.prompts.isOwn(clientId));
+    this.#format = version.updates(capabilities);
+    this.inputs = before?.inputs ?? new PendingInputs(client.core, id);
+    const asking = { client, asks, threadId: id, format: this.#format, capabilities };
+    this.asks = new SessionAsks(asking, before?.asks);
+    this.#translator = new Translator(this.#format, ({ clientId }) => this.inputs.isOwn(clientId));
   }
 
-  /** What the thread works with, as far as it was told. */
+  /** The settings of the thread; undefined until they are known. */
   get settings(): ThreadSettings | undefined {
     return this.#settings;
   }
@@ -89,100 +85,114 @@ export class AcpSession {
     if (settings !== undefined) this.#translator.cwd = settings.cwd;
   }
 
-  /** From here on the client is told what happens; before, it does not know the session yet. */
+  /** Sends the events buffered so far, and all further ones. Before this the client does not know the session. */
   release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const event of held) this.#take(event);
+    const buffered = this.#buffered ?? [];
+    this.#buffered = undefined;
+    for (const event of buffered) this.#handle(event);
   }
 
-  /** Another session is told what happened and was not told here. */
-  handOver(other: AcpSession): void {
-    const held = this.#held ?? [];
-    this.#held = [];
-    for (const event of held) other.tell(event);
+  /** Passes the buffered events on to another session, which then handles them. */
+  passOn(other: AcpSession): void {
+    const buffered = this.#buffered ?? [];
+    this.#buffered = [];
+    for (const event of buffered) other.event(event);
   }
 
-  /** Resolves when no turn runs; at once if the session is over. */
-  async rested(): Promise<void> {
-    if (this.isActive) await new Promise<void>((resolve) => this.#onRest.push(resolve));
+  /** Takes an event of the thread. */
+  event(event: ThreadEvent): void {
+    if (this.#buffered !== undefined) this.#buffered.push(event);
+    else this.#handle(event);
   }
 
-  /** Takes what happens in the thread. */
-  tell(event: ThreadEvent): void {
-    if (this.#held !== undefined) this.#held.push(event);
-    else this.#take(event);
+  /** Resolves when no turn is running, or the session is closed. */
+  async idle(): Promise<void> {
+    if (this.isActive) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
-  /** Tells the client something that is no event. */
-  update(update: Update): void {
-    this.#options.client.notify("session/update", { sessionId: this.id, update });
+  /** Interrupts the running turn, if there is one. */
+  async interrupt(): Promise<void> {
+    await this.#options.client.core.call("turn/interrupt", { threadId: this.id }).catch((error: unknown) => {
+      if (asFlintError(error).kind !== "notRunning") throw error;
+    });
   }
 
-  /** The input, with the text of linked files as it stands in the editor, if that is wanted and the editor gives it. */
+  /** The input, with the editor's text of mentioned files if that is turned on. */
   async withEditorFiles(input: readonly UserInput[]): Promise<readonly UserInput[]> {
-    const { capabilities, client, numbers } = this.#options;
-    if (!this.editorFiles || !capabilities.readTextFile) return input;
-    return withEditorFiles(input, (path) =>
-      client.request("fs/read_text_file", { sessionId: this.id, path }, { id: numbers.take() }),
-    );
+    const { asks, self } = this.#options;
+    if (!this.editorFiles || !self.capabilities.readTextFile) return input;
+    return withEditorFiles(input, (path) => asks.request("fs/read_text_file", { sessionId: this.id, path }));
   }
 
-  /** Says something that only this client hears. */
-  say(text: string): void {
-    this.#updates(this.#format.message(mintId(), text));
+  /** Sends updates to this client only. */
+  send(updates: readonly Update[]): void {
+    for (const update of updates)
+      this.#options.client.notify("session/update", { sessionId: this.id, update });
   }
 
-  /** Work that is no turn begins or ends. */
-  works(isBusy: boolean): void {
-    this.#updates(isBusy ? this.#format.state("running") : this.#format.state("idle", "end_turn"));
+  /** Sends a message from Flint itself to this client only. */
+  sendMessage(text: string): void {
+    this.send(this.#format.message(mintId(), text));
   }
 
-  /** Tells how the session stands. */
-  stand(isActive: boolean): void {
-    this.#updates(this.#format.state(isActive ? "running" : "idle"));
+  /** Sends that work which is not a turn starts or ends. */
+  setBusy(isBusy: boolean): void {
+    this.send(isBusy ? this.#format.state("running") : this.#format.state("idle", "end_turn"));
   }
 
-  /** Tells what the thread used before the client was there; it is nothing that the running turn uses. */
-  used(data: EventData<"thread/tokenUsage/updated"> | undefined): void {
-    if (data !== undefined) this.#say({ type: "thread/tokenUsage/updated", data, at: Date.now() });
+  /** Sends the state of the session. */
+  sendState(isActive: boolean): void {
+    this.send(this.#format.state(isActive ? "running" : "idle"));
   }
 
-  #updates(updates: readonly Update[]): void {
-    for (const update of updates) this.update(update);
+  /** Sends the usage from before the client opened the session, which does not count for the running turn. */
+  sendUsage(data: EventData<"thread/tokenUsage/updated"> | undefined): void {
+    if (data !== undefined) this.#sendEvent({ type: "thread/tokenUsage/updated", data, at: Date.now() });
   }
 
-  /** Tells the history of the thread. */
-  replay(turns: readonly Turn[]): void {
-    this.#updates(this.#translator.history(turns));
+  /** Sends past turns. */
+  sendHistory(turns: readonly Turn[]): void {
+    this.send(this.#translator.history(turns));
   }
 
-  /** The thread is gone, or the client has left it. */
+  /** The thread is gone, or the client has closed the session. */
   close(): void {
-    this.asks.settleAll();
-    this.prompts.close();
-    this.#rest();
+    this.asks.withdraw();
+    this.inputs.close();
+    this.#becomeIdle();
   }
 
-  #rest(): void {
+  #becomeIdle(): void {
     this.isActive = false;
-    for (const resolve of this.#onRest.splice(0)) resolve();
+    for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
-  #take(event: ThreadEvent): void {
-    this.#before(event);
-    this.#say(event);
-    this.#after(event);
+  #handle(event: ThreadEvent): void {
+    this.#beforeSending(event);
+    this.#sendEvent(event);
+    this.#afterSending(event);
   }
 
-  #say(event: ThreadEvent): void {
+  #sendEvent(event: ThreadEvent): void {
     const { key, updates } = this.#translator.translate(event);
-    const { client, lines } = this.#options;
-    const made = key === undefined ? lines.make(this.id, updates()) : lines.of(event, key, this.id, updates);
-    for (const line of made) client.sendLine(line);
+    const { client, encoder } = this.#options;
+    if (key === undefined) {
+      this.send(updates());
+      return;
+    }
+    for (const { line } of encoder.encode(event, () => this.#notifications(updates()), key))
+      client.sendLine(line);
   }
 
-  #before(event: ThreadEvent): void {
+  #notifications(updates: readonly Update[]): Notification[] {
+    return updates.map((update) => ({
+      kind: "notification",
+      method: "session/update",
+      params: { sessionId: this.id, update },
+    }));
+  }
+
+  #beforeSending(event: ThreadEvent): void {
     switch (event.type) {
       case "turn/started":
         this.isActive = true;
@@ -196,33 +206,24 @@ export class AcpSession {
         this.settings = event.data.settings;
         break;
       case "turn/plan/updated":
-        this.openSteps = event.data.plan.filter(({ status }) => status !== "completed").length;
+        this.openPlanEntries = event.data.plan.filter(({ status }) => status !== "completed").length;
         break;
       case "item/started":
-        this.#appeared(event.data.turnId, event.data.item);
+        this.#assignTurn(event.data.turnId, event.data.item);
         break;
       case "approval/resolved":
-        this.asks.settle(event.data.approvalId);
+        this.asks.resolve(event.data.approvalId);
         break;
       case "question/resolved":
-        this.asks.settle(event.data.questionId);
+        this.asks.resolve(event.data.questionId);
         break;
     }
   }
 
-  #appeared(turnId: string, item: { readonly type: string; readonly clientId?: string | undefined }): void {
-    if (item.type === "userMessage") this.prompts.appeared(item.clientId, turnId);
-  }
-
-  #inserted({ type, id, clientId }: { type: string; id: string; clientId?: string | undefined }): void {
-    if (type === "userMessage") this.prompts.told(clientId, id);
-  }
-
-  #after(event: ThreadEvent): void {
+  #afterSending(event: ThreadEvent): void {
     switch (event.type) {
       case "item/completed":
-        this.#entitle(event);
-        this.#inserted(event.data.item);
+        this.#onItemCompleted(event.data.item);
         break;
       case "approval/requested":
         this.#askApproval(event.data.approval);
@@ -231,16 +232,16 @@ export class AcpSession {
         this.#askQuestion(event.data.request);
         break;
       case "thread/queue/changed":
-        this.prompts.queueChanged(new Set(event.data.queue.map(({ id }) => id)));
+        this.inputs.queueChanged(new Set(event.data.queue.map(({ id }) => id)));
         break;
       case "thread/settings/updated":
       case "config/updated":
-        this.#options.onChoices(this);
+        this.#options.onConfigChange(this);
         break;
       case "turn/completed":
-        this.#showFailure(event.data.turn);
-        this.prompts.turnEnded(event.data.turn);
-        this.#rest();
+        this.#sendFailure(event.data.turn);
+        this.inputs.turnCompleted(event.data.turn);
+        this.#becomeIdle();
         break;
       case "thread/deleted":
         this.close();
@@ -248,49 +249,45 @@ export class AcpSession {
     }
   }
 
-  /** A thread that nobody named is called what its first prompt begins with. */
-  #entitle(event: Extract<ThreadEvent, { type: "item/completed" }>): void {
-    const { item } = event.data;
-    if (this.title !== undefined || item.type !== "userMessage" || !("content" in item)) return;
-    this.title = titleFrom(item);
-    const info: SessionUpdate = { sessionUpdate: "session_info_update", title: this.title };
-    this.update(info);
+  #assignTurn(turnId: string, item: ThreadItem): void {
+    if (isUserMessage(item)) this.inputs.assignTurn(item.clientId, turnId);
   }
 
-  /** Whoever waits for the turn gets the failure as the answer; others, and those who only learn that it stopped, read it. */
-  #showFailure(turn: Turn): void {
+  /** A session without a title gets the start of its first prompt. */
+  #onItemCompleted(item: ThreadItem): void {
+    if (!isUserMessage(item)) return;
+    if (this.title === undefined) {
+      const update = titleUpdate(item);
+      this.title = update.title;
+      this.send([update]);
+    }
+    this.inputs.messageSent(item.clientId, item.id);
+  }
+
+  /** A client that waits for the turn gets its error as the response; all others get it as an update. */
+  #sendFailure(turn: Turn): void {
     const { error } = turn;
     if (error === undefined) return;
-    const isAnswered = this.prompts.isWaitedFor(turn.id) && typeof stopOf(turn) !== "string";
-    if (!isAnswered) this.#updates(this.#format.turnFailed(turn.id, error));
+    const isResponse = this.inputs.isAwaited(turn.id) && typeof stopReasonOf(turn) !== "string";
+    if (!isResponse) this.send(this.#format.turnFailed(turn.id, error));
   }
 
   #askApproval(approval: Approval): void {
     const view = actionView(approval.action, this.#translator.cwd);
     // Clients show the request at its tool call, so they need that one first.
-    this.#updates(this.#translator.pendingToolCall(view));
-    void this.asks.approval(approval, this.#format.permissionRequest(this.id, approval, view));
+    this.send(this.#translator.pendingToolCall(view));
+    this.asks.approval(approval, view);
   }
 
   #askQuestion(request: QuestionRequest): void {
-    const steps = this.#questionRequests(request);
-    if (steps !== undefined) void this.asks.question(request, steps);
-    else if (this.#options.client.isOnlySubscriber(this.id)) {
-      this.#updates(this.#format.aside(request.id, unanswerable(request)));
-      void this.asks.question(request, []);
-    }
-  }
-
-  /** The requests that ask the questions, one after the other; undefined if the client has no way to answer. */
-  #questionRequests(request: QuestionRequest): readonly ClientRequest<QuestionAnswer>[] | undefined {
-    if (!isAskable(request)) return undefined;
-    if (this.#options.capabilities.forms) return [formRequest(this.id, request)];
-    if (!isChoice(request)) return undefined;
-    return request.questions.map((question) => this.#format.choiceRequest(this.id, request.itemId, question));
+    if (this.asks.question(request) || !this.#options.client.isOnlySubscriber(this.id)) return;
+    const questions = request.questions.map(({ question }) => `- ${question}`).join("\n");
+    const text = `The agent asked, and this client has no way to answer:\n${questions}\nAnswer with your next prompt.`;
+    this.send(this.#format.aside(request.id, text));
+    this.asks.leaveUnanswered(request);
   }
 }
 
-function unanswerable({ questions }: QuestionRequest): string {
-  const list = questions.map(({ question }) => `- ${question}`).join("\n");
-  return `The agent asked, and this client has no way to answer:\n${list}\nAnswer with your next prompt.`;
+function isUserMessage(item: ThreadItem): item is Extract<ThreadItem, { content: readonly UserInput[] }> {
+  return item.type === "userMessage" && "content" in item;
 }

@@ -1,11 +1,11 @@
 import { memoryPair, Peer } from "@flint/rpc";
 import { describe, expect, test } from "vitest";
 import { ClientConnection } from "../../shared/client-connection.ts";
-import { acpBench } from "../testing/setup.ts";
+import { setUpAcp } from "../testing/setup.ts";
 
-describe("what can be chosen at the ACP door", () => {
-  test("session/new tells modes, models and options, in their present and their older form [S3-19, S3-20, S3-21]", async () => {
-    const { connect, path } = await acpBench({});
+describe("ACP session config", () => {
+  test("is in the response to session/new, as config options and as modes and models [S3-19, S3-20, S3-21]", async () => {
+    const { connect, path } = await setUpAcp({});
     const client = await connect();
     await client.request("session/new", { cwd: path, mcpServers: [] });
     const opened = Object(client.wire[1]?.result);
@@ -17,12 +17,12 @@ describe("what can be chosen at the ACP door", () => {
         { modelId: "scripted/swift", name: "Swift", description: "Answers sooner." },
       ],
     });
-    const told = opened.configOptions.map(({ id, type, category }: Record<string, string>) => [
+    const sent = opened.configOptions.map(({ id, type, category }: Record<string, string>) => [
       id,
       type,
       category,
     ]);
-    expect(told).toEqual([
+    expect(sent).toEqual([
       ["mode", "select", "mode"],
       ["model", "select", "model"],
       ["thinking", "select", "model_config"],
@@ -30,8 +30,8 @@ describe("what can be chosen at the ACP door", () => {
     ]);
   });
 
-  test("switches are switches only where the client has them", async () => {
-    const { connect, path } = await acpBench({});
+  test("has boolean options only for clients that declare them", async () => {
+    const { connect, path } = await setUpAcp({});
     const client = await connect({ capabilities: { session: { configOptions: { boolean: {} } } } });
     const { sessionId, configOptions } = await client.request("session/new", { cwd: path, mcpServers: [] });
     expect(configOptions?.[2]).toMatchObject({ id: "thinking", type: "boolean", currentValue: false });
@@ -41,10 +41,10 @@ describe("what can be chosen at the ACP door", () => {
     expect(answer.configOptions[3]).toMatchObject({ id: "effort", category: "thought_level" });
   });
 
-  test("a mode changes what the agent may do, and every client of the session is told [S3-17, S3-32]", async () => {
-    const { connect, path, driver } = await acpBench({});
+  test("applies a mode and sends it to every client of the session [S3-17, S3-32]", async () => {
+    const { connect, path, driver } = await setUpAcp({});
     const [first, second] = [await connect(), await connect()];
-    const sessionId = await first.begin(path);
+    const sessionId = await first.newSession(path);
     await second.request("session/resume", { sessionId, cwd: path });
     expect(await first.request("session/set_mode", { sessionId, modeId: "read-only" })).toEqual({});
     await second.until(() =>
@@ -61,15 +61,15 @@ describe("what can be chosen at the ACP door", () => {
     });
   });
 
-  test("a model is chosen as an option or as older clients do, and every client is told [S3-18, S3-33]", async () => {
-    const { connect, path, driver } = await acpBench({});
+  test("sets the model with either request and sends it to every client [S3-18, S3-33]", async () => {
+    const { connect, path, driver } = await setUpAcp({});
     const [first, second] = [await connect(), await connect()];
-    const sessionId = await first.begin(path);
+    const sessionId = await first.newSession(path);
     await second.request("session/resume", { sessionId, cwd: path });
     expect(await first.request("session/set_model", { sessionId, modelId: "scripted/swift" })).toEqual({});
     const [update] = await second.until(() => {
-      const told = second.of("config_option_update");
-      return told.length > 0 ? told : undefined;
+      const sent = second.of("config_option_update");
+      return sent.length > 0 ? sent : undefined;
     });
     expect(update?.configOptions[1]).toMatchObject({ id: "model", currentValue: "scripted/swift" });
     const set = { sessionId, configId: "model", value: "scripted/steady" };
@@ -79,13 +79,13 @@ describe("what can be chosen at the ACP door", () => {
     expect(driver.turns[0]?.settings.model).toBe("scripted/steady");
   });
 
-  test("a client that asks for it hears of another model by name [S3-18]", async () => {
-    const { frontend, engine, connect, path } = await acpBench({});
+  test("sends current_model_update to clients that declare it [S3-18]", async () => {
+    const { frontend, engine, connect, path } = await setUpAcp({});
     const client = await connect();
-    const sessionId = await client.begin(path);
+    const sessionId = await client.newSession(path);
     const [ours, theirs] = memoryPair();
     new ClientConnection(frontend, engine, ours);
-    const heard = new Promise<unknown>((resolve) => {
+    const modelId = new Promise<unknown>((resolve) => {
       const notification = (_method: string, params: unknown) => {
         const { update } = Object(params);
         if (update.sessionUpdate === "current_model_update") resolve(update.currentModelId);
@@ -99,7 +99,7 @@ describe("what can be chosen at the ACP door", () => {
         .request("session/resume", { sessionId, cwd: path })
         .then(() => client.request("session/set_model", { sessionId, modelId: "scripted/swift" }));
     });
-    expect(await heard).toBe("scripted/swift");
+    expect(await modelId).toBe("scripted/swift");
   });
 
   test.each([
@@ -108,10 +108,10 @@ describe("what can be chosen at the ACP door", () => {
     ["model", "x/y"],
     ["thinking", "x"],
     ["auto_resume", "x"],
-  ])("the option %s with the value %s is refused with -32602", async (configId, value) => {
-    const { connect, path } = await acpBench({});
+  ])("rejects the option %s with the value %s with -32602", async (configId, value) => {
+    const { connect, path } = await setUpAcp({});
     const client = await connect();
-    const sessionId = await client.begin(path);
+    const sessionId = await client.newSession(path);
     const refused = client.request("session/set_config_option", { sessionId, configId, value });
     await expect(refused).rejects.toMatchObject({ code: -32602 });
   });

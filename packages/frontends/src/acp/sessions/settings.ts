@@ -1,10 +1,7 @@
 import { FlintError, type Model } from "@flint/protocol";
-import type { Client } from "../../shared/frontend.ts";
-import type { ClientCapabilities } from "../capabilities.ts";
-import { answerOf } from "../core.ts";
+import type { CoreCalls } from "../../shared/core-calls.ts";
+import type { InitializedClient, SharedByClients } from "../client-state.ts";
 import { agentsOf } from "../prompt/commands.ts";
-import type { ProtocolVersion } from "../protocol-version.ts";
-import type { SharedState } from "../shared-state.ts";
 import {
   AUTO_RESUME_OPTION,
   agentOptionId,
@@ -14,48 +11,47 @@ import {
   MODE_OPTION,
   MODEL_OPTION,
 } from "./config-options.ts";
-import { permitsOf } from "./modes.ts";
+import { permissionsOf } from "./modes.ts";
 import type { AcpSession } from "./session.ts";
 
-/** What can be chosen in the sessions of one client: read, set, and told again when it changes. */
+/** Reads and changes the config of the sessions of one client. */
 export class SessionSettings {
-  readonly #client: Client;
-  readonly #shared: SharedState;
-  readonly #capabilities: () => ClientCapabilities;
-  readonly #version: () => ProtocolVersion;
+  readonly #core: CoreCalls;
+  readonly #shared: SharedByClients;
+  readonly #self: () => InitializedClient;
 
-  constructor(
-    client: Client,
-    shared: SharedState,
-    capabilities: () => ClientCapabilities,
-    version: () => ProtocolVersion,
-  ) {
-    this.#client = client;
+  constructor(core: CoreCalls, shared: SharedByClients, self: () => InitializedClient) {
+    this.#core = core;
     this.#shared = shared;
-    this.#capabilities = capabilities;
-    this.#version = version;
+    this.#self = self;
   }
 
-  /** The models of all agents; none if no agent can say. */
+  /** The models of all agents; none if they cannot be listed. */
   async models(): Promise<readonly Model[]> {
-    const listed = await answerOf(this.#client, "model/list", {}).catch(() => undefined);
+    const listed = await this.#core.call("model/list", {}).catch(() => undefined);
     return listed?.data ?? [];
   }
 
-  /** The agents there are. */
+  /** The ids of all agents. */
   async agents(): Promise<readonly string[]> {
     return agentsOf((await this.models()).map(({ id }) => id));
   }
 
-  /** What can be chosen in a session now. */
+  /** The present config of a session. */
   async read(session: AcpSession): Promise<ConfigState> {
     const [config, models] = await Promise.all([
-      answerOf(this.#client, "config/read", { threadId: session.id }),
+      this.#core.call("config/read", { threadId: session.id }),
       this.models(),
     ]);
     const { autoResume } = this.#shared;
     const { editorFiles } = session;
-    return configStateOf({ config, models, capabilities: this.#capabilities(), autoResume, editorFiles });
+    return configStateOf({
+      config,
+      models,
+      capabilities: this.#self().capabilities,
+      autoResume,
+      editorFiles,
+    });
   }
 
   /** Records the config that the client has. */
@@ -67,56 +63,60 @@ export class SessionSettings {
     };
   }
 
-  /** Sends the client what changed in the config since it was last sent. */
+  /** Sends the client what has changed in the config since it was last sent. */
   async refresh(session: AcpSession): Promise<void> {
     // Expected: a thread that was deleted meanwhile.
     const config = await this.read(session).catch(() => undefined);
     if (config === undefined) return;
-    const updates = this.#version().configUpdates(session.sentConfig, config, this.#capabilities());
+    const { version, capabilities } = this.#self();
+    const updates = version.configUpdates(session.sentConfig, config, capabilities);
     this.recordSent(session, config);
-    for (const update of updates) session.update(update);
+    session.send(updates);
   }
 
+  /** Sets the mode. `done` is called before any event that this causes. */
   async setMode(session: AcpSession, modeId: string, done: () => void): Promise<void> {
-    const { approvalPolicy, sandboxPolicy } = await answerOf(this.#client, "config/read", {
-      threadId: session.id,
-    });
-    const permits = permitsOf(modeId, { approvalPolicy, sandboxPolicy }, session.roots);
-    const wanted = { approvalPolicy: permits.approvalPolicy, sandbox: permits.sandboxPolicy };
-    await this.#client.core.call("thread/settings/update", { threadId: session.id, ...wanted }, done);
+    const threadId = session.id;
+    const { approvalPolicy, sandboxPolicy } = await this.#core.call("config/read", { threadId });
+    const before = { approvalPolicy, sandboxPolicy };
+    const permissions = permissionsOf(modeId, before, session.additionalDirectories);
+    const changes = { approvalPolicy: permissions.approvalPolicy, sandbox: permissions.sandboxPolicy };
+    await this.#core.call("thread/settings/update", { threadId, ...changes }, done);
   }
 
+  /** Sets the model. `done` is called before any event that this causes. */
   async setModel(session: AcpSession, model: string, done: () => void): Promise<void> {
-    await this.#client.core.call("thread/settings/update", { threadId: session.id, model }, done);
+    await this.#core.call("thread/settings/update", { threadId: session.id, model }, done);
   }
 
-  /** Sets any option, and answers all of them. */
+  /** Sets a config option, and replies with all of them. */
   async setOption(
     session: AcpSession,
     configId: string,
     value: string,
-    reply: (answer: unknown) => void,
+    reply: (response: unknown) => void,
   ): Promise<void> {
-    const nothing = () => undefined;
-    if (configId === MODE_OPTION) await this.setMode(session, value, nothing);
-    else if (configId === MODEL_OPTION) await this.setModel(session, value, nothing);
-    else if (configId === AUTO_RESUME_OPTION) this.#shared.autoResume = isOn(configId, value);
-    else if (configId === EDITOR_FILES_OPTION) session.editorFiles = isOn(configId, value);
-    else
-      await this.#client.core.call(
-        "config/set",
-        { threadId: session.id, id: agentOptionId(configId), value },
-        nothing,
-      );
+    await this.#set(session, configId, value);
     const config = await this.read(session);
     this.recordSent(session, config);
-    reply({ configOptions: this.#version().configOptions(config) });
+    reply({ configOptions: this.#self().version.configOptions(config) });
+  }
+
+  async #set(session: AcpSession, configId: string, value: string): Promise<void> {
+    const done = () => undefined;
+    if (configId === MODE_OPTION) await this.setMode(session, value, done);
+    else if (configId === MODEL_OPTION) await this.setModel(session, value, done);
+    else if (configId === AUTO_RESUME_OPTION) this.#shared.autoResume = booleanValue(configId, value);
+    else if (configId === EDITOR_FILES_OPTION) session.editorFiles = booleanValue(configId, value);
+    else {
+      const option = { threadId: session.id, id: agentOptionId(configId), value };
+      await this.#core.call("config/set", option, done);
+    }
   }
 }
 
-function isOn(configId: string, value: string): boolean {
+function booleanValue(configId: string, value: string): boolean {
   if (value === "true" || value === "false") return value === "true";
-  const known = ["true", "false"];
-  const message = `${JSON.stringify(value)} is not a value of ${configId}. Known: true, false.`;
-  throw new FlintError("invalidParams", message, { field: "value", known });
+  const message = `${JSON.stringify(value)} is not a value of ${configId}. Use true or false.`;
+  throw new FlintError("invalidParams", message, { field: "value", known: ["true", "false"] });
 }

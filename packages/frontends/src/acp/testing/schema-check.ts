@@ -10,8 +10,8 @@ export type WireMessage = Readonly<Record<string, unknown>>;
 
 const ROOT = join(dirname(createRequire(import.meta.url).resolve("@agentclientprotocol/sdk")), "../../..");
 
-/** The shapes of what the first version answers and tells, by method. */
-const V1_SHAPES: Readonly<Record<string, string>> = {
+/** The schema types of version 1 responses, requests and notifications, by method. */
+const V1_TYPES: Readonly<Record<string, string>> = {
   initialize: "InitializeResponse",
   authenticate: "AuthenticateResponse",
   "session/new": "NewSessionResponse",
@@ -30,50 +30,50 @@ const V1_SHAPES: Readonly<Record<string, string>> = {
   "$/cancel_request": "CancelRequestNotification",
 };
 
-/** The same for the second version. */
-const V2_SHAPES: Readonly<Record<string, string>> = {
-  ...V1_SHAPES,
+/** The same for version 2. */
+const V2_TYPES: Readonly<Record<string, string>> = {
+  ...V1_TYPES,
   "session/update": "UpdateSessionNotification",
   "auth/login": "LoginAuthResponse",
   "auth/logout": "LogoutAuthResponse",
 };
 
-/** The shapes of one schema; each is made ready once, for that takes long. */
+/** Validators for the types of one schema; each is compiled once, because that is slow. */
 class SchemaChecks {
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, discriminator: false });
   readonly #checks = new Map<string, ValidateFunction>();
 
   constructor(version: 1 | 2) {
     const text = readFileSync(join(ROOT, `schema/v${version}/schema.json`), "utf8");
-    // The schema of the package is a schema; nobody here looks into it.
+    // The file that the package ships is a schema; nothing here looks into it.
     this.#ajv.addSchema(JSON.parse(text) as AnySchema, "acp");
   }
 
-  problem(shape: string, value: unknown): string | undefined {
-    const check = this.#checks.get(shape) ?? this.#ajv.compile({ $ref: `acp#/$defs/${shape}` });
-    this.#checks.set(shape, check);
+  problem(type: string, value: unknown): string | undefined {
+    const check = this.#checks.get(type) ?? this.#ajv.compile({ $ref: `acp#/$defs/${type}` });
+    this.#checks.set(type, check);
     return check(value) ? undefined : this.#ajv.errorsText(check.errors);
   }
 }
 
 const SCHEMAS = { 1: lazy(() => new SchemaChecks(1)), 2: lazy(() => new SchemaChecks(2)) } as const;
 
-/** Checks everything that a door sends against the schema that the official package ships. */
+/** Checks every message to a client against the schema that the official package ships. */
 export class MessageCheck {
-  /** What did not fit, in words. */
+  /** What did not match. */
   readonly problems: string[] = [];
   readonly #schema: SchemaChecks;
-  readonly #shapes: Readonly<Record<string, string>>;
-  readonly #asked = new Map<string, string>();
+  readonly #types: Readonly<Record<string, string>>;
+  readonly #requests = new Map<string, string>();
 
   constructor(version: 1 | 2) {
-    this.#shapes = version === 1 ? V1_SHAPES : V2_SHAPES;
+    this.#types = version === 1 ? V1_TYPES : V2_TYPES;
     this.#schema = SCHEMAS[version]();
   }
 
-  /** Notes what the client asks, to know what the answer must be. */
+  /** Records a request of the client, to know the type of its response. */
   sent({ id, method }: WireMessage): void {
-    if (id !== undefined && typeof method === "string") this.#asked.set(JSON.stringify(id), method);
+    if (id !== undefined && typeof method === "string") this.#requests.set(JSON.stringify(id), method);
   }
 
   received(message: WireMessage): void {
@@ -81,16 +81,16 @@ export class MessageCheck {
     if (message.jsonrpc !== "2.0") this.problems.push(`without header: ${JSON.stringify(message)}`);
     if (typeof method === "string") this.#check(method, params);
     else if (error !== undefined) this.#validate("Error", error);
-    else this.#check(this.#asked.get(JSON.stringify(id)) ?? "nobody asked", result);
+    else this.#check(this.#requests.get(JSON.stringify(id)) ?? "no request", result);
   }
 
   #check(method: string, value: unknown): void {
-    const shape = this.#shapes[method];
-    if (shape !== undefined) this.#validate(shape, value);
+    const type = this.#types[method];
+    if (type !== undefined) this.#validate(type, value);
   }
 
-  #validate(shape: string, value: unknown): void {
-    const problem = this.#schema.problem(shape, value);
-    if (problem !== undefined) this.problems.push(`${shape}: ${problem} in ${JSON.stringify(value)}`);
+  #validate(type: string, value: unknown): void {
+    const problem = this.#schema.problem(type, value);
+    if (problem !== undefined) this.problems.push(`${type}: ${problem} in ${JSON.stringify(value)}`);
   }
 }

@@ -1,50 +1,47 @@
 import {
   type ClientCapabilities,
-  type ClientConnection,
   type CreateElicitationRequest,
   client,
+  type ClientConnection as OfficialConnection,
   type RequestPermissionRequest,
   type SessionUpdate,
   type Stream,
 } from "@agentclientprotocol/sdk";
-import type { AgentRequestResponsesByMethod as Answers } from "@agentclientprotocol/sdk/unstable";
-import type { Engine } from "@flint/core";
+import type { AgentRequestResponsesByMethod as Responses } from "@agentclientprotocol/sdk/unstable";
 import { memoryPair, type Transport } from "@flint/rpc";
 import { composeEngine, type ServerOptions } from "@flint/server";
 import { type ScriptedOptions, scriptedDriver, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
-import { ClientConnection as Connection } from "../../shared/client-connection.ts";
-import type { Frontend } from "../../shared/frontend.ts";
+import { ClientConnection } from "../../shared/client-connection.ts";
 import { type AcpOptions, acpFrontend } from "../frontend.ts";
 import { MessageCheck, type WireMessage } from "./schema-check.ts";
 
 type RequestOptions = { readonly cancellationSignal?: AbortSignal };
 
-/** An answer to a request for permission: the kind of the option to choose. */
-export type Choice = (request: RequestPermissionRequest, signal: AbortSignal) => Promise<string> | string;
+/** Answers a permission request with the kind of the option to choose. */
+export type Choose = (request: RequestPermissionRequest, signal: AbortSignal) => Promise<string> | string;
 
-/** How a client differs from one that can nothing and allows everything once. */
-export interface ClientWishes {
-  /** What it calls itself. */
+/** How a client differs from one that declares no capabilities and allows everything once. */
+export interface AcpClientOptions {
   readonly name?: string;
   readonly capabilities?: ClientCapabilities | undefined;
-  readonly permission?: Choice;
-  /** What it has open, by path. */
+  readonly permission?: Choose;
+  /** The files it has open, by path. */
   readonly files?: ReadonlyMap<string, string>;
   readonly elicitation?: (request: CreateElicitationRequest) => unknown;
 }
 
-/** The client of the official package, at a door, with everything that it was sent. */
+/** The official client, with everything it was sent. */
 export class AcpClient {
-  readonly connection: ClientConnection;
+  readonly connection: OfficialConnection;
   readonly updates: SessionUpdate[] = [];
-  /** Everything that the door sent, in order, as it was on the wire. */
+  /** Everything it was sent, in order, as it was on the wire. */
   readonly wire: WireMessage[] = [];
   readonly permissions: RequestPermissionRequest[] = [];
   readonly check = new MessageCheck(1);
   readonly #waiting: (() => void)[] = [];
 
-  constructor(transport: Transport, wishes: ClientWishes = {}) {
+  constructor(transport: Transport, options: AcpClientOptions = {}) {
     const app = client({ name: "test" })
       .onNotification("session/update", ({ params }) => {
         this.updates.push(params.update);
@@ -53,12 +50,12 @@ export class AcpClient {
       .onRequest("session/request_permission", async ({ params, signal }) => {
         this.permissions.push(params);
         this.#wake();
-        const kind = await (wishes.permission ?? (() => "allow_once"))(params, signal);
+        const kind = await (options.permission ?? (() => "allow_once"))(params, signal);
         const option = params.options.find((offered) => offered.kind === kind || offered.optionId === kind);
         if (option === undefined) return { outcome: { outcome: "cancelled" } };
         return { outcome: { outcome: "selected", optionId: option.optionId } };
       });
-    const { elicitation, files } = wishes;
+    const { elicitation, files } = options;
     if (files !== undefined) {
       app.onRequest("fs/read_text_file", ({ params }) => {
         const content = files.get(params.path);
@@ -72,12 +69,12 @@ export class AcpClient {
     this.connection = app.connect(messageStream(transport, this.check, this.wire, () => this.#wake()));
   }
 
-  /** Asks the door by the name of a method. The official validators check that the answer is of its type. */
-  request<Method extends keyof Answers>(
+  /** Sends a request. The official validators check the type of the response. */
+  request<Method extends keyof Responses>(
     method: Method,
     params: object,
     options?: RequestOptions,
-  ): Promise<Answers[Method]>;
+  ): Promise<Responses[Method]>;
   request(method: string, params: object, options?: RequestOptions): Promise<unknown>;
   request(method: string, params: object, options?: RequestOptions): Promise<unknown> {
     return this.connection.agent.request(method, params, options);
@@ -87,7 +84,7 @@ export class AcpClient {
     return this.connection.agent.notify(method, params);
   }
 
-  hello(clientCapabilities: ClientCapabilities = {}, name = "test"): Promise<unknown> {
+  initialize(clientCapabilities: ClientCapabilities = {}, name = "test"): Promise<unknown> {
     return this.request("initialize", {
       protocolVersion: 1,
       clientCapabilities,
@@ -95,7 +92,7 @@ export class AcpClient {
     });
   }
 
-  async begin(cwd: string): Promise<string> {
+  async newSession(cwd: string): Promise<string> {
     const { sessionId } = await this.request("session/new", { cwd, mcpServers: [] });
     return sessionId;
   }
@@ -104,10 +101,10 @@ export class AcpClient {
     return this.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
   }
 
-  /** Resolves with what is looked for, as soon as it is there. */
-  async until<Value>(look: () => Value | undefined): Promise<Value> {
+  /** Resolves with what `find` returns, as soon as that is not undefined. */
+  async until<Value>(find: () => Value | undefined): Promise<Value> {
     for (;;) {
-      const found = look();
+      const found = find();
       if (found !== undefined) return found;
       await new Promise<void>((wake) => this.#waiting.push(wake));
     }
@@ -121,7 +118,7 @@ export class AcpClient {
   }
 
   /** All text of the agent so far. */
-  get said(): string {
+  get agentText(): string {
     return this.of("agent_message_chunk")
       .map(({ content }) => (content.type === "text" ? content.text : `[${content.type}]`))
       .join("");
@@ -132,10 +129,10 @@ export class AcpClient {
   }
 }
 
-/** A server whose agents follow scripts, with the ACP door, and clients for it. */
-export async function acpBench(
+/** A server whose agent follows scripts, with the ACP front end and clients for it. */
+export async function setUpAcp(
   scripted: ScriptedOptions,
-  { door: doorOptions = {}, ...options }: ServerOptions & { readonly door?: AcpOptions } = {},
+  { acp = {}, ...options }: ServerOptions & { readonly acp?: AcpOptions } = {},
 ) {
   const { path } = await temporaryFolder();
   const driver = scriptedDriver(scripted);
@@ -148,25 +145,23 @@ export async function acpBench(
     ...options,
   });
   onTestFinished(() => engine.close());
-  const frontend = acpFrontend(doorOptions);
-  const newClient = (wishes?: ClientWishes) => connect(engine, frontend, wishes);
-  return { path, driver, engine, frontend, connect: newClient };
+  const frontend = acpFrontend(acp);
+  /** An initialized client. All messages it was sent are checked against the schema when the test ends. */
+  const connect = async (clientOptions: AcpClientOptions = {}): Promise<AcpClient> => {
+    const [ours, theirs] = memoryPair();
+    new ClientConnection(frontend, engine, ours);
+    const connected = new AcpClient(theirs, clientOptions);
+    onTestFinished(() => {
+      connected.connection.close();
+      expect(connected.check.problems).toEqual([]);
+    });
+    await connected.initialize(clientOptions.capabilities, clientOptions.name);
+    return connected;
+  };
+  return { path, driver, engine, frontend, connect };
 }
 
-/** A client that has said hello. Everything it is sent fits the schema when the test ends. */
-async function connect(engine: Engine, frontend: Frontend, wishes: ClientWishes = {}): Promise<AcpClient> {
-  const [ours, theirs] = memoryPair();
-  new Connection(frontend, engine, ours);
-  const acp = new AcpClient(theirs, wishes);
-  onTestFinished(() => {
-    acp.connection.close();
-    expect(acp.check.problems).toEqual([]);
-  });
-  await acp.hello(wishes.capabilities, wishes.name);
-  return acp;
-}
-
-/** The transport as the official package wants it: whole messages in both directions. */
+/** A transport as the stream of whole messages that the official package takes. */
 export function messageStream(
   transport: Transport,
   check: MessageCheck,
@@ -174,29 +169,28 @@ export function messageStream(
   onMessage: () => void,
 ): Stream {
   let rest = "";
-  let isOver = false;
+  let isClosed = false;
   const readable = new ReadableStream({
     cancel: () => {
-      isOver = true;
+      isClosed = true;
     },
     start: (controller) => {
       transport.start({
         chunk: (bytes) => {
-          const lines = (rest + (typeof bytes === "string" ? bytes : Buffer.from(bytes).toString())).split(
-            "\n",
-          );
+          const text = typeof bytes === "string" ? bytes : Buffer.from(bytes).toString();
+          const lines = (rest + text).split("\n");
           rest = lines.pop() ?? "";
           for (const line of lines) {
             const message = JSON.parse(line);
             wire.push(message);
             check.received(message);
-            if (!isOver) controller.enqueue(message);
+            if (!isClosed) controller.enqueue(message);
             onMessage();
           }
         },
         closed: () => {
-          if (!isOver) controller.close();
-          isOver = true;
+          if (!isClosed) controller.close();
+          isClosed = true;
         },
       });
     },

@@ -9,8 +9,8 @@ import {
 } from "@flint/protocol";
 import { permissionOptions } from "../asks/permission.ts";
 import { type ClientRequest, choiceOptions, type QuestionAnswer } from "../asks/questions.ts";
-import { refusalOf } from "../errors.ts";
-import { stopOf } from "../prompt/stop-reason.ts";
+import { rpcErrorOf } from "../errors.ts";
+import { stopReasonOf } from "../prompt/stop-reason.ts";
 import { blocksOf, textBlock } from "../views/content.ts";
 import type { ToolView } from "../views/tool-view.ts";
 import type {
@@ -92,14 +92,14 @@ export class UpdatesV2 implements UpdateFormat {
   }
 
   turnCompleted(turn: Turn): SessionUpdate[] {
-    const stop = stopOf(turn);
+    const stopReason = stopReasonOf(turn);
     const idle = { sessionUpdate: "state_update", state: "idle" } as const;
-    if (!(stop instanceof FlintError)) {
-      const update: unknown = { ...idle, stopReason: stop };
+    if (!(stopReason instanceof FlintError)) {
+      const update: unknown = { ...idle, stopReason };
       // The draft types each stop reason as a variant of its own.
       return [update as SessionUpdate];
     }
-    const { code, message, data } = refusalOf(stop);
+    const { code, message, data } = rpcErrorOf(stopReason);
     return [{ ...idle, stopReason: "error", error: { code, message, data: Object(data) } }];
   }
 

@@ -9,11 +9,11 @@ import { Gate, type Step } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ClientConnection } from "../../shared/client-connection.ts";
 import { MessageCheck, type WireMessage } from "../testing/schema-check.ts";
-import { acpBench, messageStream } from "../testing/setup.ts";
+import { messageStream, setUpAcp } from "../testing/setup.ts";
 
-type Bench = Awaited<ReturnType<typeof acpBench>>;
+type Setup = Awaited<ReturnType<typeof setUpAcp>>;
 
-/** The client of the official package for the second version, with everything that it was sent. */
+/** The official client for version 2, with everything it was sent. */
 class V2Client {
   readonly updates: SessionUpdate[] = [];
   readonly wire: WireMessage[] = [];
@@ -22,7 +22,7 @@ class V2Client {
   readonly #connection;
   readonly #waiting: (() => void)[] = [];
 
-  constructor({ frontend, engine }: Bench, choice = "allow_once") {
+  constructor({ frontend, engine }: Setup, choice = "allow_once") {
     const [ours, theirs] = memoryPair();
     new ClientConnection(frontend, engine, ours);
     const app = client({ name: "test" })
@@ -52,7 +52,7 @@ class V2Client {
     return this.#connection.agent.notify(method, params);
   }
 
-  hello() {
+  initialize() {
     return this.request("initialize", {
       protocolVersion: 2,
       info: { name: "test", version: "1" },
@@ -60,7 +60,7 @@ class V2Client {
     });
   }
 
-  async begin(cwd: string): Promise<string> {
+  async newSession(cwd: string): Promise<string> {
     return (await this.request("session/new", { cwd })).sessionId;
   }
 
@@ -68,16 +68,16 @@ class V2Client {
     return this.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] });
   }
 
-  /** Resolves with the next state of this name after so many messages. */
+  /** Resolves with the first state of this name. */
   async state(name: string): Promise<SessionUpdate> {
     return this.until(() =>
       this.updates.find((update) => update.sessionUpdate === "state_update" && update.state === name),
     );
   }
 
-  async until<Value>(look: () => Value | undefined): Promise<Value> {
+  async until<Value>(find: () => Value | undefined): Promise<Value> {
     for (;;) {
-      const found = look();
+      const found = find();
       if (found !== undefined) return found;
       await new Promise<void>((wake) => this.#waiting.push(wake));
     }
@@ -94,13 +94,13 @@ class V2Client {
   }
 }
 
-async function connected(bench: Bench, choice?: string): Promise<V2Client> {
-  const acp = new V2Client(bench, choice);
-  await acp.hello();
+async function connected(setup: Setup, choice?: string): Promise<V2Client> {
+  const acp = new V2Client(setup, choice);
+  await acp.initialize();
   return acp;
 }
 
-/** What the client was told of thoughts: the kind of update and its texts. */
+/** The thoughts that a client was sent: the kind of update and its texts. */
 function thoughts({ updates }: V2Client): string[][] {
   return updates
     .filter(({ sessionUpdate }) => sessionUpdate.startsWith("agent_thought"))
@@ -110,26 +110,26 @@ function thoughts({ updates }: V2Client): string[][] {
     });
 }
 
-describe("the second version at the ACP door", () => {
-  test("is spoken with clients that ask for it or for a later one, and no version below the first is", async () => {
-    const bench = await acpBench({});
-    const acp = new V2Client(bench);
-    expect(await acp.hello()).toMatchObject({ protocolVersion: 2, info: { name: "flint" } });
+describe("ACP version 2", () => {
+  test("is used for clients that request it or a later one, and versions below 1 are rejected", async () => {
+    const setup = await setUpAcp({});
+    const acp = new V2Client(setup);
+    expect(await acp.initialize()).toMatchObject({ protocolVersion: 2, info: { name: "flint" } });
     const [ours, theirs] = memoryPair();
-    new ClientConnection(bench.frontend, bench.engine, ours);
+    new ClientConnection(setup.frontend, setup.engine, ours);
     const peer = new Peer(theirs, {
       ...{ header: true, lineLimit: 1 << 20, queueLimit: 1 << 20 },
       handlers: { request: () => undefined, notification: () => undefined, bad: () => undefined },
     });
     peer.start();
-    const refusal = { code: -32022, data: { requested: 0, supported: [1, 2] } };
-    await expect(peer.request("initialize", { protocolVersion: 0 })).rejects.toMatchObject(refusal);
+    const rejection = { code: -32022, data: { requested: 0, supported: [1, 2] } };
+    await expect(peer.request("initialize", { protocolVersion: 0 })).rejects.toMatchObject(rejection);
     expect(await peer.request("initialize", { protocolVersion: 7 })).toMatchObject({ protocolVersion: 2 });
     peer.close();
   });
 
-  test("a prompt is answered when its message stands in the conversation, and its end is a state", async () => {
-    const bench = await acpBench({
+  test("acknowledges a prompt once its message is in the conversation, and reports its end as a state", async () => {
+    const setup = await setUpAcp({
       scripts: [
         [
           { reasoning: "hm" },
@@ -139,8 +139,8 @@ describe("the second version at the ACP door", () => {
         ],
       ],
     });
-    const acp = await connected(bench);
-    const session = await acp.begin(bench.path);
+    const acp = await connected(setup);
+    const session = await acp.newSession(setup.path);
     const { messageId } = await acp.prompt(session, "go");
     expect(await acp.state("idle")).toMatchObject({ stopReason: "end_turn" });
     expect(acp.names).toEqual([
@@ -160,7 +160,7 @@ describe("the second version at the ACP door", () => {
     });
     expect(acp.permissions[0]).toMatchObject({
       title: "ls",
-      subject: { type: "command", command: "ls", cwd: bench.path },
+      subject: { type: "command", command: "ls", cwd: setup.path },
     });
     const planned = acp.updates.find(({ sessionUpdate }) => sessionUpdate === "plan_update");
     expect(planned).toMatchObject({ plan: { entries: [{ content: "a", priority: "high" }] } });
@@ -168,12 +168,12 @@ describe("the second version at the ACP door", () => {
     expect(Buffer.from(Object(output).data, "base64").toString()).toBe("x\n");
   });
 
-  test("a thought and its summary are told in full, however they come", async () => {
+  test("sends a thought and its summary in full, streamed or not", async () => {
     const emit = (id: string, type: "item/started" | "item/completed", texts: object): Step => ({
       emit: { type, item: { type: "reasoning", id, ...texts } },
     });
     const both = { summary: "Short", content: "Quite long" };
-    const bench = await acpBench({
+    const setup = await setUpAcp({
       scripts: [
         [
           emit("pieces", "item/started", {}),
@@ -186,8 +186,8 @@ describe("the second version at the ACP door", () => {
         ],
       ],
     });
-    const acp = await connected(bench);
-    const sessionId = await acp.begin(bench.path);
+    const acp = await connected(setup);
+    const sessionId = await acp.newSession(setup.path);
     await acp.prompt(sessionId, "go");
     await acp.state("idle");
     expect(thoughts(acp)).toEqual([
@@ -196,19 +196,19 @@ describe("the second version at the ACP door", () => {
       ["agent_thought_chunk", "Quite long"],
       ["agent_thought", "Short", "Quite long"],
     ]);
-    const later = await connected(bench);
-    const place = { sessionId, cwd: bench.path };
-    await later.request("session/resume", { ...place, replayFrom: { type: "start" } });
+    const later = await connected(setup);
+    const resumed = { sessionId, cwd: setup.path };
+    await later.request("session/resume", { ...resumed, replayFrom: { type: "start" } });
     expect(thoughts(later)).toEqual(Array(2).fill(["agent_thought", "Short", "Quite long"]));
   });
 
-  test("a change of files has its operations and a patch as git writes it", async () => {
+  test("sends a file change as operations and a git patch", async () => {
     const diff = "--- a/w/a.ts\n+++ b/w/a.ts\n@@ -1 +1 @@\n-old\n+new\n";
-    const bench = await acpBench({
+    const setup = await setUpAcp({
       scripts: [[{ fileChange: [{ path: "/w/a.ts", kind: "modify", diff }] }]],
     });
-    const acp = await connected(bench);
-    await acp.prompt(await acp.begin(bench.path), "go");
+    const acp = await connected(setup);
+    await acp.prompt(await acp.newSession(setup.path), "go");
     await acp.state("idle");
     const content = [
       {
@@ -220,12 +220,12 @@ describe("the second version at the ACP door", () => {
     expect(acp.permissions[0]).toMatchObject({ subject: { type: "tool_call", toolCall: { content } } });
   });
 
-  test("session/cancel ends the work as cancelled, and a failure is a state with its error", async () => {
+  test("ends a turn as cancelled after session/cancel, and a failed one with its error", async () => {
     const wait = new Gate();
     const fail = { message: "gone", errorInfo: "AgentFailed" };
-    const bench = await acpBench({ scripts: [[{ wait }], [{ fail }]] });
-    const acp = await connected(bench);
-    const sessionId = await acp.begin(bench.path);
+    const setup = await setUpAcp({ scripts: [[{ wait }], [{ fail }]] });
+    const acp = await connected(setup);
+    const sessionId = await acp.newSession(setup.path);
     await acp.prompt(sessionId, "go");
     await wait.reached;
     await acp.notify("session/cancel", { sessionId });
@@ -238,15 +238,15 @@ describe("the second version at the ACP door", () => {
     });
   });
 
-  test("a session is resumed with its history from the start, or without; its state comes before the answer", async () => {
-    const bench = await acpBench({ scripts: [[{ text: "hello" }, { command: "ls", output: ["x\n"] }]] });
-    const first = await connected(bench);
-    const sessionId = await first.begin(bench.path);
+  test("resumes a session with or without its history, and sends its state before the response", async () => {
+    const setup = await setUpAcp({ scripts: [[{ text: "hello" }, { command: "ls", output: ["x\n"] }]] });
+    const first = await connected(setup);
+    const sessionId = await first.newSession(setup.path);
     await first.prompt(sessionId, "go");
     await first.state("idle");
-    const place = { sessionId, cwd: bench.path };
-    const second = await connected(bench);
-    await second.request("session/resume", { ...place, replayFrom: { type: "start" } });
+    const resumed = { sessionId, cwd: setup.path };
+    const second = await connected(setup);
+    await second.request("session/resume", { ...resumed, replayFrom: { type: "start" } });
     expect(second.names).toEqual([
       "user_message",
       "agent_message",
@@ -254,18 +254,18 @@ describe("the second version at the ACP door", () => {
       "tool_call_update",
       "idle",
     ]);
-    const third = await connected(bench);
-    await third.request("session/resume", place);
+    const third = await connected(setup);
+    await third.request("session/resume", resumed);
     expect(third.names).toEqual(["idle"]);
-    const wrong = third.request("session/resume", { ...place, replayFrom: { type: "_mine" } });
+    const wrong = third.request("session/resume", { ...resumed, replayFrom: { type: "_mine" } });
     await expect(wrong).rejects.toMatchObject({ code: -32602 });
   });
 
-  test("closing a session ends its work as cancelled before the answer", async () => {
+  test("ends a turn as cancelled before the response to session/close", async () => {
     const wait = new Gate();
-    const bench = await acpBench({ scripts: [[{ wait }]] });
-    const acp = await connected(bench);
-    const sessionId = await acp.begin(bench.path);
+    const setup = await setUpAcp({ scripts: [[{ wait }]] });
+    const acp = await connected(setup);
+    const sessionId = await acp.newSession(setup.path);
     await acp.prompt(sessionId, "go");
     await wait.reached;
     await acp.request("session/close", { sessionId });
@@ -273,10 +273,10 @@ describe("the second version at the ACP door", () => {
     expect(acp.updates.at(-1)).toMatchObject({ stopReason: "cancelled" });
   });
 
-  test("modes are an option, and what this version has given up is unknown", async () => {
-    const bench = await acpBench({});
-    const acp = await connected(bench);
-    const opened = await acp.request("session/new", { cwd: bench.path });
+  test("has modes as a config option, and no requests that only version 1 has", async () => {
+    const setup = await setUpAcp({});
+    const acp = await connected(setup);
+    const opened = await acp.request("session/new", { cwd: setup.path });
     expect(opened.configOptions?.[0]).toMatchObject({
       configId: "mode",
       category: "mode",
@@ -294,14 +294,14 @@ describe("the second version at the ACP door", () => {
     expect(await acp.state("idle")).toMatchObject({ stopReason: "end_turn" });
   });
 
-  test("a client of the first version works in the same session", async () => {
-    const bench = await acpBench({ scripts: [[{ text: "to both" }]] });
-    const second = await connected(bench);
-    const sessionId = await second.begin(bench.path);
-    const first = await bench.connect();
-    await first.request("session/resume", { sessionId, cwd: bench.path });
+  test("shares a session with a client of version 1", async () => {
+    const setup = await setUpAcp({ scripts: [[{ text: "to both" }]] });
+    const second = await connected(setup);
+    const sessionId = await second.newSession(setup.path);
+    const first = await setup.connect();
+    await first.request("session/resume", { sessionId, cwd: setup.path });
     await second.prompt(sessionId, "go");
     await second.state("idle");
-    await first.until(() => (first.said === "to both" ? true : undefined));
+    await first.until(() => (first.agentText === "to both" ? true : undefined));
   });
 });

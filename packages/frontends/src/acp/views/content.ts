@@ -57,7 +57,10 @@ export function infoUpdate(title: string | undefined, at: number): Common<"sessi
 }
 
 /** The title of a session without a name: the start of its first prompt. */
-export function titleFrom(item: Item<"userMessage">): string {
-  const text = inputText(item.content).trim().replace(/\s+/g, " ");
-  return text.length <= LONGEST_TITLE ? text : `${text.slice(0, LONGEST_TITLE - 1)}…`;
+export function titleUpdate({
+  content,
+}: Item<"userMessage">): Common<"session_info_update"> & { title: string } {
+  const text = inputText(content).trim().replace(/\s+/g, " ");
+  const title = text.length <= LONGEST_TITLE ? text : `${text.slice(0, LONGEST_TITLE - 1)}…`;
+  return { sessionUpdate: "session_info_update", title };
 }

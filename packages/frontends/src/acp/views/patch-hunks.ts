@@ -1,31 +1,31 @@
-/** A place of a file before and after a change. */
+/** One changed region of a file. */
 export interface PatchHunk {
-  /** The line of the new file where it begins, counted from one. */
+  /** The line of the new file where it starts, counted from one. */
   readonly line: number;
   readonly oldText: string;
   readonly newText: string;
 }
 
-const HUNK_HEAD = /^@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
+const HUNK_HEADER = /^@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 const NO_NEWLINE = "\\ No newline at end of file";
 
-/** The places that a unified diff changes; none if the text is no diff. */
+/** The hunks of a unified diff; none if the text is not a diff. */
 export function hunksOf(diff: string): readonly PatchHunk[] {
-  const hunks: OpenHunk[] = [];
+  const hunks: HunkBuilder[] = [];
   for (const line of diff.split("\n")) {
-    const head = HUNK_HEAD.exec(line);
-    if (head !== null) hunks.push(new OpenHunk(Number(head[1])));
+    const header = HUNK_HEADER.exec(line);
+    if (header !== null) hunks.push(new HunkBuilder(Number(header[1])));
     else hunks.at(-1)?.add(line);
   }
-  return hunks.map((hunk) => hunk.closed());
+  return hunks.map((hunk) => hunk.build());
 }
 
-/** A hunk while its lines are read. */
-class OpenHunk {
+/** Collects the lines of one hunk. */
+class HunkBuilder {
   readonly #line: number;
   readonly #old: string[] = [];
   readonly #new: string[] = [];
-  /** Where the last line went: a note about its newline belongs to it. */
+  /** Where the last line was added: a missing newline applies to it. */
   #last: readonly string[][] = [];
 
   constructor(line: number) {
@@ -43,13 +43,13 @@ class OpenHunk {
     this.#last = sides;
   }
 
-  closed(): PatchHunk {
+  build(): PatchHunk {
     return { line: Math.max(1, this.#line), oldText: this.#old.join(""), newText: this.#new.join("") };
   }
 
-  #sidesOf(sign: string): readonly string[][] | undefined {
-    if (sign === "-") return [this.#old];
-    if (sign === "+") return [this.#new];
-    return sign === " " ? [this.#old, this.#new] : undefined;
+  #sidesOf(prefix: string): readonly string[][] | undefined {
+    if (prefix === "-") return [this.#old];
+    if (prefix === "+") return [this.#new];
+    return prefix === " " ? [this.#old, this.#new] : undefined;
   }
 }

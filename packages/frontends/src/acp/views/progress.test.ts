@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { OutputWindow } from "./progress.ts";
 
-test("short output is shown piece by piece, and a piece seen twice once", () => {
+test("is due after every delta of a short output, and ignores repeated deltas", () => {
   const window = new OutputWindow();
   expect(window.append("one\n", 0)).toBe(true);
   expect(window.append("two\n", 4)).toBe(true);
@@ -9,7 +9,7 @@ test("short output is shown piece by piece, and a piece seen twice once", () => 
   expect(window.text).toBe("one\ntwo\n");
 });
 
-test("long output shows its end, and the cost stays in proportion to the output", () => {
+test("shows the tail of a long output at a cost proportional to the output", () => {
   const window = new OutputWindow();
   let shown = 0;
   for (let line = 0; line < 100_000; line += 1)

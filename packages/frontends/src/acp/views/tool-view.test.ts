@@ -10,7 +10,7 @@ const call = (tool: string, more: object = {}): Item<"toolCall"> => ({
   ...more,
 });
 
-describe("an item as a tool call", () => {
+describe("toolView", () => {
   test.each([
     ["read_file", "read"],
     ["edit_file", "edit"],
@@ -24,11 +24,11 @@ describe("an item as a tool call", () => {
     ["rename", "move"],
     ["ExitPlanMode", "think"],
     ["something", "other"],
-  ])("%s is of the kind %s [S3-24]", (tool, kind) => {
+  ])("gives the tool %s the kind %s [S3-24]", (tool, kind) => {
     expect(toolView(call(tool))).toMatchObject({ kind, name: tool });
   });
 
-  test("has the file and the line that it is given [S3-12, S3-45]", () => {
+  test("has the file and line of the arguments as its location [S3-12, S3-45]", () => {
     expect(toolView(call("read_file", { arguments: { path: "/w/a.ts", line: 12 } }))).toMatchObject({
       title: "read_file /w/a.ts",
       locations: [{ path: "/w/a.ts", line: 12 }],
@@ -38,7 +38,7 @@ describe("an item as a tool call", () => {
     ]);
   });
 
-  test("shows what an MCP server answers as text, and its error [S3-43]", () => {
+  test("shows the text blocks or the error of an MCP result [S3-43]", () => {
     const item = { type: "mcpToolCall", id: "i", server: "s", tool: "t", status: "completed" } as const;
     const result = {
       content: [
@@ -62,12 +62,12 @@ describe("an item as a tool call", () => {
     [[{ path: "/a", kind: "modify", diff: "", movePath: "/b" }], "Move /a to /b", "move"],
     [[{ path: "/a", kind: "add", diff: "" }], "Write /a", "edit"],
     [[], "Change files", "edit"],
-  ] as const)("names a change of files by what it does (%j)", (changes, title, kind) => {
+  ] as const)("titles a file change by what it does (%j)", (changes, title, kind) => {
     const item = { type: "fileChange", id: "i", status: "inProgress" } as const;
     expect(toolView({ ...item, changes: [...changes] })).toMatchObject({ title, kind });
   });
 
-  test("files that an agent names from its folder are told as whole paths", () => {
+  test("resolves relative paths against the working directory", () => {
     const changes = [{ path: "a.ts", kind: "modify" as const, diff: "", movePath: "sub/b.ts" }];
     const view = actionView({ kind: "fileChange", itemId: "i", changes }, "/w");
     expect(view).toMatchObject({
@@ -77,14 +77,14 @@ describe("an item as a tool call", () => {
     });
   });
 
-  test("a long command is cut in the title only", () => {
+  test("shortens a long command in the title only", () => {
     const command = `echo ${"x".repeat(300)}\nsecond line`;
     const view = actionView({ kind: "command", itemId: "i", command, cwd: "/w" });
     expect(view.title).toHaveLength(201);
     expect(view.input).toEqual({ command, cwd: "/w" });
   });
 
-  test("is shown by its type if only the agent knows it", () => {
+  test("titles an extension item by its type", () => {
     expect(extensionView({ type: "weather", id: "i" })).toMatchObject({
       title: "weather",
       kind: "other",

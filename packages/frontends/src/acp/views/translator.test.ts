@@ -26,13 +26,13 @@ describe.each([
     "agent_message",
     "tool_call_update",
   ],
-] as const)("at the ACP door, version %s,", (_version, translator, planned, said, tool) => {
+] as const)("the translator in version %s", (_version, translator, plan, message, toolCall) => {
   const live = (item: Item<"plan">): string[] => {
-    const words = translator();
+    const translating = translator();
     const types = ["item/started", "item/completed"] as const;
     return types.flatMap((type) => {
       const event: ThreadEvent = { type, data: { threadId: "t", turnId: "u", item }, at: 1 };
-      return words
+      return translating
         .translate(event)
         .updates()
         .map(({ sessionUpdate }) => sessionUpdate);
@@ -43,20 +43,20 @@ describe.each([
       .history([{ id: "u", status: "completed", items: [item] }])
       .map(({ sessionUpdate }) => sessionUpdate);
 
-  test("a list of tasks is a plan and is not said as well", () => {
-    expect([live(TASKS), replayed(TASKS)]).toEqual([[], [planned]]);
+  test("shows a task list as a plan and not also as a message", () => {
+    expect([live(TASKS), replayed(TASKS)]).toEqual([[], [plan]]);
   });
 
-  test("a message is not a tool call; an item that only the agent knows is one", () => {
+  test("shows a message as text and an extension item as a tool call", () => {
     const itemsOf = (items: ThreadItem[]) =>
       translator()
         .history([{ id: "u", status: "completed", items }])
         .map(({ sessionUpdate }) => sessionUpdate);
-    expect(itemsOf([{ type: "agentMessage", id: "i", text: "hi" }])).toEqual([said]);
-    expect(itemsOf([{ type: "weather", id: "i" }])).toEqual([tool]);
+    expect(itemsOf([{ type: "agentMessage", id: "i", text: "hi" }])).toEqual([message]);
+    expect(itemsOf([{ type: "weather", id: "i" }])).toEqual([toolCall]);
   });
 
-  test("a plan that is proposed in words is said once", () => {
-    expect([live(PROPOSAL), replayed(PROPOSAL)]).toEqual([[said], [said]]);
+  test("shows a plan proposed as text once", () => {
+    expect([live(PROPOSAL), replayed(PROPOSAL)]).toEqual([[message], [message]]);
   });
 });

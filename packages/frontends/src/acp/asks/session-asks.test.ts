@@ -1,6 +1,6 @@
 import { Gate } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { acpBench } from "../testing/setup.ts";
+import { setUpAcp } from "../testing/setup.ts";
 
 const QUESTION = {
   id: "colour",
@@ -9,20 +9,20 @@ const QUESTION = {
   options: [{ label: "red" }, { label: "blue" }],
 };
 
-describe("permissions at the ACP door", () => {
-  test("every answer that a user may want is offered, and one always allowed is never asked again [S3-34]", async () => {
+describe("ACP asks", () => {
+  test("offer every kind of option, and do not repeat what is always allowed [S3-34]", async () => {
     const script = [{ command: "npm test" }];
-    const { connect, path, driver } = await acpBench(
+    const { connect, path, driver } = await setUpAcp(
       { scripts: [script, script] },
       { approvalPolicy: "unlessTrusted" },
     );
     const client = await connect({ permission: () => "allow_always" });
-    await client.prompt(await client.begin(path), "go");
+    await client.prompt(await client.newSession(path), "go");
     expect(client.permissions[0]?.options.map(({ kind }) => kind)).toEqual([
       ...["allow_once", "allow_always", "allow_always", "reject_once", "reject_always"],
     ]);
     expect(client.permissions[0]?.options[1]?.name).toBe("Always allow commands that begin with: npm test");
-    await client.prompt(await client.begin(path), "go");
+    await client.prompt(await client.newSession(path), "go");
     expect(client.permissions).toHaveLength(1);
     expect(driver.turns.map(({ decisions }) => decisions[0]?.outcome)).toEqual(["allow", "allow"]);
     expect(driver.turns[0]?.decisions[0]?.scope).toBe("always");
@@ -31,21 +31,21 @@ describe("permissions at the ACP door", () => {
   test.each([
     ["reject_once", 2],
     ["reject_always", 1],
-  ])("%s is a no, and the call is shown as failed", async (kind, asked) => {
+  ])("deny on %s and show the tool call as failed", async (kind, asked) => {
     const script = [{ command: "rm x" }];
-    const { connect, path } = await acpBench({ scripts: [script, script] });
+    const { connect, path } = await setUpAcp({ scripts: [script, script] });
     const client = await connect({ permission: () => kind });
-    const session = await client.begin(path);
+    const session = await client.newSession(path);
     expect(await client.prompt(session, "go")).toEqual({ stopReason: "end_turn" });
     expect(client.of("tool_call_update").at(-1)).toMatchObject({ status: "failed" });
     await client.prompt(session, "go");
     expect(client.permissions).toHaveLength(asked);
   });
 
-  test("what is never wanted in this session is not asked about after it was loaded again", async () => {
-    const { connect, path, driver } = await acpBench({ scripts: () => [{ command: "rm x" }] });
+  test("remember what was rejected for the session after it is loaded again", async () => {
+    const { connect, path, driver } = await setUpAcp({ scripts: () => [{ command: "rm x" }] });
     const client = await connect({ permission: () => "reject_always" });
-    const sessionId = await client.begin(path);
+    const sessionId = await client.newSession(path);
     await client.prompt(sessionId, "go");
     await client.request("session/load", { sessionId, cwd: path, mcpServers: [] });
     await client.prompt(sessionId, "go");
@@ -57,26 +57,26 @@ describe("permissions at the ACP door", () => {
     expect(client.permissions).toHaveLength(2);
   });
 
-  test("an answer that was not offered is a no, and cancelled stops the turn", async () => {
-    const { connect, path, driver } = await acpBench({ scripts: [[{ command: "rm x" }]] });
-    const client = await connect({ permission: () => "nonsense" });
-    expect(await client.prompt(await client.begin(path), "go")).toEqual({ stopReason: "cancelled" });
+  test("treat an unknown option as a denial, and stop the turn on cancelled", async () => {
+    const { connect, path, driver } = await setUpAcp({ scripts: [[{ command: "rm x" }]] });
+    const client = await connect({ permission: () => "unknown" });
+    expect(await client.prompt(await client.newSession(path), "go")).toEqual({ stopReason: "cancelled" });
     expect(driver.turns[0]?.decisions[0]?.outcome).not.toBe("allow");
   });
 
-  test("a client that joins late sees the items in progress, then is asked; the first answer settles the other client [S3-34]", async () => {
+  test("reach a client that joins late after the items in progress, and are withdrawn elsewhere on the first answer [S3-34]", async () => {
     const never = new Gate();
-    const { connect, path } = await acpBench({
+    const { connect, path } = await setUpAcp({
       scripts: [[{ text: "so far" }, { command: "ls", startsFirst: true, output: ["x\n"] }]],
     });
-    let takenBack: Promise<void> | undefined;
+    let withdrawn: Promise<void> | undefined;
     const first = await connect({
       permission: (_request, signal) => {
-        takenBack = new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
+        withdrawn = new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
         return never.opened.then(() => "allow_once");
       },
     });
-    const sessionId = await first.begin(path);
+    const sessionId = await first.newSession(path);
     const answer = first.prompt(sessionId, "go");
     await first.until(() => first.permissions[0]);
     const second = await connect();
@@ -88,7 +88,7 @@ describe("permissions at the ACP door", () => {
     expect(order.indexOf("tool_call")).toBeLessThan(order.indexOf("session/request_permission"));
     expect(order.indexOf("agent_message_chunk")).toBeLessThan(order.indexOf("tool_call"));
     expect(await answer).toEqual({ stopReason: "end_turn" });
-    await takenBack;
+    await withdrawn;
     expect(first.wire.find(({ method }) => method === "$/cancel_request")).toMatchObject({
       params: { requestId: 0 },
     });
@@ -96,15 +96,15 @@ describe("permissions at the ACP door", () => {
     never.open();
   });
 
-  test("a question is a form where the client shows forms", async () => {
-    const { connect, path, driver } = await acpBench({
+  test("show a question as a form to clients with forms", async () => {
+    const { connect, path, driver } = await setUpAcp({
       scripts: [[{ ask: [QUESTION, { id: "why", question: "Why?" }] }]],
     });
     const client = await connect({
       capabilities: { elicitation: { form: {} } },
       elicitation: () => ({ action: "accept", content: { colour: "blue", why: "because" } }),
     });
-    await client.prompt(await client.begin(path), "go");
+    await client.prompt(await client.newSession(path), "go");
     expect(driver.turns[0]?.answers).toEqual([
       { colour: { answers: ["blue"] }, why: { answers: ["because"] } },
     ]);
@@ -119,10 +119,10 @@ describe("permissions at the ACP door", () => {
     });
   });
 
-  test("a question is a choice where the client has no forms", async () => {
-    const { connect, path, driver } = await acpBench({ scripts: [[{ ask: [QUESTION] }]] });
+  test("show a question as a permission request to clients without forms", async () => {
+    const { connect, path, driver } = await setUpAcp({ scripts: [[{ ask: [QUESTION] }]] });
     const client = await connect({ permission: () => "choice-1" });
-    await client.prompt(await client.begin(path), "go");
+    await client.prompt(await client.newSession(path), "go");
     expect(driver.turns[0]?.answers).toEqual([{ colour: { answers: ["blue"] } }]);
     expect(client.permissions[0]).toMatchObject({
       toolCall: { title: "Which colour?" },
@@ -130,13 +130,13 @@ describe("permissions at the ACP door", () => {
     });
   });
 
-  test("a question that cannot be asked is told in words, and the turn goes on", async () => {
-    const { connect, path, driver } = await acpBench({
+  test("show a question that cannot be asked as a message, and the turn goes on", async () => {
+    const { connect, path, driver } = await setUpAcp({
       scripts: [[{ ask: [{ id: "why", question: "Why?" }] }, { text: "then not" }]],
     });
     const client = await connect();
-    expect(await client.prompt(await client.begin(path), "go")).toEqual({ stopReason: "end_turn" });
+    expect(await client.prompt(await client.newSession(path), "go")).toEqual({ stopReason: "end_turn" });
     expect(driver.turns[0]?.answers).toEqual([{}]);
-    expect(client.said).toMatch(/Why\?[\s\S]*Answer with your next prompt/);
+    expect(client.agentText).toMatch(/Why\?[\s\S]*Answer with your next prompt/);
   });
 });
