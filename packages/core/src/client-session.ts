@@ -70,13 +70,13 @@ export class ClientSession {
 
   /** Whether this client follows a thread. */
   isSubscribed(threadId: string): boolean {
-    return this.#subscriptions.get(threadId)?.subscription.closed === false;
+    return this.#subscriptions.get(threadId)?.subscription.isClosed === false;
   }
 
   /** Whether this client follows a thread that nobody else follows. */
   isOnlySubscriber(threadId: string): boolean {
     const followed = this.#subscriptions.get(threadId);
-    return followed !== undefined && followed.thread.log.followers <= 1;
+    return followed !== undefined && followed.thread.log.subscriberCount <= 1;
   }
 
   /** To be called when the client can take more again. */
@@ -89,15 +89,15 @@ export class ClientSession {
     if (this.#closed) return;
     this.unsubscribe(thread.id);
     this.#forgetClosed();
-    const subscription = thread.log.follow(this.#subscriber, afterSeq);
+    const subscription = thread.log.subscribe(this.#subscriber, afterSeq);
     this.#subscriptions.set(thread.id, { thread, subscription });
-    void subscription.begin(first.map((body) => ({ ...body, at })));
+    void subscription.start(first.map((body) => ({ ...body, at })));
   }
 
   unsubscribe(threadId: string): void {
     const followed = this.#subscriptions.get(threadId);
     if (followed === undefined) return;
-    followed.thread.log.unfollow(followed.subscription);
+    followed.thread.log.unsubscribe(followed.subscription);
     this.#subscriptions.delete(threadId);
   }
 
@@ -121,7 +121,7 @@ export class ClientSession {
   /** Threads that were deleted or could not be read on have let go of us already. */
   #forgetClosed(): void {
     for (const [threadId, { subscription }] of this.#subscriptions) {
-      if (subscription.closed) this.#subscriptions.delete(threadId);
+      if (subscription.isClosed) this.#subscriptions.delete(threadId);
     }
   }
 }

@@ -128,13 +128,13 @@ export class Engine implements MethodCaller {
     const services = this.#services;
     // As above.
     const handler = HANDLERS[method] as unknown as ThreadHandler<Name>;
-    await services.registry.inQueue(params.threadId, async ({ thread, damage }) => {
+    await services.registry.runInQueue(params.threadId, async ({ thread, damage }) => {
       const outcome = await handler(params, { services, client, thread, damage });
-      const { result, events = [], follow } = outcome;
+      const { result, events = [], subscribe } = outcome;
       try {
         await thread.log.commit(events, () => {
           reply.give(result);
-          if (follow !== undefined) client.subscribe(thread, follow, services.options.clock.now());
+          if (subscribe !== undefined) client.subscribe(thread, subscribe, services.options.clock.now());
         });
         outcome.after?.();
       } finally {

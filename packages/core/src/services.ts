@@ -176,17 +176,20 @@ export class Services {
    * Gives a thread the MCP servers that a client brings along. An agent that is there already knows them when it starts
    * anew: at once if it rests, else when it is next let go. What they are given as keys is told to nobody.
    */
-  async bringMcpServers(thread: LiveThread, servers: readonly McpServerConfig[] | undefined): Promise<void> {
+  async setClientMcpServers(
+    thread: LiveThread,
+    servers: readonly McpServerConfig[] | undefined,
+  ): Promise<void> {
     if (servers === undefined) return;
     this.redactor.learn(servers.flatMap(mcpServerSecrets));
-    const isChange = this.registry.brought.bringServers(thread.id, servers);
+    const isChange = this.registry.clientProvided.setMcpServers(thread.id, servers);
     if (isChange && thread.log.state.activeTurnId === undefined) await thread.dropSession();
   }
 
   /** Gives a thread the tools that a client offers and runs itself, in place of those before. */
-  async bringTools(thread: LiveThread, tools: readonly ClientTool[] | undefined): Promise<void> {
+  async setClientTools(thread: LiveThread, tools: readonly ClientTool[] | undefined): Promise<void> {
     if (tools === undefined) return;
-    const isChange = this.registry.brought.bringTools(thread.id, tools);
+    const isChange = this.registry.clientProvided.setTools(thread.id, tools);
     if (isChange && thread.log.state.activeTurnId === undefined) await thread.dropSession();
   }
 

@@ -13,7 +13,7 @@ import {
 import type { ActionGuarantees, ClientToolCall, Clock, PolicyRules, Rules } from "../ports/index.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import { type Actor, isGranted, refuseUnknownRule, rulesMadeBy, suggestionsFor } from "./grants.ts";
-import { type Waiting, WaitingAnswers } from "./pending-answers.ts";
+import { type PendingAnswer, PendingAnswers } from "./pending-answers.ts";
 import { judge, subjectOf, type Verdict } from "./policy.ts";
 
 /** What open requests need to know of their thread. */
@@ -44,9 +44,9 @@ const TURN_ENDED: Decision = { outcome: "cancel", scope: "once", message: "The t
  */
 export class OpenRequests {
   readonly #options: OpenRequestsOptions;
-  readonly #approvals = new WaitingAnswers<Decision>("approval");
-  readonly #questions = new WaitingAnswers<Answers>("question");
-  readonly #toolCalls = new WaitingAnswers<ToolCallResult>("tool call");
+  readonly #approvals = new PendingAnswers<Decision>("approval");
+  readonly #questions = new PendingAnswers<Answers>("question");
+  readonly #toolCalls = new PendingAnswers<ToolCallResult>("tool call");
 
   constructor(options: OpenRequestsOptions) {
     this.#options = options;
@@ -87,12 +87,12 @@ export class OpenRequests {
   async callTool(turnId: string, call: ClientToolCall): Promise<ToolCallResult> {
     const { threadId, log, timeoutMs } = this.#options;
     const { itemId, tool, namespace } = call;
-    if (log.followers === 0) {
+    if (log.subscriberCount === 0) {
       return failedToolCall(`Nobody is connected who could run ${tool}. It is a tool of the client.`);
     }
     const { id, ...times } = this.#newRequest();
     const late = failedToolCall(`No client ran ${tool} within ${Math.round(timeoutMs / 1000)} s.`);
-    const cancelTimeout = this.#afterTimeout(() => this.toolDone(id, late, { by: "timeout" }));
+    const cancelTimeout = this.#afterTimeout(() => this.completeToolCall(id, late, { by: "timeout" }));
     const result = this.#toolCalls.add(id, { turnId, itemId, cancelTimeout });
     const of = namespace === undefined ? {} : { namespace };
     const request = { id, turnId, itemId, tool, ...of, arguments: call.arguments, ...times };
@@ -124,7 +124,12 @@ export class OpenRequests {
   }
 
   /** Takes what came of a call of a client's tool. */
-  async toolDone(id: string, result: ToolCallResult, answerer: Answerer, before?: () => void): Promise<void> {
+  async completeToolCall(
+    id: string,
+    result: ToolCallResult,
+    answerer: Answerer,
+    before?: () => void,
+  ): Promise<void> {
     const waiting = this.#toolCalls.take(id);
     const { threadId } = this.#options;
     const { turnId, itemId } = waiting;
@@ -134,7 +139,7 @@ export class OpenRequests {
   }
 
   /** Lets go of everything that a turn left open; the turn's own closing events say so in the log. */
-  dropTurn(turnId: string): void {
+  cancelTurn(turnId: string): void {
     this.#approvals.settleTurn(turnId, TURN_ENDED);
     this.#questions.settleTurn(turnId, {});
     this.#toolCalls.settleTurn(turnId, CALL_ENDED);
@@ -180,7 +185,7 @@ export class OpenRequests {
 
   /** Stores the end of a request. If that fails it is neither open nor answered: its turn ends, and so does the wait. */
   async #end<Answer>(
-    waiting: Waiting<Answer>,
+    waiting: PendingAnswer<Answer>,
     body: EventBody,
     otherwise: Answer,
     before?: () => void,

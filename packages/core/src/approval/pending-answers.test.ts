@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { WaitingAnswers } from "./pending-answers.ts";
+import { PendingAnswers } from "./pending-answers.ts";
 
 function waiting() {
   const cancelled: string[] = [];
-  const answers = new WaitingAnswers<string>("approval");
+  const answers = new PendingAnswers<string>("approval");
   const add = (id: string, turnId: string) =>
     answers.add(id, { turnId, itemId: "i", cancelTimeout: () => cancelled.push(id) });
   return { answers, add, cancelled };

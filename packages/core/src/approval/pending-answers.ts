@@ -1,7 +1,7 @@
 import { FlintError } from "@flint/protocol";
 
 /** Something that was asked and has no answer yet. */
-export interface Waiting<Answer> {
+export interface PendingAnswer<Answer> {
   readonly turnId: string;
   readonly itemId: string;
   readonly settle: (answer: Answer) => void;
@@ -9,9 +9,9 @@ export interface Waiting<Answer> {
 }
 
 /** The open requests of one kind. Each is taken once; what is taken counts as answered. */
-export class WaitingAnswers<Answer> {
+export class PendingAnswers<Answer> {
   readonly #what: string;
-  readonly #waiting = new Map<string, Waiting<Answer>>();
+  readonly #pending = new Map<string, PendingAnswer<Answer>>();
 
   /** `what` is its name in messages. */
   constructor(what: string) {
@@ -19,26 +19,29 @@ export class WaitingAnswers<Answer> {
   }
 
   /** Waits for the answer; `cancelTimeout` is called when it is taken. */
-  add(id: string, place: Pick<Waiting<Answer>, "turnId" | "itemId" | "cancelTimeout">): Promise<Answer> {
+  add(
+    id: string,
+    place: Pick<PendingAnswer<Answer>, "turnId" | "itemId" | "cancelTimeout">,
+  ): Promise<Answer> {
     return new Promise((settle) => {
-      this.#waiting.set(id, { ...place, settle });
+      this.#pending.set(id, { ...place, settle });
     });
   }
 
   /** Takes an open request out, for whoever answers it. Throws `approvalNotFound` if it has its answer already. */
-  take(id: string): Waiting<Answer> {
-    const found = this.#waiting.get(id);
+  take(id: string): PendingAnswer<Answer> {
+    const found = this.#pending.get(id);
     if (found === undefined) {
       const message = `No open ${this.#what} ${id}; it may have been answered already.`;
       throw new FlintError("approvalNotFound", message, { id });
     }
-    this.#waiting.delete(id);
+    this.#pending.delete(id);
     found.cancelTimeout();
     return found;
   }
 
   /** Gives the same answer to all that a turn left open. */
   settleTurn(turnId: string, answer: Answer): void {
-    for (const [id, waiting] of this.#waiting) if (waiting.turnId === turnId) this.take(id).settle(answer);
+    for (const [id, waiting] of this.#pending) if (waiting.turnId === turnId) this.take(id).settle(answer);
   }
 }

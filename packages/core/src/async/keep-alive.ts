@@ -1,9 +1,9 @@
 /** Reasons to wait: as long as there is one, `released` does not resolve. */
-export class Holds {
+export class KeepAlive {
   readonly #open = new Set<Promise<void>>();
 
   /** Adds a reason; the returned function takes it away. */
-  add(): () => void {
+  acquire(): () => void {
     let resolve = () => {};
     const held = new Promise<void>((done) => {
       resolve = done;

@@ -1,21 +1,21 @@
 /** Something that is said once, and stays said. */
-export class Signal {
+export class Latch {
   /** Resolves with true when it is said; never, if it is not. */
-  readonly given: Promise<true>;
+  readonly opened: Promise<true>;
   #isGiven = false;
   #resolve: (value: true) => void = () => {};
 
   constructor() {
-    this.given = new Promise((resolve) => {
+    this.opened = new Promise((resolve) => {
       this.#resolve = resolve;
     });
   }
 
-  get isGiven(): boolean {
+  get isOpen(): boolean {
     return this.#isGiven;
   }
 
-  give(): void {
+  open(): void {
     this.#isGiven = true;
     this.#resolve(true);
   }

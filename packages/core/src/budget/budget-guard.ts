@@ -9,7 +9,7 @@ import {
 import type { OpenRequests } from "../approval/open-requests.ts";
 import type { Clock } from "../ports/index.ts";
 import type { ThreadLog } from "../thread/log.ts";
-import { furthest, type Limits, type Reached, reachedOf, spentByThread, type Unit } from "./limits.ts";
+import { furthest, type Limits, type Reached, reachedOf, type Unit, usageOfThread } from "./limits.ts";
 import { budgetAnswer, budgetError, budgetQuestion } from "./questions.ts";
 import { WorkClock } from "./work-clock.ts";
 
@@ -23,7 +23,7 @@ export interface BudgetGuardOptions {
   /** Ends the turn for this reason. */
   exceeded(error: TurnError): void;
   /** The question could not be stored. */
-  failed(error: unknown): void;
+  onError(error: unknown): void;
   /** Keeps how far the user lets the thread go on. */
   extendThread(extended: Limits): void;
 }
@@ -41,12 +41,12 @@ export interface UsedByCall {
 export class BudgetGuard {
   readonly #options: BudgetGuardOptions;
   readonly #work: WorkClock;
-  readonly #spent = { tokens: 0, costUsd: 0, steps: 0 };
+  readonly #usage = { tokens: 0, costUsd: 0, steps: 0 };
   /** How far the user let this turn, and its thread during this turn, go on. */
   readonly #extended: Record<Reached["scope"], Partial<Record<Unit, number>>> = { turn: {}, thread: {} };
   #asking: Promise<void> | undefined;
   #closed = false;
-  #toldCurrency = false;
+  #hasWarnedCurrency = false;
 
   constructor(options: BudgetGuardOptions) {
     this.#options = options;
@@ -61,10 +61,10 @@ export class BudgetGuard {
 
   /** Counts a model call that is in the log. */
   used({ last, cost }: UsedByCall): void {
-    this.#spent.tokens += totalTokens(last);
-    this.#spent.steps += 1;
-    if (cost?.currency === "USD") this.#spent.costUsd += cost.amount;
-    else if (cost !== undefined) this.#tellCurrency(cost.currency);
+    this.#usage.tokens += totalTokens(last);
+    this.#usage.steps += 1;
+    if (cost?.currency === "USD") this.#usage.costUsd += cost.amount;
+    else if (cost !== undefined) this.#warnCurrency(cost.currency);
     // The last call of a turn is followed by its end at once; then there is nothing to ask about.
     setImmediate(() => this.#check());
   }
@@ -112,11 +112,11 @@ export class BudgetGuard {
   #reached(): Reached[] {
     const { turn, thread } = this.#budget;
     const seconds = this.#work.workedMs / 1_000;
-    const ofThread = spentByThread(this.#options.log.state);
+    const ofThread = usageOfThread(this.#options.log.state);
     // How many turns there may be is looked at before each of them, not during.
     const { turns: _turns, ...all } = { ...ofThread, seconds: (ofThread.seconds ?? 0) + seconds };
     return [
-      ...reachedOf("turn", turn, this.#extended.turn, { ...this.#spent, seconds }),
+      ...reachedOf("turn", turn, this.#extended.turn, { ...this.#usage, seconds }),
       ...reachedOf("thread", thread, this.#threadExtension, all),
     ];
   }
@@ -140,7 +140,7 @@ export class BudgetGuard {
   async #ask(reached: readonly Reached[]): Promise<void> {
     const { log, requests, turnId } = this.#options;
     if (log.state.settings.approvalPolicy === "never") return this.#stop(reached, "nobody is to be asked.");
-    if (log.followers === 0) return this.#stop(reached, "nobody was there to be asked.");
+    if (log.subscriberCount === 0) return this.#stop(reached, "nobody was there to be asked.");
     try {
       const answer = budgetAnswer(await requests.question(turnId, mintId(), [budgetQuestion(reached)]));
       if (answer === "goOn") this.#extend(reached);
@@ -148,7 +148,7 @@ export class BudgetGuard {
     } catch (error) {
       // Expected: a disk that refuses.
       this.close();
-      this.#options.failed(error);
+      this.#options.onError(error);
     }
   }
 
@@ -163,12 +163,12 @@ export class BudgetGuard {
     this.#options.exceeded(budgetError(reached, why));
   }
 
-  #tellCurrency(currency: string): void {
+  #warnCurrency(currency: string): void {
     const { log, threadId } = this.#options;
     const { turn, thread } = this.#budget;
-    if (this.#toldCurrency || (turn?.costUsd ?? thread?.costUsd) === undefined) return;
-    this.#toldCurrency = true;
+    if (this.#hasWarnedCurrency || (turn?.costUsd ?? thread?.costUsd) === undefined) return;
+    this.#hasWarnedCurrency = true;
     const message = `The agent reports its cost in ${currency}; the limit in dollars does not count it.`;
-    log.announce({ type: "warning", data: { threadId, message, reason: "budgetCurrency" } });
+    log.sendLive({ type: "warning", data: { threadId, message, reason: "budgetCurrency" } });
   }
 }

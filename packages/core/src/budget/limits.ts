@@ -60,7 +60,7 @@ export function extendedBudget(budget: Budget | undefined, by: Limits): Budget {
 }
 
 /** What all turns of a thread have used together. Money counts only in dollars, the currency of the limit. */
-export function spentByThread(state: ThreadState): Spent {
+export function usageOfThread(state: ThreadState): Spent {
   const { usage, cost, workedMs, endedTurns } = state;
   const money = cost?.currency === "USD" ? { costUsd: cost.amount } : {};
   return { tokens: totalTokens(usage), seconds: workedMs / 1_000, turns: endedTurns, ...money };
@@ -68,7 +68,7 @@ export function spentByThread(state: ThreadState): Spent {
 
 /** Throws `budgetExceeded` if nothing is left for another turn of the thread. */
 export function refuseIfExhausted(state: ThreadState, budget: Budget | undefined): void {
-  const [reached] = reachedOf("thread", budget?.thread, budget?.extended, spentByThread(state));
+  const [reached] = reachedOf("thread", budget?.thread, budget?.extended, usageOfThread(state));
   if (reached === undefined) return;
   const { unit, limit, used } = reached;
   const message = `Thread ${state.thread.id} has used up ${inWords(reached)}. Raise ${nameOf(reached)} to go on.`;

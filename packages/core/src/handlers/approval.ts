@@ -20,7 +20,7 @@ export const approvalHandlers: Pick<FreeHandlers, "approval/respond" | "question
     async "tool/respond"({ threadId, callId, result }, { services, client }, respond) {
       const { thread } = await services.registry.load(threadId);
       const answerer = { by: "client", clientId: client.id } as const;
-      await thread.requests.toolDone(callId, result, answerer, () => respond({}));
+      await thread.requests.completeToolCall(callId, result, answerer, () => respond({}));
       return "answered";
     },
   };

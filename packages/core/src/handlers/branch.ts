@@ -1,10 +1,10 @@
 import { type EventBody, FlintError, type StoredEvent, type Turn } from "@flint/protocol";
 import type { LiveThread } from "../thread/live-thread.ts";
 import { allTurns } from "../thread/registry.ts";
-import { spentBy } from "../thread/usage.ts";
+import { usageOf } from "../thread/usage.ts";
 import type { ThreadContext, ThreadHandlers } from "./handler.ts";
 import { revertTurns, undoRevert } from "./revert.ts";
-import { announceNew, createThread, startedEvent } from "./thread.ts";
+import { announceNewThread, createThread, startedEvent } from "./thread.ts";
 
 /** Going back in a conversation, and going on from it in another thread. */
 export const branchHandlers: Pick<
@@ -25,11 +25,11 @@ export const branchHandlers: Pick<
     );
     const { thread: described } = fork.log.state;
     return {
-      result: { thread: described, modelProvider: described.modelProvider, ...spentBy(fork.log.state) },
+      result: { thread: described, modelProvider: described.modelProvider, ...usageOf(fork.log.state) },
       after: () => {
         const follow = { afterSeq: fork.log.state.seq, first: [startedEvent(fork.log.state)] };
         client.subscribe(fork, follow, services.options.clock.now());
-        announceNew(services, fork.log.state);
+        announceNewThread(services, fork.log.state);
       },
     };
   },

@@ -42,11 +42,11 @@ export const configHandlers: Pick<
   async "config/set"({ threadId, id, value }, { services }, respond) {
     if (threadId === undefined) return { result: { options: [...(await services.setDefault(id, value))] } };
     // In the queue, because a setting that is worked out from older ones would undo what came in between.
-    await services.registry.inQueue(threadId, async ({ thread: { log } }) => {
+    await services.registry.runInQueue(threadId, async ({ thread: { log } }) => {
       const settings = await services.withOverrides(log.state.settings, { config: { [id]: value } });
       const options = [...(await services.catalogue.options(settings.model, settings.config))];
       await log.commit(settingsEvents(log.state, settings), () => respond({ options }));
-      log.announce({ type: "config/updated", data: { threadId, options } });
+      log.sendLive({ type: "config/updated", data: { threadId, options } });
     });
     return "answered";
   },

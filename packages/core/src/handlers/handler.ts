@@ -23,7 +23,7 @@ export interface ThreadContext extends HandlerContext {
 export interface ThreadOutcome<Name extends Method> {
   readonly result: Result<Name>;
   readonly events?: readonly EventBody[];
-  readonly follow?: SubscriptionStart;
+  readonly subscribe?: SubscriptionStart;
   after?(): void;
   /** Runs last, also if the events could not be stored. */
   release?(): void;

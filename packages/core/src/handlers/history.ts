@@ -10,7 +10,7 @@ import {
 } from "@flint/protocol";
 import type { Damage, Store } from "../ports/index.ts";
 import type { Services } from "../services.ts";
-import { spentBy } from "../thread/usage.ts";
+import { usageOf } from "../thread/usage.ts";
 import { fullTurn } from "../thread/view.ts";
 import { settingsEvents } from "../turn/decide/turn.ts";
 import type { FreeHandlers, ThreadHandlers } from "./handler.ts";
@@ -27,8 +27,8 @@ export const historyHandlers: Pick<
 > = {
   async "thread/resume"(params, { thread, services, damage }) {
     const settings = await services.withOverrides(thread.log.state.settings, params);
-    await services.bringMcpServers(thread, params.mcpServers);
-    await services.bringTools(thread, params.tools);
+    await services.setClientMcpServers(thread, params.mcpServers);
+    await services.setClientTools(thread, params.tools);
     const before = thread.log.current();
     const events = settingsEvents(before, settings);
     const at = services.options.clock.now();
@@ -37,7 +37,7 @@ export const historyHandlers: Pick<
     return {
       result: { thread: state.thread, epoch: thread.log.epoch, truncated },
       events,
-      follow: {
+      subscribe: {
         // The first event of the log is the one that is told anew.
         afterSeq: truncated || params.afterSeq === undefined ? 1 : params.afterSeq,
         first: [startedEvent(state), ...damageWarning(thread.id, damage)],
@@ -46,7 +46,7 @@ export const historyHandlers: Pick<
   },
 
   async "thread/attach"(params, { thread, services, damage }) {
-    await services.bringMcpServers(thread, params.mcpServers);
+    await services.setClientMcpServers(thread, params.mcpServers);
     const store = services.registry.storeOf(thread.id);
     const truncated = isTruncated(params, thread.log.epoch, thread.log.current());
     const cursor = truncated ? undefined : params.afterSeq;
@@ -66,9 +66,9 @@ export const historyHandlers: Pick<
         questions: [...state.questions],
         toolCalls: [...state.toolCalls],
         queue: [...state.queue],
-        ...spentBy(state),
+        ...usageOf(state),
       },
-      follow: { afterSeq: cursor ?? state.seq, first: damageWarning(thread.id, damage) },
+      subscribe: { afterSeq: cursor ?? state.seq, first: damageWarning(thread.id, damage) },
     };
   },
 
@@ -82,7 +82,7 @@ export const historyHandlers: Pick<
       sortKey: params.sortKey ?? "updatedAt",
       sortDirection: params.sortDirection ?? "desc",
     });
-    const data = page.data.map((row) => services.registry.loaded(row.id)?.log.state.thread ?? resting(row));
+    const data = page.data.map((row) => services.registry.loaded(row.id)?.log.state.thread ?? notLoaded(row));
     return { result: page.nextCursor === undefined ? { data } : { data, nextCursor: page.nextCursor } };
   },
 
@@ -109,7 +109,7 @@ async function readState(services: Services, threadId: string): Promise<{ thread
   const { registry } = services;
   if (registry.loaded(threadId) === undefined) {
     const { state, epoch } = await registry.storeOf(threadId).peek(threadId);
-    if (state.activeTurnId === undefined) return { thread: resting(state.thread), epoch };
+    if (state.activeTurnId === undefined) return { thread: notLoaded(state.thread), epoch };
     if (await isWrittenElsewhere(services, threadId)) return { thread: state.thread, epoch };
   }
   const { log } = (await registry.load(threadId)).thread;
@@ -128,7 +128,7 @@ async function isWrittenElsewhere({ registry }: Services, threadId: string): Pro
 }
 
 /** A thread that is not loaded does nothing, whatever its last server wrote down. */
-function resting(thread: Thread): Thread {
+function notLoaded(thread: Thread): Thread {
   return { ...thread, status: { type: "notLoaded" } };
 }
 

@@ -14,7 +14,7 @@ import type { Checkpoints, FilesPreview, Store } from "../ports/index.ts";
 import type { ThreadContext } from "./handler.ts";
 
 /** How turns are dropped. */
-export interface RevertWish {
+export interface RevertOptions {
   readonly files?: "keep" | "restore" | undefined;
   readonly preview?: boolean | undefined;
 }
@@ -23,14 +23,14 @@ export interface RevertWish {
 const MOST_TURN_TEXT = 1024 * 1024;
 
 /** Drops turns that are no longer wanted, and puts their files back if that is wanted too. */
-export async function revertTurns(context: ThreadContext, gone: readonly Turn[], wish: RevertWish) {
+export async function revertTurns(context: ThreadContext, gone: readonly Turn[], wish: RevertOptions) {
   const { thread, services } = context;
   const turnIds = gone.map((turn) => turn.id);
   const described = thread.log.state.thread;
   if (wish.preview === true) {
     const checkpoints = expectCheckpoints(services.options.checkpoints);
     const preview = await checkpoints.preview({ threadId: thread.id, turnIds, cwd: described.cwd });
-    return { result: { thread: described, turnIds, ...toldFiles(preview, gone) } };
+    return { result: { thread: described, turnIds, ...fileResults(preview, gone) } };
   }
   const revertId = mintId(services.options.clock.now());
   const files = await restoredFiles(context, gone, wish, revertId);
@@ -46,14 +46,14 @@ export async function revertTurns(context: ThreadContext, gone: readonly Turn[],
 async function restoredFiles(
   { thread, services }: ThreadContext,
   gone: readonly Turn[],
-  { files = "keep" }: RevertWish,
+  { files = "keep" }: RevertOptions,
   revertId: string,
 ) {
   if (files === "keep") return {};
   const checkpoints = expectCheckpoints(services.options.checkpoints);
   const { cwd } = thread.log.state.thread;
   const turnIds = gone.map((turn) => turn.id);
-  return toldFiles(await checkpoints.restore({ threadId: thread.id, turnIds, cwd }, revertId), gone);
+  return fileResults(await checkpoints.restore({ threadId: thread.id, turnIds, cwd }, revertId), gone);
 }
 
 /** Takes a revert back: its files, and its turns unless the conversation has gone on. */
@@ -145,7 +145,7 @@ function shortened(turns: readonly Turn[]): Turn[] {
   return turns.map((turn) => ({ ...turn, items: [], itemsView: "notLoaded" }));
 }
 
-function toldFiles({ files, conflicts, notSaved, savedTurnIds }: FilesPreview, gone: readonly Turn[]) {
+function fileResults({ files, conflicts, notSaved, savedTurnIds }: FilesPreview, gone: readonly Turn[]) {
   const unknown = gone.filter((turn) => !savedTurnIds.includes(turn.id) && mayHaveWritten(turn));
   return {
     files: [...files],

@@ -1,5 +1,5 @@
 import type { ThreadHandlers } from "./handler.ts";
-import { announceNew, createThread } from "./thread.ts";
+import { announceNewThread, createThread } from "./thread.ts";
 
 /** Having changes reviewed. */
 export const reviewHandlers: Pick<ThreadHandlers, "review/start"> = {
@@ -24,7 +24,7 @@ export const reviewHandlers: Pick<ThreadHandlers, "review/start"> = {
       result: { turn: decided.turn, reviewThreadId: review.id },
       after: () => {
         client.subscribe(review, { afterSeq: 0, first: [] }, services.options.clock.now());
-        announceNew(services, review.log.state);
+        announceNewThread(services, review.log.state);
         review.start(decided.started);
       },
     };

@@ -63,12 +63,12 @@ export function startedEvent({ thread, settings }: ThreadState): EventBody {
 }
 
 /** Tells those who keep a list of threads of a new one; whoever made it follows it by now and knows. */
-export function announceNew({ announcements, options }: Services, state: ThreadState): void {
-  announcements.tell({ ...startedEvent(state), at: options.clock.now() });
+export function announceNewThread({ announcements, options }: Services, state: ThreadState): void {
+  announcements.publish({ ...startedEvent(state), at: options.clock.now() });
 }
 
 /** Something about the folder that whoever starts a thread in it should know. */
-function noticeOf(threadId: string, message: string): EventBody {
+function workspaceNotice(threadId: string, message: string): EventBody {
   return { type: "warning", data: { threadId, message, reason: "workspace" } };
 }
 
@@ -88,19 +88,19 @@ export const threadHandlers: Pick<
     const { settings, notices } = await services.newSettings({ ...params, cwd: params.cwd ?? client.cwd });
     const { ephemeral = false, name } = params;
     const { thread } = await createThread(services, { settings, ephemeral, name }, async () => undefined);
-    await services.bringMcpServers(thread, params.mcpServers);
-    await services.bringTools(thread, params.tools);
+    await services.setClientMcpServers(thread, params.mcpServers);
+    await services.setClientTools(thread, params.tools);
     const { state } = thread.log;
     // Told from memory: a client that goes on at once must not get the next answer before this event.
     const first = [
       { ...startedEvent(state), seq: state.seq },
-      ...notices.map((notice) => noticeOf(thread.id, notice)),
+      ...notices.map((notice) => workspaceNotice(thread.id, notice)),
     ];
     return {
       result: { thread: state.thread, modelProvider: state.thread.modelProvider },
       after: () => {
         client.subscribe(thread, { afterSeq: state.seq, first }, services.options.clock.now());
-        announceNew(services, state);
+        announceNewThread(services, state);
       },
     };
   },
@@ -136,7 +136,7 @@ export const threadHandlers: Pick<
     if (interrupt === true) await thread.stopTurn();
     thread.refuseIfActive();
     const farewell = (type: "thread/deleted" | "thread/closed") =>
-      thread.log.farewell({ type, data: { threadId } });
+      thread.log.sendFinal({ type, data: { threadId } });
     // Whoever waits in the queue behind this finds the thread closed, looks for it again, and does not find it.
     await services.registry.remove(threadId, true).catch((error: unknown) => {
       farewell("thread/closed");

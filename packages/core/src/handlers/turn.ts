@@ -26,12 +26,12 @@ export const turnHandlers: Pick<
     const settings = await services.withOverrides(before, { ...params, sandbox: params.sandboxPolicy });
     const changes = settingsEvents(thread.log.state, settings);
     const joined = await joinRunning(context, params, changes);
-    if (joined !== undefined) return { ...joined, ...followIfNew(context) };
+    if (joined !== undefined) return { ...joined, ...subscribeIfNew(context) };
     const decided = thread.decideTurn({ kind: "prompt", input, clientId, outputSchema, settings });
     return {
       result: { turn: decided.turn },
       events: [...changes, ...decided.events],
-      ...followIfNew(context),
+      ...subscribeIfNew(context),
       after: () => thread.start(decided.started),
     };
   },
@@ -57,7 +57,7 @@ export const turnHandlers: Pick<
     return {
       result: { turn: decided.turn },
       events: decided.events,
-      ...followIfNew(context),
+      ...subscribeIfNew(context),
       after: () => thread.startShell(decided.started, timeoutMs),
     };
   },
@@ -123,8 +123,10 @@ function newQueuedInput(now: number, input: readonly UserInput[], clientId: stri
 }
 
 /** Whoever starts a turn hears of it, also if it never asked to follow the thread. */
-function followIfNew({ client, thread }: ThreadContext): Pick<ThreadOutcome<"turn/start">, "follow"> {
-  return client.isSubscribed(thread.id) ? {} : { follow: { afterSeq: thread.log.current().seq, first: [] } };
+function subscribeIfNew({ client, thread }: ThreadContext): Pick<ThreadOutcome<"turn/start">, "subscribe"> {
+  return client.isSubscribed(thread.id)
+    ? {}
+    : { subscribe: { afterSeq: thread.log.current().seq, first: [] } };
 }
 
 /** The turn may end between the answer and the deed; then there is nothing left to stop. */

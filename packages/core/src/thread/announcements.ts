@@ -28,12 +28,12 @@ export class Announcements {
   }
 
   /** Tells all listeners of an event of any thread, if it is one of those that concern a list. */
-  told(event: ThreadEvent): void {
-    if (this.#listeners.size > 0 && ANNOUNCED.has(event.type)) this.tell(event);
+  publishIfListed(event: ThreadEvent): void {
+    if (this.#listeners.size > 0 && ANNOUNCED.has(event.type)) this.publish(event);
   }
 
   /** Tells all listeners. One that cannot be told anything does not disturb the others. */
-  tell(event: ThreadEvent): void {
+  publish(event: ThreadEvent): void {
     for (const listener of this.#listeners) {
       try {
         listener.announce(event);

@@ -2,12 +2,12 @@ import type { ClientTool } from "@flint/protocol";
 import type { McpServerConfig } from "../ports/index.ts";
 
 /** What clients brought along for single threads. Only in memory: its keys must not get into any file. */
-export class Brought {
+export class ClientProvided {
   readonly #servers = new Map<string, readonly McpServerConfig[]>();
   readonly #tools = new Map<string, readonly ClientTool[]>();
 
   /** The MCP servers that a client brought along for a thread. */
-  servers(threadId: string): readonly McpServerConfig[] {
+  mcpServers(threadId: string): readonly McpServerConfig[] {
     return this.#servers.get(threadId) ?? [];
   }
 
@@ -17,21 +17,21 @@ export class Brought {
   }
 
   /** Notes the MCP servers that a client brings along for a thread. False if they are what they were. */
-  bringServers(threadId: string, servers: readonly McpServerConfig[]): boolean {
-    const isChange = differ(this.servers(threadId), servers);
+  setMcpServers(threadId: string, servers: readonly McpServerConfig[]): boolean {
+    const isChange = differ(this.mcpServers(threadId), servers);
     this.#servers.set(threadId, servers);
     return isChange;
   }
 
   /** Notes the tools that a client offers for a thread. False if they are what they were. */
-  bringTools(threadId: string, tools: readonly ClientTool[]): boolean {
+  setTools(threadId: string, tools: readonly ClientTool[]): boolean {
     const isChange = differ(this.tools(threadId), tools);
     this.#tools.set(threadId, tools);
     return isChange;
   }
 
   /** The thread is gone. */
-  forget(threadId: string): void {
+  delete(threadId: string): void {
     this.#servers.delete(threadId);
     this.#tools.delete(threadId);
   }

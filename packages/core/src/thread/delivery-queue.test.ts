@@ -1,15 +1,15 @@
 import { Gate, settled } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { TellQueue } from "./delivery-queue.ts";
+import { DeliveryQueue } from "./delivery-queue.ts";
 
 test("what has nothing to wait for is told at once", () => {
   const told: string[] = [];
-  void new TellQueue().add(undefined, () => told.push("first"));
+  void new DeliveryQueue().add(undefined, () => told.push("first"));
   expect(told).toEqual(["first"]);
 });
 
 test("everything behind an entry that waits for the disk waits too", async () => {
-  const queue = new TellQueue();
+  const queue = new DeliveryQueue();
   const disk = new Gate();
   const told: string[] = [];
   const first = queue.add(disk.opened, () => told.push("first"));
@@ -22,7 +22,7 @@ test("everything behind an entry that waits for the disk waits too", async () =>
 });
 
 test("an entry that throws fails for its own caller, and the next ones are told", async () => {
-  const queue = new TellQueue();
+  const queue = new DeliveryQueue();
   const disk = new Gate();
   const told: string[] = [];
   const failing = queue.add(disk.opened, () => {
@@ -37,7 +37,7 @@ test("an entry that throws fails for its own caller, and the next ones are told"
 });
 
 test("a disk that fails does not stop the telling", async () => {
-  const queue = new TellQueue();
+  const queue = new DeliveryQueue();
   const told: string[] = [];
   await queue.add(Promise.reject(new Error("no disk")), () => told.push("first"));
   await queue.add(undefined, () => told.push("second"));
@@ -45,7 +45,7 @@ test("a disk that fails does not stop the telling", async () => {
 });
 
 test("what is added while something is told comes after it", async () => {
-  const queue = new TellQueue();
+  const queue = new DeliveryQueue();
   const told: string[] = [];
   let inner: Promise<void> | undefined;
   await queue.add(undefined, () => {

@@ -9,7 +9,7 @@ interface Entry {
  * Tells things strictly in the order they were added. An entry may wait for the disk; then everything behind it
  * waits too, so that nothing overtakes what was stored before it.
  */
-export class TellQueue {
+export class DeliveryQueue {
   readonly #entries: Entry[] = [];
   #pumping = false;
 

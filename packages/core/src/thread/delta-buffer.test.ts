@@ -2,9 +2,9 @@ import { appendAt, type DeltaBody } from "@flint/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Redactor } from "../redact/index.ts";
-import { DeltaBuffer, type DeltaPlace } from "./delta-buffer.ts";
+import { DeltaBuffer, type DeltaTarget } from "./delta-buffer.ts";
 
-function place(itemId: string): DeltaPlace {
+function place(itemId: string): DeltaTarget {
   return { type: "item/agentMessage/delta", threadId: "t", turnId: "u", itemId };
 }
 
@@ -20,54 +20,54 @@ describe("streamed text on its way into the log", () => {
     for (const piece of ["one ", "two"]) buffer.push(place("a"), piece, none);
     buffer.push(place("b"), "three", none);
     buffer.push(place("a"), "four", none);
-    expect(texts(buffer.takeFresh())).toEqual([
+    expect(texts(buffer.takePending())).toEqual([
       ["a", 0, "one two"],
       ["b", 0, "three"],
       ["a", 7, "four"],
     ]);
-    expect(buffer.hasFresh).toBe(false);
+    expect(buffer.hasPending).toBe(false);
   });
 
   test("what was told is stored as one piece an item, and stays until it is stored", () => {
     const buffer = new DeltaBuffer(new Redactor([]));
     buffer.push(place("a"), "one ", none);
-    buffer.takeFresh();
+    buffer.takePending();
     buffer.push(place("b"), "é", none);
     buffer.push(place("a"), "two", none);
-    buffer.takeFresh();
+    buffer.takePending();
     const expected = [
       ["a", 0, "one two"],
       ["b", 0, "é"],
     ];
-    expect(texts(buffer.told())).toEqual(expected);
-    expect(texts(buffer.told())).toEqual(expected);
-    expect(buffer.toldSize).toBe(9);
-    buffer.forgetTold();
-    expect([buffer.told(), buffer.hasTold, buffer.toldSize]).toEqual([[], false, 0]);
+    expect(texts(buffer.unstored())).toEqual(expected);
+    expect(texts(buffer.unstored())).toEqual(expected);
+    expect(buffer.unstoredBytes).toBe(9);
+    buffer.markStored();
+    expect([buffer.unstored(), buffer.hasUnstored, buffer.unstoredBytes]).toEqual([[], false, 0]);
   });
 
   test("the first piece starts where the text of the item ends, the next where the one before ended", () => {
     const buffer = new DeltaBuffer(new Redactor([]));
     buffer.push(place("a"), "x", () => 10);
-    buffer.takeFresh();
+    buffer.takePending();
     buffer.push(place("a"), "y", () => 999);
-    expect(texts(buffer.takeFresh())).toEqual([["a", 11, "y"]]);
+    expect(texts(buffer.takePending())).toEqual([["a", 11, "y"]]);
     buffer.reset();
     buffer.push(place("a"), "z", () => 3);
-    expect(texts(buffer.takeFresh())).toEqual([["a", 3, "z"]]);
+    expect(texts(buffer.takePending())).toEqual([["a", 3, "z"]]);
   });
 
   test("a character that comes in two halves is told whole, and half of one becomes a mark", () => {
     const buffer = new DeltaBuffer(new Redactor([]));
     const [high = "", low = ""] = "😀".split("");
     buffer.push(place("a"), `x${high}`, none);
-    expect(texts(buffer.takeFresh())).toEqual([["a", 0, "x"]]);
+    expect(texts(buffer.takePending())).toEqual([["a", 0, "x"]]);
     buffer.push(place("a"), `${low}y${low}`, none);
-    expect(texts(buffer.takeFresh())).toEqual([["a", 1, "😀y\ufffd"]]);
+    expect(texts(buffer.takePending())).toEqual([["a", 1, "😀y\ufffd"]]);
     buffer.push(place("a"), high, none);
-    expect(buffer.hasFresh).toBe(false);
+    expect(buffer.hasPending).toBe(false);
     buffer.push(place("a"), "z", none);
-    expect(texts(buffer.takeFresh())).toEqual([["a", 5, "\ufffdz"]]);
+    expect(texts(buffer.takePending())).toEqual([["a", 5, "\ufffdz"]]);
   });
 
   test("however text is cut and whenever it is told, the pieces make the text again", () => {
@@ -90,11 +90,11 @@ describe("streamed text on its way into the log", () => {
         for (const [item, text, action] of pushes) {
           for (const unit of text.split("")) buffer.push(place(item), unit, none);
           given.set(item, (given.get(item) ?? "") + text);
-          if (action > 0) add(buffer.takeFresh());
-          if (action > 1) add(buffer.told());
-          if (action > 2) buffer.forgetTold();
+          if (action > 0) add(buffer.takePending());
+          if (action > 1) add(buffer.unstored());
+          if (action > 2) buffer.markStored();
         }
-        add(buffer.takeFresh());
+        add(buffer.takePending());
         for (const [item, text] of given) expect(told.get(item) ?? "").toBe(text);
       }),
     );

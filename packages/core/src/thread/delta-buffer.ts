@@ -1,10 +1,10 @@
 import type { DeltaBody, DeltaType } from "@flint/protocol";
 import { RedactedStream, type Redactor } from "../redact/index.ts";
 import { toWellFormed } from "../text/well-formed.ts";
-import { Places } from "./stream-positions.ts";
+import { StreamMap } from "./stream-positions.ts";
 
 /** Where a piece of text belongs. */
-export interface DeltaPlace {
+export interface DeltaTarget {
   readonly type: DeltaType;
   readonly threadId: string;
   readonly turnId: string;
@@ -12,14 +12,14 @@ export interface DeltaPlace {
 }
 
 interface Run {
-  readonly place: DeltaPlace;
+  readonly place: DeltaTarget;
   readonly offset: number;
   text: string;
 }
 
 /** What is known of the text of one item between its pieces. */
-interface Flow {
-  readonly place: DeltaPlace;
+interface TextStream {
+  readonly place: DeltaTarget;
   readonly stream: RedactedStream;
   /** Half a character that waits for its other half. */
   half: string;
@@ -34,102 +34,102 @@ interface Flow {
  */
 export class DeltaBuffer {
   /** Not told yet, in the order it came. */
-  #fresh: Run[] = [];
+  #pending: Run[] = [];
   /** Told, not stored yet, by item. */
-  readonly #told = new Places<Run>();
-  readonly #flows = new Places<Flow>();
+  readonly #unstored = new StreamMap<Run>();
+  readonly #streams = new StreamMap<TextStream>();
   readonly #redactor: Redactor;
-  #freshSize = 0;
-  #toldSize = 0;
+  #pendingSize = 0;
+  #unstoredBytes = 0;
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor;
   }
 
-  get hasFresh(): boolean {
-    return this.#fresh.length > 0;
+  get hasPending(): boolean {
+    return this.#pending.length > 0;
   }
 
   /** Characters that wait to be told. */
-  get freshSize(): number {
-    return this.#freshSize;
+  get pendingSize(): number {
+    return this.#pendingSize;
   }
 
-  get hasTold(): boolean {
-    return this.#told.size > 0;
+  get hasUnstored(): boolean {
+    return this.#unstored.size > 0;
   }
 
   /** Bytes that were told and are not stored yet. */
-  get toldSize(): number {
-    return this.#toldSize;
+  get unstoredBytes(): number {
+    return this.#unstoredBytes;
   }
 
   /** Takes a piece. `known` is the length of the item's text before its first piece. */
-  push(place: DeltaPlace, piece: string, known: () => number): void {
+  push(place: DeltaTarget, piece: string, known: () => number): void {
     const { type, itemId } = place;
     const flow =
-      this.#flows.find(type, itemId) ??
-      this.#flows.set(type, itemId, {
+      this.#streams.get(type, itemId) ??
+      this.#streams.set(type, itemId, {
         ...{ place, stream: new RedactedStream(this.#redactor), half: "", end: undefined },
       });
     this.#add(flow, flow.stream.push(wellFormed(flow, piece)), known);
   }
 
   /** No more pieces come for this item, or for none: what waited for more is to be told as it is. */
-  finish(known: (place: DeltaPlace) => number, itemId?: string): void {
-    for (const flow of this.#flows.values()) {
+  finish(known: (place: DeltaTarget) => number, itemId?: string): void {
+    for (const flow of this.#streams.values()) {
       if (itemId !== undefined && flow.place.itemId !== itemId) continue;
       this.#add(flow, flow.stream.end(), () => known(flow.place));
     }
   }
 
-  #add(flow: Flow, text: string, known: () => number): void {
+  #add(flow: TextStream, text: string, known: () => number): void {
     if (text === "") return;
     const { place } = flow;
     const offset = flow.end ?? known();
     flow.end = offset + text.length;
-    this.#freshSize += text.length;
-    const last = this.#fresh.at(-1);
+    this.#pendingSize += text.length;
+    const last = this.#pending.at(-1);
     if (last !== undefined && last.place.itemId === place.itemId && last.place.type === place.type)
       last.text += text;
-    else this.#fresh.push({ place, offset, text });
+    else this.#pending.push({ place, offset, text });
   }
 
   /** The pieces to tell now; they count as told afterwards. */
-  takeFresh(): readonly DeltaBody[] {
-    const fresh = this.#fresh;
-    this.#fresh = [];
-    this.#freshSize = 0;
+  takePending(): readonly DeltaBody[] {
+    const fresh = this.#pending;
+    this.#pending = [];
+    this.#pendingSize = 0;
     for (const run of fresh) this.#remember(run);
     return fresh.map(bodyOf);
   }
 
   /** The pieces to store now; they stay until `forgetTold` says that they are stored. */
-  told(): readonly DeltaBody[] {
-    return this.#told.size === 0 ? [] : [...this.#told.values()].map(bodyOf);
+  unstored(): readonly DeltaBody[] {
+    return this.#unstored.size === 0 ? [] : [...this.#unstored.values()].map(bodyOf);
   }
 
-  forgetTold(): void {
-    this.#told.clear();
-    this.#toldSize = 0;
+  markStored(): void {
+    this.#unstored.clear();
+    this.#unstoredBytes = 0;
   }
 
   /** Forgets where the items of an ended turn stood. */
   reset(): void {
-    this.#flows.clear();
+    this.#streams.clear();
   }
 
   #remember(run: Run): void {
     const { type, itemId } = run.place;
-    const known = this.#told.find(type, itemId);
-    if (known === undefined) this.#told.set(type, itemId, { ...run });
+    const known = this.#unstored.get(type, itemId);
+    if (known === undefined) this.#unstored.set(type, itemId, { ...run });
     else known.text += run.text;
-    this.#toldSize += Buffer.byteLength(run.text);
+    this.#unstoredBytes += Buffer.byteLength(run.text);
   }
 }
 
 /** Half a character at the end waits for its other half; half a character alone becomes a replacement mark. */
-function wellFormed(flow: Flow, piece: string): string {
+function wellFormed(flow: TextStream, piece: string): string {
   let text = flow.half === "" ? piece : flow.half + piece;
   flow.half = "";
   if (isHighSurrogate(text.charCodeAt(text.length - 1))) {

@@ -81,9 +81,9 @@ export class LiveThread {
   /** What the agent does by itself, until it has a turn. */
   #agentInitiated: { readonly agent: string; readonly work: AgentInitiatedWork } | undefined;
   /** Whether what waits in the queue may follow: not after a turn that did not complete, until a person asks for another. */
-  #goesOn = false;
+  #continuesQueue = false;
   /** When somebody last used it, in unix milliseconds. */
-  usedAt: number;
+  lastUsedAt: number;
 
   constructor(options: LiveThreadOptions) {
     const { id, log, clock, rules, catalogue, sandbox, history, stateOf, mcpServers, clientTools } = options;
@@ -112,14 +112,16 @@ export class LiveThread {
       stateOf,
       mcpServers,
       clientTools,
-      startTurn: (agent, work) => this.#wants(agent, work),
+      startTurn: (agent, work) => this.#requestTurn(agent, work),
     });
-    this.usedAt = clock.now();
+    this.lastUsedAt = clock.now();
   }
 
   /** Whether it may be put to rest: nobody follows it, and nothing is under way in it, not even in the background. */
-  get idle(): boolean {
-    return this.#runner === undefined && this.log.followers === 0 && !this.queue.busy && !this.#agent.isBusy;
+  get isIdle(): boolean {
+    return (
+      this.#runner === undefined && this.log.subscriberCount === 0 && !this.queue.busy && !this.#agent.isBusy
+    );
   }
 
   /** Whether anything is under way in it: a turn, or what its agent has in the background. */
@@ -128,7 +130,7 @@ export class LiveThread {
   }
 
   /** Whether it was put to rest: whoever still holds it has to load it again. */
-  get closed(): boolean {
+  get isClosed(): boolean {
     return this.#closed;
   }
 
@@ -153,7 +155,7 @@ export class LiveThread {
     const { lastAgent, settings } = this.log.state;
     const agent = lastAgent ?? agentOfModel(settings.model);
     this.start(turn, async () => ({
-      ...{ agent, session, asksFirst: false, missed: async () => [] },
+      ...{ agent, session, asksFirst: false, missedTurns: async () => [] },
       // Whoever types a command has said yes to it.
       asksToWrite: true,
     }));
@@ -170,7 +172,7 @@ export class LiveThread {
       checkpoints: this.#checkpoints,
       ephemeral: this.ephemeral,
       session,
-      dropSession: () => this.#agent.drop(),
+      closeSession: () => this.#agent.close(),
       extendBudget: (extended) => void this.queue.run(() => this.#extendBudget(extended)),
     });
     this.#runner = runner;
@@ -207,20 +209,20 @@ export class LiveThread {
 
   /** Ends the agent's session; the next turn opens a new one. */
   dropSession(): Promise<void> {
-    return this.#agent.drop();
+    return this.#agent.close();
   }
 
   /** Lets go of an agent that nobody has used for long, if it can be taken up again where it was. */
-  async rest(): Promise<void> {
-    if (this.#runner === undefined && !this.queue.busy) await this.#agent.rest();
+  async stopIdleAgent(): Promise<void> {
+    if (this.#runner === undefined && !this.queue.busy) await this.#agent.stopIfIdle();
   }
 
   /** Ends an agent whose work in the background goes on and on while nobody follows the thread, and says so in it. */
-  endBackground(): Promise<void> {
+  stopBackgroundWork(): Promise<void> {
     return this.queue.run(async () => {
-      if (this.#hasTurn || this.log.followers > 0 || !this.#agent.isBusy) return;
+      if (this.#hasTurn || this.log.subscriberCount > 0 || !this.#agent.isBusy) return;
       await this.log.commit(decideBackgroundEnd(this.log.state, this.#clock.now()));
-      await this.#agent.drop();
+      await this.#agent.close();
     });
   }
 
@@ -239,7 +241,7 @@ export class LiveThread {
         this.queue.run(async () => undefined),
       );
     await this.#running;
-    await this.#agent.drop();
+    await this.#agent.close();
     await this.log.close(isFollowedByFarewell);
   }
 
@@ -252,23 +254,24 @@ export class LiveThread {
     const status = await runner.run();
     // The next turn may have begun as soon as the end of this one was told.
     if (this.#runner === runner) this.#runner = undefined;
-    this.usedAt = this.#clock.now();
+    this.lastUsedAt = this.#clock.now();
     // After an interruption or a failure a person should look before the queue goes on.
-    this.#goesOn = status === "completed" && (!isUnasked || this.#goesOn);
-    if (this.#goesOn || this.#agentInitiated !== undefined) void this.queue.run(() => this.#startNext());
+    this.#continuesQueue = status === "completed" && (!isUnasked || this.#continuesQueue);
+    if (this.#continuesQueue || this.#agentInitiated !== undefined)
+      void this.queue.run(() => this.#startNext());
   }
 
   /** An agent that works by itself: that is a turn too, before what waits in the queue. */
-  #wants(agent: string, work: AgentInitiatedWork): void {
+  #requestTurn(agent: string, work: AgentInitiatedWork): void {
     this.#agentInitiated = { agent, work };
     void this.queue.run(() => this.#startNext());
   }
 
   async #startNext(): Promise<void> {
     if (this.log.state.activeTurnId !== undefined || this.#closed) return;
-    const work = this.#takeUnasked();
+    const work = this.#takeAgentInitiated();
     try {
-      const decided = work === undefined ? this.#decideNext() : this.#decideUnasked(work);
+      const decided = work === undefined ? this.#decideNext() : this.#decideAgentInitiated(work);
       if (decided === undefined) return;
       await this.log.commit(decided.events);
       this.start(decided.started);
@@ -280,16 +283,16 @@ export class LiveThread {
   }
 
   #decideNext(): DecidedTurn | undefined {
-    const [next] = this.#goesOn ? this.log.state.queue : [];
+    const [next] = this.#continuesQueue ? this.log.state.queue : [];
     return next === undefined ? undefined : this.decideQueued(next);
   }
 
-  #decideUnasked({ reason }: AgentInitiatedWork): DecidedTurn {
+  #decideAgentInitiated({ reason }: AgentInitiatedWork): DecidedTurn {
     return this.decideTurn({ kind: "prompt", input: [], agentInitiated: reason });
   }
 
   /** What still waits for a turn, if its agent is still that of the thread. */
-  #takeUnasked(): AgentInitiatedWork | undefined {
+  #takeAgentInitiated(): AgentInitiatedWork | undefined {
     const { agent, work } = this.#agentInitiated ?? {};
     this.#agentInitiated = undefined;
     if (work?.isWaiting() !== true) return undefined;

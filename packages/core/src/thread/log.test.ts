@@ -29,7 +29,7 @@ async function notedLog() {
     // As a connection does: what was told leaves at the end of the tick.
     queueMicrotask(() => notes.push(`sent ${textOf(event)}`));
   };
-  await log.follow({ send: tell, isFull: () => false }, 0).begin([]);
+  await log.subscribe({ send: tell, isFull: () => false }, 0).start([]);
   const say = async (piece: string) => {
     log.delta(PLACE, piece);
     await settled();

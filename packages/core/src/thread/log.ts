@@ -11,10 +11,10 @@ import {
 } from "@flint/protocol";
 import type { Clock, ThreadWriter } from "../ports/index.ts";
 import { Redactor } from "../redact/index.ts";
-import { DeltaBuffer, type DeltaPlace } from "./delta-buffer.ts";
-import { Followers } from "./subscribers.ts";
+import { DeltaBuffer, type DeltaTarget } from "./delta-buffer.ts";
+import { Subscribers } from "./subscribers.ts";
 import { type Subscriber, Subscription } from "./subscription.ts";
-import { isListedAlike, isSameStatus, keepLatestTurn, textLength, withAllItems } from "./view.ts";
+import { hasSameListing, isSameStatus, keepLatestTurn, textLength, withAllItems } from "./view.ts";
 
 /** What follows it runs before the next event, and costs less than `queueMicrotask`, which makes a resource of its own. */
 const THIS_TICK = Promise.resolve();
@@ -30,7 +30,7 @@ export interface ThreadLogOptions {
   /** What makes text fit to be kept and shown. */
   readonly redactor?: Redactor | undefined;
   /** Hears everything that is told, after those who follow. */
-  readonly onTold?: ((event: ThreadEvent) => void) | undefined;
+  readonly onSent?: ((event: ThreadEvent) => void) | undefined;
   read(afterSeq: number): AsyncIterable<StoredEvent>;
 }
 
@@ -40,21 +40,21 @@ export class ThreadLog {
   readonly #clock: Clock;
   readonly #redactor: Redactor;
   readonly #deltas: DeltaBuffer;
-  readonly #followers: Followers;
+  readonly #subscribers: Subscribers;
   readonly #read: (afterSeq: number) => AsyncIterable<StoredEvent>;
   #state: ThreadState;
   /** Told although the disk refused them; they go into the log before anything else does. */
-  #unsaved: readonly EventBody[] = [];
-  #releaseScheduled = false;
+  #unwritten: readonly EventBody[] = [];
+  #isSendScheduled = false;
   #cancelFlush: (() => void) | undefined;
   /** When the oldest piece was told that is not stored yet. */
   #unstoredSince = 0;
   #checkpointed: ThreadState["thread"];
   #onFailure: ((error: FlintError) => void) | undefined;
   #closed = false;
-  readonly #releaseInTick = (): void => {
-    this.#releaseScheduled = false;
-    this.#release();
+  readonly #sendPendingInTick = (): void => {
+    this.#isSendScheduled = false;
+    this.#sendPending();
   };
   readonly #flushInTick = (): void => this.#flush();
 
@@ -64,7 +64,7 @@ export class ThreadLog {
     this.#redactor = options.redactor ?? new Redactor([]);
     this.#deltas = new DeltaBuffer(this.#redactor);
     this.#state = options.state;
-    this.#followers = new Followers(options.state.seq, options.onTold);
+    this.#subscribers = new Subscribers(options.state.seq, options.onSent);
     this.#checkpointed = options.state.thread;
     this.#read = options.read;
   }
@@ -78,13 +78,13 @@ export class ThreadLog {
     return this.#state;
   }
 
-  get followers(): number {
-    return this.#followers.count;
+  get subscriberCount(): number {
+    return this.#subscribers.count;
   }
 
   /** The state with everything that happened. */
   current(): ThreadState {
-    this.#release();
+    this.#sendPending();
     this.#flush();
     return this.#state;
   }
@@ -103,48 +103,48 @@ export class ThreadLog {
     for (const body of bodies) {
       if (body.type === "item/completed") this.endText(body.data.item.id);
     }
-    this.#release();
+    this.#sendPending();
     // Nothing to store: what could not be stored earlier is no reason to refuse.
     if (bodies.length === 0) this.#flush();
-    else if (this.#closed) throw atRest(this.#state.thread.id);
+    else if (this.#closed) throw justUnloaded(this.#state.thread.id);
     const status = this.#state.thread.status;
     const stored = bodies.length === 0 ? [] : this.#append(bodies);
     const told: ThreadEvent[] = stored.map((event) => withAllItems(event, this.#state));
     told.push(...this.#statusChange(status));
     this.#afterFold(stored.some((event) => event.type === "turn/completed"));
     const isSynced = stored.some((event) => keepingOf(event.type) === "synced");
-    return this.#followers.tell(told, { ready: isSynced ? this.#sync() : undefined, before });
+    return this.#subscribers.send(told, { ready: isSynced ? this.#sync() : undefined, before });
   }
 
   /**
    * For the end of a turn when the disk refuses: told and folded now, stored as soon as that is possible. What ends
    * it is made from the state with all text that was told.
    */
-  commitUnsaved(decide: (state: ThreadState) => readonly EventBody[]): Promise<void> {
+  commitUnwritten(decide: (state: ThreadState) => readonly EventBody[]): Promise<void> {
     this.endText();
-    this.#release();
+    this.#sendPending();
     const { status } = this.#state.thread;
-    this.#foldUnsaved(this.#deltas.told());
-    this.#deltas.forgetTold();
-    const events = this.#foldUnsaved(this.#redactor.value(decide(this.#state)));
+    this.#foldUnwritten(this.#deltas.unstored());
+    this.#deltas.markStored();
+    const events = this.#foldUnwritten(this.#redactor.value(decide(this.#state)));
     const told = [...events.map((event) => withAllItems(event, this.#state)), ...this.#statusChange(status)];
     this.#state = keepLatestTurn(this.#state);
-    return this.#followers.tell(told);
+    return this.#subscribers.send(told);
   }
 
   /** Tells an event that is never stored. */
-  announce(body: EventBody): void {
-    this.#release();
-    void this.#followers.tell([{ ...this.#redactor.value(body), at: this.#clock.now() }]);
+  sendLive(body: EventBody): void {
+    this.#sendPending();
+    void this.#subscribers.send([{ ...this.#redactor.value(body), at: this.#clock.now() }]);
   }
 
   /** Takes a piece of streamed text: told within this tick, stored within 100 ms. */
-  delta(place: DeltaPlace, piece: string): void {
+  delta(place: DeltaTarget, piece: string): void {
     this.#deltas.push(place, piece, () => textLength(this.#state, place));
-    if (this.#deltas.freshSize >= LIMITS.deltaBytes) this.#release();
-    if (this.#releaseScheduled) return;
-    this.#releaseScheduled = true;
-    void THIS_TICK.then(this.#releaseInTick);
+    if (this.#deltas.pendingSize >= LIMITS.deltaBytes) this.#sendPending();
+    if (this.#isSendScheduled) return;
+    this.#isSendScheduled = true;
+    void THIS_TICK.then(this.#sendPendingInTick);
   }
 
   /** No more text comes for an item, or for any: the last of it need not wait for what it might have become. */
@@ -153,63 +153,63 @@ export class ThreadLog {
   }
 
   /** Resolves when everything so far is told. */
-  caughtUp(): Promise<void> {
-    return this.#followers.tell([]);
+  drained(): Promise<void> {
+    return this.#subscribers.send([]);
   }
 
   /** Follows the log from a place on; the follower has seen everything up to `afterSeq`. */
-  follow(follower: Subscriber, afterSeq: number): Subscription {
+  subscribe(follower: Subscriber, afterSeq: number): Subscription {
     const log = {
-      settle: () => ({ state: this.current(), toldSeq: this.#followers.toldSeq }),
+      settle: () => ({ state: this.current(), toldSeq: this.#subscribers.toldSeq }),
       read: this.#read,
       now: () => this.#clock.now(),
     };
     const subscription = new Subscription(log, follower, afterSeq);
-    this.#followers.add(subscription);
+    this.#subscribers.add(subscription);
     return subscription;
   }
 
-  unfollow(subscription: Subscription): void {
-    this.#followers.remove(subscription);
+  unsubscribe(subscription: Subscription): void {
+    this.#subscribers.remove(subscription);
   }
 
   /** Tells all followers one last thing and lets them go. */
-  farewell(body: EventBody): void {
-    this.#followers.farewell({ ...this.#redactor.value(body), at: this.#clock.now() });
+  sendFinal(body: EventBody): void {
+    this.#subscribers.sendFinal({ ...this.#redactor.value(body), at: this.#clock.now() });
   }
 
   /** Stores and tells what is left and gives up the writer. Followers hear that it rests, or nothing until a farewell. */
   async close(isFollowedByFarewell = false): Promise<void> {
     this.current();
     this.#closed = true;
-    await this.#followers.tell(isFollowedByFarewell ? [] : [this.#atRest()]);
-    this.#followers.close();
+    await this.#subscribers.send(isFollowedByFarewell ? [] : [this.#unloadedEvent()]);
+    this.#subscribers.close();
     this.#writer.checkpoint(this.#state);
     await this.#writer.close();
   }
 
-  #atRest(): ThreadEvent {
+  #unloadedEvent(): ThreadEvent {
     return { type: "thread/closed", data: { threadId: this.#state.thread.id }, at: this.#clock.now() };
   }
 
-  #foldUnsaved(bodies: readonly EventBody[]): ThreadEvent[] {
+  #foldUnwritten(bodies: readonly EventBody[]): ThreadEvent[] {
     const at = this.#clock.now();
     const events = bodies.map((body): ThreadEvent => ({ ...body, at }));
     for (const event of events) this.#state = reduceThread(this.#state, event);
-    this.#unsaved = [...this.#unsaved, ...bodies];
+    this.#unwritten = [...this.#unwritten, ...bodies];
     return events;
   }
 
   /** Appends what was told before, then `bodies`, in one write; only `bodies` are still to be told. */
   #append(bodies: readonly EventBody[]): readonly StoredEvent[] {
-    const earlier = [...this.#unsaved, ...this.#deltas.told()];
+    const earlier = [...this.#unwritten, ...this.#deltas.unstored()];
     if (earlier.length + bodies.length === 0) return [];
     const stored = this.#write([...earlier, ...bodies]);
-    this.#unsaved = [];
-    this.#deltas.forgetTold();
+    this.#unwritten = [];
+    this.#deltas.markStored();
     for (const event of stored) this.#state = reduceThread(this.#state, event);
     const lastEarlier = stored[earlier.length - 1];
-    if (lastEarlier !== undefined) void this.#followers.stored(lastEarlier.seq);
+    if (lastEarlier !== undefined) void this.#subscribers.markStored(lastEarlier.seq);
     return stored.slice(earlier.length);
   }
 
@@ -224,11 +224,11 @@ export class ThreadLog {
     }
   }
 
-  #release(): void {
-    if (!this.#deltas.hasFresh) return;
+  #sendPending(): void {
+    if (!this.#deltas.hasPending) return;
     const at = this.#clock.now();
-    void this.#followers.tell(this.#deltas.takeFresh().map((body) => ({ ...body, at })));
-    if (this.#deltas.toldSize >= LIMITS.deltaBytes) this.#flush();
+    void this.#subscribers.send(this.#deltas.takePending().map((body) => ({ ...body, at })));
+    if (this.#deltas.unstoredBytes >= LIMITS.deltaBytes) this.#flush();
     else this.#flushLater(at);
   }
 
@@ -246,9 +246,9 @@ export class ThreadLog {
   #flush(): void {
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
-    const isAllStored = !this.#deltas.hasTold && this.#unsaved.length === 0;
+    const isAllStored = !this.#deltas.hasUnstored && this.#unwritten.length === 0;
     if (isAllStored || this.#closed) return;
-    const endedTurn = this.#unsaved.length > 0;
+    const endedTurn = this.#unwritten.length > 0;
     try {
       this.#append([]);
       this.#afterFold(endedTurn);
@@ -267,7 +267,7 @@ export class ThreadLog {
   #afterFold(turnEnded: boolean): void {
     if (this.#state.activeTurnId === undefined) this.#deltas.reset();
     this.#state = keepLatestTurn(this.#state);
-    if (!turnEnded && isListedAlike(this.#state.thread, this.#checkpointed)) return;
+    if (!turnEnded && hasSameListing(this.#state.thread, this.#checkpointed)) return;
     this.#checkpointed = this.#state.thread;
     this.#writer.checkpoint(this.#state);
   }
@@ -280,12 +280,12 @@ export class ThreadLog {
       const failure = asFlintError(error);
       this.#onFailure?.(failure);
       const data = { threadId: this.#state.thread.id, message: failure.message, reason: "syncFailed" };
-      this.#followers.tellNow({ type: "warning", data, at: this.#clock.now() });
+      this.#subscribers.sendNow({ type: "warning", data, at: this.#clock.now() });
     }
   }
 }
 
-function atRest(threadId: string): FlintError {
+function justUnloaded(threadId: string): FlintError {
   const message = `Thread ${threadId} was put to rest at this very moment; try again.`;
   return new FlintError("overloaded", message, { threadId });
 }

@@ -23,7 +23,7 @@ import type { Catalogue } from "../settings/catalogue.ts";
 import { closeTurn } from "../turn/decide/closing.ts";
 import { SERVER_STOPPED } from "../turn/errors.ts";
 import type { Announcements } from "./announcements.ts";
-import { Brought } from "./client-provided.ts";
+import { ClientProvided } from "./client-provided.ts";
 import { LiveThread } from "./live-thread.ts";
 import { ThreadLog } from "./log.ts";
 
@@ -51,7 +51,7 @@ export interface ThreadRegistryOptions {
 }
 
 /** A loaded thread, and what could not be read when it was loaded. */
-export interface Loaded {
+export interface LoadedThread {
   readonly thread: LiveThread;
   readonly damage: Damage;
 }
@@ -61,12 +61,12 @@ const NO_DAMAGE: Damage = { records: 0, missing: 0 };
 /** Holds the loaded threads: loads them when they are used, puts them to rest when they are not. */
 export class ThreadRegistry {
   /** What clients brought along for single threads. */
-  readonly brought = new Brought();
+  readonly clientProvided = new ClientProvided();
   readonly #options: ThreadRegistryOptions;
-  readonly #loading = new Map<string, Promise<Loaded>>();
-  readonly #loaded = new Map<string, Loaded>();
+  readonly #loading = new Map<string, Promise<LoadedThread>>();
+  readonly #loaded = new Map<string, LoadedThread>();
   /** Threads on their way out; nobody may load them before they are there. None of these rejects. */
-  readonly #leaving = new Map<string, Promise<void>>();
+  readonly #unloading = new Map<string, Promise<void>>();
   #cancelSweep: (() => void) | undefined;
   #closed = false;
 
@@ -96,31 +96,31 @@ export class ThreadRegistry {
   }
 
   /** The thread, loaded if need be. A turn that was cut off by the end of a server is closed first. */
-  async load(threadId: string): Promise<Loaded> {
+  async load(threadId: string): Promise<LoadedThread> {
     for (
-      let leaving = this.#leaving.get(threadId);
+      let leaving = this.#unloading.get(threadId);
       leaving !== undefined;
-      leaving = this.#leaving.get(threadId)
+      leaving = this.#unloading.get(threadId)
     ) {
       await leaving;
     }
     this.#refuseIfClosed();
     const known = this.#loaded.get(threadId);
     if (known !== undefined) {
-      known.thread.usedAt = this.#options.clock.now();
+      known.thread.lastUsedAt = this.#options.clock.now();
       return known;
     }
     return this.#loading.get(threadId) ?? this.#open(threadId);
   }
 
   /** Runs work in the queue of a thread, loaded if need be. */
-  async inQueue<Value>(threadId: string, work: (loaded: Loaded) => Promise<Value>): Promise<Value> {
+  async runInQueue<Value>(threadId: string, work: (loaded: LoadedThread) => Promise<Value>): Promise<Value> {
     for (;;) {
       const loaded = await this.load(threadId);
       const { thread } = loaded;
       // Between loading and its turn in the queue the thread may have been put to rest; then it is loaded again.
       const done = await thread.queue.run(async () =>
-        thread.closed ? undefined : { value: await work(loaded) },
+        thread.isClosed ? undefined : { value: await work(loaded) },
       );
       if (done !== undefined) return done.value;
     }
@@ -147,7 +147,7 @@ export class ThreadRegistry {
   async remove(threadId: string, inQueue: boolean): Promise<void> {
     const store = this.storeOf(threadId);
     const end = (thread: LiveThread) => thread.close(inQueue, true);
-    await this.#leave(threadId, end, () => this.#forget(store, threadId));
+    await this.#unload(threadId, end, () => this.#delete(store, threadId));
   }
 
   /** Stops everything. */
@@ -155,12 +155,12 @@ export class ThreadRegistry {
     this.#closed = true;
     this.#cancelSweep?.();
     await Promise.allSettled(this.#loading.values());
-    await Promise.allSettled([...this.#loaded.keys()].map((threadId) => this.#leave(threadId)));
-    await Promise.all(this.#leaving.values());
+    await Promise.allSettled([...this.#loaded.keys()].map((threadId) => this.#unload(threadId)));
+    await Promise.all(this.#unloading.values());
   }
 
   /** Takes a thread out at once, and puts it to rest. */
-  async #leave(
+  async #unload(
     threadId: string,
     end = (thread: LiveThread) => thread.close(false),
     then?: () => Promise<void>,
@@ -169,36 +169,36 @@ export class ThreadRegistry {
     if (known === undefined) return;
     this.#loaded.delete(threadId);
     const left = end(known.thread).then(then);
-    const over = left.catch(() => undefined).finally(() => this.#leaving.delete(threadId));
-    this.#leaving.set(threadId, over);
+    const over = left.catch(() => undefined).finally(() => this.#unloading.delete(threadId));
+    this.#unloading.set(threadId, over);
     await left;
   }
 
   /** Deletes a thread and what was saved of its files. What is left of those, nobody can come to any more. */
-  async #forget(store: Store, threadId: string): Promise<void> {
+  async #delete(store: Store, threadId: string): Promise<void> {
     await store.remove(threadId);
-    this.brought.forget(threadId);
+    this.clientProvided.delete(threadId);
     await this.#options.checkpoints?.remove(threadId).catch(() => undefined);
   }
 
-  #open(threadId: string): Promise<Loaded> {
+  #open(threadId: string): Promise<LoadedThread> {
     const loading = this.#read(threadId).finally(() => this.#loading.delete(threadId));
     this.#loading.set(threadId, loading);
     return loading;
   }
 
-  async #read(threadId: string): Promise<Loaded> {
+  async #read(threadId: string): Promise<LoadedThread> {
     const { store } = this.#options;
     const { writer, state, damage } = await store.open(threadId);
     const thread = this.#build(threadId, writer, state, store, false);
-    await this.#closeCutTurn(thread);
+    await this.#closeInterruptedTurn(thread);
     const loaded = { thread, damage };
     this.#loaded.set(threadId, loaded);
     return loaded;
   }
 
   /** A turn without its end was cut off by the end of a server. Nothing of it runs again. */
-  async #closeCutTurn({ log }: LiveThread): Promise<void> {
+  async #closeInterruptedTurn({ log }: LiveThread): Promise<void> {
     const { activeTurnId } = log.state;
     if (activeTurnId === undefined) return;
     const ending = { status: "interrupted", error: SERVER_STOPPED, by: "serverStopped" } as const;
@@ -207,7 +207,7 @@ export class ThreadRegistry {
       await log.commit(events);
     } catch {
       // A full disk is no reason not to show the thread; the end of the turn is stored when there is room again.
-      await log.commitUnsaved(() => events);
+      await log.commitUnwritten(() => events);
     }
   }
 
@@ -215,8 +215,8 @@ export class ThreadRegistry {
     const { clock, rules, policyRules, sandbox, catalogue, approvalTimeoutMs, checkpoints } = this.#options;
     const read = (afterSeq: number): AsyncIterable<StoredEvent> => store.read(id, afterSeq);
     const { redactor, announcements } = this.#options;
-    const onTold = (event: ThreadEvent): void => announcements.told(event);
-    const log = new ThreadLog({ writer, state, clock, redactor, onTold, read });
+    const onTold = (event: ThreadEvent): void => announcements.publishIfListed(event);
+    const log = new ThreadLog({ writer, state, clock, redactor, onSent: onTold, read });
     const history = async () => (await allTurns(store, id)).filter((turn) => turn.status !== "inProgress");
     return new LiveThread({
       id,
@@ -233,7 +233,7 @@ export class ThreadRegistry {
       history,
       stateOf: (threadId) => this.#stateOf(threadId),
       mcpServers: (cwd) => this.#mcpServers(id, cwd),
-      clientTools: () => this.brought.tools(id),
+      clientTools: () => this.clientProvided.tools(id),
     });
   }
 
@@ -248,7 +248,7 @@ export class ThreadRegistry {
   /** The user's own, what a client brought along, and what the workspace adds. The first one of a name is the one. */
   async #mcpServers(threadId: string, cwd: string): Promise<readonly McpServerConfig[]> {
     const { mcpServers, workspaces } = this.#options;
-    const brought = this.brought.servers(threadId);
+    const brought = this.clientProvided.mcpServers(threadId);
     const named = new Map<string, McpServerConfig>();
     for (const server of [...mcpServers, ...brought, ...(await workspaces.configOf(cwd)).mcpServers]) {
       if (!named.has(server.name)) named.set(server.name, server);
@@ -267,21 +267,21 @@ export class ThreadRegistry {
   #sweep(): void {
     const { clock, idleTimeoutMs, backgroundTimeoutMs } = this.#options;
     for (const { thread } of this.#loaded.values()) {
-      const unusedMs = clock.now() - thread.usedAt;
+      const unusedMs = clock.now() - thread.lastUsedAt;
       if (unusedMs < idleTimeoutMs) continue;
       // What cannot be stored now stays as it was on the disk; the next use of the thread says what is wrong.
-      void this.#quiet(thread, unusedMs >= backgroundTimeoutMs).catch(() => undefined);
+      void this.#unloadOrStop(thread, unusedMs >= backgroundTimeoutMs).catch(() => undefined);
     }
   }
 
   /** Lets go of as much of an unused thread as nobody needs. */
-  async #quiet(thread: LiveThread, isForgotten: boolean): Promise<void> {
+  async #unloadOrStop(thread: LiveThread, isForgotten: boolean): Promise<void> {
     const { id, ephemeral } = thread;
-    if (thread.idle) {
-      const forget = () => this.#forget(this.#options.ephemeralStore, id);
-      await this.#leave(id, undefined, ephemeral ? forget : undefined);
-    } else if (isForgotten) await thread.endBackground();
-    else await thread.rest();
+    if (thread.isIdle) {
+      const forget = () => this.#delete(this.#options.ephemeralStore, id);
+      await this.#unload(id, undefined, ephemeral ? forget : undefined);
+    } else if (isForgotten) await thread.stopBackgroundWork();
+    else await thread.stopIdleAgent();
   }
 
   #refuseIfClosed(): void {

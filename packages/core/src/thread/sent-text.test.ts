@@ -1,6 +1,6 @@
 import type { StoredEvent } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { ToldText } from "./sent-text.ts";
+import { SentText } from "./sent-text.ts";
 
 function piece(
   itemId: string,
@@ -12,28 +12,28 @@ function piece(
 }
 
 test("only the part of a stored piece that was not told before is new", () => {
-  const told = new ToldText();
+  const told = new SentText();
   told.add(piece("a", 0, "Hel"));
   told.add(piece("a", 3, "lo"));
-  expect(told.newPartOf(piece("a", 0, "Hello, you"))).toEqual(piece("a", 5, ", you"));
-  expect(told.newPartOf(piece("a", 0, "Hello"))).toBeUndefined();
+  expect(told.unsentPartOf(piece("a", 0, "Hello, you"))).toEqual(piece("a", 5, ", you"));
+  expect(told.unsentPartOf(piece("a", 0, "Hello"))).toBeUndefined();
   const later = piece("a", 5, ", you");
-  expect(told.newPartOf(later)).toBe(later);
+  expect(told.unsentPartOf(later)).toBe(later);
 });
 
 test("other items and other events are new as they are", () => {
-  const told = new ToldText();
+  const told = new SentText();
   told.add(piece("a", 0, "Hello"));
   const other = piece("b", 0, "Hello");
-  expect(told.newPartOf(other)).toBe(other);
+  expect(told.unsentPartOf(other)).toBe(other);
   const archived: StoredEvent = { type: "thread/archived", data: { threadId: "t" }, seq: 6, at: 0 };
-  expect(told.newPartOf(archived)).toBe(archived);
+  expect(told.unsentPartOf(archived)).toBe(archived);
 });
 
 test("after it is forgotten everything is new again", () => {
-  const told = new ToldText();
+  const told = new SentText();
   told.add(piece("a", 0, "Hello"));
-  told.forget();
+  told.clear();
   const again = piece("a", 0, "Hello");
-  expect(told.newPartOf(again)).toBe(again);
+  expect(told.unsentPartOf(again)).toBe(again);
 });

@@ -1,5 +1,5 @@
 import { type DeltaBody, isDelta, type StoredEvent, type ThreadEvent } from "@flint/protocol";
-import { Places } from "./stream-positions.ts";
+import { StreamMap } from "./stream-positions.ts";
 
 const atStart = () => ({ end: 0 });
 
@@ -7,27 +7,27 @@ const atStart = () => ({ end: 0 });
  * What a follower has seen of streamed text that the log did not hold yet. When it then falls behind and reads the
  * log, the same text is there again, merged with what came after; this takes out the part that it knows.
  */
-export class ToldText {
+export class SentText {
   /** The end of the text that was told, by item. */
-  readonly #ends = new Places<{ end: number }>();
+  readonly #ends = new StreamMap<{ end: number }>();
 
   /** Remembers a piece that was told before it was stored. */
   add({ type, data }: DeltaBody): void {
-    this.#ends.at(type, data.itemId, atStart).end = data.offset + data.delta.length;
+    this.#ends.getOrCreate(type, data.itemId, atStart).end = data.offset + data.delta.length;
   }
 
   /** The event without the text that was told already; undefined if nothing is left of it. */
-  newPartOf(event: StoredEvent): ThreadEvent | undefined {
+  unsentPartOf(event: StoredEvent): ThreadEvent | undefined {
     if (!isDelta(event)) return event;
     const { type, data } = event;
-    const end = this.#ends.find(type, data.itemId)?.end ?? 0;
+    const end = this.#ends.get(type, data.itemId)?.end ?? 0;
     if (end <= data.offset) return event;
     const delta = data.delta.slice(end - data.offset);
     return delta === "" ? undefined : { ...event, data: { ...data, delta, offset: end } };
   }
 
   /** All of it is in the log now, before the place where the follower stands. */
-  forget(): void {
+  clear(): void {
     if (this.#ends.size > 0) this.#ends.clear();
   }
 }

@@ -4,7 +4,7 @@ import type { DeltaType } from "@flint/protocol";
  * Something for each text that is streamed: there is one for every item and kind of piece. Pieces of one text follow
  * each other, so the latest one is found without looking for it.
  */
-export class Places<Value> {
+export class StreamMap<Value> {
   readonly #values = new Map<string, Value>();
   #type: DeltaType | undefined;
   #itemId: string | undefined;
@@ -15,7 +15,7 @@ export class Places<Value> {
   }
 
   /** What belongs to a text, if there is something. */
-  find(type: DeltaType, itemId: string): Value | undefined {
+  get(type: DeltaType, itemId: string): Value | undefined {
     if (this.#itemId === itemId && this.#type === type) return this.#latest;
     const found = this.#values.get(keyOf(type, itemId));
     if (found !== undefined) this.#remember(type, itemId, found);
@@ -23,8 +23,8 @@ export class Places<Value> {
   }
 
   /** What belongs to a text; made if there is nothing. */
-  at(type: DeltaType, itemId: string, make: () => Value): Value {
-    return this.find(type, itemId) ?? this.set(type, itemId, make());
+  getOrCreate(type: DeltaType, itemId: string, make: () => Value): Value {
+    return this.get(type, itemId) ?? this.set(type, itemId, make());
   }
 
   set(type: DeltaType, itemId: string, value: Value): Value {

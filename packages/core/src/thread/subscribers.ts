@@ -1,34 +1,34 @@
 import type { ThreadEvent } from "@flint/protocol";
-import { TellQueue } from "./delivery-queue.ts";
+import { DeliveryQueue } from "./delivery-queue.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** When events are told: after the disk has them, and after something else that must come first. */
-export interface TellAfter {
+export interface DeliveryConditions {
   readonly ready?: Promise<void> | undefined;
   readonly before?: (() => void) | undefined;
 }
 
 /** All who follow one thread. They are told everything in one order, and none of them can disturb the others. */
-export class Followers {
+export class Subscribers {
   readonly #subscriptions = new Set<Subscription>();
-  readonly #tells = new TellQueue();
-  readonly #onTold: ((event: ThreadEvent) => void) | undefined;
-  #toldSeq: number;
+  readonly #deliveries = new DeliveryQueue();
+  readonly #onSent: ((event: ThreadEvent) => void) | undefined;
+  #sentSeq: number;
 
   /** Everything up to `toldSeq` counts as told. `onTold` hears everything, after the followers. */
-  constructor(toldSeq: number, onTold?: (event: ThreadEvent) => void) {
-    this.#toldSeq = toldSeq;
-    this.#onTold = onTold;
+  constructor(sentSeq: number, onTold?: (event: ThreadEvent) => void) {
+    this.#sentSeq = sentSeq;
+    this.#onSent = onTold;
   }
 
   get count(): number {
-    for (const subscription of this.#subscriptions) if (subscription.closed) this.remove(subscription);
+    for (const subscription of this.#subscriptions) if (subscription.isClosed) this.remove(subscription);
     return this.#subscriptions.size;
   }
 
   /** The number of the last stored event that was told. */
   get toldSeq(): number {
-    return this.#toldSeq;
+    return this.#sentSeq;
   }
 
   add(subscription: Subscription): void {
@@ -41,33 +41,33 @@ export class Followers {
   }
 
   /** Tells events behind everything that was to be told before. Resolves when they are told. */
-  tell(events: readonly ThreadEvent[], { ready, before }: TellAfter = {}): Promise<void> {
-    return this.#tells.add(ready, () => {
+  send(events: readonly ThreadEvent[], { ready, before }: DeliveryConditions = {}): Promise<void> {
+    return this.#deliveries.add(ready, () => {
       before?.();
-      for (const event of events) this.tellNow(event);
+      for (const event of events) this.sendNow(event);
     });
   }
 
   /** Tells an event that has no place in the order. */
-  tellNow(event: ThreadEvent): void {
+  sendNow(event: ThreadEvent): void {
     this.#each((subscription) => subscription.receive(event));
-    this.#toldUpTo(event.seq ?? 0);
-    this.#onTold?.(event);
+    this.#sentUpTo(event.seq ?? 0);
+    this.#onSent?.(event);
   }
 
   /** Notes that what was told so far is in the log now, up to this number. */
-  stored(seq: number): Promise<void> {
-    return this.#tells.add(undefined, () => {
-      this.#toldUpTo(seq);
+  markStored(seq: number): Promise<void> {
+    return this.#deliveries.add(undefined, () => {
+      this.#sentUpTo(seq);
       this.#each((subscription) => subscription.skipTo(seq));
     });
   }
 
   /** Tells everybody one last thing, also those who are behind, and lets them go. */
-  farewell(event: ThreadEvent): void {
-    this.#each((subscription) => subscription.farewell(event));
+  sendFinal(event: ThreadEvent): void {
+    this.#each((subscription) => subscription.sendFinal(event));
     this.#subscriptions.clear();
-    this.#onTold?.(event);
+    this.#onSent?.(event);
   }
 
   /** Nobody is told anything any more, except by `farewell`. */
@@ -75,8 +75,8 @@ export class Followers {
     this.#each((subscription) => subscription.close());
   }
 
-  #toldUpTo(seq: number): void {
-    this.#toldSeq = Math.max(this.#toldSeq, seq);
+  #sentUpTo(seq: number): void {
+    this.#sentSeq = Math.max(this.#sentSeq, seq);
   }
 
   #each(action: (subscription: Subscription) => void): void {

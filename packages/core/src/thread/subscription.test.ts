@@ -164,7 +164,7 @@ describe("one who follows a log", () => {
     const { subscription, sent } = subscribe(log);
     await subscription.catchUp();
     expect(sent).toMatchObject([{ type: "warning", data: { reason: "followingFailed" } }]);
-    expect(subscription.closed).toBe(true);
+    expect(subscription.isClosed).toBe(true);
     subscription.receive(log.add(named("two")));
     expect(sent).toHaveLength(1);
   });

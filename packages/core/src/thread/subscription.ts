@@ -6,7 +6,7 @@ import {
   type ThreadEvent,
   type ThreadState,
 } from "@flint/protocol";
-import { ToldText } from "./sent-text.ts";
+import { SentText } from "./sent-text.ts";
 
 /** Somebody who wants to know what happens in threads. */
 export interface Subscriber {
@@ -30,35 +30,35 @@ export interface SubscribedLog {
  * caught up. Nothing is lost, nothing piles up in memory, nothing comes twice.
  */
 export class Subscription {
-  readonly #follower: Subscriber;
+  readonly #subscriber: Subscriber;
   readonly #log: SubscribedLog;
-  readonly #toldText = new ToldText();
+  readonly #sentText = new SentText();
   /** The open requests that the follower was told of. */
-  readonly #asked = new Set<string>();
+  readonly #sentRequests = new Set<string>();
   #cursor: number;
   #live = false;
-  #greeted = false;
+  #hasSentOpenRequests = false;
   #closed = false;
   #catchingUp = false;
 
   /** The follower has seen everything up to `afterSeq`. */
   constructor(log: SubscribedLog, follower: Subscriber, afterSeq: number) {
     this.#log = log;
-    this.#follower = follower;
+    this.#subscriber = follower;
     this.#cursor = afterSeq;
   }
 
-  get closed(): boolean {
+  get isClosed(): boolean {
     return this.#closed;
   }
 
   /** Tells what comes before everything else, then catches up. */
-  begin(first: readonly ThreadEvent[]): Promise<void> {
+  start(first: readonly ThreadEvent[]): Promise<void> {
     try {
-      for (const event of first) this.#tell(event);
+      for (const event of first) this.#send(event);
     } catch (error) {
       // The follower cannot be told anything.
-      this.#giveUp(asFlintError(error).message);
+      this.#fail(asFlintError(error).message);
     }
     return this.catchUp();
   }
@@ -67,15 +67,15 @@ export class Subscription {
   receive(event: ThreadEvent): void {
     if (!this.#live || this.#closed) return;
     if (event.seq !== undefined && event.seq <= this.#cursor) return;
-    if (this.#follower.isFull()) this.#live = false;
-    else this.#tell(event);
+    if (this.#subscriber.isFull()) this.#live = false;
+    else this.#send(event);
   }
 
   /** All up to here was told in another form; it need not be told from the log. */
   skipTo(seq: number): void {
     if (!this.#live || seq <= this.#cursor) return;
     this.#cursor = seq;
-    this.#toldText.forget();
+    this.#sentText.clear();
   }
 
   /** Reads on from the log until it is live again or the follower is full. Safe to call at any time. Never rejects. */
@@ -84,19 +84,19 @@ export class Subscription {
     this.#catchingUp = true;
     try {
       // Room that was made while the log was read counts too: nobody will say again that there is some.
-      while (!this.#closed && !this.#live) if (!(await this.#readOn()) && this.#follower.isFull()) return;
+      while (!this.#closed && !this.#live) if (!(await this.#readMore()) && this.#subscriber.isFull()) return;
     } catch (error) {
       // Either the log cannot be read, or the follower cannot be told anything.
-      this.#giveUp(asFlintError(error).message);
+      this.#fail(asFlintError(error).message);
     } finally {
       this.#catchingUp = false;
     }
   }
 
   /** Tells one last thing, whatever else there was to tell. */
-  farewell(event: ThreadEvent): void {
+  sendFinal(event: ThreadEvent): void {
     this.#closed = true;
-    this.#follower.send(event);
+    this.#subscriber.send(event);
   }
 
   close(): void {
@@ -104,18 +104,18 @@ export class Subscription {
   }
 
   /** False: the follower is full and will say when it is not. */
-  async #readOn(): Promise<boolean> {
+  async #readMore(): Promise<boolean> {
     const { toldSeq, state } = this.#log.settle();
     if (this.#cursor >= toldSeq) {
-      this.#becomeLive(state);
+      this.#goLive(state);
       return true;
     }
     for await (const event of this.#log.read(this.#cursor)) {
       if (this.#closed || event.seq > toldSeq) break;
-      if (this.#follower.isFull()) return false;
-      const part = isStale(event, state) ? undefined : this.#toldText.newPartOf(event);
+      if (this.#subscriber.isFull()) return false;
+      const part = isStale(event, state) ? undefined : this.#sentText.unsentPartOf(event);
       if (part === undefined) this.#cursor = event.seq;
-      else this.#tell(part);
+      else this.#send(part);
     }
     // What could not be read is a hole in the log; it was reported when the thread was opened.
     this.#cursor = Math.max(this.#cursor, toldSeq);
@@ -123,32 +123,32 @@ export class Subscription {
   }
 
   /** Whoever joins late is asked too: what was requested before the place where it began. */
-  #becomeLive(state: ThreadState): void {
-    this.#toldText.forget();
+  #goLive(state: ThreadState): void {
+    this.#sentText.clear();
     this.#live = true;
-    if (this.#greeted) return;
-    this.#greeted = true;
-    for (const body of openRequests(state)) this.#tell({ ...body, at: this.#log.now() });
+    if (this.#hasSentOpenRequests) return;
+    this.#hasSentOpenRequests = true;
+    for (const body of openRequests(state)) this.#send({ ...body, at: this.#log.now() });
   }
 
-  #tell(event: ThreadEvent): void {
-    if (!this.#isRepeatedRequest(event)) this.#follower.send(event);
+  #send(event: ThreadEvent): void {
+    if (!this.#isRepeatedRequest(event)) this.#subscriber.send(event);
     if (event.seq !== undefined) this.#cursor = event.seq;
-    else if (isDelta(event)) this.#toldText.add(event);
+    else if (isDelta(event)) this.#sentText.add(event);
   }
 
   #isRepeatedRequest(event: ThreadEvent): boolean {
-    if (event.type === "approval/resolved") this.#asked.delete(event.data.approvalId);
-    if (event.type === "question/resolved") this.#asked.delete(event.data.questionId);
-    if (event.type === "tool/resolved") this.#asked.delete(event.data.callId);
+    if (event.type === "approval/resolved") this.#sentRequests.delete(event.data.approvalId);
+    if (event.type === "question/resolved") this.#sentRequests.delete(event.data.questionId);
+    if (event.type === "tool/resolved") this.#sentRequests.delete(event.data.callId);
     const id = requestId(event);
     if (id === undefined) return false;
-    const isRepeated = this.#asked.has(id);
-    this.#asked.add(id);
+    const isRepeated = this.#sentRequests.has(id);
+    this.#sentRequests.add(id);
     return isRepeated;
   }
 
-  #giveUp(message: string): void {
+  #fail(message: string): void {
     this.#closed = true;
     const { thread } = this.#log.settle().state;
     const data = {
@@ -157,7 +157,7 @@ export class Subscription {
       reason: "followingFailed",
     };
     try {
-      this.#follower.send({ type: "warning", data, at: this.#log.now() });
+      this.#subscriber.send({ type: "warning", data, at: this.#log.now() });
     } catch {
       // A follower that cannot be told anything is gone.
     }

@@ -1,7 +1,7 @@
 import type { Result, ThreadState } from "@flint/protocol";
 
 /** What a thread has used so far, as it is answered; the latest call of a model only if there was one. */
-export function spentBy(state: ThreadState): Pick<Result<"thread/attach">, "usage" | "lastUsage" | "cost"> {
+export function usageOf(state: ThreadState): Pick<Result<"thread/attach">, "usage" | "lastUsage" | "cost"> {
   const { usage, lastUsage, usageTurnId: turnId, modelContextWindow, cost } = state;
   const window = modelContextWindow === undefined ? {} : { modelContextWindow };
   return {

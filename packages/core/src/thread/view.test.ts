@@ -1,6 +1,6 @@
 import { emptyThread, LIMITS, type Thread, type ThreadEvent, type Turn } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { isListedAlike, isSameStatus, keepLatestTurn, textLength, withAllItems } from "./view.ts";
+import { hasSameListing, isSameStatus, keepLatestTurn, textLength, withAllItems } from "./view.ts";
 
 const ended: Turn = { id: "u", status: "completed", items: [], itemsView: "notLoaded" };
 const event: ThreadEvent = { type: "turn/completed", data: { threadId: "t", turn: ended }, seq: 9, at: 1 };
@@ -30,11 +30,11 @@ test("memory holds only the latest turn", () => {
 });
 
 test("a list shows a thread alike until something of it but its status changes", () => {
-  expect(isListedAlike(thread, thread)).toBe(true);
-  expect(isListedAlike(thread, { ...thread, status: { type: "active" } })).toBe(true);
+  expect(hasSameListing(thread, thread)).toBe(true);
+  expect(hasSameListing(thread, { ...thread, status: { type: "active" } })).toBe(true);
   const changes: Partial<Thread>[] = [{ name: "n" }, { archived: true }, { updatedAt: 5 }, { preview: "p" }];
-  for (const change of changes) expect(isListedAlike(thread, { ...thread, ...change })).toBe(false);
-  expect(isListedAlike({ ...thread, name: "n" }, thread)).toBe(false);
+  for (const change of changes) expect(hasSameListing(thread, { ...thread, ...change })).toBe(false);
+  expect(hasSameListing({ ...thread, name: "n" }, thread)).toBe(false);
 });
 
 test("a status is the same while it waits for the same", () => {

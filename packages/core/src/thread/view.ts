@@ -6,7 +6,7 @@ import {
   type ThreadState,
   type Turn,
 } from "@flint/protocol";
-import type { DeltaPlace } from "./delta-buffer.ts";
+import type { DeltaTarget } from "./delta-buffer.ts";
 
 /**
  * `turn/completed` as it is told: with all items of the turn. The log keeps it without, because each item has a
@@ -30,7 +30,7 @@ export function keepLatestTurn(state: ThreadState): ThreadState {
 }
 
 /** How long the text is that a piece would extend. */
-export function textLength(state: ThreadState, { type, turnId, itemId }: DeltaPlace): number {
+export function textLength(state: ThreadState, { type, turnId, itemId }: DeltaTarget): number {
   const turn = state.turns.findLast((known) => known.id === turnId);
   const item = turn?.items.findLast((known) => known.id === itemId);
   const text: unknown = item === undefined ? undefined : Reflect.get(item, DELTA_FIELDS.get(type) ?? "text");
@@ -38,7 +38,7 @@ export function textLength(state: ThreadState, { type, turnId, itemId }: DeltaPl
 }
 
 /** Whether a list of threads would show both alike; what a thread does right now is not kept in lists. */
-export function isListedAlike(left: Thread, right: Thread): boolean {
+export function hasSameListing(left: Thread, right: Thread): boolean {
   if (left === right) return true;
   const { status: _left, ...one } = left;
   const { status: _right, ...other } = right;

@@ -10,7 +10,7 @@ import type {
 } from "../ports/index.ts";
 import type { Catalogue } from "../settings/catalogue.ts";
 import type { ThreadLog } from "../thread/log.ts";
-import { accountOf } from "./handoff.ts";
+import { handoffSummary } from "./handoff.ts";
 import { type ForkSource, forkSource } from "./native-fork.ts";
 import { workingSettings } from "./working-settings.ts";
 
@@ -44,7 +44,7 @@ export interface OpenSession {
   /** Whether each action that may write is asked about. */
   readonly asksToWrite: boolean;
   /** The turns that the agent's own session knows nothing of. */
-  missed(): Promise<readonly Turn[]>;
+  missedTurns(): Promise<readonly Turn[]>;
 }
 
 interface Opening {
@@ -67,7 +67,7 @@ export class AgentSession {
   async get(): Promise<OpenSession> {
     const { catalogue, log } = this.#options;
     const driver = catalogue.driverOf(log.state.settings.model);
-    if (this.#opening !== undefined && this.#opening.agent !== driver.id) await this.drop();
+    if (this.#opening !== undefined && this.#opening.agent !== driver.id) await this.close();
     this.#opening ??= this.#open(driver.id);
     return this.#opening.opened;
   }
@@ -78,7 +78,7 @@ export class AgentSession {
   }
 
   /** Ends the session; the next one is a new one. Waits a while for it, never for ever. */
-  async drop(): Promise<void> {
+  async close(): Promise<void> {
     const opening = this.#opening;
     if (opening === undefined) return;
     this.#opening = undefined;
@@ -87,11 +87,11 @@ export class AgentSession {
   }
 
   /** Lets go of an agent that can be taken up again where it was; others stay, and so does one that is busy. */
-  async rest(): Promise<void> {
+  async stopIfIdle(): Promise<void> {
     const { agent, opened } = this.#opening ?? {};
     if (agent === undefined || this.#options.catalogue.driver(agent)?.stopsWhenIdle !== true) return;
     await opened?.catch(() => undefined);
-    if (!this.isBusy) await this.drop();
+    if (!this.isBusy) await this.close();
   }
 
   #open(agent: string): Opening {
@@ -116,16 +116,16 @@ export class AgentSession {
     const nativeId = nativeIds[agent] || undefined;
     const driver = catalogue.driverOf(settings.model);
     const source = await this.#forkSource(agent);
-    const untold = () => this.#missed(agent, nativeId);
-    const missed = source === undefined ? untold : () => this.#after(source.lastTurnId);
-    const account = async () => accountOf(await untold());
+    const untold = () => this.#missedTurns(agent, nativeId);
+    const missed = source === undefined ? untold : () => this.#turnsAfter(source.lastTurnId);
+    const account = async () => handoffSummary(await untold());
     const forkOf: NativeFork | undefined =
       source === undefined
         ? undefined
         : {
             nativeId: source.nativeId,
             position: source.position,
-            handoffSummary: async () => accountOf(await missed()),
+            handoffSummary: async () => handoffSummary(await missed()),
           };
     const asksToWrite = driver.asksToWrite === true;
     const session = await driver.open({
@@ -140,7 +140,7 @@ export class AgentSession {
       mcpServers,
       clientTools: this.#options.clientTools(),
     });
-    return { agent, session, asksFirst: driver.asksFirst === true, asksToWrite, missed };
+    return { agent, session, asksFirst: driver.asksFirst === true, asksToWrite, missedTurns: missed };
   }
 
   /** Only for an agent that has no session in this thread, or none that fits the conversation any more. */
@@ -151,12 +151,12 @@ export class AgentSession {
     return forkSource({ agent, state, turns: await history(), stateOf });
   }
 
-  async #missed(agent: string, nativeId: string | undefined): Promise<readonly Turn[]> {
+  async #missedTurns(agent: string, nativeId: string | undefined): Promise<readonly Turn[]> {
     if (nativeId === undefined) return this.#options.history();
-    return this.#after(this.#options.log.state.lastTurns[agent]);
+    return this.#turnsAfter(this.#options.log.state.lastTurns[agent]);
   }
 
-  async #after(turnId: string | undefined): Promise<readonly Turn[]> {
+  async #turnsAfter(turnId: string | undefined): Promise<readonly Turn[]> {
     const turns = await this.#options.history();
     return turns.slice(turns.findLastIndex((turn) => turn.id === turnId) + 1);
   }

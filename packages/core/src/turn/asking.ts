@@ -16,7 +16,7 @@ const NOT_ALLOWED: Decision = { outcome: "cancel", scope: "once", message: "The 
 const TOO_LATE: ToolCallResult = failedToolCall("The turn has ended.");
 
 /** What asking needs of its turn. */
-export interface TurnAskingOptions {
+export interface TurnRequestsOptions {
   readonly turnId: string;
   readonly requests: OpenRequests;
   readonly guard: BudgetGuard;
@@ -24,16 +24,16 @@ export interface TurnAskingOptions {
   /** Whether the turn has ended or is about to. */
   isOver(): boolean;
   /** Somebody said no to the whole turn. */
-  cancelled(): void;
+  cancelTurn(): void;
   /** What was asked could not be stored. */
-  failed(error: unknown): void;
+  onError(error: unknown): void;
 }
 
 /** What the agent of a turn may ask for. It is answered until the turn is over, and never with a rejection. */
-export class TurnAsking {
-  readonly #options: TurnAskingOptions;
+export class TurnRequests {
+  readonly #options: TurnRequestsOptions;
 
-  constructor(options: TurnAskingOptions) {
+  constructor(options: TurnRequestsOptions) {
     this.#options = options;
   }
 
@@ -41,33 +41,33 @@ export class TurnAsking {
   async approve(agent: string, action: Action, promise?: ActionGuarantees): Promise<Decision> {
     const { turnId, requests, files, isOver } = this.#options;
     const ask = () => requests.approve(turnId, agent, wellFormed(action), promise);
-    const decision = await this.#answered(ask, NOT_ALLOWED);
+    const decision = await this.#waitForUser(ask, NOT_ALLOWED);
     // To cancel is to say no to the whole turn, whatever its agent makes of it.
-    if (decision.outcome === "cancel" && !isOver()) this.#options.cancelled();
+    if (decision.outcome === "cancel" && !isOver()) this.#options.cancelTurn();
     if (decision.outcome !== "allow" || files === undefined) return decision;
-    await files.before(action);
+    await files.beforeAction(action);
     return isOver() ? NOT_ALLOWED : decision;
   }
 
   /** What the user says; nothing if nobody answered. */
   ask(itemId: string, questions: readonly UserQuestion[]): Promise<Answers> {
     const { turnId, requests } = this.#options;
-    return this.#answered(() => requests.question(turnId, itemId, wellFormed(questions)), {});
+    return this.#waitForUser(() => requests.question(turnId, itemId, wellFormed(questions)), {});
   }
 
   /** What came of a client's tool. Nobody is waited for as a person is, so the time counts. */
   callTool(call: ClientToolCall): Promise<ToolCallResult> {
     const { turnId, requests } = this.#options;
-    return this.#inTime(() => requests.callTool(turnId, wellFormed(call)), TOO_LATE);
+    return this.#answerInTime(() => requests.callTool(turnId, wellFormed(call)), TOO_LATE);
   }
 
-  #answered<Answer>(ask: () => Promise<Answer>, otherwise: Answer): Promise<Answer> {
-    return this.#inTime(() => this.#options.guard.waiting(ask), otherwise);
+  #waitForUser<Answer>(ask: () => Promise<Answer>, otherwise: Answer): Promise<Answer> {
+    return this.#answerInTime(() => this.#options.guard.waiting(ask), otherwise);
   }
 
   /** What somebody answers; `otherwise` if it comes too late or what is asked cannot be stored. */
-  async #inTime<Answer>(ask: () => Promise<Answer>, otherwise: Answer): Promise<Answer> {
-    const { guard, isOver, failed } = this.#options;
+  async #answerInTime<Answer>(ask: () => Promise<Answer>, otherwise: Answer): Promise<Answer> {
+    const { guard, isOver, onError } = this.#options;
     const held = guard.held();
     if (held !== undefined) await held;
     if (isOver()) return otherwise;
@@ -75,7 +75,7 @@ export class TurnAsking {
       const answer = await ask();
       return isOver() ? otherwise : answer;
     } catch (error) {
-      failed(error);
+      onError(error);
       return otherwise;
     }
   }

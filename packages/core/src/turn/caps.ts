@@ -1,6 +1,6 @@
 import { type DeltaType, isKnownItem, LIMITS, type ThreadItem } from "@flint/protocol";
 import { cutMiddle, headOf } from "../text/bounded-text.ts";
-import { Places } from "../thread/stream-positions.ts";
+import { StreamMap } from "../thread/stream-positions.ts";
 
 /** How much of a text was let in. */
 interface Taken {
@@ -11,13 +11,13 @@ const nothingTaken = (): Taken => ({ bytes: 0 });
 
 /** Bounds what one turn streams, whatever its agent does: text beyond the limit of an item is counted, not kept. */
 export class TurnCaps {
-  readonly #taken = new Places<Taken>();
+  readonly #taken = new StreamMap<Taken>();
   readonly #omitted = new Map<string, number>();
 
   /** The part of a piece that still fits. */
   admit(type: DeltaType, itemId: string, piece: string): string {
     const limit = type === "item/commandExecution/outputDelta" ? LIMITS.output : LIMITS.text;
-    const taken = this.#taken.at(type, itemId, nothingTaken);
+    const taken = this.#taken.getOrCreate(type, itemId, nothingTaken);
     const size = Buffer.byteLength(piece);
     if (taken.bytes + size <= limit) {
       taken.bytes += size;

@@ -3,7 +3,7 @@ import type { DriverEvent } from "../ports/index.ts";
 import type { TurnCaps } from "./caps.ts";
 
 /** Where a driver's event happened, and what it is added to. */
-export interface TurnPlace {
+export interface EventContext {
   readonly threadId: string;
   readonly turnId: string;
   readonly agent: string;
@@ -15,15 +15,15 @@ export interface TurnPlace {
 }
 
 /** What a driver reports that becomes an event at once; where its session stands becomes a part of the end of the turn. */
-export type ToldDriverEvent = Exclude<DriverEvent, { position: string }>;
+export type ReportedEvent = Exclude<DriverEvent, { position: string }>;
 
 /** The same without streamed text. */
-export type WholeDriverEvent = Exclude<ToldDriverEvent, { delta: string }>;
+export type ReportedItemEvent = Exclude<ReportedEvent, { delta: string }>;
 
 /** A driver's event as an event of its thread. */
 export function eventOf(
-  event: WholeDriverEvent,
-  { threadId, turnId, agent, usage, cost, caps }: TurnPlace,
+  event: ReportedItemEvent,
+  { threadId, turnId, agent, usage, cost, caps }: EventContext,
 ): EventBody {
   const place = { threadId, turnId };
   switch (event.type) {

@@ -29,7 +29,7 @@ export class TurnFiles {
   #saved: TurnCheckpoint | undefined;
   #asksFirst = false;
   #hasWarned = false;
-  #hasToldSlow = false;
+  #hasWarnedSlow = false;
 
   constructor(options: TurnFilesOptions) {
     this.#options = options;
@@ -56,7 +56,7 @@ export class TurnFiles {
   }
 
   /** Before an action that was allowed. */
-  async before(action: Action): Promise<void> {
+  async beforeAction(action: Action): Promise<void> {
     if (this.#saved === undefined) return;
     if (action.kind === "fileChange") this.#saved.saveFiles(pathsOf(action.changes));
     else if (this.#mayWrite(action)) await this.#saveWorkspace(this.#saved);
@@ -65,20 +65,20 @@ export class TurnFiles {
   /** The first look at a large folder takes a while, in which nothing else would be seen of the turn. */
   async #saveWorkspace(saved: TurnCheckpoint): Promise<void> {
     const { clock, signal } = this.#options;
-    const cancel = clock.after(SLOW_MS, () => this.#tellSlow());
+    const cancel = clock.after(SLOW_MS, () => this.#warnSlow());
     await saved.saveWorkspace(signal).finally(cancel);
   }
 
-  #tellSlow(): void {
+  #warnSlow(): void {
     const { threadId, log } = this.#options;
-    if (this.#hasToldSlow) return;
-    this.#hasToldSlow = true;
+    if (this.#hasWarnedSlow) return;
+    this.#hasWarnedSlow = true;
     const message = `Saving the files in ${log.state.settings.cwd}, so that changes can be undone. The first time takes longest.`;
-    log.announce({ type: "warning", data: { threadId, message, reason: "savingFiles" } });
+    log.sendLive({ type: "warning", data: { threadId, message, reason: "savingFiles" } });
   }
 
   /** An agent that does not ask says at best what it is about to do. */
-  reported(event: DriverEvent): void {
+  onReport(event: DriverEvent): void {
     if (this.#saved === undefined || this.#asksFirst || event.type !== "item/started") return;
     const { item } = event;
     if (item.type === "fileChange" && "changes" in item) this.#saved.saveFiles(pathsOf(item.changes));
@@ -104,7 +104,7 @@ export class TurnFiles {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
     const { message } = storageFailed("Changes of this turn cannot all be undone", error);
-    log.announce({ type: "warning", data: { threadId, message, reason: "checkpointFailed" } });
+    log.sendLive({ type: "warning", data: { threadId, message, reason: "checkpointFailed" } });
   }
 }
 

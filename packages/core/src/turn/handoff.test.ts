@@ -1,6 +1,6 @@
 import type { Turn } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { accountOf } from "./handoff.ts";
+import { handoffSummary } from "./handoff.ts";
 
 function turn(id: string, items: Turn["items"], status: Turn["status"] = "completed"): Turn {
   return { id, status, items };
@@ -11,7 +11,7 @@ function said(text: string): Turn["items"] {
 }
 
 test("an account tells what was asked, said, run and changed, and how a turn ended", () => {
-  const text = accountOf([
+  const text = handoffSummary([
     turn(
       "1",
       [
@@ -37,7 +37,7 @@ test("an account is bounded: long texts are cut, and the oldest turns are left o
   const turns = Array.from({ length: 40 }, (_, place) =>
     turn(String(place), said(`${place} ${"x".repeat(5_000)}`)),
   );
-  const text = accountOf(turns);
+  const text = handoffSummary(turns);
   expect(text.length).toBeLessThan(25_000);
   expect(text).toMatch(/^\(\d+ earlier turns are left out\.\)/);
   expect(text).toContain("User: 39 ");
@@ -45,5 +45,5 @@ test("an account is bounded: long texts are cut, and the oldest turns are left o
 });
 
 test("there is no account of nothing", () => {
-  expect(accountOf([])).toBe("");
+  expect(handoffSummary([])).toBe("");
 });

@@ -8,7 +8,7 @@ const TEXT_LIMIT = 2_000;
  * What happened in turns, in words for an agent that had no part in them. Bounded: the oldest turns are left out first,
  * and it says so. Empty if there is nothing to tell.
  */
-export function accountOf(turns: readonly Turn[]): string {
+export function handoffSummary(turns: readonly Turn[]): string {
   const told: string[] = [];
   let room = LIMIT;
   for (const turn of turns.toReversed()) {

@@ -3,7 +3,7 @@ import { wellFormed } from "../text/well-formed.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import { TurnCaps } from "./caps.ts";
 import { aggregateDiff } from "./decide/diff.ts";
-import { eventOf, type ToldDriverEvent, type WholeDriverEvent } from "./events.ts";
+import { eventOf, type ReportedEvent, type ReportedItemEvent } from "./events.ts";
 
 /** Where a driver's reports belong. */
 export interface TurnReporterOptions {
@@ -11,7 +11,7 @@ export interface TurnReporterOptions {
   readonly turnId: string;
   readonly log: ThreadLog;
   /** What the log throws; a driver is not to be surprised by it. */
-  failed(error: unknown): void;
+  onError(error: unknown): void;
 }
 
 /** Brings what a driver reports into the log: as events of its turn, well-formed and within the limits. */
@@ -25,28 +25,28 @@ export class TurnReporter {
   }
 
   /** Takes one report of this agent. Never throws. */
-  report(reported: ToldDriverEvent, agent: string): void {
+  report(reported: ReportedEvent, agent: string): void {
     if ("delta" in reported) this.#delta(reported);
     else this.#whole(wellFormed(reported), agent);
   }
 
-  #delta({ type, itemId, delta }: Extract<ToldDriverEvent, { delta: string }>): void {
+  #delta({ type, itemId, delta }: Extract<ReportedEvent, { delta: string }>): void {
     const { threadId, turnId, log } = this.#options;
     const admitted = this.#caps.admit(type, itemId, delta);
     if (admitted !== "") log.delta({ type, threadId, turnId, itemId }, admitted);
   }
 
-  #whole(event: WholeDriverEvent, agent: string): void {
+  #whole(event: ReportedItemEvent, agent: string): void {
     const { threadId, turnId, log } = this.#options;
     const { usage, cost } = log.state;
     const body = eventOf(event, { threadId, turnId, agent, usage, cost, caps: this.#caps });
-    if (keepingOf(body.type) === "live") log.announce(body);
+    if (keepingOf(body.type) === "live") log.sendLive(body);
     else this.#store(body);
     if (event.type === "turn/diff/updated") this.#hasOwnDiff = true;
-    if (event.type === "item/completed" && !this.#hasOwnDiff && isAppliedChange(event)) this.#tellDiff();
+    if (event.type === "item/completed" && !this.#hasOwnDiff && isAppliedChange(event)) this.#reportDiff();
   }
 
-  #tellDiff(): void {
+  #reportDiff(): void {
     const { threadId, turnId, log } = this.#options;
     const running = log.state.turns.findLast((known) => known.id === turnId);
     if (running === undefined) return;
@@ -58,11 +58,11 @@ export class TurnReporter {
       void this.#options.log.commit([body]);
     } catch (error) {
       // Expected: a disk that refuses.
-      this.#options.failed(error);
+      this.#options.onError(error);
     }
   }
 }
 
-function isAppliedChange({ item }: Extract<WholeDriverEvent, { item: unknown }>): boolean {
+function isAppliedChange({ item }: Extract<ReportedItemEvent, { item: unknown }>): boolean {
   return isKnownItem(item) && item.type === "fileChange" && item.status === "completed";
 }

@@ -7,8 +7,8 @@ import {
   type UserInput,
 } from "@flint/protocol";
 import type { OpenRequests } from "../approval/open-requests.ts";
-import { Holds } from "../async/keep-alive.ts";
-import { Signal } from "../async/latch.ts";
+import { KeepAlive } from "../async/keep-alive.ts";
+import { Latch } from "../async/latch.ts";
 import { BudgetGuard } from "../budget/budget-guard.ts";
 import type { Limits } from "../budget/limits.ts";
 import type {
@@ -21,7 +21,7 @@ import type {
 } from "../ports/index.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import type { OpenSession } from "./agent-session.ts";
-import { TurnAsking } from "./asking.ts";
+import { TurnRequests } from "./asking.ts";
 import { closeTurn, type Ending } from "./decide/closing.ts";
 import type { StartedTurn } from "./decide/turn.ts";
 import { agentFailed, failedStorage, SERVER_STOPPED, turnErrorOf } from "./errors.ts";
@@ -45,7 +45,7 @@ export interface TurnRunnerOptions {
   /** The agent's session, opened if need be. */
   session(): Promise<OpenSession>;
   /** Ends the agent's session; the next turn opens a new one. */
-  dropSession(): Promise<void>;
+  closeSession(): Promise<void>;
   /** Keeps how far the user lets the thread go on beyond its budget. */
   extendBudget(extended: Limits): void;
 }
@@ -58,23 +58,23 @@ export class TurnRunner {
   readonly #options: TurnRunnerOptions;
   readonly #abort = new AbortController();
   /** The driver was told to do the turn. */
-  readonly #begun = new Signal();
-  readonly #stopped = new Signal();
+  readonly #begun = new Latch();
+  readonly #stopped = new Latch();
   /** The driver was told to stop and has not in time. */
-  readonly #overdue = new Signal();
+  readonly #overdue = new Latch();
   /** The driver is done, one way or another. */
-  readonly #finished = new Signal();
-  readonly #steers = new Holds();
+  readonly #finished = new Latch();
+  readonly #steers = new KeepAlive();
   readonly #reporter: TurnReporter;
   readonly #files: TurnFiles | undefined;
   readonly #guard: BudgetGuard;
-  readonly #asking: TurnAsking;
+  readonly #userRequests: TurnRequests;
   #cancelGrace: (() => void) | undefined;
   #session: DriverSession | undefined;
   #agent = "";
   /** Where the agent's own session stands, as it said last. */
   #position: string | undefined;
-  #by: "interrupt" | "serverStopped" | undefined;
+  #interruptedBy: "interrupt" | "serverStopped" | undefined;
   #storageFailure: FlintError | undefined;
   #overBudget: TurnError | undefined;
 
@@ -83,20 +83,20 @@ export class TurnRunner {
     const { turnId } = options.turn;
     this.#options = options;
     const failed = (error: unknown) => this.#failStorage(asFlintError(error));
-    this.#reporter = new TurnReporter({ threadId, turnId, log, failed });
+    this.#reporter = new TurnReporter({ threadId, turnId, log, onError: failed });
     const { checkpoints, ephemeral = false } = options;
     const { signal } = this.#abort;
     if (checkpoints !== undefined)
       this.#files = new TurnFiles({ threadId, turnId, log, clock, checkpoints, ephemeral, signal });
     this.#guard = new BudgetGuard({
-      ...{ threadId, turnId, log, requests, clock, failed },
+      ...{ threadId, turnId, log, requests, clock, onError: failed },
       exceeded: (error) => this.#exceed(error),
       extendThread: (extended) => options.extendBudget(extended),
     });
-    this.#asking = new TurnAsking({
-      ...{ turnId, requests, failed, guard: this.#guard, files: this.#files },
+    this.#userRequests = new TurnRequests({
+      ...{ turnId, requests, onError: failed, guard: this.#guard, files: this.#files },
       isOver: () => this.#isOver,
-      cancelled: () => this.interrupt("interrupt"),
+      cancelTurn: () => this.interrupt("interrupt"),
     });
   }
 
@@ -106,7 +106,7 @@ export class TurnRunner {
 
   /** Asks the turn to stop. It ends soon after, with its processes gone; nothing that was asked is answered any more. */
   interrupt(by: "interrupt" | "serverStopped"): void {
-    this.#by ??= by;
+    this.#interruptedBy ??= by;
     this.#stop();
   }
 
@@ -115,11 +115,11 @@ export class TurnRunner {
    * given function is called, so that the input can be noted down as a part of it.
    */
   async steer(input: readonly UserInput[]): Promise<(() => void) | undefined> {
-    await Promise.race([this.#begun.given, this.#stopped.given, this.#finished.given]);
+    await Promise.race([this.#begun.opened, this.#stopped.opened, this.#finished.opened]);
     const session = this.#session;
     if (session?.steer === undefined || this.#isOver) return undefined;
-    const release = this.#steers.add();
-    const tooLate = this.#finished.given.then(() => false);
+    const release = this.#steers.acquire();
+    const tooLate = this.#finished.opened.then(() => false);
     try {
       if (await Promise.race([session.steer(input), tooLate])) return release;
     } catch (error) {
@@ -135,10 +135,10 @@ export class TurnRunner {
     const { log, requests } = this.#options;
     log.onFailure((error) => this.#failStorage(error));
     const outcome = await this.#outcome();
-    this.#finished.give();
+    this.#finished.open();
     this.#guard.close();
     this.#cancelGrace?.();
-    requests.dropTurn(this.turnId);
+    requests.cancelTurn(this.turnId);
     await this.#steers.released();
     if (this.#files !== undefined) await this.#files.end();
     log.onFailure(undefined);
@@ -146,44 +146,44 @@ export class TurnRunner {
   }
 
   get #isOver(): boolean {
-    return this.#finished.isGiven || this.#abort.signal.aborted;
+    return this.#finished.isOpen || this.#abort.signal.aborted;
   }
 
   async #outcome(): Promise<TurnOutcome> {
     try {
-      const outcome = await Promise.race([this.#attempt(), this.#overdue.given]);
+      const outcome = await Promise.race([this.#attempt(), this.#overdue.opened]);
       if (outcome !== true) return outcome;
-      await this.#options.dropSession();
+      await this.#options.closeSession();
       return { status: "interrupted" };
     } catch (error) {
       // Any rejection of a driver is a failed turn; a driver that failed this way is not trusted with the next one.
-      await this.#options.dropSession();
+      await this.#options.closeSession();
       return { status: "failed", error: turnErrorOf(error) };
     }
   }
 
   async #attempt(): Promise<TurnOutcome> {
     // A turn that is stopped while its agent still starts need not wait for it; the next turn will find it ready.
-    const opened = await Promise.race([this.#options.session(), this.#stopped.given]);
+    const opened = await Promise.race([this.#options.session(), this.#stopped.opened]);
     if (opened === true || this.#isOver) return { status: "interrupted" };
     this.#agent = opened.agent;
     if (this.#files !== undefined) {
-      await Promise.race([this.#files.begin(opened.asksFirst), this.#stopped.given]);
+      await Promise.race([this.#files.begin(opened.asksFirst), this.#stopped.opened]);
       if (this.#isOver) return { status: "interrupted" };
     }
     await this.#markHandoff(opened);
     if (this.#isOver) return { status: "interrupted" };
     this.#session = opened.session;
     const running = opened.session.run(this.#context(opened.asksToWrite));
-    this.#begun.give();
+    this.#begun.open();
     return running;
   }
 
   /** Another agent than that of the latest turn goes on: everybody should see where. */
-  async #markHandoff({ agent, missed }: OpenSession): Promise<void> {
+  async #markHandoff({ agent, missedTurns }: OpenSession): Promise<void> {
     const { lastAgent } = this.#options.log.state;
     if (lastAgent === undefined || lastAgent === agent) return;
-    const turnsTold = (await missed()).length;
+    const turnsTold = (await missedTurns()).length;
     const item = {
       type: "agentHandoff",
       id: mintId(),
@@ -197,9 +197,9 @@ export class TurnRunner {
 
   #stop(): void {
     this.#abort.abort();
-    this.#stopped.give();
-    this.#cancelGrace ??= this.#options.clock.after(STOP_GRACE_MS, () => this.#overdue.give());
-    this.#options.requests.dropTurn(this.turnId);
+    this.#stopped.open();
+    this.#cancelGrace ??= this.#options.clock.after(STOP_GRACE_MS, () => this.#overdue.open());
+    this.#options.requests.cancelTurn(this.turnId);
   }
 
   /** Ends the turn because its budget is used up, unless it is ending already. */
@@ -211,9 +211,9 @@ export class TurnRunner {
 
   #ending(outcome: TurnOutcome): Ending {
     if (this.#storageFailure !== undefined) return failedStorage(this.#storageFailure);
-    if (this.#by !== undefined && outcome.status !== "completed") {
-      const error = this.#by === "serverStopped" ? SERVER_STOPPED : undefined;
-      return { status: "interrupted", error, by: this.#by };
+    if (this.#interruptedBy !== undefined && outcome.status !== "completed") {
+      const error = this.#interruptedBy === "serverStopped" ? SERVER_STOPPED : undefined;
+      return { status: "interrupted", error, by: this.#interruptedBy };
     }
     if (this.#overBudget !== undefined && outcome.status !== "completed") {
       return { status: "failed", error: this.#overBudget, by: "turnEnded" };
@@ -233,7 +233,7 @@ export class TurnRunner {
     } catch (error) {
       // The disk refuses even the end of the turn: it is told now and stored when there is room again.
       const unsaved = { ...failedStorage(asFlintError(error)), waitedMs };
-      await log.commitUnsaved((state) => closeTurn(state, this.turnId, unsaved, clock.now()));
+      await log.commitUnwritten((state) => closeTurn(state, this.turnId, unsaved, clock.now()));
       return unsaved.status;
     }
   }
@@ -247,14 +247,14 @@ export class TurnRunner {
       signal: this.#abort.signal,
       emit: (event) => this.#emit(event),
       ready: () => this.#ready(),
-      approve: (action, promise) => this.#asking.approve(this.#agent, action, promise),
-      ask: (itemId, questions) => this.#asking.ask(itemId, questions),
-      callTool: (call) => this.#asking.callTool(call),
+      approve: (action, promise) => this.#userRequests.approve(this.#agent, action, promise),
+      ask: (itemId, questions) => this.#userRequests.ask(itemId, questions),
+      callTool: (call) => this.#userRequests.callTool(call),
     };
   }
 
   async #ready(): Promise<void> {
-    await this.#options.log.caughtUp();
+    await this.#options.log.drained();
     // A log that is always ready must not keep everybody else from having a turn.
     await new Promise((resolve) => setImmediate(resolve));
     await this.#guard.held();
@@ -273,13 +273,13 @@ export class TurnRunner {
   }
 
   #emit(reported: DriverEvent): void {
-    const isOver = this.#finished.isGiven || this.#storageFailure !== undefined;
+    const isOver = this.#finished.isOpen || this.#storageFailure !== undefined;
     if (isOver) return;
     if (reported.type === "position") {
       this.#position = reported.position;
       return;
     }
-    this.#files?.reported(reported);
+    this.#files?.onReport(reported);
     this.#reporter.report(reported, this.#agent);
     if (reported.type === "usage") this.#guard.used(reported);
   }
