@@ -1,3 +1,4 @@
+import { type AgentFolder, CLAUDE_FOLDER, CODEX_FOLDER } from "../shared/agent-folders.ts";
 import type { AgentDescriptor } from "../shared/descriptor.ts";
 
 /** A mode that an agent is known to have, for as long as it has not said so itself. */
@@ -8,10 +9,8 @@ export interface KnownMode {
 
 /** What is particular to one agent, as data. */
 export interface AcpProfile extends AgentDescriptor {
-  /** Folders in the user's home that it must be able to write under every sandbox policy. */
-  readonly stateFolders: readonly string[];
-  /** Variables that name another place for them. */
-  readonly stateVariables: readonly string[];
+  /** Where it keeps its settings, sessions and login; guessed by its name if not given. */
+  readonly folders: readonly AgentFolder[] | undefined;
   /** How long it may take until its session is there. */
   readonly startMs: number;
   /** How long it may take to stop a turn before its process is ended. */
@@ -58,8 +57,7 @@ export const GENERIC_PROFILE: AcpProfile = {
   // The protocol leaves it to the agent when it asks.
   asksToWrite: false,
   stopsWhenIdle: false,
-  stateFolders: [],
-  stateVariables: [],
+  folders: undefined,
   startMs: 60_000,
   cancelMs: 750,
   silenceMs: 15 * 60_000,
@@ -86,8 +84,19 @@ const OPENCODE: AcpProfile = {
   install: "npm install -g opencode-ai",
   login: { command: "opencode auth login", hint: "opencode auth login" },
   ownVariables: /^OPENCODE_/,
-  stateFolders: [".config/opencode", ".cache/opencode", ".local/share/opencode", ".local/state/opencode"],
-  stateVariables: ["XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"],
+  folders: [
+    { path: ".config/opencode", movedBy: { variable: "XDG_CONFIG_HOME", below: "opencode" }, keeps: [] },
+    { path: ".cache/opencode", movedBy: { variable: "XDG_CACHE_HOME", below: "opencode" }, keeps: [] },
+    { path: ".local/state/opencode", movedBy: { variable: "XDG_STATE_HOME", below: "opencode" }, keeps: [] },
+    {
+      path: ".local/share/opencode",
+      movedBy: { variable: "XDG_DATA_HOME", below: "opencode" },
+      keeps: ["log/", "storage/", "flint/", "auth.json", "mcp-auth.json"],
+      // Repositories whose settings git obeys, and a database that cannot be shared without its neighbours.
+      hides: ["snapshot", "repos", "opencode.db", "opencode.db-wal", "opencode.db-shm"],
+      names: { OPENCODE_DB: "flint/opencode.db" },
+    },
+  ],
   startMs: 90_000,
   stopsWhenIdle: true,
   rejectionEndsTurn: false,
@@ -139,8 +148,15 @@ const GEMINI: AcpProfile = {
   install: "npm install -g @google/gemini-cli",
   login: { command: "gemini", hint: "gemini (and choose a way to log in), or set GEMINI_API_KEY" },
   ownVariables: /^(?:GEMINI_|GOOGLE_)/,
-  stateFolders: [".gemini"],
-  stateVariables: ["GEMINI_CLI_HOME"],
+  folders: [
+    {
+      path: ".gemini",
+      movedBy: { variable: "GEMINI_CLI_HOME", below: ".gemini" },
+      keeps: ["oauth_creds.json", "google_accounts.json"],
+      // Programs that it runs, repositories whose settings git obeys, and a list that it begins anew.
+      hides: ["tmp", "history", "projects.json"],
+    },
+  ],
   modesWithoutAsking: ["autoEdit", "yolo"],
   modes: [
     { id: "default", name: "Default" },
@@ -162,8 +178,7 @@ const CLAUDE: AcpProfile = {
   command: ["claude-agent-acp"],
   login: { command: "claude auth login", hint: "claude auth login, or set ANTHROPIC_API_KEY" },
   ownVariables: /^(?:ANTHROPIC_|CLAUDE_)/,
-  stateFolders: [".claude", ".claude.json"],
-  stateVariables: ["CLAUDE_CONFIG_DIR"],
+  folders: [CLAUDE_FOLDER],
   stopsWhenIdle: true,
   rejectionEndsTurn: false,
   stopsForGood: true,
@@ -214,8 +229,7 @@ const CODEX: AcpProfile = {
   command: ["codex-acp"],
   login: { command: "codex login", hint: "codex login, or set OPENAI_API_KEY" },
   ownVariables: /^(?:OPENAI_|CODEX_)/,
-  stateFolders: [".codex"],
-  stateVariables: ["CODEX_HOME"],
+  folders: [CODEX_FOLDER],
   stopsWhenIdle: true,
   modesWithoutAsking: ["agent", "agent-full-access"],
   modes: [
@@ -253,7 +267,11 @@ const GOOSE: AcpProfile = {
   command: ["goose", "acp"],
   login: { command: "goose configure", hint: "goose configure" },
   ownVariables: /^GOOSE_/,
-  stateFolders: [".config/goose", ".local/share/goose", ".local/state/goose"],
+  folders: [
+    { path: ".config/goose", keeps: [] },
+    { path: ".local/share/goose", keeps: ["sessions/"] },
+    { path: ".local/state/goose", keeps: [] },
+  ],
   stopsWhenIdle: true,
   modesWithoutAsking: ["auto", "smart_approve"],
   asking: { GOOSE_MODE: "approve" },

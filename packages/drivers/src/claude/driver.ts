@@ -11,11 +11,12 @@ import {
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { ClaudeModelInfo } from "@flint/protocol/claude";
+import { CLAUDE_FOLDER, placeOf } from "../shared/agent-folders.ts";
 import type { AgentOptions } from "../shared/agent-options.ts";
 import { notInstalled } from "../shared/descriptor.ts";
 import { CLAUDE } from "./descriptor.ts";
 import { modelRows, qualifiedModel, selectors } from "./models.ts";
-import { configFolder, LOGIN_FILE } from "./process/home.ts";
+import { LOGIN_FILE } from "./process/home.ts";
 
 /** Claude Code: the real program, one long-lived process for each live thread. */
 export class ClaudeDriver implements Driver {
@@ -73,7 +74,7 @@ export class ClaudeDriver implements Driver {
     if (environment.ANTHROPIC_API_KEY !== undefined || environment.ANTHROPIC_AUTH_TOKEN !== undefined) {
       return { account: { type: "apiKey", label: "Anthropic" }, requiresLogin: false };
     }
-    const login = join(configFolder(environment, this.#home), LOGIN_FILE);
+    const login = join(placeOf(CLAUDE_FOLDER, environment, this.#home), LOGIN_FILE);
     const isSignedIn =
       environment.CLAUDE_CODE_OAUTH_TOKEN !== undefined ||
       (await access(login).then(

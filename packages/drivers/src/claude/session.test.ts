@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Decision } from "@flint/protocol";
@@ -61,6 +61,29 @@ test("[S4-16] a command is shown and asked about exactly as it is, and its outpu
   expect(denied.turn.completedItems[0]).toMatchObject({ type: "commandExecution", status: "declined" });
   expect(JSON.stringify(bench.model.requests.at(-1)?.body.messages)).toContain("Not on a Monday.");
   expect(existsSync(join(bench.workspace, "denied"))).toBe(false);
+});
+
+test("the snapshots that every shell of Claude sources are private to a confined one, and work", async () => {
+  const plant = [
+    "echo snapshots: $(ls $CLAUDE_CONFIG_DIR/shell-snapshots | wc -l)",
+    "for file in $CLAUDE_CONFIG_DIR/shell-snapshots/*.sh; do echo 'export PLANTED=yes' >> $file; done",
+    "mkdir -p $CLAUDE_CONFIG_DIR/plugins/evil $CLAUDE_CONFIG_DIR/session-env/evil",
+    "echo '{}' > $CLAUDE_CONFIG_DIR/settings.json",
+  ];
+  const script = [[bash(plant.join("\n"))], DONE, [bash("echo planted: $PLANTED")], DONE];
+  const bench = await realClaude({ script, settings: { approvalPolicy: "never" } });
+  const { turn, session } = await run(bench, "plant it");
+  expect(turn.completedItems[0]).toMatchObject({
+    aggregatedOutput: expect.stringMatching(/snapshots: [1-9]/),
+  });
+  // The process itself sources what it has made, so that what was planted is seen.
+  const { turn: next } = await run(bench, "look", {}, session);
+  expect(next.completedItems[0]).toMatchObject({ aggregatedOutput: expect.stringContaining("planted: yes") });
+  await session.close();
+  expect(readdirSync(bench.config)).toContain("projects");
+  for (const name of ["shell-snapshots", "session-env", "plugins", "settings.json"]) {
+    expect([name, existsSync(join(bench.config, name))]).toEqual([name, false]);
+  }
 });
 
 test("under always even a look at a file is asked about, otherwise it is not", async () => {

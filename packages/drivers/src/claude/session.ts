@@ -8,6 +8,7 @@ import {
 } from "@flint/core/ports";
 import { FlintError, type ThreadSettings, type UserInput } from "@flint/protocol";
 import type { ClaudeWelcome } from "@flint/protocol/claude";
+import { agentPaths, CLAUDE_FOLDER } from "../shared/agent-folders.ts";
 import type { AgentOptions, AgentProgram } from "../shared/agent-options.ts";
 import { BackgroundWork } from "./agent-initiated.ts";
 import { UnaskedFrames } from "./agent-initiated-frames.ts";
@@ -15,7 +16,7 @@ import { answerAlone } from "./asks/asks.ts";
 import { offerable } from "./asks/client-tools.ts";
 import { inputBlocks, inputMeta, turnBlocks } from "./input.ts";
 import type { NativeSession } from "./process/arguments.ts";
-import { claudeEnvironment, configFolder, ownPaths } from "./process/home.ts";
+import { claudeEnvironment } from "./process/home.ts";
 import { claudeInstructions } from "./process/instructions.ts";
 import { LiveClaude, SessionLost } from "./process/process.ts";
 import { ClaudeTurn, type TurnFrame } from "./turn.ts";
@@ -216,6 +217,7 @@ export class ClaudeSession implements DriverSession {
     const url = await agent.offlineModel?.();
     const offline = url === undefined ? undefined : { url, folder: await this.#options.offlineFolder() };
     const environment = claudeEnvironment(program, offline);
+    const { ownPaths, privateFolders } = await agentPaths([CLAUDE_FOLDER], environment, home);
     this.#processes += 1;
     const own = this.#processes;
     // What an earlier process still says, or its end, has nothing to do with the turn that runs now.
@@ -224,7 +226,8 @@ export class ClaudeSession implements DriverSession {
       process: {
         environment,
         sandbox: this.#spec.sandbox,
-        ownPaths: await ownPaths(configFolder(environment, home)),
+        ownPaths,
+        privateFolders,
       },
       program: program.command,
       ...{ session: this.#session, settings, outputSchema, clock, trace: agent.trace },

@@ -1,4 +1,4 @@
-import type { RunningProcess, Sandbox } from "@flint/core/ports";
+import type { PrivateFolder, RunningProcess, Sandbox } from "@flint/core/ports";
 import { FlintError, LIMITS, type SandboxPolicy } from "@flint/protocol";
 import { LastWords, LineReader, Outbox, streamTransport, type Trace, type Transport } from "@flint/rpc";
 
@@ -15,6 +15,8 @@ export interface AgentProcessSpec {
   readonly sandbox: Sandbox;
   /** Where it keeps its own state: writable under every policy. */
   readonly ownPaths?: readonly string[];
+  /** Where it sees its settings and changes nothing else for good. */
+  readonly privateFolders?: readonly PrivateFolder[];
 }
 
 /** How an agent's process ended. */
@@ -48,10 +50,11 @@ export class AgentProcess {
 
   /** Starts it. Rejects with a FlintError if it cannot be started or not be confined as asked. */
   static async start(spec: AgentProcessSpec): Promise<AgentProcess> {
-    const { name, command, cwd, workspace = cwd, policy, environment, sandbox, ownPaths = [] } = spec;
+    const { name, command, cwd, workspace = cwd, policy, environment, sandbox } = spec;
+    const { ownPaths = [], privateFolders = [] } = spec;
     const process = { command, cwd, workspace, policy, environment };
     // An agent that cannot reach its model is none.
-    const running = await sandbox.start({ ...process, ownPaths, network: true });
+    const running = await sandbox.start({ ...process, ownPaths, privateFolders, network: true });
     return new AgentProcess(name, running);
   }
 

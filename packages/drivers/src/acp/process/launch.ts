@@ -1,8 +1,8 @@
-import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
-import { basename, extname, join } from "node:path";
+import { basename } from "node:path";
 import type { Clock, SessionSpec } from "@flint/core/ports";
 import { FlintError, type ThreadSettings } from "@flint/protocol";
+import { type AgentFolder, agentPaths, guessedFolders } from "../../shared/agent-folders.ts";
 import type { AgentOptions, AgentProgram } from "../../shared/agent-options.ts";
 import { AgentProcess } from "../../shared/agent-process.ts";
 import { isConfined } from "../../shared/confined.ts";
@@ -37,16 +37,19 @@ type Variables = Readonly<Record<string, string>>;
 export async function startProcess({ options, spec, settings }: AgentWish) {
   const program = await options.program();
   if (program === undefined) throw notInstalled(options.profile);
-  const environment = confinedAs(settings, options.profile, await environmentOf(options, program, settings));
-  const own = ownPaths(options.profile, { command: program.command, environment });
-  await makeFolders(options.profile, own);
+  const given = confinedAs(settings, options.profile, await environmentOf(options, program, settings));
+  const { environment, ...paths } = await agentPaths(
+    foldersOf(options.profile, program.command),
+    given,
+    given.HOME ?? homedir(),
+  );
   const process = await AgentProcess.start({
     name: options.profile.displayName,
     command: program.command,
     cwd: settings.cwd,
     policy: settings.sandboxPolicy,
-    environment,
-    ownPaths: own,
+    environment: { ...given, ...environment },
+    ...paths,
     sandbox: spec.sandbox,
   });
   return { process, program };
@@ -78,26 +81,6 @@ function confinedAs(
   return isAsked && isConfined(sandboxPolicy) ? { ...given, ...confined?.(given) } : given;
 }
 
-/** Where the agent keeps its state. One that is not known is taken to name its folders as it is named itself. */
-function ownPaths(profile: AcpProfile, { command, environment }: AgentProgram): string[] {
-  const moved = profile.stateVariables.flatMap((variable) => environment[variable] ?? []);
-  if (moved.length > 0) return moved;
-  const home = environment.HOME ?? homedir();
-  const name = basename(command[0] ?? "");
-  const guessed = [
-    `.${name}`,
-    ...[".config", ".cache", ".local/share", ".local/state"].map((at) => join(at, name)),
-  ];
-  const isGuess = profile.stateFolders.length === 0 && /^[a-z][a-z0-9_-]*$/i.test(name);
-  return (isGuess ? guessed : profile.stateFolders).map((folder) => join(home, folder));
-}
-
-/** An agent that runs for the first time cannot make its folders when it is confined: only what is there is shared. */
-async function makeFolders({ stateFolders }: AcpProfile, paths: readonly string[]): Promise<void> {
-  if (stateFolders.length === 0) return;
-  const folders = paths.filter((path) => extname(path) === "");
-  // Expected: a home that cannot be written. The agent says so itself, if it minds.
-  await Promise.all(
-    folders.map((path) => mkdir(path, { recursive: true, mode: 0o700 }).catch(() => undefined)),
-  );
+function foldersOf({ folders }: AcpProfile, [program = ""]: readonly string[]): readonly AgentFolder[] {
+  return folders ?? guessedFolders(basename(program));
 }

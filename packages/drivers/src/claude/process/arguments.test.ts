@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { CLAUDE_FOLDER, placeOf } from "../../shared/agent-folders.ts";
 import { claudeArguments } from "./arguments.ts";
-import { claudeEnvironment, configFolder } from "./home.ts";
+import { claudeEnvironment } from "./home.ts";
 
 const SESSION = { id: "11111111-1111-4111-8111-111111111111", isKnown: false };
 const START = { session: SESSION, model: undefined, instructions: "" };
@@ -42,6 +43,8 @@ test("on the offline model Claude gets no key and a folder of its own", () => {
   const offline = { url: "http://127.0.0.1:1", folder: "/elsewhere" };
   const environment = claudeEnvironment(program, offline);
   expect(environment).toMatchObject({ ANTHROPIC_BASE_URL: offline.url, ANTHROPIC_API_KEY: "none" });
-  expect(configFolder(environment, "/home/ada")).toBe("/elsewhere");
-  expect(configFolder(claudeEnvironment(program, undefined), "/home/ada")).toBe("/home/ada/.claude");
+  expect(placeOf(CLAUDE_FOLDER, environment, "/home/ada")).toBe("/elsewhere");
+  expect(placeOf(CLAUDE_FOLDER, claudeEnvironment(program, undefined), "/home/ada")).toBe(
+    "/home/ada/.claude",
+  );
 });

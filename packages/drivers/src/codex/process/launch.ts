@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { PrivateFolder } from "@flint/core/ports";
 import type { AgentOptions, AgentProgram } from "../../shared/agent-options.ts";
 import { isConfined } from "../../shared/confined.ts";
 import { notInstalled } from "../../shared/descriptor.ts";
@@ -11,6 +12,7 @@ import type { Wall } from "./sandbox.ts";
 export interface CodexLaunch extends AgentProgram {
   readonly wall: Wall;
   readonly ownPaths: readonly string[];
+  readonly privateFolders: readonly PrivateFolder[];
 }
 
 /** A thread that nobody listens to any more is let go of at once, so that another process can take it up. */
@@ -37,12 +39,12 @@ export async function codexLaunch(options: AgentOptions, wall: Wall): Promise<Co
   const { flags, environment: moved } = await offline(options);
   const environment = { NO_COLOR: "1", ...program.environment, ...moved };
   const command = [...program.command, "app-server", ...FLAGS, ...flags];
-  if (!isConfined(wall.policy)) return { command, environment, wall, ownPaths: [] };
+  if (!isConfined(wall.policy)) return { command, environment, wall, ownPaths: [], privateFolders: [] };
   const home = await confinedHome(environment);
   return {
     command: [...command, ...CONFINED_FLAGS],
     environment: { ...environment, ...home.environment },
-    ...{ wall, ownPaths: home.ownPaths },
+    ...{ wall, ownPaths: home.ownPaths, privateFolders: home.privateFolders },
   };
 }
 
