@@ -1,3 +1,4 @@
+export { KEEP_ALIVE_CLOCK, pause } from "./models/clock.ts";
 export {
   FIRST_LISTED,
   OFFLINE_ID,
@@ -18,7 +19,6 @@ export {
   selectorsOf,
   TEMPERATURE,
 } from "./models/selectors.ts";
-export { WAITING_CLOCK } from "./models/waiting-clock.ts";
 export {
   DEFAULT_NATIVE_OPTIONS,
   type Endpoint,

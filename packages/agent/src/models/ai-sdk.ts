@@ -4,10 +4,11 @@ import { toolNamed } from "./ai-sdk/call-options.ts";
 import { type EndpointName, type Failure, failureOf } from "./ai-sdk/failures.ts";
 import type { CallOptions, LanguageModel } from "./ai-sdk/language-model.ts";
 import { type Problem, ProblemError } from "./ai-sdk/problem.ts";
-import { pause, RETRY_POLICY, type RetryPolicy, waitBefore } from "./ai-sdk/retry.ts";
+import { RETRY_POLICY, type RetryPolicy, waitBefore } from "./ai-sdk/retry.ts";
 import { saidIn } from "./ai-sdk/said.ts";
 import { type StepLimits, StepReader } from "./ai-sdk/step-reader.ts";
 import { Wire, type WireLimits } from "./ai-sdk/wire.ts";
+import { pause } from "./clock.ts";
 import { type Model, ModelFailure, type ModelPart, type ModelRequest } from "./model.ts";
 import { costOf } from "./prices.ts";
 

@@ -3,6 +3,7 @@ import {
   CONTEXT_LENGTH,
   chosen,
   DEFAULT_NATIVE_OPTIONS,
+  KEEP_ALIVE_CLOCK,
   type NativeOptions,
   OFFLINE_ID,
   OFFLINE_SELECTORS,
@@ -15,7 +16,6 @@ import {
   type Selector,
   selectorsOf,
   TEMPERATURE,
-  WAITING_CLOCK,
 } from "@flint/agent";
 import type { Listing } from "@flint/agent/listing";
 import type { ToolSource } from "@flint/agent/loop";
@@ -38,7 +38,7 @@ export class NativeDriver implements Driver {
   readonly #servers = new Set<ServerTools>();
   #listing: Promise<Listing> | undefined;
 
-  constructor(options: Partial<NativeOptions> = {}, clock: Clock = WAITING_CLOCK) {
+  constructor(options: Partial<NativeOptions> = {}, clock: Clock = KEEP_ALIVE_CLOCK) {
     this.#options = { ...DEFAULT_NATIVE_OPTIONS, ...options };
     this.#providers = providersOf(this.#options.access);
     this.#clock = clock;

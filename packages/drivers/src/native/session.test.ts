@@ -183,7 +183,7 @@ test("the user is asked, and the answer counts", async () => {
   });
   expect(answered.turn.said).toBe("You answered: blue");
   expect(answered.turn.completed("toolCall")).toMatchObject([{ tool: "ask_user", status: "completed" }]);
-  expect((await run("ask me for a number")).turn.said).toBe("Nobody answered, so I leave it there.");
+  expect((await run("ask me for a number")).turn.said).toBe("No one answered, so I stop here.");
 });
 
 test("thinking is shown as reasoning before the answer", async () => {

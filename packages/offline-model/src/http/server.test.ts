@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ModelServer, type ModelServerOptions } from "./server.ts";
-import { type Fields, post, stream } from "./testing/caller.ts";
+import { type Fields, post, stream } from "./testing/client.ts";
 
 async function start(options: ModelServerOptions = {}): Promise<string> {
   const server = await ModelServer.start(options);
@@ -17,10 +17,10 @@ async function scripted(steps: unknown): Promise<string> {
   return start({ script: folder.join("s.json") });
 }
 
-describe("failures", () => {
+describe("the model server", () => {
   const path = { anthropic: "/v1/messages", responses: "/v1/responses", chat: "/v1/chat/completions" };
 
-  test("a body that is no JSON or lacks a field is refused in the shape of the path", async () => {
+  test("rejects a malformed body in the format of its API", async () => {
     const url = await start();
     const send = async (to: string, body: string) => {
       const response = await fetch(`${url}${to}`, { method: "POST", body });
@@ -33,14 +33,14 @@ describe("failures", () => {
     expect(await send(path.chat, "{}")).toMatchObject({
       status: 400,
       body: {
-        error: { type: "invalid_request_error", message: "messages is missing: it has to be a list." },
+        error: { type: "invalid_request_error", message: "messages is missing: it must be an array." },
       },
     });
     expect(await send(path.responses, '{"model":"m","input":[{"type":"message","role":"x"}]}')).toMatchObject(
       {
         status: 400,
         body: {
-          error: { message: 'input[0].role has to be user or assistant or system or developer, not "x".' },
+          error: { message: 'input[0].role must be user or assistant or system or developer, not "x".' },
         },
       },
     );
@@ -51,7 +51,7 @@ describe("failures", () => {
     expect((await fetch(`${url}${path.chat}`)).status).toBe(405);
   });
 
-  test("only programs of this machine are served", async () => {
+  test("serves only programs on this machine", async () => {
     const url = await start();
     const status = (headers: Record<string, string>) =>
       new Promise<number | undefined>((resolve, reject) => {
@@ -68,7 +68,7 @@ describe("failures", () => {
     expect(await status({ origin: "http://localhost" })).toBe(403);
   });
 
-  test("a body over the limit is refused without being read to its end", async () => {
+  test("rejects a body over the limit without reading it to the end", async () => {
     const url = await start();
     const { status, body } = await new Promise<{ status: number | undefined; body: string }>(
       (resolve, reject) => {
@@ -91,7 +91,7 @@ describe("failures", () => {
     expect(JSON.parse(body)).toMatchObject({ error: { type: "request_too_large" } });
   });
 
-  test("what a script fails with comes with its status and the time to wait, then the next step is played", async () => {
+  test("sends scripted failures with their status and retry-after, then plays the next step", async () => {
     const url = await scripted([
       [{ error: { status: 429, message: "Slow down.", retry_after: 3 } }],
       [{ error: { status: 529, message: "Overloaded." } }],
@@ -111,7 +111,7 @@ describe("failures", () => {
     expect((await post(url, path.anthropic, ask)).body).toMatchObject({ content: [{ text: "Fine." }] });
   });
 
-  test("a failure in the middle of a stream is an event of it, and a cut is a broken connection", async () => {
+  test("sends a failure in the middle of a stream as an event, and cuts the connection if the script says so", async () => {
     const half = [{ text: "half" }, { error: { status: 500, message: "Broke." } }];
     const url = await scripted([half, half, half, [{ text: "half" }, { cut: true }]]);
     const ask = { model: "m", messages: [{ role: "user", content: "go" }] };
@@ -127,12 +127,12 @@ describe("failures", () => {
     await expect(response.text()).rejects.toThrow();
   });
 
-  test("a mistake in the script is told at the start", async () => {
+  test("does not start with an invalid script", async () => {
     await expect(scripted([[{ txt: "x" }]])).rejects.toThrow(/s\.json, step 1: \[0\] has none of the fields/);
   });
 });
 
-test("models are listed so that every caller can read it", async () => {
+test("lists its model in the formats of OpenAI, Anthropic and Ollama", async () => {
   const url = await start();
   const list = (await (await fetch(`${url}/v1/models`)).json()) as Fields;
   expect(list).toMatchObject({
@@ -146,7 +146,7 @@ test("models are listed so that every caller can read it", async () => {
   });
 });
 
-test("a caller that goes away ends its stream, and the server goes on", async () => {
+test("survives a client that disconnects in the middle of a stream", async () => {
   const url = await start();
   const ask = { model: "m", stream: true, messages: [{ role: "user", content: "count to 1000000" }] };
   const gone = new AbortController();

@@ -2,30 +2,32 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { tokensOf } from "@flint/agent/conversation";
 import type { Model } from "@flint/agent/model";
 import type { Clock } from "@flint/core/ports";
-import { GivenError } from "../intents/given.ts";
+import { JsonError, JsonReader } from "../json-reader.ts";
 import { OfflineModel } from "../offline-model.ts";
-import { answerCall } from "./answering.ts";
-import { AnthropicShape } from "./anthropic.ts";
-import { ChatShape } from "./chat.ts";
-import { BODY_LIMIT, readBody, sendJson } from "./http-answer.ts";
-import { modelEntry, modelList, ollamaTags } from "./model-list.ts";
-import { ResponsesShape } from "./responses.ts";
-import type { ModelCall, Shape } from "./shape.ts";
+import type { ModelApi } from "./api.ts";
+import { chatApi } from "./chat-api.ts";
+import { messagesApi } from "./messages-api.ts";
+import { ResponsesApi } from "./responses-api.ts";
+import { sendJson, sendResponse } from "./send-response.ts";
 
-/** How the server should work. */
+/** How the server works. */
 export interface ModelServerOptions {
-  /** 0 takes one that is free. */
+  /** 0 takes a free port. */
   readonly port?: number;
   /** A script that is played instead of the rules. */
   readonly script?: string | undefined;
-  readonly clock?: Pick<Clock, "after">;
+  readonly clock?: Clock;
 }
 
 const LOOPBACK = "127.0.0.1";
 const LOOPBACK_NAMES = new Set(["127.0.0.1", "localhost", "[::1]"]);
+const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
-/** A request that is refused, with the status that says why. */
-class Refusal extends Error {
+/** The model that is listed. Requests may name any other. */
+const MODEL = "flint-offline";
+const CREATED = Date.UTC(2025, 0, 1);
+
+class HttpError extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -38,13 +40,7 @@ class Refusal extends Error {
 export class ModelServer {
   readonly #server: Server;
   readonly #model: Model;
-  readonly #anthropic = new AnthropicShape();
-  readonly #shapes: Readonly<Record<string, Shape>> = {
-    "/messages": this.#anthropic,
-    "/messages/count_tokens": this.#anthropic,
-    "/responses": new ResponsesShape(),
-    "/chat/completions": new ChatShape(),
-  };
+  readonly #responses = new ResponsesApi();
 
   private constructor(model: Model) {
     this.#model = model;
@@ -53,7 +49,7 @@ export class ModelServer {
 
   /** Listens when this resolves. Rejects if the script cannot be read or the port is taken. */
   static async start({ port = 0, script, ...rest }: ModelServerOptions = {}): Promise<ModelServer> {
-    const model = new OfflineModel({ script, leavesRetries: true, ...rest });
+    const model = new OfflineModel({ script, throwsRetries: true, ...rest });
     await model.load();
     const server = new ModelServer(model);
     await new Promise<void>((resolve, reject) => {
@@ -63,7 +59,7 @@ export class ModelServer {
     return server;
   }
 
-  /** Where it listens, without a slash at the end. */
+  /** The address it listens at, without a trailing slash. */
   get url(): string {
     const address = this.#server.address();
     return `http://${LOOPBACK}:${typeof address === "object" && address !== null ? address.port : 0}`;
@@ -79,85 +75,108 @@ export class ModelServer {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request);
-    const shape = this.#shapes[path] ?? this.#shapeOf(request);
-    // The last catch of a request: it must not take the server down with it.
+    // The last catch of a request: a failure must not take the server down.
     try {
-      guard(request);
+      rejectRemote(request);
       if (request.method === "POST") await this.#post(path, request, response);
-      else this.#get(path, request, response);
+      else sendJson(response, 200, this.#get(path, request));
     } catch (error) {
-      const status = error instanceof Refusal ? error.status : error instanceof GivenError ? 400 : 500;
+      const status = error instanceof HttpError ? error.status : error instanceof JsonError ? 400 : 500;
       const message = error instanceof Error ? error.message : String(error);
+      const errorBody =
+        path.startsWith("/messages") || "anthropic-version" in request.headers
+          ? messagesApi.errorBody
+          : chatApi.errorBody;
       if (response.headersSent) response.destroy();
-      else sendJson(response, status, shape.failure(status, message), { connection: "close" });
+      else sendJson(response, status, errorBody(status, message), { connection: "close" });
     }
   }
 
-  #get(path: string, { method }: IncomingMessage, response: ServerResponse): void {
-    if (method !== "GET" && method !== "HEAD") throw new Refusal(405, `${method} is not known here.`);
-    if (path in this.#shapes) throw new Refusal(405, `${path} has to be asked with POST.`);
-    sendJson(response, 200, found(path));
+  #get(path: string, { method }: IncomingMessage): object {
+    if (method !== "GET" && method !== "HEAD") throw new HttpError(405, `${method} is not supported.`);
+    if (/^\/(?:messages|responses|chat\/completions)\b/.test(path))
+      throw new HttpError(405, `${path} takes POST.`);
+    const [, model] = /^\/models\/(.+)$/.exec(path) ?? [];
+    if (model !== undefined) return modelEntry(decodeURIComponent(model));
+    if (path === "/") return { server: "flint", model: MODEL };
+    if (path === "/api/tags")
+      return { models: [{ name: MODEL, model: MODEL, size: 0, digest: "", details: {} }] };
+    if (path !== "/models") throw notFound(path);
+    return { object: "list", data: [modelEntry(MODEL)], has_more: false, first_id: MODEL, last_id: MODEL };
   }
 
   async #post(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const shape = this.#shapes[path];
-    if (shape === undefined) throw nowhere(path);
-    const call = shape.read(await jsonBody(request));
-    if (path !== "/messages/count_tokens") await answerCall(call, shape, this.#model, response);
-    else sendJson(response, 200, { input_tokens: inputTokens(call) });
+    switch (path) {
+      case "/messages":
+        return this.#respond(messagesApi, request, response);
+      case "/responses":
+        return this.#respond(this.#responses, request, response);
+      case "/chat/completions":
+        return this.#respond(chatApi, request, response);
+      case "/messages/count_tokens": {
+        const { messages } = messagesApi.parse(await readJson(request)).request;
+        return sendJson(response, 200, { input_tokens: Math.max(1, tokensOf(messages)) });
+      }
+      default:
+        throw notFound(path);
+    }
   }
 
-  /** Which way of talking a caller expects where the path does not tell. */
-  #shapeOf({ headers }: IncomingMessage): Shape {
-    return "anthropic-version" in headers ? this.#anthropic : new ChatShape();
+  async #respond<Api extends ModelApi>(
+    api: Api,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    await sendResponse(api, api.parse(await readJson(request)), this.#model, response);
   }
 }
 
-/** Only programs of this machine are served: no name that a web page could have made up, and no web page. */
-function guard({ headers }: IncomingMessage): void {
+/** Rejects names that a web page could have made up, and web pages. */
+function rejectRemote({ headers }: IncomingMessage): void {
   const host = (headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
   if (!LOOPBACK_NAMES.has(host))
-    throw new Refusal(403, `The host ${JSON.stringify(host)} is not this machine.`);
-  if (headers.origin !== undefined) throw new Refusal(403, "Web pages are not served.");
+    throw new HttpError(403, `The host ${JSON.stringify(host)} is not this machine.`);
+  if (headers.origin !== undefined) throw new HttpError(403, "Web pages are not served.");
 }
 
-/** What can be looked at without asking the model anything. */
-function found(path: string): object {
-  if (path === "/") return { server: "flint", model: "flint-offline" };
-  if (path === "/models") return modelList();
-  if (path === "/api/tags") return ollamaTags();
-  const [, model] = /^\/models\/(.+)$/.exec(path) ?? [];
-  if (model !== undefined) return modelEntry(decodeURIComponent(model));
-  throw nowhere(path);
+function notFound(path: string): HttpError {
+  const paths = "POST /v1/messages, /v1/responses and /v1/chat/completions, and GET /v1/models";
+  return new HttpError(404, `There is nothing at ${path}. There are ${paths}.`);
 }
 
-function nowhere(path: string): Refusal {
-  return new Refusal(
-    404,
-    `There is nothing at ${path}. There are POST /v1/messages, /v1/responses and /v1/chat/completions, and GET /v1/models.`,
-  );
-}
-
-async function jsonBody(request: IncomingMessage): Promise<unknown> {
-  const encoding = request.headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity")
-    throw new Refusal(415, `The encoding ${JSON.stringify(encoding)} is not known here.`);
-  const body = await readBody(request);
-  if (body === undefined) throw new Refusal(413, `The body is longer than ${BODY_LIMIT} bytes.`);
-  // Expected: a body that is no JSON.
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw new Refusal(400, "The body is not JSON.");
-  }
-}
-
-/** The path without its query, its version and a slash at its end. */
+/** The path without query, version and trailing slash. */
 function pathOf({ url = "/" }: IncomingMessage): string {
   const path = url.replace(/[?#].*$/, "").replace(/^\/v1(?=\/|$)/, "");
   return path.length > 1 ? path.replace(/\/+$/, "") : "/";
 }
 
-function inputTokens({ request }: ModelCall): number {
-  return Math.max(1, tokensOf(request.messages));
+/** One model, with the fields of both Anthropic's and OpenAI's lists. */
+function modelEntry(id: string): object {
+  return {
+    ...{ id, object: "model", created: CREATED / 1000, owned_by: "flint" },
+    ...{ type: "model", display_name: "Flint offline model", created_at: new Date(CREATED).toISOString() },
+  };
+}
+
+async function readJson(request: IncomingMessage): Promise<JsonReader> {
+  const body = await readBody(request);
+  // Expected: a body that is not JSON.
+  try {
+    return new JsonReader(JSON.parse(body));
+  } catch {
+    throw new HttpError(400, "The body is not JSON.");
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const tooLarge = () => new HttpError(413, `The body is longer than ${MAX_BODY_BYTES} bytes.`);
+  if (Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }

@@ -39,7 +39,7 @@ async function scripted(steps: unknown, options: OfflineOptions = {}): Promise<O
 }
 
 describe("a script", () => {
-  test("is played step by step, and says when it is at its end", async () => {
+  test("is played step by step until no step is left", async () => {
     const model = await scripted([
       [{ reasoning: "Let me see." }, { text: "I look. " }, { call: "shell", input: { command: "ls" } }],
       [{ text: "Done." }, { usage: { inputTokens: 7, outputTokens: 2 } }, { finish: "length" }],
@@ -63,7 +63,7 @@ describe("a script", () => {
     );
   });
 
-  test("has steps for certain requests only, each of which is taken once", async () => {
+  test("plays a step with a condition only for a matching message, and only once", async () => {
     const model = await scripted(
       '{"when":"deploy","parts":[{"text":"D"}]}\n{"parts":[{"text":"1"}]}\n\n[{"text":"2"}]\n',
     );
@@ -72,12 +72,12 @@ describe("a script", () => {
     expect(textOf(await play(model, "please deploy it"))).toBe("2");
   });
 
-  test("repeats a text as often as it says", async () => {
+  test("repeats a text", async () => {
     const model = await scripted([[{ repeat: "a line\n", times: 1000 }]]);
     expect(textOf(await play(model))).toBe("a line\n".repeat(1000));
   });
 
-  test("waits as long as it says, by the clock it was given, and no longer than it is listened to", async () => {
+  test("waits by the injected clock, until it is aborted", async () => {
     const clock = new TestClock();
     const model = await scripted([[{ text: "a" }, { delay: 500 }, { text: "b" }], [{ delay: 9000 }]], {
       clock,
@@ -97,7 +97,7 @@ describe("a script", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("fails, with or without another try", async () => {
+  test("fails, with or without a retry", async () => {
     const clock = new TestClock();
     const limited = { status: 429, message: "Too much.", retry_after: 2 };
     const model = await scripted(
@@ -116,48 +116,48 @@ describe("a script", () => {
     });
     expect(textOf(parts)).toBe("ok");
     await expect(play(model)).rejects.toThrow("cut off");
-    const left = await scripted([[{ error: limited }]], { leavesRetries: true });
+    const left = await scripted([[{ error: limited }]], { throwsRetries: true });
     await expect(play(left)).rejects.toThrow(ScriptedFailure);
     const plain = await scripted([[{ error: { message: "No." } }]]);
     await expect(play(plain)).rejects.toThrow("No.");
   });
 
-  test("can call with arguments that are no JSON", async () => {
+  test("can send arguments that are not JSON", async () => {
     const model = await scripted([[{ call: "shell", raw: "{oops", id: "c1" }]]);
     expect((await play(model))[0]).toMatchObject({ callId: "c1", problem: expect.stringContaining("{oops") });
   });
 });
 
-describe("a mistake in a script is told with the file, the step and the field", () => {
+describe("an error in a script names the file, the step and the field", () => {
   test.each([
     ["[[{}]]", "s.json, step 1: [0] has none of the fields text, reasoning,"],
-    ['[[{"text":5}]]', "s.json, step 1: [0].text has to be a text, not 5."],
+    ['[[{"text":5}]]', "s.json, step 1: [0].text must be a string, not 5."],
     [
       '[[{"text":"a"}],[{"text":"a"},{"delay":-1}]]',
-      "s.json, step 2: [1].delay has to be a number from 0 on, not -1.",
+      "s.json, step 2: [1].delay must be a number of at least 0, not -1.",
     ],
-    ['[[{"text":"a","time":2}]]', "s.json, step 1: [0].time is not a field here; there are text, times."],
-    ['[{"when":"(","parts":[]}]', 's.json, step 1: when has to be a regular expression, not "(".'],
-    ['[{"when":"x"}]', "s.json, step 1: parts is missing: it has to be a list."],
-    ['{"steps":5}', "s.json: steps has to be a list."],
-    ['[[{"error":{"status":429}}]]', "s.json, step 1: [0].error.message is missing: it has to be a text."],
-    ['[[{"usage":{"tokens":1}}]]', "s.json, step 1: [0].usage.tokens is not a field here;"],
-    ['[[{"finish":"never"}]]', "s.json, step 1: [0].finish has to be stop or tools or length or filtered"],
-    ['[[{"cut":false}]]', "s.json, step 1: [0].cut has to be true, not false."],
+    ['[[{"text":"a","time":2}]]', "s.json, step 1: [0].time is not a known field; expected text, times."],
+    ['[{"when":"(","parts":[]}]', 's.json, step 1: when must be a regular expression, not "(".'],
+    ['[{"when":"x"}]', "s.json, step 1: parts is missing: it must be an array."],
+    ['{"steps":5}', "s.json: steps must be an array."],
+    ['[[{"error":{"status":429}}]]', "s.json, step 1: [0].error.message is missing: it must be a string."],
+    ['[[{"usage":{"tokens":1}}]]', "s.json, step 1: [0].usage.tokens is not a known field;"],
+    ['[[{"finish":"never"}]]', "s.json, step 1: [0].finish must be stop or tools or length or filtered"],
+    ['[[{"cut":false}]]', "s.json, step 1: [0].cut must be true, not false."],
     ['{"parts":[]}\nnot json', "s.json, line 2 is not JSON."],
-    ["5", "s.json, step 1: The whole has to be an object, not 5."],
+    ["5", "s.json, step 1: The value must be an object, not 5."],
   ])("%s", (text, message) => {
     expect(() => parseScript(text, "s.json")).toThrow(message);
   });
 
-  test("a file that is not there is named", async () => {
+  test("names a file that does not exist", async () => {
     await expect(play(new OfflineModel({ script: "/nowhere/s.json" }))).rejects.toThrow(
       "The script /nowhere/s.json cannot be read",
     );
   });
 });
 
-test("a step alone, a list of steps and an object with steps are all scripts", () => {
+test("accepts a single step, a list of steps and an object with steps", () => {
   const one = [{ when: undefined, parts: [{ type: "text", text: "a", times: 1 }] }];
   for (const text of [
     '[{"text":"a"}]',

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { type FinishReason, ModelFailure } from "@flint/agent/model";
 import type { TokenUsage } from "@flint/protocol";
-import { Given, GivenError } from "../intents/given.ts";
+import { JsonError, JsonReader } from "../json-reader.ts";
 
-/** Something that a script has the model do. */
+/** One thing that a script has the model do. */
 export type ScriptPart =
   | { readonly type: "text" | "reasoning"; readonly text: string; readonly times: number }
   | {
@@ -11,7 +11,7 @@ export type ScriptPart =
       readonly tool: string;
       readonly input: Readonly<Record<string, unknown>>;
       readonly id: string | undefined;
-      /** Arguments that are no JSON object, word for word. */
+      /** Arguments that are not a JSON object, sent as they are. */
       readonly raw: string | undefined;
     }
   | { readonly type: "usage"; readonly usage: TokenUsage }
@@ -20,7 +20,7 @@ export type ScriptPart =
       readonly type: "error";
       readonly message: string;
       readonly status: number | undefined;
-      /** Seconds until the request may be made again. */
+      /** Seconds until the request may be retried. */
       readonly retryAfter: number | undefined;
     }
   | { readonly type: "cut" }
@@ -28,12 +28,12 @@ export type ScriptPart =
 
 /** What the model does in one call. */
 export interface ScriptStep {
-  /** It is only for a last user message that fits this. */
+  /** The step is only for a last user message that matches this. */
   readonly when: RegExp | undefined;
   readonly parts: readonly ScriptPart[];
 }
 
-/** A script file is not what it has to be. The message names the file, the step and the field. */
+/** A script file is not valid. The message names the file, the step and the field. */
 export class ScriptError extends ModelFailure {
   constructor(message: string, options?: ErrorOptions) {
     super({ message, errorInfo: "AgentFailed" }, options);
@@ -51,25 +51,32 @@ const USAGE = [
 
 /** The fields that say what a part is, each with those that may stand beside it. */
 const PARTS: Readonly<
-  Record<string, { readonly beside: readonly string[]; read(given: Given): ScriptPart }>
+  Record<string, { readonly beside: readonly string[]; read(part: JsonReader): ScriptPart }>
 > = {
-  text: { beside: ["times"], read: (given) => textPart(given, "text") },
-  reasoning: { beside: ["times"], read: (given) => textPart(given, "reasoning") },
+  text: { beside: ["times"], read: (part) => textPart(part, "text") },
+  reasoning: { beside: ["times"], read: (part) => textPart(part, "reasoning") },
   repeat: {
     beside: ["times"],
-    read: (given) => ({ type: "text", text: given.at("repeat").text(), times: given.at("times").number(0) }),
+    read: (part) => ({
+      type: "text",
+      text: part.field("repeat").string(),
+      times: part.field("times").number(0),
+    }),
   },
   call: { beside: ["input", "raw", "id"], read: callPart },
   usage: { beside: [], read: usagePart },
-  delay: { beside: [], read: (given) => ({ type: "delay", milliseconds: given.at("delay").number(0) }) },
+  delay: { beside: [], read: (part) => ({ type: "delay", milliseconds: part.field("delay").number(0) }) },
   error: { beside: [], read: errorPart },
-  cut: { beside: [], read: cutPart },
-  finish: { beside: [], read: (given) => ({ type: "finish", reason: given.at("finish").oneOf(REASONS) }) },
+  cut: {
+    beside: [],
+    read: (part) => (part.field("cut").value === true ? { type: "cut" } : part.field("cut").fail("true")),
+  },
+  finish: { beside: [], read: (part) => ({ type: "finish", reason: part.field("finish").oneOf(REASONS) }) },
 };
 
-/** Reads a script file: JSON with a list of steps, or one step a line. */
+/** Reads a script file: JSON with a list of steps, or one step per line. */
 export async function readScript(path: string): Promise<readonly ScriptStep[]> {
-  // Expected: a file that is not there or not readable; the user named it, so the error says which.
+  // Expected: a file that does not exist or cannot be read.
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
     throw new ScriptError(`The script ${path} cannot be read: ${reason}`, { cause: error });
@@ -77,48 +84,47 @@ export async function readScript(path: string): Promise<readonly ScriptStep[]> {
   return parseScript(text, path);
 }
 
-/** Reads the text of a script; `name` is what errors call it. */
+/** Parses a script; `name` is what errors call it. */
 export function parseScript(text: string, name: string): readonly ScriptStep[] {
-  const steps = stepsIn(text, name);
-  return steps.map((value, index) => {
-    // Expected: a part that is not what it has to be; the complaint is completed with where it is.
+  return stepsIn(text, name).map((value, index) => {
+    // Expected: a part that is not valid; the error is completed with the place of the step.
     try {
-      return readStep(new Given(value, ""));
+      return readStep(new JsonReader(value));
     } catch (error) {
-      if (!(error instanceof GivenError)) throw error;
+      if (!(error instanceof JsonError)) throw error;
       throw new ScriptError(`${name}, step ${index + 1}: ${error.message}`, { cause: error });
     }
   });
 }
 
 function stepsIn(text: string, name: string): readonly unknown[] {
-  const whole = parsed(text);
-  if (whole !== undefined) {
-    const given = new Given(whole.value, "");
-    if (given.isList && !isPart(given.items()[0])) return given.items().map(({ value }) => value);
-    if (given.isObject && !given.at("steps").isMissing) return listOfSteps(given.at("steps"), name);
-    return [whole.value];
+  const whole = parseJson(text);
+  if (whole === undefined) {
+    return text.split("\n").flatMap((line, index) => {
+      if (line.trim() === "") return [];
+      const step = parseJson(line);
+      if (step === undefined) throw new ScriptError(`${name}, line ${index + 1} is not JSON.`);
+      return [step.value];
+    });
   }
-  return text.split("\n").flatMap((line, index) => {
-    if (line.trim() === "") return [];
-    const step = parsed(line);
-    if (step === undefined) throw new ScriptError(`${name}, line ${index + 1} is not JSON.`);
-    return [step.value];
-  });
+  const { value } = whole;
+  // A list of parts is one step, so that a script of one line means the same in both forms.
+  if (Array.isArray(value)) return isPart(value[0]) ? [value] : value;
+  if (typeof value !== "object" || value === null || !("steps" in value)) return [value];
+  if (!Array.isArray(value.steps)) throw new ScriptError(`${name}: steps must be an array.`);
+  return value.steps;
 }
 
-/** A list of parts alone is one step, so that a script of one line means the same in both forms. */
-function isPart(given: Given | undefined): boolean {
-  return given?.isObject === true && Object.keys(given.fields()).some((field) => Object.hasOwn(PARTS, field));
+function isPart(value: unknown): boolean {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    Object.keys(PARTS).some((name) => Object.hasOwn(value, name))
+  );
 }
 
-function listOfSteps(given: Given, name: string): readonly unknown[] {
-  if (!given.isList) throw new ScriptError(`${name}: steps has to be a list.`);
-  return given.items().map(({ value }) => value);
-}
-
-function parsed(text: string): { readonly value: unknown } | undefined {
-  // Expected: text that is no JSON, which is tried as lines then.
+function parseJson(text: string): { readonly value: unknown } | undefined {
+  // Expected: text that is not JSON as a whole, but line by line.
   try {
     return { value: JSON.parse(text) };
   } catch {
@@ -126,84 +132,71 @@ function parsed(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-function readStep(given: Given): ScriptStep {
-  if (given.isList) return { when: undefined, parts: given.items().map(readPart) };
-  onlyFields(given, ["when", "parts"]);
-  return { when: readWhen(given.at("when")), parts: given.at("parts").items().map(readPart) };
+function readStep(step: JsonReader): ScriptStep {
+  if (step.isArray) return { when: undefined, parts: step.array().map(readPart) };
+  onlyFields(step, ["when", "parts"]);
+  return { when: readWhen(step.field("when")), parts: step.field("parts").array().map(readPart) };
 }
 
-function readWhen(given: Given): RegExp | undefined {
-  const source = given.optionalText();
+function readWhen(when: JsonReader): RegExp | undefined {
+  const source = when.optionalString();
   if (source === undefined) return undefined;
-  // Expected: a pattern that cannot be read.
+  // Expected: a pattern that is not valid.
   try {
     return new RegExp(source, "iu");
   } catch {
-    return given.complain("a regular expression");
+    return when.fail("a regular expression");
   }
 }
 
-function readPart(given: Given): ScriptPart {
-  const fields = Object.keys(given.fields());
-  const kind = Object.keys(PARTS).find((name) => fields.includes(name));
-  const part = kind === undefined ? undefined : PARTS[kind];
-  if (kind === undefined || part === undefined) {
-    const known = Object.keys(PARTS).join(", ");
-    throw new GivenError(`${given.place || "The part"} has none of the fields ${known}.`);
-  }
-  onlyFields(given, [kind, ...part.beside]);
-  return part.read(given);
+function readPart(part: JsonReader): ScriptPart {
+  const fields = part.object();
+  const [kind, row] = Object.entries(PARTS).find(([name]) => name in fields) ?? [];
+  if (kind === undefined || row === undefined)
+    throw new JsonError(`${part.path} has none of the fields ${Object.keys(PARTS).join(", ")}.`);
+  onlyFields(part, [kind, ...row.beside]);
+  return row.read(part);
 }
 
-/** A field that nobody reads is most likely a spelling mistake. */
-function onlyFields(given: Given, known: readonly string[]): void {
-  const stranger = Object.keys(given.fields()).find((name) => !known.includes(name));
-  if (stranger !== undefined) {
-    const place = given.at(stranger).place;
-    throw new GivenError(
-      `${place} is not a field here; there ${known.length === 1 ? "is" : "are"} ${known.join(", ")}.`,
-    );
-  }
+/** Rejects a field that is never read: it is most likely a typo. */
+function onlyFields(reader: JsonReader, known: readonly string[]): void {
+  const unknown = Object.keys(reader.object()).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new JsonError(`${reader.field(unknown).path} is not a known field; expected ${known.join(", ")}.`);
 }
 
-function textPart(given: Given, type: "text" | "reasoning"): ScriptPart {
-  return { type, text: given.at(type).text(), times: given.at("times").optionalNumber(0) ?? 1 };
+function textPart(part: JsonReader, type: "text" | "reasoning"): ScriptPart {
+  return { type, text: part.field(type).string(), times: part.field("times").optionalNumber(0) ?? 1 };
 }
 
-function callPart(given: Given): ScriptPart {
-  const raw = given.at("raw").optionalText();
-  const input = given.at("input");
+function callPart(part: JsonReader): ScriptPart {
+  const input = part.field("input");
   return {
     type: "call",
-    tool: given.at("call").text(),
-    input: input.isMissing ? {} : input.fields(),
-    id: given.at("id").optionalText(),
-    raw,
+    tool: part.field("call").string(),
+    input: input.isMissing ? {} : input.object(),
+    id: part.field("id").optionalString(),
+    raw: part.field("raw").optionalString(),
   };
 }
 
-function usagePart(given: Given): ScriptPart {
-  const usage = given.at("usage");
+function usagePart(part: JsonReader): ScriptPart {
+  const usage = part.field("usage");
   onlyFields(usage, USAGE);
-  const counted = USAGE.flatMap((name) => {
-    const tokens = usage.at(name).optionalNumber(0);
+  const counts = USAGE.flatMap((name) => {
+    const tokens = usage.field(name).optionalNumber(0);
     return tokens === undefined ? [] : [[name, tokens] as const];
   });
-  return { type: "usage", usage: { inputTokens: 0, outputTokens: 0, ...Object.fromEntries(counted) } };
+  return { type: "usage", usage: { inputTokens: 0, outputTokens: 0, ...Object.fromEntries(counts) } };
 }
 
-function errorPart(given: Given): ScriptPart {
-  const error = given.at("error");
+function errorPart(part: JsonReader): ScriptPart {
+  const error = part.field("error");
   onlyFields(error, ["status", "message", "retry_after"]);
   return {
     type: "error",
-    message: error.at("message").text(),
-    status: error.at("status").optionalNumber(100),
-    retryAfter: error.at("retry_after").optionalNumber(0),
+    message: error.field("message").string(),
+    status: error.field("status").optionalNumber(100),
+    retryAfter: error.field("retry_after").optionalNumber(0),
   };
-}
-
-function cutPart(given: Given): ScriptPart {
-  if (!given.at("cut").truth()) given.at("cut").complain("true");
-  return { type: "cut" };
 }

@@ -1,6 +1,7 @@
 import { TestClock } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { askedWait, pause, RETRY_POLICY, waitBefore } from "./retry.ts";
+import { pause } from "../clock.ts";
+import { askedWait, RETRY_POLICY, waitBefore } from "./retry.ts";
 
 const NOW = Date.UTC(2030, 0, 1);
 

@@ -1,5 +1,3 @@
-import type { Clock } from "@flint/core/ports";
-
 /** How often a request is made and how long is waited in between. */
 export interface RetryPolicy {
   readonly tries: number;
@@ -26,18 +24,4 @@ export function askedWait(headers: Headers, now: number): number | undefined {
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
   const date = Date.parse(text);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
-/** Waits, but no longer than until the signal is aborted. */
-export function pause(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = () => {
-      cancel();
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    const cancel = clock.after(milliseconds, done);
-    signal.addEventListener("abort", done, { once: true });
-  });
 }

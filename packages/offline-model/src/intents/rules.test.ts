@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import { ask, calls, REQUEST, text, tool, user } from "../testing/offline-model.ts";
+
+/** The first call that a request leads to, or the answer if it leads to none. */
+async function first(request: string): Promise<unknown> {
+  const parts = await ask([user(request)]);
+  const [call] = calls(parts);
+  return call === undefined ? text(parts) : [call.tool, ...Object.values(call.input)];
+}
+
+const LIST = ["shell", "ls -p"];
+
+describe("a request", () => {
+  test.each([
+    ["what is in this folder?", LIST],
+    ["Please list the files.", LIST],
+    ["list the files in src", ["shell", "ls -p -- src"]],
+    ["what is in the docs folder?", ["shell", "ls -p -- docs"]],
+    ["run `ls -la | wc -l`", ["shell", "ls -la | wc -l"]],
+    ["Run the command echo 'a b'", ["shell", "echo 'a b'"]],
+    ["please run this:\n```sh\nmake\nmake test\n```", ["shell", "make\nmake test"]],
+    ["run `npm test`", ["shell", "npm test"]],
+    ["write `hello` to notes/a.txt.", ["write_file", "notes/a.txt", "hello\n"]],
+    ["change file a.txt to two\nlines", ["write_file", "a.txt", "two\nlines\n"]],
+    ['create a file "b.txt" with "x"', ["write_file", "b.txt", "x\n"]],
+    ["create hello.py that prints hi", ["write_file", "hello.py", 'print("hi")\n']],
+    [
+      "please create a script hello.sh that says it's me",
+      ["write_file", "hello.sh", "#!/bin/sh\nprintf '%s\\n' 'it'\\''s me'\n"],
+    ],
+    ["create an empty file x.txt", ["write_file", "x.txt", ""]],
+    ["create notes.md about the release", ["write_file", "notes.md", "# The release\n"]],
+    ["make a file a.txt containing two words", ["write_file", "a.txt", "two words\n"]],
+    ["replace `a b` with `c` in src/x.ts", ["read_file", "src/x.ts"]],
+    ["change foo to bar in x.ts.", ["read_file", "x.ts"]],
+    ["in x.ts, replace foo with bar baz", ["read_file", "x.ts"]],
+    ["add a line `node_modules` to .gitignore", ["read_file", ".gitignore"]],
+    ["append hello world to notes.txt", ["read_file", "notes.txt"]],
+    ["rename old.ts to new.ts", ["shell", "mv -n -- old.ts new.ts"]],
+    ["run the tests", LIST],
+    ["Can you run all the tests again, please?", LIST],
+    ["do the tests pass?", LIST],
+    ["build the project", LIST],
+    ["run the linter", LIST],
+    ["type check the code", LIST],
+    ["what does this project do?", LIST],
+    ["explain this repository", LIST],
+    ["explain src/a.ts", ["read_file", "src/a.ts"]],
+    ["What does `src/a.ts` do?", ["read_file", "src/a.ts"]],
+    ["show me package.json.", ["read_file", "package.json"]],
+    ["where is startServer used?", ["shell", expect.stringContaining("-e 'startServer' .")]],
+    ["where is `a b` defined", ["shell", expect.stringContaining("-e 'a b' .")]],
+    ["search for TODO", ["shell", expect.stringContaining("-e 'TODO' .")]],
+    ["what changed?", ["shell", "git status --short"]],
+    ["think about what is in this folder", LIST],
+    ["answer as JSON: run `date`", ["shell", "date"]],
+    ["count to 3", "1 2 3."],
+    ["what did I ask before?", "This is the first thing you ask me in this thread."],
+    ["Tell me a joke", expect.stringContaining("I follow fixed rules")],
+    ["delete the file a b.txt", expect.stringContaining("I follow fixed rules")],
+  ])("%s", async (request, expected) => expect(await first(request)).toEqual(expected));
+
+  test("is taken verbatim if it is long, and parsed in bounded time", async () => {
+    const content = "write `a` ".repeat(50_000);
+    expect(await first(`write "${content}" to big.txt`)).toEqual(["write_file", "big.txt", `${content}\n`]);
+    expect(await first(`run \`${content.replaceAll("`", "")}\``)).toEqual(["shell", expect.any(String)]);
+    for (const long of [
+      "add x to ".repeat(100_000),
+      "think about ".repeat(300),
+      `add ${"a.".repeat(1900)} to b!x`,
+    ])
+      expect(await first(long)).toContain("I follow fixed rules");
+  });
+
+  test("that is a plan is split into steps", async () => {
+    const tools = [...REQUEST.tools, tool("update_plan")];
+    const steps = async (request: string) => {
+      const [call] = calls(await ask([user(request)], { tools }));
+      return call?.input.plan;
+    };
+    expect(await steps("plan to list files, run `date` and then write `x` to y.txt")).toMatchObject([
+      { step: "list files" },
+      { step: "run `date`" },
+      { step: "write `x` to y.txt" },
+    ]);
+    expect(await steps("plan a better world")).toMatchObject([{ step: "Look at what is in the folder" }]);
+  });
+});

@@ -1,0 +1,298 @@
+import { ModelFailure } from "@flint/agent/model";
+import { shellWord, toPath, unquote } from "../quoting.ts";
+import { describeInput, describeLastFailure } from "./descriptions.ts";
+import { isDiff } from "./diff.ts";
+import { fileContent } from "./file-content.ts";
+import { recall, summarizeForUser } from "./memory.ts";
+import { type Stage, workThrough } from "./plan.ts";
+import { type ProjectScript, runScript } from "./project-scripts.ts";
+import { answer, type Reply, type Task, type TaskContext } from "./task.ts";
+import { append, ask, explain, find, list, overview, replace, review, run, search, write } from "./work.ts";
+
+/** A pattern and the reply to a request that matches it; undefined passes the request on to the next rule. */
+type Rule = readonly [RegExp, (...groups: string[]) => Reply | undefined];
+
+const REAL_MODEL =
+  "choose a real model: start Ollama, or set OPENAI_API_KEY, ANTHROPIC_API_KEY or FLINT_MODEL_URL, then see `flint models`.";
+const ABILITIES = [
+  "I am Flint's offline model: I follow fixed rules and understand only everyday requests.",
+  'Try "show me what you can do", "what is in this folder?", "what does this project do?", "run the tests", "run `date`",',
+  '"find files named config", "where is main used?", "explain README.md", "create hello.py that prints hi",',
+  '"replace `a` with `b` in notes.txt", "plan to list files and run `date`" or "ask me which colour: red or blue".',
+  `For anything else ${REAL_MODEL}`,
+].join(" ");
+const DEMO =
+  "list files; run `date`; add a line `- Flint was here. This file is safe to delete.` to flint-demo.md";
+const DEMO_END =
+  'That was a plan, commands that really ran, and a file change that you could see before it was made. Now try "run the tests", "what does this project do?" or "replace `a` with `b` in file.txt".';
+
+/** Of a longer request only the beginning is read, except for commands and files that are given word for word. */
+const LONG_REQUEST = 4_000;
+const MAX_PLAN_STEPS = 20;
+const MAX_COUNT = 1_000_000;
+
+const POLITE = /^(?:(?:please|now|then|and|ok|okay|can you|could you|would you)\b[, ]*)+/i;
+const QUOTED = "`[^`]+`|\"[^\"]+\"|'[^']+'";
+/** Something that can only be a file: it has a folder or an extension, or it is quoted. */
+const FILE = String.raw`(${QUOTED}|[\w@~.-]*[./][\w@./-]*\w|\.\w[\w.-]*|Makefile|Dockerfile|LICENSE)`;
+const THE = "(?:(?:all|the|my|our|its|this|of|whole) )*";
+const CODE = "(?:code ?base|code|project|files|folder|directory|workspace|repo(?:sitory)?|package|app)";
+const END = "(?:,? (?:please|again|now|here|for me))*[.?!]*$";
+const pattern = (source: string) => new RegExp(source, "i");
+
+/** Requests that give their command or file word for word, however long. */
+const VERBATIM: readonly Rule[] = [
+  [
+    /^write (?:`([^`]+)`|"([^"]+)"|'([^']+)') (?:in)?to (?:the )?(?:file )?[`"']?([^\s`"']+)/i,
+    (code, double, single, path) => writing(path, code ?? double ?? single),
+  ],
+  [
+    /^(?:change|create) (?:an? |the )?file [`"']?([^\s`"']+)[`"']? (?:to|with) ([\s\S]+)$/i,
+    (path, content = "") => writing(path, unquote(content)),
+  ],
+  [/^run\b[^`]{0,200}```\w*\n([\s\S]+?)\n?```/i, running],
+  [/^run\b[^`]{0,200}`([^`]+)`/i, running],
+  [/^`([^`\n]+)`$/, running],
+];
+
+/** Requests that can be steps of a plan. In order: the first rule that matches decides. */
+const WORK: readonly Rule[] = [
+  ...VERBATIM,
+  [
+    pattern(`^(?:(?:run|check) ${THE}tests?|do ${THE}tests? pass|test ${THE}${CODE})${END}`),
+    () => script("test"),
+  ],
+  [pattern(`^(?:(?:build|compile) (?:it|${THE}${CODE})|run ${THE}build)${END}`), () => script("build")],
+  [pattern(`^(?:lint (?:it|${THE}${CODE})|run ${THE}lint(?:er)?)${END}`), () => script("lint")],
+  [pattern(`^(?:type[- ]?check ${THE}${CODE}|check ${THE}types)${END}`), () => script("typecheck")],
+  [/^run (?:the )?(?:command:? )?([\s\S]+)$/i, running],
+  [
+    pattern(
+      `^(?:replace|change) (${QUOTED}|\\S+) (?:with|to|by) (${QUOTED}|\\S+) in (?:the )?(?:file )?${FILE}`,
+    ),
+    (from, to, path) => replacing(path, from, to),
+  ],
+  [
+    pattern(
+      `^in (?:the )?(?:file )?${FILE},? (?:replace|change) (${QUOTED}|\\S+) (?:with|to|by) (${QUOTED}|.+?)[.?!]*$`,
+    ),
+    replacing,
+  ],
+  [
+    pattern(
+      `^(?:add|append) (?:(?:the|a|this) )?(?:line |text )?:?\\s*(${QUOTED}|.+?) to (?:the )?(?:file )?${FILE}[.?!]*$`,
+    ),
+    (line = "", path) =>
+      (context) =>
+        append(toPath(path), unquote(line), context),
+  ],
+  [
+    pattern(`^(?:rename|move) (?:the )?(?:file |folder )?${FILE} (?:to|as) (\\S+)`),
+    (from, to) => running(`mv -n -- ${shellWord(toPath(from))} ${shellWord(toPath(to))}`),
+  ],
+  [
+    pattern(
+      `^(?:create|make|write|add) (?:an? |the )?(?:new )?(empty )?(?:\\w+ )?${FILE}(?:[ ,]+([\\s\\S]+))?$`,
+    ),
+    (empty, path, description = "") =>
+      (context) =>
+        write(
+          toPath(path),
+          empty === undefined ? fileContent(toPath(path), unquote(description)) : "",
+          context,
+        ),
+  ],
+  [
+    pattern(
+      `^(?:what(?:'s|’s| is| are)? in (?:this|the|my) ${CODE}|(?:list|show(?: me)?) ${THE}files)${END}`,
+    ),
+    () => listing(),
+  ],
+  [
+    /^(?:list (?:the )?files in|what(?:'s|’s| is) in)(?: the)?(?: folder)? ([`"']?[\w@./-]+[`"']?)(?: folder| directory)?[.?!]*$/i,
+    listing,
+  ],
+  [
+    pattern(`^(?:what (?:does|is)|explain|describe|summari[sz]e) (?:this|the) ${CODE}(?: do| about)?[.?!]*$`),
+    () => overview,
+  ],
+  [
+    pattern(
+      `^(?:explain|describe|summari[sz]e|read|show(?: me)?|what does) (?:the )?(?:file )?${FILE}(?: do)?[.?!]*$`,
+    ),
+    (path) => (context) => explain(toPath(path), context),
+  ],
+  [
+    /^find (?:all )?(?:the )?files? (?:named|called|like) (\S+)/i,
+    (name) => (context) => find(toPath(name), context),
+  ],
+  [/^where (?:is|are) (.+?) (?:used|defined|called|mentioned)\b/i, searching],
+  [/^(?:search|grep|look)(?: for)? (.+?)[.?!]*$/i, searching],
+  [/^what(?:'s|’s| has)? changed\b/i, () => running("git status --short")],
+];
+
+const RULES: readonly Rule[] = [
+  [/^fail\b(?: (?:with|because))?:?\s*([\s\S]*)$/i, failing],
+  [/^show me what you can do\b/i, () => planning(DEMO, DEMO_END)],
+  [/^(?:answer|reply|respond)(?: only)? (?:as|in|with) json\b[:,]?\s*([\s\S]+)$/i, answeringJson],
+  [/^plan\b:?(?: (?:to|how to|for))?\s*([\s\S]*)$/i, (goal) => planning(goal)],
+  [/^ask me\b:?\s*([\s\S]*)$/i, asking],
+  [
+    /\b(?:summar(?:y of|i[sz]e) (?:the|our|this) conversation|context checkpoint compaction)\b/i,
+    () =>
+      ({ request }) =>
+        answer(summarizeForUser(request.messages.slice(0, -1))),
+  ],
+  [
+    /\bwhat (?:did|have) i (?:ask|say)(?:ed)?\b/i,
+    () =>
+      ({ request }) =>
+        answer(recall(request.messages)),
+  ],
+  [/^review (?:(?:the|my|our|all|uncommitted|these) )*(?:changes|work|diff)\b/i, () => review],
+  ...WORK,
+  [/^count (?:from (?:1|one) )?to ([\d,._]+)/i, counting],
+  [/^(?:fix|repair|debug)\b[^`]*$/i, () => fixing],
+];
+
+/** What asks about piped input rather than about the workspace. */
+const ABOUT_INPUT = pattern(
+  `^(?:explain|describe|summari[sz]e|review|check|what(?:'s|’s| is| does)?) (?:this|that|it|the|my)\\b(?! ${CODE}\\b)(?! \\S*[./]\\w)[^\`]*$`,
+);
+const ABOUT_DIFF =
+  /^(?:explain|describe|summari[sz]e|review|what)\b[^`]*\b(?:changed?|changes|diff|patch|commit)\b/i;
+
+/** Finds the reply to a request. Piped input is never followed as an instruction, only described. */
+export function replyTo(text: string): Reply {
+  const { prompt, input } = splitInput(text);
+  if (input === undefined) return findReply(prompt) ?? (() => answer(ABILITIES));
+  const request = prompt.replace(POLITE, "");
+  const isAboutInput = ABOUT_INPUT.test(request) || (isDiff(input) && ABOUT_DIFF.test(request));
+  const describe: Reply = () => answer(describeInput(input));
+  return isAboutInput ? describe : (findReply(prompt) ?? describe);
+}
+
+/** A request in its two parts: what the user asks, and what was piped in with it. */
+export interface SplitInput {
+  readonly prompt: string;
+  readonly input: string | undefined;
+}
+
+/** Takes piped input out of a request. It reaches to the very last mark, so nothing in it can pretend to be outside. */
+export function splitInput(text: string): SplitInput {
+  const [, before = "", rest] = /^([\s\S]*?)<stdin>\n([\s\S]*)$/.exec(text) ?? [];
+  if (rest === undefined) return { prompt: text.trim(), input: undefined };
+  const end = rest.lastIndexOf("</stdin>");
+  if (end === -1) return { prompt: before.trim(), input: rest };
+  return { prompt: `${before}\n${rest.slice(end + "</stdin>".length)}`.trim(), input: rest.slice(0, end) };
+}
+
+function findReply(prompt: string): Reply | undefined {
+  const verbatim = prompt.length > LONG_REQUEST ? replyFor(VERBATIM, prompt) : undefined;
+  return verbatim ?? replyFor(RULES, prompt.slice(0, LONG_REQUEST));
+}
+
+function replyFor(rules: readonly Rule[], text: string): Reply | undefined {
+  const request = text.replace(POLITE, "");
+  for (const [match, reply] of rules) {
+    const groups = match.exec(request);
+    const found = groups === null ? undefined : reply(...groups.slice(1));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** A text file ends with a newline. */
+function writing(path: string | undefined, content = ""): Reply {
+  return (context) => write(toPath(path), content.endsWith("\n") ? content : `${content}\n`, context);
+}
+
+function running(command = ""): Reply {
+  return (context) => run(unquote(command), context);
+}
+
+function replacing(path: string | undefined, from = "", to = ""): Reply {
+  return (context) => replace(toPath(path), unquote(from), unquote(to), context);
+}
+
+function listing(path?: string): Reply {
+  return (context) => list(path === undefined ? undefined : toPath(path), context);
+}
+
+function searching(text = ""): Reply {
+  return (context) => search(unquote(text), context);
+}
+
+function script(name: ProjectScript): Reply {
+  return ({ tools }) => runScript(name, tools);
+}
+
+function failing(message = ""): Reply {
+  const text = `The offline model failed: ${unquote(message) || "as you asked"}`;
+  return () => {
+    throw new ModelFailure({ message: text, errorInfo: "AgentFailed" });
+  };
+}
+
+function counting(digits = ""): Reply | undefined {
+  const to = Math.min(Number(digits.replace(/\D/g, "")), MAX_COUNT);
+  if (to < 1) return undefined;
+  return () => answer(`${Array.from({ length: to }, (_, index) => index + 1).join(" ")}.`);
+}
+
+/** JSON that is given is the answer itself; anything else is a request of its own. */
+function answeringJson(rest = ""): Reply | undefined {
+  const text = unquote(rest);
+  return isJson(text) ? () => answer(text) : replyFor(RULES, rest);
+}
+
+/** Whether a text is a JSON object or array. */
+export function isJson(text: string): boolean {
+  // Expected: a text that is not JSON.
+  try {
+    return typeof JSON.parse(text) === "object";
+  } catch {
+    return false;
+  }
+}
+
+/** Works on the parts of a goal that are requests of their own, or lists the folder if there are none. */
+function planning(goal = "", end?: string): Reply {
+  const parts = goal.split(
+    /\s*(?:[;\n]|,(?! and\b)|,? and then\b|,? then\b|,? and\b(?=\s+[a-z]+ [`\w]))\s*/i,
+  );
+  return (context) => {
+    const stages = parts.flatMap((title): Stage[] => {
+      const reply = replyFor(WORK, title.trim());
+      return reply === undefined ? [] : [{ title, start: () => reply(context) }];
+    });
+    const look = { title: "Look at what is in the folder", start: () => list(undefined, context) };
+    return plan(stages.length === 0 ? [look] : stages.slice(0, MAX_PLAN_STEPS), context, end);
+  };
+}
+
+function* plan(stages: readonly Stage[], { tools }: TaskContext, end: string | undefined): Task {
+  const reports = yield* workThrough(stages, tools);
+  const isDone = reports.every(({ worked }) => worked);
+  return [
+    isDone ? "The plan is done." : "I went through the plan, but not every step worked.",
+    ...reports.map(({ title, text }, index) => `${index + 1}. ${title}: ${text}`),
+    ...(end === undefined ? [] : [end]),
+  ].join("\n\n");
+}
+
+/** `ask me which colour: red, green or blue` offers three options. */
+function asking(rest = ""): Reply {
+  const [asked = "", choices = ""] = rest.split(/:\s*(?=[^:]*$)/);
+  const options = choices.split(/\s*,\s*(?:or\s+)?|\s+or\s+/).map((option) => option.replace(/[.?!]+$/, ""));
+  const question = asked.replace(/[.?!\s]+$/, "") || "what would you like me to do";
+  const shown = `${question.charAt(0).toUpperCase()}${question.slice(1)}?`;
+  return (context) => ask(shown, options.filter(Boolean), context);
+}
+
+function fixing({ request }: TaskContext): Task {
+  const last = describeLastFailure(request.messages);
+  return answer(
+    last === undefined ? ABILITIES : `${last}\n\nI follow fixed rules, so to fix it ${REAL_MODEL}`,
+  );
+}
