@@ -7,18 +7,18 @@ import { environmentIn } from "./codex-sdk.ts";
 import { commandPlace } from "./flint.ts";
 import { asMessage, FLINT } from "./server.ts";
 
-/** Every command is a program of its own that starts another one, on a machine that may be busy. */
+/** Every command starts two processes, on a machine that may be busy. */
 const TEST_MS = 120_000;
 const COUNTED = `${Array.from({ length: 20 }, (_, index) => index + 1).join(" ")}.`;
 
 needs("acpx")(
-  "acpx streams an answer, and a file is written only if its user lets it",
+  "acpx streams an answer, and a file is written only if the user allows it",
   async () => {
     const { run, cwd } = await acpx();
     const streamed = await run(["--format", "json", "exec", "count to 20"]);
     expect(streamed.code).toBe(0);
-    expect(wordsIn(streamed.stdout).length).toBeGreaterThan(5);
-    expect(wordsIn(streamed.stdout).join("")).toBe(COUNTED);
+    expect(chunksIn(streamed.stdout).length).toBeGreaterThan(5);
+    expect(chunksIn(streamed.stdout).join("")).toBe(COUNTED);
 
     const allowed = await run(["--approve-all", "exec", "write `hello` to hello.txt"]);
     expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining("[done] end_turn") });
@@ -34,7 +34,7 @@ needs("acpx")(
 );
 
 needs("acpx")(
-  "a named session of acpx goes on from prompt to prompt, changes its mode, and is cancelled",
+  "a named acpx session continues across prompts, changes its mode and is cancelled",
   async () => {
     const { run, start, cwd } = await acpx();
     const made = await run(["--format", "quiet", "sessions", "new", "--name", "work"]);
@@ -53,7 +53,7 @@ needs("acpx")(
     expect(await readFile(`${cwd}/x.txt`, "utf8")).toBe("x\n");
 
     const long = start(["--format", "json", "prompt", "-s", "work", "count to 100000"]);
-    await long.says("agent_message_chunk");
+    await long.prints("agent_message_chunk");
     expect(await inSession("cancel")).toMatchObject({ stdout: "cancel requested\n" });
     expect((await long.ended).stdout).toContain('"stopReason":"cancelled"');
 
@@ -69,13 +69,13 @@ needs("acpx")(
   TEST_MS,
 );
 
-interface Ran {
+interface CommandResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** The real acpx with the built command as its agent, in folders of its own; nothing may run when the test is over. */
+/** The real acpx with the built command as its agent, in folders of its own. No process may be left after the test. */
 async function acpx() {
   leavesNoProcess();
   const { cwd, home } = await commandPlace();
@@ -83,17 +83,17 @@ async function acpx() {
   const program = [agentProgram("acpx") ?? "acpx", "--agent", `${process.execPath} ${FLINT} acp --offline`];
   const start = (args: readonly string[]) => {
     const child = spawn(node, [...program, "--cwd", cwd, ...args], { cwd, env: environmentIn(home) });
-    return new Started(child);
+    return new RunningCommand(child);
   };
   const run = (args: readonly string[]) => start(args).ended;
-  // What a failed test leaves would otherwise wait for more prompts.
+  // The session of a failed test would otherwise keep waiting for prompts.
   onTestFinished(async () => void (await run(["sessions", "close", "work"])));
   return { cwd, start, run };
 }
 
-/** A command that runs. */
-class Started {
-  readonly ended: Promise<Ran>;
+/** A running command. */
+class RunningCommand {
+  readonly ended: Promise<CommandResult>;
   readonly #child: ChildProcessWithoutNullStreams;
   #stdout = "";
 
@@ -113,20 +113,20 @@ class Started {
     });
   }
 
-  /** Resolves when it has said this; rejects if it ends without. */
-  async says(text: string): Promise<void> {
-    const said = new Promise<void>((resolve) => {
+  /** Resolves once the output contains a text; rejects if the command ends without it. */
+  async prints(text: string): Promise<void> {
+    const printed = new Promise<void>((resolve) => {
       this.#child.stdout.on("data", () => this.#stdout.includes(text) && resolve());
     });
-    const silent = this.ended.then((ran) => {
+    const endedWithout = this.ended.then((ran) => {
       if (!ran.stdout.includes(text)) throw new Error(`It ended without ${text}: ${JSON.stringify(ran)}`);
     });
-    await Promise.race([said, silent]);
+    await Promise.race([printed, endedWithout]);
   }
 }
 
-/** What the agent said, piece by piece as it came. */
-function wordsIn(lines: string): string[] {
+/** The text chunks of the agent, in order. */
+function chunksIn(lines: string): string[] {
   return lines
     .split("\n")
     .filter((line) => line.includes('"agent_message_chunk"'))

@@ -11,15 +11,15 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { commandPlace } from "./flint.ts";
 import { FLINT } from "./server.ts";
 
-interface Place {
+interface Folders {
   readonly cwd: string;
   readonly home: string;
 }
 
 /** The official client with the built command as its agent. */
 async function editor(
-  { cwd, home }: Place,
-  answer: (request: RequestPermissionRequest) => Promise<string>,
+  { cwd, home }: Folders,
+  choose: (request: RequestPermissionRequest) => Promise<string>,
   { name = "e2e", flags = [] }: { readonly name?: string; readonly flags?: readonly string[] } = {},
 ) {
   const env = { PATH: process.env.PATH, HOME: home, LANG: "C.UTF-8", OLLAMA_HOST: "127.0.0.1:9" };
@@ -34,7 +34,7 @@ async function editor(
   const app = client({ name: "e2e" })
     .onNotification("session/update", ({ params }) => void updates.push(params.update))
     .onRequest("session/request_permission", async ({ params }) => {
-      const kind = await answer(params);
+      const kind = await choose(params);
       const option = params.options.find((offered) => offered.kind === kind);
       if (option === undefined) return { outcome: { outcome: "cancelled" } };
       return { outcome: { outcome: "selected", optionId: option.optionId } };
@@ -53,21 +53,30 @@ async function editor(
   return { agent, updates, leave };
 }
 
-const ask = (sessionId: string, text: string) => ({ sessionId, prompt: [{ type: "text" as const, text }] });
+const promptOf = (sessionId: string, text: string) => ({
+  sessionId,
+  prompt: [{ type: "text" as const, text }],
+});
 
-describe("the ACP door of the built command", () => {
-  test("a file is written after a yes, and the session is there in a new process [S3-1, S3-28, S3-29, S3-30, S3-34, S3-41]", async () => {
+describe("flint acp on stdio", () => {
+  test("writes a file once it is allowed, and loads the session in a new process [S3-1, S3-28, S3-29, S3-30, S3-34, S3-41]", async () => {
     const place = await commandPlace();
-    const asked: RequestPermissionRequest[] = [];
+    const permissions: RequestPermissionRequest[] = [];
     const first = await editor(place, async (request) => {
-      asked.push(request);
+      permissions.push(request);
       return "allow_once";
     });
     const { sessionId } = await first.agent.request("session/new", { cwd: place.cwd, mcpServers: [] });
-    const answer = await first.agent.request("session/prompt", ask(sessionId, "write `hello` to hello.txt"));
+    const answer = await first.agent.request(
+      "session/prompt",
+      promptOf(sessionId, "write `hello` to hello.txt"),
+    );
     expect(answer).toMatchObject({ stopReason: "end_turn" });
     expect(await readFile(`${place.cwd}/hello.txt`, "utf8")).toMatch(/^hello/);
-    expect(asked[0]?.toolCall).toMatchObject({ kind: "edit", content: [{ type: "diff", oldText: null }] });
+    expect(permissions[0]?.toolCall).toMatchObject({
+      kind: "edit",
+      content: [{ type: "diff", oldText: null }],
+    });
     expect(await first.leave()).toBe(0);
 
     const second = await editor(place, async () => "reject_once");
@@ -77,12 +86,12 @@ describe("the ACP door of the built command", () => {
     );
     const { sessions } = await second.agent.request("session/list", { cwd: place.cwd });
     expect(sessions).toMatchObject([{ sessionId, cwd: place.cwd }]);
-    await second.agent.request("session/prompt", ask(sessionId, "write `no` to no.txt"));
+    await second.agent.request("session/prompt", promptOf(sessionId, "write `no` to no.txt"));
     await expect(access(`${place.cwd}/no.txt`)).rejects.toMatchObject({ code: "ENOENT" });
     expect(await second.leave()).toBe(0);
   });
 
-  test("a prompt is cancelled while it waits for a yes, and leaves nothing behind [S3-31]", async () => {
+  test("cancels a prompt that waits for permission, and leaves nothing behind [S3-31]", async () => {
     const place = await commandPlace();
     let cancel: (() => void) | undefined;
     const { agent, leave } = await editor(place, async () => {
@@ -91,7 +100,7 @@ describe("the ACP door of the built command", () => {
     });
     const { sessionId } = await agent.request("session/new", { cwd: place.cwd, mcpServers: [] });
     cancel = () => void agent.notify("session/cancel", { sessionId });
-    const answer = await agent.request("session/prompt", ask(sessionId, "write `late` to late.txt"));
+    const answer = await agent.request("session/prompt", promptOf(sessionId, "write `late` to late.txt"));
     expect(answer).toMatchObject({ stopReason: "cancelled" });
     await expect(access(`${place.cwd}/late.txt`)).rejects.toMatchObject({ code: "ENOENT" });
     expect(await leave()).toBe(0);
@@ -101,31 +110,31 @@ describe("the ACP door of the built command", () => {
     ["the configuration", ["config", "set", "acp.auto_resume", "true"], []],
     ["a flag", ["config", "keys"], ["--auto-resume"]],
   ])(
-    "by %s, a new session goes on with the last one of this editor, also in a new process [S3-21]",
+    "continues the last session of an editor in a new process, turned on by %s [S3-21]",
     async (_by, first, flags) => {
       const place = await commandPlace();
       expect(await place.flint(first)).toMatchObject({ code: 0 });
-      const begin = async (name: string, text: string) => {
+      const promptNew = async (name: string, text: string) => {
         const { agent, updates, leave } = await editor(place, async () => "allow_once", { name, flags });
         const { sessionId } = await agent.request("session/new", { cwd: place.cwd, mcpServers: [] });
-        await agent.request("session/prompt", ask(sessionId, text));
-        const told = updates.flatMap((update) =>
+        await agent.request("session/prompt", promptOf(sessionId, text));
+        const history = updates.flatMap((update) =>
           update.sessionUpdate === "user_message_chunk" && update.content.type === "text"
             ? [update.content.text]
             : [],
         );
         expect(await leave()).toBe(0);
-        return { sessionId, told };
+        return { sessionId, history };
       };
-      const { sessionId } = await begin("zed", "hello");
-      expect((await begin("emacs", "hello")).sessionId).not.toBe(sessionId);
-      expect(await begin("zed", "what did I ask before?")).toEqual({ sessionId, told: ["hello"] });
+      const { sessionId } = await promptNew("zed", "hello");
+      expect((await promptNew("emacs", "hello")).sessionId).not.toBe(sessionId);
+      expect(await promptNew("zed", "what did I ask before?")).toEqual({ sessionId, history: ["hello"] });
     },
   );
 
-  test("a login is the agent's own; one that nobody knows is refused with those there are [S3-7]", async () => {
+  test("runs the login command of an agent, and rejects an unknown agent with a list of known ones [S3-7]", async () => {
     const { flint } = await commandPlace();
-    const { code, stderr } = await flint(["acp", "--login", "nobody"]);
+    const { code, stderr } = await flint(["acp", "--login", "unknown"]);
     expect(code).toBe(2);
     expect(stderr).toContain("--login takes claude, codex, opencode, gemini");
     const missing = await flint(["acp", "--login", "codex"], { env: { PATH: "/nowhere" } });

@@ -6,7 +6,6 @@ import { parseParams } from "../shared/parse-params.ts";
 import type { RequestContext } from "../shared/request-context.ts";
 import { capabilitiesV1, capabilitiesV2, NO_CAPABILITIES } from "./capabilities.ts";
 import type { InitializedClient, SharedByClients } from "./client-state.ts";
-import { AcpError, rpcErrorOf } from "./errors.ts";
 import { authenticate, authStatus, logout } from "./login.ts";
 import { Prompts } from "./prompt/prompts.ts";
 import { ACP_REQUESTS, type AcpParams, type AcpRequest, requestsOf, rowOf } from "./requests.ts";
@@ -16,7 +15,7 @@ import { SessionSettings } from "./sessions/settings.ts";
 import { listSessions, sessionStatus, setSessionTitle } from "./sessions/stored-sessions.ts";
 import { V1 } from "./v1/protocol.ts";
 import { V2 } from "./v2/protocol.ts";
-import { ACP_NOTIFICATIONS } from "./vocabulary.ts";
+import { ACP_NOTIFICATIONS, AcpError, rpcErrorOf } from "./vocabulary.ts";
 
 type Handler<Name extends AcpRequest> = (params: AcpParams<Name>, context: RequestContext) => Promise<void>;
 type Handlers = { readonly [Name in AcpRequest]: Handler<Name> };

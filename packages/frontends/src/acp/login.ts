@@ -1,7 +1,7 @@
 import { FlintError } from "@flint/protocol";
 import type { RequestContext } from "../shared/request-context.ts";
-import { AcpError } from "./errors.ts";
 import type { AcpParams } from "./requests.ts";
+import { AcpError } from "./vocabulary.ts";
 
 /** An agent with a login command of its own. */
 export interface Login {

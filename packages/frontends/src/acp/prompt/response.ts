@@ -1,5 +1,5 @@
 import { type FlintError, type TokenUsage, totalTokens as total } from "@flint/protocol";
-import { AcpError } from "../errors.ts";
+import { AcpError } from "../vocabulary.ts";
 import type { InputCallbacks, InputResult } from "./pending-inputs.ts";
 import { stopReasonOf } from "./stop-reason.ts";
 

@@ -1,6 +1,6 @@
 import type { StopReason } from "@agentclientprotocol/sdk";
 import { FlintError, type Turn, type TurnError } from "@flint/protocol";
-import { AcpError } from "../errors.ts";
+import { AcpError } from "../vocabulary.ts";
 
 /** Limits that end a turn without an error: the client gets a stop reason. */
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {

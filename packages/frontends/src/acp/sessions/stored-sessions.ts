@@ -1,8 +1,8 @@
 import { asFlintError, isId, type Params, type Result, type Thread, type Turn } from "@flint/protocol";
 import type { CoreCalls } from "../../shared/core-calls.ts";
 import type { RequestContext } from "../../shared/request-context.ts";
-import { sessionNotFound } from "../errors.ts";
 import type { AcpParams } from "../requests.ts";
+import { sessionNotFound } from "../vocabulary.ts";
 
 /** How many turns are read at once. */
 export const TURNS_PER_PAGE = 100;

@@ -9,7 +9,6 @@ import {
 } from "@flint/protocol";
 import { permissionOptions } from "../asks/permission.ts";
 import { type ClientRequest, choiceOptions, type QuestionAnswer } from "../asks/questions.ts";
-import { rpcErrorOf } from "../errors.ts";
 import { stopReasonOf } from "../prompt/stop-reason.ts";
 import { blocksOf, textBlock } from "../views/content.ts";
 import type { ToolView } from "../views/tool-view.ts";
@@ -20,6 +19,7 @@ import type {
   TextKind,
   UpdateFormat,
 } from "../views/update-format.ts";
+import { rpcErrorOf } from "../vocabulary.ts";
 import { terminalChunk, toolCallFields, toolCallUpdates } from "./tool-calls.ts";
 
 /** The updates of version 2: whole messages replace what the client has, and a session has a state. */

@@ -25,12 +25,12 @@ type EventRow<Type extends EventType> =
   | NotShown;
 
 const NO_UPDATE: NotShown = { notShown: "ACP has no update for it." };
-const BY_SESSION: NotShown = { notShown: "The session reacts to it with a request or with config updates." };
+const AS_CONFIG: NotShown = { notShown: "The session reads its config again and sends what has changed." };
 
 /** How each event is shown. A new row in `EVENTS` needs a row here. */
 const ROWS: { readonly [Type in EventType]: EventRow<Type> } = {
   "thread/started": { notShown: "The response to the request that started it says so." },
-  "thread/settings/updated": BY_SESSION,
+  "thread/settings/updated": AS_CONFIG,
   "thread/name/updated": (context, { data, at }) =>
     shared(context, "name", () => [infoUpdate(data.name, at)]),
   "thread/goal/updated": NO_UPDATE,
@@ -39,7 +39,7 @@ const ROWS: { readonly [Type in EventType]: EventRow<Type> } = {
   "thread/unarchived": NO_UPDATE,
   "thread/deleted": { notShown: "The session is closed; ACP has no update for it." },
   "thread/closed": { notShown: "The thread is loaded again with the next prompt." },
-  "thread/status/changed": { notShown: "Turns and requests say it with states of their own." },
+  "thread/status/changed": { notShown: "The events of turns and requests are sent as states." },
   "thread/session/updated": { notShown: "The agent's own session id is not the client's concern." },
   "thread/reverted": { notShown: "ACP cannot remove what was already shown." },
   "thread/revert/undone": { notShown: "ACP cannot insert into what was already shown." },
@@ -75,7 +75,7 @@ const ROWS: { readonly [Type in EventType]: EventRow<Type> } = {
   warning: (context, { data }) => notice(context, "warning", data.message),
   "model/rerouted": (context, { data: { fromModel, toModel, reason } }) =>
     notice(context, "info", `Switched from ${fromModel} to ${toModel}: ${reason}`),
-  "config/updated": BY_SESSION,
+  "config/updated": AS_CONFIG,
   "extension/notified": NO_UPDATE,
 };
 
@@ -150,7 +150,7 @@ export class Translator {
   translate<Type extends EventType>(event: EventOf<Type>): Translated {
     const row: EventRow<never> = ROWS[event.type];
     if ("notShown" in row) return NOTHING;
-    // Each row is looked up by the type of the event it gets; the union has lost which belongs to which.
+    // The row is looked up by the type of the event that it gets; the union has lost which belong together.
     const translate = row as (context: TranslationContext, event: ThreadEvent) => Translated;
     return translate(this.#context, event);
   }

@@ -3,24 +3,24 @@ import type { Params } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
 import { ListeningPlace } from "./listening-place.ts";
 
-/** A server with a port is started, on a machine that may be busy. */
-const PATIENCE = 60_000;
+/** Starting a listening server may take long on a busy machine. */
+const TEST_MS = 60_000;
 type Server = NonNullable<Params<"thread/start">["mcpServers"]>[number];
-const PROGRAM: Server = { type: "stdio", name: "notes", command: "/bin/notes", args: [], env: {} };
+const STDIO_SERVER: Server = { type: "stdio", name: "notes", command: "/bin/notes", args: [], env: {} };
 
-describe("MCP servers that are programs, from a client of a port", { timeout: PATIENCE }, () => {
-  test("are refused, and the refusal names the flag and the setting", async () => {
+describe("stdio MCP servers of a remote client", { timeout: TEST_MS }, () => {
+  test("are rejected with an error that names the flag and the setting", async () => {
     const client = await clientOf([], "");
-    const refused = client.call("thread/start", { mcpServers: [PROGRAM] });
-    await expect(refused).rejects.toThrow("--allow-remote-mcp (allow_remote_mcp = true)");
+    const rejected = client.call("thread/start", { mcpServers: [STDIO_SERVER] });
+    await expect(rejected).rejects.toThrow("--allow-remote-mcp (allow_remote_mcp = true)");
   });
 
   test.each([
     ["flag", ["--allow-remote-mcp"], ""],
     ["setting", [], "allow_remote_mcp = true\n"],
-  ])("are taken with the %s", async (_by, flags, config) => {
+  ])("are accepted with the %s", async (_by, flags, config) => {
     const client = await clientOf(flags, config);
-    const started = await client.call("thread/start", { mcpServers: [PROGRAM] });
+    const started = await client.call("thread/start", { mcpServers: [STDIO_SERVER] });
     expect(started).toHaveProperty("thread.id");
   });
 });
