@@ -15,7 +15,7 @@ const RECORDINGS = {
 function record(door: keyof typeof RECORDINGS): number {
   const flint = join(ROOT, "packages/cli/bin/flint.cjs");
   const file = join(ROOT, `test/fixtures/${door}-answers.json`);
-  const args = [flint, "conformance", "--door", door, "--offline-model", "--record", file];
+  const args = [flint, "conformance", "--protocol", door, "--offline-model", "--record", file];
   const env = { ...process.env, CODEX_PATH: agentProgram("codex") ?? "codex" };
   const { status } = spawnSync(process.execPath, [...args, "--", ...RECORDINGS[door]], {
     env,

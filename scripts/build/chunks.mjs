@@ -12,7 +12,6 @@ const START = [
 const FIRST_TURN = [
   "packages/cli/src/commands/exec/exec.ts",
   "packages/server/src/embed.ts",
-  "packages/server/src/config/trust-file.ts",
   "packages/server/src/config/workspace-files.ts",
   "packages/host/src/checkpoints/index.ts",
   "packages/host/src/store/index.ts",

@@ -11,8 +11,8 @@ export interface ConfigurationRow {
 export function configurationPage(prose: string, keys: Readonly<Record<string, ConfigurationRow>>): string {
   const rows = Object.entries(keys).map(([name, { takes, doc, inProject }]) => [
     code(name),
-    `${doc} Takes ${takes}.`,
-    inProject ? "yours, project" : "yours",
+    `${doc} Value: ${takes}.`,
+    inProject ? "user, project" : "user",
   ]);
-  return page([GENERATED, prose.trim(), "## Keys", table(["Key", "What it is for", "Where"], rows)]);
+  return page([GENERATED, prose.trim(), "## Keys", table(["Key", "Description", "File"], rows)]);
 }

@@ -8,7 +8,7 @@ import { commandPlace } from "./flint.ts";
 describe("flint threads", () => {
   test("lists, shows, searches, exports, names, forks, archives and deletes", async () => {
     const { flint, cwd } = await commandPlace();
-    expect((await flint(["threads", "list"])).stdout).toContain("There is no thread yet");
+    expect((await flint(["threads", "list"])).stdout).toContain("No threads yet");
     await flint(["exec", "what is in this folder?"]);
     const listed = JSON.parse((await flint(["threads", "list", "--json"])).stdout);
     expect(listed).toHaveLength(1);
@@ -18,10 +18,10 @@ describe("flint threads", () => {
     const shown = await flint(["threads", "show", "last"]);
     expect(shown.stdout).toContain("README.md");
     expect((await flint(["threads", "search", "readme.md"])).stdout).toContain(id);
-    expect((await flint(["threads", "search", "zebra"])).stdout).toContain("Nobody said");
+    expect((await flint(["threads", "search", "zebra"])).stdout).toContain("was not found");
 
-    await flint(["threads", "export", id, "--out", "talk.md"]);
-    expect(await readFile(`${cwd}/talk.md`, "utf8")).toBe(shown.stdout);
+    await flint(["threads", "export", id, "--out", "thread.md"]);
+    expect(await readFile(`${cwd}/thread.md`, "utf8")).toBe(shown.stdout);
     const exported = JSON.parse((await flint(["threads", "export", id, "--format", "json"])).stdout);
     expect(exported.turns[0].status).toBe("completed");
 
@@ -37,7 +37,7 @@ describe("flint threads", () => {
       code: 2,
       stderr: expect.stringContaining("--yes"),
     });
-    expect((await flint(["threads", "delete", fork, "--yes"])).stdout).toContain("deleted");
+    expect((await flint(["threads", "delete", fork, "--yes"])).stdout).toContain("Deleted");
     const gone = await flint(["threads", "show", fork]);
     expect(gone).toMatchObject({ code: 2, stderr: expect.stringContaining("flint threads list") });
   });
@@ -51,15 +51,17 @@ describe("flint threads", () => {
     expect(await readFile(`${cwd}/README.md`, "utf8")).toBe("changed\n");
     const reverted = await flint(["threads", "revert", "last", "--files", "restore"]);
     expect(await readFile(`${cwd}/README.md`, "utf8")).toBe("# Sample\n");
-    expect(reverted.stdout).toMatch(/Take it back: flint threads revert \S+ --undo last\n$/);
-    expect((await flint(["threads", "revert", "last", "--undo", "last"])).stdout).toContain("1 turn is back");
+    expect(reverted.stdout).toMatch(/Undo: flint threads revert \S+ --undo last\n$/);
+    expect((await flint(["threads", "revert", "last", "--undo", "last"])).stdout).toContain(
+      "1 turn restored",
+    );
     expect(await readFile(`${cwd}/README.md`, "utf8")).toBe("changed\n");
     expect(await flint(["threads", "revert", "last", "--undo", "last"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("Nothing was reverted"),
+      stderr: expect.stringContaining("There is no revert to undo"),
     });
     expect((await flint(["threads", "revert", "last", "--undo", "nope"])).stderr).toContain(
-      "--undo last takes the latest one back",
+      "--undo last undoes the latest one",
     );
   });
 
@@ -68,7 +70,7 @@ describe("flint threads", () => {
     await flint(["exec", "--approval", "never", "run `touch made`"]);
     const { stdout } = await flint(["threads", "revert", "last", "--preview"]);
     expect(stdout).toBe(
-      "1 turn would be dropped\nFiles stay as they are; --files restore puts them back too.\n",
+      "1 turn would be undone\nFiles are unchanged; --files restore would restore them too.\n",
     );
   });
 
@@ -77,12 +79,10 @@ describe("flint threads", () => {
     for (let turn = 0; turn < 6; turn += 1) await flint(["exec", `count to ${turn + 2}`]);
     const { code, stderr } = await flint(["exec", "--resume", "0", "hello"]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(
-      /"0" could be any of 6 threads:\n( {2}\S+ {2}just now {2}count to \d\n){5} {2}and 1 more/,
-    );
+    expect(stderr).toMatch(/"0" matches 6 threads:\n( {2}\S+ {2}just now {2}count to \d\n){5} {2}and 1 more/);
     expect(stderr).toContain('Run "flint exec --help"');
     const { stdout } = await flint(["threads", "list", "--here", "--limit", "2"]);
-    expect(stdout).toContain("and more: flint threads list --here --limit 10");
+    expect(stdout).toContain("and more; see flint threads list --here --limit 10");
     expect((await flint(["threads", "show"])).stderr).toContain('Run "flint threads show --help"');
     expect((await flint(["threads", "shwo"])).stderr).toContain('Run "flint threads --help"');
   });
@@ -100,7 +100,7 @@ describe("flint config", () => {
       code: 2,
       stderr: expect.stringContaining('Did you mean "model"?'),
     });
-    expect((await flint(["config", "unset", "model"])).stdout).toContain("model is taken out of");
+    expect((await flint(["config", "unset", "model"])).stdout).toContain("Removed model from");
     expect((await flint(["config", "get", "budget"])).stdout).toBe("budget.turn.tokens = 5000\n");
     expect((await flint(["config", "get"])).stdout).toBe("budget.turn.tokens = 5000\n");
     expect((await flint(["config", "keys"])).stdout).toContain("mcp_servers.*.command");
@@ -110,10 +110,10 @@ describe("flint config", () => {
     const { flint, home } = await commandPlace();
     await flint(["config", "set", "sandbox", "read-only"]);
     const wrong: readonly [string, string, string][] = [
-      ["writable_roots", '["/srv"]', "only go with the sandbox workspace-write"],
-      ["network_access", "true", "only go with the sandbox workspace-write"],
+      ["writable_roots", '["/srv"]', "require the workspace-write sandbox"],
+      ["network_access", "true", "require the workspace-write sandbox"],
       ["providers.lab.api_key_env", "LAB_KEY", "needs a base_url"],
-      ["budget.turn.cost_usd", "-1", "budget.turn.cost_usd takes a number above 0; not -1"],
+      ["budget.turn.cost_usd", "-1", "budget.turn.cost_usd must be a number above 0, not -1"],
     ];
     for (const [key, value, message] of wrong) {
       expect(await flint(["config", "set", key, value])).toMatchObject({
@@ -125,7 +125,7 @@ describe("flint config", () => {
     expect(await readFile(file, "utf8")).toBe('sandbox = "read-only"\n');
     await flint(["config", "set", "sandbox", "workspace-write"]);
     const relative = await flint(["config", "set", "writable_roots", '["cache"]']);
-    expect(relative.stderr).toContain("writable_roots takes absolute folders");
+    expect(relative.stderr).toContain("writable_roots must be absolute folders");
     await flint(["config", "set", "budget.turn.steps", "3"]);
     await flint(["config", "unset", "budget.turn.steps"]);
     expect(await readFile(file, "utf8")).toBe('sandbox = "workspace-write"\n');
@@ -139,15 +139,15 @@ describe("flint config", () => {
     expect((await flint(["config", "get"])).stdout).toBe('model = "flint/offline"\n');
     await flint(["trust", "--yes"]);
     expect((await flint(["config", "get"])).stdout).toBe(
-      'model = "flint/offline"\nbudget.turn.steps = 7  # .flint/config.toml of this folder\n',
+      'model = "flint/offline"\nbudget.turn.steps = 7  # .flint/config.toml in this folder\n',
     );
     expect(await flint(["config", "get", "budget.turn.steps"])).toEqual({
       code: 0,
       stdout: "7\n",
-      stderr: "(from .flint/config.toml of this folder)\n",
+      stderr: "(from .flint/config.toml in this folder)\n",
     });
     expect((await flint(["trust", "--revoke"])).stdout).toBe("No longer trusted: .flint/config.toml.\n");
-    expect((await flint(["trust", "--revoke"])).stdout).toMatch(/^Nothing in .* was trusted\.\n$/);
+    expect((await flint(["trust", "--revoke"])).stdout).toMatch(/^No trusted files in .*\.\n$/);
   });
 
   test("with a fault still lets threads be looked after, and can be put right by the command", async () => {
@@ -157,7 +157,7 @@ describe("flint config", () => {
     await writeFile(`${home}/.config/flint/config.toml`, 'sandbx = "read-only"\ndurability = 5\n');
     const listed = await flint(["threads", "list"]);
     expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining("count to 2") });
-    expect(listed.stderr).toContain("The configuration is left out here");
+    expect(listed.stderr).toContain("Ignoring the configuration here");
     for (const args of [["--help"], ["schema"], ["config", "path"], ["threads", "show", "last"]])
       expect((await flint(args)).code).toBe(0);
     expect((await flint(["config", "set", "durability", "full"])).code).toBe(0);
@@ -254,11 +254,11 @@ describe("flint doctor", () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FIX model .*zebra/m);
     expect(stdout).toMatch(/^FIX dead .*127\.0\.0\.1:9/m);
-    expect(stdout).toMatch(/^FIX keyless .*KEY_THAT_IS_NOT_SET, which is not set/m);
-    expect(stdout).toMatch(/^FIX MCP server +gone: there is no program "no-such-program"/m);
-    expect(stdout).toMatch(/^ok {2}MCP server +web is asked at https:\/\/issues\.example$/m);
+    expect(stdout).toMatch(/^FIX keyless .*KEY_THAT_IS_NOT_SET is not set/m);
+    expect(stdout).toMatch(/^FIX MCP server +gone: command not found: no-such-program/m);
+    expect(stdout).toMatch(/^ok {2}MCP server +web at https:\/\/issues\.example$/m);
     expect(stdout).toMatch(/^- {3}Anthropic/m);
-    expect((await flint(["models"])).stdout).toMatch(/The model for new threads cannot be used\. .*zebra/);
+    expect((await flint(["models"])).stdout).toMatch(/The default model cannot be used: .*zebra/);
     await writeFile(`${home}/.config/flint/config.toml`, 'sandbox = "read-only"\n');
     expect((await flint(["doctor"])).stdout).toMatch(/configuration +1 key in /);
   });
@@ -274,7 +274,7 @@ describe("flint model serve", () => {
     const port = typeof address === "object" && address !== null ? address.port : 0;
     expect(await flint(["model", "serve", "--port", String(port)])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining(`Port ${port} is used by another program.`),
+      stderr: expect.stringContaining(`Port ${port} is already in use.`),
     });
   });
 });
@@ -285,12 +285,12 @@ describe("flint without a home folder", () => {
     const homeless = await flint(["threads", "list"], { env: { HOME: "" } });
     expect(homeless).toMatchObject({
       code: 1,
-      stderr: "flint: There is no home folder. Set HOME, or FLINT_HOME and FLINT_CONFIG.\n",
+      stderr: "flint: No home folder found. Set HOME, or FLINT_HOME and FLINT_CONFIG.\n",
     });
     const env = { HOME: "", FLINT_HOME: `${cwd}/../state`, FLINT_CONFIG: `${cwd}/../config.toml` };
     expect((await flint(["threads", "list"], { env })).code).toBe(0);
     const nowhere = await flint(["threads", "list"], { env: { FLINT_HOME: "/proc/flint" } });
-    expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining("no folder can be made")]);
+    expect([nowhere.code, nowhere.stderr]).toEqual([1, expect.stringContaining("no folder can be created")]);
   });
 });
 

@@ -123,7 +123,7 @@ test(
   async () => {
     const { codex } = await sdkPlace();
     const nobody = "01a1e316-321b-7052-93ed-a40b0e39ea25";
-    await expect(codex().resumeThread(nobody).run("hello")).rejects.toThrow(`There is no thread "${nobody}"`);
+    await expect(codex().resumeThread(nobody).run("hello")).rejects.toThrow(`No thread "${nobody}"`);
   },
   TEST_MS,
 );

@@ -24,19 +24,33 @@ describe("the flint command", () => {
     expect((await flint(["--help"])).stdout).toContain('flint exec "show me what you can do"');
     expect((await flint(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     const wrong: readonly [readonly string[], RegExp][] = [
-      [["exce"], /no command "exce"/],
+      [["exce"], /Unknown command "exce"/],
       [["exec"], /needs a prompt/],
-      [["exec", "--sandbox", "none", "hi"], /--sandbox takes read-only/],
-      [["exec", "--approval", "sometimes", "hi"], /--approval takes never/],
+      [["exec", "--sandbox", "none", "hi"], /--sandbox must be read-only/],
+      [
+        ["exec", "--approval", "sometimes", "hi"],
+        /--approval must be never, unless-trusted, on-request, or always/,
+      ],
       [["serve", "--port", "1"], /--port/],
       [["serve", "--durability", "some"], /full or relaxed/],
       [["serve", "--approval-timeout", "soon"], /number of seconds/],
-      [["schema", "klingon"], /there are flint, harness/],
+      [["schema", "klingon"], /Available: flint, harness/],
     ];
     for (const [args, message] of wrong) {
       const { code, stderr } = await flint(args);
       expect({ args, code, stderr }).toEqual({ args, code: 2, stderr: expect.stringMatching(message) });
     }
+  });
+
+  test("accepts the short forms people know from other tools", async () => {
+    const { flint, cwd } = await commandPlace();
+    expect((await flint(["version"])).stdout).toBe((await flint(["--version"])).stdout);
+    const printed = await flint(["-m", "flint/offline", "-p", "what is in this folder?", "-C", cwd]);
+    expect(printed).toMatchObject({ code: 0, stdout: expect.stringContaining("README.md") });
+    expect((await flint(["threads", "ls"])).stdout).toContain("what is in this folder?");
+    expect((await flint(["threads", "rm", "last", "--yes"])).stdout).toMatch(/^Deleted /);
+    expect((await flint(["rules", "ls"])).code).toBe(0);
+    expect((await flint(["fix the tests"])).stderr).toContain('flint exec "fix the tests"');
   });
 
   test("publishes the protocol as JSON Schema and as TypeScript [S0-93]", async () => {

@@ -64,9 +64,18 @@ async function codexDoor(more: readonly string[]): Promise<Ran> {
   const { path } = await temporaryFolder();
   const token = `${path}/token`;
   await writeFile(token, "a-token-of-forty-three-characters-and-a-bit\n", { mode: 0o600 });
-  const serve = [...SELF, "serve", "--listen", PORT, "--door", "codex", "--alone", "--token-file", token];
+  const serve = [...SELF, "serve", "--listen", PORT, "--protocol", "codex", "--alone", "--token-file", token];
   const compare = ["--compare", recorded("codex-answers.json")];
-  const flags = ["--door", "codex", "--offline-model", "--json", "--token-file", token, ...compare, ...more];
+  const flags = [
+    "--protocol",
+    "codex",
+    "--offline-model",
+    "--json",
+    "--token-file",
+    token,
+    ...compare,
+    ...more,
+  ];
   return conformance([...flags, "--", ...serve]);
 }
 
@@ -80,15 +89,15 @@ function beyond(accepted: readonly RegExp[], found: readonly string[]): string[]
 
 describe("flint conformance on Flint itself", () => {
   test("the Flint door does all that its protocol says, for several clients too", async () => {
-    const serve = [...SELF, "serve", "--listen", "unix:{socket}", "--door", "flint", "--alone"];
-    const ran = await conformance(["--door", "flint", "--offline-model", "--json", "--", ...serve]);
+    const serve = [...SELF, "serve", "--listen", "unix:{socket}", "--protocol", "flint", "--alone"];
+    const ran = await conformance(["--protocol", "flint", "--offline-model", "--json", "--", ...serve]);
     expect(notPassed(ran)).toEqual([]);
     expect(ran.code).toBe(0);
   }, 120_000);
 
   test("the harness door does all that its protocol says", async () => {
     const ran = await conformance([
-      "--door",
+      "--protocol",
       "harness",
       "--offline-model",
       "--json",
@@ -102,8 +111,17 @@ describe("flint conformance on Flint itself", () => {
 
   test("a report reads as sentences under headings, and ends with the numbers", async () => {
     const line = `${process.execPath} ${FLINT} harness`;
-    const ran = await conformance([line, "--door", "harness", "--offline-model", "--only", "unknown method"]);
-    expect(ran.stdout.replace(/\d+\.\d s/, "1.0 s").replace(/^The harness door of .*\n/, "")).toBe(
+    const ran = await conformance([
+      line,
+      "--protocol",
+      "harness",
+      "--offline-model",
+      "--only",
+      "unknown method",
+    ]);
+    expect(
+      ran.stdout.replace(/\d+\.\d s/, "1.0 s").replace(/^Testing .* against the harness protocol\n/, ""),
+    ).toBe(
       "\nHandshake and bad input\n  ok           an unknown method is refused with -32601\n" +
         "\n1 passed, 0 failed, 0 not offered (1.0 s)\n",
     );
@@ -132,7 +150,7 @@ describe("flint conformance on the doors for the clients of others", () => {
   );
 
   test("the ACP door passes every check on stdin and stdout", async () => {
-    const ran = await conformance(["--door", "acp", "--offline-model", "--json", "--", ...SELF, "acp"]);
+    const ran = await conformance(["--protocol", "acp", "--offline-model", "--json", "--", ...SELF, "acp"]);
     expect(notPassed(ran)).toEqual([]);
     expect(ran.code).toBe(0);
   }, 120_000);
@@ -147,7 +165,7 @@ describe("flint conformance on a server that does it wrong", () => {
       'process.stdin.on("data", (data) => { for (const line of String(data).trim().split("\\n")) ' +
         "console.log(JSON.stringify({ id: JSON.parse(line).id, result: { wrong: true } })); });\n",
     );
-    const args = ["--door", "codex", "--timeout", "5", "--only", "second initialize"];
+    const args = ["--protocol", "codex", "--timeout", "5", "--only", "second initialize"];
     const ran = await conformance([...args, "--", process.execPath, server]);
     expect(ran.code).toBe(1);
     expect(ran.stdout).toContain("  FAILED       a second initialize is refused with -32600");
@@ -160,7 +178,7 @@ describe("flint conformance on a server that does it wrong", () => {
     const { path } = await temporaryFolder();
     const token = `${path}/token`;
     await writeFile(token, "a-token-of-forty-three-characters-and-a-bit\n", { mode: 0o600 });
-    const tried = (address: string) => conformance([address, "--door", "codex", "--token-file", token]);
+    const tried = (address: string) => conformance([address, "--protocol", "codex", "--token-file", token]);
     const elsewhere = await tried("ws://flint.invalid:4747");
     expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining("the token in clear") });
     await chmod(token, 0o644);
@@ -169,20 +187,20 @@ describe("flint conformance on a server that does it wrong", () => {
   });
 
   test("a server that is not there, does not start or is not given is one clear error", async () => {
-    const nobody = await conformance(["ws://127.0.0.1:9", "--door", "codex"]);
+    const nobody = await conformance(["ws://127.0.0.1:9", "--protocol", "codex"]);
     expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be reached") });
-    const missing = await conformance(["no-such-program-anywhere", "--door", "acp"]);
+    const missing = await conformance(["no-such-program-anywhere", "--protocol", "acp"]);
     expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining("no-such-program-anywhere") });
-    expect(await conformance(["--door", "codex"])).toMatchObject({
+    expect(await conformance(["--protocol", "codex"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("conformance needs a server"),
     });
-    expect(await conformance(["x", "--door", "front"])).toMatchObject({
+    expect(await conformance(["x", "--protocol", "front"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("flint, harness, codex, acp"),
+      stderr: expect.stringContaining("flint, harness, codex, or acp"),
     });
-    expect(await conformance(["x", "--door", "codex", "--timeout", "soon"])).toMatchObject({ code: 2 });
-    expect(await conformance([...SELF.slice(0, 1), "--door", "codex", "--only", "zebra"])).toMatchObject({
+    expect(await conformance(["x", "--protocol", "codex", "--timeout", "soon"])).toMatchObject({ code: 2 });
+    expect(await conformance([...SELF.slice(0, 1), "--protocol", "codex", "--only", "zebra"])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('"zebra"'),
     });
@@ -196,7 +214,7 @@ describe("flint conformance on real servers", () => {
       const codex = [agentProgram("codex") ?? "codex", "app-server", "--listen", PORT];
       const compare = ["--compare", recorded("codex-answers.json")];
       const ran = await conformance([
-        "--door",
+        "--protocol",
         "codex",
         "--offline-model",
         "--json",
@@ -217,7 +235,7 @@ describe("flint conformance on real servers", () => {
       const compare = ["--compare", recorded("acp-answers.json")];
       const env = { CODEX_PATH: agentProgram("codex") ?? "codex" };
       const ran = await conformance(
-        ["--door", "acp", "--offline-model", "--json", ...compare, "--", agent],
+        ["--protocol", "acp", "--offline-model", "--json", ...compare, "--", agent],
         env,
       );
       expect(notPassed(ran)).toEqual([]);

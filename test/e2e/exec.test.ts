@@ -82,7 +82,7 @@ describe("flint exec in a pipe", () => {
       "turn/started",
     ]);
     const wrong = await exec(workspace, ["--resume", "nope", "hello"]);
-    expect(wrong).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining('no thread "nope"') });
+    expect(wrong).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining('No thread "nope"') });
   });
 
   test("what one run was allowed by its flags is not allowed to the next one", async () => {
@@ -94,7 +94,7 @@ describe("flint exec in a pipe", () => {
     const shy = await exec(workspace, ["-c", "run `touch b`"]);
     expect([shy.code, await readdir(workspace.path)]).toEqual([3, ["a", "notes.txt"]]);
     expect(shy.stderr).toMatch(
-      /^flint: Something was declined\. Nobody is at a terminal .*--approval never\.\n$/,
+      /^flint: Something was declined\. No one was there to approve it\. .*--approval never\.\n$/,
     );
 
     const unconfined = ["-c", "--approval", "always", "--sandbox", "danger-full-access", "--max-steps", "1"];
@@ -113,7 +113,7 @@ describe("flint exec in a pipe", () => {
     };
     expect(await steps(["--max-steps", "1"])).toMatchObject({ status: "failed" });
     const plain = await exec(workspace, ["--max-steps", "1", "run `ls`"]);
-    expect(plain.stdout).toContain("You gave --max-steps 1.");
+    expect(plain.stdout).toContain("Stopped: limit on model calls of 1 (--max-steps) reached.");
     expect(await steps(["-c"])).toMatchObject({ status: "completed" });
     await mkdir(`${workspace.env.HOME}/.config/flint`, { recursive: true });
     await writeFile(`${workspace.env.HOME}/.config/flint/config.toml`, "[budget.turn]\nsteps = 1\n");
@@ -217,9 +217,9 @@ describe("flint exec in a pipe", () => {
       [["--image", "notes.txt", "look"], /notes\.txt is not a picture/],
       [["--output-schema", "notes.txt", "look"], /notes\.txt is not JSON/],
       [["--output-schema", "wrong.json", "look"], /wrong\.json is no JSON Schema: #\/type is "text"/],
-      [["--max-cost", "-1", "look"], /--max-cost takes a number above 0; not "-1"/],
-      [["--max-tokens", "many", "look"], /--max-tokens takes a number/],
-      [["--json", "--quiet", "look"], /exclude each other/],
+      [["--max-cost", "-1", "look"], /--max-cost must be a number above 0, not "-1"/],
+      [["--max-tokens", "many", "look"], /--max-tokens must be a whole number/],
+      [["--json", "--quiet", "look"], /cannot be used together/],
     ];
     for (const [args, message] of wrong) {
       const { code, stdout, stderr } = await exec(workspace, args);

@@ -66,7 +66,7 @@ describe("flint serve --listen", { timeout: PATIENCE }, () => {
     const open = await place.run(["serve", "--listen", "ws://0.0.0.0:0", "--no-token"]);
     expect([open.code, open.err]).toEqual([2, expect.stringContaining("could run commands as you")]);
     expect((await place.run(["serve", "--listen", "4747"])).code).toBe(2);
-    expect((await place.run(["serve", "--door", "kitchen"])).err).toContain("--door takes flint");
+    expect((await place.run(["serve", "--protocol", "kitchen"])).err).toContain("--protocol must be flint");
   });
 
   needs("namespaces")(
@@ -99,7 +99,7 @@ describe("flint serve --listen", { timeout: PATIENCE }, () => {
     const [listening = "", codex = "", warning = ""] = wire.stderr.split("\n");
     const url = /ws:\/\/127\.0\.0\.1:\d+/.exec(listening)?.[0];
     expect(codex).toBe(`codex --remote ${url} --sandbox workspace-write`);
-    expect(warning).toContain("agents and commands with network included, may act as you");
+    expect(warning).toContain("can act as you, including agents and commands with network access");
   });
 
   test("is the only one of its state folder; another one says how to join it", async () => {
@@ -117,13 +117,13 @@ describe("flint connect", { timeout: PATIENCE }, () => {
     const { wire, places } = await place.listening(["--listen", "ws://127.0.0.1:0"]);
     const here = await place.run(["connect"], HELLO);
     expect([here.code, JSON.parse(here.out)]).toEqual([0, expect.objectContaining({ id: 1 })]);
-    const remote = place.wire(["connect", "--door", "flint", "--url", String(places[0])]);
+    const remote = place.wire(["connect", "--protocol", "flint", "--url", String(places[0])]);
     await initialize(remote);
     const threadId = await startThread(remote);
     expect(threadId).not.toBe("");
     wire.kill("SIGTERM");
     expect(await remote.exited).toMatchObject({ code: 1 });
-    expect(remote.stderr).toContain("The server ended the connection.");
+    expect(remote.stderr).toContain("The server closed the connection.");
   });
 
   test("says how to start a server if none runs, also if one was killed", async () => {

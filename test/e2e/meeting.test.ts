@@ -83,7 +83,7 @@ describe("flint connect --start", { timeout: PATIENCE }, () => {
     first.end();
     expect(await first.exited).toMatchObject({ code: 0 });
     expect(statSync(`${place.home}/run/server.log`).mode & 0o777).toBe(0o600);
-    expect(readFileSync(`${place.home}/run/server.log`, "utf8")).toContain("find this server");
+    expect(readFileSync(`${place.home}/run/server.log`, "utf8")).toContain("join this server");
     const second = place.wire(["connect", "--start"]);
     await initialize(second);
     await second.request("thread/attach", { threadId });
@@ -111,8 +111,13 @@ describe("flint connect --start", { timeout: PATIENCE }, () => {
     const url = await place.run(["connect", "--start", "--url", "ws://127.0.0.1:1"]);
     expect([url.code, url.err]).toEqual([2, expect.stringContaining("--url")]);
     const web = await place.run(["connect", "--url", "http://127.0.0.1:1"]);
-    expect([web.code, web.err]).toEqual([2, expect.stringContaining("--url takes ws:// or wss://")]);
-    expect((await place.run(["serve", "--listen", "local", "--alone"])).err).toContain("nobody could come");
+    expect([web.code, web.err]).toEqual([
+      2,
+      expect.stringContaining("--url must start with ws:// or wss://"),
+    ]);
+    expect((await place.run(["serve", "--listen", "local", "--alone"])).err).toContain(
+      "no client could connect",
+    );
   });
 });
 

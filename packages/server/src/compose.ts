@@ -13,7 +13,7 @@ import {
   userConfigPath,
   usersUmask,
 } from "./config/environment.ts";
-import { USUAL_POLICIES } from "./config/policies.ts";
+import { DEFAULT_POLICIES } from "./config/policies.ts";
 import {
   CheckpointsOnDemand,
   SandboxOnDemand,
@@ -74,7 +74,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     mcpServers: options.mcpServers ?? [],
     workspaces: new WorkspacesOnDemand(async () => {
       const { WorkspaceFiles } = await import("./config/workspace-files.ts");
-      const { TrustFile } = await import("./config/trust-file.ts");
+      const { TrustFile } = await import("./config/workspace-files.ts");
       return new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")));
     }, startChoices(options)),
     secrets: [
@@ -85,8 +85,8 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     clock: options.clock ?? SYSTEM_CLOCK,
     cwd: options.cwd ?? process.cwd(),
     model: options.model ?? setting("FLINT_MODEL"),
-    approvalPolicy: options.approvalPolicy ?? USUAL_POLICIES.approvalPolicy,
-    sandboxPolicy: options.sandboxPolicy ?? USUAL_POLICIES.sandboxPolicy,
+    approvalPolicy: options.approvalPolicy ?? DEFAULT_POLICIES.approvalPolicy,
+    sandboxPolicy: options.sandboxPolicy ?? DEFAULT_POLICIES.sandboxPolicy,
     budget: options.budget,
     allowUnconfined: options.allowUnconfined ?? isUnconfined(options),
     home: homeFolder(),

@@ -7,16 +7,30 @@ import { COMMANDS } from "./table.ts";
 
 /** Runs the command that the arguments name, or shows its help. Resolves with its exit code. */
 export async function dispatch(args: readonly string[]): Promise<number> {
-  const [name = "--help", ...rest] = args;
+  const [name = "--help", ...rest] = printing(args) ?? args;
   if (name === "help" && rest.length > 0) return dispatch([...rest, "--help"]);
   if (name === "--help" || name === "-h" || name === "help") return say(overview());
   const found = lookUp(COMMANDS, name, "flint");
   return isGroup(found) ? dispatchInGroup(name, found, rest) : run(name, found, rest);
 }
 
+/** `flint -p "PROMPT"`, with options before or after, is `flint exec "PROMPT"`. */
+function printing(args: readonly string[]): readonly string[] | undefined {
+  if (args[0]?.startsWith("-") !== true) return undefined;
+  const end = args.indexOf("--");
+  const at = args.findIndex((arg, place) => isPrint(arg) && (end === -1 || place < end));
+  return at === -1 ? undefined : ["exec", ...args.toSpliced(at, 1)];
+}
+
+function isPrint(argument: string): boolean {
+  return argument === "-p" || argument === "--print";
+}
+
 async function dispatchInGroup(group: string, found: CommandGroup, args: readonly string[]): Promise<number> {
-  const [name = "--help", ...rest] = args;
-  if (name === "--help" || name === "-h") return say(groupHelp(group, found));
+  const [given = "--help", ...rest] = args;
+  if (given === "--help" || given === "-h") return say(groupHelp(group, found));
+  const { aliases = {} } = found;
+  const name = (Object.hasOwn(aliases, given) ? aliases[given] : undefined) ?? given;
   return run(`${group} ${name}`, lookUp(found.commands, name, `flint ${group}`), rest);
 }
 
@@ -24,7 +38,7 @@ async function run(name: string, command: Command, args: readonly string[]): Pro
   const end = args.indexOf("--");
   const options = end === -1 ? args : args.slice(0, end);
   if (options.includes("--help") || options.includes("-h")) return say(commandHelp(name, command));
-  // Expected: a wrong use. Its own help is where the way out stands.
+  // Expected: a usage error, which is answered with the help of this command.
   try {
     return await command.run(args);
   } catch (thrown) {
@@ -40,8 +54,16 @@ function lookUp<Row extends Command | CommandGroup>(
 ): Row {
   const row = Object.hasOwn(rows, name) ? rows[name] : undefined;
   if (row !== undefined) return row;
-  const known = Object.keys(rows);
+  throw new UsageError(
+    `Unknown command ${JSON.stringify(name)}. ${hintFor(name, Object.keys(rows), where)}`,
+    where,
+  );
+}
+
+/** What was probably meant: a prompt, if there is a space in it, or the most similar command. */
+function hintFor(name: string, known: readonly string[], where: string): string {
+  if (where === "flint" && name.includes(" "))
+    return `To send it as a prompt: flint exec ${JSON.stringify(name)}`;
   const meant = nearest(name, known);
-  const hint = meant === undefined ? `There are: ${known.join(", ")}.` : `Did you mean ${where} ${meant}?`;
-  throw new UsageError(`There is no command ${JSON.stringify(name)}. ${hint}`, where);
+  return meant === undefined ? `Commands: ${known.join(", ")}.` : `Did you mean ${where} ${meant}?`;
 }

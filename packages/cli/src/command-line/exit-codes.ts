@@ -1,19 +1,19 @@
-/** What the exit code of `flint` tells, for every command. */
+/** The exit codes of `flint`, for every command. */
 export const EXIT_CODES = {
-  0: "done",
-  1: "the turn failed or was interrupted, or the command did not work",
-  2: "wrong use",
-  3: "done, but something was declined because nobody could be asked",
-  4: "the answer does not fit --output-schema",
-  130: "interrupted by Ctrl-C",
-  141: "nobody reads the output any more",
-  143: "ended by a signal",
+  0: "success",
+  1: "the turn failed or was interrupted, or the command failed",
+  2: "usage error",
+  3: "completed, but something was declined because no one could approve it",
+  4: "the answer does not match --output-schema",
+  130: "interrupted with Ctrl-C",
+  141: "output pipe closed",
+  143: "terminated by a signal",
 } as const;
 
-/** A number that `flint` exits with. */
+/** A code that `flint` exits with. */
 export type ExitCode = keyof typeof EXIT_CODES;
 
-/** Why a turn was stopped from here: a signal, or the end of the one who read its output. */
+/** Why this program stopped a turn: a signal, or a closed output pipe. */
 export type StopCause = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGPIPE";
 
 const STOP_CODES: Readonly<Record<StopCause, ExitCode>> = {
@@ -23,21 +23,21 @@ const STOP_CODES: Readonly<Record<StopCause, ExitCode>> = {
   SIGPIPE: 141,
 };
 
-/** How a turn ended for the one who ran it. */
-export interface TurnEnding {
+/** How a turn ended. */
+export interface TurnOutcome {
   readonly status: "completed" | "interrupted" | "failed" | "inProgress";
-  /** What made this program stop it, if something did. */
+  /** What made this program stop it, if anything did. */
   readonly cause?: StopCause | undefined;
-  /** Whether something was declined because nobody could be asked. */
-  readonly unasked: boolean;
-  /** Whether the answer is what the schema asks for; undefined without one. */
-  readonly fitsSchema?: boolean | undefined;
+  /** Whether something was declined because no user could be asked. */
+  readonly declinedUnattended: boolean;
+  /** Whether the answer matches the schema; undefined without one. */
+  readonly matchesSchema?: boolean | undefined;
 }
 
 /** The exit code of a turn. A signal weighs most, then the turn itself, then its answer. */
-export function exitCodeOf({ status, cause, unasked, fitsSchema }: TurnEnding): ExitCode {
+export function exitCodeOf({ status, cause, declinedUnattended, matchesSchema }: TurnOutcome): ExitCode {
   if (cause !== undefined && status !== "completed") return STOP_CODES[cause];
   if (status !== "completed") return 1;
-  if (fitsSchema === false) return 4;
-  return unasked ? 3 : 0;
+  if (matchesSchema === false) return 4;
+  return declinedUnattended ? 3 : 0;
 }

@@ -1,13 +1,14 @@
+import { APPROVAL_NAMES, SANDBOX_NAMES } from "@flint/server/config";
 import { FRONTEND_NAMES } from "@flint/server/frontends";
 
-/** An option of a command, in a shape that `parseArgs` of Node takes as it is. */
+/** An option of a command, in the shape that Node's `parseArgs` takes. */
 export interface Flag {
   readonly type: "string" | "boolean";
   readonly short?: string;
   readonly multiple?: boolean;
-  /** What it takes, as help shows it. */
+  /** The placeholder that help shows for its value. */
   readonly takes?: string;
-  /** What can be given, where that is a fixed list. */
+  /** The values it accepts, where that is a fixed list. */
   readonly values?: readonly string[];
   readonly doc: string;
 }
@@ -15,7 +16,7 @@ export interface Flag {
 /** The options of a command by name. */
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** What was given for the options of a command. */
+/** The values given for the options of a command. */
 export type FlagValues<Of extends Flags> = { readonly [Name in keyof Of]?: FlagValue<Of[Name]> | undefined };
 
 type FlagValue<Of extends Flag> = Of extends { readonly multiple: true }
@@ -26,123 +27,135 @@ type FlagValue<Of extends Flag> = Of extends { readonly multiple: true }
 
 /** The option that every command has. */
 export const HELP_FLAG = {
-  help: { type: "boolean", short: "h", doc: "show the help of this command" },
+  help: { type: "boolean", short: "h", doc: "Show help for this command" },
 } as const satisfies Flags;
 
-/** How long a server that was started for somebody who has left stays for the next one, unless told. */
-export const USUAL_IDLE_SECONDS = 600;
+/** How long a background server waits for the next client by default. */
+export const DEFAULT_IDLE_SECONDS = 600;
 
-/** The options that every command with a server of its own takes. */
+const ALONE_FLAG = {
+  alone: {
+    type: "boolean",
+    doc: "Do not join the running server, and do not let other clients join this one",
+  },
+} as const satisfies Flags;
+
+/** The options of every command that runs a server of its own. */
 export const SERVER_FLAGS = {
-  cwd: { type: "string", takes: "DIR", doc: "where to work (default: here)" },
-  model: { type: "string", takes: "MODEL", doc: "such as flint/offline; flint models lists them" },
+  cwd: { type: "string", short: "C", takes: "DIR", doc: "Folder to work in (default: the current one)" },
+  model: {
+    type: "string",
+    short: "m",
+    takes: "MODEL",
+    doc: "Model to use, such as flint/offline; flint models lists them",
+  },
   agent: {
     type: "string",
     takes: "AGENT",
-    doc: "who works: flint, claude, codex, opencode, gemini, goose, one of your configuration, or a command that speaks ACP",
+    doc: "Agent to use: flint, claude, codex, opencode, gemini, goose, one from your configuration, or a command that speaks ACP",
   },
   approval: {
     type: "string",
     takes: "POLICY",
-    values: ["never", "unlessTrusted", "always"],
-    doc: "when to ask: never, unlessTrusted (default), always",
+    values: APPROVAL_NAMES,
+    doc: "When to ask for approval: never, unless-trusted (default), on-request (Codex's name for the default), always",
   },
   sandbox: {
     type: "string",
     takes: "POLICY",
-    values: ["read-only", "workspace-write", "danger-full-access", "external-sandbox"],
-    doc: "what commands may touch: read-only, workspace-write (default), danger-full-access, external-sandbox",
+    values: SANDBOX_NAMES,
+    doc: "What commands may touch: read-only, workspace-write (default), danger-full-access, external-sandbox",
   },
-  offline: { type: "boolean", doc: "use the built-in model, also with another agent: no key, no network" },
-  policy: { type: "string", takes: "FILE", doc: "a policy file that answers approvals when nobody is there" },
+  offline: { type: "boolean", doc: "Use the built-in model: no API key, no network; works with every agent" },
+  policy: { type: "string", takes: "FILE", doc: "Policy file that answers approvals in unattended runs" },
   "allow-unconfined": {
     type: "boolean",
-    doc: "let clients choose never together with a sandbox that holds nothing back",
+    doc: "Let clients turn off approvals and the sandbox at the same time",
   },
   "approval-timeout": {
     type: "string",
     takes: "SECONDS",
-    doc: "an approval nobody answers is declined after this (default: 600)",
+    doc: "Decline an approval that was not answered after this long (default: 600)",
   },
   trace: {
     type: "string",
     takes: "FILE",
-    doc: "keep every line to and from an agent there, for a bug report",
+    doc: "Record every message to and from agents in this file, for a bug report",
   },
   durability: {
     type: "string",
     takes: "LEVEL",
     values: ["full", "relaxed"],
-    doc: "full (default): a completed turn survives a power cut; relaxed: it survives the end of Flint",
+    doc: "full (default): completed turns survive a power failure; relaxed: they survive a crash of Flint",
   },
   ...HELP_FLAG,
 } as const satisfies Flags;
 
-/** Which door a client comes in by. */
-export const DOOR_FLAG = {
-  door: {
+/** The option that chooses a protocol. */
+export const PROTOCOL_FLAG = {
+  protocol: {
     type: "string",
-    takes: "DOOR",
+    takes: "PROTOCOL",
     values: FRONTEND_NAMES,
-    doc: `the protocol: ${FRONTEND_NAMES.join(", ")}`,
+    doc: `Protocol to speak: ${FRONTEND_NAMES.join(", ")}`,
   },
 } as const satisfies Flags;
 
-/** What says where a server takes clients, and whom it lets in. */
+/** The options that say where a server listens and which clients it accepts. */
 export const LISTEN_FLAGS = {
-  stdio: { type: "boolean", doc: "speak on stdin and stdout (the default)" },
+  stdio: { type: "boolean", doc: "Serve one client on stdin and stdout (the default)" },
   listen: {
     type: "string",
     multiple: true,
     takes: "ADDRESS",
-    doc: "take clients there: stdio, local, unix:PATH, ws://HOST:PORT; may be given again",
+    doc: "Listen on stdio, local, unix:PATH or ws://HOST:PORT; may be repeated",
   },
-  ...DOOR_FLAG,
+  ...PROTOCOL_FLAG,
   "token-file": {
     type: "string",
     takes: "FILE",
-    doc: "the token that clients of a port need (default: made once)",
+    doc: "File with the token that WebSocket clients must send (default: created on first use)",
   },
-  "no-token": { type: "boolean", doc: "let in whoever reaches the port; only on this machine" },
+  "no-token": { type: "boolean", doc: "Accept WebSocket clients without a token; loopback addresses only" },
   "allow-origin": {
     type: "string",
     multiple: true,
     takes: "ORIGIN",
-    doc: "let web pages from there connect, such as https://example.org",
+    doc: "Accept connections from web pages of this origin, such as https://example.org",
   },
   "allow-host": {
     type: "string",
     multiple: true,
     takes: "HOST",
-    doc: "a name by which this server is called, such as flint.lan:4747",
+    doc: "Accept this Host header, such as flint.lan:4747",
   },
   "allow-remote-mcp": {
     type: "boolean",
-    doc: "let clients of a port bring MCP servers that are programs: they run here, outside the sandbox",
+    doc: "Let WebSocket clients add MCP servers that are programs; they run here, outside the sandbox",
   },
   "idle-exit": {
     type: "string",
     takes: "SECONDS",
-    doc: "end when no client was there and no turn ran for so long (default: never)",
+    doc: "Exit after this long without a client or a running turn (default: never)",
   },
-  alone: { type: "boolean", doc: "neither join the server that runs already nor let others join this one" },
-  json: { type: "boolean", doc: "say where it listens as one line of JSON each, on stderr" },
+  ...ALONE_FLAG,
+  json: { type: "boolean", doc: "Print each listening address as a line of JSON on stderr" },
 } as const satisfies Flags;
 
-/** What only the command for editors takes. */
+/** The options of `flint acp` besides those of the server. */
 export const ACP_FLAGS = {
   "auto-resume": {
     type: "boolean",
-    doc: "the first new session in a folder goes on with the last one that this editor had there",
+    doc: "Continue this editor's last session in the folder when it opens a new one",
   },
-  login: { type: "string", takes: "AGENT", doc: "log in to an agent in this terminal instead of serving" },
-  alone: { type: "boolean", doc: "neither join the server that runs already nor let others join this one" },
+  login: { type: "string", takes: "AGENT", doc: "Log in to an agent in this terminal instead of serving" },
+  ...ALONE_FLAG,
 } as const satisfies Flags;
 
-/** What lists and reports take. */
+/** The option of commands that can print JSON. */
 export const JSON_FLAG = {
-  json: { type: "boolean", doc: "print JSON" },
+  json: { type: "boolean", doc: "Print JSON" },
 } as const satisfies Flags;
 
-/** The model that is always there. */
+/** The built-in model, which is always available. */
 export const OFFLINE_MODEL = "flint/offline";

@@ -1,54 +1,64 @@
 import { VERSION } from "../version.ts";
-import type { Command, CommandGroup } from "./command.ts";
+import { aliasOf, type Command, type CommandGroup } from "./command.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import type { Flag, Flags } from "./flags.ts";
-import { COMMANDS } from "./table.ts";
+import { SECTIONS } from "./table.ts";
 
-/** What `flint --help` says. */
+/** The text of `flint --help`. */
 export function overview(): string {
-  const commands = Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary] as const);
+  const names = SECTIONS.flatMap(({ commands }) => Object.keys(commands));
+  const left = Math.max(...names.map((name) => name.length)) + 2;
+  const sections = SECTIONS.map(({ title, commands }) => {
+    const rows = Object.entries(commands).map(([name, { summary }]) => [name, summary] as const);
+    return `${title}:\n${listed(rows, left)}`;
+  });
   return `flint ${VERSION}: one harness for every coding agent
 
-${listed(commands)}
+Usage: flint COMMAND [OPTIONS]
+       flint -p "PROMPT" [OPTIONS]      print one answer and exit; the same as flint exec "PROMPT"
+
+${sections.join("\n\n")}
 
 Try:
   flint exec "show me what you can do"
   flint doctor
-  flint exec "run the tests"                 # needs a real model: flint doctor says how to get one
+  flint exec "run the tests"                 # needs a real model; flint doctor shows how to get one
 
-flint COMMAND --help says more about each, with examples.
+Run flint COMMAND --help for options and examples.
 
-Your configuration is in $FLINT_CONFIG, else $XDG_CONFIG_HOME/flint/config.toml, else ~/.config/flint/config.toml;
-flint config keys says what it takes. $FLINT_MODEL is the model of new threads.
-Threads are kept in $FLINT_HOME, else $XDG_STATE_HOME/flint, else ~/.local/state/flint.
-docs/protocol/environment.md has every variable.
+Configuration: $FLINT_CONFIG, or $XDG_CONFIG_HOME/flint/config.toml, or ~/.config/flint/config.toml;
+               flint config keys lists every key. $FLINT_MODEL sets the model of new threads.
+Threads:       $FLINT_HOME, or $XDG_STATE_HOME/flint, or ~/.local/state/flint
+
 Exit codes:
 ${listed(Object.entries(EXIT_CODES))}
 `;
 }
 
-/** What help says about commands under one name. */
-export function groupHelp(name: string, { summary, commands }: CommandGroup): string {
-  const rows = Object.entries(commands).map(
-    ([sub, row]) => [`${sub} ${row.usage}`.trim(), row.summary] as const,
-  );
-  const examples = Object.values(commands).flatMap((command) => command.examples.slice(0, 1));
-  return `flint ${name}: ${summary}\n\n${listed(rows)}\n\n${exampleLines(examples)}`;
+/** The help of commands under one name. */
+export function groupHelp(name: string, group: CommandGroup): string {
+  const rows = Object.entries(group.commands).map(([sub, row]) => {
+    const alias = aliasOf(group, sub);
+    const names = alias === undefined ? sub : `${sub}, ${alias}`;
+    return [`${names} ${row.usage}`.trim(), row.summary] as const;
+  });
+  const examples = Object.values(group.commands).flatMap((command) => command.examples.slice(0, 1));
+  return `${group.summary}\n\nUsage: flint ${name} COMMAND\n\nCommands:\n${listed(rows)}\n\n${exampleLines(examples)}`;
 }
 
-/** What help says about one command. */
+/** The help of one command. */
 export function commandHelp(name: string, { summary, usage, flags, examples, notes = [] }: Command): string {
   const options = listed(Object.entries(flags).map(([flag, row]) => [flagText(flag, row), row.doc] as const));
   const paragraphs = [
-    `flint ${name}: ${summary}`,
-    `Usage: flint ${name}${usage === "" ? "" : ` ${usage}`}${isBare(flags) ? "" : " [OPTIONS]"}`,
+    summary,
+    `Usage: flint ${name}${usage === "" ? "" : ` ${usage}`}${hasOnlyHelp(flags) ? "" : " [OPTIONS]"}`,
     `Options:\n${options}`,
     ...(notes.length === 0 ? [] : [notes.join("\n")]),
   ];
   return `${paragraphs.join("\n\n")}\n\n${exampleLines(examples)}`;
 }
 
-function isBare(flags: Flags): boolean {
+function hasOnlyHelp(flags: Flags): boolean {
   return Object.keys(flags).every((flag) => flag === "help");
 }
 
@@ -63,9 +73,11 @@ function exampleLines(examples: readonly string[]): string {
 
 const WIDTH = 96;
 
-/** Two columns; what is too long for the second goes on below itself. */
-function listed(rows: readonly (readonly [string, string])[]): string {
-  const left = Math.max(...rows.map(([name]) => name.length)) + 2;
+/** Two columns; a long text continues below itself. */
+function listed(
+  rows: readonly (readonly [string, string])[],
+  left = Math.max(...rows.map(([name]) => name.length)) + 2,
+): string {
   return rows
     .map(([name, text]) => {
       const [first = "", ...more] = wrapped(text, WIDTH - left - 2);

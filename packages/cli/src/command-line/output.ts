@@ -1,12 +1,12 @@
 import { visible } from "@flint/view";
 
-/** Prints to stdout; the exit code is that of success. */
+/** Prints to stdout. Returns the exit code for success. */
 export function say(text: string): number {
   process.stdout.write(text);
   return 0;
 }
 
-/** Prints what is wrong to stderr, and gives the exit code. */
+/** Prints a message to stderr. Returns the given exit code. */
 export function complain(message: string, exitCode: number): number {
   process.stderr.write(`flint: ${visible(message)}\n`);
   return exitCode;
@@ -17,7 +17,7 @@ export function sayJson(value: unknown): number {
   return say(`${JSON.stringify(value, undefined, 2)}\n`);
 }
 
-/** Rows as aligned columns. What agents or files said in them is made safe, and the last column may be long. */
+/** Formats rows as aligned columns, with control characters escaped. The last column may have any length. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const safe = rows.map((row) => row.map((cell) => visible(cell).replaceAll("\n", " ")));
   const widths = safe.reduce<number[]>(

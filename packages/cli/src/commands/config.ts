@@ -22,7 +22,7 @@ interface GetArguments extends Positionals {
   readonly values: { readonly json?: boolean | undefined };
 }
 
-/** A key that is set, and the file of the workspace that says it; none for the user's own. */
+/** A key that is set, and the project file that sets it; no path for the user's own file. */
 interface Entry {
   readonly name: string;
   readonly value: unknown;
@@ -30,8 +30,8 @@ interface Entry {
 }
 
 /**
- * `flint config get [KEY]`: what is configured here: the user's own file, and over it what this folder's trusted files
- * say. A key that is not set gives exit code 1.
+ * `flint config get [KEY]`: prints the configuration of the current folder: the user's file, overridden by the folder's
+ * trusted files. The exit code is 1 for a key that is not set.
  */
 export async function getConfig({ values, positionals }: GetArguments): Promise<number> {
   const [key, ...more] = positionals;
@@ -42,31 +42,31 @@ export async function getConfig({ values, positionals }: GetArguments): Promise<
   if (rowNameOf(key.split(".")) === undefined) return sayTable(key, entries, json);
   const found = entries.find(({ name }) => name === key);
   if (found === undefined) return complain(notSet(key), 1);
-  if (found.path !== undefined && !json) process.stderr.write(`(from ${found.path} of this folder)\n`);
+  if (found.path !== undefined && !json) process.stderr.write(`(from ${found.path} in this folder)\n`);
   const { value } = found;
   return json ? sayJson(value) : say(`${typeof value === "string" ? value : JSON.stringify(value)}\n`);
 }
 
-/** Everything that is set below a name; one that is neither a key nor a table is refused. */
+/** Prints every key of a table. Throws if there is no such table. */
 function sayTable(key: string, entries: readonly Entry[], json: boolean): number {
   const path = key.split(".");
   if (namesBelow(path).length === 0) throw new ConfigError(unknownKey(path));
   const below = entries.filter(({ name }) => name.startsWith(`${key}.`));
   if (below.length > 0) return sayEntries(below, json);
-  return complain(`Nothing in ${key} is set. flint config keys lists what there is.`, 1);
+  return complain(`No key of ${key} is set. flint config keys lists them.`, 1);
 }
 
 function sayEntries(entries: readonly Entry[], json: boolean): number {
   if (json) return sayJson(Object.fromEntries(entries.map(({ name, value }) => [name, value])));
   const lines = entries.map(({ name, value, path }) => {
-    const origin = path === undefined ? "" : `  # ${path} of this folder`;
+    const origin = path === undefined ? "" : `  # ${path} in this folder`;
     return `${name} = ${JSON.stringify(value)}${origin}\n`;
   });
   return say(visible(lines.join("")));
 }
 
 function notSet(key: string): string {
-  return `${key} is not set. flint config set ${key} VALUE sets it.`;
+  return `${key} is not set. Set it with flint config set ${key} VALUE.`;
 }
 
 async function entriesHere(): Promise<readonly Entry[]> {
@@ -77,7 +77,7 @@ async function entriesHere(): Promise<readonly Entry[]> {
   return [...new Map<string, Entry>(all).values()];
 }
 
-/** `flint config set KEY VALUE`: a value is JSON where the key takes no text. */
+/** `flint config set KEY VALUE`. The value is parsed as JSON unless the key takes a string. */
 export async function setConfig({ positionals }: Positionals): Promise<number> {
   const [key, text, ...more] = positionals;
   if (key === undefined || text === undefined) {
@@ -87,15 +87,15 @@ export async function setConfig({ positionals }: Positionals): Promise<number> {
   checkName(key);
   const config = userConfig();
   await config.set(key.split("."), typedValue(key, text));
-  return say(`${key} is set in ${config.path}\n`);
+  return say(`Set ${key} in ${config.path}\n`);
 }
 
 /** `flint config unset KEY`. */
 export async function unsetConfig({ positionals }: Positionals): Promise<number> {
   const key = oneArgument("config unset", positionals, "a key");
   const config = userConfig();
-  // Whatever stands in the file can be taken out, also what should not be there.
-  if (await config.unset(key.split("."))) return say(`${key} is taken out of ${config.path}\n`);
+  // Any key of the file can be removed, valid or not.
+  if (await config.unset(key.split("."))) return say(`Removed ${key} from ${config.path}\n`);
   checkName(key);
   return complain(`${key} is not set.`, 1);
 }
@@ -114,8 +114,8 @@ export async function listKeys({ positionals }: Positionals): Promise<number> {
   noArguments("config keys", positionals);
   const rows = CONFIG_NAMES.map((name) => {
     const { takes, doc, inProject } = CONFIG_KEYS[name];
-    const where = inProject ? "" : " Only in your own file.";
-    return `${name}\n    ${doc}${where}\n    Takes ${takes}.\n`;
+    const where = inProject ? "" : " Only in your own configuration file.";
+    return `${name}\n    ${doc}${where}\n    Value: ${takes}.\n`;
   });
   return say(rows.join(""));
 }
@@ -124,19 +124,19 @@ function userConfig(): UserConfig {
   return new UserConfig(userConfigPath());
 }
 
-/** Unknown names get the same words as in the file; a table is not a key. */
+/** Reports an unknown key as the file's parser would; a table is not a key. */
 function checkName(key: string): void {
   if (rowNameOf(key.split(".")) === undefined) throw new ConfigError(unknownKey(key.split(".")));
 }
 
-/** What was typed, as the kind of value that the key takes. */
+/** The argument as the type of value that the key takes. */
 function typedValue(key: string, text: string): unknown {
   const row = rowNameOf(key.split("."));
   if (row !== undefined && CONFIG_KEYS[row].schema.safeParse(text).success) return text;
   try {
     return JSON.parse(text);
   } catch {
-    // Whatever it is, it is checked against the key, and refused in words.
+    // Checked against the schema of the key afterwards, which explains what is wrong.
     return text;
   }
 }

@@ -15,15 +15,15 @@ import {
   tryServer,
 } from "@flint/server/conformance";
 import { inheritedEnvironment } from "@flint/server/environment";
-import { FRONTEND_NAMES, type FrontendName, isFrontendName } from "@flint/server/frontends";
+import { FRONTEND_NAMES, type FrontendName } from "@flint/server/frontends";
 import { readToken } from "@flint/server/listeners";
 import { visible } from "@flint/view";
-import { UsageError } from "../command-line/arguments.ts";
+import { choice, numberOption, UsageError } from "../command-line/arguments.ts";
 import { say, sayJson } from "../command-line/output.ts";
 
 interface ConformanceArguments {
   readonly values: {
-    readonly door?: string | undefined;
+    readonly protocol?: string | undefined;
     readonly json?: boolean | undefined;
     readonly only?: string | undefined;
     readonly cwd?: string | undefined;
@@ -39,13 +39,13 @@ interface ConformanceArguments {
 
 const DEFAULT_SECONDS = "30";
 
-/** `flint conformance`: tries a server by the suite of a door and prints what it does and does not do. */
+/** `flint conformance`: runs the suite of a protocol against a server and prints the result of each check. */
 export async function conformance({ values, positionals }: ConformanceArguments): Promise<number> {
-  const door = doorOf(values.door);
+  const door = protocolOf(values.protocol);
   const words = wordsOf(positionals);
   const label = words.join(" ");
   const progress = new Progress(values.json !== true);
-  if (values.json !== true) say(`The ${door} door of ${visible(label)}\n`);
+  if (values.json !== true) say(`Testing ${visible(label)} against the ${door} protocol\n`);
   const started = Date.now();
   const tell = (finding: Finding): void => progress.tell(finding);
   const tried = await tryServer({ words, door, ...optionsOf(values), tell });
@@ -56,7 +56,7 @@ export async function conformance({ values, positionals }: ConformanceArguments)
   return tally(findings).failed === 0 ? 0 : 1;
 }
 
-/** Keeps what the server said, and holds it against what another one said, as far as that is wanted. */
+/** Records the messages of the server and compares them with a recording, as the options ask. */
 async function held(
   findings: readonly Finding[],
   door: FrontendName,
@@ -83,7 +83,7 @@ function optionsOf(values: ConformanceArguments["values"]): Omit<TryOptions, "wo
   };
 }
 
-/** Prints each check as soon as it is done, under the heading of its group. */
+/** Prints each check when it has run, under the heading of its group. */
 class Progress {
   readonly #wanted: boolean;
   #about = "";
@@ -100,13 +100,12 @@ class Progress {
   }
 }
 
-function doorOf(name: string | undefined): FrontendName {
-  if (name !== undefined && isFrontendName(name)) return name;
-  const given = name === undefined ? "conformance needs" : `There is no door ${JSON.stringify(name)};`;
-  throw new UsageError(`${given} --door with one of ${FRONTEND_NAMES.join(", ")}.`);
+function protocolOf(name: string | undefined): FrontendName {
+  if (name !== undefined) return choice("protocol", name, FRONTEND_NAMES);
+  throw new UsageError(`conformance needs --protocol: ${FRONTEND_NAMES.join(", ")}.`);
 }
 
-/** One argument is an address or a whole command line; several are a program and its arguments. */
+/** A single argument is an address or a command line; several are a program and its arguments. */
 function wordsOf(positionals: readonly string[]): readonly [string, ...string[]] {
   const [first, ...more] = positionals;
   if (first === undefined) {
@@ -122,7 +121,10 @@ function unquoted(word: string): string {
 }
 
 function secondsOf(text = DEFAULT_SECONDS): number {
-  const seconds = Number(text);
-  if (/^\d+(\.\d+)?$/.test(text) && seconds > 0) return seconds;
-  throw new UsageError(`--timeout takes seconds above 0; not ${JSON.stringify(text)}.`);
+  return numberOption(
+    "timeout",
+    text,
+    "a number of seconds above 0",
+    (seconds) => seconds > 0 && seconds < Infinity,
+  );
 }

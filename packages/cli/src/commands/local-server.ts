@@ -1,9 +1,9 @@
 import type { FlintClient } from "@flint/sdk";
 import { embed } from "@flint/server/embed";
-import { type PlacedOptions, type ServerFlagValues, serverOptions } from "../command-line/arguments.ts";
 import { complain } from "../command-line/output.ts";
+import { type PlacedOptions, type ServerFlagValues, serverOptions } from "../command-line/server-options.ts";
 
-/** Does something with a server of this process, as the user configured it, and ends the server. */
+/** Runs something against a server in this process, with the user's configuration, and closes the server. */
 export async function withServer<Value>(
   use: (client: FlintClient) => Promise<Value>,
   values: ServerFlagValues = {},
@@ -11,8 +11,8 @@ export async function withServer<Value>(
   return withOptions(await serverOptions(values), use);
 }
 
-/** As `withServer`, for what only looks after stored things: a configuration with a fault does not stand in the way. */
-export async function withStoredThings<Value>(use: (client: FlintClient) => Promise<Value>): Promise<Value> {
+/** As `withServer`, for commands that only manage stored data: an invalid configuration is reported and ignored. */
+export async function withStoredData<Value>(use: (client: FlintClient) => Promise<Value>): Promise<Value> {
   return withOptions(await tolerantOptions(), use);
 }
 
@@ -21,7 +21,7 @@ async function tolerantOptions(): Promise<PlacedOptions> {
     return await serverOptions({});
   } catch (thrown) {
     if (!(thrown instanceof Error) || thrown.name !== "ConfigError") throw thrown;
-    complain(`${thrown.message}\nThe configuration is left out here; exec needs it put right.`, 0);
+    complain(`${thrown.message}\nIgnoring the configuration here; fix it before you run flint exec.`, 0);
     return { cwd: process.cwd() };
   }
 }

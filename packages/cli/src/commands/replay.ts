@@ -43,13 +43,13 @@ export function replayed(text: string, path: string, values: ReplayArguments["va
   const wanted = records.filter(({ agent }) => values.agent === undefined || agent === values.agent);
   const isTrace = records.length > 0 || faulty.length === 0;
   return {
-    shown: shownAs(wanted, values),
+    shown: format(wanted, values),
     problem: faulty.length === 0 ? undefined : problemOf(path, faulty, isTrace),
     exitCode: isTrace ? 0 : 1,
   };
 }
 
-function shownAs(records: readonly TraceRecord[], values: ReplayArguments["values"]): string {
+function format(records: readonly TraceRecord[], values: ReplayArguments["values"]): string {
   if (values.fixture === true) return fixtureOf(records);
   const shown = named(records);
   if (values.json === true) return `${JSON.stringify(shown, undefined, 2)}\n`;

@@ -1,7 +1,7 @@
 import { describeRule } from "@flint/protocol";
 import { noArguments, oneArgument, UsageError } from "../command-line/arguments.ts";
 import { columns, say, sayJson } from "../command-line/output.ts";
-import { withStoredThings } from "./local-server.ts";
+import { withStoredData } from "./local-server.ts";
 
 interface ListArguments {
   readonly values: { readonly here?: boolean | undefined; readonly json?: boolean | undefined };
@@ -11,29 +11,29 @@ interface ListArguments {
 /** `flint rules list`. */
 export async function listRules({ values, positionals }: ListArguments): Promise<number> {
   noArguments("rules list", positionals);
-  const { data } = await withStoredThings((client) =>
+  const { data } = await withStoredData((client) =>
     client.call("rules/list", values.here === true ? { cwd: process.cwd() } : {}),
   );
   if (values.json === true) return sayJson(data);
-  if (data.length === 0) return say("Nothing is allowed for always; every approval is asked for.\n");
+  if (data.length === 0) return say('No rules. Answer an approval with "always" to add one.\n');
   const rows = data.map((rule) => [rule.id, rule.agent, rule.project, describeRule(rule)]);
   return say(columns([["ID", "AGENT", "FOLDER", "ALLOWED"], ...rows]));
 }
 
-/** `flint rules remove ID`: the whole id, or the beginning of one. */
+/** `flint rules remove ID`, by an id or its prefix. */
 export async function removeRule({
   positionals,
 }: {
   readonly positionals: readonly string[];
 }): Promise<number> {
-  const reference = oneArgument("rules remove", positionals, "the id of a rule; flint rules list shows them");
-  return withStoredThings(async (client) => {
+  const reference = oneArgument("rules remove", positionals, "the id of a rule; see flint rules list");
+  return withStoredData(async (client) => {
     const { data } = await client.call("rules/list", {});
     const [found, ...others] = data.filter((rule) => rule.id.startsWith(reference));
-    if (found === undefined) throw new UsageError(`There is no rule ${JSON.stringify(reference)}.`);
-    if (others.length > 0)
-      throw new UsageError(`Several rules begin with ${reference}; give more of the id.`);
+    if (found === undefined)
+      throw new UsageError(`No rule ${JSON.stringify(reference)}; see flint rules list.`);
+    if (others.length > 0) throw new UsageError(`Several rules start with ${reference}; use a longer id.`);
     await client.call("rules/remove", { id: found.id });
-    return say(`removed ${describeRule(found)}\n`);
+    return say(`Removed: ${describeRule(found)}\n`);
   });
 }

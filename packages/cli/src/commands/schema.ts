@@ -8,13 +8,13 @@ interface SchemaArguments {
   readonly positionals: readonly string[];
 }
 
-/** `flint schema`: the protocol as JSON Schema, or as TypeScript, for people who write clients. */
+/** `flint schema`: prints a protocol as JSON Schema or TypeScript, for authors of clients. */
 export async function schema({ values, positionals }: SchemaArguments): Promise<number> {
   const wanted = positionals[0];
   const schemas: Readonly<Record<string, object>> = jsonSchemas();
   if (wanted !== undefined && !Object.hasOwn(schemas, wanted)) {
     throw new UsageError(
-      `There is no vocabulary ${JSON.stringify(wanted)}; there are ${Object.keys(schemas).join(", ")}.`,
+      `Unknown protocol ${JSON.stringify(wanted)}. Available: ${Object.keys(schemas).join(", ")}.`,
     );
   }
   const chosen = wanted === undefined ? schemas : { [wanted]: schemas[wanted] };

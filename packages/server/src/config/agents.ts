@@ -1,24 +1,23 @@
 import { access, constants } from "node:fs/promises";
-import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { basename, delimiter, isAbsolute, join, resolve } from "node:path";
 import { type AgentProgram, KNOWN_AGENTS, type ProcessSpan } from "@flint/drivers";
-import { agentId } from "./agent-id.ts";
-import type { ConfigValues } from "./config-values.ts";
 import { homeFolder, inheritedEnvironment, setting } from "./environment.ts";
+import type { ConfigValues } from "./parse.ts";
 
-/** An agent that the user named, or that Flint knows by name. */
+/** An agent that Flint knows by name, or that the user configured. */
 export interface ConfiguredAgent {
   readonly id: string;
-  /** The command that starts it, as it is configured or known. */
+  /** The command that starts it, configured or known. */
   readonly command: readonly string[];
-  /** How long one of its processes stays, if the user chose. */
+  /** How long one of its processes lives, if the user configured it. */
   readonly processSpan?: ProcessSpan | undefined;
-  /** Finds its program now. */
+  /** Looks for its program. */
   program(): Promise<AgentProgram | undefined>;
-  /** Whether it is known to have a key or a login. Looks, but reads no secret. */
+  /** Whether it has a key or a login. Does not read either. */
   hasAccess(): Promise<boolean>;
 }
 
-/** Every agent there may be: the known ones, and those of the configuration. */
+/** The known agents and the configured ones, without those that are disabled. */
 export function configuredAgents(config: ConfigValues | undefined): readonly ConfiguredAgent[] {
   const named = config?.names("agents") ?? [];
   const ids = [...new Set([...KNOWN_AGENTS.map(({ id }) => id), ...named])];
@@ -27,7 +26,7 @@ export function configuredAgents(config: ConfigValues | undefined): readonly Con
     .map((id) => configuredAgent(id, config));
 }
 
-/** An agent by the command line that starts it, for one run. Its id is the name of its program. */
+/** An agent given by the command line that starts it, for one run. */
 export function commandAgent(commandLine: string): ConfiguredAgent {
   const command = commandLine.split(/\s+/).filter((word) => word !== "");
   return {
@@ -62,7 +61,7 @@ function configuredAgent(id: string, config: ConfigValues | undefined): Configur
   };
 }
 
-/** Only what is set, by the names that belong to the agent. */
+/** The variables of the environment that belong to an agent. */
 function ownVariables(names: RegExp): Record<string, string> {
   const entries = Object.entries(inheritedEnvironment());
   return Object.fromEntries(
@@ -78,7 +77,7 @@ async function found(
   return path === undefined ? undefined : { command: [path, ...rest], environment };
 }
 
-/** The whole path of a program: as it is given, or from the search path. */
+/** The absolute path of a program, given as a path or looked up in PATH. */
 export async function findProgram(program: string): Promise<string | undefined> {
   if (program === "") return undefined;
   if (program.includes("/")) return (await isExecutable(resolve(program))) ? resolve(program) : undefined;
@@ -101,4 +100,10 @@ function isReadable(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** The id of an agent given by its command line: the name of its program. */
+export function agentId(commandLine: string): string {
+  const [program = "agent"] = commandLine.trim().split(/\s+/);
+  return basename(program).replaceAll(/[^A-Za-z0-9_-]/g, "-");
 }

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { ConfigError, checkValue, isTable, parseDocument } from "./parse.ts";
 
 /**
- * The text of a configuration file with one key set. Comments and order stay; a key that is written in a way that
- * cannot be changed safely is refused.
+ * Sets a key in the text of a configuration file, keeping comments and order. Throws a ConfigError if the key is written
+ * in a form that cannot be edited safely.
  */
 export async function withValue(
   text: string,
@@ -15,15 +15,16 @@ export async function withValue(
   const { stringify } = await import("smol-toml");
   const [name = ""] = path.slice(-1);
   const line = stringify({ [name]: value }).trim();
-  if (line.includes("\n")) throw new ConfigError(`${path.join(".")} has to be written in ${file} by hand.`);
+  if (line.includes("\n"))
+    throw new ConfigError(`${path.join(".")} cannot be set automatically; edit ${file} by hand.`);
   const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
   const table = path.slice(0, -1).join(".");
   const place = placeOf(lines, table, name);
   const next = place.found ? lines.with(place.at, line) : inserted(lines, place, table, line);
-  return proved(`${next.join("\n")}\n`, text, path, value, file);
+  return verified(`${next.join("\n")}\n`, text, path, value, file);
 }
 
-/** The text without a key; undefined if it is not in it. */
+/** Removes a key from the text; undefined if it is not there. */
 export async function withoutKey(
   text: string,
   path: readonly string[],
@@ -33,10 +34,10 @@ export async function withoutKey(
   const place = placeOf(lines, path.slice(0, -1).join("."), path.at(-1) ?? "");
   if (!place.found) return undefined;
   const next = withoutEmptyTable(lines.toSpliced(place.at, 1), place.at - 1);
-  return proved(next.join("\n"), text, path, undefined, file);
+  return verified(next.join("\n"), text, path, undefined, file);
 }
 
-/** Takes away the head of a table with nothing behind it, and the empty lines in front of it. */
+/** Removes the header of an empty table and the blank lines before it. */
 function withoutEmptyTable(lines: readonly string[], end: number): readonly string[] {
   const above = lines.slice(0, end + 1).findLastIndex((line) => line.trim() !== "");
   const below = lines.slice(end + 1).find((line) => line.trim() !== "");
@@ -48,7 +49,7 @@ function withoutEmptyTable(lines: readonly string[], end: number): readonly stri
 
 const TABLE_HEAD = /^\s*\[([^[\]]+)\]\s*(?:#.*)?$/;
 
-/** Where a key stands; if it does not, where its table ends (-1: there is no such table). */
+/** The line of a key, or where its table ends if the key is missing (-1: there is no such table). */
 interface Place {
   readonly found: boolean;
   readonly at: number;
@@ -76,10 +77,10 @@ function inserted(lines: readonly string[], { at }: Place, table: string, line: 
 }
 
 /**
- * The new text, if reading it gives what was there before and the change, and nothing else. What was wrong before may
- * stay wrong: a file with a fault must not keep anybody from putting it right.
+ * Returns the new text if parsing it gives exactly the old document with the change. Problems that were there before may
+ * remain: an invalid file must not keep the user from fixing it.
  */
-async function proved(
+async function verified(
   next: string,
   before: string,
   path: readonly string[],
@@ -88,7 +89,9 @@ async function proved(
 ): Promise<string> {
   const wanted = changed(await parseDocument(before, file), path, value);
   const problem = () =>
-    new ConfigError(`${path.join(".")} stands in ${file} in a way that has to be changed by hand.`);
+    new ConfigError(
+      `${path.join(".")} is written in a form that cannot be edited automatically; edit ${file} by hand.`,
+    );
   const got = await parseDocument(next, file).catch(() => {
     throw problem();
   });
@@ -102,7 +105,7 @@ function changed(document: unknown, [name = "", ...rest]: readonly string[], val
   return next === undefined ? others : { ...others, [name]: next };
 }
 
-/** Tables that say nothing are as good as none. */
+/** Drops empty tables, which mean the same as none. */
 function withoutEmpty(document: unknown): unknown {
   if (!isTable(document)) return document;
   const entries = Object.entries(document).map(([name, value]) => [name, withoutEmpty(value)] as const);

@@ -1,13 +1,13 @@
-import { ApprovalPolicy, SandboxShorthand } from "@flint/protocol";
 import * as z from "zod/mini";
+import { APPROVAL_NAMES, SANDBOX_NAMES } from "./policy-names.ts";
 
-/** A key of the configuration. In its name, `*` stands for a name that the user chooses. */
+/** A key of the configuration. `*` in its name stands for a name that the user chooses. */
 interface ConfigKey<Schema extends z.ZodMiniType = z.ZodMiniType> {
   readonly schema: Schema;
-  /** What it takes, in words. */
+  /** Describes a valid value; completes "must be". */
   readonly takes: string;
   readonly doc: string;
-  /** Whether the file of a project may have it. Addresses and keys never come from a project. */
+  /** Whether a project file may set it. Addresses and keys never come from a project. */
   readonly inProject: boolean;
 }
 
@@ -22,162 +22,159 @@ function key<Schema extends z.ZodMiniType>(
 
 const count = z.int().check(z.minimum(1));
 const amount = z.number().check(z.positive());
-const text = z.string().check(z.minLength(1));
-const texts = z.array(z.string());
+const string = z.string().check(z.minLength(1));
+const strings = z.array(z.string());
 const pairs = z.record(z.string(), z.string());
 const address = z.url({ protocol: /^https?$/ });
 
 const COUNT = "a whole number above 0";
 const AMOUNT = "a number above 0";
-const ADDRESS = "an address that begins with http:// or https://";
-const SANDBOXES = SandboxShorthand.options.filter((name) => /^[a-z-]+$/.test(name));
-const choice = (values: readonly string[]) => values.map((value) => JSON.stringify(value)).join(", ");
+const SECONDS = "a number of seconds above 0";
+const ADDRESS = "an http:// or https:// URL";
+const BOOLEAN = "true or false";
+const STRINGS = "a list of strings";
+const PAIRS = "a table of strings";
+const choice = (values: readonly string[]) =>
+  `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
+
+const DURABILITIES = ["full", "relaxed"] as const;
+const PROCESS_SPANS = ["thread", "turn"] as const;
 
 /** Every key of `config.toml`. Nothing else is accepted. */
 export const CONFIG_KEYS = {
-  model: key(text, "a model id", "The model of new threads.", "user or project"),
+  model: key(string, "a model id", "Model of new threads.", "user or project"),
   approval_policy: key(
-    ApprovalPolicy,
-    choice(ApprovalPolicy.options),
-    "When the user is asked.",
+    z.enum(APPROVAL_NAMES),
+    choice(APPROVAL_NAMES),
+    "When to ask for approval.",
     "user or project",
   ),
-  sandbox: key(
-    z.enum(SANDBOXES as [string, ...string[]]),
-    choice(SANDBOXES),
-    "What commands may touch.",
-    "user or project",
-  ),
+  sandbox: key(z.enum(SANDBOX_NAMES), choice(SANDBOX_NAMES), "What commands may touch.", "user or project"),
   network_access: key(
     z.boolean(),
-    "true or false",
-    "Whether commands in the workspace-write sandbox reach the network.",
+    BOOLEAN,
+    "Whether commands in the workspace-write sandbox can use the network.",
     "user or project",
   ),
   writable_roots: key(
-    texts,
+    strings,
     "a list of absolute folders",
-    "Folders that may be written beside the workspace.",
+    "Folders that commands may write besides the workspace.",
     "user or project",
   ),
   allow_unconfined: key(
     z.boolean(),
-    "true or false",
-    'Lets clients choose "never" together with "danger-full-access".',
+    BOOLEAN,
+    "Let clients turn off approvals and the sandbox at the same time.",
     "user",
   ),
   allow_remote_mcp: key(
     z.boolean(),
-    "true or false",
-    "Lets clients of a port bring MCP servers that are programs; they run here, outside the sandbox.",
+    BOOLEAN,
+    "Let WebSocket clients add MCP servers that are programs; they run here, outside the sandbox.",
     "user",
   ),
   approval_timeout: key(
     amount,
-    "a number of seconds",
-    "An approval nobody answers is declined after this.",
+    SECONDS,
+    "Decline an approval that was not answered after this long.",
     "user",
   ),
-  policy_file: key(text, "a path", "A policy file for unattended runs.", "user"),
+  policy_file: key(string, "a path", "Policy file for unattended runs.", "user"),
   durability: key(
-    z.enum(["full", "relaxed"]),
-    choice(["full", "relaxed"]),
-    "What a completed turn survives: a power cut, or only the end of Flint.",
+    z.enum(DURABILITIES),
+    choice(DURABILITIES),
+    "What completed turns survive: a power failure, or only a crash of Flint.",
     "user",
   ),
-  "budget.turn.tokens": key(count, COUNT, "Tokens that one turn may use.", "user or project"),
-  "budget.turn.cost_usd": key(amount, AMOUNT, "Dollars that one turn may cost.", "user or project"),
-  "budget.turn.seconds": key(amount, AMOUNT, "How long one turn may work.", "user or project"),
-  "budget.turn.steps": key(count, COUNT, "How often one turn may ask the model.", "user or project"),
+  "budget.turn.tokens": key(count, COUNT, "Tokens that a turn may use.", "user or project"),
+  "budget.turn.cost_usd": key(amount, AMOUNT, "US dollars that a turn may cost.", "user or project"),
+  "budget.turn.seconds": key(amount, AMOUNT, "Working time of a turn, in seconds.", "user or project"),
+  "budget.turn.steps": key(count, COUNT, "Model calls that a turn may make.", "user or project"),
   "budget.thread.tokens": key(count, COUNT, "Tokens that a thread may use.", "user or project"),
-  "budget.thread.cost_usd": key(amount, AMOUNT, "Dollars that a thread may cost.", "user or project"),
+  "budget.thread.cost_usd": key(amount, AMOUNT, "US dollars that a thread may cost.", "user or project"),
   "budget.thread.seconds": key(
     amount,
     AMOUNT,
-    "How long the turns of a thread may work together.",
+    "Working time of all turns of a thread, in seconds.",
     "user or project",
   ),
-  "budget.thread.turns": key(count, COUNT, "How many turns a thread may have.", "user or project"),
-  "web.fetch": key(
-    z.boolean(),
-    "true or false",
-    "Lets Flint's own agent read web pages, asked first.",
-    "user",
-  ),
+  "budget.thread.turns": key(count, COUNT, "Turns that a thread may have.", "user or project"),
+  "web.fetch": key(z.boolean(), BOOLEAN, "Let Flint's own agent read web pages, with approval.", "user"),
   "web.search_url": key(
     address,
     ADDRESS,
-    "A search that answers in JSON as SearXNG does; `{query}` stands for the words.",
+    "Search engine that answers in SearXNG's JSON format; `{query}` stands for the query.",
     "user",
   ),
-  "providers.*.base_url": key(address, ADDRESS, "An endpoint that speaks Chat Completions.", "user"),
-  "providers.*.api_key_env": key(text, "the name of a variable", "The variable that holds its key.", "user"),
-  "providers.*.models": key(texts, "a list of names", "Its models, if it should not be asked.", "user"),
+  "providers.*.base_url": key(address, ADDRESS, "Endpoint that speaks Chat Completions.", "user"),
+  "providers.*.api_key_env": key(
+    string,
+    "the name of an environment variable",
+    "Environment variable with its API key.",
+    "user",
+  ),
+  "providers.*.models": key(strings, STRINGS, "Its models, instead of asking the endpoint.", "user"),
   idle_timeout: key(
     amount,
-    "a number of seconds",
-    "A thread nobody uses is put to rest after this, and its agent's process is ended.",
+    SECONDS,
+    "Unload an unused thread, and stop its agent's process, after this long.",
     "user",
   ),
   background_timeout: key(
     amount,
-    "a number of seconds",
-    "What an agent has in the background of a thread nobody uses is ended after this; a day unless told.",
+    SECONDS,
+    "Stop an agent's background work in an unused thread after this long (default: a day).",
     "user",
   ),
   "acp.auto_resume": key(
     z.boolean(),
-    "true or false",
-    "The first new session of an editor in a folder goes on with the last one that it had there.",
+    BOOLEAN,
+    "Continue an editor's last session in a folder when it opens a new one.",
     "user",
   ),
   "agents.*.command": key(
-    texts,
-    "a list: the program and its arguments",
-    "An agent: claude, codex, or any that speaks ACP.",
+    strings,
+    "a list with a program and its arguments",
+    "Command of an agent: claude, codex, or any that speaks ACP.",
     "user",
   ),
   "agents.*.process": key(
-    z.enum(["thread", "turn"]),
-    choice(["thread", "turn"]),
-    "Of claude: one process for as long as a thread is used, or a new one for every turn.",
+    z.enum(PROCESS_SPANS),
+    choice(PROCESS_SPANS),
+    "For claude: one process for as long as a thread is used, or one per turn.",
     "user",
   ),
-  "agents.*.env": key(pairs, "a table of texts", "Variables that only this agent gets.", "user"),
-  "agents.*.enabled": key(z.boolean(), "true or false", "Set to false to leave it out.", "user"),
-  "mcp_servers.*.command": key(text, "a program", "The program of an MCP server.", "user or project"),
-  "mcp_servers.*.args": key(texts, "a list of texts", "Its arguments.", "user or project"),
+  "agents.*.env": key(pairs, PAIRS, "Environment variables for this agent only.", "user"),
+  "agents.*.enabled": key(z.boolean(), BOOLEAN, "Set to false to hide this agent.", "user"),
+  "mcp_servers.*.command": key(string, "a program", "Program of an MCP server.", "user or project"),
+  "mcp_servers.*.args": key(strings, STRINGS, "Its arguments.", "user or project"),
   "mcp_servers.*.env": key(
     pairs,
-    "a table of texts",
-    "Variables for it; in the user's file `{env:NAME}` stands for a variable.",
+    PAIRS,
+    "Its environment variables; in your own file, `{env:NAME}` stands for the value of a variable.",
     "user or project",
   ),
-  "mcp_servers.*.url": key(address, ADDRESS, "The address of an MCP server over HTTP.", "user or project"),
+  "mcp_servers.*.url": key(address, ADDRESS, "URL of an MCP server over HTTP.", "user or project"),
   "mcp_servers.*.headers": key(
     pairs,
-    "a table of texts",
-    "Headers for it; in the user's file `{env:NAME}` stands for a variable.",
+    PAIRS,
+    "Headers for it; in your own file, `{env:NAME}` stands for the value of a variable.",
     "user or project",
   ),
-  "mcp_servers.*.enabled": key(
-    z.boolean(),
-    "true or false",
-    "Set to false to leave it out.",
-    "user or project",
-  ),
+  "mcp_servers.*.enabled": key(z.boolean(), BOOLEAN, "Set to false to disable it.", "user or project"),
 } as const satisfies Record<string, ConfigKey>;
 
 /** The name of a key. */
 export type ConfigName = keyof typeof CONFIG_KEYS;
-/** What a key holds. */
+/** The value of a key. */
 export type ConfigValue<Name extends ConfigName> = z.output<(typeof CONFIG_KEYS)[Name]["schema"]>;
 
-/** All names, in the order of the table. */
-// The keys of a table of ours; Object.keys forgets that.
+/** The names of all keys, in the order of the table. */
+// Object.keys forgets which keys the table has.
 export const CONFIG_NAMES = Object.keys(CONFIG_KEYS) as readonly ConfigName[];
 
-/** The row that a path belongs to. */
+/** The row of the table for a path. */
 export function rowNameOf(path: readonly string[]): ConfigName | undefined {
   return CONFIG_NAMES.find((name) => {
     const parts = name.split(".");
@@ -185,7 +182,7 @@ export function rowNameOf(path: readonly string[]): ConfigName | undefined {
   });
 }
 
-/** The names that may stand at this place of a path, `*` among them where any may. */
+/** The names that may follow a path; `*` among them where any name may. */
 export function namesBelow(path: readonly string[]): readonly string[] {
   const below = CONFIG_NAMES.map((name) => name.split(".")).filter(
     (parts) => parts.length > path.length && path.every((part, place) => fits(parts[place], part)),

@@ -1,32 +1,73 @@
 import type { McpServerConfig } from "@flint/core/ports";
-import type { ConfigValues } from "./config-values.ts";
-import { ConfigError } from "./parse.ts";
+import { CONFIG_KEYS, rowNameOf } from "./keys.ts";
+import { ConfigError, ConfigValues } from "./parse.ts";
 
-/** Puts in what stands for something else in a text, such as the value of a variable. */
-export type FillIn = (text: string) => string;
+/** Replaces placeholders in a string, such as `{env:NAME}`. */
+export type Expand = (text: string) => string;
 
-/** The MCP servers that a configuration names. Throws a ConfigError for one that is neither a program nor an address. */
-export function mcpServersOf(config: ConfigValues, fillIn: FillIn): readonly McpServerConfig[] {
+/** The configured MCP servers. Throws a ConfigError for one that has not exactly one of `command` and `url`. */
+export function mcpServersOf(config: ConfigValues, expand: Expand): readonly McpServerConfig[] {
   return config
     .names("mcp_servers")
     .filter((name) => config.get("mcp_servers.*.enabled", name) !== false)
-    .map((name) => serverOf(config, name, fillIn));
+    .map((name) => serverOf(config, name, expand));
 }
 
-function serverOf(config: ConfigValues, name: string, fillIn: FillIn): McpServerConfig {
+function serverOf(config: ConfigValues, name: string, expand: Expand): McpServerConfig {
   const command = config.get("mcp_servers.*.command", name);
   const url = config.get("mcp_servers.*.url", name);
   if ((command === undefined) === (url === undefined)) {
-    throw new ConfigError(`mcp_servers.${name} needs a command or a url, and not both.`);
+    throw new ConfigError(`mcp_servers.${name} needs either a command or a url.`);
   }
   if (url !== undefined) {
-    return { type: "http", name, url, headers: filled(config.get("mcp_servers.*.headers", name), fillIn) };
+    return { type: "http", name, url, headers: expanded(config.get("mcp_servers.*.headers", name), expand) };
   }
   const args = config.get("mcp_servers.*.args", name) ?? [];
-  const env = filled(config.get("mcp_servers.*.env", name), fillIn);
+  const env = expanded(config.get("mcp_servers.*.env", name), expand);
   return { type: "stdio", name, command: command ?? "", args, env };
 }
 
-function filled(pairs: Readonly<Record<string, string>> = {}, fillIn: FillIn): Record<string, string> {
-  return Object.fromEntries(Object.entries(pairs).map(([name, value]) => [name, fillIn(value)]));
+function expanded(pairs: Readonly<Record<string, string>> = {}, expand: Expand): Record<string, string> {
+  return Object.fromEntries(Object.entries(pairs).map(([name, value]) => [name, expand(value)]));
+}
+
+const FIELDS = ["command", "args", "env", "url", "headers"];
+
+/**
+ * Parses `.mcp.json`, the file that several agents share. Fields that Flint knows are validated like those of its own
+ * configuration; others are ignored.
+ */
+export async function parseMcpFile(text: string, path: string): Promise<ConfigValues> {
+  const servers = serversIn(text, path);
+  const values = new Map<string, unknown>();
+  for (const [name, server] of Object.entries(servers)) {
+    if (!isRecord(server) || name.includes("."))
+      throw new ConfigError(`${path}: ${JSON.stringify(name)} is not a valid server.`);
+    for (const field of FIELDS) {
+      const at = ["mcp_servers", name, field];
+      const row = rowNameOf(at);
+      if (server[field] === undefined || row === undefined) continue;
+      const { schema, takes } = CONFIG_KEYS[row];
+      if (!schema.safeParse(server[field]).success) {
+        throw new ConfigError(`${path}: ${field} of ${name} must be ${takes}.`);
+      }
+      values.set(at.join("."), server[field]);
+    }
+  }
+  return new ConfigValues(values);
+}
+
+function serversIn(text: string, path: string): Record<string, unknown> {
+  try {
+    const document: unknown = JSON.parse(text);
+    const servers = isRecord(document) ? document.mcpServers : undefined;
+    if (isRecord(servers)) return servers;
+  } catch {
+    throw new ConfigError(`${path} is not JSON.`);
+  }
+  throw new ConfigError(`${path} has no mcpServers.`);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

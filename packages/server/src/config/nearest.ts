@@ -1,4 +1,4 @@
-/** The known name that somebody most likely meant; undefined if none is close. */
+/** The most similar known name; undefined if none is similar enough. */
 export function nearest(given: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map((name) => ({ name, distance: distance(given.toLowerCase(), name.toLowerCase()) }))
@@ -9,7 +9,7 @@ export function nearest(given: string, known: readonly string[]): string | undef
     : undefined;
 }
 
-/** How many letters have to be changed, added, left out or swapped with their neighbour. */
+/** The edit distance: letters changed, added, removed or swapped with their neighbour. */
 function distance(left: string, right: string): number {
   let before: number[] = [];
   let row = Array.from({ length: right.length + 1 }, (_, place) => place);

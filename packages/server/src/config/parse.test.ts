@@ -4,7 +4,7 @@ import { ConfigError, parseConfig } from "./parse.ts";
 
 const GOOD = `
 model = "flint/offline"           # a comment
-approval_policy = "unlessTrusted"
+approval_policy = "unless-trusted"
 sandbox = "workspace-write"
 network_access = true
 writable_roots = ["/srv/cache"]
@@ -31,7 +31,7 @@ async function problems(text: string, level: "user" | "project" = "user"): Promi
 }
 
 describe("a configuration file", () => {
-  test("gives every key that it sets, by its full name", async () => {
+  test("gives every key by its full name", async () => {
     const config = await parseConfig(GOOD, "config.toml", "user");
     expect(config.get("model")).toBe("flint/offline");
     expect(config.get("budget.turn.cost_usd")).toBe(0.5);
@@ -41,29 +41,31 @@ describe("a configuration file", () => {
     expect(config.get("durability")).toBeUndefined();
   });
 
-  test("names the line, the key and what was likely meant", async () => {
+  test("names the line, the key and what was probably meant", async () => {
     expect(await problems('\nmodle = "x"\n')).toBe(
       'config.toml line 2: unknown key "modle". Did you mean "model"?',
     );
     expect(await problems("[budget.turn]\ntokns = 3\n")).toContain('Did you mean "tokens"?');
     expect(await problems("[telemetry]\non = true\n")).toContain(
-      'unknown key "telemetry". Known here: model,',
+      'unknown key "telemetry". Keys here: model,',
     );
   });
 
-  test("names what a key takes when it holds something else", async () => {
+  test("says what a key takes when its value is invalid", async () => {
     expect(await problems('approval_policy = "sometimes"\n')).toBe(
-      'config.toml line 1: approval_policy takes "never", "unlessTrusted", "always"; not "sometimes".',
+      'config.toml line 1: approval_policy must be one of "never", "unless-trusted", "on-request", "always", not "sometimes".',
     );
-    expect(await problems("[budget.turn]\ntokens = -1\n")).toContain("takes a whole number above 0; not -1");
+    expect(await problems("[budget.turn]\ntokens = -1\n")).toContain(
+      "must be a whole number above 0, not -1",
+    );
     expect(await problems('[providers.x]\nbase_url = "ftp://x"\n')).toContain("http:// or https://");
   });
 
-  test("tells all its faults at once", async () => {
+  test("reports all its problems at once", async () => {
     expect((await problems('modle = "x"\nsandbox = "open"\n')).split("\n")).toHaveLength(2);
   });
 
-  test("says where it stops being TOML", async () => {
+  test("names the line of a syntax error", async () => {
     expect(await problems('model = "x"\nsandbox = \n')).toMatch(/^config\.toml line 2: /);
   });
 
@@ -80,7 +82,7 @@ describe("a configuration file", () => {
   });
 });
 
-test("every key has words for what it takes and what it is for", async () => {
+test("every key has a description and says what it takes", async () => {
   const { CONFIG_KEYS } = await import("./keys.ts");
   for (const name of CONFIG_NAMES) {
     expect(CONFIG_KEYS[name].takes).not.toBe("");

@@ -1,21 +1,20 @@
-import { ConfigValues } from "./config-values.ts";
-import { CONFIG_KEYS, namesBelow, rowNameOf } from "./keys.ts";
+import { CONFIG_KEYS, type ConfigName, type ConfigValue, namesBelow, rowNameOf } from "./keys.ts";
 import { nearest } from "./nearest.ts";
 
-/** What is wrong with a configuration file, every fault on a line of its own. */
+/** An invalid configuration: one line for each problem. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** Whose file it is. A project may not set everything that a user may. */
+/** Whose file it is. A project cannot set every key. */
 export type ConfigLevel = "user" | "project";
 
-/** Reads the text of a configuration file. Throws a ConfigError that names file, line, key and the way out. */
+/** Parses a configuration file. Throws a ConfigError that names file, line and key, and what to write instead. */
 export async function parseConfig(text: string, path: string, level: ConfigLevel): Promise<ConfigValues> {
   return checked(await parseDocument(text, path), text, path, level);
 }
 
-/** The text as a document, with nothing checked but that it is TOML. Throws a ConfigError that names file and line. */
+/** Parses TOML without checking keys or values. Throws a ConfigError that names file and line. */
 export async function parseDocument(text: string, path: string): Promise<Record<string, unknown>> {
   const { parse, TomlError } = await import("smol-toml");
   try {
@@ -27,13 +26,13 @@ export async function parseDocument(text: string, path: string): Promise<Record<
   }
 }
 
-/** Checks one value for a key that a person wrote. Throws a ConfigError. */
+/** Throws a ConfigError if a key is unknown or its value invalid. */
 export function checkValue(path: readonly string[], value: unknown, level: ConfigLevel): void {
   const problem = problemOf(path, value, level);
   if (problem !== undefined) throw new ConfigError(problem);
 }
 
-/** What a document says that can be used, and what is wrong with the rest. */
+/** The valid values of a document, and the problems with the others. */
 export interface CheckedDocument {
   readonly values: ConfigValues;
   readonly problems: readonly { readonly at: readonly string[]; readonly problem: string }[];
@@ -67,15 +66,14 @@ function problemOf(path: readonly string[], value: unknown, level: ConfigLevel):
   const name = path.join(".");
   const row = rowNameOf(path);
   if (row === undefined) return unknownKey(path);
-  if (path.some((part) => part.includes(".")))
-    return `${JSON.stringify(name)}: a name cannot have a dot in it.`;
+  if (path.some((part) => part.includes("."))) return `${JSON.stringify(name)}: a name cannot contain a dot.`;
   const { schema, takes, inProject } = CONFIG_KEYS[row];
-  if (!schema.safeParse(value).success) return `${name} takes ${takes}; not ${JSON.stringify(value)}.`;
+  if (!schema.safeParse(value).success) return `${name} must be ${takes}, not ${JSON.stringify(value)}.`;
   if (level === "project" && !inProject) return `${name} can only be set in your own configuration file.`;
   return undefined;
 }
 
-/** What to say about a key that does not exist. */
+/** The message for a key that does not exist, with the one that was probably meant. */
 export function unknownKey(path: readonly string[]): string {
   const name = path.join(".");
   for (let depth = 0; depth < path.length; depth += 1) {
@@ -84,13 +82,13 @@ export function unknownKey(path: readonly string[]): string {
     if (known.includes(part) || known.includes("*")) continue;
     const meant = nearest(part, known);
     const hint =
-      meant === undefined ? `Known here: ${known.join(", ")}` : `Did you mean ${JSON.stringify(meant)}?`;
-    return `unknown key ${JSON.stringify(name)}. ${meant === undefined ? `${hint}.` : hint}`;
+      meant === undefined ? `Keys here: ${known.join(", ")}.` : `Did you mean ${JSON.stringify(meant)}?`;
+    return `unknown key ${JSON.stringify(name)}. ${hint}`;
   }
-  return `${name} is a table, not a value. Known in it: ${namesBelow(path).join(", ")}.`;
+  return `${name} is a table, not a value. Its keys: ${namesBelow(path).join(", ")}.`;
 }
 
-/** Where a key stands, as far as it can be found by its name. */
+/** The line of a key, as far as it can be found by its name. */
 function lineOf(text: string, path: readonly string[]): string {
   const last = path.at(-1) ?? "";
   const lines = text.split("\n");
@@ -103,7 +101,34 @@ function lineOf(text: string, path: readonly string[]): string {
   return place === -1 ? "" : ` line ${place + 1}`;
 }
 
-/** Whether a value has names of its own in it. */
+/** Whether a value is a TOML table. */
 export function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+/** The validated values of one or more configuration files. */
+export class ConfigValues {
+  readonly #values: ReadonlyMap<string, unknown>;
+
+  constructor(values: ReadonlyMap<string, unknown> = new Map()) {
+    this.#values = values;
+  }
+
+  /** The value of a key; `named` replaces the `*` in it. */
+  get<Name extends ConfigName>(name: Name, named = ""): ConfigValue<Name> | undefined {
+    const value = this.#values.get(name.replace("*", () => named));
+    // Every value was validated against the schema of its row.
+    return value as ConfigValue<Name> | undefined;
+  }
+
+  /** The names that the user chose in a table, such as those of the MCP servers. */
+  names(table: "agents" | "mcp_servers" | "providers"): readonly string[] {
+    const keys = [...this.#values.keys()].filter((key) => key.startsWith(`${table}.`));
+    return [...new Set(keys.map((key) => key.slice(table.length + 1, key.lastIndexOf("."))))];
+  }
+
+  /** Every key that is set, with its value. */
+  entries(): readonly (readonly [string, unknown])[] {
+    return [...this.#values];
+  }
 }

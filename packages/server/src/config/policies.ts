@@ -1,14 +1,8 @@
-import {
-  type ApprovalPolicy,
-  type Budget,
-  type SandboxPolicy,
-  SandboxShorthand,
-  sandboxPolicyOf,
-} from "@flint/protocol";
-import type { ConfigValues } from "./config-values.ts";
-import { ConfigError } from "./parse.ts";
+import type { ApprovalPolicy, Budget, SandboxPolicy } from "@flint/protocol";
+import { ConfigError, type ConfigValues } from "./parse.ts";
+import { approvalPolicyNamed, sandboxPolicyNamed } from "./policy-names.ts";
 
-/** What a configuration says about new threads. */
+/** The settings of new threads in a configuration. */
 export interface ConfiguredPolicies {
   readonly model?: string;
   readonly approvalPolicy?: ApprovalPolicy;
@@ -16,21 +10,21 @@ export interface ConfiguredPolicies {
   readonly budget?: Budget;
 }
 
-/** What holds where nobody says anything. */
-export const USUAL_POLICIES = {
+/** The policies of a thread without any configuration. */
+export const DEFAULT_POLICIES = {
   approvalPolicy: "unlessTrusted",
   sandboxPolicy: { type: "workspaceWrite" },
 } as const satisfies ConfiguredPolicies;
 
-/** The model, the policies and the limits that a configuration names. Throws a ConfigError for values that do not go together. */
+/** The model, policies and budget of a configuration. Throws a ConfigError for values that contradict each other. */
 export function policiesOf(config: ConfigValues): ConfiguredPolicies {
   const model = config.get("model");
-  const approvalPolicy = config.get("approval_policy");
+  const approval = config.get("approval_policy");
   const sandboxPolicy = sandboxOf(config);
   const budget = budgetOf(config);
   return {
     ...(model === undefined ? {} : { model }),
-    ...(approvalPolicy === undefined ? {} : { approvalPolicy }),
+    ...(approval === undefined ? {} : { approvalPolicy: approvalPolicyNamed(approval) }),
     ...(sandboxPolicy === undefined ? {} : { sandboxPolicy }),
     ...(budget === undefined ? {} : { budget }),
   };
@@ -42,14 +36,14 @@ function sandboxOf(config: ConfigValues): SandboxPolicy | undefined {
   const writableRoots = config.get("writable_roots");
   const refined = networkAccess !== undefined || writableRoots !== undefined;
   if (name === undefined && !refined) return undefined;
-  const policy = sandboxPolicyOf(SandboxShorthand.parse(name ?? "workspace-write"));
+  const policy = sandboxPolicyNamed(name ?? "workspace-write");
   if (!refined) return policy;
   if (policy.type !== "workspaceWrite") {
-    throw new ConfigError("network_access and writable_roots only go with the sandbox workspace-write.");
+    throw new ConfigError("network_access and writable_roots require the workspace-write sandbox.");
   }
   const relative = writableRoots?.find((root) => !root.startsWith("/"));
   if (relative !== undefined)
-    throw new ConfigError(`writable_roots takes absolute folders; not ${relative}.`);
+    throw new ConfigError(`writable_roots must be absolute folders, not ${relative}.`);
   return {
     ...policy,
     ...(networkAccess === undefined ? {} : { networkAccess }),
@@ -75,9 +69,9 @@ function budgetOf(config: ConfigValues): Budget | undefined {
     : { ...(turn === undefined ? {} : { turn }), ...(thread === undefined ? {} : { thread }) };
 }
 
-/** The amounts that are set; undefined if none is. */
+/** The amounts that are set; undefined if there are none. */
 function present<Amounts extends Record<string, number | undefined>>(amounts: Amounts) {
   const set = Object.entries(amounts).filter(([, amount]) => amount !== undefined);
-  // Only what was undefined is gone.
+  // Only undefined amounts were removed.
   return set.length === 0 ? undefined : (Object.fromEntries(set) as { [Name in keyof Amounts]?: number });
 }

@@ -1,13 +1,12 @@
 import type { NativeOptions } from "@flint/drivers";
 import type { ServerOptions } from "../server-options.ts";
 import { VERSION } from "../version.ts";
-import type { ConfigValues } from "./config-values.ts";
 import { setting, variable } from "./environment.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
-import { ConfigError } from "./parse.ts";
+import { ConfigError, type ConfigValues } from "./parse.ts";
 import { policiesOf } from "./policies.ts";
 
-/** The server that a user's configuration asks for. Throws a ConfigError for what cannot be meant. */
+/** The server options of a user's configuration. Throws a ConfigError for values that contradict each other. */
 export function configuredOptions(config: ConfigValues): ServerOptions {
   return {
     ...policiesOf(config),
@@ -18,12 +17,12 @@ export function configuredOptions(config: ConfigValues): ServerOptions {
     backgroundMs: secondsOf(config.get("background_timeout")),
     autoResume: config.get("acp.auto_resume"),
     approvalTimeoutMs: secondsOf(config.get("approval_timeout")),
-    mcpServers: mcpServersOf(config, fillIn),
+    mcpServers: mcpServersOf(config, expand),
     native: nativeOptions(config),
   };
 }
 
-/** What Flint's own agent may use: from the environment, and from the user's configuration if there is one. */
+/** The options of Flint's own agent, from the environment and the user's configuration. */
 export function nativeOptions(config?: ConfigValues): NativeOptions {
   const modelUrl = setting("FLINT_MODEL_URL");
   const custom =
@@ -57,11 +56,10 @@ function endpoint(apiKey: string | undefined, baseUrl: string | undefined) {
   return apiKey === undefined ? undefined : { apiKey, baseUrl };
 }
 
-/** Ollama's own variable may leave out the scheme and the port, and may name the address that means all. */
+/** OLLAMA_HOST may omit the scheme and the port, and may be the wildcard address. */
 function ollamaAddress(host = "127.0.0.1:11434"): string {
   const url = URL.canParse(withScheme(host)) ? new URL(withScheme(host)) : undefined;
-  if (url === undefined)
-    throw new ConfigError(`OLLAMA_HOST is no address: ${host}. It takes HOST:PORT or a URL.`);
+  if (url === undefined) throw new ConfigError(`OLLAMA_HOST must be HOST:PORT or a URL, not ${host}.`);
   if (url.port === "" && !host.includes("://")) url.port = "11434";
   if (url.hostname === "0.0.0.0") url.hostname = "127.0.0.1";
   return url.origin;
@@ -71,13 +69,13 @@ function withScheme(host: string): string {
   return host.includes("://") ? host : `http://${host}`;
 }
 
-/** Providers that Flint knows itself. */
-const TAKEN_NAMES = ["anthropic", "custom", "offline", "ollama", "openai"];
+/** The names of Flint's own providers. */
+const RESERVED_NAMES = ["anthropic", "custom", "offline", "ollama", "openai"];
 
 function providersOf(config: ConfigValues) {
   return config.names("providers").map((name) => {
-    if (TAKEN_NAMES.includes(name))
-      throw new ConfigError(`providers.${name}: that name is taken; choose another.`);
+    if (RESERVED_NAMES.includes(name))
+      throw new ConfigError(`providers.${name}: this name is reserved; choose another.`);
     const baseUrl = config.get("providers.*.base_url", name);
     if (baseUrl === undefined) throw new ConfigError(`providers.${name} needs a base_url.`);
     const keyName = config.get("providers.*.api_key_env", name);
@@ -86,13 +84,13 @@ function providersOf(config: ConfigValues) {
   });
 }
 
-/** `{env:NAME}` in a text of the user's own file stands for the value of a variable. */
-function fillIn(text: string): string {
+/** Replaces `{env:NAME}` with the value of the variable. */
+function expand(text: string): string {
   return text.replaceAll(/\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
     const value = variable(name);
     if (value !== undefined) return value;
     throw new ConfigError(
-      `The variable ${name}, which an MCP server of your configuration uses, is not set.`,
+      `Environment variable ${name} is not set; an MCP server in your configuration uses it.`,
     );
   });
 }

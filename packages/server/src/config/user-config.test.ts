@@ -45,7 +45,7 @@ describe("the user's configuration file", () => {
 
   test("refuses a value that the key does not take, and stays as it was", async () => {
     const { config, text } = await configWith('model = "a"\n');
-    await expect(config.set(["sandbox"], "open")).rejects.toThrow("sandbox takes");
+    await expect(config.set(["sandbox"], "open")).rejects.toThrow("sandbox must be");
     await expect(config.set(["modle"], "x")).rejects.toThrow('Did you mean "model"?');
     expect(await text()).toBe('model = "a"\n');
   });

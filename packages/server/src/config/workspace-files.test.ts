@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { mkdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { readdirSync, statSync } from "node:fs";
+import { mkdir, rm, rmdir, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { TrustFile } from "./trust-file.ts";
-import { WorkspaceFiles } from "./workspace-files.ts";
+import { TrustFile, WorkspaceFiles } from "./workspace-files.ts";
 
 const CONFIG = 'model = "flint/offline"\napproval_policy = "never"\n';
 const MCP = JSON.stringify({ mcpServers: { evil: { command: "/bin/evil", args: ["x"], other: 1 } } });
@@ -56,9 +56,9 @@ describe("the files of a workspace", () => {
   test("cannot be trusted by a hash that is not theirs [P35]", async () => {
     const { cwd, workspaces } = await workspace({ ".mcp.json": MCP });
     const swapped = workspaces.trust(cwd, [{ path: ".mcp.json", sha256: hash("something else") }]);
-    await expect(swapped).rejects.toThrow("not as it was shown");
+    await expect(swapped).rejects.toThrow("has changed or is missing");
     const elsewhere = workspaces.trust(cwd, [{ path: "../other", sha256: hash(MCP) }]);
-    await expect(elsewhere).rejects.toThrow("is not there");
+    await expect(elsewhere).rejects.toThrow("has changed or is missing");
     expect((await workspaces.files(cwd))[0]?.trusted).toBe(false);
   });
 
@@ -106,4 +106,28 @@ describe("the files of a workspace", () => {
       { type: "http", name: "a", url: "http://x.example", headers: { k: "{env:HOME}" } },
     ]);
   });
+});
+
+test("trust that is given and taken at the same time is all kept, in a private file and no other", async () => {
+  const folder = await temporaryFolder();
+  const file = new TrustFile(folder.join("trust.json"));
+  await file.change(new Map([["old", "1"]]));
+  const given = Array.from({ length: 20 }, (_, at) => file.change(new Map([[`path-${at}`, `hash-${at}`]])));
+  await Promise.all([...given, file.change(new Map([["old", undefined]]))]);
+  const trusted = await file.read();
+  expect(trusted.size).toBe(20);
+  expect(trusted.get("path-7")).toBe("hash-7");
+  expect(readdirSync(folder.path)).toEqual(["trust.json"]);
+  expect(statSync(folder.join("trust.json")).mode & 0o777).toBe(0o600);
+});
+
+test("a change that cannot be written is said, and the next one is made all the same", async () => {
+  const folder = await temporaryFolder();
+  await mkdir(folder.join("trust.json"));
+  const file = new TrustFile(folder.join("trust.json"));
+  await expect(file.change(new Map([["a", "1"]]))).rejects.toThrow();
+  await rmdir(folder.join("trust.json"));
+  await file.change(new Map([["b", "2"]]));
+  expect([...(await file.read())]).toEqual([["b", "2"]]);
+  expect(readdirSync(folder.path)).toEqual(["trust.json"]);
 });

@@ -1,17 +1,15 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { open, realpath } from "node:fs/promises";
+import { open, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { WorkspaceConfig, Workspaces } from "@flint/core/ports";
 import { FlintError, type WorkspaceFile } from "@flint/protocol";
-import { ConfigValues } from "./config-values.ts";
-import { parseMcpFile } from "./mcp-file.ts";
-import { mcpServersOf } from "./mcp-servers.ts";
-import { ConfigError, parseConfig } from "./parse.ts";
+import { replaceWhole } from "../replace-file.ts";
+import { mcpServersOf, parseMcpFile } from "./mcp-servers.ts";
+import { ConfigError, ConfigValues, parseConfig } from "./parse.ts";
 import { policiesOf } from "./policies.ts";
-import type { TrustFile } from "./trust-file.ts";
 
-/** A file that a workspace may have for Flint: where, and how it is read. */
+/** A configuration file of a project, and how to parse it. */
 interface KnownFile {
   readonly path: string;
   parse(text: string, path: string): Promise<ConfigValues>;
@@ -22,17 +20,17 @@ const KNOWN_FILES: readonly KnownFile[] = [
   { path: ".mcp.json", parse: parseMcpFile },
 ];
 
-/** A value of a workspace's configuration, and the file that says it. */
+/** A value of a project's configuration, and the file that sets it. */
 export interface WorkspaceEntry {
   readonly name: string;
   readonly value: unknown;
   readonly path: string;
 }
 
-/** A file that steers anything is short. */
-const SIZE_LIMIT = 256 * 1024;
+/** Larger files are ignored. */
+const MAX_BYTES = 256 * 1024;
 
-/** The files of workspaces on this machine. Nothing in them is followed, run or expanded. */
+/** The configuration files of projects on this machine. Nothing in them is expanded, run or followed. */
 export class WorkspaceFiles implements Workspaces {
   readonly #trust: TrustFile;
 
@@ -46,7 +44,7 @@ export class WorkspaceFiles implements Workspaces {
       found.filter(({ file }) => file.trusted).flatMap(({ values }) => values.entries()),
     );
     const notices = found.flatMap(({ file }) => noticeOf(cwd, file));
-    // Expected: a trusted file with an MCP server that is no server. Then none of them is started.
+    // Expected: a trusted file with an invalid MCP server. Then none of its servers is started.
     try {
       const config = new ConfigValues(values);
       return { ...policiesOf(config), mcpServers: mcpServersOf(config, (text) => text), notices };
@@ -54,12 +52,12 @@ export class WorkspaceFiles implements Workspaces {
       if (!(thrown instanceof ConfigError)) throw thrown;
       return {
         mcpServers: [],
-        notices: [...notices, `The configuration of ${cwd} is ignored: ${thrown.message}`],
+        notices: [...notices, `Ignoring the configuration of ${cwd}: ${thrown.message}`],
       };
     }
   }
 
-  /** What the trusted files of a folder say, each with the file it stands in. */
+  /** The values of a folder's trusted files, each with its file. */
   async entries(cwd: string): Promise<readonly WorkspaceEntry[]> {
     const trusted = (await this.#look(cwd)).filter(({ file }) => file.trusted);
     return trusted.flatMap(({ file, values }) =>
@@ -75,7 +73,7 @@ export class WorkspaceFiles implements Workspaces {
     const present = await this.files(cwd);
     for (const { path, sha256 } of files) {
       if (present.some((file) => file.path === path && file.sha256 === sha256)) continue;
-      const message = `${path} in ${cwd} is not there, or not as it was shown. Look at it again with workspace/read.`;
+      const message = `${path} in ${cwd} has changed or is missing. Read it again with workspace/read.`;
       throw new FlintError("invalidParams", message, { field: "files", path });
     }
     const folder = await realFolder(cwd);
@@ -108,7 +106,7 @@ interface Found {
 async function foundFile(known: KnownFile, content: string, trustedHash: string | undefined): Promise<Found> {
   const sha256 = createHash("sha256").update(content).digest("hex");
   const file = { path: known.path, sha256, trusted: sha256 === trustedHash, content };
-  // Expected: a file with a fault in it. It is shown with its fault and has no effect.
+  // Expected: an invalid file. It is listed with its problem and has no effect.
   try {
     return { file, values: await known.parse(content, known.path) };
   } catch (thrown) {
@@ -118,26 +116,64 @@ async function foundFile(known: KnownFile, content: string, trustedHash: string 
 }
 
 function noticeOf(cwd: string, { path, trusted, problem }: WorkspaceFile): string[] {
-  if (!trusted) return [`${path} in ${cwd} is ignored until you trust it: flint trust shows it and asks.`];
-  return problem === undefined ? [] : [`${path} in ${cwd} is ignored: ${problem}`];
+  if (!trusted) return [`Ignoring ${path} in ${cwd}: it is not trusted. Review it with flint trust.`];
+  return problem === undefined ? [] : [`Ignoring ${path} in ${cwd}: ${problem}`];
 }
 
 function realFolder(cwd: string): Promise<string> {
   return realpath(cwd).catch(() => cwd);
 }
 
-/** The text of a plain file; undefined for anything else. A link is not followed: its target may change unseen. */
+/** The text of a regular file; undefined for anything else. Links are not followed: their target could change unseen. */
 async function textOf(path: string): Promise<string | undefined> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
     const { size } = await file.stat();
-    return size > SIZE_LIMIT ? undefined : await file.readFile("utf8");
+    return size > MAX_BYTES ? undefined : await file.readFile("utf8");
   } catch {
-    // A folder, or a file that went away.
+    // A folder, or a file that disappeared.
     return undefined;
   } finally {
     await file.close();
+  }
+}
+
+/** The hashes of trusted files, in a file only its user can read. */
+export class TrustFile {
+  readonly #path: string;
+  #change: Promise<void> = Promise.resolve();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** The trusted hash of each file. Read every time, because other processes change it too. */
+  async read(): Promise<ReadonlyMap<string, string>> {
+    try {
+      const stored: unknown = JSON.parse(await readFile(this.#path, "utf8"));
+      if (typeof stored !== "object" || stored === null) return new Map();
+      return new Map(Object.entries(stored).filter(([, hash]) => typeof hash === "string"));
+    } catch {
+      // A missing or unreadable file trusts nothing.
+      return new Map();
+    }
+  }
+
+  /** Applies changes one after the other; undefined removes trust. */
+  change(changes: ReadonlyMap<string, string | undefined>): Promise<void> {
+    const changed = this.#change.then(() => this.#write(changes));
+    this.#change = changed.catch(() => undefined);
+    return changed;
+  }
+
+  async #write(changes: ReadonlyMap<string, string | undefined>): Promise<void> {
+    const trusted = new Map(await this.read());
+    for (const [path, hash] of changes) {
+      if (hash === undefined) trusted.delete(path);
+      else trusted.set(path, hash);
+    }
+    await replaceWhole(this.#path, `${JSON.stringify(Object.fromEntries(trusted), undefined, 2)}\n`);
   }
 }

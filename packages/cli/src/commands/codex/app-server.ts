@@ -26,7 +26,7 @@ export async function shimAppServer(given: Given<typeof SHIM_SERVER_FLAGS>): Pro
   const isPlain = [model, agent, offline, trace, ...Object.values(settings)].every(
     (value) => value === undefined,
   );
-  if (isPlain) return serve({ values: { door: "codex" }, positionals: [] });
+  if (isPlain) return serve({ values: { protocol: "codex" }, positionals: [] });
   const frontend = FRONTENDS.codex();
   const server = await attendedServer(values, settings);
   await serveStdio(composeEngine(server), await frontend);

@@ -38,7 +38,7 @@ function execOptions(values: Values, positionals: readonly string[], settings: C
   const { developerInstructions } = settings;
   return {
     thread: threadOf(values, positionals),
-    shownAs: values["experimental-json"] === true || values.json === true ? "codex" : "answer",
+    format: values["experimental-json"] === true || values.json === true ? "codex" : "answer",
     ephemeral: values.ephemeral === true,
     images: values.image ?? [],
     schemaFile: values["output-schema"],

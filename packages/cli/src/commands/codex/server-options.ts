@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
 import { type ApprovalPolicy, type SandboxPolicy, SandboxShorthand, sandboxPolicyOf } from "@flint/protocol";
+import { UsageError } from "../../command-line/arguments.ts";
 import {
   type PlacedOptions,
   type ServerFlagValues,
   serverOptions,
-  UsageError,
-} from "../../command-line/arguments.ts";
+} from "../../command-line/server-options.ts";
 import type { ApprovalMode, CodexSettings } from "./settings.ts";
 
 /** What a command line of Codex says about its server beside the settings. */

@@ -14,7 +14,7 @@ test.each([
 test.each([
   [["app-server", "--listen", "ws://127.0.0.1:1"], "flint serve --listen"],
   [["app-server", "generate-ts"], "has no generate-ts"],
-  [["app-server", "now"], 'takes no argument "now"'],
+  [["app-server", "now"], 'does not take the argument "now"'],
   [["-c", "model", "app-server"], "--config takes KEY=VALUE"],
   [["exec", "--experimental-json", "fork"], "has no fork"],
   [["exec", "--experimental-json", "resume"], "needs the id of a thread"],

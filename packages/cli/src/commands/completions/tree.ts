@@ -29,13 +29,21 @@ export function completionTree(commands: CommandTable): readonly CompletionNode[
   const top = Object.entries(commands).map(([word, { summary }]) => ({ word, meaning: summary }));
   const nodes = Object.entries(commands).flatMap(([name, row]) => {
     if (!isGroup(row)) return [commandNode(name, row)];
-    const words = Object.entries(row.commands).map(([word, { summary }]) => ({ word, meaning: summary }));
-    const below = Object.entries(row.commands).map(([sub, command]) =>
-      commandNode(`${name} ${sub}`, command),
-    );
+    const all = commandsOf(row);
+    const words = all.map(([word, { summary }]) => ({ word, meaning: summary }));
+    const below = all.map(([sub, command]) => commandNode(`${name} ${sub}`, command));
     return [{ path: name, words, flags: [] }, ...below];
   });
   return [{ path: "", words: top, flags: [] }, ...nodes];
+}
+
+/** The commands of a group by name and by alias. */
+function commandsOf({ commands, aliases = {} }: CommandGroup): (readonly [string, Command])[] {
+  const short = Object.entries(aliases).flatMap(([alias, name]) => {
+    const command = commands[name];
+    return command === undefined ? [] : [[alias, command] as const];
+  });
+  return [...Object.entries(commands), ...short];
 }
 
 function commandNode(path: string, { flags, values = [] }: Command): CompletionNode {

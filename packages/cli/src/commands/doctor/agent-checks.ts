@@ -5,9 +5,9 @@ import { embed } from "@flint/server/embed";
 import { userConfigPath } from "@flint/server/environment";
 import { driftFindings, type Finding } from "./finding.ts";
 
-/** Which agents are on this machine, in which version, and whether they can answer. */
+/** Which agents are installed, in which version, and whether they have a login or a key. */
 export async function agents(cwd: string): Promise<readonly Finding[]> {
-  // A configuration with a fault is told by its own check.
+  // An invalid configuration is reported by its own check.
   const config = await new UserConfig(userConfigPath()).read().catch(() => undefined);
   const embedded = await embed({ cwd });
   try {
@@ -26,26 +26,25 @@ async function agentFinding(agent: ConfiguredAgent, client: FlintClient, cwd: st
   const path = program?.command[0];
   if (path === undefined) {
     if (known?.install === undefined) return [];
-    return [{ name: agent.id, state: "absent", detail: "not found", wayOut: known.install }];
+    return [{ name: agent.id, state: "absent", detail: "not installed", fix: known.install }];
   }
-  // Whether an agent without known credentials can answer, it says itself when it is first used.
-  const access = known === undefined || hasNoCredentials(known) ? undefined : known.login?.hint;
+  // An agent without known credentials reports itself, on its first turn, that it needs a login.
+  const login = known === undefined || hasNoCredentials(known) ? undefined : known.login?.hint;
   const [version, drift, hasAccess] = await Promise.all([
     versionOf(client, path, cwd),
     agent.id === "codex" ? driftFindings(client, program?.command ?? []) : [],
-    access === undefined || agent.hasAccess(),
+    login === undefined || agent.hasAccess(),
   ]);
   const detail = version === undefined ? path : `${version} (${path})`;
-  if (hasAccess || access === undefined) return [{ name: agent.id, state: "ok", detail }, ...drift];
-  const wayIn = { detail: `${detail}, no login and no key`, wayOut: access };
-  return [{ name: agent.id, state: "absent", ...wayIn }, ...drift];
+  if (hasAccess || login === undefined) return [{ name: agent.id, state: "ok", detail }, ...drift];
+  return [{ name: agent.id, state: "absent", detail: `${detail}, not logged in`, fix: login }, ...drift];
 }
 
 function hasNoCredentials({ credentials: { variables, files } }: AgentDescriptor): boolean {
   return variables.length === 0 && files.length === 0;
 }
 
-/** The first line that a program says about its version; undefined if it says none in time. */
+/** The first line of `--version`; undefined if the program fails or takes too long. */
 async function versionOf(client: FlintClient, program: string, cwd: string): Promise<string | undefined> {
   const asked = client.call("command/exec", { command: [program, "--version"], cwd, timeoutMs: 10_000 });
   const answer = await asked.catch(() => undefined);

@@ -4,7 +4,7 @@ import { report } from "./doctor.ts";
 test("the details stand in one column, also beside a long name", () => {
   const shown = report([
     { name: "git", state: "ok", detail: "/usr/bin/git" },
-    { name: "claude-agent-acp", state: "absent", detail: "not found", wayOut: "npm install it" },
+    { name: "claude-agent-acp", state: "absent", detail: "not found", fix: "npm install it" },
   ]);
   expect(shown.split("\n")).toEqual([
     "ok  git               /usr/bin/git",

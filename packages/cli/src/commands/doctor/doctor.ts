@@ -1,6 +1,7 @@
 import { visible } from "@flint/view";
 import { noArguments } from "../../command-line/arguments.ts";
 import { say, sayJson } from "../../command-line/output.ts";
+import { count } from "../../screen/amounts.ts";
 import { CHECKS } from "./checks.ts";
 import type { Finding } from "./finding.ts";
 
@@ -11,26 +12,32 @@ interface DoctorArguments {
 
 const MARKS = { ok: "ok  ", absent: "-   ", problem: "FIX " } as const;
 
-/** `flint doctor`: exit code 1 if something has to be put right; what is only absent is no fault. */
+/** `flint doctor`. The exit code is 1 if there is a problem; something optional that is missing is not one. */
 export async function doctor({ values, positionals }: DoctorArguments): Promise<number> {
   noArguments("doctor", positionals);
   const findings = await Promise.all(CHECKS.map((check) => check(process.cwd())));
   const all = findings.flat();
   if (values.json === true) sayJson(all);
   else say(report(all));
-  const faults = all.filter((finding) => finding.state === "problem").length;
-  if (values.json !== true) say(faults === 0 ? "\nAll is well.\n" : `\n${faults} to put right.\n`);
-  return faults === 0 ? 0 : 1;
+  const problems = all.filter(({ state }) => state === "problem").length;
+  const missing = all.filter(({ state }) => state === "absent").length;
+  if (values.json !== true) say(`\n${summary(problems, missing)}\n`);
+  return problems === 0 ? 0 : 1;
 }
 
-/** The findings as they are shown: the details stand below each other, however long a name is. */
+function summary(problems: number, missing: number): string {
+  const first = problems === 0 ? "No problems found" : `${count(problems, "problem")} found (FIX)`;
+  return missing === 0 ? `${first}.` : `${first}; ${count(missing, "optional item")} missing (-).`;
+}
+
+/** The findings as aligned rows. */
 export function report(findings: readonly Finding[]): string {
   const width = Math.max(12, ...findings.map(({ name }) => name.length)) + 2;
   return findings.map((finding) => lines(finding, width)).join("");
 }
 
-function lines({ state, name, detail, wayOut }: Finding, width: number): string {
+function lines({ state, name, detail, fix }: Finding, width: number): string {
   const mark = MARKS[state];
-  const way = wayOut === undefined ? "" : `${"".padEnd(mark.length + width)}${visible(wayOut)}\n`;
-  return `${mark}${name.padEnd(width)}${visible(detail)}\n${way}`;
+  const fixLine = fix === undefined ? "" : `${"".padEnd(mark.length + width)}${visible(fix)}\n`;
+  return `${mark}${name.padEnd(width)}${visible(detail)}\n${fixLine}`;
 }

@@ -2,30 +2,30 @@ import { codexDrift } from "@flint/drivers";
 import { CODEX_VERSION } from "@flint/protocol/codex";
 import type { FlintClient } from "@flint/sdk";
 
-/** What was found about one thing. `absent`: Flint works without it. */
+/** The result of a check. `absent`: something optional is missing. */
 export interface Finding {
   readonly name: string;
   readonly state: "ok" | "absent" | "problem";
   readonly detail: string;
-  /** The line that changes it. */
-  readonly wayOut?: string;
+  /** How to fix it. */
+  readonly fix?: string;
 }
 
-/** Looks at one thing. Never rejects. */
+/** Checks one thing. Never rejects. */
 export type Check = (cwd: string) => Promise<readonly Finding[]>;
 
-/** What an error says. */
+/** The message of an error. */
 export function reason(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** More than this says no more. */
-const MOST_FINDINGS = 20;
+/** Further findings would not help the reader. */
+const MAX_FINDINGS = 20;
 
 /**
- * Each word that Flint speaks to Codex and that this one knows no more, or knows otherwise. The program prints its words
- * confined: it writes one folder of its own and reaches no network. One that cannot print them is no fault; older ones
- * could not.
+ * Each part of the Codex protocol that Flint uses and that this version of Codex no longer has, or has in another form.
+ * The program prints its schemas in the sandbox, with one writable folder and no network. Older versions cannot print
+ * them, which is not a problem.
  */
 export async function driftFindings(
   client: FlintClient,
@@ -38,13 +38,13 @@ export async function driftFindings(
     return { exitCode, said: `${stdout}${stderr}` };
   }).catch(() => undefined);
   if (changes === undefined) {
-    const detail = `its words cannot be compared with those of ${CODEX_VERSION}, which Flint was made for`;
+    const detail = `cannot compare its protocol with that of Codex ${CODEX_VERSION}, which Flint supports`;
     return [{ name: "codex", state: "absent", detail }];
   }
-  return changes.slice(0, MOST_FINDINGS).map(
+  return changes.slice(0, MAX_FINDINGS).map(
     (change): Finding => ({
       ...{ name: "codex", state: "problem", detail: change },
-      wayOut: `Flint was made for Codex ${CODEX_VERSION}: npm install -g @openai/codex@${CODEX_VERSION}`,
+      fix: `Flint supports Codex ${CODEX_VERSION}: npm install -g @openai/codex@${CODEX_VERSION}`,
     }),
   );
 }

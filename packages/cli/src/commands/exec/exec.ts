@@ -1,16 +1,16 @@
 import type { TurnStatus, UserInput } from "@flint/protocol";
 import type { FlintClient, ThreadHandle, TurnResult } from "@flint/sdk";
 import type { Embedded } from "@flint/server/embed";
-import { type PlacedOptions, serverOptions } from "../../command-line/arguments.ts";
 import type { Given } from "../../command-line/command.ts";
 import { exitCodeOf, type StopCause } from "../../command-line/exit-codes.ts";
+import { type PlacedOptions, serverOptions } from "../../command-line/server-options.ts";
 import { TurnTally } from "../../screen/turn-status.ts";
-import { Approvals, NOBODY } from "./asks/approvals.ts";
+import { Approvals, UNATTENDED } from "./asks/approvals.ts";
 import { questionsFor } from "./asks/questions.ts";
 import { ThreadFeed } from "./feed.ts";
 import { imageInput, isPiped, readPiped, readSchema, textInput } from "./input.ts";
 import { Interruption } from "./interrupt.ts";
-import { type EXEC_FLAGS, type ExecOptions, limitFlags, readExecOptions } from "./options.ts";
+import { describeLimit, type EXEC_FLAGS, type ExecOptions, LIMIT_NAMES, readExecOptions } from "./options.ts";
 import { ExecTerminal } from "./output/terminal.ts";
 import { type CheckedAnswer, checkAnswer, type Schema } from "./schema.ts";
 import { effortValue } from "./settings.ts";
@@ -53,7 +53,7 @@ class ExecRun {
   readonly #approvals: Approvals;
   readonly #interruption: Interruption;
   readonly #startedAt = Date.now();
-  #threadId: string | undefined;
+  #thread: ThreadHandle | undefined;
 
   constructor(given: RunOptions) {
     this.#given = given;
@@ -63,11 +63,11 @@ class ExecRun {
       leave: () => this.#leave(),
     });
     this.#terminal = new ExecTerminal({
-      shownAs: options.shownAs,
+      format: options.format,
       cwd: server.cwd,
       tally: this.#tally,
       answer: schema === undefined ? undefined : (text) => answerText(checkAnswer(text, schema), text),
-      threadId: () => this.#threadId,
+      threadId: () => this.#thread?.id,
       interrupt: () => this.#interruption.press("SIGINT"),
       hungUp: () => this.#interruption.hangUp(),
     });
@@ -113,7 +113,7 @@ class ExecRun {
     });
     client.follow(feed);
     const { thread, takenUp, overrides, remarks } = await openThread(client, options, server);
-    this.#threadId = thread.id;
+    this.#thread = thread;
     for (const remark of remarks) this.#terminal.remark(remark);
     if (takenUp !== undefined) {
       this.#tally.costBefore = thread.state.cost;
@@ -151,8 +151,7 @@ class ExecRun {
     const status: TurnStatus = result?.status ?? "interrupted";
     const text = result?.text ?? "";
     const checked = schema === undefined ? undefined : checkAnswer(text, schema);
-    const goOn =
-      options.ephemeral || this.#threadId === undefined ? undefined : resumeCommand(this.#threadId);
+    const goOn = options.ephemeral || this.#thread === undefined ? undefined : resumeCommand(this.#thread.id);
     const { tokens, cost, files } = this.#tally;
     const tookMs = Date.now() - this.#startedAt;
     this.#terminal.view.end({
@@ -170,18 +169,22 @@ class ExecRun {
       process.stderr.write(`flint: The answer does not fit ${options.schemaFile}: ${checked.problem}.\n`);
     }
     // Agents hear why, but not all of them say it again.
-    if (this.#approvals.unasked) process.stderr.write(`flint: Something was declined. ${NOBODY}\n`);
+    if (this.#approvals.declinedUnattended)
+      process.stderr.write(`flint: Something was declined. ${UNATTENDED}\n`);
     if (status === "completed") answered?.(checked === undefined ? text : answerText(checked, text));
-    const fitsSchema = checked?.ok;
-    return exitCodeOf({ status, cause: this.#cause, unasked: this.#approvals.unasked, fitsSchema });
+    const { declinedUnattended } = this.#approvals;
+    return exitCodeOf({ status, cause: this.#cause, declinedUnattended, matchesSchema: checked?.ok });
   }
 
-  /** Why the turn failed; a limit that came from the command line is named as it was given there. */
+  /** Why the turn failed. The only limit there is, if it came from the command line, is named by its option. */
   #problemOf(result: TurnResult | undefined): string | undefined {
     const error = result?.turn.error;
-    const { limits } = this.#given.options;
-    if (error?.errorInfo !== "BudgetExceeded" || limits === undefined) return error?.message;
-    return `${error.message} You gave ${limitFlags(limits).join(" and ")}.`;
+    const { limits = {} } = this.#given.options;
+    const { turn = {}, thread = {} } = this.#thread?.state.settings.budget ?? {};
+    const isOnly = Object.keys(turn).length + Object.keys(thread).length === 1;
+    const [name] = isOnly ? LIMIT_NAMES.filter((each) => limits[each] !== undefined) : [];
+    if (error?.errorInfo !== "BudgetExceeded" || name === undefined) return error?.message;
+    return `Stopped: ${describeLimit(name, limits[name] ?? 0)} reached.`;
   }
 
   get #cause(): StopCause | undefined {
@@ -191,7 +194,7 @@ class ExecRun {
   /** The user does not want to wait: what runs is ended with this process. */
   #leave(): void {
     this.#terminal.close();
-    process.exit(exitCodeOf({ status: "interrupted", cause: this.#cause, unasked: false }));
+    process.exit(exitCodeOf({ status: "interrupted", cause: this.#cause, declinedUnattended: false }));
   }
 }
 

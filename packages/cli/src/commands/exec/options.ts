@@ -1,10 +1,46 @@
-import { type ServerFlagValues, UsageError } from "../../command-line/arguments.ts";
+import { numberOption, UsageError } from "../../command-line/arguments.ts";
 import { type Flags, type FlagValues, SERVER_FLAGS } from "../../command-line/flags.ts";
+import type { ServerFlagValues } from "../../command-line/server-options.ts";
 
-/** How the turn is shown: as a timeline or plain lines, only its last message, as JSON, or as the lines of Codex. */
-export type ShownAs = "turn" | "answer" | "json" | "codex";
+/** The options of `flint exec`. */
+export const EXEC_FLAGS = {
+  resume: {
+    type: "string",
+    short: "r",
+    takes: "THREAD",
+    doc: "Continue a thread: its id, a prefix of the id, or its name",
+  },
+  continue: { type: "boolean", short: "c", doc: "Continue the newest thread of this folder" },
+  image: {
+    type: "string",
+    short: "i",
+    multiple: true,
+    takes: "FILE",
+    doc: "Attach an image (png, jpeg, gif or webp)",
+  },
+  "output-schema": {
+    type: "string",
+    takes: "FILE",
+    doc: "JSON Schema for the answer; when piped, only the answer is printed",
+  },
+  json: { type: "boolean", doc: "Print every event as a line of JSON" },
+  "experimental-json": {
+    type: "boolean",
+    doc: "Behave like `codex exec --experimental-json`, with its options, for programs that run that",
+  },
+  quiet: { type: "boolean", short: "q", doc: "Print only the last message" },
+  ephemeral: { type: "boolean", doc: "Do not store the thread" },
+  "max-tokens": { type: "string", takes: "N", doc: "Stop and ask after this many tokens" },
+  "max-cost": { type: "string", takes: "USD", doc: "Stop and ask after this cost" },
+  "max-time": { type: "string", takes: "SECONDS", doc: "Stop and ask after this much working time" },
+  "max-steps": { type: "string", takes: "N", doc: "Stop and ask after this many model calls" },
+  ...SERVER_FLAGS,
+} as const satisfies Flags;
 
-/** What one turn may use, as `turn/start` takes it. */
+/** The output of a turn: a timeline or plain lines, only the last message, events as JSON, or the lines of Codex. */
+export type OutputFormat = "turn" | "answer" | "json" | "codex";
+
+/** The limits of one turn, as `turn/start` takes them. */
 export interface TurnLimits {
   readonly tokens?: number;
   readonly costUsd?: number;
@@ -12,23 +48,23 @@ export interface TurnLimits {
   readonly steps?: number;
 }
 
-/** What the options of `flint exec` ask for. */
+/** The parsed options of `flint exec`. */
 export interface ExecOptions {
-  /** The thread to go on with; none is a new one. */
+  /** The thread to continue; undefined starts a new one. */
   readonly thread: { readonly reference: string } | "newest" | undefined;
-  readonly shownAs: ShownAs;
+  readonly format: OutputFormat;
   readonly ephemeral: boolean;
   readonly images: readonly string[];
   readonly schemaFile: string | undefined;
   readonly limits: TurnLimits | undefined;
   readonly server: ServerFlagValues;
-  /** What a new thread is told beside its prompts. */
+  /** Instructions for a new thread, besides its prompts. */
   readonly developerInstructions?: string;
 }
 
 type Values = FlagValues<typeof EXEC_FLAGS>;
 
-/** Reads the options. What contradicts itself is refused with a sentence. */
+/** Reads the options. Throws a UsageError for options that contradict each other. */
 export function readExecOptions(values: Values): ExecOptions {
   exclude(values, "resume", "continue");
   exclude(values, "json", "quiet");
@@ -37,7 +73,7 @@ export function readExecOptions(values: Values): ExecOptions {
   exclude(values, "ephemeral", "continue");
   return {
     thread: threadOf(values),
-    shownAs: values.json === true ? "json" : values.quiet === true ? "answer" : "turn",
+    format: values.json === true ? "json" : values.quiet === true ? "answer" : "turn",
     ephemeral: values.ephemeral === true,
     images: values.image ?? [],
     schemaFile: values["output-schema"],
@@ -49,19 +85,25 @@ export function readExecOptions(values: Values): ExecOptions {
 function threadOf(values: Values): ExecOptions["thread"] {
   if (values.continue === true) return "newest";
   if (values.resume === undefined) return undefined;
-  if (values.resume === "") throw new UsageError("--resume needs a thread; flint threads list shows them.");
+  if (values.resume === "") throw new UsageError("--resume needs a thread; see flint threads list.");
   return { reference: values.resume };
 }
 
-/** Limits as they are given on the command line. */
-export function limitFlags({ tokens, costUsd, seconds, steps }: TurnLimits): string[] {
-  const flags: readonly [LimitFlag, number | undefined][] = [
-    ["max-tokens", tokens],
-    ["max-cost", costUsd],
-    ["max-time", seconds],
-    ["max-steps", steps],
-  ];
-  return flags.flatMap(([flag, limit]) => (limit === undefined ? [] : [`--${flag} ${limit}`]));
+const LIMIT_FLAGS = {
+  tokens: { flag: "max-tokens", noun: "token limit of", unit: "" },
+  costUsd: { flag: "max-cost", noun: "cost limit of $", unit: "" },
+  seconds: { flag: "max-time", noun: "time limit of", unit: "s" },
+  steps: { flag: "max-steps", noun: "limit on model calls of", unit: "" },
+} as const satisfies Readonly<Record<keyof TurnLimits, object>>;
+
+/** The names of the limits. */
+// Object.keys forgets which keys the table has.
+export const LIMIT_NAMES = Object.keys(LIMIT_FLAGS) as readonly (keyof TurnLimits)[];
+
+/** A limit of the command line, such as `time limit of 4s (--max-time)`. */
+export function describeLimit(name: keyof TurnLimits, value: number): string {
+  const { flag, noun, unit } = LIMIT_FLAGS[name];
+  return `${noun}${noun.endsWith("$") ? "" : " "}${value}${unit} (--${flag})`;
 }
 
 function limitsOf(values: Values): TurnLimits | undefined {
@@ -75,66 +117,29 @@ function limitsOf(values: Values): TurnLimits | undefined {
 }
 
 function given<Name extends string>(name: Name, value: number | undefined): { [Key in Name]?: number } {
-  // One computed key widens to any string; it is this one.
+  // TypeScript widens a computed key to any string.
   return (value === undefined ? {} : { [name]: value }) as { [Key in Name]?: number };
 }
 
-type LimitFlag = "max-tokens" | "max-cost" | "max-time" | "max-steps";
+type LimitFlag = (typeof LIMIT_FLAGS)[keyof TurnLimits]["flag"];
 
 function whole(values: Values, flag: LimitFlag): number | undefined {
-  const value = amount(values, flag);
-  if (value === undefined || Number.isSafeInteger(value)) return value;
-  throw new UsageError(`--${flag} takes a whole number; not ${JSON.stringify(values[flag])}.`);
+  const isValid = (value: number): boolean => Number.isSafeInteger(value) && value > 0;
+  const text = values[flag];
+  return text === undefined ? undefined : numberOption(flag, text, "a whole number above 0", isValid);
 }
 
 function amount(values: Values, flag: LimitFlag): number | undefined {
+  const isValid = (value: number): boolean => Number.isFinite(value) && value > 0;
   const text = values[flag];
-  if (text === undefined) return undefined;
-  const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (Number.isFinite(value) && value > 0) return value;
-  throw new UsageError(`--${flag} takes a number above 0; not ${JSON.stringify(text)}.`);
+  return text === undefined ? undefined : numberOption(flag, text, "a number above 0", isValid);
 }
 
 function exclude(values: Values, one: keyof Values, other: keyof Values): void {
   if (!isGiven(values[one]) || !isGiven(values[other])) return;
-  throw new UsageError(`--${one} and --${other} exclude each other; give one of them.`);
+  throw new UsageError(`--${one} and --${other} cannot be used together.`);
 }
 
 function isGiven(value: Values[keyof Values]): boolean {
   return value !== undefined && value !== false;
 }
-
-/** The options of `flint exec`. */
-export const EXEC_FLAGS = {
-  resume: {
-    type: "string",
-    short: "r",
-    takes: "THREAD",
-    doc: "go on with a thread: its id, the beginning of it, or its name",
-  },
-  continue: { type: "boolean", short: "c", doc: "go on with the newest thread of this folder" },
-  image: {
-    type: "string",
-    short: "i",
-    multiple: true,
-    takes: "FILE",
-    doc: "send a picture along (png, jpeg, gif, webp)",
-  },
-  "output-schema": {
-    type: "string",
-    takes: "FILE",
-    doc: "a JSON Schema for the answer; piped, nothing but the answer is printed",
-  },
-  json: { type: "boolean", doc: "print every event as one line of JSON" },
-  "experimental-json": {
-    type: "boolean",
-    doc: "do as `codex exec --experimental-json` does, with its options, for programs that start that",
-  },
-  quiet: { type: "boolean", short: "q", doc: "print only the last message" },
-  ephemeral: { type: "boolean", doc: "do not keep the thread" },
-  "max-tokens": { type: "string", takes: "N", doc: "stop and ask after this many tokens" },
-  "max-cost": { type: "string", takes: "USD", doc: "stop and ask after this much money" },
-  "max-time": { type: "string", takes: "SECONDS", doc: "stop and ask after this much time at work" },
-  "max-steps": { type: "string", takes: "N", doc: "stop and ask after this many calls of the model" },
-  ...SERVER_FLAGS,
-} as const satisfies Flags;

@@ -7,10 +7,10 @@ import {
   type SandboxPolicy,
   type ThreadSettings,
 } from "@flint/protocol";
-import { USUAL_POLICIES } from "@flint/server/config";
+import { DEFAULT_POLICIES } from "@flint/server/config";
 import { stateFolder } from "@flint/server/environment";
 import { WorkspacesOnDemand } from "@flint/server/serve";
-import type { PlacedOptions } from "../../command-line/arguments.ts";
+import type { PlacedOptions } from "../../command-line/server-options.ts";
 import type { TurnLimits } from "./options.ts";
 
 /** What an agent may do in a turn, and how much of it. */
@@ -33,8 +33,8 @@ export async function allowanceIn(cwd: string, server: PlacedOptions): Promise<A
   }, new Set(server.chosen));
   const here = await workspaces.configOf(cwd);
   return {
-    approvalPolicy: here.approvalPolicy ?? server.approvalPolicy ?? USUAL_POLICIES.approvalPolicy,
-    sandboxPolicy: here.sandboxPolicy ?? server.sandboxPolicy ?? USUAL_POLICIES.sandboxPolicy,
+    approvalPolicy: here.approvalPolicy ?? server.approvalPolicy ?? DEFAULT_POLICIES.approvalPolicy,
+    sandboxPolicy: here.sandboxPolicy ?? server.sandboxPolicy ?? DEFAULT_POLICIES.sandboxPolicy,
     budget: here.budget === undefined ? server.budget : changedBudget(server.budget, here.budget),
   };
 }

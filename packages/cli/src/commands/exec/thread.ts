@@ -1,6 +1,6 @@
 import type { ParamsInput, ThreadSettings } from "@flint/protocol";
 import type { AgentEvent, FlintClient, ThreadHandle } from "@flint/sdk";
-import type { PlacedOptions } from "../../command-line/arguments.ts";
+import type { PlacedOptions } from "../../command-line/server-options.ts";
 import { findThread, newestThread } from "../threads/thread-reference.ts";
 import type { ExecOptions } from "./options.ts";
 import { allowanceIn, boldness, turnBudget } from "./settings.ts";

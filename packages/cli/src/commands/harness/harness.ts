@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { harnessFrontend } from "@flint/frontends/harness";
 import { stateFolder } from "@flint/server/environment";
 import { composeEngine, serveStdio } from "@flint/server/serve";
-import { noArguments, type ServerFlagValues, serverOptions } from "../../command-line/arguments.ts";
+import { noArguments } from "../../command-line/arguments.ts";
+import { type ServerFlagValues, serverOptions } from "../../command-line/server-options.ts";
 
 /** `flint harness --cwd DIR`: the harness protocol, with its threads under `DIR/.harness`. */
 export async function harness(given: {

@@ -2,15 +2,16 @@ import { readRunning } from "@flint/sdk";
 import { setting, stateFolder } from "@flint/server/environment";
 import { DEFAULT_FRONTEND, type FrontendName } from "@flint/server/frontends";
 import { type BridgeEnd, bridgeLines, bridgeSocket, meet, standardEnds } from "@flint/server/single-instance";
-import { doorNamed, idleSeconds, noArguments, UsageError } from "../../command-line/arguments.ts";
-import { USUAL_IDLE_SECONDS } from "../../command-line/flags.ts";
+import { noArguments, UsageError } from "../../command-line/arguments.ts";
+import { DEFAULT_IDLE_SECONDS } from "../../command-line/flags.ts";
 import { complain } from "../../command-line/output.ts";
+import { idleSeconds, protocolNamed } from "../../command-line/server-options.ts";
 
-const START = "Start one: flint connect --start, or flint serve --listen ws://127.0.0.1:4747";
+const START = "Start one with flint connect --start, or flint serve --listen ws://127.0.0.1:4747.";
 
 interface ConnectArguments {
   readonly values: {
-    readonly door?: string | undefined;
+    readonly protocol?: string | undefined;
     readonly url?: string | undefined;
     readonly "token-file"?: string | undefined;
     readonly start?: boolean | undefined;
@@ -19,26 +20,28 @@ interface ConnectArguments {
   readonly positionals: readonly string[];
 }
 
-/** `flint connect`: carries stdin and stdout to a server that runs, on this machine or elsewhere. */
+/** `flint connect`: bridges stdin and stdout to a running server, on this machine or elsewhere. */
 export async function connect({ values, positionals }: ConnectArguments): Promise<number> {
   noArguments("connect", positionals);
-  const door = doorNamed(values.door);
+  const door = protocolNamed(values.protocol);
   const { url, start, "token-file": tokenFile, "idle-exit": idle } = values;
   if (url !== undefined && start === true) {
-    throw new UsageError("--start starts a server on this machine; it does not go with --url.");
+    throw new UsageError(
+      "--start and --url cannot be used together: --start starts a server on this machine.",
+    );
   }
-  if (idle !== undefined && start !== true) throw new UsageError("--idle-exit goes with --start.");
+  if (idle !== undefined && start !== true) throw new UsageError("--idle-exit works only with --start.");
   if (url !== undefined && !/^wss?:\/\//i.test(url)) {
-    throw new UsageError(`--url takes ws:// or wss://; not ${JSON.stringify(url)}.`);
+    throw new UsageError(`--url must start with ws:// or wss://, not ${JSON.stringify(url)}.`);
   }
   if (url !== undefined) return connectTo(url, door, tokenFile);
   if (tokenFile !== undefined)
-    throw new UsageError("--token-file goes with --url; the local server needs none.");
-  const idleFor = idle === undefined ? USUAL_IDLE_SECONDS : idleSeconds(idle);
+    throw new UsageError("--token-file works only with --url; the local server needs no token.");
+  const idleFor = idle === undefined ? DEFAULT_IDLE_SECONDS : idleSeconds(idle);
   return connectHere(door ?? DEFAULT_FRONTEND, start === true ? idleFor : undefined);
 }
 
-/** With a time to wait for clients, a server is started if none can be met. */
+/** Connects to the server of the state folder. With an idle time, one is started if none is running. */
 async function connectHere(door: FrontendName, idleFor: number | undefined): Promise<number> {
   const folder = stateFolder();
   const wish = { door, cwd: process.cwd() };
@@ -46,7 +49,7 @@ async function connectHere(door: FrontendName, idleFor: number | undefined): Pro
   const meeting = running === undefined ? undefined : await meet(running, wish);
   if (meeting?.ok === true) return ended(await bridgeSocket(meeting.socket, standardEnds()));
   if (idleFor === undefined) {
-    return complain(`${meeting?.reason ?? `No server runs for ${folder}.`} ${START}`, 1);
+    return complain(`${meeting?.reason ?? `No server is running for ${folder}.`} ${START}`, 1);
   }
   const { startAndMeet } = await import("@flint/server/single-instance");
   const flint = [process.execPath, ...process.execArgv, ...process.argv.slice(1, 2)];
@@ -72,5 +75,5 @@ async function connectTo(
 }
 
 function ended(end: BridgeEnd): number {
-  return end === "client" ? 0 : complain("The server ended the connection.", 1);
+  return end === "client" ? 0 : complain("The server closed the connection.", 1);
 }

@@ -3,7 +3,7 @@ import type { Engine } from "@flint/core";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import type { SandboxPolicy } from "@flint/protocol";
 import { stdioTransport } from "@flint/rpc";
-import { USUAL_POLICIES } from "@flint/server/config";
+import { DEFAULT_POLICIES } from "@flint/server/config";
 import { stateFolder, tokenFile as usualTokenFile } from "@flint/server/environment";
 import {
   DEFAULT_FRONTEND,
@@ -24,16 +24,17 @@ import {
   unused,
 } from "@flint/server/listeners";
 import { type Clients, composeEngine, endServer, redactErrors, signalled } from "@flint/server/serve";
-import { doorNamed, idleSeconds, serverOptions, UsageError } from "../../command-line/arguments.ts";
+import { UsageError } from "../../command-line/arguments.ts";
 import type { FlagValues, LISTEN_FLAGS, SERVER_FLAGS } from "../../command-line/flags.ts";
+import { idleSeconds, protocolNamed, serverOptions } from "../../command-line/server-options.ts";
 
-/** What `--no-token` means; the sandbox leaves the network to agents, and to commands that may have it. */
+/** A warning about `--no-token`: the sandbox does not keep agents and commands with network access from the port. */
 const OPEN_PORT =
-  "flint: without a token, anything on this machine that can reach the port, agents and commands with network included, may act as you\n";
+  "flint: warning: without a token, every program on this machine that can reach the port can act as you, including agents and commands with network access\n";
 
 type Values = FlagValues<typeof SERVER_FLAGS & typeof LISTEN_FLAGS>;
 
-/** `flint serve --listen`: serves everybody who may come in until a signal ends it; turns outlive their clients. */
+/** `flint serve --listen`: serves clients until a signal ends it. Turns continue when their clients disconnect. */
 export async function serveListeners(values: Values): Promise<number> {
   const addresses = addressesOf(values);
   const idleMs = idleMsOf(values, addresses);
@@ -56,7 +57,7 @@ export async function serveListeners(values: Values): Promise<number> {
   if (presence !== undefined && addresses.some(({ kind }) => kind === "local")) {
     process.stderr.write(localText(presence.folder, plan.door, values.json === true));
   }
-  const policy = (options.sandboxPolicy ?? USUAL_POLICIES.sandboxPolicy).type;
+  const policy = (options.sandboxPolicy ?? DEFAULT_POLICIES.sandboxPolicy).type;
   for (const place of listening.places) process.stderr.write(placeText(place, policy, values.json === true));
   if (addresses.some(({ kind }) => kind === "webSocket") && plan.token === undefined) {
     process.stderr.write(OPEN_PORT);
@@ -94,7 +95,7 @@ function planOf(
   const addresses = all.flatMap((address) =>
     address.kind === "stdio" || address.kind === "local" ? [] : [address],
   );
-  const door = doorNamed(values.door);
+  const door = protocolNamed(values.protocol);
   return {
     addresses,
     door: door ?? DEFAULT_FRONTEND,
@@ -109,11 +110,11 @@ function tokenFor(values: Values, addresses: ListenPlan["addresses"]): TokenFile
   const ports = addresses.filter(({ kind }) => kind === "webSocket");
   const file = values["token-file"];
   if (values["no-token"] === true) {
-    if (file !== undefined) throw new UsageError("--no-token and --token-file exclude each other.");
+    if (file !== undefined) throw new UsageError("--no-token and --token-file cannot be used together.");
     const open = addresses.find((address) => address.kind === "webSocket" && !isLoopback(address.host));
     if (open === undefined) return undefined;
     throw new UsageError(
-      "--no-token is only for 127.0.0.1, [::1] and localhost: elsewhere, whoever reaches the port could run commands as you.",
+      "--no-token works only with 127.0.0.1, [::1] and localhost: on other addresses, anyone who can reach the port could run commands as you.",
     );
   }
   return ports.length === 0
@@ -121,42 +122,42 @@ function tokenFor(values: Values, addresses: ListenPlan["addresses"]): TokenFile
     : TokenFile.open(file === undefined ? usualTokenFile(stateFolder()) : resolve(file));
 }
 
-/** How long the server waits for clients before it ends; undefined if it waits for ever. */
+/** How long the server waits for clients before it exits; undefined if it never does. */
 function idleMsOf(
   { alone, "idle-exit": text }: Values,
   addresses: readonly ListenAddress[],
 ): number | undefined {
   const kinds = addresses.map(({ kind }) => kind);
   if (alone === true && kinds.every((kind) => kind === "local")) {
-    throw new UsageError("--listen local and --alone exclude each other: nobody could come.");
+    throw new UsageError("--listen local and --alone cannot be used together: no client could connect.");
   }
   if (text === undefined) return undefined;
-  if (kinds.includes("stdio")) throw new UsageError("--idle-exit is not for a server on stdin and stdout.");
+  if (kinds.includes("stdio")) throw new UsageError("--idle-exit cannot be used with stdio.");
   const seconds = idleSeconds(text);
   return seconds === 0 ? undefined : seconds * 1000;
 }
 
 function localText(folder: string, door: FrontendName, json: boolean): string {
   if (json) return `${JSON.stringify({ listening: "local", door, tokenFile: null })}\n`;
-  return `flint: flint connect and flint serve --stdio find this server in ${folder}\n`;
+  return `flint: serving ${folder}; flint connect and flint serve --stdio join this server\n`;
 }
 
-/** What is said about an open listener; the token itself is never printed. */
+/** The line about an open listener. The token itself is never printed. */
 function placeText({ place, door, tokenFile }: OpenPlace, policy: PolicyName, json: boolean): string {
   if (json) return `${JSON.stringify({ listening: place, door, tokenFile: tokenFile ?? null })}\n`;
-  if (place.startsWith("unix:")) return `flint: listening at ${place} (${door} door)\n`;
+  if (place.startsWith("unix:")) return `flint: listening at ${place} (${door} protocol)\n`;
   const paths = FRONTEND_NAMES.map((name) => `/${name}`).join(", ");
-  const secret = tokenFile === undefined ? "no token" : `the token is in ${tokenFile}`;
-  const line = `flint: listening at ${place} (${door} door at /, others at ${paths}); ${secret}\n`;
-  // Without a word before it, so that it can be pasted.
+  const secret = tokenFile === undefined ? "no token" : `token in ${tokenFile}`;
+  const line = `flint: listening at ${place} (${door} protocol at /, others at ${paths}); ${secret}\n`;
+  // On a line of its own, so that it can be pasted.
   return door === "codex" ? `${line}${codexLine(place, policy, tokenFile)}\n` : line;
 }
 
 type PolicyName = SandboxPolicy["type"];
 
 /**
- * What Codex calls the policy of the server. The TUI (0.166.0) asks for read-only threads in every folder that it was not
- * told to trust, and never asks its user about a remote one; so the line says what the server would have given.
+ * The server's sandbox policy as an option of `codex`. The TUI (0.166.0) requests read-only threads in every folder that
+ * it does not trust, and never asks its user about a remote one; so the command states the server's own policy.
  */
 const CODEX_SANDBOX: Readonly<Record<PolicyName, string>> = {
   readOnly: " --sandbox read-only",
@@ -165,7 +166,7 @@ const CODEX_SANDBOX: Readonly<Record<PolicyName, string>> = {
   externalSandbox: "",
 };
 
-/** How the Codex TUI is started on this server. */
+/** The command that starts the Codex TUI on this server. */
 function codexLine(place: string, policy: PolicyName, tokenFile: string | undefined): string {
   const sandbox = CODEX_SANDBOX[policy];
   if (tokenFile === undefined) return `codex --remote ${place}${sandbox}`;

@@ -5,66 +5,64 @@ import { stateFolder } from "@flint/server/environment";
 import { DEFAULT_FRONTEND, FRONTENDS, type FrontendName } from "@flint/server/frontends";
 import { composeEngine, type StdioOptions, serveStdio } from "@flint/server/serve";
 import type { Joined, Joining } from "@flint/server/single-instance";
-import {
-  doorNamed,
-  noArguments,
-  type PlacedOptions,
-  serverOptions,
-  shapesServer,
-} from "../../command-line/arguments.ts";
+import { noArguments } from "../../command-line/arguments.ts";
 import type { Given } from "../../command-line/command.ts";
 import type { LISTEN_FLAGS, SERVER_FLAGS } from "../../command-line/flags.ts";
 import { complain } from "../../command-line/output.ts";
+import {
+  configuresServer,
+  type PlacedOptions,
+  protocolNamed,
+  serverOptions,
+} from "../../command-line/server-options.ts";
 
 type ServeFlags = typeof SERVER_FLAGS & typeof LISTEN_FLAGS;
 
-/** `flint serve` and `flint app-server`: a server for the client on stdin and stdout, for listeners, or for both. */
+/** `flint serve` and `flint app-server`: serves a client on stdin and stdout, clients of listeners, or both. */
 export async function serve({ values, positionals }: Given<ServeFlags>): Promise<number> {
   noArguments("serve", positionals);
   if (values.listen !== undefined) return (await import("./listen.ts")).serveListeners(values);
-  const door = doorNamed(values.door) ?? DEFAULT_FRONTEND;
-  const isPlain = values.alone !== true && !shapesServer(values);
-  // Beside the configuration: both are needed before the first answer.
-  const claiming = isPlain ? claim() : undefined;
+  const protocol = protocolNamed(values.protocol) ?? DEFAULT_FRONTEND;
+  const mayShare = values.alone !== true && !configuresServer(values);
+  // The lock, the configuration and the front end are all needed before the first response, so they load in parallel.
+  const claiming = mayShare ? claim() : undefined;
   claiming?.catch(() => undefined);
-  // Loaded beside it as well; whoever joins another server does not need it.
   const reading = serverOptions(values);
-  const frontend = FRONTENDS[door](reading);
-  // A configuration that cannot be read is told by whoever reads it.
+  const frontend = FRONTENDS[protocol](reading);
+  // An unreadable configuration is reported where `reading` is awaited.
   frontend.catch(() => undefined);
   const options = await reading;
-  if (!isPlain) return serveOwn(await frontend, { door, options, lock: undefined });
-  const standing = await standingOf(claiming, { folder: stateFolder(), door, cwd: resolve(options.cwd) });
-  if ("code" in standing) return standing.code;
-  return serveOwn(await frontend, { door, options, lock: standing.lock });
+  if (!mayShare) return serveOwn(await frontend, { protocol, options, lock: undefined });
+  const role = await roleOf(claiming, { folder: stateFolder(), door: protocol, cwd: resolve(options.cwd) });
+  if ("exitCode" in role) return role.exitCode;
+  return serveOwn(await frontend, { protocol, options, lock: role.lock });
 }
 
 type Claiming = Promise<LockAttempt>;
 
-/** What this process is: a client that has been served by another one, or a server; with the lock, one that others join. */
-type Standing = { readonly code: number } | { readonly lock: Lock | undefined };
+/** A client that another server has served, or a server; with the lock, other clients can join it. */
+type Role = { readonly exitCode: number } | { readonly lock: Lock | undefined };
 
-async function standingOf(claiming: Claiming | undefined, joining: Joining): Promise<Standing> {
+async function roleOf(claiming: Claiming | undefined, joining: Joining): Promise<Role> {
   // Expected: a state folder that cannot be written. This client is served all the same.
   try {
     const claimed = await claiming;
     if (claimed === undefined || "lock" in claimed) return { lock: claimed?.lock };
     const { joinOrClaim } = await import("@flint/server/single-instance");
-    return standingAfter(await joinOrClaim(joining), joining.folder);
+    return roleAfter(await joinOrClaim(joining), joining.folder);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    complain(`others cannot join this server: ${reason}`, 0);
+    complain(`Other clients cannot join this server: ${reason}`, 0);
     return { lock: undefined };
   }
 }
 
-function standingAfter(joined: Joined | { readonly lock: Lock }, folder: string): Standing {
+function roleAfter(joined: Joined | { readonly lock: Lock }, folder: string): Role {
   if ("lock" in joined) return joined;
   const { end, ...refused } = joined;
-  if (end === "client") return { code: 0 };
-  if (end === "server")
-    return { code: complain("The server that this one had joined ended the connection.", 1) };
-  if ("reason" in refused) complain(`The server for ${folder} is not joined: ${refused.reason}.`, 0);
+  if (end === "client") return { exitCode: 0 };
+  if (end === "server") return { exitCode: complain("The server closed the connection.", 1) };
+  if ("reason" in refused) complain(`Not joining the server for ${folder}: ${refused.reason}.`, 0);
   return { lock: undefined };
 }
 
@@ -74,13 +72,13 @@ async function claim(): Claiming {
 }
 
 interface Own {
-  readonly door: FrontendName;
+  readonly protocol: FrontendName;
   readonly options: PlacedOptions;
-  /** That of the state folder, if others may join. */
+  /** The lock of the state folder, if other clients may join. */
   readonly lock: Lock | undefined;
 }
 
-async function serveOwn(frontend: Frontend, { door: name, options, lock }: Own): Promise<number> {
+async function serveOwn(frontend: Frontend, { protocol: name, options, lock }: Own): Promise<number> {
   const engine = composeEngine(options);
   if (lock === undefined) {
     await serveStdio(engine, frontend);

@@ -2,8 +2,8 @@ import type { FlintClient } from "@flint/sdk";
 import { visible } from "@flint/view";
 import { noArguments, oneArgument, UsageError } from "../../command-line/arguments.ts";
 import { say, sayJson } from "../../command-line/output.ts";
-import { askLine, someoneIsThere } from "../../command-line/terminal.ts";
-import { withStoredThings } from "../local-server.ts";
+import { askLine, isInteractive } from "../../command-line/terminal.ts";
+import { withStoredData } from "../local-server.ts";
 import { findThread } from "./thread-reference.ts";
 
 interface Positionals {
@@ -22,7 +22,7 @@ interface DeleteArguments extends Positionals {
 export async function forkThread({ values, positionals }: ForkArguments): Promise<number> {
   const reference = oneArgument("threads fork", positionals, "a thread: an id, or last");
   const lastTurnId = values["last-turn"];
-  const { thread } = await withStoredThings(async (client) => {
+  const { thread } = await withStoredData(async (client) => {
     const { id: threadId } = await findThread(client, reference, process.cwd());
     return client.call("thread/fork", { threadId, ...(lastTurnId === undefined ? {} : { lastTurnId }) });
   });
@@ -40,40 +40,40 @@ export async function nameThread({ positionals }: Positionals): Promise<number> 
   const id = await onThread(reference, (client, threadId) =>
     client.call("thread/name/set", { threadId, name }),
   );
-  return say(`${id} is called ${visible(name)}\n`);
+  return say(`Named ${id}: ${visible(name)}\n`);
 }
 
 /** `flint threads archive ID`. */
 export async function archiveThread({ positionals }: Positionals): Promise<number> {
   const reference = oneArgument("threads archive", positionals, "a thread: an id, or last");
   const id = await onThread(reference, (client, threadId) => client.call("thread/archive", { threadId }));
-  return say(`archived ${id}\n`);
+  return say(`Archived ${id}\n`);
 }
 
 /** `flint threads unarchive ID`. */
 export async function unarchiveThread({ positionals }: Positionals): Promise<number> {
   const reference = oneArgument("threads unarchive", positionals, "a thread: an id or its name");
   const id = await onThread(reference, (client, threadId) => client.call("thread/unarchive", { threadId }));
-  return say(`${id} is out of the archive\n`);
+  return say(`Unarchived ${id}\n`);
 }
 
-/** `flint threads delete ID`. Asks first; without anybody to ask it wants to be told by --yes. */
+/** `flint threads delete ID`. Asks for confirmation; outside a terminal it requires --yes. */
 export async function deleteThread({ values, positionals }: DeleteArguments): Promise<number> {
   const [reference, ...more] = positionals;
   if (reference === undefined) throw new UsageError("threads delete needs a thread: an id, or last.");
   noArguments("threads delete", more);
-  return withStoredThings(async (client) => {
+  return withStoredData(async (client) => {
     const thread = await findThread(client, reference, process.cwd());
     if (values.yes !== true && !(await confirmed(thread.id, thread.name ?? thread.preview))) return 1;
     await client.call("thread/delete", { threadId: thread.id });
-    return say(`deleted ${thread.id}\n`);
+    return say(`Deleted ${thread.id}\n`);
   });
 }
 
 async function confirmed(id: string, about: string): Promise<boolean> {
-  if (!someoneIsThere()) throw new UsageError("Nobody is at a terminal to confirm it; add --yes.");
+  if (!isInteractive()) throw new UsageError("Not running in a terminal: confirm with --yes.");
   const [line = ""] = about.split("\n");
-  const answer = await askLine(`Delete ${id} (${visible(line)}) for good? [y/N] `);
+  const answer = await askLine(`Delete ${id} (${visible(line)}) permanently? [y/N] `);
   return answer?.toLowerCase() === "y";
 }
 
@@ -81,7 +81,7 @@ async function onThread(
   reference: string,
   change: (client: FlintClient, threadId: string) => Promise<unknown>,
 ): Promise<string> {
-  return withStoredThings(async (client) => {
+  return withStoredData(async (client) => {
     const { id } = await findThread(client, reference, process.cwd());
     await change(client, id);
     return id;

@@ -17,7 +17,7 @@ const thread = {
 const ignored = (path: string) =>
   ({ path, reason: "ignored", message: "Git ignores it, so it was not saved." }) as const;
 
-test("what was not saved is one line for each reason, with a few names", () => {
+test("reports what was not saved in one line per reason, with a few names", () => {
   const notSaved = [
     ...["a", "b", "c", "d", "e"].map(ignored),
     { path: "big", reason: "tooLarge", message: "It is too large." } as const,
@@ -25,28 +25,28 @@ test("what was not saved is one line for each reason, with a few names", () => {
   const result = { thread, turnIds: ["u1"], files: [], conflicts: [], notSaved };
   expect(revertReport(result, { files: "restore", preview: true, undo: false })).toBe(
     [
-      "1 turn would be dropped",
-      "not saved  5 times (a, b, c and 2 more): Git ignores it, so it was not saved.",
+      "1 turn would be undone",
+      "not saved  5 items (a, b, c and 2 more): Git ignores it, so it was not saved.",
       "not saved  big It is too large.",
       "",
     ].join("\n"),
   );
 });
 
-test("a revert that keeps the files says so, and how it is taken back", () => {
+test("says that files are unchanged, and how to undo the revert", () => {
   const result = { thread, turnIds: ["u1", "u2"], revertId: "r1" };
   expect(revertReport(result, { files: "keep", preview: false, undo: false })).toBe(
-    "2 turns dropped\nFiles stay as they are; --files restore puts them back too.\n" +
-      "Take it back: flint threads revert t1 --undo last\n",
+    "2 turns undone\nFiles are unchanged; --files restore would restore them too.\n" +
+      "Undo: flint threads revert t1 --undo last\n",
   );
 });
 
-test("one turn is back, several are", () => {
+test("reports the turns that an undo restored", () => {
   const back = (turnIds: string[]) =>
     revertReport(
       { thread, turnIds, files: [], conflicts: [], notSaved: [] },
       { files: "keep", preview: false, undo: true },
     );
-  expect([back(["u1"]), back(["u1", "u2"])]).toEqual(["1 turn is back\n", "2 turns are back\n"]);
-  expect(back([])).toContain("gone on since");
+  expect([back(["u1"]), back(["u1", "u2"])]).toEqual(["1 turn restored\n", "2 turns restored\n"]);
+  expect(back([])).toContain("new turns since");
 });

@@ -3,7 +3,7 @@ import type { FlintClient } from "@flint/sdk";
 import { oneArgument, UsageError } from "../../command-line/arguments.ts";
 import { columns, say, sayJson } from "../../command-line/output.ts";
 import { count } from "../../screen/amounts.ts";
-import { withStoredThings } from "../local-server.ts";
+import { withStoredData } from "../local-server.ts";
 import { findThread } from "./thread-reference.ts";
 
 interface RevertArguments {
@@ -19,21 +19,21 @@ interface RevertArguments {
 
 type Reverted = Result<"thread/revert"> | Result<"thread/revert/undo">;
 
-/** What was asked for, as far as the report depends on it. */
-export interface RevertWish {
+/** The options that the report depends on. */
+export interface RevertOptions {
   readonly files: "keep" | "restore";
   readonly preview: boolean;
   readonly undo: boolean;
 }
 
-/** `flint threads revert ID`: goes back before a turn, shows what that would do, or takes it back. */
+/** `flint threads revert ID`: undoes turns, previews that, or undoes a revert. */
 export async function revertThread({ values, positionals }: RevertArguments): Promise<number> {
   const reference = oneArgument("threads revert", positionals, "a thread: an id, or last");
   const { files = "keep", preview = false, undo } = values;
   if (files !== "keep" && files !== "restore") {
-    throw new UsageError(`--files takes keep or restore; not ${JSON.stringify(files)}.`);
+    throw new UsageError(`--files must be keep or restore, not ${JSON.stringify(files)}.`);
   }
-  const result = await withStoredThings(async (client): Promise<Reverted> => {
+  const result = await withStoredData(async (client): Promise<Reverted> => {
     const { id: threadId } = await findThread(client, reference, process.cwd());
     if (undo !== undefined)
       return client.call("thread/revert/undo", {
@@ -50,11 +50,11 @@ export async function revertThread({ values, positionals }: RevertArguments): Pr
 async function latestTurn(client: FlintClient, threadId: string): Promise<string> {
   const { turns = [] } = await client.call("thread/read", { threadId, includeTurns: true, limit: 1 });
   const latest = turns.at(-1);
-  if (latest === undefined) throw new UsageError("The thread has no turn to go back from.");
+  if (latest === undefined) throw new UsageError("The thread has no turns to undo.");
   return latest.id;
 }
 
-/** The revert that is meant: by its id, or `last` for the latest that was not taken back. */
+/** The id of the revert to undo: the given one, or for `last` the latest that was not undone. */
 async function revertOf(client: FlintClient, threadId: string, wanted: string): Promise<string> {
   const reverts: string[] = [];
   const open = new Set<string>();
@@ -71,37 +71,37 @@ async function revertOf(client: FlintClient, threadId: string, wanted: string): 
   if (found !== undefined) return found;
   const message =
     wanted === "last"
-      ? "Nothing was reverted in this thread that could be taken back."
-      : `The thread has no revert ${JSON.stringify(wanted)}; --undo last takes the latest one back.`;
+      ? "There is no revert to undo in this thread."
+      : `The thread has no revert ${JSON.stringify(wanted)}; --undo last undoes the latest one.`;
   throw new UsageError(message);
 }
 
-/** What a revert did or would do, for people. */
-export function revertReport(result: Reverted, wish: RevertWish): string {
+/** Describes what a revert did or would do. */
+export function revertReport(result: Reverted, options: RevertOptions): string {
   const { turnIds, files = [], conflicts = [], notSaved = [] } = result;
-  const withFiles = wish.undo || wish.files === "restore";
+  const withFiles = options.undo || options.files === "restore";
   const rows = [
-    ...files.map(({ path, action }) => [wish.preview ? `would ${action}` : action, path]),
-    ...conflicts.map(({ path, message }) => ["left alone", `${path}: ${message}`]),
+    ...files.map(({ path, action }) => [options.preview ? `would ${action}` : action, path]),
+    ...conflicts.map(({ path, message }) => ["skipped", `${path}: ${message}`]),
     ...notSavedRows(notSaved),
   ];
-  const kept = "Files stay as they are; --files restore puts them back too.\n";
+  const kept = "Files are unchanged; --files restore would restore them too.\n";
   const about = withFiles ? columns(rows) : kept;
-  const isDone = "revertId" in result && result.revertId !== undefined && !wish.preview;
-  const way = isDone ? `Take it back: flint threads revert ${result.thread.id} --undo last\n` : "";
-  return `${headline(turnIds.length, wish)}\n${about}${way}`;
+  const isDone = "revertId" in result && result.revertId !== undefined && !options.preview;
+  const way = isDone ? `Undo: flint threads revert ${result.thread.id} --undo last\n` : "";
+  return `${headline(turnIds.length, options)}\n${about}${way}`;
 }
 
-function headline(turns: number, { preview, undo }: RevertWish): string {
+function headline(turns: number, { preview, undo }: RevertOptions): string {
   const many = count(turns, "turn");
-  if (undo && turns === 0) return "The conversation has gone on since, so only files were put back";
-  if (undo) return `${many} ${turns === 1 ? "is" : "are"} back`;
-  return `${many} ${preview ? "would be dropped" : "dropped"}`;
+  if (undo && turns === 0) return "The thread has new turns since, so only files were restored";
+  if (undo) return `${many} restored`;
+  return `${many} ${preview ? "would be undone" : "undone"}`;
 }
 
 const NAMES_SHOWN = 3;
 
-/** One row for each reason, with a few of the names. */
+/** A row for each reason, with a few of the names. */
 function notSavedRows(notSaved: readonly NotSaved[]): string[][] {
   const groups = new Map<string, NotSaved[]>();
   for (const each of notSaved) groups.set(each.reason, [...(groups.get(each.reason) ?? []), each]);
@@ -112,6 +112,6 @@ function notSavedRows(notSaved: readonly NotSaved[]): string[][] {
     const more = names.length - NAMES_SHOWN;
     const shown = names.slice(0, NAMES_SHOWN).join(", ");
     const listed = shown === "" ? "" : ` (${shown}${more > 0 ? ` and ${more} more` : ""})`;
-    return ["not saved", `${group.length} times${listed}: ${first?.message ?? ""}`];
+    return ["not saved", `${count(group.length, "item")}${listed}: ${first?.message ?? ""}`];
   });
 }

@@ -4,7 +4,7 @@ import type { FlintClient } from "@flint/sdk";
 import { visible } from "@flint/view";
 import { oneArgument, UsageError } from "../../command-line/arguments.ts";
 import { say, sayJson } from "../../command-line/output.ts";
-import { withStoredThings } from "../local-server.ts";
+import { withStoredData } from "../local-server.ts";
 import { findThread } from "./thread-reference.ts";
 import { markdownOf } from "./transcript.ts";
 
@@ -21,7 +21,7 @@ interface ExportArguments {
 /** `flint threads show ID`. */
 export async function showThread({ values, positionals }: ShowArguments): Promise<number> {
   const reference = oneArgument("threads show", positionals, "a thread: an id, or last");
-  const { thread, turns } = await withStoredThings((client) => whole(client, reference));
+  const { thread, turns } = await withStoredData((client) => whole(client, reference));
   if (values.json === true) return sayJson({ thread, turns });
   return say(visible(markdownOf(thread, turns)));
 }
@@ -33,7 +33,7 @@ export async function exportThread({ values, positionals }: ExportArguments): Pr
   if (format !== "markdown" && format !== "json") {
     throw new UsageError(`--format takes markdown or json; not ${JSON.stringify(format)}.`);
   }
-  const { thread, turns } = await withStoredThings((client) => whole(client, reference));
+  const { thread, turns } = await withStoredData((client) => whole(client, reference));
   const text =
     format === "json" ? `${JSON.stringify({ thread, turns }, undefined, 2)}\n` : markdownOf(thread, turns);
   if (out === undefined) return say(process.stdout.isTTY ? visible(text) : text);

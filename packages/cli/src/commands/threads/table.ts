@@ -2,33 +2,34 @@ import { type CommandGroup, command } from "../../command-line/command.ts";
 import { HELP_FLAG, JSON_FLAG } from "../../command-line/flags.ts";
 
 const threadFlags = { ...JSON_FLAG, ...HELP_FLAG };
-const THREAD = "ID is an id, the beginning of one, a name, or `last`.";
+const THREAD = "ID is an id, a prefix of one, a name, or `last`.";
 
-/** Everything about stored threads. */
+/** The commands for stored threads. */
 export const threads: CommandGroup = {
-  summary: "list, show, search, export, fork, revert and delete threads",
+  summary: "List, show, search, export, fork, revert and delete threads",
+  aliases: { ls: "list", rm: "delete" },
   commands: {
     list: command({
-      summary: "the threads, newest first",
+      summary: "List threads, newest first",
       usage: "",
       flags: {
-        here: { type: "boolean", doc: "only those of this folder" },
-        archived: { type: "boolean", doc: "those that were put away" },
-        limit: { type: "string", takes: "N", doc: "how many (default: 20)" },
+        here: { type: "boolean", doc: "Only threads of the current folder" },
+        archived: { type: "boolean", doc: "Archived threads" },
+        limit: { type: "string", takes: "N", doc: "How many (default: 20)" },
         ...threadFlags,
       },
-      examples: ["flint threads list --here", "flint threads list --json --limit 100"],
+      examples: ["flint threads ls --here", "flint threads list --json --limit 100"],
       run: async (given) => (await import("./list.ts")).listThreads(given),
     }),
     search: command({
-      summary: "the threads in which these words were said",
-      usage: "WORDS",
-      flags: { limit: { type: "string", takes: "N", doc: "how many (default: 20)" }, ...threadFlags },
+      summary: "Find threads by their text",
+      usage: "TEXT",
+      flags: { limit: { type: "string", takes: "N", doc: "How many (default: 20)" }, ...threadFlags },
       examples: ['flint threads search "login test"'],
       run: async (given) => (await import("./list.ts")).searchThreads(given),
     }),
     show: command({
-      summary: "what was said and done in a thread",
+      summary: "Print a thread",
       usage: "ID",
       flags: threadFlags,
       examples: ["flint threads show last"],
@@ -36,7 +37,7 @@ export const threads: CommandGroup = {
       run: async (given) => (await import("./show.ts")).showThread(given),
     }),
     export: command({
-      summary: "a thread as a file",
+      summary: "Export a thread as Markdown or JSON",
       usage: "ID",
       flags: {
         format: {
@@ -45,34 +46,37 @@ export const threads: CommandGroup = {
           values: ["markdown", "json"],
           doc: "markdown (default) or json",
         },
-        out: { type: "string", takes: "FILE", doc: "where to (default: stdout)" },
+        out: { type: "string", takes: "FILE", doc: "File to write (default: stdout)" },
         ...HELP_FLAG,
       },
-      examples: ["flint threads export last --out talk.md", "flint threads export last --format json"],
+      examples: ["flint threads export last --out thread.md", "flint threads export last --format json"],
       notes: [THREAD],
       run: async (given) => (await import("./show.ts")).exportThread(given),
     }),
     fork: command({
-      summary: "a new thread with the history of another",
+      summary: "Start a new thread with the history of another",
       usage: "ID",
-      flags: { "last-turn": { type: "string", takes: "TURN", doc: "up to this turn" }, ...threadFlags },
+      flags: {
+        "last-turn": { type: "string", takes: "TURN", doc: "Last turn to copy (default: the latest)" },
+        ...threadFlags,
+      },
       examples: ["flint threads fork last"],
       notes: [THREAD],
       run: async (given) => (await import("./change.ts")).forkThread(given),
     }),
     revert: command({
-      summary: "go back to the moment before a turn, with or without the files",
+      summary: "Undo turns, with or without their file changes",
       usage: "ID",
       flags: {
-        before: { type: "string", takes: "TURN", doc: "the first turn to drop (default: the latest)" },
+        before: { type: "string", takes: "TURN", doc: "First turn to undo (default: the latest)" },
         files: {
           type: "string",
           takes: "WHAT",
           values: ["keep", "restore"],
-          doc: "keep (default) or restore",
+          doc: "keep (default) or restore the files",
         },
-        preview: { type: "boolean", doc: "only show what would change" },
-        undo: { type: "string", takes: "REVERT", doc: "take a revert back: its id, or last" },
+        preview: { type: "boolean", doc: "Only show what would change" },
+        undo: { type: "string", takes: "REVERT", doc: "Undo a revert: its id, or last" },
         ...threadFlags,
       },
       examples: [
@@ -84,7 +88,7 @@ export const threads: CommandGroup = {
       run: async (given) => (await import("./revert.ts")).revertThread(given),
     }),
     name: command({
-      summary: "give a thread a name",
+      summary: "Name a thread",
       usage: "ID NAME",
       flags: HELP_FLAG,
       examples: ['flint threads name last "login bug"'],
@@ -92,7 +96,7 @@ export const threads: CommandGroup = {
       run: async (given) => (await import("./change.ts")).nameThread(given),
     }),
     archive: command({
-      summary: "put a thread away",
+      summary: "Archive a thread",
       usage: "ID",
       flags: HELP_FLAG,
       examples: ["flint threads archive last"],
@@ -100,7 +104,7 @@ export const threads: CommandGroup = {
       run: async (given) => (await import("./change.ts")).archiveThread(given),
     }),
     unarchive: command({
-      summary: "take a thread out of the archive",
+      summary: "Unarchive a thread",
       usage: "ID",
       flags: HELP_FLAG,
       examples: ["flint threads unarchive 019a"],
@@ -108,10 +112,10 @@ export const threads: CommandGroup = {
       run: async (given) => (await import("./change.ts")).unarchiveThread(given),
     }),
     delete: command({
-      summary: "delete a thread and its log for good",
+      summary: "Delete a thread and its log permanently",
       usage: "ID",
-      flags: { yes: { type: "boolean", short: "y", doc: "do not ask" }, ...HELP_FLAG },
-      examples: ["flint threads delete last --yes"],
+      flags: { yes: { type: "boolean", short: "y", doc: "Do not ask for confirmation" }, ...HELP_FLAG },
+      examples: ["flint threads rm last --yes"],
       notes: [THREAD],
       run: async (given) => (await import("./change.ts")).deleteThread(given),
     }),

@@ -4,10 +4,10 @@ import { UsageError } from "../../command-line/arguments.ts";
 import { columns } from "../../command-line/output.ts";
 import { aboutOf, ageOf } from "./thread-table.ts";
 
-/** How many threads are looked at for one that is meant. */
+/** How many threads are searched for a reference. */
 const SEARCHED = 10_000;
 
-/** The thread that somebody means: by its id, the beginning of it, its name, or `last` for the newest of a folder. */
+/** Finds a thread by its id, a prefix of it, its name, or `last` for the newest of a folder. */
 export async function findThread(client: FlintClient, reference: string, cwd: string): Promise<Thread> {
   if (reference === "last") return newestThread(client, cwd);
   const all = await allThreads(client);
@@ -17,12 +17,12 @@ export async function findThread(client: FlintClient, reference: string, cwd: st
   const [found] = alike;
   if (found !== undefined && alike.length === 1) return found;
   if (found === undefined) {
-    throw new UsageError(`There is no thread ${JSON.stringify(reference)}. flint threads list shows them.`);
+    throw new UsageError(`No thread ${JSON.stringify(reference)}. See flint threads list.`);
   }
   throw new UsageError(ambiguous(reference, alike));
 }
 
-/** Every thread that can be meant, put away or not, the newest first. */
+/** Every thread, archived ones last, the newest first. */
 export async function allThreads(client: FlintClient): Promise<readonly Thread[]> {
   const [active, archived] = await Promise.all([
     client.listThreads({ limit: SEARCHED, sortKey: "updatedAt" }),
@@ -36,13 +36,13 @@ const SHOWN = 5;
 function ambiguous(reference: string, alike: readonly Thread[]): string {
   const rows = alike.slice(0, SHOWN).map((thread) => [`  ${thread.id}`, ageOf(thread), aboutOf(thread)]);
   const more = alike.length > SHOWN ? `  and ${alike.length - SHOWN} more\n` : "";
-  const head = `${JSON.stringify(reference)} could be any of ${alike.length} threads:`;
-  return `${head}\n${columns(rows)}${more}Give more of the id.`;
+  const head = `${JSON.stringify(reference)} matches ${alike.length} threads:`;
+  return `${head}\n${columns(rows)}${more}Use a longer id.`;
 }
 
 /** The newest thread of a folder. */
 export async function newestThread(client: FlintClient, cwd: string): Promise<Thread> {
   const { data } = await client.listThreads({ limit: 1, cwd, sortKey: "updatedAt" });
   if (data[0] !== undefined) return data[0];
-  throw new UsageError(`There is no thread of ${cwd} yet. flint threads list shows those of all folders.`);
+  throw new UsageError(`No threads in ${cwd} yet. See flint threads list for all folders.`);
 }

@@ -16,29 +16,30 @@ export interface ApprovalOptions {
 
 type Answer = ApprovalReply | "explain";
 
-/** Why something was declined where no user is, and what to do about it. */
-export const NOBODY = "Nobody is at a terminal to allow it. Run it in one, or with --approval never.";
+/** Why something was declined in an unattended run, and what to do about it. */
+export const UNATTENDED =
+  "No one was there to approve it. Run in a terminal, allow it with --policy FILE, or turn approvals off with --approval never.";
 const NO: ApprovalReply = { decision: "decline", message: "The user said no." };
 
 /** Lets the user decide what the agent may do, and declines where no user is. */
 export class Approvals {
   readonly #options: ApprovalOptions;
-  #unasked = false;
+  #declinedUnattended = false;
 
   constructor(options: ApprovalOptions) {
     this.#options = options;
   }
 
-  /** Whether something was declined because nobody could be asked. */
-  get unasked(): boolean {
-    return this.#unasked;
+  /** Whether something was declined because no user could be asked. */
+  get declinedUnattended(): boolean {
+    return this.#declinedUnattended;
   }
 
   readonly decide: OnApproval = async (request, { signal }) => {
     const { asker } = this.#options;
     if (asker === undefined) {
-      this.#unasked = true;
-      return { decision: "decline", message: NOBODY };
+      this.#declinedUnattended = true;
+      return { decision: "decline", message: UNATTENDED };
     }
     return asker.exclusively(() => this.#ask(asker, request, signal));
   };

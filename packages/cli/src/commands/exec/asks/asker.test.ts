@@ -68,7 +68,7 @@ test.each([
   expect(terminal.asked).toMatch(/^Allow it\? {2}\[y\] once/);
   await terminal.type(key);
   expect(await decided).toEqual(answer);
-  expect([terminal.raw, terminal.asked, approvals.unasked]).toEqual([false, undefined, false]);
+  expect([terminal.raw, terminal.asked, approvals.declinedUnattended]).toEqual([false, undefined, false]);
 });
 
 test("keys that were typed before the question is there, or pasted, answer nothing", async () => {
@@ -159,7 +159,7 @@ test("where nobody can be asked, the action is declined and that is remembered",
   const look = () => ({ columns: 80, rows: 20, colour: false, unicode: true });
   const approvals = new Approvals({ asker: undefined, look, cwd: "/" });
   expect(await approvals.decide(request, new AbortController())).toMatchObject({ decision: "decline" });
-  expect(approvals.unasked).toBe(true);
+  expect(approvals.declinedUnattended).toBe(true);
 });
 
 const options = [{ label: "red" }, { label: "green" }, { label: "blue" }];

@@ -9,7 +9,7 @@ import { canMoveCursor, type Look, readLook } from "../../../screen/look.ts";
 import type { TurnTally } from "../../../screen/turn-status.ts";
 import { CodexLinesView } from "../../codex/exec-lines.ts";
 import { Asker } from "../asks/asker.ts";
-import type { ShownAs } from "../options.ts";
+import type { OutputFormat } from "../options.ts";
 import { LiveView } from "./live.ts";
 import { AnswerView, JsonView } from "./piped.ts";
 import { ExecScreen } from "./plain.ts";
@@ -18,7 +18,7 @@ import type { AskSurface, ExecView } from "./turn-view.ts";
 
 /** What is to be shown on the terminal. */
 export interface TerminalOptions {
-  readonly shownAs: ShownAs;
+  readonly format: OutputFormat;
   readonly cwd: string;
   readonly tally: TurnTally;
   /** Says how the answer is printed where nothing else is; without it, as text. */
@@ -42,9 +42,9 @@ export class ExecTerminal {
 
   constructor(options: TerminalOptions) {
     this.#options = options;
-    const isLive = options.shownAs === "turn" && isLiveTerminal();
+    const isLive = options.format === "turn" && isLiveTerminal();
     // Who reads the lines of Codex is a program; nobody is asked.
-    const mayAsk = options.shownAs !== "codex" && (isLive || process.stderr.isTTY);
+    const mayAsk = options.format !== "codex" && (isLive || process.stderr.isTTY);
     this.#keys = mayAsk ? keySource() : undefined;
     this.#keyboard =
       this.#keys === undefined ? undefined : new Keyboard(this.#keys, (key) => this.#onKey(key));
@@ -61,7 +61,7 @@ export class ExecTerminal {
   /** Says something about this run, never among what is printed for a program. JSON tells it by itself. */
   remark(text: string): void {
     if (this.#live !== undefined) this.#live.say(text);
-    else if (!SPEAKS_JSON.includes(this.#options.shownAs)) process.stderr.write(`${visible(text)}\n`);
+    else if (!SPEAKS_JSON.includes(this.#options.format)) process.stderr.write(`${visible(text)}\n`);
   }
 
   /** The turn is being stopped. */
@@ -134,21 +134,21 @@ export class ExecTerminal {
 }
 
 /** What is shown to programs. */
-const SPEAKS_JSON: readonly ShownAs[] = ["json", "codex"];
+const SPEAKS_JSON: readonly OutputFormat[] = ["json", "codex"];
 
 /** A program in the background would write over what its user types. */
 function isLiveTerminal(): boolean {
   return process.stdout.isTTY === true && canMoveCursor(inheritedEnvironment()) && isInForeground();
 }
 
-function pipedView({ shownAs, answer, threadId }: TerminalOptions): ExecView {
+function pipedView({ format, answer, threadId }: TerminalOptions): ExecView {
   const outputs = {
     answer: (text: string) => void process.stdout.write(text),
     aside: (text: string) => void process.stderr.write(text),
   };
-  if (shownAs === "json") return new JsonView(outputs, threadId);
-  if (shownAs === "codex") return new CodexLinesView(outputs, answer);
-  if (shownAs === "answer" || answer !== undefined) return new AnswerView(outputs, answer);
+  if (format === "json") return new JsonView(outputs, threadId);
+  if (format === "codex") return new CodexLinesView(outputs, answer);
+  if (format === "answer" || answer !== undefined) return new AnswerView(outputs, answer);
   return new ExecScreen(outputs.answer);
 }
 

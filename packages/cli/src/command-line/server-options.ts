@@ -1,0 +1,132 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { PolicyRules } from "@flint/core/ports";
+import {
+  APPROVAL_NAMES,
+  agentId,
+  approvalPolicyNamed,
+  type ConfigValues,
+  SANDBOX_NAMES,
+  sandboxPolicyNamed,
+} from "@flint/server/config";
+import { inheritedEnvironment, userConfigPath } from "@flint/server/environment";
+import { FRONTEND_NAMES, type FrontendName } from "@flint/server/frontends";
+import type { AgentTraces, ServerOptions } from "@flint/server/serve";
+import { choice, numberOption } from "./arguments.ts";
+import { type FlagValues, OFFLINE_MODEL, SERVER_FLAGS } from "./flags.ts";
+
+/** The values of the options that configure a server. */
+export type ServerFlagValues = Omit<FlagValues<typeof SERVER_FLAGS>, "help"> & {
+  readonly "auto-resume"?: boolean | undefined;
+};
+
+/** Whether any option configures the server itself, so that the running server cannot take its place. */
+export function configuresServer({ cwd: _cwd, ...values }: ServerFlagValues): boolean {
+  return [...Object.keys(SERVER_FLAGS), "auto-resume"].some((name) => Object.hasOwn(values, name));
+}
+
+/** The protocol that `--protocol` names; undefined if it was not given. */
+export function protocolNamed(name: string | undefined): FrontendName | undefined {
+  return name === undefined ? undefined : choice("protocol", name, FRONTEND_NAMES);
+}
+
+/** Server options with an absolute working folder. */
+export type PlacedOptions = ServerOptions & { readonly cwd: string };
+
+/** The options of a server: the user's configuration file, overridden by the command line. */
+export async function serverOptions(values: ServerFlagValues): Promise<PlacedOptions> {
+  const chosen = chosenOptions(values);
+  const config = await userConfig();
+  const policyFile = values.policy ?? config?.get("policy_file");
+  return {
+    ...(config === undefined ? {} : await configuredServer(config)),
+    ...chosen,
+    ...(policyFile === undefined ? {} : { policyRules: await policyRules(policyFile) }),
+    ...(values.trace === undefined ? {} : { trace: await traceFile(values.trace) }),
+    agents: await agentsFor(config, values.agent),
+    cwd: resolve(values.cwd ?? "."),
+    chosen: Object.keys(chosen),
+  };
+}
+
+/** The user's configuration; undefined if the file is absent or empty, so that its parser is not loaded. */
+async function userConfig(): Promise<ConfigValues | undefined> {
+  if (!existsSync(userConfigPath())) return undefined;
+  const { UserConfig } = await import("@flint/server/config");
+  const config = await new UserConfig(userConfigPath()).read();
+  return config.entries().length === 0 ? undefined : config;
+}
+
+async function configuredServer(config: ConfigValues): Promise<ServerOptions> {
+  const { configuredOptions } = await import("@flint/server/config");
+  return configuredOptions(config);
+}
+
+/** The configured agents, and the one that `--agent` gives as a command line. */
+async function agentsFor(config: ConfigValues | undefined, agent: string | undefined) {
+  const { commandAgent, configuredAgents } = await import("@flint/server/config");
+  const agents = configuredAgents(config);
+  return agent === undefined || !isCommandLine(agent) ? agents : [...agents, commandAgent(agent)];
+}
+
+/** A command line contains a space or a slash; a name contains neither. */
+function isCommandLine(agent: string): boolean {
+  return /[\s/]/.test(agent);
+}
+
+async function traceFile(path: string): Promise<AgentTraces> {
+  const [{ TraceFile }, { secretsIn }] = await Promise.all([
+    import("@flint/server/trace"),
+    import("@flint/core"),
+  ]);
+  return TraceFile.open(resolve(path), { secrets: secretsIn(inheritedEnvironment()) });
+}
+
+async function policyRules(path: string): Promise<PolicyRules> {
+  const { readPolicyFile } = await import("@flint/server/policy");
+  return readPolicyFile(resolve(path));
+}
+
+/** Only what was given: an absent option must not override the configuration. */
+function chosenOptions(values: ServerFlagValues): ServerOptions {
+  const { approval, sandbox, durability } = values;
+  const all: ServerOptions = {
+    model: modelOf(values),
+    offlineAgents: values.offline === true && values.agent !== undefined ? true : undefined,
+    approvalPolicy:
+      approval === undefined ? undefined : approvalPolicyNamed(choice("approval", approval, APPROVAL_NAMES)),
+    sandboxPolicy:
+      sandbox === undefined ? undefined : sandboxPolicyNamed(choice("sandbox", sandbox, SANDBOX_NAMES)),
+    durability: durability === undefined ? undefined : choice("durability", durability, DURABILITIES),
+    approvalTimeoutMs: timeoutMs(values["approval-timeout"]),
+    allowUnconfined: values["allow-unconfined"],
+    autoResume: values["auto-resume"],
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+const DURABILITIES = SERVER_FLAGS.durability.values;
+
+/** An agent without a model means the agent's default model. */
+function modelOf({ agent, model, offline }: ServerFlagValues): string | undefined {
+  // Other agents are pointed at the offline model; Flint's own agent has it as a model.
+  if (offline === true && (agent === undefined || agent === "flint")) return OFFLINE_MODEL;
+  if (agent === undefined) return model;
+  const id = isCommandLine(agent) ? agentId(agent) : agent;
+  return model === undefined || model.startsWith(`${id}/`) ? (model ?? id) : `${id}/${model}`;
+}
+
+/** The seconds that `--idle-exit` was given; 0 means never. */
+export function idleSeconds(text: string): number {
+  const what = `a number of seconds from 0 (never) to ${MAX_IDLE_SECONDS}`;
+  return numberOption("idle-exit", text, what, (value) => value >= 0 && value <= MAX_IDLE_SECONDS);
+}
+
+/** The longest delay that a timer of Node supports, in seconds, rounded down. */
+const MAX_IDLE_SECONDS = 2_000_000;
+
+function timeoutMs(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const isValid = (value: number): boolean => Number.isFinite(value) && value > 0;
+  return numberOption("approval-timeout", text, "a number of seconds above 0", isValid) * 1000;
+}

@@ -1,2 +1,0 @@
-export { TrustFile } from "./trust-file.ts";
-export { WorkspaceFiles } from "./workspace-files.ts";
