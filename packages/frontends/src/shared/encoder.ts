@@ -26,32 +26,33 @@ export type Encoded<Message extends Outgoing> = Message extends Notification
 /** Writes a notification about something that happened at a time, as a line without its newline. */
 type LineWriter = (notification: Notification, at: number) => string;
 
+/** Clients are sent an event one after another, some of them with one that was deferred; so a few are enough. */
+const RECENT_EVENTS = 4;
+
 /** Encodes each event once for all clients of a front end. */
 export class Encoder<Message extends Outgoing = Outgoing> {
   readonly #line: LineWriter;
-  #event: ThreadEvent | undefined;
-  readonly #encoded = new Map<string, readonly Encoded<Message>[]>();
+  readonly #recent: {
+    readonly event: ThreadEvent;
+    readonly encoded: Map<string, readonly Encoded<Message>[]>;
+  }[] = [];
 
   /** `line` writes a notification; by default as JSON-RPC, with or without the header. */
   constructor(header: boolean, line: LineWriter = plainLine(header)) {
     this.#line = line;
   }
 
-  /**
-   * What `translate` makes of an event, from memory if a client of the same variant has had it already. Clients get an
-   * event one after another, so one event is enough to remember.
-   */
+  /** What `translate` makes of an event, from memory if a client of the same variant was sent it before. */
   encode(
     event: ThreadEvent,
     translate: (event: ThreadEvent) => readonly Message[],
     variant = "",
   ): readonly Encoded<Message>[] {
-    if (this.#event !== event) this.#encoded.clear();
-    this.#event = event;
-    const known = this.#encoded.get(variant);
+    const variants = this.#variantsOf(event);
+    const known = variants.get(variant);
     if (known !== undefined) return known;
     const encoded = translate(event).map((message) => this.encodeOne(message, event.at));
-    this.#encoded.set(variant, encoded);
+    variants.set(variant, encoded);
     return encoded;
   }
 
@@ -63,6 +64,15 @@ export class Encoder<Message extends Outgoing = Outgoing> {
         : message;
     // The branch above is the definition of the type, which a conditional type cannot follow.
     return encoded as Encoded<Message>;
+  }
+
+  #variantsOf(event: ThreadEvent): Map<string, readonly Encoded<Message>[]> {
+    const known = this.#recent.find((each) => each.event === event);
+    if (known !== undefined) return known.encoded;
+    const encoded = new Map<string, readonly Encoded<Message>[]>();
+    this.#recent.unshift({ event, encoded });
+    if (this.#recent.length > RECENT_EVENTS) this.#recent.pop();
+    return encoded;
   }
 }
 

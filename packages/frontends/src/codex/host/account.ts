@@ -1,5 +1,5 @@
-import { refused } from "../refusals.ts";
-import type { Handlers } from "../visit.ts";
+import type { Handlers } from "../requests/handler.ts";
+import { codexError } from "../wire/errors.ts";
 
 type Accounts =
   | "account/read"
@@ -10,29 +10,29 @@ type Accounts =
   | "account/bedrock/checkGovCloudRequirements"
   | "getAuthStatus";
 
-/** Agents log in by themselves; nobody has to, to talk to Flint. */
+/** Agents have their own logins; Flint needs none. */
 export const account: Handlers<Accounts> = {
-  "account/read"(_params, _visit, reply) {
+  "account/read"(_params, { reply }) {
     reply({ account: null, requiresOpenaiAuth: false, workspaceRouting: null });
   },
   "account/rateLimits/read"() {
-    throw refused("codex account authentication required to read rate limits");
+    throw codexError("codex account authentication required to read rate limits");
   },
   "account/login/start"() {
-    throw refused(
+    throw codexError(
       "Flint has no account of its own. Log in to the agent in a terminal, with `codex login` or `claude`, and see `flint doctor`.",
     );
   },
-  "account/login/cancel"(_params, _visit, reply) {
+  "account/login/cancel"(_params, { reply }) {
     reply({ status: "notFound" });
   },
-  "account/logout"(_params, _visit, reply) {
+  "account/logout"(_params, { reply }) {
     reply({});
   },
-  "account/bedrock/checkGovCloudRequirements"(_params, _visit, reply) {
+  "account/bedrock/checkGovCloudRequirements"(_params, { reply }) {
     reply({ isGovCloud: false, shouldWarn: false });
   },
-  getAuthStatus(_params, _visit, reply) {
+  getAuthStatus(_params, { reply }) {
     reply({ authMethod: null, authToken: null, requiresOpenaiAuth: false });
   },
 };

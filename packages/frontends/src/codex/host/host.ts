@@ -1,4 +1,4 @@
-/** A file or folder that fits what somebody typed. */
+/** A file or folder that matches a query. */
 export interface HostFile {
   readonly root: string;
   /** From the root, with slashes. */
@@ -9,13 +9,13 @@ export interface HostFile {
   readonly indices: readonly number[];
 }
 
-/** A value that a client wants remembered, by its dotted path; null takes it away. */
+/** A value that a client writes, by its dotted path; null removes it. */
 export interface HostEdit {
   readonly keyPath: string;
   readonly value: unknown;
 }
 
-/** What clients had remembered so far, and a mark that changes whenever it does. */
+/** What clients have written, and a version that changes with it. */
 export interface HostPreferences {
   readonly values: Readonly<Record<string, unknown>>;
   readonly version: string;
@@ -23,22 +23,22 @@ export interface HostPreferences {
   readonly filePath: string;
 }
 
-/** What the Codex door has to know of the machine it runs on. */
+/** What the Codex front end needs of the machine it runs on. */
 export interface CodexHost {
   /** The folder in which the server keeps its state; absolute. */
   readonly home: string;
   preferences(): Promise<HostPreferences>;
-  /** Keeps values, all or none; refuses if `expected` is not the present version. */
+  /** Stores values, all or none; rejects if `expected` is not the current version. */
   remember(edits: readonly HostEdit[], expected: string | undefined): Promise<HostPreferences>;
-  /** The content of a plain file. Rejects with a FlintError that says why not. */
+  /** The content of a regular file. Rejects with a FlintError that says why not. */
   readFile(path: string): Promise<Uint8Array>;
-  /** Files by some letters of their paths, best first. */
+  /** Files by some letters of their paths, best match first. */
   findFiles(query: string, roots: readonly string[], signal: AbortSignal): Promise<readonly HostFile[]>;
 }
 
 const NOTHING: HostPreferences = { values: {}, version: "0", filePath: "/config.toml" };
 
-/** A machine that nothing is known of, for tests and for servers that have no files. */
+/** A machine without files, for tests. */
 export const NO_HOST: CodexHost = {
   home: "/",
   preferences: async () => NOTHING,

@@ -1,6 +1,6 @@
-import { PERMISSION_PROFILES } from "../permissions.ts";
-import { refused } from "../refusals.ts";
-import type { Handlers } from "../visit.ts";
+import type { Handlers } from "../requests/handler.ts";
+import { codexError } from "../wire/errors.ts";
+import { PERMISSION_PROFILES } from "../wire/policies.ts";
 
 type Lists =
   | "skills/list"
@@ -11,34 +11,31 @@ type Lists =
   | "experimentalFeature/list"
   | "mcpServerStatus/list";
 
-/** What Codex keeps lists of. Of most of it Flint has none; an empty list is the truth. */
+/** What Codex has lists of. Flint has none of most of it, so the lists are empty. */
 export const lists: Handlers<Lists> = {
-  "skills/list"({ cwds }, _visit, reply) {
+  "skills/list"({ cwds }, { reply }) {
     reply({ data: (cwds ?? []).map((cwd) => ({ cwd, skills: [], errors: [] })) });
   },
-  "hooks/list"({ cwds }, _visit, reply) {
+  "hooks/list"({ cwds }, { reply }) {
     reply({ data: (cwds ?? []).map((cwd) => ({ cwd, hooks: [], warnings: [], errors: [] })) });
   },
-  "plugin/list"(_params, _visit, reply) {
+  "plugin/list"(_params, { reply }) {
     reply({ marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] });
   },
-  "collaborationMode/list"(_params, _visit, reply) {
+  "collaborationMode/list"(_params, { reply }) {
     reply({ data: COLLABORATION_MODES });
   },
-  "permissionProfile/list"({ cursor }, _visit, reply) {
+  "permissionProfile/list"({ cursor }, { reply }) {
     expectNoCursor(cursor);
     reply({ data: PERMISSION_PROFILES, nextCursor: null });
   },
-  "experimentalFeature/list"({ cursor }, _visit, reply) {
+  "experimentalFeature/list"({ cursor }, { reply }) {
     expectNoCursor(cursor);
     reply({ data: [], nextCursor: null });
   },
-  async "mcpServerStatus/list"({ threadId, cursor }, visit, reply) {
+  async "mcpServerStatus/list"({ threadId, cursor }, { core, reply }) {
     expectNoCursor(cursor);
-    const { data } = await visit.client.core.call(
-      "mcpServerStatus/list",
-      threadId == null ? {} : { threadId },
-    );
+    const { data } = await core.call("mcpServerStatus/list", threadId == null ? {} : { threadId });
     const servers = data.map(({ name, status, error = null }) => ({
       ...{ name, ...NO_DETAILS, toolsError: error },
       runtimeStatus: RUNTIME_STATUS[status],
@@ -47,9 +44,9 @@ export const lists: Handlers<Lists> = {
   },
 };
 
-/** The first answer holds the whole list, so nobody can have got a cursor from here. */
+/** The first answer has the whole list, so no cursor can have come from here. */
 function expectNoCursor(cursor: string | null | undefined): void {
-  if (cursor != null) throw refused(`invalid cursor: ${cursor.slice(0, 200)}`);
+  if (cursor != null) throw codexError(`invalid cursor: ${cursor.slice(0, 200)}`);
 }
 
 const COLLABORATION_MODES = [

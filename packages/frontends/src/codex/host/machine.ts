@@ -1,23 +1,26 @@
 import type { Result } from "@flint/protocol";
-import { sandboxPolicyOf } from "../policies.ts";
-import { refused } from "../refusals.ts";
-import type { Handlers, Visit } from "../visit.ts";
+import type { CoreCalls } from "../../shared/core-calls.ts";
+import type { Handlers } from "../requests/handler.ts";
+import { codexError } from "../wire/errors.ts";
+import { sandboxPolicyOf } from "../wire/policies.ts";
 
 type Machine = "command/exec" | "fs/readFile" | "fuzzyFileSearch" | "gitDiffToRemote";
 
-/** How long a search may take before what was found so far is all. */
+/** How long a search may take; what it found by then is the answer. */
 const SEARCH_MS = 5_000;
 const GIT_MS = 20_000;
 
-/** Files and commands outside of any thread. */
+/** Files and commands outside of threads. */
 export const machine: Handlers<Machine> = {
-  async "command/exec"(params, visit, reply) {
+  async "command/exec"(params, { core, reply }) {
     const { command, cwd, timeoutMs, sandboxPolicy } = params;
     if (params.tty === true || params.streamStdin === true || params.streamStdoutStderr === true) {
-      throw refused("Flint runs commands to their end; a terminal, input or streamed output needs a thread.");
+      throw codexError(
+        "Flint runs commands to their end; a terminal, input or streamed output needs a thread.",
+      );
     }
-    if (command.length === 0) throw refused("command must not be empty");
-    const { exitCode, stdout, stderr } = await visit.client.core.call("command/exec", {
+    if (command.length === 0) throw codexError("command must not be empty");
+    const { exitCode, stdout, stderr } = await core.call("command/exec", {
       command,
       ...(cwd == null ? {} : { cwd }),
       ...(timeoutMs == null ? {} : { timeoutMs: Math.max(1, Math.round(timeoutMs)) }),
@@ -25,10 +28,10 @@ export const machine: Handlers<Machine> = {
     });
     reply({ exitCode, stdout, stderr });
   },
-  async "fs/readFile"({ path }, { host }, reply) {
+  async "fs/readFile"({ path }, { reply }, { host }) {
     reply({ dataBase64: Buffer.from(await host.readFile(path)).toString("base64") });
   },
-  async fuzzyFileSearch({ query, roots }, { host }, reply) {
+  async fuzzyFileSearch({ query, roots }, { reply }, { host }) {
     const found = await host.findFiles(query, roots, AbortSignal.timeout(SEARCH_MS));
     const files = found.map(({ root, path, isFolder, name, score, indices }) => ({
       root,
@@ -40,41 +43,41 @@ export const machine: Handlers<Machine> = {
     }));
     reply({ files });
   },
-  async gitDiffToRemote({ cwd }, visit, reply) {
-    const sha = await lastPublished(visit, cwd);
-    const { stdout: diff } = await git(visit, cwd, ["diff", "--no-ext-diff", "--no-textconv", sha]);
-    reply({ sha, diff: diff + (await untracked(visit, cwd)) });
+  async gitDiffToRemote({ cwd }, { core, reply }) {
+    const sha = await latestPushed(core, cwd);
+    const { stdout: diff } = await git(core, cwd, ["diff", "--no-ext-diff", "--no-textconv", sha]);
+    reply({ sha, diff: diff + (await untracked(core, cwd)) });
   },
 };
 
-/** The latest commit below the present one that some remote branch has. */
-async function lastPublished(visit: Visit, cwd: string): Promise<string> {
-  const remotes = await git(visit, cwd, ["for-each-ref", "--count=1", "refs/remotes"]);
-  const own = await git(visit, cwd, ["rev-list", "--reverse", "HEAD", "--not", "--remotes"]);
+/** The latest ancestor of the current commit that is on a remote branch. */
+async function latestPushed(core: CoreCalls, cwd: string): Promise<string> {
+  const remotes = await git(core, cwd, ["for-each-ref", "--count=1", "refs/remotes"]);
+  const own = await git(core, cwd, ["rev-list", "--reverse", "HEAD", "--not", "--remotes"]);
   const oldest = own.stdout.split("\n")[0] ?? "";
-  const wanted = oldest === "" ? "HEAD" : `${oldest}^`;
-  const { exitCode, stdout } = await git(visit, cwd, ["rev-parse", "--verify", wanted]);
+  const revision = oldest === "" ? "HEAD" : `${oldest}^`;
+  const { exitCode, stdout } = await git(core, cwd, ["rev-parse", "--verify", revision]);
   if (remotes.stdout !== "" && exitCode === 0) return stdout.trim();
-  throw refused(`failed to compute git diff to remote for cwd: ${JSON.stringify(cwd)}`);
+  throw codexError(`failed to compute git diff to remote for cwd: ${JSON.stringify(cwd)}`);
 }
 
-/** New files that git does not know yet, as additions. */
-async function untracked(visit: Visit, cwd: string): Promise<string> {
-  const listed = await git(visit, cwd, ["ls-files", "--others", "--exclude-standard", "-z"]);
+/** Untracked files, as additions. */
+async function untracked(core: CoreCalls, cwd: string): Promise<string> {
+  const listed = await git(core, cwd, ["ls-files", "--others", "--exclude-standard", "-z"]);
   const parts: string[] = [];
   for (const name of listed.stdout
     .split("\0")
     .filter((each) => each !== "")
     .slice(0, 200)) {
     const args = ["diff", "--no-ext-diff", "--no-textconv", "--no-index", "--", "/dev/null", name];
-    parts.push((await git(visit, cwd, args)).stdout);
+    parts.push((await git(core, cwd, args)).stdout);
   }
   return parts.join("");
 }
 
-/** Reading only: whatever the repository configures for git cannot do more than read. */
-function git(visit: Visit, cwd: string, args: readonly string[]): Promise<Result<"command/exec">> {
-  return visit.client.core.call("command/exec", {
+/** Runs git read-only: whatever the repository configures for it cannot do more than read. */
+function git(core: CoreCalls, cwd: string, args: readonly string[]): Promise<Result<"command/exec">> {
+  return core.call("command/exec", {
     command: ["git", "-c", "core.fsmonitor=false", ...args],
     cwd,
     timeoutMs: GIT_MS,

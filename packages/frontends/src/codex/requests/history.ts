@@ -1,58 +1,58 @@
 import { LIMITS, type Params, type Thread } from "@flint/protocol";
 import type { CodexClientParams, CodexThread } from "@flint/protocol/codex";
-import { encodedTurn, withTurns } from "../encoded-answer.ts";
-import { eachTurn, itemsPage, turnsPage } from "../pages.ts";
-import { present } from "../present.ts";
-import { threadOf } from "../threads.ts";
-import type { Handlers } from "../visit.ts";
+import { threadOf } from "../events/threads.ts";
+import { encodeTurn, encodeWithTurns } from "../wire/encoding.ts";
+import { given } from "../wire/parse-request.ts";
+import type { Handlers } from "./handler.ts";
+import { eachTurn, itemsPage, turnsPage } from "./pages.ts";
 
-const USUAL_PAGE = 25;
+const DEFAULT_PAGE = 25;
 
-/** Reading what there is. */
-export const historyRequests: Handlers<
+/** Reading and listing threads, turns and items. */
+export const history: Handlers<
   "thread/read" | "thread/list" | "thread/loaded/list" | "thread/turns/list" | "thread/items/list"
 > = {
-  async "thread/read"({ threadId, includeTurns }, visit, reply) {
-    const turns = includeTurns === true ? await eachTurn(visit, threadId, encodedTurn) : [];
-    const { thread } = await visit.client.core.call("thread/read", { threadId });
-    reply(withTurns({ thread: threadOf(thread, null), readState: null }, turns));
+  async "thread/read"({ threadId, includeTurns }, { core, replyEncoded }) {
+    const turns = includeTurns === true ? await eachTurn(core, threadId, encodeTurn) : [];
+    const { thread } = await core.call("thread/read", { threadId });
+    replyEncoded(encodeWithTurns({ thread: threadOf(thread, null), readState: null }, turns));
   },
 
-  async "thread/list"(params, visit, reply) {
-    if (asksForWhatFlintHasNot(params)) return reply({ ...NOTHING });
-    const { data, nextCursor } = await visit.client.core.call("thread/list", listParams(params));
-    const listed = data.filter((thread) => isWanted(thread, params)).map(listedThread);
-    reply({ ...NOTHING, data: listed, nextCursor: nextCursor ?? null });
+  async "thread/list"(params, { core, reply }) {
+    if (filtersByMissing(params)) return reply({ ...NO_THREADS });
+    const { data, nextCursor } = await core.call("thread/list", listParams(params));
+    const listed = data.filter((thread) => matches(thread, params)).map(listedThread);
+    reply({ ...NO_THREADS, data: listed, nextCursor: nextCursor ?? null });
   },
 
-  async "thread/loaded/list"(_params, visit, reply) {
-    const { data } = await visit.client.core.call("thread/loaded/list", {});
+  async "thread/loaded/list"(_params, { core, reply }) {
+    const { data } = await core.call("thread/loaded/list", {});
     reply({ data, nextCursor: null });
   },
 
-  async "thread/turns/list"(params, visit, reply) {
-    reply(await turnsPage(params, visit));
+  async "thread/turns/list"(params, { core, reply }) {
+    reply(await turnsPage(params, core));
   },
 
-  async "thread/items/list"(params, visit, reply) {
-    reply(await itemsPage(params, visit));
+  async "thread/items/list"(params, { core, reply }) {
+    reply(await itemsPage(params, core));
   },
 };
 
-/** A list does not say whether one could write into a thread. */
+/** A list does not say whether a thread takes input. */
 function listedThread(thread: Thread): CodexThread {
   return { ...threadOf(thread, null), canAcceptDirectInput: null };
 }
 
-const NOTHING = { data: [], readStates: {}, nextCursor: null, backwardsCursor: null };
+const NO_THREADS = { data: [], readStates: {}, nextCursor: null, backwardsCursor: null };
 
 type ListParams = CodexClientParams<"thread/list">;
 
-/** Sections, projects and threads below others: no thread of Flint is in one. */
-function asksForWhatFlintHasNot(params: ListParams): boolean {
+/** Whether a list is of a section, a project or child threads, none of which Flint has. */
+function filtersByMissing(params: ListParams): boolean {
   const { sectionId, projectId, parentThreadId, ancestorThreadId, attachedToThreadId } = params;
-  const asked = [sectionId, projectId, parentThreadId, ancestorThreadId, attachedToThreadId];
-  return asked.some((id) => id != null);
+  const filters = [sectionId, projectId, parentThreadId, ancestorThreadId, attachedToThreadId];
+  return filters.some((id) => id != null);
 }
 
 function listParams({
@@ -67,15 +67,15 @@ function listParams({
   const folders = typeof cwd === "string" ? [cwd] : (cwd ?? []);
   const [folder] = folders;
   return {
-    ...present({ cursor, archived, searchTerm, sortDirection }),
-    limit: Math.min(Math.max(1, Math.floor(limit ?? USUAL_PAGE)), LIMITS.threads),
+    ...given({ cursor, archived, searchTerm, sortDirection }),
+    limit: Math.min(Math.max(1, Math.floor(limit ?? DEFAULT_PAGE)), LIMITS.threads),
     sortKey: sortKey === "created_at" ? "createdAt" : "updatedAt",
     ...(folders.length === 1 && folder !== undefined ? { cwd: folder } : {}),
   };
 }
 
-/** Codex lists no thread in which nobody has said anything yet. */
-function isWanted(thread: Thread, { cwd, excludedThreadIds, modelProviders }: ListParams): boolean {
+/** Codex lists no thread without a first message. */
+function matches(thread: Thread, { cwd, excludedThreadIds, modelProviders }: ListParams): boolean {
   if (thread.preview === "") return false;
   if (excludedThreadIds?.includes(thread.id)) return false;
   if (Array.isArray(cwd) && cwd.length > 1 && !cwd.includes(thread.cwd)) return false;

@@ -1,22 +1,25 @@
 import type { ConfigOption, Model, Result } from "@flint/protocol";
 import type { CodexModel } from "@flint/protocol/codex";
-import { REASONING_EFFORT } from "../threads.ts";
-import type { Handler, Visit } from "../visit.ts";
+import type { CoreCalls } from "../../shared/core-calls.ts";
+import { REASONING_EFFORT } from "../events/threads.ts";
+import type { Handlers } from "./handler.ts";
 
-/** What is chosen where an agent has no efforts to choose from. */
-const NO_EFFORT = "medium";
+/** The effort of a model whose agent has none to choose from. */
+const DEFAULT_EFFORT = "medium";
 
-/** The models of all agents; each is named as people know it, and by its agent. */
-export const modelList: Handler<"model/list"> = async (_params, visit, reply) => {
-  const { data } = await visit.client.core.call("model/list", {});
-  const chosen = data.find(({ isDefault }) => isDefault) ?? data[0];
-  const rows = data.map(async (model) => modelOf(model, await effortsOf(model, visit), chosen));
-  reply({ data: await Promise.all(rows), nextCursor: null });
+/** The models of all agents, each named with its agent. */
+export const models: Handlers<"model/list"> = {
+  async "model/list"(_params, { core, reply }) {
+    const { data } = await core.call("model/list", {});
+    const chosen = data.find(({ isDefault }) => isDefault) ?? data[0];
+    const rows = data.map(async (model) => modelOf(model, await effortsOf(model, core), chosen));
+    reply({ data: await Promise.all(rows), nextCursor: null });
+  },
 };
 
-/** The efforts of a model, as far as its agent knows them by now; one that cannot say has none. */
-async function effortsOf({ id: model }: Model, visit: Visit): Promise<ConfigOption | undefined> {
-  const { options } = await visit.client.core.call("config/list", { model }).catch(() => NO_OPTIONS);
+/** The efforts of a model, as far as its agent has reported them; none if it cannot. */
+async function effortsOf({ id: model }: Model, core: CoreCalls): Promise<ConfigOption | undefined> {
+  const { options } = await core.call("config/list", { model }).catch(() => NO_OPTIONS);
   return options.find(({ id }) => id === REASONING_EFFORT);
 }
 
@@ -26,7 +29,7 @@ function modelOf(model: Model, efforts: ConfigOption | undefined, chosen: Model 
   return {
     id: model.id,
     model: model.id,
-    // A model that is not null here makes clients ask the user at their start.
+    // Anything but null makes clients prompt the user at their start.
     upgrade: null,
     upgradeInfo: null,
     availabilityNux: null,
@@ -38,7 +41,7 @@ function modelOf(model: Model, efforts: ConfigOption | undefined, chosen: Model 
       reasoningEffort: id,
       description: description ?? name,
     })),
-    defaultReasoningEffort: efforts?.value ?? NO_EFFORT,
+    defaultReasoningEffort: efforts?.value ?? DEFAULT_EFFORT,
     inputModalities: ["text", "image"],
     supportsPersonality: false,
     multiAgentVersion: null,

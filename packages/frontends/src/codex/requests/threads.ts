@@ -1,13 +1,13 @@
-import { encodedTurn, withTurns } from "../encoded-answer.ts";
-import { status, tell } from "../outbound.ts";
-import { eachTurn, NEWEST } from "../pages.ts";
-import { present } from "../present.ts";
-import { refused } from "../refusals.ts";
-import { NOT_LOADED, threadOf } from "../threads.ts";
-import type { Handlers } from "../visit.ts";
+import { goalOf, notification, statusChanged } from "../events/events.ts";
+import { NOT_LOADED, threadOf } from "../events/threads.ts";
+import { encodeTurn, encodeWithTurns } from "../wire/encoding.ts";
+import { codexError } from "../wire/errors.ts";
+import { given } from "../wire/parse-request.ts";
+import type { Handlers } from "./handler.ts";
+import { eachTurn, NEWEST } from "./pages.ts";
 
-/** Keeping threads: names, the archive, going back, letting go. */
-export const threadRequests: Handlers<
+/** Naming, archiving, reverting and deleting threads, and their goals. */
+export const threads: Handlers<
   | "thread/unsubscribe"
   | "thread/archive"
   | "thread/unarchive"
@@ -19,50 +19,51 @@ export const threadRequests: Handlers<
   | "thread/shellCommand"
   | "thread/backgroundTerminals/list"
   | "thread/backgroundTerminals/clean"
+  | "thread/goal/get"
+  | "thread/goal/set"
+  | "thread/goal/clear"
 > = {
-  async "thread/unsubscribe"({ threadId }, visit, reply) {
-    if (visit.titles.end(threadId)) return reply({ status: "unsubscribed" });
-    if (!visit.client.isSubscribed(threadId)) {
-      const { data } = await visit.client.core.call("thread/loaded/list", {});
+  async "thread/unsubscribe"({ threadId }, { core, reply }, client) {
+    if (client.titles.end(threadId)) return reply({ status: "unsubscribed" });
+    if (!client.isSubscribed(threadId)) {
+      const { data } = await core.call("thread/loaded/list", {});
       return reply({ status: data.includes(threadId) ? "notSubscribed" : "notLoaded" });
     }
-    await visit.client.core.call("thread/unsubscribe", { threadId }, () => reply({ status: "unsubscribed" }));
-    visit.forget(threadId);
+    await core.call("thread/unsubscribe", { threadId }, () => reply({ status: "unsubscribed" }));
+    client.forget(threadId);
   },
 
-  "thread/archive": ({ threadId }, visit, reply) =>
-    visit.client.core.call("thread/archive", { threadId, interrupt: true }, () => {
-      visit.send(status(threadId, NOT_LOADED));
+  "thread/archive": ({ threadId }, { core, reply }, client) =>
+    core.call("thread/archive", { threadId, interrupt: true }, () => {
+      client.notify(statusChanged(threadId, NOT_LOADED));
       reply({});
     }),
 
-  "thread/unarchive": ({ threadId }, { client }, reply) =>
-    // It stays as it was in the archive until it is resumed.
-    client.core.call("thread/unarchive", { threadId }, ({ thread }) =>
+  "thread/unarchive": ({ threadId }, { core, reply }) =>
+    // It is not loaded before it is resumed.
+    core.call("thread/unarchive", { threadId }, ({ thread }) =>
       reply({ thread: threadOf({ ...thread, status: NOT_LOADED }, null) }),
     ),
 
-  async "thread/delete"({ threadId }, visit, reply) {
-    if (visit.titles.end(threadId)) return reply({});
-    await visit.client.core.call("thread/delete", { threadId, interrupt: true }, () => {
-      visit.send(status(threadId, NOT_LOADED));
+  async "thread/delete"({ threadId }, { core, reply }, client) {
+    if (client.titles.end(threadId)) return reply({});
+    await core.call("thread/delete", { threadId, interrupt: true }, () => {
+      client.notify(statusChanged(threadId, NOT_LOADED));
       reply({});
     });
   },
 
-  async "thread/name/set"({ threadId, name }, { client }, reply) {
+  async "thread/name/set"({ threadId, name }, { core, reply }) {
     const trimmed = name.trim();
-    if (trimmed === "") throw refused("thread name must not be empty");
-    await client.core.call("thread/name/set", { threadId, name: trimmed.slice(0, LONGEST_NAME) }, () =>
-      reply({}),
-    );
+    if (trimmed === "") throw codexError("thread name must not be empty");
+    await core.call("thread/name/set", { threadId, name: trimmed.slice(0, LONGEST_NAME) }, () => reply({}));
   },
 
-  async "thread/revert"({ threadId, beforeTurnId }, visit, reply) {
-    const turnIds = await eachTurn(visit, threadId, ({ id }) => id);
+  async "thread/revert"({ threadId, beforeTurnId }, { core, reply }) {
+    const turnIds = await eachTurn(core, threadId, ({ id }) => id);
     const cursor = turnIds[0] === beforeTurnId ? null : NEWEST;
-    if (!turnIds.includes(beforeTurnId)) throw refused(`turn not found: ${beforeTurnId}`, "turnNotFound");
-    await visit.client.core.call("thread/revert", { threadId, beforeTurnId }, ({ thread }) =>
+    if (!turnIds.includes(beforeTurnId)) throw codexError(`turn not found: ${beforeTurnId}`, "turnNotFound");
+    await core.call("thread/revert", { threadId, beforeTurnId }, ({ thread }) =>
       reply({
         thread: threadOf(thread, null),
         turnsBackwardsCursor: cursor,
@@ -71,33 +72,44 @@ export const threadRequests: Handlers<
     );
   },
 
-  async "thread/rollback"({ threadId, numTurns }, visit, reply) {
-    visit.send(tell("deprecationNotice", { summary: ROLLBACK_NOTICE, details: null }));
-    const turns = await eachTurn(visit, threadId, encodedTurn);
+  async "thread/rollback"({ threadId, numTurns }, { core, replyEncoded }, client) {
+    client.notify(notification("deprecationNotice", { summary: ROLLBACK_NOTICE, details: null }));
+    const turns = await eachTurn(core, threadId, encodeTurn);
     const kept = turns.slice(0, Math.max(0, turns.length - numTurns));
-    await visit.client.core.call("thread/rollback", { threadId, numTurns }, ({ thread }) =>
-      reply(withTurns({ thread: threadOf(thread, null) }, kept)),
+    await core.call("thread/rollback", { threadId, numTurns }, ({ thread }) =>
+      replyEncoded(encodeWithTurns({ thread: threadOf(thread, null) }, kept)),
     );
   },
 
-  "thread/compact/start": ({ threadId }, { client }, reply) =>
-    client.core.call("thread/compact/start", { threadId }, () => reply({})),
+  "thread/compact/start": ({ threadId }, { core, reply }) =>
+    core.call("thread/compact/start", { threadId }, () => reply({})),
 
-  "thread/shellCommand": ({ threadId, command, timeoutMs }, { client }, reply) =>
-    client.core.call("thread/shellCommand", { threadId, command, ...present({ timeoutMs }) }, () =>
-      reply({}),
-    ),
+  "thread/shellCommand": ({ threadId, command, timeoutMs }, { core, reply }) =>
+    core.call("thread/shellCommand", { threadId, command, ...given({ timeoutMs }) }, () => reply({})),
 
-  async "thread/backgroundTerminals/list"({ threadId }, visit, reply) {
-    // Commands of Flint end with their turn, so a thread that is there has left none running.
-    await visit.client.core.call("thread/read", { threadId });
+  async "thread/backgroundTerminals/list"({ threadId }, { core, reply }) {
+    // Commands end with their turn, so a thread has none left running.
+    await core.call("thread/read", { threadId });
     reply({ data: [], nextCursor: null });
   },
 
-  async "thread/backgroundTerminals/clean"({ threadId }, visit, reply) {
-    await visit.client.core.call("thread/read", { threadId });
+  async "thread/backgroundTerminals/clean"({ threadId }, { core, reply }) {
+    await core.call("thread/read", { threadId });
     reply({});
   },
+
+  "thread/goal/get": ({ threadId }, { core, reply }) =>
+    core.call("thread/goal/get", { threadId }, ({ goal }) =>
+      reply({ goal: goal === null ? null : goalOf(threadId, goal) }),
+    ),
+
+  "thread/goal/set": ({ threadId, objective, status, tokenBudget }, { core, reply }) =>
+    core.call("thread/goal/set", { threadId, ...given({ objective, status, tokenBudget }) }, ({ goal }) =>
+      reply({ goal: goalOf(threadId, goal) }),
+    ),
+
+  "thread/goal/clear": ({ threadId }, { core, reply }) =>
+    core.call("thread/goal/clear", { threadId }, ({ cleared }) => reply({ cleared })),
 };
 
 const LONGEST_NAME = 500;

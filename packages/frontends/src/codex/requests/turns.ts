@@ -1,157 +1,124 @@
 import type { Params, Turn, UserInput } from "@flint/protocol";
-import type { CodexClientParams } from "@flint/protocol/codex";
-import { approvalWanted } from "../approval-wanted.ts";
-import { withKnownEffort } from "../effort.ts";
-import { userInputOf } from "../input.ts";
-import { itemOf } from "../items.ts";
-import { sandboxWanted } from "../permissions.ts";
-import { sandboxPolicyOf } from "../policies.ts";
-import { present } from "../present.ts";
-import { refused } from "../refusals.ts";
-import { PLAN_SELECTORS, plansFirst, REASONING_EFFORT } from "../threads.ts";
-import { wantsTitle } from "../title.ts";
-import { answeredTurn } from "../turns.ts";
-import type { Handlers, Visit } from "../visit.ts";
+import type { CodexClientParams, CodexUserInput } from "@flint/protocol/codex";
+import type { CoreCalls } from "../../shared/core-calls.ts";
+import { itemOf } from "../events/items.ts";
+import { answeredTurn } from "../events/turns.ts";
+import { codexError } from "../wire/errors.ts";
+import { given } from "../wire/parse-request.ts";
+import type { CodexClient, Handlers } from "./handler.ts";
+import { SETTINGS_PARAMS, type SettingsParams, settingsOverrides, withSupportedEffort } from "./settings.ts";
+import { isTitleSchema } from "./title-threads.ts";
 
-/** Turns: beginning, steering and stopping them, and what they work with. */
-export const turnRequests: Handlers<
+/** Starting, steering and interrupting turns, and the settings that they run with. */
+export const turns: Handlers<
   "turn/start" | "turn/steer" | "turn/interrupt" | "review/start" | "thread/settings/update"
 > = {
-  async "turn/start"(params, visit, reply) {
+  async "turn/start"(params, { core, reply }, client) {
     const { threadId, outputSchema, clientUserMessageId: clientId } = params;
     // A turn without any input runs too.
     const input = params.input.length === 0 ? NO_INPUT : userInputOf(params.input);
     const answer = (turn: Turn) => reply({ turn: answeredTurn(turn) });
-    if (await isForTitle(params, visit)) return visit.titles.run(threadId, input, outputSchema, answer);
-    await changeSettings(params, visit);
-    const schema = isRecord(outputSchema) ? { outputSchema } : {};
-    const wanted = { threadId, input, delivery: "steer", ...present({ clientId }), ...schema } as const;
-    // An agent that takes no input now gets it when its turn has ended; until then that turn is the one.
-    await visit.client.core.call("turn/start", wanted, ({ turn, queuedInput }) =>
-      answer(turn ?? running(visit.known(threadId).activeTurnId ?? queuedInput?.id ?? "")),
-    );
-  },
-
-  async "turn/steer"({ threadId, expectedTurnId, input, clientUserMessageId: clientId }, visit, reply) {
-    if (expectedTurnId === "") throw refused("expectedTurnId must not be empty");
-    if (input.length === 0) {
-      await visit.client.core.call("thread/read", { threadId });
-      throw refused("input must not be empty");
+    if (await isTitleTurn(params, core, client)) {
+      return client.titles.run(threadId, input, outputSchema, answer);
     }
-    const wanted = { threadId, input: userInputOf(input), ...present({ clientId }) };
-    const expected = UUID_LIKE.test(expectedTurnId) ? expectedTurnId : "none";
-    await visit.client.core.call("turn/steer", { ...wanted, expectedTurnId: expected }, ({ turnId }) =>
-      reply({ turnId }),
+    // The real server has changed the settings before it answers.
+    if (SETTINGS_PARAMS.some((name) => params[name] != null)) await changeSettings(params, core, client);
+    const schema = isRecord(outputSchema) ? { outputSchema } : {};
+    const turn = { threadId, input, delivery: "steer", ...given({ clientId }), ...schema } as const;
+    // An agent that takes no input now gets it after its turn; until then that turn is the one.
+    await core.call("turn/start", turn, ({ turn, queuedInput }) =>
+      answer(turn ?? runningTurn(client.threads.get(threadId).activeTurnId ?? queuedInput?.id ?? "")),
     );
   },
 
-  async "turn/interrupt"({ threadId, turnId }, { client }, reply) {
-    // Clients that stop a turn before they were told of it send no name for it.
-    const named = turnId === "" ? {} : { turnId: UUID_LIKE.test(turnId) ? turnId : "none" };
-    await client.core.call("turn/interrupt", { threadId, ...named }, () => reply({}));
+  async "turn/steer"({ threadId, expectedTurnId, input, clientUserMessageId: clientId }, { core, reply }) {
+    if (expectedTurnId === "") throw codexError("expectedTurnId must not be empty");
+    if (input.length === 0) {
+      await core.call("thread/read", { threadId });
+      throw codexError("input must not be empty");
+    }
+    const steer = { threadId, input: userInputOf(input), ...given({ clientId }) };
+    const expected = FLINT_ID.test(expectedTurnId) ? expectedTurnId : "none";
+    await core.call("turn/steer", { ...steer, expectedTurnId: expected }, ({ turnId }) => reply({ turnId }));
   },
 
-  async "review/start"({ threadId, target, delivery }, { client }, reply) {
-    const wanted = { threadId, target: targetOf(target), ...present({ delivery }) };
-    await client.core.call("review/start", wanted, ({ turn, reviewThreadId }) => {
-      const content: UserInput[] = [{ type: "text", text: titleOf(target) }];
-      const asked = itemOf({ type: "userMessage", id: turn.id, content });
+  async "turn/interrupt"({ threadId, turnId }, { core, reply }) {
+    // Clients that interrupt a turn before they know its id send an empty one.
+    const named = turnId === "" ? {} : { turnId: FLINT_ID.test(turnId) ? turnId : "none" };
+    await core.call("turn/interrupt", { threadId, ...named }, () => reply({}));
+  },
+
+  async "review/start"({ threadId, target, delivery }, { core, reply }) {
+    const review = { threadId, target: reviewTarget(target), ...given({ delivery }) };
+    await core.call("review/start", review, ({ turn, reviewThreadId }) => {
+      const content: UserInput[] = [{ type: "text", text: reviewTitle(target) }];
+      const prompt = itemOf({ type: "userMessage", id: turn.id, content });
       reply({
-        turn: { ...answeredTurn(turn), rootTurnId: null, items: asked === undefined ? [] : [asked] },
+        turn: { ...answeredTurn(turn), rootTurnId: null, items: prompt === undefined ? [] : [prompt] },
         reviewThreadId,
       });
     });
   },
 
-  async "thread/settings/update"(params, visit, reply) {
+  async "thread/settings/update"(params, { core, reply }, client) {
     const { threadId } = params;
-    const overrides = await overridesOf(params, visit);
-    await withKnownEffort(overrides, (given) =>
-      visit.client.core.call("thread/settings/update", { threadId, ...given }, () => reply({})),
+    const overrides = await settingsOverrides(params, core, client);
+    await withSupportedEffort(overrides, (settings) =>
+      core.call("thread/settings/update", { threadId, ...settings }, () => reply({})),
     );
   },
 };
 
 const NO_INPUT: UserInput[] = [{ type: "text", text: "" }];
 
-/** Ids of Flint; the core refuses anything else by its form, and these texts are about which one it is. */
-const UUID_LIKE = /^[A-Za-z0-9_-]{1,64}$/;
+/** Ids of Flint. The core rejects anything else by its form, and the real server by which turn it names. */
+const FLINT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-type Working = Pick<
-  CodexClientParams<"turn/start">,
-  | "threadId"
-  | "cwd"
-  | "approvalPolicy"
-  | "sandboxPolicy"
-  | "permissions"
-  | "model"
-  | "effort"
-  | "collaborationMode"
->;
+/** The user's input as the core takes it. Throws for audio, and for no input at all. */
+export function userInputOf(input: readonly CodexUserInput[]): UserInput[] {
+  if (input.length === 0) throw codexError("Invalid request: `input` must hold at least one piece");
+  return input.map(inputPartOf);
+}
 
-type Overrides = Omit<Params<"thread/settings/update">, "threadId">;
+function inputPartOf(part: CodexUserInput): UserInput {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "image":
+      return { type: "image", url: part.url };
+    case "localImage":
+      return { type: "localImage", path: part.path };
+    case "skill":
+    case "mention":
+      return { type: part.type, name: part.name, path: part.path };
+    case "audio":
+    case "localAudio":
+      throw codexError("Invalid request: no agent of Flint takes audio; send it as text");
+  }
+}
 
-/** Changes what a thread works with before the turn is answered for, as the real server does. */
-async function changeSettings(params: Working, visit: Visit): Promise<void> {
+async function changeSettings(params: SettingsParams, core: CoreCalls, client: CodexClient): Promise<void> {
   const { threadId } = params;
-  const overrides = await overridesOf(params, visit);
+  const overrides = await settingsOverrides(params, core, client);
   if (Object.keys(overrides).length === 0) return;
-  await withKnownEffort(overrides, (given) =>
-    visit.client.core.call("thread/settings/update", { threadId, ...given }),
+  await withSupportedEffort(overrides, (settings) =>
+    core.call("thread/settings/update", { threadId, ...settings }),
   );
 }
 
-async function overridesOf(params: Working, visit: Visit): Promise<Overrides> {
-  const { cwd, model, approvalPolicy, sandboxPolicy, permissions, effort } = params;
-  const sandbox = sandboxPolicy == null ? undefined : sandboxPolicyOf(sandboxPolicy);
-  const wanted = sandboxWanted(permissions, "sandboxPolicy", sandbox);
-  const approval = await approvalWanted(approvalPolicy, visit, params.threadId);
-  visit.words.note(params.threadId, params);
-  const config = {
-    ...(effort == null ? {} : { [REASONING_EFFORT]: effort }),
-    ...(await planOf(params, visit)),
-  };
-  return {
-    ...present({ cwd, model }),
-    ...approval,
-    ...wanted,
-    ...(Object.keys(config).length === 0 ? {} : { config }),
-  };
-}
-
-/** The selector of the agent that has it plan first, or not any more; nothing if that is so already. */
-async function planOf(
-  { threadId, collaborationMode }: Working,
-  visit: Visit,
-): Promise<Record<string, string>> {
-  const { settings } = visit.known(threadId);
-  if (collaborationMode == null || settings === undefined) return {};
-  const wanted = collaborationMode.mode;
-  if (plansFirst(settings) === (wanted === "plan")) return {};
-  const { options } = await visit.client.core.call("config/list", { threadId });
-  const selectors: readonly string[] = PLAN_SELECTORS;
-  const found = options.find(
-    (option) => selectors.includes(option.id) && option.options.some(({ id }) => id === wanted),
-  );
-  return found === undefined ? {} : { [found.id]: wanted };
-}
-
-/** Whether a turn only looks for a title: in a thread made for that, or as the first of one that is not kept. */
-async function isForTitle(
+/** Whether a turn only asks for a title: in a thread made for that, or as the first of an ephemeral one. */
+async function isTitleTurn(
   { threadId, outputSchema }: CodexClientParams<"turn/start">,
-  visit: Visit,
+  core: CoreCalls,
+  { titles }: CodexClient,
 ): Promise<boolean> {
-  if (visit.titles.has(threadId)) return true;
-  if (!wantsTitle(outputSchema)) return false;
-  const { thread, turns } = await visit.client.core.call("thread/read", {
-    threadId,
-    includeTurns: true,
-    limit: 1,
-  });
+  if (titles.threads.has(threadId)) return true;
+  if (outputSchema == null || !isTitleSchema(outputSchema)) return false;
+  const { thread, turns } = await core.call("thread/read", { threadId, includeTurns: true, limit: 1 });
   return thread.ephemeral && (turns ?? []).length === 0;
 }
 
-function running(id: string): Turn {
+function runningTurn(id: string): Turn {
   return { id, status: "inProgress", items: [] };
 }
 
@@ -161,13 +128,13 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 type Target = CodexClientParams<"review/start">["target"];
 
-function targetOf(target: Target): Params<"review/start">["target"] {
+function reviewTarget(target: Target): Params<"review/start">["target"] {
   if (target.type !== "commit") return target;
   const { type, sha, title } = target;
   return title == null ? { type, sha } : { type, sha, title };
 }
 
-function titleOf(target: Target): string {
+function reviewTitle(target: Target): string {
   switch (target.type) {
     case "uncommittedChanges":
       return "current changes";

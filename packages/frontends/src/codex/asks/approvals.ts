@@ -1,0 +1,173 @@
+import type { Action, Approval, Decision, EventData } from "@flint/protocol";
+import {
+  CODEX_SERVER_REQUESTS,
+  type CodexCommandDecision,
+  type CodexServerParams,
+  type CodexServerRequest,
+} from "@flint/protocol/codex";
+import type { Ask } from "../../shared/client-asks.ts";
+import type { CoreCall } from "../../shared/core-calls.ts";
+import { commandFields } from "../events/items.ts";
+
+/** Something that a client of Codex is asked. */
+export interface CodexAsk extends Ask {
+  readonly method: CodexServerRequest;
+}
+
+const ALLOW_ONCE = { outcome: "allow", scope: "once" } as const satisfies Decision;
+const DENY = { outcome: "deny", scope: "once" } as const satisfies Decision;
+
+/** An approval as Codex asks for it: of a command, a file change or a tool call. */
+export function approvalAsk({ threadId, approval }: EventData<"approval/requested">): CodexAsk {
+  const respond = (decision: Decision): CoreCall => ({
+    method: "approval/respond",
+    params: { threadId, approvalId: approval.id, decision },
+  });
+  return {
+    kind: "ask",
+    key: approval.id,
+    threadId,
+    ...requestOf(threadId, approval),
+    answered: (answer) => respond(decisionOf(approval, answer)),
+    refused: (message) => respond({ ...DENY, message }),
+  };
+}
+
+type Request = Pick<CodexAsk, "method" | "params">;
+
+/** A request to the client with params of its own type. */
+export function requestTo<Name extends CodexServerRequest>(
+  method: Name,
+  params: CodexServerParams<Name>,
+): Request {
+  return { method, params };
+}
+
+function requestOf(threadId: string, approval: Approval): Request {
+  const { turnId, action, requestedAtMs: startedAtMs } = approval;
+  const place = { threadId, turnId, itemId: action.itemId, startedAtMs };
+  const reason = action.reason ?? null;
+  switch (action.kind) {
+    case "command":
+      return requestTo("item/commandExecution/requestApproval", {
+        kind: "command",
+        ...place,
+        environmentId: "local",
+        reason,
+        ...commandFields(action.command),
+        cwd: action.cwd,
+        ...offered(approval),
+      });
+    case "fileChange":
+      return requestTo("item/fileChange/requestApproval", { ...place, reason, grantRoot: null });
+    case "tool":
+      return toolRequest(threadId, turnId, action);
+  }
+}
+
+/** Codex asks for approval of a tool call as an elicitation of its server: an empty form with a message. */
+function toolRequest(threadId: string, turnId: string, action: Extract<Action, { kind: "tool" }>): Request {
+  const { tool, server, reason } = action;
+  const given = JSON.stringify(action.arguments ?? {});
+  const message = [`Allow ${server ?? "the agent"} to run ${tool} with ${given}?`, reason]
+    .filter((part) => part !== undefined)
+    .join(" ");
+  return requestTo("mcpServer/elicitation/request", {
+    threadId,
+    turnId,
+    serverName: server ?? tool,
+    mode: "form",
+    _meta: {
+      codex_approval_kind: "mcp_tool_call",
+      persist: ["session", "always"],
+      tool_title: tool,
+      tool_params: action.arguments ?? {},
+    },
+    message,
+    requestedSchema: { type: "object", properties: {} },
+  });
+}
+
+/** The rule that the user may accept for always, if there is one, and the decisions that clients offer. */
+function offered({ suggestions = [] }: Approval) {
+  const words = prefixIn(suggestions);
+  const simple: CodexCommandDecision[] = ["accept", "acceptForSession"];
+  if (words === undefined)
+    return { availableDecisions: [...simple, "decline", "cancel"] satisfies CodexCommandDecision[] };
+  const always = { acceptWithExecpolicyAmendment: { execpolicy_amendment: words } };
+  return {
+    proposedExecpolicyAmendment: words,
+    availableDecisions: [...simple, always, "decline", "cancel"] satisfies CodexCommandDecision[],
+  };
+}
+
+function prefixIn(suggestions: NonNullable<Approval["suggestions"]>): string[] | undefined {
+  for (const { match } of suggestions) if (match.type === "prefix") return match.words;
+  return undefined;
+}
+
+function decisionOf(approval: Approval, answer: unknown): Decision {
+  switch (approval.action.kind) {
+    case "command":
+      return commandDecision(approval, answer);
+    case "fileChange": {
+      const read = CODEX_SERVER_REQUESTS["item/fileChange/requestApproval"].result.safeParse(answer);
+      return read.success ? plainDecision(read.data.decision) : unreadable(answer);
+    }
+    case "tool": {
+      const read = CODEX_SERVER_REQUESTS["mcpServer/elicitation/request"].result.safeParse(answer);
+      return read.success ? toolDecision(read.data) : unreadable(answer);
+    }
+  }
+}
+
+function commandDecision({ suggestions = [] }: Approval, answer: unknown): Decision {
+  const read = CODEX_SERVER_REQUESTS["item/commandExecution/requestApproval"].result.safeParse(answer);
+  if (!read.success) return unreadable(answer);
+  const { decision } = read.data;
+  if (typeof decision === "string") return plainDecision(decision);
+  if (!("acceptWithExecpolicyAmendment" in decision)) {
+    return networkDecision(decision.applyNetworkPolicyAmendment.network_policy_amendment);
+  }
+  const wanted = decision.acceptWithExecpolicyAmendment.execpolicy_amendment;
+  const taken = suggestions.find(({ match }) => match.type === "prefix" && isSame(match.words, wanted));
+  // A rule that was not offered allows what was shown, and nothing else.
+  return taken === undefined ? ALLOW_ONCE : { outcome: "allow", scope: "always", rule: taken.id };
+}
+
+/** Rules about hosts are not stored here: one that allows the host allows this command, any other denies it. */
+function networkDecision(amendment: unknown): Decision {
+  return Object(amendment).action === "allow" ? ALLOW_ONCE : DENY;
+}
+
+function plainDecision(name: "accept" | "acceptForSession" | "decline" | "cancel"): Decision {
+  switch (name) {
+    case "accept":
+      return ALLOW_ONCE;
+    case "acceptForSession":
+      return { outcome: "allow", scope: "session" };
+    case "decline":
+      return DENY;
+    case "cancel":
+      return { outcome: "cancel", scope: "once" };
+  }
+}
+
+/** Consent beyond this call is in `_meta.persist`, where it was offered. */
+function toolDecision({ action, _meta }: { action: string; _meta?: unknown }): Decision {
+  if (action === "cancel") return { outcome: "cancel", scope: "once" };
+  if (action !== "accept") return DENY;
+  const persist: unknown = Object(_meta).persist;
+  return { outcome: "allow", scope: persist === "session" || persist === "always" ? persist : "once" };
+}
+
+function unreadable(answer: unknown): Decision {
+  return {
+    ...DENY,
+    message: `The client answered with something else: ${JSON.stringify(answer)?.slice(0, 200)}`,
+  };
+}
+
+function isSame(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((word, index) => word === right[index]);
+}

@@ -1,0 +1,153 @@
+import type { EventBody } from "@flint/protocol";
+import { CODEX_SERVER_NOTIFICATIONS } from "@flint/protocol/codex";
+import { describe, expect, test } from "vitest";
+import { RequestedPolicies } from "../wire/requested-policies.ts";
+import { messagesOf, type OutgoingNotification } from "./events.ts";
+
+const ofTurn = { threadId: "t", turnId: "u" };
+const ofItem = { ...ofTurn, itemId: "i" };
+
+function sent(body: EventBody): OutgoingNotification[] {
+  return messagesOf({ ...body, at: 7 }, new RequestedPolicies()).filter(
+    (message) => message.kind === "notification",
+  );
+}
+
+type Row = readonly [
+  name: string,
+  event: EventBody,
+  messages: readonly (readonly [method: string, params: object])[],
+];
+
+const ROWS: readonly Row[] = [
+  [
+    "[S2-33] all changes of a turn",
+    { type: "turn/diff/updated", data: { ...ofTurn, diff: "d" } },
+    [["turn/diff/updated", { ...ofTurn, diff: "d" }]],
+  ],
+  [
+    "[S2-34] the plan, in which a step that failed is pending",
+    {
+      type: "turn/plan/updated",
+      data: {
+        ...ofTurn,
+        explanation: "",
+        plan: [
+          { step: "one", status: "completed" },
+          { step: "two", status: "failed" },
+        ],
+      },
+    },
+    [
+      [
+        "turn/plan/updated",
+        {
+          ...ofTurn,
+          explanation: null,
+          plan: [
+            { step: "one", status: "completed" },
+            { step: "two", status: "pending" },
+          ],
+        },
+      ],
+    ],
+  ],
+  [
+    "[S2-38] output of a command",
+    { type: "item/commandExecution/outputDelta", data: { ...ofItem, delta: "x", offset: 3 } },
+    [["item/commandExecution/outputDelta", { ...ofItem, delta: "x" }]],
+  ],
+  [
+    "[S2-40] a delta of the reasoning",
+    { type: "item/reasoning/textDelta", data: { ...ofItem, delta: "x", offset: 0 } },
+    [["item/reasoning/textDelta", { ...ofItem, delta: "x", contentIndex: 0 }]],
+  ],
+  [
+    "[S2-41] the first delta of a summary, which begins its only part",
+    { type: "item/reasoning/summaryTextDelta", data: { ...ofItem, delta: "x", offset: 0 } },
+    [
+      ["item/reasoning/summaryPartAdded", { ...ofItem, summaryIndex: 0 }],
+      ["item/reasoning/summaryTextDelta", { ...ofItem, delta: "x", summaryIndex: 0 }],
+    ],
+  ],
+  [
+    "[S2-41] a later delta of it",
+    { type: "item/reasoning/summaryTextDelta", data: { ...ofItem, delta: "y", offset: 1 } },
+    [["item/reasoning/summaryTextDelta", { ...ofItem, delta: "y", summaryIndex: 0 }]],
+  ],
+  [
+    "[S2-45] another model for the reason that Codex knows",
+    {
+      type: "model/rerouted",
+      data: { ...ofTurn, fromModel: "a", toModel: "b", reason: "highRiskCyberActivity" },
+    },
+    [["model/rerouted", { ...ofTurn, fromModel: "a", toModel: "b", reason: "highRiskCyberActivity" }]],
+  ],
+  [
+    "[S2-45] another model for any other reason, as a warning",
+    { type: "model/rerouted", data: { ...ofTurn, fromModel: "a", toModel: "b", reason: "busy" } },
+    [["warning", { threadId: "t", message: "b works in place of a: busy" }]],
+  ],
+  [
+    "[S2-47] a warning about a workspace's configuration",
+    { type: "warning", data: { threadId: "t", message: "not trusted", reason: "workspace" } },
+    [["configWarning", { summary: "not trusted", details: null }]],
+  ],
+  [
+    "any other warning",
+    { type: "warning", data: { threadId: "t", message: "damaged", reason: "damagedLog" } },
+    [["warning", { threadId: "t", message: "damaged" }]],
+  ],
+  [
+    "no error that ends a turn: it comes with its end",
+    { type: "error", data: { ...ofTurn, error: { message: "x" }, willRetry: false } },
+    [],
+  ],
+  [
+    "a thread that was unloaded",
+    { type: "thread/closed", data: { threadId: "t" } },
+    [
+      ["thread/status/changed", { threadId: "t", status: { type: "notLoaded" } }],
+      ["thread/closed", { threadId: "t" }],
+    ],
+  ],
+  [
+    "a thread that was archived",
+    { type: "thread/archived", data: { threadId: "t" } },
+    [
+      ["thread/status/changed", { threadId: "t", status: { type: "notLoaded" } }],
+      ["thread/archived", { threadId: "t" }],
+    ],
+  ],
+  [
+    "a thread that was deleted",
+    { type: "thread/deleted", data: { threadId: "t" } },
+    [
+      ["thread/status/changed", { threadId: "t", status: { type: "notLoaded" } }],
+      ["thread/deleted", { threadId: "t" }],
+    ],
+  ],
+  [
+    "turns that were restored",
+    { type: "thread/revert/undone", data: { threadId: "t", revertId: "r", turns: [] } },
+    [["thread/reverted", { threadId: "t" }]],
+  ],
+  [
+    "no extension notification of an agent",
+    { type: "extension/notified", data: { threadId: "t", method: "x", params: {} } },
+    [],
+  ],
+];
+
+describe("a Codex client is sent", () => {
+  test.each(ROWS)("%s", (_name, event, expected) => {
+    const messages = sent(event);
+    expect(messages.map(({ method, params }) => [method, params])).toEqual(expected);
+    for (const { method, params } of messages) {
+      expect(CODEX_SERVER_NOTIFICATIONS[method].params.safeParse(params)).toEqual({
+        success: true,
+        data: params,
+      });
+    }
+  });
+});

@@ -1,0 +1,233 @@
+import {
+  type FileUpdateChange,
+  type Item,
+  isKnownItem,
+  type KnownItem,
+  type ThreadItem,
+  type UserInput,
+} from "@flint/protocol";
+import type { CodexFileChange, CodexItem, CodexItemTimes, CodexUserInput } from "@flint/protocol/codex";
+
+/** An item of this wire, with the times that are known of it. */
+export type TimedItem = CodexItem & CodexItemTimes;
+
+const UNTIMED: CodexItemTimes = { startedAtMs: null, completedAtMs: null };
+
+/** An item as Codex has it; undefined for one that its clients are not shown. */
+export function itemOf(item: ThreadItem, times: CodexItemTimes = UNTIMED): TimedItem | undefined {
+  return isKnownItem(item) && isShown(item) ? { ...knownItem(item), ...times } : undefined;
+}
+
+function knownItem(item: KnownItem): CodexItem {
+  const { id } = item;
+  switch (item.type) {
+    case "userMessage":
+      return { type: item.type, id, clientId: item.clientId ?? null, content: item.content.map(inputOf) };
+    case "agentMessage":
+      return agentMessage(id, item.text);
+    case "reasoning":
+      return { type: item.type, id, summary: parts(item.summary), content: parts(item.content) };
+    case "commandExecution":
+      return command(item);
+    case "fileChange":
+      return { type: item.type, id, changes: item.changes.map(fileChangeOf), status: item.status };
+    case "mcpToolCall":
+      return mcpToolCall(item);
+    case "toolCall":
+      return toolCall(item);
+    case "webSearch":
+      return {
+        type: item.type,
+        id,
+        query: item.query,
+        action: { type: "search", query: item.query, queries: null },
+      };
+    case "plan":
+      return { type: item.type, id, text: item.text };
+    case "enteredReviewMode":
+    case "exitedReviewMode":
+      return { type: item.type, id, review: item.review };
+    case "contextCompaction":
+      return { type: item.type, id };
+    case "agentHandoff":
+      return agentMessage(id, `${item.toAgent} goes on from here in place of ${item.fromAgent}.`);
+  }
+}
+
+/** A message of the agent. */
+export function agentMessage(id: string, text: string): CodexItem<"agentMessage"> {
+  const unknown = { phase: null, memoryCitation: null, delivery: null, questions: null };
+  return { type: "agentMessage", id, text, ...unknown };
+}
+
+/** One part of the user's input. */
+export function inputOf(piece: UserInput): CodexUserInput {
+  switch (piece.type) {
+    case "text":
+      return { type: "text", text: piece.text, text_elements: [] };
+    case "image":
+      return { type: "image", url: piece.url };
+    case "localImage":
+      return { type: "localImage", path: piece.path };
+    case "skill":
+      return { type: "skill", name: piece.name, path: piece.path ?? piece.name };
+    case "mention":
+      return { type: "mention", name: piece.name, path: piece.path };
+  }
+}
+
+/** Reasoning comes in parts on this wire; Flint has one string. */
+function parts(text: string | undefined): string[] {
+  return text === undefined || text === "" ? [] : [text];
+}
+
+/** The fields of a command: the line with its shell, and its actions, which Flint does not classify. */
+export function commandFields(script: string) {
+  return { command: shellLine(script), commandActions: [{ type: "unknown", command: script }] };
+}
+
+function command(item: Item<"commandExecution">): CodexItem<"commandExecution"> {
+  return {
+    type: item.type,
+    id: item.id,
+    pluginId: null,
+    scriptPath: null,
+    ...commandFields(item.command),
+    cwd: item.cwd,
+    processId: null,
+    source: item.source ?? "agent",
+    status: item.status,
+    aggregatedOutput: item.aggregatedOutput ?? null,
+    exitCode: item.exitCode ?? null,
+    durationMs: item.durationMs ?? null,
+  };
+}
+
+function mcpToolCall(item: Item<"mcpToolCall">): CodexItem<"mcpToolCall"> {
+  return {
+    type: item.type,
+    id: item.id,
+    server: item.server,
+    tool: item.tool,
+    status: item.status,
+    arguments: item.arguments ?? {},
+    appContext: null,
+    mcpAppUi: null,
+    pluginId: null,
+    readOnlyHint: null,
+    result: item.result === undefined ? null : mcpResult(item.result),
+    error: item.error === undefined ? null : { message: item.error },
+    durationMs: item.durationMs ?? null,
+  };
+}
+
+/** The result of a tool, in the form that MCP gives it. */
+function mcpResult(result: unknown): object {
+  const content: unknown = Object(result).content;
+  const parts = Array.isArray(content) ? content : [{ type: "text", text: textOf(result) }];
+  return { content: parts, structuredContent: null, _meta: null };
+}
+
+/** Any other tool call is shown as one of a client's own tools. There is no status for a declined one. */
+function toolCall(item: Item<"toolCall">): CodexItem<"dynamicToolCall"> {
+  const { status } = item;
+  const isOver = status !== "inProgress";
+  const text = item.error ?? (item.result === undefined ? undefined : textOf(item.result));
+  return {
+    type: "dynamicToolCall",
+    id: item.id,
+    namespace: null,
+    tool: item.tool,
+    arguments: item.arguments ?? {},
+    status: status === "declined" ? "failed" : status,
+    contentItems: text === undefined ? null : [{ type: "inputText", text }],
+    success: isOver ? status === "completed" : null,
+    durationMs: item.durationMs ?? null,
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}
+
+/**
+ * Whether clients are sent an item. The others reach them in another way: the agent's task list as `turn/plan/updated`, a
+ * question to the user as the question itself. Codex has no items for them.
+ */
+export function isShown(item: KnownItem): boolean {
+  switch (item.type) {
+    case "userMessage":
+      return !isEmpty(item);
+    case "plan":
+      return !isTaskList(item);
+    case "toolCall":
+      return !ASKING_TOOLS.has(item.tool);
+    case "agentMessage":
+    case "reasoning":
+    case "commandExecution":
+    case "fileChange":
+    case "mcpToolCall":
+    case "webSearch":
+    case "enteredReviewMode":
+    case "exitedReviewMode":
+    case "contextCompaction":
+    case "agentHandoff":
+      return true;
+  }
+}
+
+/** The input of a turn that was started without any. */
+function isEmpty({ content }: Item<"userMessage">): boolean {
+  return content.every((part) => part.type === "text" && part.text === "");
+}
+
+/** A task list has entries; a plan that an agent proposes before it works is text, and an item on this wire too. */
+function isTaskList({ entries }: Item<"plan">): boolean {
+  return entries !== undefined;
+}
+
+/** The names of agents' tools for asking the user. */
+const ASKING_TOOLS: ReadonlySet<string> = new Set(["ask_user", "AskUserQuestion"]);
+
+const NO_NEWLINE = "\\ No newline at end of file";
+
+/** A file change as Codex has it: an added or deleted file as its text, a changed one as hunks without a header. */
+export function fileChangeOf({ path, kind, diff, movePath }: FileUpdateChange): CodexFileChange {
+  const hunks = hunksOf(diff);
+  switch (kind) {
+    case "add":
+      return { path, kind: { type: kind }, diff: wholeText(hunks, "+") };
+    case "delete":
+      return { path, kind: { type: kind }, diff: wholeText(hunks, "-") };
+    case "modify":
+      return { path, kind: { type: "update", move_path: movePath ?? null }, diff: hunks };
+  }
+}
+
+/** The diff without its header; one without hunks as it is. */
+function hunksOf(diff: string): string {
+  if (diff.startsWith("@@")) return diff;
+  const start = diff.indexOf("\n@@");
+  return start === -1 ? diff : diff.slice(start + 1);
+}
+
+/** The text of a file of which all lines begin with this character. */
+function wholeText(hunks: string, prefix: "+" | "-"): string {
+  if (!hunks.startsWith("@@")) return hunks;
+  const lines = hunks.split("\n");
+  const text = lines.filter((line) => line.startsWith(prefix)).map((line) => `${line.slice(1)}\n`);
+  return lines.includes(NO_NEWLINE) ? text.join("").replace(/\n$/, "") : text.join("");
+}
+
+/** The command line that Codex shows for a script; clients split it as a shell does and show the script. */
+export function shellLine(script: string): string {
+  return `/bin/bash -lc ${quoted(script)}`;
+}
+
+/** A shell word for exactly this string, in its simplest form. */
+function quoted(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  if (!text.includes("'")) return `'${text}'`;
+  if (!/[$`"\\!]/.test(text)) return `"${text}"`;
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
