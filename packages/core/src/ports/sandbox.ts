@@ -25,8 +25,8 @@ export interface LaunchResult {
 /** A folder that a program sees in a private version. */
 export interface PrivateFolder {
   readonly path: string;
-  /** Names in it that it does not see; it can make them for itself. */
-  readonly hides?: readonly string[];
+  /** Names in it that it does not see, or everything; it can make them for itself. */
+  readonly hides?: readonly string[] | "everything";
 }
 
 /** A program that stays and is talked to, such as an agent or an MCP server. */
@@ -45,6 +45,8 @@ export interface ProcessSpec {
    * it adds is private to it and gone when it ends. What does not exist is left out.
    */
   readonly privateFolders?: readonly PrivateFolder[];
+  /** What it may not write although its policy would let it, apart from its own paths. What does not exist is left out. */
+  readonly readOnlyPaths?: readonly string[];
   /** Set if it may reach the network whatever its policy says, as an agent has to reach its model. */
   readonly network?: boolean;
 }

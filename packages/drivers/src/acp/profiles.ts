@@ -85,9 +85,24 @@ const OPENCODE: AcpProfile = {
   login: { command: "opencode auth login", hint: "opencode auth login" },
   ownVariables: /^OPENCODE_/,
   folders: [
-    { path: ".config/opencode", movedBy: { variable: "XDG_CONFIG_HOME", below: "opencode" }, keeps: [] },
-    { path: ".cache/opencode", movedBy: { variable: "XDG_CACHE_HOME", below: "opencode" }, keeps: [] },
-    { path: ".local/state/opencode", movedBy: { variable: "XDG_STATE_HOME", below: "opencode" }, keeps: [] },
+    {
+      path: ".config/opencode",
+      movedBy: { variable: "XDG_CONFIG_HOME", below: "opencode" },
+      keeps: [],
+      rest: "private",
+    },
+    {
+      path: ".cache/opencode",
+      movedBy: { variable: "XDG_CACHE_HOME", below: "opencode" },
+      keeps: [],
+      rest: "private",
+    },
+    {
+      path: ".local/state/opencode",
+      movedBy: { variable: "XDG_STATE_HOME", below: "opencode" },
+      keeps: [],
+      rest: "private",
+    },
     {
       path: ".local/share/opencode",
       movedBy: { variable: "XDG_DATA_HOME", below: "opencode" },
@@ -95,6 +110,7 @@ const OPENCODE: AcpProfile = {
       // Repositories whose settings git obeys, and a database that cannot be shared without its neighbours.
       hides: ["snapshot", "repos", "opencode.db", "opencode.db-wal", "opencode.db-shm"],
       names: { OPENCODE_DB: "flint/opencode.db" },
+      rest: "private",
     },
   ],
   startMs: 90_000,
@@ -155,6 +171,7 @@ const GEMINI: AcpProfile = {
       keeps: ["oauth_creds.json", "google_accounts.json"],
       // Programs that it runs, repositories whose settings git obeys, and a list that it begins anew.
       hides: ["tmp", "history", "projects.json"],
+      rest: "private",
     },
   ],
   modesWithoutAsking: ["autoEdit", "yolo"],
@@ -268,9 +285,9 @@ const GOOSE: AcpProfile = {
   login: { command: "goose configure", hint: "goose configure" },
   ownVariables: /^GOOSE_/,
   folders: [
-    { path: ".config/goose", keeps: [] },
-    { path: ".local/share/goose", keeps: ["sessions/"] },
-    { path: ".local/state/goose", keeps: [] },
+    { path: ".config/goose", keeps: [], rest: "private" },
+    { path: ".local/share/goose", keeps: ["sessions/"], rest: "private" },
+    { path: ".local/state/goose", keeps: [], rest: "private" },
   ],
   stopsWhenIdle: true,
   modesWithoutAsking: ["auto", "smart_approve"],

@@ -217,7 +217,7 @@ export class ClaudeSession implements DriverSession {
     const url = await agent.offlineModel?.();
     const offline = url === undefined ? undefined : { url, folder: await this.#options.offlineFolder() };
     const environment = claudeEnvironment(program, offline);
-    const { ownPaths, privateFolders } = await agentPaths([CLAUDE_FOLDER], environment, home);
+    const { environment: _, ...paths } = await agentPaths([CLAUDE_FOLDER], environment, home);
     this.#processes += 1;
     const own = this.#processes;
     // What an earlier process still says, or its end, has nothing to do with the turn that runs now.
@@ -226,8 +226,7 @@ export class ClaudeSession implements DriverSession {
       process: {
         environment,
         sandbox: this.#spec.sandbox,
-        ownPaths,
-        privateFolders,
+        ...paths,
       },
       program: program.command,
       ...{ session: this.#session, settings, outputSchema, clock, trace: agent.trace },

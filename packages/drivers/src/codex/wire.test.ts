@@ -250,7 +250,14 @@ test("[S4-29] Codex gets the key that is meant for it, and says whose account it
 
 test("messages that nobody understands are counted", async () => {
   const fake = new FakeCodex();
-  const launch = { command: ["codex"], environment: {}, wall: NO_WALL, ownPaths: [], privateFolders: [] };
+  const launch = {
+    command: ["codex"],
+    environment: {},
+    wall: NO_WALL,
+    ownPaths: [],
+    privateFolders: [],
+    readOnlyPaths: [],
+  };
   const server = await CodexServer.start({
     ...{ launch, sandbox: fake, version: "1", trace: undefined, timing: CODEX_TIMING },
   });

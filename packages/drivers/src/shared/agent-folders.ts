@@ -1,4 +1,5 @@
-import { mkdir, readdir } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { PrivateFolder } from "@flint/core/ports";
 
@@ -13,8 +14,15 @@ export interface AgentFolder {
   readonly movedBy?: { readonly variable: string; readonly below?: string };
   /** What it changes for good: its sessions and its login. Folders end with a slash and are made if need be. */
   readonly keeps: readonly string[] | RegExp;
-  /** What it does not see, because it has to write there and none of it may stay. */
+  /** What it does not see, because it has to write there and none of it may stay. Folders end with a slash. */
   readonly hides?: readonly string[];
+  /**
+   * What becomes of the rest: what is there is read-only in both cases. `private` if it can add to it for itself, which it
+   * gets where it does not work otherwise; `readOnly` where that would let a command change what its own agent asks about.
+   */
+  readonly rest: "private" | "readOnly";
+  /** Files that it does not start without and cannot make where it is confined, with what they hold at first. */
+  readonly makes?: Readonly<Record<string, () => string>>;
   /** Variables that name a place in it for what would else lie among the settings. */
   readonly names?: Readonly<Record<string, string>>;
 }
@@ -25,6 +33,7 @@ type Variables = Readonly<Record<string, string>>;
 export interface AgentPaths {
   readonly ownPaths: readonly string[];
   readonly privateFolders: readonly PrivateFolder[];
+  readonly readOnlyPaths: readonly string[];
   /** Variables that it needs to find its way. */
   readonly environment: Variables;
 }
@@ -43,7 +52,8 @@ export const CLAUDE_FOLDER: AgentFolder = {
     "debug/",
     ".credentials.json",
   ],
-  hides: ["shell-snapshots", "session-env", "backups"],
+  hides: ["shell-snapshots/", "session-env/"],
+  rest: "readOnly",
 };
 
 /** Codex's folder. In tmp are the programs that a Codex which runs now finds first. */
@@ -61,7 +71,9 @@ export const CODEX_FOLDER: AgentFolder = {
     ],
     ...["flint-index/", "installation_id", "auth.json", "models_cache.json"],
   ],
-  hides: ["tmp", "shell_snapshots"],
+  hides: ["tmp/"],
+  makes: { installation_id: randomUUID },
+  rest: "readOnly",
   // Its indexes need a folder that can be written as a whole, which its home is not.
   names: { CODEX_SQLITE_HOME: "flint-index" },
 };
@@ -70,7 +82,7 @@ export const CODEX_FOLDER: AgentFolder = {
 export function guessedFolders(name: string): readonly AgentFolder[] {
   if (!/^[a-z][a-z0-9_-]*$/i.test(name)) return [];
   const places = [".config", ".cache", ".local/share", ".local/state"].map((at) => join(at, name));
-  return [`.${name}`, ...places].map((path) => ({ path, keeps: LOGIN_FILES }));
+  return [`.${name}`, ...places].map((path) => ({ path, keeps: LOGIN_FILES, rest: "private" }));
 }
 
 /** Files that hold a login, which agents renew from time to time, and no code. */
@@ -87,7 +99,8 @@ export async function agentPaths(
   );
   return {
     ownPaths: found.flatMap(({ ownPaths }) => ownPaths),
-    privateFolders: found.map(({ privateFolder }) => privateFolder),
+    privateFolders: found.flatMap(({ privateFolders }) => privateFolders),
+    readOnlyPaths: found.flatMap(({ readOnlyPaths }) => readOnlyPaths),
     environment: Object.assign({}, ...found.map(({ variables }) => variables)),
   };
 }
@@ -98,20 +111,31 @@ export function placeOf({ path, movedBy }: AgentFolder, environment: Variables, 
   return moved === undefined || moved === "" ? join(home, path) : join(moved, movedBy?.below ?? "");
 }
 
-async function pathsOf({ keeps, hides = [], names = {} }: AgentFolder, place: string) {
+async function pathsOf({ keeps, hides = [], makes = {}, names = {}, rest }: AgentFolder, place: string) {
   const isGuess = keeps instanceof RegExp;
   const kept = isGuess ? await filesNamed(keeps, place) : keeps;
   // Only what exists can be covered or shared.
-  const made = isGuess
-    ? []
-    : ["/", ...kept.filter((name) => name.endsWith("/"))].map((name) => join(place, name));
+  const inner = rest === "private" ? kept : [...kept, ...hides];
+  const folders = isGuess ? [] : ["/", ...inner.filter((name) => name.endsWith("/"))];
+  const made = folders.map((name) => join(place, name));
   // Expected: a home that cannot be written. The agent says so itself, if it minds.
   await Promise.all(made.map((path) => mkdir(path, { recursive: true, mode: 0o700 }).catch(() => undefined)));
+  // Expected: an agent that has been used before has them already.
+  const files = Object.entries(makes).map(([name, content]) =>
+    writeFile(join(place, name), content(), { flag: "wx", mode: 0o600 }).catch(() => undefined),
+  );
+  await Promise.all(files);
   return {
     ownPaths: kept.map((name) => join(place, name)),
-    privateFolder: { path: place, hides },
+    ...(rest === "private"
+      ? { privateFolders: [{ path: place, hides }], readOnlyPaths: [] }
+      : { privateFolders: hides.map((name) => emptyFolder(join(place, name))), readOnlyPaths: [place] }),
     variables: Object.fromEntries(Object.entries(names).map(([name, at]) => [name, join(place, at)])),
   };
+}
+
+function emptyFolder(path: string): PrivateFolder {
+  return { path, hides: "everything" };
 }
 
 async function filesNamed(pattern: RegExp, place: string): Promise<string[]> {

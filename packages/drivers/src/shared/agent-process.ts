@@ -17,6 +17,8 @@ export interface AgentProcessSpec {
   readonly ownPaths?: readonly string[];
   /** Where it sees its settings and changes nothing else for good. */
   readonly privateFolders?: readonly PrivateFolder[];
+  /** What it may not write wherever it lies. */
+  readonly readOnlyPaths?: readonly string[];
 }
 
 /** How an agent's process ended. */
@@ -51,10 +53,16 @@ export class AgentProcess {
   /** Starts it. Rejects with a FlintError if it cannot be started or not be confined as asked. */
   static async start(spec: AgentProcessSpec): Promise<AgentProcess> {
     const { name, command, cwd, workspace = cwd, policy, environment, sandbox } = spec;
-    const { ownPaths = [], privateFolders = [] } = spec;
+    const { ownPaths = [], privateFolders = [], readOnlyPaths = [] } = spec;
     const process = { command, cwd, workspace, policy, environment };
     // An agent that cannot reach its model is none.
-    const running = await sandbox.start({ ...process, ownPaths, privateFolders, network: true });
+    const running = await sandbox.start({
+      ...process,
+      ownPaths,
+      privateFolders,
+      readOnlyPaths,
+      network: true,
+    });
     return new AgentProcess(name, running);
   }
 

@@ -143,7 +143,7 @@ export class CommandSandbox implements Sandbox {
   }
 
   async #confine(wish: Wish, policy: ConfinedPolicy) {
-    const { workspace, cwd, ownPaths = [], privateFolders = [], network = false } = wish;
+    const { workspace, cwd, ownPaths = [], privateFolders = [], readOnlyPaths = [] } = wish;
     let release: Prepared["release"] = async () => undefined;
     const guard = async (roots: readonly string[], own: readonly string[]): Promise<Guarded> => {
       const hold = await this.#protected.hold(roots);
@@ -156,7 +156,13 @@ export class CommandSandbox implements Sandbox {
       // The words of a program that stays come from the user; those of a command may come from a model.
       const words = wish.environment === undefined ? wish.command.slice(0, 1) : wish.command;
       const programs = words.filter((word) => isAbsolute(word));
-      const needs = { paths: ownPaths, privateFolders, network, programs };
+      const needs = {
+        paths: ownPaths,
+        privateFolders,
+        readOnlyPaths,
+        network: wish.network === true,
+        programs,
+      };
       const confinement: Confinement = await confine(policy, workspace, cwd, guard, needs);
       return { confinement, release };
     } catch (thrown) {

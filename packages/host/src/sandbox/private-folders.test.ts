@@ -120,6 +120,23 @@ describe.each(["bubblewrap", "namespaces"] as const)("a private folder, with %s"
     expect(readdirSync(place.folder)).toContain("plugin");
   });
 
+  test("shows nothing of what it holds where it hides everything, and read-only paths hold in the workspace", async () => {
+    const { home, folder } = stage("/var/tmp");
+    const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [name] });
+    const script =
+      "ls $A/snapshots; echo mine > $A/snapshots/x && cat $A/snapshots/x; echo x > $A/new; echo x >> $A/sessions/1";
+    const running = await sandbox.start({
+      ...{ command: ["sh", "-c", script], cwd: home, workspace: home, policy: { type: "workspaceWrite" } },
+      ...{ environment: { A: folder }, ownPaths: [join(folder, "sessions")], readOnlyPaths: [folder] },
+      privateFolders: [{ path: join(folder, "snapshots"), hides: "everything" }],
+    });
+    expect(await text(running.stdout)).toBe("mine\n");
+    await running.exited;
+    expect(readdirSync(join(folder, "snapshots"))).toEqual(["shell.sh"]);
+    expect(readdirSync(folder)).not.toContain("new");
+    expect(readFileSync(join(folder, "sessions/1"), "utf8")).toBe("session\nx\n");
+  });
+
   test("is read-only as a whole where it holds too much to be shown piece by piece", async () => {
     const place = stage("/var/tmp");
     for (let at = 0; at < 301; at += 1) writeFileSync(join(place.folder, `${at}`), "");

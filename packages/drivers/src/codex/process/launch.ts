@@ -1,11 +1,12 @@
 import { mkdir } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import type { PrivateFolder } from "@flint/core/ports";
+import { agentPaths, CODEX_FOLDER } from "../../shared/agent-folders.ts";
 import type { AgentOptions, AgentProgram } from "../../shared/agent-options.ts";
 import { isConfined } from "../../shared/confined.ts";
 import { notInstalled } from "../../shared/descriptor.ts";
 import { CODEX } from "../descriptor.ts";
-import { confinedHome } from "./home.ts";
 import type { Wall } from "./sandbox.ts";
 
 /** What is started, and what it may write beside what its wall lets through. */
@@ -13,6 +14,7 @@ export interface CodexLaunch extends AgentProgram {
   readonly wall: Wall;
   readonly ownPaths: readonly string[];
   readonly privateFolders: readonly PrivateFolder[];
+  readonly readOnlyPaths: readonly string[];
 }
 
 /** A thread that nobody listens to any more is let go of at once, so that another process can take it up. */
@@ -37,14 +39,20 @@ export async function codexProgram({ program }: Pick<AgentOptions, "program">): 
 export async function codexLaunch(options: AgentOptions, wall: Wall): Promise<CodexLaunch> {
   const program = await codexProgram(options);
   const { flags, environment: moved } = await offline(options);
-  const environment = { NO_COLOR: "1", ...program.environment, ...moved };
+  const environment: AgentProgram["environment"] = { NO_COLOR: "1", ...program.environment, ...moved };
   const command = [...program.command, "app-server", ...FLAGS, ...flags];
-  if (!isConfined(wall.policy)) return { command, environment, wall, ownPaths: [], privateFolders: [] };
-  const home = await confinedHome(environment);
+  if (!isConfined(wall.policy))
+    return { command, environment, wall, ownPaths: [], privateFolders: [], readOnlyPaths: [] };
+  const { environment: places, ...paths } = await agentPaths(
+    [CODEX_FOLDER],
+    environment,
+    environment.HOME ?? homedir(),
+  );
   return {
     command: [...command, ...CONFINED_FLAGS],
-    environment: { ...environment, ...home.environment },
-    ...{ wall, ownPaths: home.ownPaths, privateFolders: home.privateFolders },
+    environment: { ...environment, ...places },
+    wall,
+    ...paths,
   };
 }
 

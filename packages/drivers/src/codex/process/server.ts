@@ -78,10 +78,10 @@ export class CodexServer {
   /** Starts it and says hello. Rejects with a FlintError if that does not work, and leaves nothing behind. */
   static async start(spec: CodexServerSpec): Promise<CodexServer> {
     const { launch, sandbox } = spec;
-    const { command, environment, wall, ownPaths, privateFolders } = launch;
+    const { command, environment, wall, ownPaths, privateFolders, readOnlyPaths } = launch;
     // In the root folder no workspace has a say over it.
     const process = await AgentProcess.start({
-      ...{ name: "Codex", command, environment, sandbox, ownPaths, privateFolders },
+      ...{ name: "Codex", command, environment, sandbox, ownPaths, privateFolders, readOnlyPaths },
       ...{ cwd: "/", workspace: wall.workspace, policy: wall.policy },
     });
     const server = new CodexServer(process, spec);

@@ -67,12 +67,13 @@ export type Guard = (roots: readonly string[], own: readonly string[]) => Promis
 export interface OwnNeeds {
   readonly paths: readonly string[];
   readonly privateFolders: readonly PrivateFolder[];
+  readonly readOnlyPaths: readonly string[];
   readonly network: boolean;
   /** Programs and files that it is started with; where they lie in a masked folder they are shown all the same. */
   readonly programs: readonly string[];
 }
 
-const NO_NEEDS: OwnNeeds = { paths: [], privateFolders: [], network: false, programs: [] };
+const NO_NEEDS: OwnNeeds = { paths: [], privateFolders: [], readOnlyPaths: [], network: false, programs: [] };
 
 /** A folder with more than this is shown read-only as a whole, without a private version: each entry is a mount. */
 const MOST_ENTRIES = 300;
@@ -87,7 +88,7 @@ export async function confine(
 ): Promise<Confinement> {
   const roots = await resolvedRoots(policy, workspace);
   const programs = (await existing(needs.programs)).flatMap(shownFolder);
-  const shown = await existing([workspace, ...KEPT, ...programs]);
+  const shown = await existing([workspace, ...KEPT, ...programs, ...needs.readOnlyPaths]);
   const folders = await resolvedFolders(needs.privateFolders, roots);
   const readable = [...shown, ...folders.map(({ path }) => path)].filter((path) => !roots.includes(path));
   const own = await existing(needs.paths);
@@ -144,13 +145,16 @@ async function privateMount(
   all: readonly Bind[],
 ): Promise<PrivateMount[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
-  if (entries === undefined || entries.length > MOST_ENTRIES) return [];
+  if (entries === undefined) return [];
+  const isSeen = ({ name }: { readonly name: string }) => hides !== "everything" && !hides.includes(name);
+  const seen = entries.filter(isSeen);
+  if (seen.length > MOST_ENTRIES) return [];
   const given = all.filter(({ path }) => path !== folder && isInside(path, folder));
-  const shown = entries
-    .filter((entry) => !hides.includes(entry.name) && (entry.isFile() || entry.isDirectory()))
+  const shown = seen
+    .filter((entry) => entry.isFile() || entry.isDirectory())
     .map(({ name }) => ({ path: join(folder, name), writable: false }))
     .filter(({ path }) => !given.some((bind) => bind.path === path));
-  const links = entries.filter((entry) => !hides.includes(entry.name) && entry.isSymbolicLink());
+  const links = seen.filter((entry) => entry.isSymbolicLink());
   const targets = await Promise.all(
     links.map(async ({ name }) => {
       const path = join(folder, name);
