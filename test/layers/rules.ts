@@ -40,8 +40,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   testkit: ["protocol", "rpc", "core", "host", "sdk"],
 };
 
-/** What agents and their drivers may use of core and host: the ports they implement, path patterns and files. */
-const FOR_AGENTS = ["@flint/core/ports", "@flint/host/globs", "@flint/host/files"];
+/** What agents and their drivers may use of core and host: the ports they implement, and what they share. */
+const FOR_AGENTS = [
+  "@flint/core/ports",
+  "@flint/core/elicitation",
+  "@flint/core/text",
+  "@flint/host/globs",
+  "@flint/host/files",
+];
 const AGENT_PACKAGES = ["agent", "offline-model", "drivers"];
 
 /** The only places that may start a process. */

@@ -1,23 +1,17 @@
-import { stripVTControlCharacters, toUSVString } from "node:util";
+import { toUSVString } from "node:util";
+import { truncate } from "@flint/core/text";
+import { isRecord } from "@flint/protocol";
 
 const LEFT_OUT = "… left out …";
 
 /** What a value without text costs, about as many characters as it takes in JSON. */
 const PLAIN_COST = 8;
 
-// Control characters but line feed and tab, and those that turn the direction of the text around them.
-const UNSEEN = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu;
-
 /** What a JSON value may be at most. */
 export interface JsonBounds {
   readonly depth: number;
   /** All text of it together. */
   readonly characters: number;
-}
-
-/** The beginning of a text, well-formed, with a sign if something is missing. */
-export function cut(text: string, limit: number): string {
-  return text.length <= limit ? toUSVString(text) : `${wholeCharacters(text.slice(0, limit - 1))}…`;
 }
 
 /** The beginning and the end of a text that is too long, well-formed, with a line that says what is missing. */
@@ -27,13 +21,6 @@ export function cutMiddle(text: string, limit: number): string {
   const tail = text.slice(text.length - Math.floor(limit * 0.2)).replace(/^[\udc00-\udfff]/, "");
   const omitted = text.length - head.length - tail.length;
   return `${head}\n… ${omitted} characters left out …\n${toUSVString(tail)}`;
-}
-
-/** Text of a stranger for a line of our own: bounded, and without characters that cannot be seen. */
-export function plain(text: string, limit: number): string {
-  // Much of it may be unseen, but not so much that a flood of it would have to be looked through.
-  const start = stripVTControlCharacters(text.slice(0, 4 * limit));
-  return cut(start.replace(UNSEEN, ""), limit).trim();
 }
 
 /** Whether a JSON value is within the bounds as it stands. */
@@ -51,11 +38,6 @@ export function mendedObject(value: Readonly<Record<string, unknown>>): Record<s
   return new Copy(Number.POSITIVE_INFINITY).members(value, Number.POSITIVE_INFINITY);
 }
 
-/** An object, and no list. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 class Copy {
   #left: number;
 
@@ -66,7 +48,7 @@ class Copy {
   of(value: unknown, depth: number): unknown {
     if (typeof value === "string") return this.#text(value);
     if (Array.isArray(value)) return depth === 0 ? LEFT_OUT : this.#list(value, depth);
-    if (isObject(value)) return depth === 0 ? LEFT_OUT : this.members(value, depth);
+    if (isRecord(value)) return depth === 0 ? LEFT_OUT : this.members(value, depth);
     this.#left -= PLAIN_COST;
     return value;
   }
@@ -97,7 +79,7 @@ class Copy {
   }
 
   #text(text: string): string {
-    const kept = cut(text, Math.max(1, this.#left));
+    const kept = truncate(text, Math.max(1, this.#left));
     this.#left -= kept.length + 2;
     return kept;
   }

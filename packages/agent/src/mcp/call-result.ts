@@ -1,4 +1,6 @@
-import { boundedJson, cut, cutMiddle, isObject } from "./bounded-json.ts";
+import { truncate } from "@flint/core/text";
+import { isRecord } from "@flint/protocol";
+import { boundedJson, cutMiddle } from "./bounded-json.ts";
 
 /** What came of a call: what is kept to be shown, and what the model is told. */
 export interface CallAnswer {
@@ -22,7 +24,7 @@ const LONGEST_LABEL = 1000;
 
 /** Reads the result of a tool call, of whatever shape it came. */
 export function readCallResult(raw: unknown): CallAnswer {
-  const { content, structuredContent, isError } = isObject(raw) ? raw : {};
+  const { content, structuredContent, isError } = isRecord(raw) ? raw : {};
   const blocks = Array.isArray(content) ? content.slice(0, MOST_PIECES) : [];
   const pieces = blocks.map(readBlock);
   const omitted = Array.isArray(content) ? content.length - blocks.length : 0;
@@ -47,7 +49,7 @@ export function readCallResult(raw: unknown): CallAnswer {
 
 /** Reads the contents of a resource. */
 export function readResourceResult(raw: unknown): CallAnswer {
-  const contents = isObject(raw) && Array.isArray(raw.contents) ? raw.contents.slice(0, MOST_PIECES) : [];
+  const contents = isRecord(raw) && Array.isArray(raw.contents) ? raw.contents.slice(0, MOST_PIECES) : [];
   const pieces = contents.map((content) => readResource(content));
   return {
     isError: false,
@@ -57,7 +59,7 @@ export function readResourceResult(raw: unknown): CallAnswer {
 }
 
 function readBlock(block: unknown): Piece {
-  if (!isObject(block)) return unknownPiece("block");
+  if (!isRecord(block)) return unknownPiece("block");
   switch (block.type) {
     case "text": {
       const text = typeof block.text === "string" ? block.text : "";
@@ -78,7 +80,7 @@ function readBlock(block: unknown): Piece {
 }
 
 function readResource(resource: unknown): Piece {
-  if (!isObject(resource)) return unknownPiece("resource");
+  if (!isRecord(resource)) return unknownPiece("resource");
   const uri = label(resource.uri);
   if (typeof resource.text === "string") return { kept: { uri, text: resource.text }, text: resource.text };
   const { kept, text } = binaryPiece("blob", resource.mimeType, resource.blob);
@@ -107,5 +109,5 @@ function unknownPiece(type: string): Piece {
 }
 
 function label(value: unknown): string {
-  return typeof value === "string" ? cut(value, LONGEST_LABEL) : "";
+  return typeof value === "string" ? truncate(value, LONGEST_LABEL) : "";
 }

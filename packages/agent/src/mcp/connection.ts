@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
+import { type AskUser, answerElicitation } from "@flint/core/elicitation";
 import type { Clock, McpServerConfig } from "@flint/core/ports";
+import { isRecord } from "@flint/protocol";
 import type { Client, Progress, StandardSchemaV1 } from "@modelcontextprotocol/client";
-import { isObject } from "./bounded-json.ts";
 import { Deadline } from "./deadline.ts";
-import { type Ask, answerElicitation } from "./elicitation.ts";
 import { FailureWords, McpFailure } from "./failure.ts";
 import { OpenCalls } from "./open-calls.ts";
 import { type ConnectionSetup, type Library, openTransport } from "./open-transport.ts";
@@ -16,7 +16,7 @@ import { ToolList } from "./tool-list.ts";
 export interface CallListener {
   readonly signal: AbortSignal;
   progress(update: Progress): void;
-  readonly ask: Ask;
+  readonly ask: AskUser;
 }
 
 type Request = { readonly method: string; readonly params?: Record<string, unknown> };
@@ -37,7 +37,7 @@ const ANY_RESULT: StandardSchemaV1<unknown, Record<string, unknown>> = {
   "~standard": {
     version: 1,
     vendor: "flint",
-    validate: (value) => (isObject(value) ? { value } : { issues: [{ message: "It is not an object." }] }),
+    validate: (value) => (isRecord(value) ? { value } : { issues: [{ message: "It is not an object." }] }),
   },
 };
 
@@ -172,7 +172,11 @@ export class McpConnection {
       const addresses = thrown instanceof McpFailure ? this.#words.addressesIn(thrown) : [];
       if (addresses.length === 0 || addresses.length > MOST_ADDRESSES) throw thrown;
       for (const address of addresses) {
-        const { action } = await answerElicitation(this.#server, { ...address, mode: "url" }, listener.ask);
+        const { action } = await answerElicitation(
+          `The MCP server ${this.#server}`,
+          { ...address, mode: "url" },
+          listener.ask,
+        );
         if (action !== "accept") throw thrown;
       }
       return make();

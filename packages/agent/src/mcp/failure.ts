@@ -1,5 +1,5 @@
+import { displayText } from "@flint/core/text";
 import type { ElicitRequestURLParams } from "@modelcontextprotocol/client";
-import { plain } from "./bounded-json.ts";
 import type { Redaction } from "./redaction.ts";
 import { TransportEnded } from "./server-transport.ts";
 
@@ -29,7 +29,7 @@ export class FailureWords {
   /** The words for it. What is in words already stays as it is. */
   of(thrown: unknown): McpFailure {
     if (thrown instanceof McpFailure) return thrown;
-    return new McpFailure(plain(this.#redaction.apply(this.#describe(thrown)), LONGEST_TEXT), {
+    return new McpFailure(displayText(this.#redaction.apply(this.#describe(thrown)), LONGEST_TEXT), {
       cause: thrown,
     });
   }

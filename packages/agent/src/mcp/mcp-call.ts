@@ -1,8 +1,9 @@
 import type { Clock } from "@flint/core/ports";
+import { truncate } from "@flint/core/text";
 import type { Action, Decision, Item } from "@flint/protocol";
 import type { Progress } from "@modelcontextprotocol/client";
 import { declined, failed, INTERRUPTED, type ToolContext, type ToolOutcome } from "../tools/tool.ts";
-import { cut, fits, mendedObject } from "./bounded-json.ts";
+import { fits, mendedObject } from "./bounded-json.ts";
 import type { CallAnswer } from "./call-result.ts";
 import type { CallListener } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
@@ -79,7 +80,7 @@ export class McpCall {
   }
 
   #refused({ outcome, message }: Decision): ToolOutcome {
-    this.#complete({ status: "failed", error: cut(message ?? "The user declined.", LONGEST_ERROR) });
+    this.#complete({ status: "failed", error: truncate(message ?? "The user declined.", LONGEST_ERROR) });
     return outcome === "cancel" ? INTERRUPTED : declined(message);
   }
 
@@ -104,7 +105,7 @@ export class McpCall {
 
   #finish({ isError, result, text }: CallAnswer): ToolOutcome {
     if (!isError) this.#complete({ status: "completed", result });
-    else this.#complete({ status: "failed", result, error: cut(text, LONGEST_ERROR) });
+    else this.#complete({ status: "failed", result, error: truncate(text, LONGEST_ERROR) });
     if (this.#context.signal.aborted) return INTERRUPTED;
     return { result: { status: isError ? "failed" : "done", text } };
   }

@@ -6,8 +6,8 @@ import {
   type Sandbox,
   SYSTEM_CLOCK,
 } from "@flint/core/ports";
+import { displayText } from "@flint/core/text";
 import type { Tool, ToolContext, ToolOutcome, ToolSource } from "../tools/tool.ts";
-import { plain } from "./bounded-json.ts";
 import { readCallResult } from "./call-result.ts";
 import { McpFailure } from "./failure.ts";
 import { McpCall } from "./mcp-call.ts";
@@ -97,7 +97,7 @@ class McpTool implements Tool {
     clock: Clock,
   ) {
     this.name = name;
-    this.description = description || `The tool ${plain(tool, 100)} of the MCP server ${server.name}.`;
+    this.description = description || `The tool ${displayText(tool, 100)} of the MCP server ${server.name}.`;
     this.parameters = parameters;
     this.#server = server;
     this.#tool = tool;

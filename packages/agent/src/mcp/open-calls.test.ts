@@ -1,11 +1,11 @@
+import type { AskUser } from "@flint/core/elicitation";
 import { settled, TestClock } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { Deadline } from "./deadline.ts";
-import type { Ask } from "./elicitation.ts";
 import { OpenCalls } from "./open-calls.ts";
 
 const PARAMS = { message: "Go on?", requestedSchema: { type: "object" as const, properties: {} } };
-const yes: Ask = async () => ({ answer: { answers: ["Yes"] } });
+const yes: AskUser = async () => ({ answer: { answers: ["Yes"] } });
 
 function deadline(): Deadline {
   return new Deadline(new TestClock(), 100, () => {});

@@ -1,6 +1,6 @@
 import type { Clock } from "@flint/core/ports";
+import { displayText } from "@flint/core/text";
 import type { Progress } from "@modelcontextprotocol/client";
-import { plain } from "./bounded-json.ts";
 
 const LONGEST_MESSAGE = 500;
 const UNHINDERED = 100;
@@ -24,7 +24,7 @@ export class ProgressReport {
     const now = this.#clock.now();
     if (this.#told >= UNHINDERED && now - this.#toldAt < PAUSE_MS) return;
     const place = total === undefined ? progress : `${progress}/${total}`;
-    const text = plain(`${place} ${message ?? ""}`, LONGEST_MESSAGE);
+    const text = displayText(`${place} ${message ?? ""}`, LONGEST_MESSAGE);
     if (text === this.#last) return;
     this.#last = text;
     this.#told += 1;

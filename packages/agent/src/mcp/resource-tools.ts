@@ -1,7 +1,9 @@
 import type { Clock } from "@flint/core/ports";
+import { truncate } from "@flint/core/text";
+import { isRecord } from "@flint/protocol";
 import type { ToolDescription } from "../models/model.ts";
 import { failed, type Tool, type ToolContext, type ToolOutcome } from "../tools/tool.ts";
-import { boundedJson, cut, cutMiddle, isObject } from "./bounded-json.ts";
+import { boundedJson, cutMiddle } from "./bounded-json.ts";
 import { type CallAnswer, readResourceResult, TEXT_FOR_MODEL } from "./call-result.ts";
 import type { McpConnection } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
@@ -105,7 +107,7 @@ function sourcesOf(servers: readonly McpServer[]): readonly Source[] {
 function noSuchServer(server: unknown, sources: readonly Source[]): ToolOutcome {
   const names = sources.map(({ name }) => name).join(", ") || "none";
   return failed(
-    `There is no MCP server ${cut(String(server), LONGEST_FIELD)} with resources. There is: ${names}.`,
+    `There is no MCP server ${truncate(String(server), LONGEST_FIELD)} with resources. There is: ${names}.`,
   );
 }
 
@@ -128,7 +130,7 @@ async function collect({ name, connection }: Source, rows: unknown[], signal: Ab
   for (const kind of ["resources", "resourceTemplates"] as const) {
     for await (const raw of connection.resources(kind, signal)) {
       if (rows.length >= MOST_RESOURCES) return;
-      if (isObject(raw)) rows.push({ server: name, ...fieldsOf(raw) });
+      if (isRecord(raw)) rows.push({ server: name, ...fieldsOf(raw) });
     }
   }
 }
@@ -136,7 +138,7 @@ async function collect({ name, connection }: Source, rows: unknown[], signal: Ab
 function fieldsOf(raw: Record<string, unknown>): Record<string, string> {
   const given = FIELDS.flatMap((field) => {
     const value = raw[field];
-    return typeof value === "string" ? [[field, cut(value, LONGEST_FIELD)] as const] : [];
+    return typeof value === "string" ? [[field, truncate(value, LONGEST_FIELD)] as const] : [];
   });
   return Object.fromEntries(given);
 }

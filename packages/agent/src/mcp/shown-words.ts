@@ -1,4 +1,4 @@
-import { plain } from "./bounded-json.ts";
+import { displayText } from "@flint/core/text";
 import type { Redaction } from "./redaction.ts";
 
 /** Much more is kept than is shown, so that a secret which the keeping cut in two is not in what is shown. */
@@ -10,5 +10,5 @@ const SHOWN_CHARACTERS = 1000;
 export function shownWords(text: string, redaction: Redaction): string {
   const lines = redaction.apply(text).split("\n");
   const shown = lines.filter((line) => line.trim() !== "").slice(-SHOWN_LINES);
-  return plain(shown.join("\n").slice(-SHOWN_CHARACTERS), SHOWN_CHARACTERS);
+  return displayText(shown.join("\n").slice(-SHOWN_CHARACTERS), SHOWN_CHARACTERS);
 }

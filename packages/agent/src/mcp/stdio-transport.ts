@@ -1,10 +1,9 @@
 import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { RunningProcess } from "@flint/core/ports";
-import { LIMITS } from "@flint/protocol";
+import { isRecord, LIMITS } from "@flint/protocol";
 import { decode, type Incoming, LastWords, LineReader } from "@flint/rpc";
 import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/client";
-import { isObject } from "./bounded-json.ts";
 import type { Redaction } from "./redaction.ts";
 import { Inbox, type ServerTransport, TransportEnded } from "./server-transport.ts";
 import { KEPT_CHARACTERS, shownWords } from "./shown-words.ts";
@@ -118,7 +117,7 @@ function messageOf(incoming: Incoming): JSONRPCMessage | undefined {
     }
     case "response": {
       const { id, result } = incoming;
-      return isRequestId(id) && isObject(result) ? { jsonrpc, id, result } : undefined;
+      return isRequestId(id) && isRecord(result) ? { jsonrpc, id, result } : undefined;
     }
     case "failure": {
       const { id, error } = incoming;
@@ -133,7 +132,7 @@ function messageOf(incoming: Incoming): JSONRPCMessage | undefined {
 }
 
 function paramsOf(params: unknown): { readonly params?: Record<string, unknown> } {
-  return isObject(params) ? { params } : {};
+  return isRecord(params) ? { params } : {};
 }
 
 function isRequestId(id: unknown): id is RequestId {

@@ -1,4 +1,6 @@
-import { cut, fits, isObject, mendedObject } from "./bounded-json.ts";
+import { truncate } from "@flint/core/text";
+import { isRecord } from "@flint/protocol";
+import { fits, mendedObject } from "./bounded-json.ts";
 
 /** A tool that a server offers, within bounds. */
 export interface ListedTool {
@@ -58,13 +60,13 @@ export class ToolList {
 
 /** What a server says of itself in its hints and instructions is not taken: only the user decides what is harmless. */
 function readTool(raw: unknown): ListedTool | undefined {
-  if (!isObject(raw)) return undefined;
+  if (!isRecord(raw)) return undefined;
   const { name, description, inputSchema } = raw;
   if (typeof name !== "string" || name === "" || name.length > LONGEST_NAME) return undefined;
-  if (!isObject(inputSchema) || !fits(inputSchema, SCHEMA_BOUNDS)) return undefined;
+  if (!isRecord(inputSchema) || !fits(inputSchema, SCHEMA_BOUNDS)) return undefined;
   return {
-    name: cut(name, LONGEST_NAME),
-    description: typeof description === "string" ? cut(description, LONGEST_DESCRIPTION) : "",
+    name: truncate(name, LONGEST_NAME),
+    description: typeof description === "string" ? truncate(description, LONGEST_DESCRIPTION) : "",
     // Models refuse a tool whose input is not an object.
     parameters: { ...mendedObject(inputSchema), type: "object" },
   };

@@ -1,9 +1,9 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
+import { answerElicitation } from "@flint/core/elicitation";
 import { type DriverEvent, orAborted, type TurnContext, type TurnOutcome } from "@flint/core/ports";
 import type { UnifiedDiff } from "@flint/host/files";
 import { asFlintError, type Decision, FlintError, type Item, type TurnError } from "@flint/protocol";
 import { RemoteError } from "@flint/rpc";
-import { answerElicitation } from "../shared/elicitation.ts";
 import type { ClientServices } from "./asks/client-services.ts";
 import type { Desk } from "./asks/desk.ts";
 import { AllowedWork } from "./asks/granted.ts";

@@ -32,3 +32,8 @@ export function lazy<Value>(make: () => Value): () => Value {
     return made.value;
   };
 }
+
+/** Whether a value is an object and not an array. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -23,8 +23,13 @@ test("a form of an MCP server is asked in its name, and filled in with the answe
   const options = [{ label: "Yes" }, { label: "No" }];
   expect(asked).toEqual([
     [
-      { id: "loud", header: "Loudly?", question: "The MCP server library asks: How?\nLoudly?", options },
-      { id: "times", header: "times", question: "times" },
+      {
+        id: "loud",
+        header: "Loudly?",
+        question: "The MCP server library asks: How?\nLoudly? (optional)",
+        options,
+      },
+      { id: "times", header: "times", question: "times (a whole number)" },
     ],
   ]);
 });

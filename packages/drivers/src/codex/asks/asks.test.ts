@@ -312,8 +312,8 @@ describe("what Codex asks", () => {
     expect(answer.result).toEqual({ action: "accept", content: { colour: "red", count: 3 }, _meta: null });
     expect(turn.questions[0]).toMatchObject([
       { id: "colour", header: "Colour", options: [{ label: "Red" }] },
-      { id: "count", question: "count: How many?" },
-      { id: "note", question: "note" },
+      { id: "count", question: "count: How many? (a whole number)" },
+      { id: "note", question: "note (optional)" },
     ]);
     fake.endTurn();
     await outcome;

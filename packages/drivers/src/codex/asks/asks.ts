@@ -1,8 +1,8 @@
+import { answerElicitation } from "@flint/core/elicitation";
 import type { TurnContext } from "@flint/core/ports";
 import { type Action, type Decision, isKnownItem, type UserQuestion } from "@flint/protocol";
 import type { CodexServerCall, CodexServerParams, CodexServerResult } from "@flint/protocol/codex";
 import { isConfined } from "../../shared/confined.ts";
-import { answerElicitation } from "../../shared/elicitation.ts";
 import { fileChange } from "../translate/file-changes.ts";
 import { itemIdOf } from "../translate/items.ts";
 import { shellQuoted, unwrapShell } from "../translate/shell-words.ts";

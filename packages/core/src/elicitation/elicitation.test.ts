@@ -1,9 +1,8 @@
 import type { Answers, UserQuestion } from "@flint/protocol";
-import type { ElicitRequestFormParams, ElicitResult } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
-import { answerElicitation } from "./elicitation.ts";
+import { answerElicitation, type ElicitationResult } from "./elicitation.ts";
 
-type Properties = ElicitRequestFormParams["requestedSchema"]["properties"];
+type Properties = Readonly<Record<string, object>>;
 
 /** Fills in a form with one list of answers a round. */
 async function fill(
@@ -13,7 +12,7 @@ async function fill(
 ) {
   const asked: (readonly UserQuestion[])[] = [];
   const params = { message: "Please", requestedSchema: { type: "object" as const, properties, required } };
-  const result = await answerElicitation("notes", params, async (questions) => {
+  const result = await answerElicitation("The MCP server notes", params, async (questions) => {
     asked.push(questions);
     const round = rounds.shift() ?? {};
     return Object.fromEntries(Object.entries(round).map(([id, text]) => [id, { answers: [text].flat() }]));
@@ -21,18 +20,21 @@ async function fill(
   return { result, asked };
 }
 
-async function open(url: string, ...answers: string[]): Promise<{ result: ElicitResult; asked: string[] }> {
+async function open(
+  url: string,
+  ...answers: string[]
+): Promise<{ result: ElicitationResult; asked: string[] }> {
   const asked: string[] = [];
   const params = { mode: "url" as const, message: "Log in", url, elicitationId: "e1" };
   const given: Answers = answers.length === 0 ? {} : { answer: { answers } };
-  const result = await answerElicitation("notes", params, async (questions) => {
+  const result = await answerElicitation("The MCP server notes", params, async (questions) => {
     asked.push(...questions.map(({ question }) => question));
     return given;
   });
   return { result, asked };
 }
 
-test("each kind of field is one question, and its answer becomes a value of its type", async () => {
+test("asks one question per field and reads the answer as the type of the field", async () => {
   const properties: Properties = {
     name: { type: "string", title: "Your name", description: "As in the passport", maxLength: 20 },
     age: { type: "integer", minimum: 0, maximum: 150 },
@@ -79,13 +81,13 @@ test("each kind of field is one question, and its answer becomes a value of its 
   });
   expect(questions.map(({ question }) => question).slice(1)).toEqual([
     "age (a whole number from 0 up to 150)",
-    "share (a number, may be left empty)",
-    "sure (may be left empty)",
-    "size (may be left empty)",
-    "colour (may be left empty)",
-    "parts (several may be chosen, may be left empty)",
-    "note (usually none)",
-    "extra (may be left empty)",
+    "share (a number, optional)",
+    "sure (optional)",
+    "size (optional)",
+    "colour (optional)",
+    "parts (choose any number, optional)",
+    "note (default none)",
+    "extra (optional)",
   ]);
   expect(questions.map(({ options }) => options?.map(({ label }) => label))).toEqual([
     ...[undefined, undefined, undefined, ["Yes", "No"], ["Small", "Large"], ["Red"], ["head", "tail"]],
@@ -96,21 +98,21 @@ test("each kind of field is one question, and its answer becomes a value of its 
 });
 
 test.each<[Properties[string], string, string]>([
-  [{ type: "integer" }, "1.5", "It has to be a whole number."],
-  [{ type: "number" }, "many", '"many" is no number.'],
-  [{ type: "number", maximum: 3 }, "4", "It has to be at most 3."],
+  [{ type: "integer" }, "1.5", "It must be a whole number."],
+  [{ type: "number" }, "many", '"many" is not a number.'],
+  [{ type: "number", maximum: 3 }, "4", "It must be at most 3."],
   [{ type: "boolean" }, "perhaps", "Answer Yes or No."],
   [{ type: "string", enum: ["a"] }, "b", '"b" is not one of the choices.'],
-  [{ type: "string", format: "email" }, "me", '"me" is no email.'],
-  [{ type: "string", format: "uri" }, "me", '"me" is no uri.'],
-  [{ type: "string", format: "date" }, "2030-13-01", '"2030-13-01" is no date.'],
-  [{ type: "string", format: "date-time" }, "soon", '"soon" is no date-time.'],
-  [{ type: "string", minLength: 3 }, "ab", "At least 3 characters are needed."],
-  [{ type: "string", maxLength: 1 }, "ab", "At most 1 characters are taken."],
+  [{ type: "string", format: "email" }, "me", '"me" is not a valid email.'],
+  [{ type: "string", format: "uri" }, "me", '"me" is not a valid uri.'],
+  [{ type: "string", format: "date" }, "2030-13-01", '"2030-13-01" is not a valid date.'],
+  [{ type: "string", format: "date-time" }, "soon", '"soon" is not a valid date-time.'],
+  [{ type: "string", minLength: 3 }, "ab", "It must have at least 3 characters."],
+  [{ type: "string", maxLength: 1 }, "ab", "It must have at most 1 characters."],
   [{ type: "array", items: { type: "string", enum: ["a"] }, minItems: 2 }, "a", "Choose at least 2."],
-  [{ type: "string" }, "", "It has to be given."],
+  [{ type: "string" }, "", "An answer is required."],
 ])(
-  "an answer that does not fit %j is asked for again with the reason, and declined in the end",
+  "asks again with the reason for an answer that does not fit %j, then declines",
   async (schema, answer, reason) => {
     const round = { field: answer };
     const { result, asked } = await fill({ field: schema }, ["field"], round, round, round, round);
@@ -120,17 +122,17 @@ test.each<[Properties[string], string, string]>([
   },
 );
 
-test("a form that nobody answers is cancelled", async () => {
+test("cancels a form that no one answers", async () => {
   expect((await fill({ field: { type: "string" } }, [])).result).toEqual({ action: "cancel" });
 });
 
-test("a form without fields is a question of yes or no", async () => {
+test("asks for a confirmation if a form has no fields", async () => {
   expect((await fill({}, [], { answer: "Yes" })).result).toEqual({ action: "accept", content: {} });
   expect((await fill({}, [], { answer: "No" })).result).toEqual({ action: "decline" });
   expect((await fill({}, [])).result).toEqual({ action: "cancel" });
 });
 
-test("a form that no user would fill in is declined without being shown", async () => {
+test("declines a form that is too large to ask", async () => {
   const text = { type: "string" } as const;
   const long = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`f${at}`, text]));
   const wide: Properties = { field: { ...text, enum: Array.from({ length: 101 }, (_, at) => `${at}`) } };
@@ -140,7 +142,7 @@ test("a form that no user would fill in is declined without being shown", async 
   }
 });
 
-test("odd names and equal titles do not mix up answers", async () => {
+test("keeps answers apart for odd field names and equal titles", async () => {
   const same = [
     { const: "a", title: "Same" },
     { const: "b", title: "Same" },
@@ -150,20 +152,20 @@ test("odd names and equal titles do not mix up answers", async () => {
   expect(result).toEqual({ action: "accept", content: { "a b": "b", _id: "x" } });
 });
 
-test("what a server says cannot hide anything on the screen", async () => {
+test("removes invisible characters from a message", async () => {
   const params = {
     message: `\u001b[2Jsafe\u202e${"x".repeat(5000)}`,
     requestedSchema: { type: "object" as const, properties: {} },
   };
   const asked: string[] = [];
-  await answerElicitation("notes", params, async ([question]) => {
+  await answerElicitation("The MCP server notes", params, async ([question]) => {
     asked.push(question?.question ?? "");
     return {};
   });
   expect(asked[0]).toMatch(/^The MCP server notes asks: safex+…$/);
 });
 
-test("an address is shown in full with its host, and the user says whether it was opened", async () => {
+test("shows a URL in full with its host", async () => {
   const { result, asked } = await open("https://login.test/start?a=1", "I opened it");
   expect(asked).toEqual([
     "The MCP server notes asks: Log in\nOpen this address on login.test:\nhttps://login.test/start?a=1",
@@ -173,15 +175,21 @@ test("an address is shown in full with its host, and the user says whether it wa
   expect((await open("https://login.test")).result).toEqual({ action: "cancel" });
 });
 
-test("an address that is none of the web, or wants to deceive, is declined without being shown", async () => {
+test("declines a URL that is not a web address, has credentials or is too long", async () => {
   const long = `https://login.test/${"x".repeat(3000)}`;
   for (const url of [
     "file:///etc/passwd",
     "javascript:alert(1)",
     "https://bank.test@evil.test/",
-    "nonsense",
+    "https://:secret@evil.test/",
+    "not a url",
     long,
   ]) {
     expect(await open(url, "I opened it")).toEqual({ result: { action: "decline" }, asked: [] });
   }
+});
+
+test("declines a mode it does not know", async () => {
+  const result = await answerElicitation("Agent", { mode: "hologram", message: "" }, async () => ({}));
+  expect(result).toEqual({ action: "decline" });
 });

@@ -1,0 +1,1 @@
+export { type AskUser, answerElicitation, type ElicitationResult } from "./elicitation.ts";
