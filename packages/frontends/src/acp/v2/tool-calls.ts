@@ -39,11 +39,11 @@ export function terminalChunk(terminalId: string, text: string): SessionUpdate {
 function terminalUpdates({ id, outputs, status, exitCode }: ToolView, isNew: boolean): SessionUpdate[] {
   const [command] = outputs.flatMap((output) => (output.type === "command" ? [output] : []));
   if (command === undefined) return [];
-  const ended =
-    status === "in_progress" || status === "pending" ? {} : { exitStatus: { exitCode: exitCode ?? null } };
-  const begun = { command: command.command, cwd: command.cwd, ...soFar(command.output) };
+  const code = exitCode === undefined ? null : Math.trunc(exitCode);
+  const ended = status === "in_progress" || status === "pending" ? {} : { exitStatus: { exitCode: code } };
+  const terminal = { command: command.command, cwd: command.cwd, ...soFar(command.output) };
   if (!isNew && status === "in_progress") return [];
-  return [{ sessionUpdate: "terminal_update", terminalId: id, ...(isNew ? begun : {}), ...ended }];
+  return [{ sessionUpdate: "terminal_update", terminalId: id, ...(isNew ? terminal : {}), ...ended }];
 }
 
 function soFar(output: string) {

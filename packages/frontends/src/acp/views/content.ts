@@ -47,7 +47,13 @@ function link(name: string, path: string): ContentBlock {
 export function usageUpdate(data: EventData<"thread/tokenUsage/updated">): Common<"usage_update"> {
   const { last, modelContextWindow = 0, cost } = data;
   const priced = cost === undefined ? {} : { cost: { amount: cost.amount, currency: cost.currency } };
-  return { sessionUpdate: "usage_update", used: totalTokens(last), size: modelContextWindow, ...priced };
+  const used = countOf(totalTokens(last));
+  return { sessionUpdate: "usage_update", used, size: countOf(modelContextWindow), ...priced };
+}
+
+/** Agents report any number; the schema takes only counts. */
+function countOf(reported: number): number {
+  return Math.max(0, Math.round(reported));
 }
 
 /** The title of a session, unless it stays the same, and when it was last used. */

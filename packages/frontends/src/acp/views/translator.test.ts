@@ -1,8 +1,12 @@
 import type { Item, ThreadEvent, ThreadItem } from "@flint/protocol";
+import { EVENT_TYPES, eventsOf } from "@flint/testkit";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { capabilitiesV1, capabilitiesV2 } from "../capabilities.ts";
+import { MessageCheck } from "../testing/schema-check.ts";
 import { V1 } from "../v1/protocol.ts";
 import { V2 } from "../v2/protocol.ts";
+import { actionView } from "./tool-view.ts";
 import { Translator } from "./translator.ts";
 
 const TASKS: Item<"plan"> = {
@@ -59,4 +63,37 @@ describe.each([
   test("shows a plan proposed as text once", () => {
     expect([live(PROPOSAL), replayed(PROPOSAL)]).toEqual([[message], [message]]);
   });
+});
+
+const ALL_CAPABILITIES = capabilitiesV1({
+  session: { compaction: {}, notices: {} },
+  _meta: { terminal_output: true },
+});
+
+const FORMATS = [
+  { version: 1, format: V1.updates(capabilitiesV1({})) },
+  { version: 1, format: V1.updates(ALL_CAPABILITIES) },
+  { version: 2, format: V2.updates(capabilitiesV2({})) },
+] as const;
+
+/** What does not match the schema in the messages that an event becomes. */
+function schemaProblems(event: ThreadEvent): string[] {
+  return FORMATS.flatMap(({ version, format }) => {
+    const check = new MessageCheck(version);
+    const receive = (message: object) => check.received({ jsonrpc: "2.0", ...message });
+    for (const update of new Translator(format, () => false).translate(event).updates())
+      receive({ method: "session/update", params: { sessionId: "s", update } });
+    if (event.type === "approval/requested") {
+      const { approval } = event.data;
+      receive(format.permissionRequest("s", approval, actionView(approval.action, "/w")));
+    }
+    return check.problems;
+  });
+}
+
+test.each(EVENT_TYPES)("translates any %s into messages that match the schemas of both versions", (type) => {
+  const property = fc.property(eventsOf(type), (event) => {
+    expect(schemaProblems(event)).toEqual([]);
+  });
+  fc.assert(property, { seed: 20_300_101, numRuns: 25 });
 });
