@@ -177,10 +177,10 @@ describe("an ACP prompt", () => {
     const sessionId = await client.newSession(path);
     const first = client.prompt(sessionId, "one");
     await wait.reached;
-    const taken = new AbortController();
+    const withdrawal = new AbortController();
     const params = { sessionId, prompt: [{ type: "text", text: "two" }] };
-    const second = client.request("session/prompt", params, { cancellationSignal: taken.signal });
-    taken.abort();
+    const second = client.request("session/prompt", params, { cancellationSignal: withdrawal.signal });
+    withdrawal.abort();
     await expect(second).rejects.toMatchObject({ code: -32800 });
     wait.open();
     expect(await first).toEqual({ stopReason: "end_turn" });
@@ -191,15 +191,15 @@ describe("an ACP prompt", () => {
     const { connect, path } = await setUpAcp({ scripts: [[{ wait }], [{ text: "next" }]] });
     const client = await connect();
     const session = await client.newSession(path);
-    const taken = new AbortController();
+    const withdrawal = new AbortController();
     const prompt = [{ type: "text", text: "go" }];
     const answer = client.request(
       "session/prompt",
       { sessionId: session, prompt },
-      { cancellationSignal: taken.signal },
+      { cancellationSignal: withdrawal.signal },
     );
     await wait.reached;
-    taken.abort();
+    withdrawal.abort();
     await expect(answer).rejects.toMatchObject({ code: -32800 });
     expect(await client.prompt(session, "go on")).toEqual({ stopReason: "end_turn" });
   });

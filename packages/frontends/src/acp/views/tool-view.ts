@@ -22,8 +22,6 @@ export interface ToolView {
   readonly title: string;
   readonly kind: ToolKind;
   readonly status: "pending" | "in_progress" | "completed" | "failed";
-  /** Whether the user declined it. */
-  readonly declined: boolean;
   readonly locations: readonly Location[];
   readonly input: unknown;
   /** Its result; absent while it is in progress. */
@@ -116,7 +114,7 @@ function resolvedChange(change: FileUpdateChange, cwd: string): FileUpdateChange
 }
 
 function inProgress(id: string, name: string, title: string, kind: ToolKind): ToolView {
-  const empty = { locations: [], outputs: [], input: undefined, declined: false } as const;
+  const empty = { locations: [], outputs: [], input: undefined } as const;
   return { id, name, title: titled(title), kind, status: "in_progress", ...empty };
 }
 
@@ -169,7 +167,7 @@ function mcpView({
 function plainView({ id, tool, title, arguments: input, status, result, error }: Item<"toolCall">): ToolView {
   const locations = locationsIn(input);
   const [first] = locations;
-  const kind = KINDS.find(([word]) => word.test(tool))?.[1] ?? "other";
+  const kind = KINDS.find(([pattern]) => pattern.test(tool))?.[1] ?? "other";
   const given = status === "inProgress" ? {} : { result: error === undefined ? result : { error } };
   return {
     ...inProgress(id, tool, title ?? (first === undefined ? tool : `${tool} ${first.path}`), kind),
@@ -197,10 +195,17 @@ export function extensionView({ id, type, ...fields }: ExtensionItem): ToolView 
   return { ...inProgress(id, type, type, "other"), status: "completed", result: fields };
 }
 
-function stateOf(status: "inProgress" | "completed" | "failed" | "declined") {
-  if (status === "inProgress") return { status: "in_progress", declined: false } as const;
-  if (status === "completed") return { status, declined: false } as const;
-  return { status: "failed", declined: status === "declined" } as const;
+/** ACP has no declined tool calls; they are failed ones. */
+function stateOf(status: "inProgress" | "completed" | "failed" | "declined"): Pick<ToolView, "status"> {
+  switch (status) {
+    case "inProgress":
+      return { status: "in_progress" };
+    case "completed":
+      return { status };
+    case "failed":
+    case "declined":
+      return { status: "failed" };
+  }
 }
 
 function changesTitle(changes: readonly FileUpdateChange[]): string {
