@@ -12,6 +12,8 @@ const PACKAGES: Record<string, PackageFacts> = {
     exports: {
       "@flint/core": "packages/core/src/index.ts",
       "@flint/core/ports": "packages/core/src/ports/index.ts",
+      "@flint/core/text": "packages/core/src/text/index.ts",
+      "@flint/core/redact": "packages/core/src/redact/index.ts",
     },
     dependencies: flint("protocol"),
   },
@@ -127,6 +129,9 @@ describe("the ports rule", () => {
     ["host", 'import type { Store } from "@flint/core/ports";'],
     ["frontends", 'import { follow } from "@flint/core/ports";'],
     ["frontends", 'import type { Engine } from "@flint/core";'],
+    ["frontends", 'import { shellQuote } from "@flint/core/text";'],
+    ["agent", 'import { shellQuote } from "@flint/core/text";'],
+    ["host", 'import { Redactor } from "@flint/core/redact";'],
     ["rpc", 'import type { Engine } from "@flint/core";'],
   ])("leaves %s alone that has %s", (name, source) => {
     expect(rules.corePorts(workspace({ [`~/${name}/src/a.ts`]: source }))).toEqual([]);
@@ -134,6 +139,8 @@ describe("the ports rule", () => {
 
   test.each([
     ["host", 'import { Engine } from "@flint/core";'],
+    ["agent", 'import { Redactor } from "@flint/core/redact";'],
+    ["frontends", 'import { Redactor } from "@flint/core/redact";'],
     ["drivers", 'import type { Engine } from "@flint/core";'],
     ["agent", 'import type { Engine } from "@flint/core";'],
     ["agent", 'import { open } from "@flint/host/store";'],

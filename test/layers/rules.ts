@@ -97,7 +97,10 @@ export const externals: Rule = (graph) =>
   });
 
 /** What host may use of core: the ports it implements and the small parts it shares with the engine. */
-const FOR_HOST = ["@flint/core/ports", "@flint/core/redact", "@flint/core/serial-queue"];
+const FOR_HOST = ["@flint/core/ports", "@flint/core/redact", "@flint/core/serial-queue", "@flint/core/text"];
+
+/** What front ends may use of core, beside its types. */
+const FOR_FRONTENDS = ["@flint/core/ports", "@flint/core/text"];
 
 /**
  * The agent, the offline model and the drivers see the ports of core, and path patterns and files of host; host sees the
@@ -114,9 +117,9 @@ export const corePorts: Rule = (graph) =>
         ? undefined
         : `${from} may use ${FOR_AGENTS.join(", ")} only`;
     }
-    if (from !== "frontends" || edge.specifier === "@flint/core/ports") return undefined;
+    if (from !== "frontends" || FOR_FRONTENDS.includes(edge.specifier)) return undefined;
     if (edge.specifier === "@flint/core" && edge.typeOnly) return undefined;
-    return "frontends may use @flint/core/ports and types of @flint/core only";
+    return `frontends may use ${FOR_FRONTENDS.join(", ")} and types of @flint/core only`;
   });
 
 /** No driver imports another driver and no front end another front end; what they share is in `shared`. */

@@ -22,7 +22,7 @@ import { turnHandlers } from "./handlers/turn.ts";
 import { workspaceHandlers } from "./handlers/workspace.ts";
 import { Reply } from "./reply.ts";
 import { type EngineOptions, Services } from "./services.ts";
-import { wellFormed } from "./text/well-formed.ts";
+import { wellFormed } from "./text/characters.ts";
 import type { Subscriber } from "./thread/subscription.ts";
 
 /** Every method has exactly one handler here; the compiler says so. */

@@ -1,12 +1,3 @@
-import { quotedWord as shellQuote } from "@flint/agent/review-commands";
-
-export { shellQuote };
-
-/** A string as one word of a shell command, quoted only where it must be. */
-export function shellWord(text: string): string {
-  return /^[\w.][\w./-]*$/.test(text) ? text : shellQuote(text);
-}
-
 /** Removes a pair of quotes around a string, if there is one. */
 export function unquote(text: string): string {
   const trimmed = text.trim();

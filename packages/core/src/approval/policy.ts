@@ -1,6 +1,6 @@
 import type { Action, ApprovalPolicy } from "@flint/protocol";
 import type { PolicyRules, Ruling } from "../ports/index.ts";
-import { hasHiddenCharacters } from "../text/hidden-characters.ts";
+import { hasHiddenCharacters } from "../text/characters.ts";
 import { isTrustedCommand } from "./trusted-commands.ts";
 
 /** What the policy says about an action, before any person is asked. */

@@ -1,4 +1,4 @@
-import { hasHiddenCharacters } from "../text/hidden-characters.ts";
+import { hasHiddenCharacters } from "../text/characters.ts";
 import { parseSimpleCommand } from "./simple-command.ts";
 
 /** What may be offered as a prefix for one program. */

@@ -2,7 +2,7 @@ import { Gate, settled } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { SerialQueue } from "./serial-queue.ts";
 
-test("work runs one at a time, in the order it was given", async () => {
+test("runs one task at a time, in the order in which they were added", async () => {
   const queue = new SerialQueue();
   const gate = new Gate();
   const done: string[] = [];
@@ -18,7 +18,7 @@ test("work runs one at a time, in the order it was given", async () => {
   expect([done, queue.busy]).toEqual([["first", "second"], false]);
 });
 
-test("a failure belongs to its caller alone", async () => {
+test("reports a failure to its caller only, and runs the next task", async () => {
   const queue = new SerialQueue();
   const failing = queue.run(async () => {
     throw new Error("mine");

@@ -1,19 +1,19 @@
-/** Runs one piece of work at a time, in the order it was given. A failure belongs to its caller alone. */
+/** Runs one task at a time, in the order in which they were added. A failure is only reported to its caller. */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
+  #pending = 0;
 
-  /** Whether anything runs or waits. */
+  /** Whether a task is running or waiting. */
   get busy(): boolean {
-    return this.#waiting > 0;
+    return this.#pending > 0;
   }
 
-  run<Value>(work: () => Promise<Value>): Promise<Value> {
-    this.#waiting += 1;
-    const result = this.#last.then(work).finally(() => {
-      this.#waiting -= 1;
+  run<Value>(task: () => Promise<Value>): Promise<Value> {
+    this.#pending += 1;
+    const result = this.#last.then(task).finally(() => {
+      this.#pending -= 1;
     });
-    // The next one starts whatever became of this one; its failure is told to whoever called `run`.
+    // The next task runs even if this one fails.
     this.#last = result.catch(() => undefined);
     return result;
   }

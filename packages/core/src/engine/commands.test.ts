@@ -1,4 +1,4 @@
-import type { ParamsInput } from "@flint/protocol";
+import { LIMITS, type ParamsInput } from "@flint/protocol";
 import { testEngine, verifies } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -46,7 +46,7 @@ describe("command/exec", () => {
     },
   );
 
-  test("keeps a bounded part of each stream, in whole characters, and says how much is missing", async () => {
+  test("keeps the beginning and the end of each stream, in whole characters, and states how much is missing", async () => {
     const made = testEngine();
     made.sandbox.play = async (spec) => {
       for (let count = 0; count < 3; count += 1) spec.onOutput("é".repeat(300_000), "stdout");
@@ -54,12 +54,17 @@ describe("command/exec", () => {
       return { exitCode: 0, durationMs: 1, ended: "timedOut" };
     };
     const result = await made.connect().call("command/exec", { command: ["yes"] });
-    expect(result.stdout).toBe("é".repeat(512 * 1024));
+    const [head = "", omitted, tail = ""] = result.stdout.split(/\n… (\d+) bytes left out …\n/);
+    const kept = Buffer.byteLength(head + tail);
+    expect(head + tail).toBe("é".repeat(kept / 2));
+    expect(kept).toBeLessThanOrEqual(LIMITS.output);
+    expect(kept).toBeGreaterThan(0.9 * LIMITS.output);
     expect(result).toMatchObject({
       stderr: "small",
       timedOut: true,
-      omittedOutputBytes: 1_800_000 - 1024 * 1024,
+      omittedOutputBytes: 1_800_000 - kept,
     });
+    expect(Number(omitted)).toBe(1_800_000 - kept);
   });
 
   test("refuses a sandbox that holds nothing back unless the server was started for it, as a thread does", async () => {

@@ -31,6 +31,28 @@ describe("a command of the user's own", () => {
     expect(shown?.items[0]).toMatchObject({ content: [{ text: "fix it" }] });
   });
 
+  test("streams exactly the output that its item keeps, however long it is", async () => {
+    const made = testEngine();
+    const client = made.connect();
+    const threadId = await client.startThread();
+    made.sandbox.play = async ({ onOutput }) => {
+      onOutput("START\n", "stdout");
+      for (let count = 0; count < 3; count += 1) onOutput("é".repeat(300_000), "stdout");
+      onOutput("\nEND", "stdout");
+      return EXITED;
+    };
+    const { turn } = await client.call("thread/shellCommand", { threadId, command: "make" });
+    await client.turnEnd(turn.id);
+    const { turns } = await client.call("thread/read", { threadId, includeTurns: true });
+    const [item] = turns?.at(-1)?.items ?? [];
+    const deltas = client.toldOf("item/commandExecution/outputDelta").map(({ data }) => data.delta);
+    expect(item).toMatchObject({
+      aggregatedOutput: expect.stringMatching(/^START\n.*\n… \d+ bytes left out …\n.*\nEND$/s),
+      omittedOutputBytes: expect.any(Number),
+    });
+    expect(deltas.join("")).toBe(item?.type === "commandExecution" && Reflect.get(item, "aggregatedOutput"));
+  });
+
   test("can be interrupted, and nothing of it is left when the turn has ended", async () => {
     const made = testEngine();
     const client = made.connect();

@@ -1,4 +1,4 @@
-import { KeptOutput } from "../text/kept-output.ts";
+import { BoundedOutput } from "../text/bounded-output.ts";
 import type { FreeHandlers } from "./handler.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -7,8 +7,8 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 export const commandHandlers: Pick<FreeHandlers, "command/exec"> = {
   async "command/exec"({ command, cwd, sandboxPolicy, timeoutMs }, { services, client }) {
     const settings = await services.commandSettings({ cwd: cwd ?? client.cwd, sandbox: sandboxPolicy });
-    const stdout = new KeptOutput();
-    const stderr = new KeptOutput();
+    const stdout = new BoundedOutput();
+    const stderr = new BoundedOutput();
     const { exitCode, ended } = await services.launch({
       command,
       cwd: settings.cwd,
@@ -20,7 +20,7 @@ export const commandHandlers: Pick<FreeHandlers, "command/exec"> = {
     const timedOut = ended === "timedOut";
     const shown = services.redactor.value({ stdout: stdout.text, stderr: stderr.text });
     const result = { exitCode, ...shown, timedOut };
-    const omittedOutputBytes = stdout.omitted + stderr.omitted;
+    const omittedOutputBytes = stdout.omittedBytes + stderr.omittedBytes;
     return { result: omittedOutputBytes === 0 ? result : { ...result, omittedOutputBytes } };
   },
 };

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { toWellFormed } from "./well-formed.ts";
+import { toWellFormed } from "./characters.ts";
 
 // Control characters except line feed and tab, and those that change the direction of the text around them.
 const INVISIBLE = /(?![\n\t])[\p{Cc}\p{Bidi_Control}]/gu;

@@ -1,7 +1,7 @@
 import type { DeltaBody, DeltaType } from "@flint/protocol";
 import { RedactedStream, type Redactor } from "../redact/index.ts";
-import { toWellFormed } from "../text/well-formed.ts";
-import { StreamMap } from "./stream-positions.ts";
+import { toWellFormed } from "../text/characters.ts";
+import { StreamMap } from "./stream-map.ts";
 
 /** Where a piece of text belongs. */
 export interface DeltaTarget {

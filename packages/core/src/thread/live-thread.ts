@@ -7,8 +7,8 @@ import {
   type UserInput,
 } from "@flint/protocol";
 import { OpenRequests } from "../approval/open-requests.ts";
-import { waitAtMost } from "../async/bounded-wait.ts";
 import { SerialQueue } from "../async/serial-queue.ts";
+import { waitAtMost } from "../async/waiting.ts";
 import { extendedBudget, type Limits } from "../budget/limits.ts";
 import type {
   AgentInitiatedWork,

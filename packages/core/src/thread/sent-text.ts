@@ -1,5 +1,5 @@
 import { type DeltaBody, isDelta, type StoredEvent, type ThreadEvent } from "@flint/protocol";
-import { StreamMap } from "./stream-positions.ts";
+import { StreamMap } from "./stream-map.ts";
 
 const atStart = () => ({ end: 0 });
 

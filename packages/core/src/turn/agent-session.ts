@@ -1,5 +1,5 @@
 import type { ClientTool, ThreadState, Turn } from "@flint/protocol";
-import { waitAtMost } from "../async/bounded-wait.ts";
+import { waitAtMost } from "../async/waiting.ts";
 import type {
   AgentInitiatedWork,
   Clock,

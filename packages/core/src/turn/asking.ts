@@ -9,7 +9,7 @@ import {
 import type { OpenRequests } from "../approval/open-requests.ts";
 import type { BudgetGuard } from "../budget/budget-guard.ts";
 import type { ActionGuarantees, ClientToolCall } from "../ports/index.ts";
-import { wellFormed } from "../text/well-formed.ts";
+import { wellFormed } from "../text/characters.ts";
 import type { TurnFiles } from "./files.ts";
 
 const NOT_ALLOWED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };

@@ -1,6 +1,6 @@
 import { type DeltaType, isKnownItem, LIMITS, type ThreadItem } from "@flint/protocol";
-import { cutMiddle, headOf } from "../text/bounded-text.ts";
-import { StreamMap } from "../thread/stream-positions.ts";
+import { cutMiddle, headOf } from "../text/bounded.ts";
+import { StreamMap } from "../thread/stream-map.ts";
 
 /** How much of a text was let in. */
 interface Taken {

@@ -1,6 +1,6 @@
 import type { Action, FileUpdateChange, ThreadSettings } from "@flint/protocol";
 import { isTrustedCommand } from "../approval/trusted-commands.ts";
-import { waitAtMost } from "../async/bounded-wait.ts";
+import { waitAtMost } from "../async/waiting.ts";
 import type { Checkpoints, Clock, DriverEvent, TurnCheckpoint } from "../ports/index.ts";
 import { storageFailed } from "../ports/store-errors.ts";
 import type { ThreadLog } from "../thread/log.ts";

@@ -1,5 +1,5 @@
 import { type EventBody, isKnownItem, keepingOf } from "@flint/protocol";
-import { wellFormed } from "../text/well-formed.ts";
+import { wellFormed } from "../text/characters.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import { TurnCaps } from "./caps.ts";
 import { aggregateDiff } from "./decide/diff.ts";

@@ -7,8 +7,7 @@ import {
   type UserInput,
 } from "@flint/protocol";
 import type { OpenRequests } from "../approval/open-requests.ts";
-import { KeepAlive } from "../async/keep-alive.ts";
-import { Latch } from "../async/latch.ts";
+import { KeepAlive, Latch } from "../async/waiting.ts";
 import { BudgetGuard } from "../budget/budget-guard.ts";
 import type { Limits } from "../budget/limits.ts";
 import type {

@@ -1,6 +1,6 @@
 import { inputText, mintId } from "@flint/protocol";
 import type { DriverSession, Sandbox, TurnContext, TurnOutcome } from "../ports/index.ts";
-import { KeptOutput } from "../text/kept-output.ts";
+import { BoundedOutput } from "../text/bounded-output.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -21,18 +21,19 @@ export class ShellTurn implements DriverSession {
     const { cwd, sandboxPolicy: policy } = turn.settings;
     const command = inputText(turn.input);
     const item = { type: "commandExecution", id: mintId(), command, cwd, source: "userShell" } as const;
-    const kept = new KeptOutput();
+    const output = new BoundedOutput();
+    const emitDelta = (delta: string) => {
+      if (delta !== "") turn.emit({ type: "item/commandExecution/outputDelta", itemId: item.id, delta });
+    };
     turn.emit({ type: "item/started", item: { ...item, status: "inProgress" } });
     const { exitCode, durationMs, ended } = await this.#sandbox.launch({
       command: ["sh", "-c", command],
       ...{ cwd, workspace: cwd, policy, signal: turn.signal, timeoutMs: this.#timeoutMs },
-      onOutput: (delta) => {
-        kept.add(delta);
-        turn.emit({ type: "item/commandExecution/outputDelta", itemId: item.id, delta });
-      },
+      onOutput: (piece) => emitDelta(output.add(piece)),
     });
+    emitDelta(output.rest);
     const status = ended === "exited" && exitCode === 0 ? "completed" : "failed";
-    const shown = { aggregatedOutput: kept.text, omittedOutputBytes: kept.omitted };
+    const shown = { aggregatedOutput: output.text, omittedOutputBytes: output.omittedBytes };
     turn.emit({ type: "item/completed", item: { ...item, status, exitCode, durationMs, ...shown } });
     return { status: ended === "aborted" ? "interrupted" : "completed" };
   }

@@ -1,4 +1,5 @@
-import { shellQuote, unquote } from "../quoting.ts";
+import { singleQuote } from "@flint/core/text";
+import { unquote } from "../quoting.ts";
 
 const logs = (text: string) => `console.log(${JSON.stringify(text)});\n`;
 
@@ -8,7 +9,7 @@ const PROGRAMS: Readonly<Record<string, (text: string) => string>> = {
   js: logs,
   mjs: logs,
   ts: logs,
-  sh: (text) => `#!/bin/sh\nprintf '%s\\n' ${shellQuote(text)}\n`,
+  sh: (text) => `#!/bin/sh\nprintf '%s\\n' ${singleQuote(text)}\n`,
 };
 
 const PRINTS = /\b(?:prints?|says?|logs?|outputs?|echoes) ([\s\S]+?)[.!]*$/i;

@@ -1,5 +1,6 @@
 import { ModelFailure } from "@flint/agent/model";
-import { shellWord, toPath, unquote } from "../quoting.ts";
+import { shellQuote } from "@flint/core/text";
+import { toPath, unquote } from "../quoting.ts";
 import { describeInput, describeLastFailure } from "./descriptions.ts";
 import { isDiff } from "./diff.ts";
 import { fileContent } from "./file-content.ts";
@@ -88,7 +89,7 @@ const WORK: readonly Rule[] = [
   ],
   [
     pattern(`^(?:rename|move) (?:the )?(?:file |folder )?${FILE} (?:to|as) (\\S+)`),
-    (from, to) => running(`mv -n -- ${shellWord(toPath(from))} ${shellWord(toPath(to))}`),
+    (from, to) => running(`mv -n -- ${shellQuote(toPath(from))} ${shellQuote(toPath(to))}`),
   ],
   [
     pattern(

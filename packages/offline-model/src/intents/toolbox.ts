@@ -1,6 +1,6 @@
 import type { ToolDescription } from "@flint/agent/model";
+import { shellQuote, singleQuote } from "@flint/core/text";
 import type { PlanEntry, UserQuestion } from "@flint/protocol";
-import { shellQuote, shellWord } from "../quoting.ts";
 import type { TextEdit } from "./file-text.ts";
 
 /** A tool call that has no id yet. */
@@ -28,25 +28,25 @@ export class Toolbox {
   }
 
   list(path?: string): ToolUse {
-    return this.run(path === undefined ? "ls -p" : `ls -p -- ${shellWord(path)}`, "look into the folder");
+    return this.run(path === undefined ? "ls -p" : `ls -p -- ${shellQuote(path)}`, "look into the folder");
   }
 
   /** A name without wildcards matches anywhere in a file's name, unless it has an extension. */
   find(name: string): ToolUse {
     const glob = /[*?[.]/.test(name) ? name : `*${name}*`;
     const skipped = "-name node_modules -prune -o -name .git -prune -o";
-    return this.run(`find . ${skipped} -name ${shellQuote(glob)} -print`, `find ${name}`);
+    return this.run(`find . ${skipped} -name ${singleQuote(glob)} -print`, `find ${name}`);
   }
 
   /** Searches for the literal text, not for a pattern. */
   search(text: string): ToolUse {
     const skipped = "--exclude-dir=node_modules --exclude-dir=.git";
-    return this.run(`grep -rnIF ${skipped} -e ${shellQuote(text)} .`, `search for ${text}`);
+    return this.run(`grep -rnIF ${skipped} -e ${singleQuote(text)} .`, `search for ${text}`);
   }
 
   read(path: string): ToolUse {
     if (this.#tools.has("read_file")) return { tool: "read_file", input: { path } };
-    return this.run(`cat -- ${shellWord(path)}`, `read ${path}`);
+    return this.run(`cat -- ${shellQuote(path)}`, `read ${path}`);
   }
 
   write(path: string, content: string): ToolUse {
@@ -86,9 +86,9 @@ const CODEX_STATUS: Readonly<Record<PlanEntry["status"], string>> = {
 
 function writeCommand(path: string, content: string): string {
   const folder = /^(.*)\/[^/]*$/.exec(path)?.[1];
-  const before = folder === undefined ? "" : `mkdir -p -- ${shellQuote(folder || "/")} && `;
-  if (content === "") return `${before}: > ${shellQuote(path)}`;
+  const before = folder === undefined ? "" : `mkdir -p -- ${singleQuote(folder || "/")} && `;
+  if (content === "") return `${before}: > ${singleQuote(path)}`;
   let mark = "END_OF_FILE";
   while (content.includes(mark)) mark = `${mark}_`;
-  return `${before}cat > ${shellQuote(path)} <<'${mark}'\n${content.replace(/\n?$/, "\n")}${mark}`;
+  return `${before}cat > ${singleQuote(path)} <<'${mark}'\n${content.replace(/\n?$/, "\n")}${mark}`;
 }

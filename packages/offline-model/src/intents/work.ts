@@ -1,5 +1,5 @@
 import { reviewCommands } from "@flint/agent/review-commands";
-import { shellQuote } from "../quoting.ts";
+import { singleQuote } from "@flint/core/text";
 import { describeFile, describeProject } from "./descriptions.ts";
 import { describeReview } from "./diff.ts";
 import { appendTo, fileText, fileView, replaceIn, type TextEdit } from "./file-text.ts";
@@ -74,7 +74,7 @@ export function* append(path: string, line: string, context: TaskContext): Task 
   const done = `I added the line to ${path}.`;
   if (isWhole) return yield* apply(path, appendTo(text, line), tools, done);
   // The end of a file that is too long to be read is only reached by a command.
-  const result = yield* call(tools.run(`printf '%s\\n' ${shellQuote(line)} >> ${shellQuote(path)}`));
+  const result = yield* call(tools.run(`printf '%s\\n' ${singleQuote(line)} >> ${singleQuote(path)}`));
   return result.status === "done" ? done : failure(`change ${path}`, result);
 }
 

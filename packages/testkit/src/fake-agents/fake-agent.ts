@@ -1,6 +1,7 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { singleQuote } from "@flint/core/text";
 
 /** Any JSON value in which texts may refer to what the fake agent knows. */
 export type Template = unknown;
@@ -69,11 +70,7 @@ export async function installFakeAgent(
   command: readonly string[],
 ): Promise<string> {
   const path = join(folder, name);
-  await writeFile(path, `#!/bin/sh\nexec ${command.map(shellQuoted).join(" ")} "$@"\n`);
+  await writeFile(path, `#!/bin/sh\nexec ${command.map(singleQuote).join(" ")} "$@"\n`);
   await chmod(path, 0o755);
   return path;
-}
-
-function shellQuoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

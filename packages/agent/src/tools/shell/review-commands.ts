@@ -1,3 +1,4 @@
+import { singleQuote } from "@flint/core/text";
 import type { ReviewTarget } from "@flint/protocol";
 
 /** Programs that a repository names for these purposes are not run; those that clean up files for git still are. */
@@ -14,9 +15,9 @@ export function reviewCommands(target: ReviewTarget = UNCOMMITTED): readonly str
       // In this order: outside of a repository the first one says so in a line, the second in a page of usage.
       return [`${GIT} ls-files --others --exclude-standard`, `${GIT} diff ${PLAIN} HEAD`];
     case "baseBranch":
-      return [`${GIT} diff ${PLAIN} --end-of-options ${quotedWord(`${target.branch}...HEAD`)}`];
+      return [`${GIT} diff ${PLAIN} --end-of-options ${singleQuote(`${target.branch}...HEAD`)}`];
     case "commit":
-      return [`${GIT} show ${PLAIN} --format= --end-of-options ${quotedWord(target.sha)}`];
+      return [`${GIT} show ${PLAIN} --format= --end-of-options ${singleQuote(target.sha)}`];
   }
 }
 
@@ -27,9 +28,4 @@ export function reviewCommands(target: ReviewTarget = UNCOMMITTED): readonly str
  */
 export function isReviewCommand(command: string, target: ReviewTarget | undefined): boolean {
   return [...reviewCommands(), ...reviewCommands(target)].includes(command);
-}
-
-/** Quotes a text as one word of a shell command, whatever it holds. */
-export function quotedWord(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

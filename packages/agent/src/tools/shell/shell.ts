@@ -1,10 +1,10 @@
 import type { ActionGuarantees, LaunchResult, LaunchSpec } from "@flint/core/ports";
+import { BoundedOutput } from "@flint/core/text";
 import { asFlintError, type FlintError, type Item, type SandboxPolicy } from "@flint/protocol";
 import { defineTool } from "../define-tool.ts";
 import { flag, integer, optional, text } from "../input.ts";
 import { declined, failed, INTERRUPTED, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
 import { type BackgroundCommand, type BackgroundCommands, MOST_COMMANDS } from "./background.ts";
-import { KeptOutput } from "./kept-output.ts";
 import { isReviewCommand } from "./review-commands.ts";
 
 /** How long a command may take if the model does not say. */
@@ -54,7 +54,7 @@ class ShellCall {
   readonly #background: BackgroundCommands;
   readonly #context: ToolContext;
   readonly #item: CommandItem;
-  readonly #output = new KeptOutput();
+  readonly #output = new BoundedOutput();
   /** What keeps it in: the policy of the thread, or a closer one. */
   #policy: SandboxPolicy;
 

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { singleQuote } from "@flint/core/text";
 import { setting } from "@flint/server/environment";
 import { noArguments, UsageError } from "../../command-line/arguments.ts";
 import { say } from "../../command-line/output.ts";
@@ -70,10 +71,10 @@ function valueCases(tree: readonly CompletionNode[]): string[] {
 /** A completion script for zsh. */
 export function zshCompletions(tree: readonly CompletionNode[]): string {
   const cases = tree.map((node) => {
-    const words = node.words.map(({ word, meaning }) => zshQuoted(`${escaped(word)}:${meaning}`));
+    const words = node.words.map(({ word, meaning }) => singleQuote(`${escaped(word)}:${meaning}`));
     const describe = words.length === 0 ? "" : `\n      choices=(${words.join(" ")})`;
-    const flags = node.flags.map((flag) => zshQuoted(specification(flag)));
-    return `    ${zshQuoted(node.path)})${describe}\n      options=(${flags.join(" ")}) ;;`;
+    const flags = node.flags.map((flag) => singleQuote(specification(flag)));
+    return `    ${singleQuote(node.path)})${describe}\n      options=(${flags.join(" ")}) ;;`;
   });
   return `#compdef flint
 # zsh completions of flint. Use: source <(flint completions zsh)
@@ -117,10 +118,6 @@ function action(takes: string | undefined, values: readonly string[]): string {
 
 function escaped(word: string): string {
   return word.replaceAll(":", "\\:");
-}
-
-function zshQuoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** A completion script for fish. */

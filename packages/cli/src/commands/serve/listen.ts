@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Engine } from "@flint/core";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
+import { singleQuote } from "@flint/core/text";
 import type { SandboxPolicy } from "@flint/protocol";
 import { stdioTransport } from "@flint/rpc";
 import { DEFAULT_POLICIES } from "@flint/server/config";
@@ -170,10 +171,6 @@ const CODEX_SANDBOX: Readonly<Record<PolicyName, string>> = {
 function codexLine(place: string, policy: PolicyName, tokenFile: string | undefined): string {
   const sandbox = CODEX_SANDBOX[policy];
   if (tokenFile === undefined) return `codex --remote ${place}${sandbox}`;
-  const token = `FLINT_TOKEN="$(cat ${shellWord(tokenFile)})"`;
+  const token = `FLINT_TOKEN="$(cat ${singleQuote(tokenFile)})"`;
   return `${token} codex --remote ${place} --remote-auth-token-env FLINT_TOKEN${sandbox}`;
-}
-
-function shellWord(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

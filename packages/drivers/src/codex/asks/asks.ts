@@ -1,11 +1,12 @@
 import { answerElicitation } from "@flint/core/elicitation";
 import type { TurnContext } from "@flint/core/ports";
+import { shellQuote } from "@flint/core/text";
 import { type Action, type Decision, isKnownItem, type UserQuestion } from "@flint/protocol";
 import type { CodexServerCall, CodexServerParams, CodexServerResult } from "@flint/protocol/codex";
 import { isConfined } from "../../shared/confined.ts";
 import { fileChange } from "../translate/file-changes.ts";
 import { itemIdOf } from "../translate/items.ts";
-import { shellQuoted, unwrapShell } from "../translate/shell-words.ts";
+import { unwrapShell } from "../translate/shell-words.ts";
 import { changesOf, type TranslateState } from "../translate.ts";
 import { dynamicToolResult } from "./client-tools.ts";
 import { commandDecision, fileDecision, reviewDecision, skillDecision } from "./decisions.ts";
@@ -184,7 +185,7 @@ function approveOldCommand(
   { callId, command, cwd, reason }: Params<"execCommandApproval">,
   { turn }: AskedTurn,
 ): Promise<Decision> | Decision {
-  const line = command.map(shellQuoted).join(" ");
+  const line = command.map(shellQuote).join(" ");
   if (typeof reason === "string" && isConfined(turn.settings.sandboxPolicy))
     return declined(turn, { command: line });
   return turn.approve({

@@ -1,5 +1,6 @@
+import { shellQuote } from "@flint/core/text";
 import { expect, test } from "vitest";
-import { shellQuoted, unwrapShell } from "./shell-words.ts";
+import { unwrapShell } from "./shell-words.ts";
 
 test.each([
   ["/bin/bash -lc ls", "ls"],
@@ -28,6 +29,6 @@ test.each([
 
 test("a quoted word is read as the same word", () => {
   for (const word of ["plain", "two words", "it's", '"$x"', "", "a\nb"]) {
-    expect(unwrapShell(`bash -lc ${shellQuoted(word)}`)).toBe(word);
+    expect(unwrapShell(`bash -lc ${shellQuote(word)}`)).toBe(word);
   }
 });

@@ -12,11 +12,6 @@ export function unwrapShell(line: string): string {
   return SHELL.test(shell) && SCRIPT_FLAGS.has(flag) ? script : line;
 }
 
-/** One word of a line that a shell reads as exactly this word. */
-export function shellQuoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
 /** The words of a line as a shell reads them; undefined if it has anything but words and quotes. */
 function shellWords(line: string): string[] | undefined {
   const words: string[] = [];

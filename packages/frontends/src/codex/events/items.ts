@@ -1,3 +1,4 @@
+import { shellQuote } from "@flint/core/text";
 import {
   type FileUpdateChange,
   type Item,
@@ -224,10 +225,7 @@ export function shellLine(script: string): string {
   return `/bin/bash -lc ${quoted(script)}`;
 }
 
-/** A shell word for exactly this string, in its simplest form. */
+/** As Codex quotes it: in double quotes where single quotes would have to be escaped. */
 function quoted(text: string): string {
-  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
-  if (!text.includes("'")) return `'${text}'`;
-  if (!/[$`"\\!]/.test(text)) return `"${text}"`;
-  return `'${text.replaceAll("'", "'\\''")}'`;
+  return text.includes("'") && !/[$`"\\!]/.test(text) ? `"${text}"` : shellQuote(text);
 }

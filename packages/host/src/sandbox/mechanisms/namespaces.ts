@@ -1,3 +1,4 @@
+import { singleQuote } from "@flint/core/text";
 import { type Bind, type Confinement, isInside, type PrivateMount } from "./confinement.ts";
 import { FIRST_PROCESS, type Mechanism, SYSTEM_PATH, temporaryBytes } from "./mechanism.ts";
 import { asInMountinfo } from "./mountinfo.ts";
@@ -60,15 +61,15 @@ function script(confinement: Confinement, identity: Identity): string {
     FUNCTIONS,
     "mount -n --make-rprivate /",
     newDev(size),
-    ...elsewhere.map((bind) => `stage ${quoted(bind.path)} /tmp/${STAGE}/${staged.indexOf(bind)}`),
+    ...elsewhere.map((bind) => `stage ${singleQuote(bind.path)} /tmp/${STAGE}/${staged.indexOf(bind)}`),
     "mount -n --move /tmp /dev",
-    ...inTmp.map((bind) => `stage ${quoted(bind.path)} /dev/${STAGE}/${staged.indexOf(bind)}`),
-    ...masks.map((mask) => `mount -n -t tmpfs -o mode=1777,${size} tmpfs ${quoted(mask)}`),
-    ...staged.map((bind, at) => `place /dev/${STAGE}/${at} ${quoted(bind.path)}`),
+    ...inTmp.map((bind) => `stage ${singleQuote(bind.path)} /dev/${STAGE}/${staged.indexOf(bind)}`),
+    ...masks.map((mask) => `mount -n -t tmpfs -o mode=1777,${size} tmpfs ${singleQuote(mask)}`),
+    ...staged.map((bind, at) => `place /dev/${STAGE}/${at} ${singleQuote(bind.path)}`),
     table(binds.filter((bind) => !staged.includes(bind)).map(bindLine)),
     ...confinement.privates.flatMap((mount, at) => privateSteps(mount, `/dev/${STAGE}/private-${at}`, size)),
     table(sockets.map(coverLine)),
-    ...hidden.map((folder) => `mount -n -t tmpfs -o ro,mode=0755,size=4k tmpfs ${quoted(folder)}`),
+    ...hidden.map((folder) => `mount -n -t tmpfs -o ro,mode=0755,size=4k tmpfs ${singleQuote(folder)}`),
     protection(confinement),
     `rm -r /dev/${STAGE}`,
     "mount -n -o remount,bind,ro /dev",
@@ -110,17 +111,17 @@ fi`;
 function table(lines: readonly string[]): string {
   if (lines.length === 0) return "";
   const file = `/dev/${STAGE}/binds`;
-  return `printf '%s\\n' ${lines.map(quoted).join(" ")} > ${file}\nmount -n -a -T ${file}`;
+  return `printf '%s\\n' ${lines.map(singleQuote).join(" ")} > ${file}\nmount -n -a -T ${file}`;
 }
 
 /** What is put back waits beside the folder while that is being covered. */
 function privateSteps({ path, links, binds }: PrivateMount, stage: string, size: string): string[] {
   const waiting = (at: number) => `${stage}-${at}`;
   return [
-    ...binds.map((bind, at) => `stage ${quoted(bind.path)} ${waiting(at)}`),
-    `mount -n -t tmpfs -o mode=0700,${size} tmpfs ${quoted(path)}`,
-    ...links.map((link) => `ln -s -- ${quoted(link.target)} ${quoted(link.path)}`),
-    ...binds.map((bind, at) => `place ${waiting(at)} ${quoted(bind.path)}`),
+    ...binds.map((bind, at) => `stage ${singleQuote(bind.path)} ${waiting(at)}`),
+    `mount -n -t tmpfs -o mode=0700,${size} tmpfs ${singleQuote(path)}`,
+    ...links.map((link) => `ln -s -- ${singleQuote(link.target)} ${singleQuote(link.path)}`),
+    ...binds.map((bind, at) => `place ${waiting(at)} ${singleQuote(bind.path)}`),
   ];
 }
 
@@ -143,10 +144,10 @@ function protection(confinement: Confinement): string {
     (left, right) => right.path.length - left.path.length,
   );
   const exceptions = all.map(({ path, writable }) => {
-    const point = quoted(asInMountinfo(path));
+    const point = singleQuote(asInMountinfo(path));
     return `${point}|${point}/*) ${writable ? "continue" : ""} ;;`;
   });
-  const stays = (folder: string) => `${quoted(asInMountinfo(folder))}) continue ;;`;
+  const stays = (folder: string) => `${singleQuote(asInMountinfo(folder))}) continue ;;`;
   const own = privates.map(({ path }) => stays(path));
   const masks = confinement.masks.map(stays);
   const rest = confinement.rootWritable ? "*) continue ;;" : "";
@@ -175,8 +176,8 @@ done < /proc/self/mountinfo`;
 function lastSteps(confinement: Confinement, { user, group }: Identity): string[] {
   const loopback = confinement.network ? [] : ["ip link set lo up 2>/dev/null || true"];
   const proc = "mount -n -t proc -o nosuid,nodev,noexec proc /proc";
-  const change = `cd ${quoted(confinement.cwd)}`;
-  const first = `/bin/sh -c ${quoted(FIRST_PROCESS)} sh "$@"`;
+  const change = `cd ${singleQuote(confinement.cwd)}`;
+  const first = `/bin/sh -c ${singleQuote(FIRST_PROCESS)} sh "$@"`;
   if (user === 0) {
     const drop = "setpriv --no-new-privs --inh-caps=-all --ambient-caps=-all --bounding-set=-all --";
     const limit = "echo 0 > /proc/sys/user/max_user_namespaces";
@@ -188,9 +189,4 @@ function lastSteps(confinement: Confinement, { user, group }: Identity): string[
   const nested = `unshare --user --map-user=${user} --map-group=${group} -- setpriv --no-new-privs --`;
   const limit = "echo 1 > /proc/sys/user/max_user_namespaces";
   return [...loopback, proc, limit, change, `exec setsid ${nested} ${first}`];
-}
-
-/** A text as one word of a shell script. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

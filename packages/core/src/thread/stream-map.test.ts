@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { StreamMap } from "./stream-positions.ts";
+import { StreamMap } from "./stream-map.ts";
 
 const MESSAGE = "item/agentMessage/delta";
 const REASONING = "item/reasoning/textDelta";

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cutMiddle, headOf, tailOf } from "./bounded-text.ts";
+import { cutMiddle, headOf, tailOf } from "./bounded.ts";
 
 const text = fc.string({ unit: "grapheme", maxLength: 60 });
 const size = fc.nat(80);
 
-test("the head is the longest beginning that fits, in whole characters", () => {
+test("headOf returns the longest beginning that fits, in whole characters", () => {
   fc.assert(
     fc.property(text, size, (whole, bytes) => {
       const head = headOf(whole, bytes);
@@ -17,7 +17,7 @@ test("the head is the longest beginning that fits, in whole characters", () => {
   );
 });
 
-test("the tail is the longest end that fits, in whole characters", () => {
+test("tailOf returns the longest end that fits, in whole characters", () => {
   fc.assert(
     fc.property(text, size, (whole, bytes) => {
       const tail = tailOf(whole, bytes);
@@ -29,7 +29,7 @@ test("the tail is the longest end that fits, in whole characters", () => {
   );
 });
 
-test("a text that is too long keeps its beginning and its end and says how much is missing", () => {
+test("cutMiddle keeps the beginning and the end of a long text and states how much is missing", () => {
   expect(cutMiddle("short", 5)).toEqual({ text: "short", omitted: 0 });
   const { text: cut, omitted } = cutMiddle(`${"a".repeat(500)}${"é".repeat(300)}`, 100);
   expect(omitted).toBe(1100 - 75 - 20);

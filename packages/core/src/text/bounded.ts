@@ -1,4 +1,9 @@
-/** The longest beginning of a text that takes at most so many bytes as UTF-8, without cutting a character in two. */
+/** How much of a limit the beginning of a text may take. */
+export const HEAD_SHARE = 0.75;
+/** How much its end may take; the rest is for the line between them. */
+export const TAIL_SHARE = 0.2;
+
+/** The longest beginning of a text that takes at most so many bytes as UTF-8, without splitting a character. */
 export function headOf(text: string, bytes: number): string {
   if (bytes <= 0) return "";
   if (Buffer.byteLength(text) <= bytes) return text;
@@ -6,7 +11,7 @@ export function headOf(text: string, bytes: number): string {
   return text.slice(0, read);
 }
 
-/** The longest end of a text that takes at most so many bytes as UTF-8, without cutting a character in two. */
+/** The longest end of a text that takes at most so many bytes as UTF-8, without splitting a character. */
 export function tailOf(text: string, bytes: number): string {
   if (bytes <= 0) return "";
   const end = Buffer.from(text.slice(-bytes));
@@ -15,14 +20,19 @@ export function tailOf(text: string, bytes: number): string {
   return end.toString("utf8", start);
 }
 
-/** The beginning and the end of a text that is too long, with a line between them that says what is missing. */
+/** Keeps the beginning and the end of a text that is too long, with a line between them that states the gap. */
 export function cutMiddle(text: string, bytes: number): { readonly text: string; readonly omitted: number } {
   const size = Buffer.byteLength(text);
   if (size <= bytes) return { text, omitted: 0 };
-  const head = headOf(text, Math.floor(bytes * 0.75));
-  const tail = tailOf(text, Math.floor(bytes * 0.2));
+  const head = headOf(text, Math.floor(bytes * HEAD_SHARE));
+  const tail = tailOf(text, Math.floor(bytes * TAIL_SHARE));
   const omitted = size - Buffer.byteLength(head) - Buffer.byteLength(tail);
-  return { text: `${head}\n… ${omitted} bytes left out …\n${tail}`, omitted };
+  return { text: `${head}${gapLine(omitted)}${tail}`, omitted };
+}
+
+/** The line that stands for the bytes left out between the beginning and the end of a text. */
+export function gapLine(omitted: number): string {
+  return `\n… ${omitted} bytes left out …\n`;
 }
 
 function isContinuation(byte: number | undefined): boolean {

@@ -1,0 +1,47 @@
+import { settled, TestClock } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
+import { KeepAlive, waitAtMost } from "./waiting.ts";
+
+describe("waitAtMost", () => {
+  test("stops waiting at the limit when the work never settles", async () => {
+    const clock = new TestClock();
+    let isOver = false;
+    const waiting = waitAtMost(clock, 1_000, new Promise(() => undefined)).then(() => {
+      isOver = true;
+    });
+    await clock.advance(999);
+    expect(isOver).toBe(false);
+    await clock.advance(1);
+    await waiting;
+  });
+
+  test("resolves when the work resolves or rejects, and leaves no timer behind", async () => {
+    const clock = new TestClock();
+    await waitAtMost(clock, 1_000, Promise.resolve());
+    await waitAtMost(clock, 1_000, Promise.reject(new Error("reported elsewhere")));
+    await settled();
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe("KeepAlive", () => {
+  test("is released at once when nothing was acquired", async () => {
+    await new KeepAlive().released();
+  });
+
+  test("is released with the last one, including those acquired while waiting", async () => {
+    const keepAlive = new KeepAlive();
+    const first = keepAlive.acquire();
+    let isReleased = false;
+    const released = keepAlive.released().then(() => {
+      isReleased = true;
+    });
+    const second = keepAlive.acquire();
+    first();
+    await settled();
+    expect(isReleased).toBe(false);
+    second();
+    second();
+    await released;
+  });
+});

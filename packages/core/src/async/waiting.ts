@@ -1,0 +1,57 @@
+import type { Clock } from "../ports/index.ts";
+
+/** Opens once and stays open. */
+export class Latch {
+  /** Resolves with true once it is open. */
+  readonly opened: Promise<true>;
+  #isOpen = false;
+  #resolve: (value: true) => void = () => {};
+
+  constructor() {
+    this.opened = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  open(): void {
+    this.#isOpen = true;
+    this.#resolve(true);
+  }
+}
+
+/** Counts those who still need something: `released` does not resolve while there is one. */
+export class KeepAlive {
+  readonly #open = new Set<Promise<void>>();
+
+  /** Adds one; the returned function removes it again. */
+  acquire(): () => void {
+    let resolve = () => {};
+    const held = new Promise<void>((done) => {
+      resolve = done;
+    });
+    this.#open.add(held);
+    return () => {
+      this.#open.delete(held);
+      resolve();
+    };
+  }
+
+  async released(): Promise<void> {
+    while (this.#open.size > 0) await Promise.all(this.#open);
+  }
+}
+
+/** Waits until the work has settled, but no longer than this. Never rejects. */
+export async function waitAtMost(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<void> {
+  let cancel = () => {};
+  const limit = new Promise<void>((resolve) => {
+    cancel = clock.after(milliseconds, resolve);
+  });
+  // The result of the work is for the caller who started it.
+  await Promise.race([work.catch(() => undefined), limit]);
+  cancel();
+}
