@@ -1,6 +1,6 @@
 import type { ConfigOption, ConfigSelectOption, ConfigValues, Model } from "@flint/protocol";
 import type { AcpProfile } from "./profiles.ts";
-import { type JsonObject, listOf, objectOf, textOf } from "./wire.ts";
+import { type JsonObject, listOf, objectOf, stringOf } from "./wire.ts";
 
 /** The model that means: whatever the agent chooses itself. */
 export const OWN_CHOICE = "default";
@@ -101,9 +101,9 @@ function isOf(option: ConfigOption, category: string): boolean {
 }
 
 function configOption(told: JsonObject): ConfigOption[] {
-  const id = textOf(told.id);
+  const id = stringOf(told.id);
   if (id === undefined) return [];
-  const common = { id, name: textOf(told.name) ?? id, ...describedBy(told), ...categoryOf(told) };
+  const common = { id, name: stringOf(told.name) ?? id, ...describedBy(told), ...categoryOf(told) };
   if (told.type === "boolean") {
     const options = [
       { id: "true", name: "On" },
@@ -111,7 +111,7 @@ function configOption(told: JsonObject): ConfigOption[] {
     ];
     return [{ type: "boolean", ...common, options, value: String(told.currentValue === true) }];
   }
-  const value = textOf(told.currentValue);
+  const value = stringOf(told.currentValue);
   if (value === undefined) return [];
   return [{ type: "select", ...common, options: withCurrent(choicesOf(told.options), value), value }];
 }
@@ -126,8 +126,8 @@ function choicesOf(options: unknown): ConfigSelectOption[] {
 }
 
 function choice(told: JsonObject, key: string): ConfigSelectOption[] {
-  const id = textOf(told[key]);
-  return id === undefined ? [] : [{ id, name: textOf(told.name) ?? id, ...describedBy(told) }];
+  const id = stringOf(told[key]);
+  return id === undefined ? [] : [{ id, name: stringOf(told.name) ?? id, ...describedBy(told) }];
 }
 
 function withCurrent(choices: readonly ConfigSelectOption[], value: string): ConfigSelectOption[] {
@@ -142,7 +142,7 @@ function legacy(
   current: string,
   available: string,
 ): Selector[] {
-  const value = textOf(told[current]);
+  const value = stringOf(told[current]);
   if (value === undefined) return [];
   const key = way === "mode" ? "id" : "modelId";
   const choices = listOf(told[available]).flatMap((each) => choice(objectOf(each), key));

@@ -1,7 +1,7 @@
 import type { DriverEvent } from "@flint/core/ports";
 import { type ContextUse, contextUse } from "./translate/usage.ts";
 import { extensionOf } from "./translate.ts";
-import { type JsonObject, listOf, objectOf, textOf } from "./wire.ts";
+import { type JsonObject, listOf, objectOf, stringOf } from "./wire.ts";
 
 /** How many kinds of news are kept until there is a turn to tell them in. */
 const KEPT = 20;
@@ -33,10 +33,12 @@ export class SessionNews {
 
   /** Takes an update; one that comes between turns and is about the session is told in the next turn. */
   note(update: JsonObject, isInTurn: boolean): void {
-    const kind = textOf(update.sessionUpdate) ?? "";
+    const kind = stringOf(update.sessionUpdate) ?? "";
     if (kind === "usage_update") this.#use = contextUse(this.#use, update);
     if (kind === "available_commands_update") {
-      this.#commands = listOf(update.availableCommands).flatMap((each) => textOf(objectOf(each).name) ?? []);
+      this.#commands = listOf(update.availableCommands).flatMap(
+        (each) => stringOf(objectOf(each).name) ?? [],
+      );
     }
     if (isInTurn || !OF_SESSION.has(kind) || this.#untold.size >= KEPT) return;
     this.#untold.set(kind, update);

@@ -9,7 +9,7 @@ import {
   type ToolPlace,
   type ToolStatus,
 } from "./translate/tool-item.ts";
-import { blockText, type JsonObject, listOf, objectOf, textOf } from "./wire.ts";
+import { blockText, type JsonObject, listOf, objectOf, stringOf } from "./wire.ts";
 
 /** A text that is being streamed. */
 interface OpenText {
@@ -94,7 +94,7 @@ export function extensionOf(update: JsonObject): DriverEvent {
 /** A call that is to be asked about: the item is there afterwards, whether it was announced before or not. */
 export function showToolCall(state: AcpState, update: JsonObject): Step {
   const [next, events] = onToolCall(state, { ...update, status: update.status ?? "pending" });
-  const callId = textOf(update.toolCallId) ?? "";
+  const callId = stringOf(update.toolCallId) ?? "";
   const track = next.tools.get(callId);
   if (track === undefined || track.form !== undefined) return [next, events];
   const form = formOf({ ...track.call, status: "in_progress" }, next.place) ?? "tool";
@@ -129,7 +129,7 @@ export function endTurn(state: AcpState): Step {
 
 function stream(state: AcpState, kind: OpenText["kind"], update: JsonObject): Step {
   const text = blockText(update.content);
-  const messageId = textOf(update.messageId);
+  const messageId = stringOf(update.messageId);
   if (text === "") return [state, []];
   const { open } = state;
   if (open?.kind === kind && (messageId === undefined || open.messageId === messageId)) {
@@ -160,7 +160,7 @@ function deltaOf(kind: OpenText["kind"], itemId: string, delta: string): DriverE
 }
 
 function onToolCall(state: AcpState, update: JsonObject): Step {
-  const callId = textOf(update.toolCallId);
+  const callId = stringOf(update.toolCallId);
   if (callId === undefined) return [state, [extensionOf(update)]];
   const [closed, before] = closeText(state);
   const known = closed.tools.get(callId);
@@ -240,7 +240,7 @@ function planEntry(entry: unknown): PlanEntry {
   const { content, status, priority } = objectOf(entry);
   const known = status === "completed" || status === "pending" ? status : undefined;
   return {
-    step: textOf(content) ?? "",
+    step: stringOf(content) ?? "",
     status: known ?? (status === "in_progress" ? "inProgress" : "pending"),
     ...priorityOf(priority),
   };
@@ -248,7 +248,7 @@ function planEntry(entry: unknown): PlanEntry {
 
 /** A compaction is one item, with its summary as far as the agent tells it. */
 function onCompaction(state: AcpState, update: JsonObject): Step {
-  const compactionId = textOf(update.compactionId);
+  const compactionId = stringOf(update.compactionId);
   if (compactionId === undefined) return [state, [extensionOf(update)]];
   const known = state.compactions.get(compactionId);
   const [closed, before] = closeText(state);

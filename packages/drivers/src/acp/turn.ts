@@ -25,7 +25,7 @@ import {
   step,
   takeItemId,
 } from "./translate.ts";
-import { type JsonObject, objectOf, textOf } from "./wire.ts";
+import { type JsonObject, objectOf, stringOf } from "./wire.ts";
 
 /** What a turn is made of. */
 export interface AcpTurnOptions {
@@ -144,7 +144,7 @@ export class AcpTurn implements Desk {
 
   async #permission(request: JsonObject): Promise<PermissionAnswer> {
     const told = objectOf(request.toolCall);
-    const toolCallId = textOf(told.toolCallId) ?? `unnamed ${this.#state.items}`;
+    const toolCallId = stringOf(told.toolCallId) ?? `unnamed ${this.#state.items}`;
     this.#advance(showToolCall(this.#state, { ...told, toolCallId }));
     const track = this.#state.tools.get(toolCallId);
     if (track === undefined) return CANCELLED;
@@ -162,9 +162,9 @@ export class AcpTurn implements Desk {
   /** A question belongs to the call that it is about, else to an item of its own. */
   async #elicitation(request: JsonObject): Promise<object> {
     const { displayName } = this.#options.options.profile;
-    const known = this.#state.tools.get(textOf(request.toolCallId) ?? "");
+    const known = this.#state.tools.get(stringOf(request.toolCallId) ?? "");
     const itemId = known?.form === undefined ? this.takeItemId() : known.itemId;
-    const told = { tool: "question", title: textOf(request.message) ?? "" };
+    const told = { tool: "question", title: stringOf(request.message) ?? "" };
     const item: Item<"toolCall"> = { type: "toolCall", id: itemId, ...told, status: "inProgress" };
     if (known?.form === undefined) this.emit({ type: "item/started", item });
     const answer = await answerElicitation(displayName, request, (questions) =>

@@ -1,10 +1,10 @@
-import { type JsonObject, objectOf, textOf } from "../shared/json.ts";
+import { type JsonObject, objectOf, stringOf } from "../shared/json.ts";
 
-export { isObject, type JsonObject, listOf, numberOf, objectOf, textOf } from "../shared/json.ts";
+export { isObject, type JsonObject, listOf, numberOf, objectOf, stringOf } from "../shared/json.ts";
 
 /** The first of several members that is a text which says something. */
 export function firstText(object: JsonObject, ...names: readonly string[]): string | undefined {
-  return names.map((name) => textOf(object[name])).find((text) => text !== undefined && text !== "");
+  return names.map((name) => stringOf(object[name])).find((text) => text !== undefined && text !== "");
 }
 
 /** The text in a content block; what cannot be shown as text is named. */
@@ -12,11 +12,11 @@ export function blockText(block: unknown): string {
   const { type, text, uri, name, resource } = objectOf(block);
   switch (type) {
     case "text":
-      return textOf(text) ?? "";
+      return stringOf(text) ?? "";
     case "resource_link":
-      return textOf(uri) ?? textOf(name) ?? "";
+      return stringOf(uri) ?? stringOf(name) ?? "";
     case "resource":
-      return textOf(objectOf(resource).text) ?? textOf(objectOf(resource).uri) ?? "";
+      return stringOf(objectOf(resource).text) ?? stringOf(objectOf(resource).uri) ?? "";
     default:
       return typeof type === "string" ? `[${type}]` : "";
   }

@@ -53,7 +53,7 @@ test("what Claude does when a task in its background ends is a turn of the threa
     items: [{ type: "agentMessage", text: "All is well." }],
     _meta: {
       startedBy: "agent",
-      reason: "A task in the background of Claude has ended. The build is done.",
+      reason: "A background task of Claude has ended. The build is done.",
     },
   });
   const { turns } = await client.call("thread/read", { threadId, includeTurns: true });
@@ -153,7 +153,7 @@ test("what the user says before there is a turn for it gets one turn with it, wh
   };
   await run("hello");
   const work = await wanted;
-  expect(work).toMatchObject({ reason: "Claude goes on by itself." });
+  expect(work).toMatchObject({ reason: "Claude continued without a prompt." });
   expect(work.isWaiting()).toBe(true);
   expect(await run("and now me")).toEqual({
     outcome: { status: "completed" },

@@ -1,69 +1,93 @@
 import type { DriverEvent } from "@flint/core/ports";
-import { isRecord, textField } from "./fields.ts";
+import { stringField } from "../shared/json.ts";
 import type { TurnFrame } from "./turn.ts";
 
-/** How much is told of what Claude said when nobody had asked. */
-const MOST_CHARACTERS = 4_096;
-const MOST_REASON = 500;
+/** How much is reported of an answer for which there was no turn. */
+const REPORTED_CHARACTERS = 4_096;
+const REASON_CHARACTERS = 500;
 
-/** What a process of Claude does beside the turns that it is asked for. */
-export class BackgroundWork {
-  readonly #tasks = new Set<string>();
-  #turns = 0;
-  #text = "";
-  #latestEnd: string | undefined;
+/** How many frames wait for a turn; more come only if there is no turn to be had. */
+const MAX_FRAMES = 5_000;
 
-  /** Whether something that was put into the background may still run. */
+/** What a process of Claude does in the background, beside the turns that it is asked for. */
+export class BackgroundTasks {
+  readonly #running = new Set<string>();
+  #missedTurns = 0;
+  #lastText = "";
+  #lastSummary: string | undefined;
+
+  /** Whether a background task may still run. */
   get isRunning(): boolean {
-    return this.#tasks.size > 0;
+    return this.#running.size > 0;
   }
 
-  /** Looks at every frame for what begins and ends in the background. */
-  see(frame: TurnFrame): void {
+  /** Notes the tasks that begin or end with a frame. Called with every frame. */
+  observe(frame: TurnFrame): void {
     if (frame.type === "user") {
-      const task = textField(frame.tool_use_result, "backgroundTaskId");
-      if (task !== undefined) this.#tasks.add(task);
+      const task = stringField(frame.tool_use_result, "backgroundTaskId");
+      if (task !== undefined) this.#running.add(task);
     }
     if (frame.type !== "system") return;
-    const task = textField(frame, "task_id");
+    const task = stringField(frame, "task_id");
     if (frame.subtype === "task_started" && task !== undefined && frame.is_backgrounded === true) {
-      this.#tasks.add(task);
+      this.#running.add(task);
     }
-    const isEnd = frame.subtype === "task_notification" || isEnded(frame.patch);
-    if (isEnd && task !== undefined) this.#tasks.delete(task);
-    if (frame.subtype === "task_notification") this.#latestEnd = textField(frame, "summary") ?? "";
+    const isEnd = frame.subtype === "task_notification" || hasEnded(frame.patch);
+    if (isEnd && task !== undefined) this.#running.delete(task);
+    if (frame.subtype === "task_notification") this.#lastSummary = stringField(frame, "summary") ?? "";
   }
 
-  /** Why Claude begins to work now, when nobody asked it to; told once. */
+  /** Why Claude begins to work now without a prompt. Each reason is given once. */
   takeReason(): string {
-    const ended = this.#latestEnd;
-    this.#latestEnd = undefined;
-    if (ended === undefined) return "Claude goes on by itself.";
-    return `A task in the background of Claude has ended. ${ended.slice(0, MOST_REASON)}`.trim();
+    const summary = this.#lastSummary;
+    this.#lastSummary = undefined;
+    if (summary === undefined) return "Claude continued without a prompt.";
+    return `A background task of Claude has ended. ${summary.slice(0, REASON_CHARACTERS)}`.trim();
   }
 
-  /** A frame of work that Claude began by itself, and for which there is no turn. */
-  unasked(frame: TurnFrame): void {
+  /** Notes a frame of work that Claude initiated and for which there is no turn. */
+  missed(frame: TurnFrame): void {
     if (frame.type !== "result") return;
-    this.#turns += 1;
-    this.#text = (frame.result ?? "").slice(0, MOST_CHARACTERS);
+    this.#missedTurns += 1;
+    this.#lastText = (frame.result ?? "").slice(0, REPORTED_CHARACTERS);
   }
 
-  /** What happened between the turns, told once. */
-  report(): readonly DriverEvent[] {
-    if (this.#turns === 0) return [];
-    const params = { turns: this.#turns, lastText: this.#text };
-    this.#turns = 0;
+  /** Reports what happened between the turns, once. */
+  takeReport(): readonly DriverEvent[] {
+    if (this.#missedTurns === 0) return [];
+    const params = { turns: this.#missedTurns, lastText: this.#lastText };
+    this.#missedTurns = 0;
     return [{ type: "extension", method: "claude/unaskedTurns", params }];
   }
 
-  /** The process is gone, and with it everything that it started. */
-  forget(): void {
-    this.#tasks.clear();
+  /** Forgets the tasks of a process that has ended. */
+  clear(): void {
+    this.#running.clear();
   }
 }
 
-function isEnded(patch: unknown): boolean {
-  const status = textField(isRecord(patch) ? patch : undefined, "status");
+/** The frames of work that Claude initiated, from the first one until there is a turn to show them in. */
+export class AgentInitiatedFrames {
+  readonly #frames: TurnFrame[] = [];
+
+  /** Whether a frame begins such work: Claude sends one of these at the start of each of its turns. */
+  static beginWith(frame: TurnFrame): boolean {
+    return frame.type === "system" && frame.subtype === "init";
+  }
+
+  get frames(): readonly TurnFrame[] {
+    return this.#frames;
+  }
+
+  /** False if there is no room for more. */
+  add(frame: TurnFrame): boolean {
+    if (this.#frames.length >= MAX_FRAMES) return false;
+    this.#frames.push(frame);
+    return true;
+  }
+}
+
+function hasEnded(patch: unknown): boolean {
+  const status = stringField(patch, "status");
   return status !== undefined && status !== "running" && status !== "pending";
 }

@@ -1,7 +1,7 @@
 import type { AgentDescriptor } from "../shared/descriptor.ts";
 
 /** Claude Code, driven by its own stream-json protocol. */
-export const CLAUDE: AgentDescriptor = {
+export const CLAUDE = {
   id: "claude",
   displayName: "Claude Code",
   command: ["claude"],
@@ -15,4 +15,4 @@ export const CLAUDE: AgentDescriptor = {
   login: { command: "claude auth login", hint: "claude auth login, or set ANTHROPIC_API_KEY" },
   asksToWrite: true,
   stopsWhenIdle: true,
-};
+} as const satisfies AgentDescriptor;

@@ -289,7 +289,7 @@ test("an answer that does not fit is asked for again, and one that never does fa
   const first = await ask();
   expect(first.outcome).toEqual({ status: "completed" });
   expect(first.turn.completedItems).toMatchObject([{ type: "agentMessage", text: '{"answer":42}' }]);
-  const message = expect.stringContaining("no answer that fits the outputSchema");
+  const message = expect.stringContaining("no answer that matches the outputSchema");
   expect((await ask()).outcome).toMatchObject({ status: "failed", error: { message } });
 });
 
@@ -317,7 +317,7 @@ test("a session is copied for a fork and told only what the copy lacks; one that
   expect(contained()).toEqual([true, true, false]);
   expect(fork.turn.events.filter((event) => event.type === "extension")).toEqual([]);
   const nowhere = "00000000-0000-4000-8000-000000000000";
-  const message = expect.stringContaining("told what happened in words");
+  const message = expect.stringContaining("summary of the thread");
   const failure = { type: "extension", method: "claude/forkFailed", params: { message } };
   for (const lost of [
     { ...forkOf, nativeId: nowhere },

@@ -10,15 +10,13 @@ import { FlintError, type ThreadSettings, type UserInput } from "@flint/protocol
 import type { ClaudeWelcome } from "@flint/protocol/claude";
 import { agentPaths, CLAUDE_FOLDER } from "../shared/agent-folders.ts";
 import type { AgentOptions, AgentProgram } from "../shared/agent-options.ts";
-import { BackgroundWork } from "./agent-initiated.ts";
-import { UnaskedFrames } from "./agent-initiated-frames.ts";
-import { answerAlone } from "./asks/asks.ts";
-import { offerable } from "./asks/client-tools.ts";
+import { AgentInitiatedFrames, BackgroundTasks } from "./agent-initiated.ts";
+import { answerOutsideTurn } from "./asks/asks.ts";
+import { clientToolsOf } from "./asks/client-tools.ts";
 import { inputBlocks, inputMeta, turnBlocks } from "./input.ts";
-import type { NativeSession } from "./process/arguments.ts";
 import { claudeEnvironment } from "./process/home.ts";
 import { claudeInstructions } from "./process/instructions.ts";
-import { LiveClaude, SessionLost } from "./process/process.ts";
+import { ClaudeProcess, type NativeSession, SessionNotFound } from "./process/process.ts";
 import { ClaudeTurn, type TurnFrame } from "./turn.ts";
 
 /** What a session is made of. */
@@ -30,42 +28,42 @@ export interface ClaudeSessionOptions {
   readonly home: string;
   /** Claude's own folder while it works on the offline model. */
   offlineFolder(): Promise<string>;
-  /** Told what Claude says about its models and its account. */
+  /** Called with the models and the account that Claude reports. */
   welcomed(welcome: ClaudeWelcome): void;
 }
 
-/** A turn that runs, and where. */
-interface Begun {
-  readonly live: LiveClaude;
+/** A turn that runs, and the process that runs it. */
+interface RunningTurn {
+  readonly process: ClaudeProcess;
   readonly running: ClaudeTurn;
 }
 
 const CLOSED = new FlintError(
   "agentFailed",
-  "Claude was ended before the turn was done. Send the prompt again.",
+  "Claude was stopped before the turn was done. Send the prompt again.",
 );
 
-/** The Claude of one thread: one process that stays, and a new one on the same conversation when it is gone. */
+/** The Claude of one thread: one process that stays, and another one that resumes the conversation when it is gone. */
 export class ClaudeSession implements DriverSession {
   readonly #spec: SessionSpec;
   readonly #options: ClaudeSessionOptions;
-  readonly #background = new BackgroundWork();
+  readonly #background = new BackgroundTasks();
   #session: NativeSession;
-  /** The id that the core was told last. */
-  #toldId: string | undefined;
-  #isAccountGiven = false;
-  #live: Promise<LiveClaude> | undefined;
+  /** The session id that the core knows. */
+  #reportedId: string | undefined;
+  #isSummarySent = false;
+  #process: Promise<ClaudeProcess> | undefined;
   #turn: ClaudeTurn | undefined;
-  /** What Claude does by itself, as long as there is no turn for it. */
-  #unasked: UnaskedFrames | undefined;
+  /** What Claude does without a prompt, as long as there is no turn for it. */
+  #initiated: AgentInitiatedFrames | undefined;
   #processes = 0;
-  #begun: Promise<Begun | undefined> = Promise.resolve(undefined);
+  #begun: Promise<RunningTurn | undefined> = Promise.resolve(undefined);
   readonly #closing = new AbortController();
 
   constructor(spec: SessionSpec, options: ClaudeSessionOptions) {
     this.#spec = spec;
     this.#options = options;
-    this.#toldId = spec.nativeId;
+    this.#reportedId = spec.nativeId;
     const { nativeId, forkOf } = spec;
     this.#session =
       nativeId === undefined
@@ -81,148 +79,152 @@ export class ClaudeSession implements DriverSession {
 
   async steer(input: readonly UserInput[]): Promise<boolean> {
     const [begun, blocks] = await Promise.all([this.#begun, inputBlocks(input, this.#spec.settings.cwd)]);
-    return begun?.running.say(blocks, inputMeta(input)) ?? false;
+    return begun?.running.steer(blocks, inputMeta(input)) ?? false;
   }
 
   isBusy(): boolean {
-    return this.#background.isRunning || this.#unasked !== undefined;
+    return this.#background.isRunning || this.#initiated !== undefined;
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#unasked = undefined;
-    const live = await this.#live?.catch(() => undefined);
-    await live?.connection.stop();
+    this.#initiated = undefined;
+    const process = await this.#process?.catch(() => undefined);
+    await process?.connection.stop();
     this.#turn?.died(CLOSED);
   }
 
-  /** Undefined if the turn was stopped before anything was said. */
-  async #begin(turn: TurnContext): Promise<Begun | undefined> {
-    const live = await orAborted(this.#prepared(turn), turn.signal, undefined);
-    if (live === undefined || this.#closing.signal.aborted) return undefined;
-    const account = this.#isAccountGiven ? "" : await this.#account();
-    const blocks = await turnBlocks(turn, account);
-    const running = this.#turnIn(live, turn);
+  /** Sends the prompt. Undefined if the turn was stopped before that. */
+  async #begin(turn: TurnContext): Promise<RunningTurn | undefined> {
+    const process = await orAborted(this.#preparedProcess(turn), turn.signal, undefined);
+    if (process === undefined || this.#closing.signal.aborted) return undefined;
+    const blocks = await turnBlocks(turn, this.#isSummarySent ? "" : await this.#handoffSummary());
     if (turn.signal.aborted) return undefined;
-    if (!running.say(blocks, inputMeta(turn.input))) throw CLOSED;
-    this.#isAccountGiven = true;
-    this.#turn = running;
-    for (const event of this.#background.report()) turn.emit(event);
-    const unasked = this.#takeUnasked();
-    if (unasked !== undefined) running.join(unasked.frames);
-    return { live, running };
+    if (process.connection.isClosed) throw CLOSED;
+    const promptId = process.connection.sendUserMessage(blocks, inputMeta(turn.input));
+    this.#isSummarySent = true;
+    const running = this.#startTurn(process, turn, promptId);
+    for (const event of this.#background.takeReport()) turn.emit(event);
+    const initiated = this.#takeInitiated();
+    if (initiated !== undefined) running.join(initiated.frames);
+    return { process, running };
   }
 
-  /** Shows what Claude does by itself. Undefined if that is gone. */
-  async #join(turn: TurnContext): Promise<Begun | undefined> {
-    const live = await this.#live?.catch(() => undefined);
-    const unasked = this.#takeUnasked();
-    if (live === undefined || unasked === undefined) return undefined;
-    const running = this.#turnIn(live, turn);
-    this.#turn = running;
-    running.join(unasked.frames);
-    return { live, running };
+  /** Continues what Claude does without a prompt. Undefined if that has ended with its process. */
+  async #join(turn: TurnContext): Promise<RunningTurn | undefined> {
+    const process = await this.#process?.catch(() => undefined);
+    const initiated = this.#takeInitiated();
+    if (process === undefined || initiated === undefined) return undefined;
+    const running = this.#startTurn(process, turn, undefined);
+    running.join(initiated.frames);
+    return { process, running };
   }
 
-  #turnIn({ connection, memory }: LiveClaude, turn: TurnContext): ClaudeTurn {
-    return new ClaudeTurn({
-      ...{ turn, connection, memory, clock: this.#options.clock },
-      offered: offerable(this.#spec),
-      session: (nativeId) => this.#tellSession(turn, nativeId),
+  #startTurn(process: ClaudeProcess, turn: TurnContext, promptId: string | undefined): ClaudeTurn {
+    const { connection, memory } = process;
+    const running = new ClaudeTurn({
+      ...{ turn, connection, memory, clock: this.#options.clock, promptId },
+      clientTools: clientToolsOf(this.#spec),
+      session: (nativeId) => this.#reportSession(turn, nativeId),
     });
+    this.#turn = running;
+    return running;
   }
 
-  #takeUnasked(): UnaskedFrames | undefined {
-    const unasked = this.#unasked;
-    this.#unasked = undefined;
-    return unasked;
+  #takeInitiated(): AgentInitiatedFrames | undefined {
+    const initiated = this.#initiated;
+    this.#initiated = undefined;
+    return initiated;
   }
 
-  /** What Claude has to be told of the thread, before what the user says now. */
-  #account(): Promise<string> {
+  /** What Claude's own session lacks of the thread. */
+  #handoffSummary(): Promise<string> {
     const { forkOf } = this.#spec;
     const isCopy = forkOf !== undefined && forkOf.nativeId === this.#session.forkOf;
     return isCopy ? forkOf.handoffSummary() : this.#spec.handoffSummary();
   }
 
-  async #finish(turn: TurnContext, beginning: Promise<Begun | undefined>): Promise<TurnOutcome> {
-    const begun = await beginning;
-    if (begun === undefined) return { status: "interrupted" };
-    const { live, running } = begun;
+  async #finish(turn: TurnContext, begun: Promise<RunningTurn | undefined>): Promise<TurnOutcome> {
+    const { process, running } = (await begun) ?? {};
+    if (process === undefined || running === undefined) return { status: "interrupted" };
     const outcome = await running.ended;
     this.#turn = undefined;
-    live.memory = running.memory;
-    const lines = live.connection.takeBadLines();
+    process.memory = running.memory;
+    const lines = process.connection.takeMalformedLines();
     if (lines > 0) turn.emit({ type: "extension", method: "claude/badLines", params: { lines } });
-    const isKept = this.#options.agent.processSpan !== "turn";
-    const leavesWork = outcome.status !== "completed" && this.#background.isRunning;
-    if (!isKept || leavesWork) await live.connection.stop();
+    const endsWithTurn = this.#options.agent.processSpan === "turn";
+    const leavesTasks = outcome.status !== "completed" && this.#background.isRunning;
+    if (endsWithTurn || leavesTasks) await process.connection.stop();
     return outcome;
   }
 
-  #tellSession(turn: TurnContext, nativeId: string): void {
+  #reportSession(turn: TurnContext, nativeId: string): void {
     this.#session = { id: nativeId, isKnown: true };
-    if (this.#toldId === nativeId) return;
-    this.#toldId = nativeId;
+    if (this.#reportedId === nativeId) return;
+    this.#reportedId = nativeId;
     turn.emit({ type: "session", nativeId });
   }
 
-  /** A process that is set to what the turn wants. A session that cannot be copied is told about instead. */
-  async #prepared(turn: TurnContext): Promise<LiveClaude> {
-    if (this.#session.forkOf === undefined || this.#session.isKnown) return this.#adjusted(turn);
-    // Expected: Claude has the session no more, has it in another folder, or cannot copy.
+  /** A process with the settings of the turn. A session that cannot be copied is replaced by a summary of it. */
+  async #preparedProcess(turn: TurnContext): Promise<ClaudeProcess> {
+    if (this.#session.forkOf === undefined || this.#session.isKnown) return this.#adjustedProcess(turn);
+    // Expected: Claude no longer has the session, has it for another folder, or cannot copy it.
     try {
-      return await this.#adjusted(turn);
+      return await this.#adjustedProcess(turn);
     } catch (thrown) {
       if (this.#closing.signal.aborted) throw thrown;
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      const message = `Claude could not go on from a copy of its session, so it is told what happened in words. It said: ${reason}`;
+      const message = `Claude could not continue from a copy of its session, so it gets a summary of the thread instead. It said: ${reason}`;
       turn.emit({ type: "extension", method: "claude/forkFailed", params: { message } });
       this.#session = { id: crypto.randomUUID(), isKnown: false };
-      return this.#adjusted(turn);
+      return this.#adjustedProcess(turn);
     }
   }
 
-  async #adjusted(turn: TurnContext): Promise<LiveClaude> {
-    // Expected: Claude no longer knows the conversation. It is told of it anew in the next session.
+  async #adjustedProcess(turn: TurnContext): Promise<ClaudeProcess> {
+    // Expected: Claude no longer has the conversation. The next session begins with a summary of it.
     try {
-      const live = await this.#process(turn);
-      await live.adjust(turn.settings);
-      return live;
+      const process = await this.#fittingProcess(turn);
+      await process.adjust(turn.settings);
+      return process;
     } catch (thrown) {
-      if (!(thrown instanceof SessionLost) || !this.#session.isKnown) throw thrown;
+      if (!(thrown instanceof SessionNotFound) || !this.#session.isKnown) throw thrown;
       turn.emit({ type: "session", nativeId: "" });
-      const message = `Claude no longer has its session ${this.#session.id}. Send the prompt again: a new session begins with an account of the thread so far.`;
+      const message = `Claude no longer has its session ${this.#session.id}. Send the prompt again: a new session begins with a summary of the thread so far.`;
       throw new FlintError("agentFailed", message, {}, { cause: thrown });
     }
   }
 
-  async #process({ settings, outputSchema }: TurnContext): Promise<LiveClaude> {
-    const live = await this.#live?.catch(() => undefined);
-    if (live?.fits(settings, outputSchema) === true) return live;
-    await live?.connection.stop();
+  /** The running process, or another one if a setting has changed that a process has from its start. */
+  async #fittingProcess({ settings, outputSchema }: TurnContext): Promise<ClaudeProcess> {
+    const process = await this.#process?.catch(() => undefined);
+    if (process?.fits(settings, outputSchema) === true) return process;
+    await process?.connection.stop();
     if (this.#closing.signal.aborted) throw CLOSED;
-    this.#background.forget();
-    this.#unasked = undefined;
-    const starting = this.#start(settings, outputSchema);
-    this.#live = starting;
+    this.#background.clear();
+    this.#initiated = undefined;
+    const starting = this.#startProcess(settings, outputSchema);
+    this.#process = starting;
     const next = await starting;
     // The tasks belong to the conversation, not to the process.
-    if (live !== undefined) next.memory = { ...next.memory, tasks: live.memory.tasks };
+    if (process !== undefined) next.memory = { ...next.memory, tasks: process.memory.tasks };
     return next;
   }
 
-  async #start(settings: ThreadSettings, outputSchema: TurnContext["outputSchema"]): Promise<LiveClaude> {
+  async #startProcess(
+    settings: ThreadSettings,
+    outputSchema: TurnContext["outputSchema"],
+  ): Promise<ClaudeProcess> {
     const { agent, program, clock, home } = this.#options;
     const url = await agent.offlineModel?.();
     const offline = url === undefined ? undefined : { url, folder: await this.#options.offlineFolder() };
     const environment = claudeEnvironment(program, offline);
     const { environment: _, ...paths } = await agentPaths([CLAUDE_FOLDER], environment, home);
     this.#processes += 1;
-    const own = this.#processes;
-    // What an earlier process still says, or its end, has nothing to do with the turn that runs now.
-    const isCurrent = () => own === this.#processes;
-    const live = await LiveClaude.start({
+    const number = this.#processes;
+    // The last frames of an earlier process, and its end, do not concern the turn that runs now.
+    const isCurrent = () => number === this.#processes;
+    const process = await ClaudeProcess.start({
       process: {
         environment,
         sandbox: this.#spec.sandbox,
@@ -230,66 +232,69 @@ export class ClaudeSession implements DriverSession {
       },
       program: program.command,
       ...{ session: this.#session, settings, outputSchema, clock, trace: agent.trace },
-      servers: this.#spec.mcpServers,
-      clientTools: offerable(this.#spec),
+      mcpServers: this.#spec.mcpServers,
+      clientTools: clientToolsOf(this.#spec),
       instructions: await claudeInstructions(settings),
-      stopped: this.#closing.signal,
-      frame: (frame) => isCurrent() && this.#frame(frame),
-      died: (error) => {
-        if (!isCurrent()) return;
-        this.#background.forget();
-        this.#unasked = undefined;
-        this.#turn?.died(error);
-      },
+      signal: this.#closing.signal,
+      frame: (frame) => isCurrent() && this.#onFrame(frame),
+      died: (error) => isCurrent() && this.#onDeath(error),
     });
-    this.#options.welcomed(live.welcome);
-    return live;
+    this.#options.welcomed(process.welcome);
+    return process;
   }
 
-  #frame(frame: TurnFrame): void {
-    this.#background.see(frame);
-    if (this.#turn?.isOver === false) this.#turn.take(frame);
-    else if (!this.#keepUnasked(frame)) this.#takeAlone(frame);
+  #onDeath(error: FlintError): void {
+    this.#background.clear();
+    this.#initiated = undefined;
+    this.#turn?.died(error);
   }
 
-  /** What comes while there is no turn for it. */
-  #takeAlone(frame: TurnFrame): void {
-    if (frame.type === "control_request") void this.#answerAlone(frame);
-    else this.#background.unasked(frame);
+  #onFrame(frame: TurnFrame): void {
+    this.#background.observe(frame);
+    if (this.#turn?.isOver === false) this.#turn.receive(frame);
+    else if (!this.#keepInitiated(frame)) this.#onFrameOutsideTurn(frame);
   }
 
-  /** Keeps what Claude does by itself for the turn that it is to have. False if the frame is no part of such work. */
-  #keepUnasked(frame: TurnFrame): boolean {
+  #onFrameOutsideTurn(frame: TurnFrame): void {
+    if (frame.type === "control_request") void this.#answerOutsideTurn(frame);
+    else this.#background.missed(frame);
+  }
+
+  /** Keeps the frames of work that Claude initiated, and requests a turn for it. False if the frame is not part of any. */
+  #keepInitiated(frame: TurnFrame): boolean {
     const { startTurn } = this.#spec;
-    if (this.#unasked === undefined) {
-      if (startTurn === undefined || !UnaskedFrames.isBegunBy(frame)) return false;
-      const work = new UnaskedFrames();
-      this.#unasked = work;
+    if (this.#initiated === undefined) {
+      if (startTurn === undefined || !AgentInitiatedFrames.beginWith(frame)) return false;
+      const work = new AgentInitiatedFrames();
+      this.#initiated = work;
       startTurn({
         reason: this.#background.takeReason(),
-        isWaiting: () => this.#unasked === work,
-        refuse: () => this.#refuse(work),
+        isWaiting: () => this.#initiated === work,
+        refuse: () => this.#refuseInitiated(work),
       });
     }
-    const isKept = this.#unasked?.add(frame) ?? true;
-    if (!isKept) this.#refuse(this.#unasked);
+    const isKept = this.#initiated?.add(frame) ?? true;
+    if (!isKept) this.#refuseInitiated(this.#initiated);
     return isKept;
   }
 
-  /** Ends work for which there is no turn. */
-  #refuse(work: UnaskedFrames | undefined): void {
-    if (work === undefined || this.#unasked !== work) return;
-    this.#unasked = undefined;
-    for (const frame of work.frames) this.#takeAlone(frame);
-    // Whether it obeys is seen by what it does.
-    const stop = async () => (await this.#live)?.connection.request({ subtype: "interrupt" });
+  /** Interrupts work for which there is no turn. */
+  #refuseInitiated(work: AgentInitiatedFrames | undefined): void {
+    if (work === undefined || this.#initiated !== work) return;
+    this.#initiated = undefined;
+    for (const frame of work.frames) this.#onFrameOutsideTurn(frame);
+    // Whether it has an effect shows in the frames that follow.
+    const stop = async () => (await this.#process)?.connection.request({ subtype: "interrupt" });
     stop().catch(() => undefined);
   }
 
-  async #answerAlone({ request_id: requestId, request }: Extract<TurnFrame, { type: "control_request" }>) {
-    const live = await this.#live?.catch(() => undefined);
-    const answer = answerAlone(request);
-    if ("refusal" in answer) live?.connection.refuse(requestId, answer.refusal);
-    else live?.connection.answer(requestId, answer.response);
+  async #answerOutsideTurn({
+    request_id: requestId,
+    request,
+  }: Extract<TurnFrame, { type: "control_request" }>): Promise<void> {
+    const process = await this.#process?.catch(() => undefined);
+    const answer = answerOutsideTurn(request);
+    if ("error" in answer) process?.connection.respondError(requestId, answer.error);
+    else process?.connection.respond(requestId, answer.response);
   }
 }

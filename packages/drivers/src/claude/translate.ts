@@ -1,28 +1,28 @@
 import type { DriverEvent } from "@flint/core/ports";
 import type { ThreadItem } from "@flint/protocol";
 import { blocksOf, type ClaudeBlock, type ClaudeFrame, type ClaudeFrameOf } from "@flint/protocol/claude";
-import { isRecord, textField } from "./fields.ts";
-import { extension } from "./translate/extension.ts";
+import { isObject, objectOf, stringField } from "../shared/json.ts";
+import { completeText, streamText } from "../shared/streamed-items.ts";
 import {
   type FileChanges,
+  newItemId,
   type Step,
   type ToolUse,
   type TranslateState,
-  takeItemId,
+  withoutText,
+  withStream,
   withTool,
 } from "./translate/state.ts";
-import { systemStep } from "./translate/system.ts";
-import { showPlan, tasksAfter } from "./translate/tasks.ts";
-import { closeText, otherMessage, settleText, stream } from "./translate/texts.ts";
-import { finishedItem, startedItem } from "./translate/tool-items.ts";
-import { toolKind } from "./translate/tool-names.ts";
-import { callEnded, tellHeldUsage, turnUsage } from "./translate/usage.ts";
+import { extension, systemStep } from "./translate/system.ts";
+import { taskToolEnded } from "./translate/tasks.ts";
+import { finishedItem, startedItem, toolKind } from "./translate/tools.ts";
+import { callEnded, emitDeferredUsage, turnUsage } from "./translate/usage.ts";
 
 const NO_CHANGES: FileChanges = new Map();
 
 /**
- * One frame in, the next state and the events it means out. No I/O, no clock, no randomness: what file tools do to the
- * files is given.
+ * Translates one frame: the next state, and the events to emit. No I/O, no clock, no randomness: what file tools do to
+ * the files is given.
  */
 export function step(state: TranslateState, frame: ClaudeFrame, changes: FileChanges = NO_CHANGES): Step {
   switch (frame.type) {
@@ -38,7 +38,7 @@ export function step(state: TranslateState, frame: ClaudeFrame, changes: FileCha
       return onResult(state, frame);
     case "unknown":
       return [state, [extension(frame.name, frame.fields)]];
-    // These are no part of what happens in the turn.
+    // These are not part of the conversation.
     case "control_request":
     case "control_response":
     case "control_cancel_request":
@@ -46,44 +46,32 @@ export function step(state: TranslateState, frame: ClaudeFrame, changes: FileCha
   }
 }
 
-/** The use of a tool that Claude was not allowed. */
+/** Marks the use of a tool that was not approved. */
 export function declineTool(state: TranslateState, toolUseId: string): TranslateState {
   const tool = state.tools.get(toolUseId);
   return tool === undefined ? state : withTool(state, toolUseId, { ...tool, isDeclined: true });
 }
 
-/** A use of a tool that Claude asks about; it is shown before anybody is asked. */
+/** Shows the use of a tool that Claude requests approval for, before the user is asked. */
 export function showTool(state: TranslateState, block: ClaudeBlock, changes: FileChanges = NO_CHANGES): Step {
   return startTool(state, block, changes, undefined);
 }
 
-/** The end of a turn that Claude will not tell of any more. */
+/** Ends a turn of which Claude will not report the end. */
 export function abandonTurn(state: TranslateState): Step {
-  return tellHeldUsage(state);
+  return emitDeferredUsage(state);
 }
 
-/** The end of a turn that was worked to its end: what is still open is complete. */
-export function endTurn(state: TranslateState): Step {
-  let [next, events] = closeText(state);
-  for (const [toolUseId, tool] of next.tools) {
-    if (tool.isDone || tool.item === undefined) continue;
-    const result = { content: "It gave no result.", isError: true, detail: undefined, changes: undefined };
-    const item = finishedItem(tool.item, { ...result, isDeclined: tool.isDeclined });
-    next = withTool(next, toolUseId, { ...tool, item, isDone: true });
-    events = [...events, { type: "item/completed", item }];
-  }
-  if (next.plan === undefined) return [next, events];
-  return [{ ...next, plan: undefined }, [...events, { type: "item/completed", item: next.plan }]];
-}
-
-/** What sub-agents stream is told when it is whole. */
+/** Sub-agents are shown by their complete messages. */
 function onStreamEvent(state: TranslateState, frame: ClaudeFrameOf<"stream_event">): Step {
   const { event } = frame;
   if (frame.parent_tool_use_id != null) return [state, []];
   switch (event.type) {
-    case "content_block_delta":
-      if (event.delta?.text !== undefined) return stream(state, "text", event.delta.text);
-      return stream(state, "thinking", event.delta?.thinking ?? "");
+    case "content_block_delta": {
+      const { text, thinking = "" } = event.delta ?? {};
+      if (text !== undefined) return withStream(state, streamText(state.stream, "message", text));
+      return withStream(state, streamText(state.stream, "reasoning", thinking));
+    }
     case "message_delta":
       if (event.usage == null) return [state, []];
       return callEnded(state, event.usage, event.delta?.stop_reason !== "tool_use");
@@ -97,25 +85,39 @@ function onStreamEvent(state: TranslateState, frame: ClaudeFrameOf<"stream_event
 }
 
 function startMessage(state: TranslateState, messageId: string | undefined): Step {
-  const [fresh, broken] = otherMessage(state, messageId);
-  // A text that no whole message came for.
-  const [closed, events] = closeText(fresh);
+  const [fresh, broken] = abandonOtherMessage(state, messageId);
+  // A text whose complete message never came.
+  const [closed, events] = withoutText(fresh);
   return [{ ...closed, streaming: messageId }, [...broken, ...events]];
+}
+
+const STREAM_BROKE_OFF = {
+  message: "The answer of the model broke off. Claude tries again.",
+  errorInfo: "InternalServerError",
+};
+
+/** Ends the message that is being streamed if this is another one: the stream broke off, and Claude tries again. */
+function abandonOtherMessage(state: TranslateState, messageId: string | undefined): Step {
+  if (state.streaming === undefined || state.streaming === messageId) return [state, []];
+  const [closed, events] = withoutText({ ...state, streaming: undefined }, true);
+  return [closed, [...events, { type: "error", error: STREAM_BROKE_OFF, willRetry: true }]];
 }
 
 function onAssistant(state: TranslateState, frame: ClaudeFrameOf<"assistant">, changes: FileChanges): Step {
   const parent = frame.parent_tool_use_id ?? undefined;
-  // What fails is told by the end of the turn, as a failure and not as an answer.
+  // A failure is reported by the end of the turn, and not shown as an answer.
   if (frame.error != null) return [state, []];
   const [fresh, broken] =
-    parent === undefined ? otherMessage(state, frame.message.id) : ([state, []] as const);
+    parent === undefined ? abandonOtherMessage(state, frame.message.id) : ([state, []] as const);
   const [next, events] = eachBlock(fresh, blocksOf(frame.message), (at, block) => {
     if (block.type === "tool_use" || block.type === "server_tool_use")
       return startTool(at, block, changes, parent);
     if (block.type.endsWith("tool_result")) return endTool(at, block, frame, changes);
-    if (parent !== undefined) return tellSubAgent(at, block, parent);
-    if (block.type === "text") return settleText(at, "text", block.text ?? "", frame.aborted);
-    if (block.type === "thinking") return settleText(at, "thinking", block.thinking ?? "", frame.aborted);
+    if (parent !== undefined) return subAgentMessage(at, block, parent);
+    const { text = "", thinking = "" } = block;
+    if (block.type === "text") return withStream(at, completeText(at.stream, "message", text, frame.aborted));
+    if (block.type === "thinking")
+      return withStream(at, completeText(at.stream, "reasoning", thinking, frame.aborted));
     return [at, []];
   });
   return [next, [...broken, ...events]];
@@ -129,23 +131,31 @@ function onUser(state: TranslateState, frame: ClaudeFrameOf<"user">, changes: Fi
 }
 
 function onResult(state: TranslateState, frame: ClaudeFrameOf<"result">): Step {
-  const [ended, events] = endTurn(state);
+  const [ended, events] = completeOpenItems(state);
   const [answered, answer] = structuredAnswer(ended, frame);
-  const [next, used] = turnUsage(answered, frame);
-  return [next, [...events, ...answer, ...used]];
+  const [next, usage] = turnUsage(answered, frame);
+  return [next, [...events, ...answer, ...usage]];
 }
 
-/** An answer that fits a schema is given with a tool, and is what Claude says in this turn all the same. */
+/** Completes what is still open at the end of a turn. */
+function completeOpenItems(state: TranslateState): Step {
+  let [next, events] = withoutText(state);
+  for (const [toolUseId, tool] of next.tools) {
+    if (tool.isDone || tool.item === undefined) continue;
+    const result = { content: "It gave no result.", isError: true, detail: undefined, changes: undefined };
+    const item = finishedItem(tool.item, { ...result, isDeclined: tool.isDeclined });
+    next = withTool(next, toolUseId, { ...tool, item, isDone: true });
+    events = [...events, { type: "item/completed", item }];
+  }
+  if (next.plan === undefined) return [next, events];
+  return [{ ...next, plan: undefined }, [...events, { type: "item/completed", item: next.plan }]];
+}
+
+/** An answer that matches a schema comes by a tool, and is the message of the turn all the same. */
 function structuredAnswer(state: TranslateState, frame: ClaudeFrameOf<"result">): Step {
   if (frame.structured_output === undefined) return [state, []];
-  const [next, id] = takeItemId(state);
-  const item = { type: "agentMessage", id, text: JSON.stringify(frame.structured_output) } as const;
-  const events: DriverEvent[] = [
-    { type: "item/started", item: { ...item, text: "" } },
-    { type: "item/agentMessage/delta", itemId: id, delta: item.text },
-    { type: "item/completed", item },
-  ];
-  return [next, events];
+  const text = JSON.stringify(frame.structured_output);
+  return withStream(state, completeText(state.stream, "message", text));
 }
 
 function startTool(
@@ -155,15 +165,18 @@ function startTool(
   parent: string | undefined,
 ): Step {
   if (toolUseId === undefined || name === undefined || state.tools.has(toolUseId)) return [state, []];
-  const input = isRecord(given) ? given : {};
-  const [closed, before] = parent === undefined ? closeText(state) : ([state, []] as const);
-  const [next, itemId] = takeItemId(closed);
+  const input = objectOf(given);
+  const [closed, before] = parent === undefined ? withoutText(state) : ([state, []] as const);
+  const [next, itemId] = newItemId(closed);
   const plain = startedItem(itemId, { name, input, cwd: state.cwd, changes: changes.get(toolUseId) });
   const item = plain === undefined ? undefined : nested(plain, state, parent);
   const tool: ToolUse = { itemId, name, input, item, isDone: false, isDeclined: false };
   const started: DriverEvent[] = item === undefined ? [] : [{ type: "item/started", item }];
   return [withTool(next, toolUseId, tool), [...before, ...started]];
 }
+
+/** The tool's own result if the tool was stopped; the text for the model is not a result of the tool then. */
+const REJECTED = "User rejected tool use";
 
 function endTool(
   state: TranslateState,
@@ -176,36 +189,27 @@ function endTool(
   if (tool === undefined || tool.isDone) return [state, []];
   const detail = frame.type === "user" ? frame.tool_use_result : undefined;
   const ended = withTool(state, toolUseId, { ...tool, isDone: true });
-  if (toolKind(tool.name) === "plan") return planStep(ended, tool, detail);
+  if (toolKind(tool.name) === "plan") return taskToolEnded(ended, tool, detail);
   if (tool.item === undefined) return [ended, []];
   const { isDeclined } = tool;
-  const content = detail === REJECTED ? stopped(tool.item) : block.content;
+  const content = detail === REJECTED ? stoppedText(tool.item) : block.content;
   const result = { content, isError: block.is_error === true, isDeclined, detail };
   const plain = finishedItem(tool.item, { ...result, changes: changes.get(toolUseId) });
-  const item = isRecord(frame._meta) ? { ...plain, _meta: { ...frame._meta, ...plain._meta } } : plain;
-  const output = item.type === "commandExecution" ? textField(item, "aggregatedOutput") : undefined;
+  const item = isObject(frame._meta) ? { ...plain, _meta: { ...frame._meta, ...plain._meta } } : plain;
+  const output = item.type === "commandExecution" ? stringField(item, "aggregatedOutput") : undefined;
   const completed: DriverEvent = { type: "item/completed", item };
   if (output === undefined || output === "") return [ended, [completed]];
   return [ended, [{ type: "item/commandExecution/outputDelta", itemId: item.id, delta: output }, completed]];
 }
 
-/** What Claude says of a tool that was kept from its end; what it tells the model about that is no result of the tool. */
-const REJECTED = "User rejected tool use";
-
-function stopped({ type }: ThreadItem): string {
+function stoppedText({ type }: ThreadItem): string {
   return type === "commandExecution" ? "" : "It was stopped.";
 }
 
-function planStep(state: TranslateState, tool: ToolUse, detail: unknown): Step {
-  const tasks = tasksAfter(state.memory.tasks, tool, detail);
-  if (tasks === state.memory.tasks) return [state, []];
-  return showPlan({ ...state, memory: { ...state.memory, tasks } });
-}
-
-/** What a sub-agent says is not what the agent answers, so it is an item of its own kind. */
-function tellSubAgent(state: TranslateState, { type, text = "" }: ClaudeBlock, parent: string): Step {
+/** A sub-agent's message is not the agent's answer, so it is an item of another type. */
+function subAgentMessage(state: TranslateState, { type, text = "" }: ClaudeBlock, parent: string): Step {
   if (type !== "text" || text === "") return [state, []];
-  const [next, id] = takeItemId(state);
+  const [next, id] = newItemId(state);
   const item = nested({ type: "subAgentMessage", id, text }, state, parent);
   return [
     next,
@@ -216,7 +220,7 @@ function tellSubAgent(state: TranslateState, { type, text = "" }: ClaudeBlock, p
   ];
 }
 
-/** An item that belongs to a sub-agent says to which use of a tool. */
+/** An item of a sub-agent names the item of the tool use that started the sub-agent. */
 function nested<Shown extends object>(
   item: Shown,
   { tools }: TranslateState,
@@ -229,14 +233,14 @@ function nested<Shown extends object>(
 function eachBlock(
   state: TranslateState,
   blocks: readonly ClaudeBlock[],
-  one: (state: TranslateState, block: ClaudeBlock) => Step,
+  translate: (state: TranslateState, block: ClaudeBlock) => Step,
 ): Step {
   let next = state;
   const events: DriverEvent[] = [];
   for (const block of blocks) {
-    const [after, told] = one(next, block);
+    const [after, emitted] = translate(next, block);
     next = after;
-    events.push(...told);
+    events.push(...emitted);
   }
   return [next, events];
 }

@@ -8,24 +8,24 @@ import { outcomeOf } from "./translate/outcome.ts";
 import {
   beginTurn,
   type FileChanges,
-  type Memory,
+  type ProcessMemory,
   type Step,
   type TranslateState,
 } from "./translate/state.ts";
 import { abandonTurn, declineTool, showTool, step } from "./translate.ts";
 
-/** How long Claude may take to stop after it was asked to; then its process is ended. */
+/** How long Claude may take to stop after an interrupt; then its process is stopped. */
 const INTERRUPT_MS = 800;
-/** What is left to a process that did not hear that it should stop. */
+/** How long a process may take to exit that ignored an interrupt. */
 const KILL_MS = 100;
 
-/** How long to wait for the answer to what was said so late that Claude answers it separately. */
+/** How long to wait for the answer to a message that came too late for the running answer. */
 const FOLLOW_UP_MS = 2_000;
 
-/** After how much streamed text the log is given the time to catch up. */
+/** After how much streamed text the log gets the time to catch up. */
 const READY_CHARACTERS = 65_536;
 
-/** A frame, as a turn gets them. */
+/** A frame of a turn. */
 export type TurnFrame = Exclude<ClaudeFrame, ClaudeFrameOf<"control_response">>;
 
 /** What a turn works with. */
@@ -33,79 +33,80 @@ export interface ClaudeTurnOptions {
   readonly turn: TurnContext;
   readonly connection: ClaudeConnection;
   readonly clock: Clock;
-  readonly memory: Memory;
-  /** The tools that the client offers. */
-  readonly offered: readonly ClientTool[];
-  /** Told once, at the beginning, which of its own sessions Claude works on. */
+  readonly memory: ProcessMemory;
+  readonly clientTools: readonly ClientTool[];
+  /** The id of the prompt that was sent, or undefined for a turn that continues work which Claude initiated. */
+  readonly promptId: string | undefined;
+  /** Called once, at the beginning, with the id of Claude's own session. */
   session(nativeId: string): void;
 }
 
-/** One turn of a process that did others before and will do more. Ends exactly once, whatever Claude does. */
+/** One turn of a process that runs many. Ends exactly once, whatever Claude does. */
 export class ClaudeTurn {
-  /** How it ended. */
+  /** Resolves with how the turn ended. */
   readonly ended: Promise<TurnOutcome>;
   readonly #options: ClaudeTurnOptions;
-  /** What was said and not yet taken up. */
-  readonly #said = new Set<string>();
-  /** Frames that wait for a look at the files. */
+  /** The ids of the user messages that Claude has not begun to work on. */
+  readonly #unread = new Set<string>();
+  /** Frames that wait until the files of an earlier one have been read. */
   readonly #waiting: TurnFrame[] = [];
-  readonly #cancelled = new Set<string>();
+  readonly #cancelledRequests = new Set<string>();
   #end: (outcome: TurnOutcome) => void = () => undefined;
   #state: TranslateState;
-  #isLooking = false;
-  #isBegun = false;
-  /** Whether it goes on with work that Claude had begun by itself. */
-  #isJoined = false;
+  #isReadingFiles = false;
+  #hasBegun = false;
+  /** Whether Claude still works on what it initiated itself. */
+  #isAgentInitiated = false;
   #isOver = false;
-  #complaint: string | undefined;
-  /** The latest message of the conversation, by Claude's own name for it. */
+  #reportedError: string | undefined;
+  /** The latest message of the conversation, by Claude's own id. */
   #position: string | undefined;
   #characters = 0;
-  #cancelWait: (() => void) | undefined;
+  #cancelTimer: (() => void) | undefined;
 
   constructor(options: ClaudeTurnOptions) {
-    const { turn, memory } = options;
+    const { turn, memory, promptId } = options;
     this.#options = options;
     this.#state = beginTurn(turn.turnId, turn.settings.cwd, memory);
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
+    if (promptId !== undefined) this.#unread.add(promptId);
+    turn.signal.addEventListener("abort", () => this.#interrupt(), { once: true });
   }
 
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** What is to be remembered for the next turn. */
-  get memory(): Memory {
+  /** What carries over to the next turn. */
+  get memory(): ProcessMemory {
     return this.#state.memory;
   }
 
-  /** Begins it, or adds to it while it runs. False if it takes no more. */
-  say(content: readonly ClaudeInputBlock[], meta?: Readonly<Record<string, unknown>>): boolean {
+  /** Adds input to the running turn. False if it takes no more. */
+  steer(content: readonly ClaudeInputBlock[], meta?: Readonly<Record<string, unknown>>): boolean {
     const { turn, connection } = this.#options;
-    if (this.#isOver || turn.signal.aborted || connection.isOver) return false;
-    if (this.#said.size === 0 && !this.#isBegun) this.#heedStop();
-    this.#said.add(connection.say(content, meta));
+    if (this.#isOver || turn.signal.aborted || connection.isClosed) return false;
+    this.#unread.add(connection.sendUserMessage(content, meta));
     return true;
   }
 
-  /** Takes over work that Claude began by itself, from its first frame on. What was said before this joins it. */
+  /** Continues work that Claude initiated, from its first frame on. A prompt that was sent before joins it. */
   join(frames: readonly TurnFrame[]): void {
-    if (this.#said.size === 0) this.#heedStop();
-    this.#isBegun = true;
-    this.#isJoined = true;
-    for (const frame of frames) this.take(frame);
+    this.#hasBegun = true;
+    this.#isAgentInitiated = true;
+    for (const frame of frames) this.receive(frame);
   }
 
-  /** Takes what Claude writes, in order. */
-  take(frame: TurnFrame): void {
+  /** Handles what Claude writes, in order. */
+  receive(frame: TurnFrame): void {
     if (this.#isOver) return;
-    if (this.#isLooking) this.#waiting.push(frame);
+    if (this.#isReadingFiles) this.#waiting.push(frame);
     else this.#handle(frame);
   }
 
-  /** The process is gone. */
+  /** Ends the turn, because the process has ended. */
   died({ message }: FlintError): void {
     if (!this.#isOver) this.#advance(abandonTurn(this.#state));
     if (this.#options.turn.signal.aborted) this.#finish({ status: "interrupted" });
@@ -114,17 +115,17 @@ export class ClaudeTurn {
 
   #handle(frame: TurnFrame): void {
     const { tools } = this.#state;
-    if (concernsFiles(frame, tools)) void this.#look(frame, tools);
+    if (concernsFiles(frame, tools)) void this.#handleWithFiles(frame, tools);
     else this.#apply(frame);
   }
 
-  /** What comes meanwhile waits, so that everything stays in order. */
-  async #look(frame: TurnFrame, tools: TranslateState["tools"]): Promise<void> {
-    this.#isLooking = true;
+  /** Frames that come meanwhile wait, so that everything stays in order. */
+  async #handleWithFiles(frame: TurnFrame, tools: TranslateState["tools"]): Promise<void> {
+    this.#isReadingFiles = true;
     const changes = await fileChangesIn(frame, tools, this.#options.turn.settings.cwd);
-    this.#isLooking = false;
+    this.#isReadingFiles = false;
     this.#apply(frame, changes);
-    while (!this.#isLooking) {
+    while (!this.#isReadingFiles) {
       const next = this.#waiting.shift();
       if (next === undefined) return;
       this.#handle(next);
@@ -133,62 +134,56 @@ export class ClaudeTurn {
 
   #apply(frame: TurnFrame, changes?: FileChanges): void {
     if (this.#isOver) return;
-    switch (frame.type) {
-      case "control_request":
-        void this.#answer(frame);
-        return;
-      case "control_cancel_request":
-        this.#cancelled.add(frame.request_id);
-        return;
-      case "user":
-        if (frame.isReplay === true) this.#takenUp(frame.uuid);
-        break;
-      case "system":
-        if (frame.subtype === "init") this.#begun(frame.session_id);
-        break;
-      case "assistant":
-        this.#complaint = frame.error ?? this.#complaint;
-        break;
-      default:
+    if (frame.type === "control_request") {
+      void this.#answer(frame);
+      return;
     }
-    // Before Claude takes up what was said, it may still work on something that nobody asked for.
-    if (!this.#isBegun) return;
-    this.#position = positionIn(frame) ?? this.#position;
+    if (frame.type === "control_cancel_request") {
+      this.#cancelledRequests.add(frame.request_id);
+      return;
+    }
+    if (frame.type === "user" && frame.isReplay === true) this.#onReplay(frame.uuid);
+    if (frame.type === "system" && frame.subtype === "init") this.#onInit(frame.session_id);
+    if (frame.type === "assistant") this.#reportedError = frame.error ?? this.#reportedError;
+    // Until Claude begins to work on the prompt, it may still work on something that it initiated.
+    if (!this.#hasBegun) return;
+    this.#position = positionOf(frame) ?? this.#position;
     this.#advance(step(this.#state, frame, changes));
-    if (frame.type === "result") this.#result(frame);
+    if (frame.type === "result") this.#onResult(frame);
   }
 
-  #begun(sessionId: string | undefined): void {
-    this.#isBegun = true;
-    this.#cancelWait?.();
+  #onInit(sessionId: string | undefined): void {
+    this.#hasBegun = true;
+    this.#cancelTimer?.();
     if (sessionId !== undefined) this.#options.session(sessionId);
-    // It was told to stop before it had anything to stop.
+    // The interrupt came before there was anything to interrupt.
     if (this.#options.turn.signal.aborted) this.#sendInterrupt();
   }
 
-  #takenUp(uuid = ""): void {
-    if (!this.#said.delete(uuid)) return;
-    this.#isBegun = true;
-    this.#isJoined = false;
+  /** Claude replays a user message when it begins to work on it. */
+  #onReplay(uuid = ""): void {
+    if (!this.#unread.delete(uuid)) return;
+    this.#hasBegun = true;
+    this.#isAgentInitiated = false;
   }
 
-  #result(frame: ClaudeFrameOf<"result">): void {
+  #onResult(frame: ClaudeFrameOf<"result">): void {
     const isStructured = this.#options.turn.outputSchema !== undefined;
-    const outcome = outcomeOf(frame, { error: this.#complaint, isStructured });
-    // What Claude does without its model, such as a command that begins with a slash, is not told back.
+    const outcome = outcomeOf(frame, { error: this.#reportedError, isStructured });
+    // What Claude does without its model, such as a slash command, is not replayed.
     const isLocal = frame.num_turns === 0;
-    const isLast = this.#said.size === 0 || isLocal || outcome.status === "interrupted";
+    const isLast = this.#unread.size === 0 || isLocal || outcome.status === "interrupted";
     const finish = () => this.#finish(outcome);
-    // What the user said is still to be taken up, when Claude is done with its own work.
-    if (this.#isJoined && !isLast) return;
+    // Claude begins with the prompt once it is done with its own work.
+    if (this.#isAgentInitiated && !isLast) return;
     if (isLast) finish();
-    else this.#cancelWait = this.#options.clock.after(FOLLOW_UP_MS, finish);
+    else this.#cancelTimer = this.#options.clock.after(FOLLOW_UP_MS, finish);
   }
 
   async #answer({ request_id: requestId, request }: ClaudeFrameOf<"control_request">): Promise<void> {
-    const { turn, connection, offered } = this.#options;
+    const { turn, connection, clientTools } = this.#options;
     const answer = await answerAsk(request, turn, {
-      offered,
+      clientTools,
       itemOf: (toolUse, changes) => {
         this.#advance(showTool(this.#state, toolUse, changes));
         return this.#state.tools.get(toolUse.id ?? "")?.itemId ?? turn.turnId;
@@ -197,13 +192,13 @@ export class ClaudeTurn {
         const open = [...this.#state.tools.values()].findLast(({ isDone }) => !isDone);
         return open?.itemId ?? turn.turnId;
       },
-      declined: (toolUseId) => {
+      decline: (toolUseId) => {
         this.#state = declineTool(this.#state, toolUseId);
       },
     });
-    if (this.#cancelled.delete(requestId)) return;
-    if ("refusal" in answer) connection.refuse(requestId, answer.refusal);
-    else connection.answer(requestId, answer.response);
+    if (this.#cancelledRequests.delete(requestId)) return;
+    if ("error" in answer) connection.respondError(requestId, answer.error);
+    else connection.respond(requestId, answer.response);
   }
 
   #advance([state, events]: Step): void {
@@ -221,30 +216,26 @@ export class ClaudeTurn {
     void connection.pausedFor(turn.ready());
   }
 
-  #heedStop(): void {
-    this.#options.turn.signal.addEventListener("abort", () => this.#interrupt(), { once: true });
-  }
-
   #interrupt(): void {
     if (this.#isOver) return;
     this.#sendInterrupt();
     const { clock, connection } = this.#options;
-    this.#cancelWait?.();
-    this.#cancelWait = clock.after(INTERRUPT_MS, () => {
+    this.#cancelTimer?.();
+    this.#cancelTimer = clock.after(INTERRUPT_MS, () => {
       void connection.stop(KILL_MS).then(() => this.#finish({ status: "interrupted" }));
     });
   }
 
   #sendInterrupt(): void {
-    // Whether it obeys is seen by what it does.
+    // Whether it has an effect shows in the frames that follow.
     this.#options.connection.request({ subtype: "interrupt" }).catch(() => undefined);
   }
 
   #finish(outcome: TurnOutcome): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#cancelWait?.();
-    // After a turn that was cut off, the conversation may end in the middle of something.
+    this.#cancelTimer?.();
+    // The conversation of a turn that was cut off may end in the middle of something.
     if (outcome.status === "completed" && this.#position !== undefined) {
       this.#emit({ type: "position", position: this.#position });
     }
@@ -252,8 +243,8 @@ export class ClaudeTurn {
   }
 }
 
-/** The name of a message of the conversation itself; what a sub-agent says has its own. */
-function positionIn(frame: TurnFrame): string | undefined {
+/** The id of a message of the conversation itself; those of sub-agents do not count. */
+function positionOf(frame: TurnFrame): string | undefined {
   if (frame.type !== "assistant" && frame.type !== "user") return undefined;
   return (frame.parent_tool_use_id ?? null) === null ? frame.uuid : undefined;
 }

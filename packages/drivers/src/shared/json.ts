@@ -1,30 +1,34 @@
-/** An object of a message, its members not looked at yet. */
+/** An object of a message whose fields are not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-const NOTHING: JsonObject = {};
+const EMPTY: JsonObject = {};
 
-/** The value as an object; an empty one if it is none, because agents leave out or null what they do not know. */
-export function objectOf(value: unknown): JsonObject {
-  if (!isObject(value)) return NOTHING;
-  return value;
-}
-
-/** Whether the value is an object, and no list. */
+/** Whether a value is an object, and not a list. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value as a list; an empty one if it is none. */
+/** The value if it is an object, else an empty one: agents omit what they do not know, or send null. */
+export function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : EMPTY;
+}
+
+/** The value if it is a list, else an empty one. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The value if it is text. */
-export function textOf(value: unknown): string | undefined {
+/** The value if it is a string. */
+export function stringOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** The value if it is a number. */
+/** The value if it is a finite number. */
 export function numberOf(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+/** A field of an object, if it is a string. */
+export function stringField(value: unknown, name: string): string | undefined {
+  return isObject(value) ? stringOf(value[name]) : undefined;
 }

@@ -2,7 +2,7 @@ import type { Sandbox } from "@flint/core/ports";
 import type { UnifiedDiff } from "@flint/host/files";
 import { RequestRefusal } from "../process/request-refusal.ts";
 import type { AcpProfile } from "../profiles.ts";
-import { type JsonObject, listOf, objectOf, textOf } from "../wire.ts";
+import { type JsonObject, listOf, objectOf, stringOf } from "../wire.ts";
 import type { Desk } from "./desk.ts";
 import { FileService } from "./files.ts";
 import { Terminals } from "./terminals.ts";
@@ -36,10 +36,10 @@ export class ClientServices {
 
   /** Lets the output of terminals that an update shows appear in its call. */
   link(update: JsonObject, printed: (toolCallId: string, text: string) => void): void {
-    const toolCallId = textOf(update.toolCallId);
+    const toolCallId = stringOf(update.toolCallId);
     if (this.#terminals === undefined || toolCallId === undefined) return;
     for (const part of listOf(update.content)) {
-      const terminalId = textOf(objectOf(part).terminalId);
+      const terminalId = stringOf(objectOf(part).terminalId);
       if (terminalId !== undefined)
         this.#terminals.follow(terminalId, toolCallId, (text) => printed(toolCallId, text));
     }

@@ -5,7 +5,7 @@ import { orAborted, type Sandbox } from "@flint/core/ports";
 import type { UnifiedDiff } from "@flint/host/files";
 import type { Decision, FileUpdateChange, Item, ThreadSettings } from "@flint/protocol";
 import { RequestRefusal } from "../process/request-refusal.ts";
-import { type JsonObject, numberOf, textOf } from "../wire.ts";
+import { type JsonObject, numberOf, stringOf } from "../wire.ts";
 import type { Desk } from "./desk.ts";
 
 /** Both texts of a change go over a wire in one line, so neither can be of any size. */
@@ -51,7 +51,7 @@ export class FileService {
   /** Writes a file, once the user allowed exactly that, within what the sandbox lets be written. */
   async write(params: JsonObject, desk: Desk): Promise<object> {
     const { settings } = desk.turn;
-    const text = textOf(params.content);
+    const text = stringOf(params.content);
     if (text === undefined || text.length > FILE_BYTES)
       throw new RequestRefusal("invalidParams", "content has to be text of at most 4 MB.");
     if (settings.sandboxPolicy.type === "readOnly")
@@ -60,7 +60,7 @@ export class FileService {
     if (isUnconfined(settings)) refuseHidden(place.shown);
     const before = await readText(place.path, place.shown);
     if (before === text) return {};
-    if (desk.allowed.hasWrite(textOf(params.path) ?? "", before ?? "", text))
+    if (desk.allowed.hasWrite(stringOf(params.path) ?? "", before ?? "", text))
       await this.#put(place, text, desk);
     else await this.#propose(place, before, text, desk);
     return {};
@@ -110,7 +110,7 @@ export class FileService {
 
 /** Finds the file that an agent means, inside the folders that the thread may write. */
 async function locate(params: JsonObject, { cwd, sandboxPolicy }: ThreadSettings): Promise<Place> {
-  const path = textOf(params.path) ?? "";
+  const path = stringOf(params.path) ?? "";
   // biome-ignore lint/suspicious/noControlCharactersInRegex: such names would forge the lines of a diff
   if (!isAbsolute(path) || /[\u0000-\u001f\u007f]/.test(path))
     throw new RequestRefusal("invalidParams", "path has to be the absolute path of a file.");

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { commandOf, diffsOf, type ToolCall } from "../translate/tool-call.ts";
 import { commandPlace, type ToolPlace } from "../translate/tool-item.ts";
-import { textOf } from "../wire.ts";
+import { stringOf } from "../wire.ts";
 
 /** What the user allowed in a turn, exactly: whoever was allowed to do a thing is not asked for its second half. */
 export class AllowedWork {
@@ -15,7 +15,7 @@ export class AllowedWork {
     }
     for (const { path, oldText, newText } of diffsOf(call)) {
       const whole = resolve(place.cwd, String(path));
-      if (typeof newText === "string") this.#done.add(keyOf(whole, textOf(oldText) ?? "", newText));
+      if (typeof newText === "string") this.#done.add(keyOf(whole, stringOf(oldText) ?? "", newText));
     }
   }
 

@@ -1,5 +1,5 @@
 import type { Decision } from "@flint/protocol";
-import { type JsonObject, listOf, objectOf, textOf } from "../wire.ts";
+import { type JsonObject, listOf, objectOf, stringOf } from "../wire.ts";
 
 /** What an agent is answered when it asked for a permission. */
 export interface PermissionAnswer {
@@ -31,7 +31,7 @@ export function answerOf({ outcome }: Decision, request: JsonObject): Permission
 function select(request: JsonObject, kinds: readonly string[]): PermissionAnswer {
   const options = listOf(request.options).map(objectOf);
   for (const kind of kinds) {
-    const optionId = textOf(options.find((option) => option.kind === kind)?.optionId);
+    const optionId = stringOf(options.find((option) => option.kind === kind)?.optionId);
     if (optionId !== undefined) return { outcome: { outcome: "selected", optionId } };
   }
   return CANCELLED;

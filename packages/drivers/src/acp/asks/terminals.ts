@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { orAborted, type RunningProcess, type Sandbox } from "@flint/core/ports";
 import { type Decision, type Item, LIMITS } from "@flint/protocol";
 import { RequestRefusal } from "../process/request-refusal.ts";
-import { type JsonObject, listOf, numberOf, objectOf, textOf } from "../wire.ts";
+import { type JsonObject, listOf, numberOf, objectOf, stringOf } from "../wire.ts";
 import type { Desk } from "./desk.ts";
 
 const MOST_TERMINALS = 32;
@@ -21,7 +21,7 @@ export class Terminals {
   /** Answers a request about terminals. Rejects with a RequestRefusal. */
   async answer(method: string, params: JsonObject, desk: Desk): Promise<unknown> {
     if (method === "terminal/create") return this.#create(params, desk);
-    const terminalId = textOf(params.terminalId) ?? "";
+    const terminalId = stringOf(params.terminalId) ?? "";
     const terminal = this.#running.get(terminalId);
     if (terminal === undefined) throw new RequestRefusal("notFound", `There is no terminal ${terminalId}.`);
     switch (method) {
@@ -59,7 +59,7 @@ export class Terminals {
     const variables = listOf(params.env).flatMap(variable);
     const { command, shown } = commandOf(params, variables);
     const { cwd: workspace, sandboxPolicy: policy } = desk.turn.settings;
-    const cwd = resolve(workspace, textOf(params.cwd) ?? ".");
+    const cwd = resolve(workspace, stringOf(params.cwd) ?? ".");
     const shownItem = desk.allowed.hasCommand(shown, cwd) ? undefined : await ask(shown, cwd, desk);
     const environment = Object.fromEntries(variables);
     const running = await this.#sandbox.start({ command, cwd, workspace, policy, environment });
@@ -149,7 +149,7 @@ function commandOf(
   params: JsonObject,
   variables: readonly (readonly [string, string])[],
 ): { command: readonly string[]; shown: string } {
-  const program = textOf(params.command) ?? "";
+  const program = stringOf(params.command) ?? "";
   const rest = listOf(params.args).map(String);
   if (program === "") throw new RequestRefusal("invalidParams", "command has to be given.");
   const shown = [...variables.map(([name, value]) => `${name}=${value}`), program, ...rest].join(" ");

@@ -2,7 +2,7 @@ import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { FlintError } from "@flint/protocol";
 import { type Selector, type Selectors, selectorsOf, withOptions, withValue } from "../models.ts";
 import type { PromptAbilities } from "../prompt.ts";
-import { type JsonObject, objectOf, textOf } from "../wire.ts";
+import { type JsonObject, objectOf, stringOf } from "../wire.ts";
 import { AcpConnection } from "./connection.ts";
 import { Handshake, mcpServersFor, type OpenedSession } from "./handshake.ts";
 import { type AgentWish, startProcess } from "./launch.ts";
@@ -126,7 +126,7 @@ export class AcpAgent {
   noteChoices(update: JsonObject): void {
     if (update.sessionUpdate === "config_option_update")
       this.#selectors = withOptions(this.#selectors, update.configOptions);
-    const mode = textOf(update.currentModeId);
+    const mode = stringOf(update.currentModeId);
     if (mode !== undefined) this.#selectors = withValue(this.#selectors, "mode", mode);
   }
 

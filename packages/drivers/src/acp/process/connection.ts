@@ -10,7 +10,7 @@ import {
   type Trace,
 } from "@flint/rpc";
 import type { AgentProcess } from "../../shared/agent-process.ts";
-import { type JsonObject, objectOf, textOf } from "../wire.ts";
+import { type JsonObject, objectOf, stringOf } from "../wire.ts";
 import { PacedTransport } from "./paced-transport.ts";
 import { ACP_CODES, RequestRefusal } from "./request-refusal.ts";
 
@@ -100,10 +100,8 @@ export class AcpConnection {
     await this.stop();
     const ended = await this.#process.failure();
     if (thrown instanceof PeerClosedError && this.#badLines === 0) return ended;
-    const { lastWords } = await this.#process.exited;
-    const said = lastWords === "" ? "" : ` It last said:\n${lastWords}`;
     const garbage = this.#badLines === 0 ? "" : ` It printed ${this.#badLines} lines that are no messages.`;
-    const message = `${this.#title}: ${thrown.message}.${garbage}${said}`;
+    const message = `${this.#title}: ${thrown.message}.${garbage}${await this.#process.lastLines()}`;
     return new FlintError("agentFailed", message, {}, { cause: thrown });
   }
 
@@ -146,7 +144,7 @@ export class AcpConnection {
 
 function refusedBy(title: string, error: RemoteError): FlintError {
   const data = objectOf(error.data);
-  const details = textOf(error.data) ?? textOf(data.details) ?? textOf(data.message);
+  const details = stringOf(error.data) ?? stringOf(data.details) ?? stringOf(data.message);
   const more = details === undefined || details === error.message ? "" : `: ${details.slice(0, DETAILS)}`;
   const message = `${title} refused ${error.method}: ${error.message}${more}`;
   return new FlintError("agentFailed", message, { code: error.code }, { cause: error });

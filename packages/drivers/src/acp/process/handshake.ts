@@ -3,7 +3,7 @@ import type { McpServerConfig } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import { RemoteError } from "@flint/rpc";
 import type { AgentProgram } from "../../shared/agent-options.ts";
-import { type JsonObject, listOf, objectOf, textOf } from "../wire.ts";
+import { type JsonObject, listOf, objectOf, stringOf } from "../wire.ts";
 import type { AcpConnection } from "./connection.ts";
 import type { AgentWish } from "./launch.ts";
 import { ACP_CODES } from "./request-refusal.ts";
@@ -65,7 +65,7 @@ export class Handshake {
     const copy = await this.#copy(hello, place, notes);
     if (copy !== undefined) return copy;
     const answer = await this.#begin(hello, place);
-    const sessionId = textOf(answer.sessionId);
+    const sessionId = stringOf(answer.sessionId);
     if (sessionId !== undefined) return { sessionId, isFresh: true, answer, notes };
     throw new FlintError(
       "agentFailed",
@@ -97,7 +97,7 @@ export class Handshake {
     // Expected: a session that is gone, or one that this process cannot find. It is told in words what happened.
     try {
       const answer = await this.#ask("session/fork", { sessionId: forkOf, ...place });
-      const sessionId = textOf(answer.sessionId);
+      const sessionId = stringOf(answer.sessionId);
       if (sessionId !== undefined && sessionId !== forkOf)
         return { sessionId, isFresh: false, isCopy: true, answer, notes };
     } catch (thrown) {
@@ -129,7 +129,7 @@ export class Handshake {
     const { displayName, login } = this.#wish.options.profile;
     const ways = listOf(hello.authMethods).flatMap((method) => {
       const { name, description } = objectOf(method);
-      return textOf(description) ?? textOf(name) ?? [];
+      return stringOf(description) ?? stringOf(name) ?? [];
     });
     const known = login === undefined ? [] : [`Run: ${login.hint}.`];
     const told = ways.length === 0 ? [] : [`It offers: ${ways.join("; ")}.`];

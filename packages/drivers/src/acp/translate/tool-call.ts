@@ -1,5 +1,5 @@
 import { LIMITS } from "@flint/protocol";
-import { firstText, type JsonObject, listOf, objectOf, textOf } from "../wire.ts";
+import { firstText, type JsonObject, listOf, objectOf, stringOf } from "../wire.ts";
 
 /** What an agent told about a call of one of its tools so far; every update adds to it or replaces parts. */
 export interface ToolCall {
@@ -37,14 +37,14 @@ export const UNKNOWN_CALL: ToolCall = {
 export function updatedCall(call: ToolCall, update: JsonObject): ToolCall {
   const meta = objectOf(update._meta);
   const claude = objectOf(meta.claudeCode);
-  const terminalDelta = textOf(objectOf(meta.terminal_output_delta).data) ?? "";
+  const terminalDelta = stringOf(objectOf(meta.terminal_output_delta).data) ?? "";
   // What is beyond the limit is told to nobody, so it need not be kept either.
   const isFull = call.terminalOutput.length > LIMITS.output;
   return {
-    kind: textOf(update.kind) ?? call.kind,
+    kind: stringOf(update.kind) ?? call.kind,
     status: statusOf(update.status) ?? call.status,
-    title: textOf(update.title) ?? call.title,
-    name: textOf(update.name) ?? textOf(claude.toolName) ?? call.name,
+    title: stringOf(update.title) ?? call.title,
+    name: stringOf(update.name) ?? stringOf(claude.toolName) ?? call.name,
     rawInput: fuller(update.rawInput, call.rawInput),
     rawOutput: update.rawOutput ?? call.rawOutput,
     content: Array.isArray(update.content) ? newContent(update.content.map(objectOf), call) : call.content,
@@ -93,7 +93,7 @@ function fuller(fresh: unknown, known: unknown): unknown {
 }
 
 function pathsOf(locations: readonly unknown[]): string[] {
-  return locations.flatMap((location) => textOf(objectOf(location).path) ?? []);
+  return locations.flatMap((location) => stringOf(objectOf(location).path) ?? []);
 }
 
 function exitCodeOf(update: JsonObject, meta: JsonObject): number | undefined {

@@ -1,7 +1,7 @@
 import { isAbsolute, relative, resolve } from "node:path";
 import type { UnifiedDiff } from "@flint/host/files";
 import { type Action, type FileUpdateChange, LIMITS, type ThreadItem } from "@flint/protocol";
-import { blockText, firstText, type JsonObject, listOf, objectOf, textOf } from "../wire.ts";
+import { blockText, firstText, type JsonObject, listOf, objectOf, stringOf } from "../wire.ts";
 import { commandOf, diffsOf, type ToolCall } from "./tool-call.ts";
 
 /** What an item needs beside the call. */
@@ -99,7 +99,7 @@ export function outputOf(call: ToolCall): string {
   const raw = objectOf(rawOutput);
   const told = firstText(raw, "output", "aggregated_output", "formatted_output", "error");
   if (told !== undefined) return told;
-  const printed = `${textOf(raw.stdout) ?? ""}${textOf(raw.stderr) ?? ""}`;
+  const printed = `${stringOf(raw.stdout) ?? ""}${stringOf(raw.stderr) ?? ""}`;
   // Before it runs, the content of a command is what the agent says about it.
   return printed !== "" || call.status === "pending" ? printed : unfenced(contentText(call));
 }
@@ -132,20 +132,20 @@ function changesOf(call: ToolCall, place: ToolPlace): readonly FileUpdateChange[
   if (call.kind === "move" && second !== undefined) {
     return [{ path: where, kind: "modify", diff: "", movePath: resolve(place.cwd, second) }];
   }
-  const diff = textOf(input.diff) ?? "";
+  const diff = stringOf(input.diff) ?? "";
   if (call.kind !== "edit" || (diff === "" && call.status === "pending")) return [];
   return [{ path: where, kind: /^--- \/dev\/null/m.test(diff) ? "add" : "modify", diff }];
 }
 
 function changeOf(call: ToolCall, part: JsonObject, { cwd, diff }: ToolPlace): FileUpdateChange {
-  const path = resolve(cwd, textOf(part.path) ?? "");
-  const old = textOf(part.oldText);
+  const path = resolve(cwd, stringOf(part.path) ?? "");
+  const old = stringOf(part.oldText);
   const told = objectOf(part._meta).kind;
   const isDeleted = told === "delete" || call.kind === "delete";
   // Several agents give an empty text for a file that is not there yet.
   const isNew = old === undefined || (old === "" && told !== "update" && told !== "modify");
   const before = isNew && !isDeleted ? undefined : (old ?? "");
-  const after = isDeleted ? undefined : (textOf(part.newText) ?? "");
+  const after = isDeleted ? undefined : (stringOf(part.newText) ?? "");
   const kind = isDeleted ? "delete" : before === undefined ? "add" : "modify";
   return { path, kind, diff: diff({ path: shownPath(path, cwd), before, after }) };
 }

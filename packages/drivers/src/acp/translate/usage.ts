@@ -1,6 +1,6 @@
 import type { DriverEvent } from "@flint/core/ports";
 import type { Cost, TokenUsage } from "@flint/protocol";
-import { type JsonObject, numberOf, objectOf, textOf } from "../wire.ts";
+import { type JsonObject, numberOf, objectOf, stringOf } from "../wire.ts";
 
 /** How full an agent's context is, and what its session cost so far, as it last said. */
 export interface ContextUse {
@@ -14,7 +14,7 @@ export function contextUse(known: ContextUse, update: JsonObject): ContextUse {
   const used = numberOf(update.used);
   const size = numberOf(update.size);
   const amount = numberOf(objectOf(update.cost).amount);
-  const currency = textOf(objectOf(update.cost).currency);
+  const currency = stringOf(objectOf(update.cost).currency);
   return {
     ...known,
     ...(used === undefined ? {} : { used }),

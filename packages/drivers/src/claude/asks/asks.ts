@@ -1,99 +1,118 @@
+import { type AskUser, answerElicitation, type ElicitationResult } from "@flint/core/elicitation";
 import type { TurnContext } from "@flint/core/ports";
 import type { ClientTool } from "@flint/protocol";
 import {
   ClaudeAsk,
   type ClaudeBlock,
+  type ClaudeElicitation,
   type ClaudeFrameOf,
+  type ClaudeMcpMessage,
   type ClaudePermission,
   type ClaudeToolAsk,
 } from "@flint/protocol/claude";
 import { plannedChanges } from "../translate/file-changes.ts";
 import type { FileChanges } from "../translate/state.ts";
-import { toolKind } from "../translate/tool-names.ts";
-import { callReply, idleReply, isClientTool, serverReply } from "./client-tools.ts";
-import { answerElicitation } from "./elicitation.ts";
-import { actionOf, hookAnswer, permissionOf } from "./permissions.ts";
-import { ASK_USER, answeredInput, questionsOf } from "./questions.ts";
+import { toolKind } from "../translate/tools.ts";
+import { callReply, isClientTool, noTurnReply, serverReply } from "./client-tools.ts";
+import { ASK_USER, actionOf, answeredInput, hookResponse, permissionOf, questionsOf } from "./permissions.ts";
 
-/** What a question is answered with. */
-export type AskAnswer =
+/** The response to a control request of Claude, or why there is none. */
+export type AskResponse =
   | { readonly response: ClaudePermission | Readonly<Record<string, unknown>> }
-  | { readonly refusal: string };
+  | { readonly error: string };
 
-/** What a turn knows about the tools that Claude asks about. */
-export interface AskedTools {
-  /** The item that shows this use of a tool, made if there is none yet. */
+/** The tool uses of a turn, for the requests that are about them. */
+export interface TurnTools {
+  /** The item that shows this use of a tool, started if there is none yet. */
   itemOf(toolUse: ClaudeBlock, changes: FileChanges): string;
   /** The item of the tool that began last and has not ended. */
   openItem(): string;
-  /** The tools that the client offers. */
-  readonly offered: readonly ClientTool[];
-  /** It was not allowed. */
-  declined(toolUseId: string): void;
+  readonly clientTools: readonly ClientTool[];
+  /** Marks a use of a tool that was not approved. */
+  decline(toolUseId: string): void;
 }
 
 type Request = ClaudeFrameOf<"control_request">["request"];
 
-const UNANSWERED =
-  "Nobody answered. Go on with what you think is best, or stop and say what you need to know.";
+const NO_ANSWER =
+  "There was no answer. Continue with what you think is best, or stop and say what you need to know.";
+const NO_CHANGES: FileChanges = new Map();
 
-/** Answers whatever Claude asks during a turn. Never rejects. */
-export async function answerAsk(request: Request, turn: TurnContext, tools: AskedTools): Promise<AskAnswer> {
+/** Answers a control request of Claude during a turn. Never rejects. */
+export async function answerAsk(request: Request, turn: TurnContext, tools: TurnTools): Promise<AskResponse> {
   const { data: ask } = ClaudeAsk.safeParse(request);
-  if (ask === undefined) return unknown(request);
-  if (ask.subtype === "hook_callback") {
-    return { response: hookAnswer(ask.input.tool_name ?? "", turn.settings.approvalPolicy) };
+  if (ask === undefined) return unsupported(request);
+  switch (ask.subtype) {
+    case "hook_callback":
+      return { response: hookResponse(ask.input.tool_name ?? "", turn.settings.approvalPolicy) };
+    case "elicitation": {
+      const itemId = tools.openItem();
+      return { response: await elicit(ask, (questions) => turn.ask(itemId, questions)) };
+    }
+    case "mcp_message":
+      return { response: await callClientTool(ask, turn, tools) };
+    case "can_use_tool":
+      return { response: await (ask.tool_name === ASK_USER ? askUser : approve)(ask, turn, tools) };
   }
-  if (ask.subtype === "elicitation") {
-    const itemId = tools.openItem();
-    return { response: await answerElicitation(ask, (questions) => turn.ask(itemId, questions)) };
-  }
-  if (ask.subtype === "mcp_message") {
-    const itemOf = (id: string | undefined, name: string, input: Readonly<Record<string, unknown>>) =>
-      id === undefined
-        ? tools.openItem()
-        : tools.itemOf({ type: "tool_use", id, name, input: { ...input } }, new Map());
-    const known = serverReply(ask, tools.offered);
-    return { response: known ?? (await callReply(ask, { turn, tools: tools.offered, itemOf })) };
-  }
-  const permission = ask.tool_name === ASK_USER ? askUser(ask, turn, tools) : approve(ask, turn, tools);
-  return { response: await permission };
 }
 
-/** Answers what Claude asks while no turn runs: nobody is there to look at it. */
-export function answerAlone(request: Request): AskAnswer {
+/** Answers a control request while no turn runs, when there is no user to ask. */
+export function answerOutsideTurn(request: Request): AskResponse {
   const { data: ask } = ClaudeAsk.safeParse(request);
-  if (ask === undefined) return unknown(request);
-  if (ask.subtype === "hook_callback") return { response: hookAnswer("", "always") };
-  if (ask.subtype === "elicitation") return { response: { action: "cancel" } };
-  if (ask.subtype === "mcp_message") return { response: idleReply(ask) };
-  const message = "No turn is running, so nobody can allow this. Wait for the next message of the user.";
-  return { response: { behavior: "deny", message, interrupt: false } };
+  if (ask === undefined) return unsupported(request);
+  switch (ask.subtype) {
+    case "hook_callback":
+      return { response: hookResponse("", "always") };
+    case "elicitation":
+      return { response: { action: "cancel" } };
+    case "mcp_message":
+      return { response: noTurnReply(ask) };
+    case "can_use_tool": {
+      const message = "No turn is running, so this cannot be approved. Wait for the user's next message.";
+      return { response: { behavior: "deny", message, interrupt: false } };
+    }
+  }
 }
 
-async function approve(ask: ClaudeToolAsk, turn: TurnContext, tools: AskedTools): Promise<ClaudePermission> {
+/** Asks the user what an MCP server wants to know in the middle of a call. */
+export function elicit(request: ClaudeElicitation, ask: AskUser): Promise<ElicitationResult> {
+  const { mcp_server_name: server, requested_schema: requestedSchema, mode, message, url } = request;
+  const form = { mode: mode ?? "form", message, url, requestedSchema };
+  return answerElicitation(`The MCP server ${server}`, form, ask);
+}
+
+async function callClientTool(ask: ClaudeMcpMessage, turn: TurnContext, tools: TurnTools) {
+  const itemOf = (id: string | undefined, name: string, input: Readonly<Record<string, unknown>>) =>
+    id === undefined
+      ? tools.openItem()
+      : tools.itemOf({ type: "tool_use", id, name, input: { ...input } }, NO_CHANGES);
+  const { clientTools } = tools;
+  return serverReply(ask, clientTools) ?? (await callReply(ask, { turn, tools: clientTools, itemOf }));
+}
+
+async function approve(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools): Promise<ClaudePermission> {
   const { tool_name: name, tool_use_id: id, input } = ask;
-  if (toolKind(name) === "answer" || isClientTool(name, tools.offered))
+  if (toolKind(name) === "answer" || isClientTool(name, tools.clientTools))
     return { behavior: "allow", updatedInput: input };
   const { cwd } = turn.settings;
-  // Looked at now, and not when Claude first wrote of it: this is what will be allowed.
+  // Read again now, and not when Claude first named the change: this is what will be approved.
   const changes = toolKind(name) === "file" ? await plannedChanges(name, input, cwd) : undefined;
-  const shown: FileChanges = changes === undefined ? new Map() : new Map([[id, changes]]);
+  const shown: FileChanges = changes === undefined ? NO_CHANGES : new Map([[id, changes]]);
   const itemId = tools.itemOf({ type: "tool_use", id, name, input }, shown);
   const decision = await turn.approve(actionOf(ask, itemId, cwd, changes));
-  if (decision.outcome !== "allow") tools.declined(id);
+  if (decision.outcome !== "allow") tools.decline(id);
   return permissionOf(decision, input);
 }
 
-async function askUser(ask: ClaudeToolAsk, turn: TurnContext, tools: AskedTools): Promise<ClaudePermission> {
+async function askUser(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools): Promise<ClaudePermission> {
   const { tool_name: name, tool_use_id: id, input } = ask;
-  const itemId = tools.itemOf({ type: "tool_use", id, name, input }, new Map());
+  const itemId = tools.itemOf({ type: "tool_use", id, name, input }, NO_CHANGES);
   const answered = answeredInput(input, await turn.ask(itemId, questionsOf(input)));
   if (answered !== undefined) return { behavior: "allow", updatedInput: answered };
-  tools.declined(id);
-  return { behavior: "deny", message: UNANSWERED, interrupt: false };
+  tools.decline(id);
+  return { behavior: "deny", message: NO_ANSWER, interrupt: false };
 }
 
-function unknown({ subtype }: Request): AskAnswer {
-  return { refusal: `Flint does not know ${subtype} in this form.` };
+function unsupported({ subtype }: Request): AskResponse {
+  return { error: `Flint does not support ${subtype} in this form.` };
 }

@@ -1,7 +1,7 @@
 import type { ClaudeToolAsk } from "@flint/protocol/claude";
 import { expect, test } from "vitest";
-import { answerAlone } from "./asks.ts";
-import { actionOf, hookAnswer, permissionOf } from "./permissions.ts";
+import { answerOutsideTurn } from "./asks.ts";
+import { actionOf, hookResponse, permissionOf } from "./permissions.ts";
 
 const ASK = { hookSpecificOutput: expect.objectContaining({ permissionDecision: "ask" }) };
 const NOTHING = { continue: true };
@@ -16,14 +16,11 @@ test.each([
   ["AskUserQuestion", ASK, NOTHING],
   ["TaskCreate", NOTHING, NOTHING],
   ["StructuredOutput", NOTHING, NOTHING],
-])(
-  "whether %s is asked about is left to Flint wherever it may change something",
-  (tool, always, otherwise) => {
-    expect(hookAnswer(tool, "always")).toEqual(always);
-    expect(hookAnswer(tool, "unlessTrusted")).toEqual(otherwise);
-    expect(hookAnswer(tool, "never")).toEqual(otherwise);
-  },
-);
+])("the hook makes Claude ask about %s wherever it may change something", (tool, always, otherwise) => {
+  expect(hookResponse(tool, "always")).toEqual(always);
+  expect(hookResponse(tool, "unlessTrusted")).toEqual(otherwise);
+  expect(hookResponse(tool, "never")).toEqual(otherwise);
+});
 
 function ask(
   tool_name: string,
@@ -33,7 +30,7 @@ function ask(
   return { subtype: "can_use_tool", tool_use_id: "t", tool_name, input, ...more };
 }
 
-test("an action says exactly what is to be done, and why if there is more to say", () => {
+test("an action names exactly what is to be done, and the reason if there is a useful one", () => {
   const command = ask("Bash", { command: "make" }, { description: "Builds it" });
   const common = { itemId: "i", reason: "Builds it" };
   expect(actionOf(command, "i", "/w", undefined)).toEqual({
@@ -64,7 +61,7 @@ test("an action says exactly what is to be done, and why if there is more to say
   });
 });
 
-test("an answer allows what was asked and nothing more, however long it holds", () => {
+test("a permission allows what was asked and nothing more, whatever its scope", () => {
   const input = { command: "make" };
   const allow = { behavior: "allow", updatedInput: input };
   for (const scope of ["once", "session", "always"] as const) {
@@ -78,10 +75,10 @@ test("an answer allows what was asked and nothing more, however long it holds", 
   });
 });
 
-test("a question that is not understood is refused, and one outside of a turn is denied", () => {
-  expect(answerAlone({ subtype: "can_use_tool" })).toEqual({
-    refusal: expect.stringContaining("can_use_tool"),
+test("responds with an error to an unknown request, and denies one outside of a turn", () => {
+  expect(answerOutsideTurn({ subtype: "can_use_tool" })).toEqual({
+    error: expect.stringContaining("can_use_tool"),
   });
-  expect(answerAlone({ subtype: "request_user_dialog" })).toHaveProperty("refusal");
-  expect(answerAlone(ask("Bash", { command: "id" }))).toMatchObject({ response: { behavior: "deny" } });
+  expect(answerOutsideTurn({ subtype: "request_user_dialog" })).toHaveProperty("error");
+  expect(answerOutsideTurn(ask("Bash", { command: "id" }))).toMatchObject({ response: { behavior: "deny" } });
 });

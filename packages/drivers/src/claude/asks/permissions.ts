@@ -1,12 +1,19 @@
-import type { Action, ApprovalPolicy, Decision, FileUpdateChange } from "@flint/protocol";
+import type {
+  Action,
+  Answers,
+  ApprovalPolicy,
+  Decision,
+  FileUpdateChange,
+  UserQuestion,
+} from "@flint/protocol";
 import type { ClaudePermission, ClaudeToolAsk } from "@flint/protocol/claude";
-import { textField } from "../fields.ts";
-import { isBookkeeping, isHarmless, mcpNames, toolKind } from "../translate/tool-names.ts";
+import { type JsonObject, listOf, objectOf, stringField } from "../../shared/json.ts";
+import { isBookkeeping, isReadOnly, mcpNames, toolKind } from "../translate/tools.ts";
 
-/** What is told to Claude when nobody says why not. */
+/** What Claude is sent when a decision gives no reason. */
 const DECLINED = "The user declined this. Do not try it again in another way; ask what to do instead.";
 
-/** What a hook answers so that Claude asks, also where it would not have. */
+/** The hook response that makes Claude ask, also where it would not have. */
 const ASK = {
   hookSpecificOutput: {
     hookEventName: "PreToolUse",
@@ -15,13 +22,13 @@ const ASK = {
   },
 } as const;
 
-/** What the hook before each tool says. What may change something always comes before Flint's own policy. */
-export function hookAnswer(toolName: string, policy: ApprovalPolicy): Readonly<Record<string, unknown>> {
-  const isAsked = policy === "always" ? !isBookkeeping(toolName) : !isHarmless(toolName);
+/** The response of the hook before each tool. Whatever may change something has to pass Flint's own policy. */
+export function hookResponse(toolName: string, policy: ApprovalPolicy): Readonly<Record<string, unknown>> {
+  const isAsked = policy === "always" ? !isBookkeeping(toolName) : !isReadOnly(toolName);
   return isAsked ? ASK : { continue: true };
 }
 
-/** What Claude wants to do, in Flint's words. */
+/** The action that Claude requests approval for. */
 export function actionOf(
   ask: ClaudeToolAsk,
   itemId: string,
@@ -32,7 +39,7 @@ export function actionOf(
   const common = { itemId, ...reasonOf(ask) };
   switch (toolKind(name)) {
     case "command":
-      return { kind: "command", ...common, command: textField(input, "command") ?? "", cwd };
+      return { kind: "command", ...common, command: stringField(input, "command") ?? "", cwd };
     case "file":
       if (changes !== undefined) return { kind: "fileChange", ...common, changes: [...changes] };
       return { kind: "tool", ...common, tool: name, arguments: input };
@@ -47,8 +54,8 @@ export function actionOf(
 }
 
 /**
- * The answer as Claude wants it. Claude's own suggestions are never taken: each would allow more than what was shown,
- * and what is allowed for longer than once Flint remembers itself.
+ * A decision as Claude's permission. Claude's own suggestions are never used: each would allow more than what was shown,
+ * and Flint itself keeps what is allowed for longer than once.
  */
 export function permissionOf(decision: Decision, input: ClaudeToolAsk["input"]): ClaudePermission {
   switch (decision.outcome) {
@@ -61,11 +68,44 @@ export function permissionOf(decision: Decision, input: ClaudeToolAsk["input"]):
   }
 }
 
-/** What the agent itself says about why; that a hook wants it asked is no reason for a person. */
+/** Claude's own reason. That a hook wants the user asked is not a reason for the user. */
 function reasonOf({ description, decision_reason, decision_reason_type, input }: ClaudeToolAsk): {
   reason?: string;
 } {
   const reason = decision_reason_type === "hook" ? description : (decision_reason ?? description);
-  const isNews = reason != null && reason !== "" && reason !== textField(input, "command");
-  return isNews ? { reason } : {};
+  const isUseful = reason != null && reason !== "" && reason !== stringField(input, "command");
+  return isUseful ? { reason } : {};
+}
+
+/** The tool with which Claude asks the user. */
+export const ASK_USER = "AskUserQuestion";
+
+/** The questions in the input of that tool. */
+export function questionsOf({ questions }: JsonObject): UserQuestion[] {
+  return listOf(questions).map((question, index) => {
+    const header = stringField(question, "header");
+    const options = listOf(objectOf(question).options).map(optionOf);
+    return {
+      id: String(index + 1),
+      question: stringField(question, "question") ?? "",
+      ...(header === undefined ? {} : { header }),
+      ...(options.length === 0 ? {} : { options }),
+      ...(objectOf(question).multiSelect === true ? { multiple: true } : {}),
+    };
+  });
+}
+
+/** The input of that tool with the answers in it, by the text of each question; undefined if there is no answer. */
+export function answeredInput(input: JsonObject, answers: Answers): JsonObject | undefined {
+  const given = questionsOf(input).flatMap(({ id, question }) => {
+    const chosen = answers[id]?.answers ?? [];
+    return chosen.length === 0 ? [] : [[question, chosen.join(", ")] as const];
+  });
+  return given.length === 0 ? undefined : { ...input, answers: Object.fromEntries(given) };
+}
+
+function optionOf(option: unknown): { label: string; description?: string } {
+  const label = stringField(option, "label") ?? "";
+  const description = stringField(option, "description");
+  return description === undefined ? { label } : { label, description };
 }

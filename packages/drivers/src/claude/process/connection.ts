@@ -1,5 +1,5 @@
 import type { Clock } from "@flint/core/ports";
-import { FlintError, mintId } from "@flint/protocol";
+import { FlintError, LIMITS, mintId } from "@flint/protocol";
 import {
   answerLine,
   type ClaudeFrame,
@@ -12,18 +12,17 @@ import {
   requestLine,
   userLine,
 } from "@flint/protocol/claude";
-import type { Trace } from "@flint/rpc";
-import { AgentLines, AgentProcess, type AgentProcessSpec } from "../../shared/agent-process.ts";
-import { streamedTextIn } from "./streamed-text.ts";
+import { LineReader, Outbox, type Trace } from "@flint/rpc";
+import { AgentProcess, type AgentProcessSpec } from "../../shared/agent-process.ts";
 
-/** How long Claude may take to answer a request for which it needs no model. */
+/** How long Claude may take to answer a request that needs no model. */
 const ANSWER_MS = 10_000;
 
-/** Who is told what Claude writes. */
+/** Receives what Claude writes. */
 export interface ConnectionHandlers {
-  /** Every frame but the answers to requests, in order. */
+  /** Called with every frame but the responses to requests, in order. */
   frame(frame: Exclude<ClaudeFrame, ClaudeFrameOf<"control_response">>): void;
-  /** It ended, or nothing can be read from it any more. Nothing of it is left then. */
+  /** Called when the process has ended, or nothing can be read from it any more. Nothing of it is left then. */
   died(error: FlintError): void;
 }
 
@@ -34,55 +33,73 @@ export interface ConnectionOptions {
   readonly trace: Trace | undefined;
 }
 
-interface Pending {
+interface PendingRequest {
   resolve(response: unknown): void;
   reject(error: FlintError): void;
 }
 
-/** One process of Claude and the lines to and from it. Requests are answered in time or rejected. */
+/** A process of Claude and the lines to and from it. Every request is answered in time or rejected. */
 export class ClaudeConnection {
   readonly #process: AgentProcess;
-  readonly #lines: AgentLines;
+  readonly #outbox: Outbox;
   readonly #options: ConnectionOptions;
-  readonly #pending = new Map<string, Pending>();
-  #badLines = 0;
-  #isOver = false;
+  readonly #pending = new Map<string, PendingRequest>();
+  #malformedLines = 0;
+  #isClosed = false;
 
   private constructor(process: AgentProcess, options: ConnectionOptions) {
+    const { transport } = process;
     this.#process = process;
     this.#options = options;
-    const handlers = {
-      line: (text: string) => this.#line(text),
-      fault: () => this.#bad(),
-      closed: () => void this.#end(),
-    };
-    this.#lines = new AgentLines(process.transport, handlers, options.trace);
+    this.#outbox = new Outbox(transport, { limit: LIMITS.clientQueue });
+    // While Claude does not read what it is sent, it is not read either.
+    this.#outbox.onFull(() => transport.pause());
+    this.#outbox.onRelief(() => transport.resume());
+    const reader = new LineReader({
+      limit: LIMITS.line,
+      line: (text) => this.#onLine(text),
+      fault: () => this.#onMalformed(),
+    });
+    transport.start({
+      chunk: (chunk) => reader.push(chunk),
+      closed: () => {
+        reader.end();
+        void this.#onClosed();
+      },
+    });
   }
 
-  /** Rejects with a FlintError if the process cannot be started, or not be confined as asked. */
+  /** Rejects with a FlintError if the process cannot be started, or not in the sandbox that it should be in. */
   static async start(spec: AgentProcessSpec, options: ConnectionOptions): Promise<ClaudeConnection> {
     return new ClaudeConnection(await AgentProcess.start(spec), options);
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
-  /** How many lines were no frames since this was asked last. */
-  takeBadLines(): number {
-    const lines = this.#badLines;
-    this.#badLines = 0;
+  /** How many malformed lines came since the last call. */
+  takeMalformedLines(): number {
+    const lines = this.#malformedLines;
+    this.#malformedLines = 0;
     return lines;
   }
 
-  /** Sends a request and gives its answer. Rejects with a FlintError if there is none, or Claude refuses. */
+  /** Sends a user message, and returns the id with which it is replayed once Claude begins to work on it. */
+  sendUserMessage(content: readonly ClaudeInputBlock[], meta?: Readonly<Record<string, unknown>>): string {
+    const id = crypto.randomUUID();
+    this.#send(userLine(content, id, meta));
+    return id;
+  }
+
+  /** Sends a request and resolves with the response. Rejects with a FlintError if there is none, or Claude refuses. */
   request(request: ClaudeRequest, timeoutMs: number = ANSWER_MS): Promise<unknown> {
     const id = mintId();
     return new Promise((resolve, reject) => {
-      if (this.#isOver) return reject(new FlintError("agentFailed", "Claude has ended."));
+      if (this.#isClosed) return reject(new FlintError("agentFailed", "Claude has ended."));
       const cancel = this.#options.clock.after(timeoutMs, () => {
         this.#pending.delete(id);
-        reject(noAnswer(request, timeoutMs));
+        reject(noResponse(request, timeoutMs));
       });
       this.#pending.set(id, {
         resolve: (response) => {
@@ -94,28 +111,21 @@ export class ClaudeConnection {
           reject(error);
         },
       });
-      this.#lines.send(requestLine(id, request));
+      this.#send(requestLine(id, request));
     });
   }
 
-  /** Says something as the user, and gives the id under which it comes back when it is taken up. */
-  say(content: readonly ClaudeInputBlock[], meta?: Readonly<Record<string, unknown>>): string {
-    const id = crypto.randomUUID();
-    this.#lines.send(userLine(content, id, meta));
-    return id;
+  /** Responds to a control request of Claude. */
+  respond(requestId: string, response: ClaudePermission | Readonly<Record<string, unknown>>): void {
+    if (!this.#isClosed) this.#send(answerLine(requestId, response));
   }
 
-  /** Answers a question of Claude. */
-  answer(requestId: string, response: ClaudePermission | Readonly<Record<string, unknown>>): void {
-    if (!this.#isOver) this.#lines.send(answerLine(requestId, response));
+  /** Responds to a control request with an error. */
+  respondError(requestId: string, reason: string): void {
+    if (!this.#isClosed) this.#send(refusalLine(requestId, reason));
   }
 
-  /** Says that a question of Claude cannot be answered. */
-  refuse(requestId: string, reason: string): void {
-    if (!this.#isOver) this.#lines.send(refusalLine(requestId, reason));
-  }
-
-  /** Reads nothing until `work` is done, so that Claude cannot run ahead of whoever listens. */
+  /** Reads nothing until `work` is done, so that Claude cannot run ahead of its readers. */
   async pausedFor(work: Promise<void>): Promise<void> {
     const { transport } = this.#process;
     transport.pause();
@@ -123,32 +133,38 @@ export class ClaudeConnection {
     transport.resume();
   }
 
-  /** Ends it and all it started, in time or after a moment. Resolves when nothing of it is left. */
+  /** Stops the process and everything it started, after `graceMs` by force. Resolves when nothing of it is left. */
   async stop(graceMs?: number): Promise<void> {
-    this.#isOver = true;
+    this.#isClosed = true;
     await this.#process.stop(graceMs);
   }
 
-  #line(text: string): void {
-    const streamed = streamedTextIn(text);
-    if (streamed === undefined) this.#otherLine(text);
-    else this.#options.handlers.frame(streamed);
+  #send(line: string): void {
+    this.#options.trace?.("out", "raw", line);
+    this.#outbox.send(line);
   }
 
-  #otherLine(text: string): void {
+  #onLine(text: string): void {
+    this.#options.trace?.("in", "raw", text);
+    const delta = decodeTextDelta(text);
+    if (delta === undefined) this.#onOtherLine(text);
+    else this.#options.handlers.frame(delta);
+  }
+
+  #onOtherLine(text: string): void {
     if (text.trim() === "") return;
     const decoded = decodeClaudeFrame(text);
-    if (!decoded.ok) this.#bad();
-    else if (decoded.frame.type === "control_response") this.#answered(decoded.frame.response);
+    if (!decoded.ok) this.#onMalformed();
+    else if (decoded.frame.type === "control_response") this.#onResponse(decoded.frame.response);
     else this.#options.handlers.frame(decoded.frame);
   }
 
-  #bad(): void {
-    this.#badLines += 1;
+  #onMalformed(): void {
+    this.#malformedLines += 1;
   }
 
-  /** Claude also tells the answers back that it got; nobody waits for those. */
-  #answered({ request_id, subtype, response, error }: ClaudeFrameOf<"control_response">["response"]): void {
+  /** Claude also repeats the responses that it was sent; no request is pending for those. */
+  #onResponse({ request_id, subtype, response, error }: ClaudeFrameOf<"control_response">["response"]): void {
     const pending = this.#pending.get(request_id);
     if (pending === undefined) return;
     this.#pending.delete(request_id);
@@ -156,8 +172,8 @@ export class ClaudeConnection {
     else pending.reject(new FlintError("agentFailed", `Claude refused: ${error ?? subtype}`));
   }
 
-  async #end(): Promise<void> {
-    this.#isOver = true;
+  async #onClosed(): Promise<void> {
+    this.#isClosed = true;
     await this.#process.stop();
     const failure = await this.#process.failure();
     for (const pending of this.#pending.values()) pending.reject(failure);
@@ -166,7 +182,38 @@ export class ClaudeConnection {
   }
 }
 
-function noAnswer({ subtype }: ClaudeRequest, timeoutMs: number): FlintError {
+function noResponse({ subtype }: ClaudeRequest, timeoutMs: number): FlintError {
   const message = `Claude did not answer ${subtype} within ${timeoutMs / 1000} seconds. Its version may be too old; update it with \`claude update\`.`;
   return new FlintError("agentFailed", message, { request: subtype });
+}
+
+/** Longer lines are decoded as all others: patterns are only safe on text of a known size. */
+const DELTA_LINE_CHARACTERS = 16_384;
+
+const PLAIN = '[^"\\\\\\u0000-\\u001f]*';
+const ESCAPE = '\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})';
+
+/** A text delta of the agent itself, exactly as Claude writes it. */
+const TEXT_DELTA = new RegExp(
+  `^{"type":"stream_event","event":{"type":"content_block_delta","index":(\\d{1,6}),` +
+    `"delta":{"type":"text_delta","text":("${PLAIN}(?:${ESCAPE}${PLAIN})*")}},` +
+    `"session_id":"${PLAIN}","parent_tool_use_id":null,"uuid":"${PLAIN}"}$`,
+);
+
+/**
+ * Decodes the line of a text delta, the most frequent one, without parsing the rest of it. Undefined for every other
+ * line, also for a text delta that is written in another way.
+ */
+export function decodeTextDelta(line: string): ClaudeFrameOf<"stream_event"> | undefined {
+  if (line.length > DELTA_LINE_CHARACTERS) return undefined;
+  const found = TEXT_DELTA.exec(line);
+  if (found === null) return undefined;
+  const [, index, quoted = ""] = found;
+  // The pattern matches only a JSON string.
+  const text = quoted.includes("\\") ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
+  return {
+    type: "stream_event",
+    event: { type: "content_block_delta", index: Number(index), delta: { type: "text_delta", text } },
+    parent_tool_use_id: null,
+  };
 }

@@ -3,151 +3,213 @@ import type { ClientTool, FlintError, ThreadSettings } from "@flint/protocol";
 import { ClaudeAsk, type ClaudeFrameOf, ClaudeWelcome } from "@flint/protocol/claude";
 import type { Trace } from "@flint/rpc";
 import type { AgentProcessSpec } from "../../shared/agent-process.ts";
+import { isConfined } from "../../shared/confined.ts";
 import { clientServerConfig, clientServers, serverReply } from "../asks/client-tools.ts";
 import { type Choices, choicesOf, claudeModel } from "../models.ts";
-import { FRESH_MEMORY, type Memory } from "../translate/state.ts";
+import { NEW_PROCESS, type ProcessMemory } from "../translate/state.ts";
 import type { TurnFrame } from "../turn.ts";
-import { claudeArguments, type NativeSession } from "./arguments.ts";
 import { ClaudeConnection } from "./connection.ts";
-import { claudeServers } from "./mcp.ts";
 
-/** How long Claude may take until it can be talked to. */
+/** How long Claude may take to start. */
 const START_MS = 30_000;
 
-/** The hook that is called before every use of a tool. */
+/** The hook that Claude calls before every use of a tool. */
 const HOOKS = { PreToolUse: [{ matcher: null, hookCallbackIds: ["flint"] }] };
 
-/** Claude does not know the session that it was to go on with. */
-export class SessionLost extends Error {
-  override readonly name = "SessionLost";
+/** Thrown if Claude does not have the session that it should resume or copy. */
+export class SessionNotFound extends Error {
+  override readonly name = "SessionNotFound";
+}
+
+/** Which of Claude's own sessions a process works on. */
+export interface NativeSession {
+  readonly id: string;
+  /** Whether Claude has it already, so that it is resumed. */
+  readonly isKnown: boolean;
+  /** Another session that it begins as a copy of. */
+  readonly forkOf?: string | undefined;
+  /** The last message of that session that the copy has; all of them unless given. */
+  readonly forkAt?: string | undefined;
 }
 
 type OutputSchema = TurnContext["outputSchema"];
 
 /** What a process is started with. */
-export interface LiveOptions {
+export interface ClaudeProcessOptions {
   readonly process: Omit<AgentProcessSpec, "command" | "name" | "cwd" | "policy">;
   /** The program and the arguments that always come first. */
   readonly program: readonly string[];
   readonly session: NativeSession;
   readonly settings: ThreadSettings;
-  /** What the answers of this process have to fit. */
+  /** The schema that the answers of this process have to match. */
   readonly outputSchema: OutputSchema;
+  /** What is appended to Claude's system prompt. */
   readonly instructions: string;
-  readonly servers: readonly McpServerConfig[];
+  readonly mcpServers: readonly McpServerConfig[];
   readonly clientTools: readonly ClientTool[];
   readonly clock: Clock;
   readonly trace: Trace | undefined;
-  /** Ends it, also while it still starts. */
-  readonly stopped: AbortSignal;
+  /** Stops the process, also while it starts. */
+  readonly signal: AbortSignal;
   frame(frame: TurnFrame): void;
   died(error: FlintError): void;
 }
 
-/** A process of Claude that can be talked to, and what it is set to. */
-export class LiveClaude {
+/** A running process of Claude, and the settings that it has. */
+export class ClaudeProcess {
   readonly connection: ClaudeConnection;
   readonly welcome: ClaudeWelcome;
-  readonly #fixedPart: string;
+  memory: ProcessMemory = NEW_PROCESS;
+  readonly #fixedSettings: string;
   #model: string | undefined;
   #choices: Choices = choicesOf({});
-  memory: Memory = FRESH_MEMORY;
 
-  private constructor(connection: ClaudeConnection, welcome: ClaudeWelcome, options: LiveOptions) {
+  private constructor(connection: ClaudeConnection, welcome: ClaudeWelcome, options: ClaudeProcessOptions) {
     const { settings, outputSchema } = options;
     this.connection = connection;
     this.welcome = welcome;
-    this.#fixedPart = fixedPart(settings, outputSchema);
+    this.#fixedSettings = fixedSettings(settings, outputSchema);
     this.#model = claudeModel(settings.model);
   }
 
-  /** Resolves when it can be talked to. Rejects with a FlintError, or SessionLost; then nothing of it is left. */
-  static async start(options: LiveOptions): Promise<LiveClaude> {
-    const { servers, clientTools, outputSchema: jsonSchema } = options;
+  /** Resolves once Claude is initialized. Rejects with a FlintError or SessionNotFound; then nothing of it is left. */
+  static async start(options: ClaudeProcessOptions): Promise<ClaudeProcess> {
     let refusal: ClaudeFrameOf<"result"> | undefined;
-    let isReady = false;
-    const frame = (told: TurnFrame) => {
-      // A turn that ends before there was one: this is how Claude refuses what it was started with.
-      if (!isReady && told.type === "result") refusal = told;
-      const known = knownReply(told, clientTools);
-      if (known === undefined) options.frame(told);
-      else connection.answer(known.requestId, known.reply);
+    let isInitialized = false;
+    const frame = (received: TurnFrame) => {
+      // A result before any turn is how Claude refuses its arguments.
+      if (!isInitialized && received.type === "result") refusal = received;
+      const known = replyWithoutTurn(received, options.clientTools);
+      if (known === undefined) options.frame(received);
+      else connection.respond(known.requestId, known.reply);
     };
     const connection = await ClaudeConnection.start(processSpec(options), {
       ...options,
       handlers: { frame, died: (error) => options.died(error) },
     });
     const stop = () => void connection.stop();
-    options.stopped.addEventListener("abort", stop, { once: true });
-    if (options.stopped.aborted) stop();
-    // Whatever goes wrong, the process does not stay.
+    options.signal.addEventListener("abort", stop, { once: true });
+    if (options.signal.aborted) stop();
+    // Whatever fails, the process does not stay.
     try {
-      const schema = jsonSchema === undefined ? {} : { jsonSchema };
-      const hello = { hooks: HOOKS, ...schema, ...clientServers(clientTools) };
-      const answer = await connection.request({ subtype: "initialize", ...hello }, START_MS);
-      isReady = true;
-      if (servers.length > 0) {
-        const all = { ...clientServerConfig(clientTools), ...claudeServers(servers) };
-        await connection.request({ subtype: "mcp_set_servers", servers: all }, START_MS);
-      }
-      return new LiveClaude(connection, ClaudeWelcome.safeParse(answer).data ?? {}, options);
+      const welcome = await initialize(connection, options);
+      isInitialized = true;
+      await setMcpServers(connection, options);
+      return new ClaudeProcess(connection, welcome, options);
     } catch (thrown) {
       await connection.stop();
       const { isKnown, forkOf } = options.session;
-      const isTakenUp = isKnown || forkOf !== undefined;
-      if (refusal !== undefined && isTakenUp) throw new SessionLost(refusal.errors?.join("\n"));
+      const isResumed = isKnown || forkOf !== undefined;
+      if (refusal !== undefined && isResumed) throw new SessionNotFound(refusal.errors?.join("\n"));
       throw thrown;
     } finally {
-      options.stopped.removeEventListener("abort", stop);
+      options.signal.removeEventListener("abort", stop);
     }
   }
 
-  /** Whether such a turn can be done by this process; what cannot be changed later has to be the same. */
+  /** Whether this process can run a turn with these settings: those that cannot be changed later are the same. */
   fits(settings: ThreadSettings, outputSchema: OutputSchema): boolean {
-    return !this.connection.isOver && fixedPart(settings, outputSchema) === this.#fixedPart;
+    return !this.connection.isClosed && fixedSettings(settings, outputSchema) === this.#fixedSettings;
   }
 
-  /** Sets it to what a turn wants. Rejects with a FlintError if Claude refuses. */
+  /** Applies the settings of a turn. Rejects with a FlintError if Claude refuses one. */
   async adjust(settings: ThreadSettings): Promise<void> {
     const { connection } = this;
     const model = claudeModel(settings.model);
-    const wanted = choicesOf(settings.config);
+    const chosen = choicesOf(settings.config);
     const { effort, thinkingTokens, mode } = this.#choices;
     if (model !== this.#model) await connection.request({ subtype: "set_model", model: model ?? "default" });
-    if (wanted.effort !== effort) {
-      const effortLevel = wanted.effort ?? null;
+    if (chosen.effort !== effort) {
+      const effortLevel = chosen.effort ?? null;
       await connection.request({ subtype: "apply_flag_settings", settings: { effortLevel } });
     }
-    if (wanted.thinkingTokens !== thinkingTokens) {
-      const max_thinking_tokens = wanted.thinkingTokens ?? null;
+    if (chosen.thinkingTokens !== thinkingTokens) {
+      const max_thinking_tokens = chosen.thinkingTokens ?? null;
       await connection.request({ subtype: "set_max_thinking_tokens", max_thinking_tokens });
     }
-    // An approved plan ends the mode by itself, so it is set anew for each turn.
-    if (wanted.mode !== mode || wanted.mode !== "default") {
-      await connection.request({ subtype: "set_permission_mode", mode: wanted.mode });
+    // Claude leaves the mode by itself when a plan is approved, so it is set for each turn.
+    if (chosen.mode !== mode || chosen.mode !== "default") {
+      await connection.request({ subtype: "set_permission_mode", mode: chosen.mode });
     }
     this.#model = model;
-    this.#choices = wanted;
+    this.#choices = chosen;
   }
 }
 
-/** What Claude says to the server of the client's tools needs no turn, and comes before there is one. */
-function knownReply(frame: TurnFrame, tools: readonly ClientTool[]) {
+async function initialize(
+  connection: ClaudeConnection,
+  { outputSchema: jsonSchema, clientTools }: ClaudeProcessOptions,
+): Promise<ClaudeWelcome> {
+  const schema = jsonSchema === undefined ? {} : { jsonSchema };
+  const request = { subtype: "initialize", hooks: HOOKS, ...schema, ...clientServers(clientTools) } as const;
+  return ClaudeWelcome.safeParse(await connection.request(request, START_MS)).data ?? {};
+}
+
+/** Servers are sent over the wire, so that no secret of theirs is an argument of the process. */
+async function setMcpServers(
+  connection: ClaudeConnection,
+  { mcpServers, clientTools }: ClaudeProcessOptions,
+): Promise<void> {
+  if (mcpServers.length === 0) return;
+  const configured = Object.fromEntries(mcpServers.map(({ name, ...config }) => [name, config]));
+  const servers = { ...clientServerConfig(clientTools), ...configured };
+  await connection.request({ subtype: "mcp_set_servers", servers }, START_MS);
+}
+
+/** Most messages to the server of the client-provided tools need no turn, and come before there is one. */
+function replyWithoutTurn(frame: TurnFrame, tools: readonly ClientTool[]) {
   if (frame.type !== "control_request" || frame.request.subtype !== "mcp_message") return undefined;
   const { data: ask } = ClaudeAsk.safeParse(frame.request);
   const reply = ask?.subtype === "mcp_message" ? serverReply(ask, tools) : undefined;
   return reply === undefined ? undefined : { requestId: frame.request_id, reply };
 }
 
-function processSpec(options: LiveOptions): AgentProcessSpec {
-  const { program, session, settings, instructions } = options;
-  const { cwd, sandboxPolicy: policy } = settings;
-  const model = claudeModel(settings.model);
-  const command = [...program, ...claudeArguments({ session, model, policy, instructions })];
+/** The settings that a process has from its start to its end. */
+function fixedSettings(settings: ThreadSettings, outputSchema: OutputSchema): string {
+  const { cwd, sandboxPolicy, developerInstructions } = settings;
+  return JSON.stringify([cwd, sandboxPolicy, developerInstructions, outputSchema]);
+}
+
+function processSpec(options: ClaudeProcessOptions): AgentProcessSpec {
+  const { cwd, sandboxPolicy: policy } = options.settings;
+  const command = [...options.program, ...claudeArguments(options)];
   return { ...options.process, name: "Claude", command, cwd, policy };
 }
 
-function fixedPart(settings: ThreadSettings, outputSchema: OutputSchema): string {
-  const { cwd, sandboxPolicy, developerInstructions } = settings;
-  return JSON.stringify([cwd, sandboxPolicy, developerInstructions, outputSchema]);
+const ALWAYS = [
+  ...["-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json"],
+  ...["--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio"],
+  // Whatever the user's own settings allow, Flint's policy decides.
+  ...["--permission-mode", "default"],
+  // Files of the workspace could bring hooks and servers, which would run without the user's trust.
+  ...["--setting-sources", "user", "--strict-mcp-config"],
+];
+
+/** The arguments of a process. */
+export function claudeArguments({
+  session,
+  settings,
+  instructions,
+}: Pick<ClaudeProcessOptions, "session" | "instructions"> & {
+  readonly settings: Pick<ThreadSettings, "model" | "sandboxPolicy">;
+}): string[] {
+  const model = claudeModel(settings.model);
+  return [
+    ...ALWAYS,
+    ...sessionArguments(session),
+    ...(model === undefined ? [] : ["--model", model]),
+    ...(instructions === "" ? [] : ["--append-system-prompt", instructions]),
+    // A sandbox inside a sandbox does not work; the outer one covers everything that Claude does.
+    ...(isConfined(settings.sandboxPolicy)
+      ? ["--settings", JSON.stringify({ sandbox: { enabled: false } })]
+      : []),
+  ];
+}
+
+/** A copy is given its id, so that it is known before Claude's first frame. */
+function sessionArguments({ id, isKnown, forkOf, forkAt }: NativeSession): string[] {
+  if (isKnown) return ["--resume", id];
+  const copied = forkOf === undefined ? [] : ["--resume", forkOf, "--fork-session"];
+  const upTo = forkAt === undefined ? [] : ["--resume-session-at", forkAt];
+  return [...copied, ...upTo, "--session-id", id];
 }

@@ -1,18 +1,18 @@
-import { isAbsolute, relative, resolve } from "node:path";
-import { loadUnifiedDiff, plainText, UNREADABLE } from "@flint/host/files";
+import { resolve } from "node:path";
+import { plainText, UNREADABLE, unifiedDiff } from "@flint/host/files";
 import type { FileUpdateChange } from "@flint/protocol";
 import { blocksOf, type ClaudeFrame } from "@flint/protocol/claude";
-import { isRecord, textField } from "../fields.ts";
+import { isObject, type JsonObject, objectOf, stringField } from "../../shared/json.ts";
+import { shownPath } from "../../shared/shown-path.ts";
 import type { FileChanges, ToolUse } from "./state.ts";
-import { toolKind } from "./tool-names.ts";
+import { toolKind } from "./tools.ts";
 
-type Input = Readonly<Record<string, unknown>>;
 type Changes = readonly FileUpdateChange[];
 
-/** Larger files have no difference that anybody reads. */
-const MOST_BYTES = 4 * 1024 * 1024;
+/** Larger files are shown without a diff. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Whether what a frame says can only be told with a look at the files. */
+/** Whether a frame can only be translated with a look at the files. */
 export function concernsFiles(frame: ClaudeFrame, tools: ReadonlyMap<string, ToolUse>): boolean {
   if (frame.type !== "assistant" && frame.type !== "user") return false;
   return blocksOf(frame.message).some(({ name, tool_use_id: ended }) => {
@@ -35,7 +35,7 @@ export async function fileChangesIn(
     if (isEnd && toolKind(tool.name) === "file") {
       const changes = await appliedChanges(tool.input, frame.tool_use_result, cwd);
       if (changes !== undefined) found.set(ended, changes);
-    } else if (id !== undefined && name !== undefined && isRecord(input) && toolKind(name) === "file") {
+    } else if (id !== undefined && name !== undefined && isObject(input) && toolKind(name) === "file") {
       const changes = await plannedChanges(name, input, cwd);
       if (changes !== undefined) found.set(id, changes);
     }
@@ -43,60 +43,97 @@ export async function fileChangesIn(
   return found;
 }
 
-/** What a file tool would do to the file as it is now; undefined if that cannot be told. Never rejects. */
-export async function plannedChanges(name: string, input: Input, cwd: string): Promise<Changes | undefined> {
+/** What a file tool would do to the file as it is now; undefined if that is not known. Never rejects. */
+export async function plannedChanges(
+  name: string,
+  input: JsonObject,
+  cwd: string,
+): Promise<Changes | undefined> {
   const path = pathOf(input, cwd);
   if (path === undefined) return undefined;
-  const before = await plainText(path, MOST_BYTES);
+  const before = await plainText(path, MAX_BYTES);
   if (before === UNREADABLE) return undefined;
-  const after = await contentAfter(name, input, before);
+  const after = contentAfter(name, input, before);
   return after === undefined ? undefined : [await changeOf(path, cwd, before, after)];
 }
 
-/** What a file tool has done: from what it says was there before to what is there now. */
-async function appliedChanges(input: Input, detail: unknown, cwd: string): Promise<Changes | undefined> {
+/** What a file tool has done: from the original that it names to what the file is now. */
+async function appliedChanges(input: JsonObject, detail: unknown, cwd: string): Promise<Changes | undefined> {
   const path = pathOf(input, cwd);
-  const original = isRecord(detail) ? (detail.originalFile ?? detail.original_file) : undefined;
+  const original = isObject(detail) ? (detail.originalFile ?? detail.original_file) : undefined;
   if (path === undefined || (typeof original !== "string" && original !== null)) return undefined;
-  const after = await plainText(path, MOST_BYTES);
+  const after = await plainText(path, MAX_BYTES);
   if (after === UNREADABLE || after === undefined) return undefined;
   return [await changeOf(path, cwd, original ?? undefined, after)];
 }
 
-async function contentAfter(
-  name: string,
-  input: Input,
-  before: string | undefined,
-): Promise<string | undefined> {
+function contentAfter(name: string, input: JsonObject, before: string | undefined): string | undefined {
   switch (name) {
     case "Write":
-      return textField(input, "content");
+      return stringField(input, "content");
     case "Edit":
       return edited(before, [input]);
     case "MultiEdit":
       return Array.isArray(input.edits) ? edited(before, input.edits) : undefined;
-    case "NotebookEdit": {
-      const { editedNotebook } = await import("./notebook.ts");
+    case "NotebookEdit":
       return before === undefined ? undefined : editedNotebook(before, input);
-    }
     default:
       return undefined;
   }
 }
 
-/** An edit of nothing makes a file. What cannot be found cannot be told either; Claude will say so. */
+/** An edit of nothing creates a file. An edit that does not match is not shown; Claude reports it as failed. */
 function edited(before: string | undefined, edits: readonly unknown[]): string | undefined {
   let text = before ?? "";
   for (const edit of edits) {
-    const old = textField(edit, "old_string");
-    const next = textField(edit, "new_string");
+    const old = stringField(edit, "old_string");
+    const next = stringField(edit, "new_string");
     if (old === undefined || next === undefined) return undefined;
     if (old === "" && text === "") text = next;
     else if (old === "" || !text.includes(old)) return undefined;
-    else if (isRecord(edit) && edit.replace_all === true) text = text.split(old).join(next);
+    else if (objectOf(edit).replace_all === true) text = text.split(old).join(next);
     else text = text.replace(old, () => next);
   }
   return text;
+}
+
+/** A notebook after one cell was edited; undefined for a new cell, which gets a random id. */
+function editedNotebook(text: string, input: JsonObject): string | undefined {
+  const notebook = parsedJson(text);
+  const cells = isObject(notebook) && Array.isArray(notebook.cells) ? notebook.cells : undefined;
+  const source = stringField(input, "new_source");
+  const mode = stringField(input, "edit_mode") ?? "replace";
+  if (cells === undefined || source === undefined || mode === "insert") return undefined;
+  const at = cellIndex(cells, stringField(input, "cell_id"));
+  const cell: unknown = cells[at];
+  if (!isObject(cell)) return undefined;
+  const changed = cells.flatMap((other: unknown, index): unknown[] => {
+    if (index !== at) return [other];
+    return mode === "delete" ? [] : [withSource(cell, source, stringField(input, "cell_type"))];
+  });
+  return JSON.stringify({ ...Object(notebook), cells: changed }, undefined, 1);
+}
+
+/** A cell without an id of its own is named by its index. */
+function cellIndex(cells: readonly unknown[], cellId: string | undefined): number {
+  if (cellId === undefined) return 0;
+  const byId = cells.findIndex((cell) => stringField(cell, "id") === cellId);
+  return byId === -1 ? Number(/^cell-(\d+)$/.exec(cellId)?.[1] ?? -1) : byId;
+}
+
+function withSource(cell: object, source: string, type: string | undefined): object {
+  const kind = type ?? stringField(cell, "cell_type");
+  const ran = kind === "code" ? { execution_count: null, outputs: [] } : {};
+  return { ...cell, source, ...ran, ...(type === undefined ? {} : { cell_type: type }) };
+}
+
+function parsedJson(text: string): unknown {
+  // Expected: a file that is not a notebook.
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 async function changeOf(
@@ -106,17 +143,11 @@ async function changeOf(
   after: string,
 ): Promise<FileUpdateChange> {
   const shown = shownPath(path, cwd);
-  const diff = (await loadUnifiedDiff())({ path: shown, before, after });
+  const diff = await unifiedDiff({ path: shown, before, after });
   return { path: shown, kind: before === undefined ? "add" : "modify", diff };
 }
 
-function pathOf(input: Input, cwd: string): string | undefined {
-  const path = textField(input, "file_path") ?? textField(input, "notebook_path");
+function pathOf(input: JsonObject, cwd: string): string | undefined {
+  const path = stringField(input, "file_path") ?? stringField(input, "notebook_path");
   return path === undefined || path === "" ? undefined : resolve(cwd, path);
-}
-
-/** Relative to the workspace if the file lies in it. */
-function shownPath(path: string, cwd: string): string {
-  const inside = relative(cwd, path);
-  return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? path : inside;
 }

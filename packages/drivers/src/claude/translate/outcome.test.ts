@@ -30,7 +30,7 @@ test.each([
   [{ is_error: true, result: "Who?", api_error_status: 401 }, failed({ errorInfo: "Unauthorized" })],
   [
     { subtype: "error_max_turns", is_error: true },
-    failed({ message: expect.stringContaining("number of steps") }),
+    failed({ errorInfo: "TurnLimitReached", message: expect.stringContaining("number of steps") }),
   ],
   [{ subtype: "error_max_budget_usd", is_error: true }, failed({ errorInfo: "BudgetExceeded" })],
   [{ subtype: "error_during_execution", is_error: true, errors: ["a", "b"] }, failed({ message: "a\nb" })],

@@ -7,88 +7,90 @@ import {
   type ThreadItem,
   type TokenUsage,
 } from "@flint/protocol";
+import {
+  beginStream,
+  closeText,
+  type ItemStream,
+  type StreamStep,
+  takeItemId,
+} from "../../shared/streamed-items.ts";
 
-/** What is remembered from one turn to the next, for as long as one process of Claude lives. */
-export interface Memory {
+/** What carries over from one turn to the next, for as long as one process of Claude lives. */
+export interface ProcessMemory {
   /** Claude's own list of tasks, by its ids. */
   readonly tasks: ReadonlyMap<string, PlanEntry>;
-  /** What the process said at the end of the last turn that it used and cost in all. */
+  /** The usage and the cost of the process as of the end of its last turn. */
   readonly used: TokenUsage;
   readonly costUsd: number;
   readonly contextWindow: number | undefined;
 }
 
-/** What is known about a process that was just started. */
-export const FRESH_MEMORY: Memory = {
+/** The memory of a process that has just started. */
+export const NEW_PROCESS: ProcessMemory = {
   tasks: new Map(),
   used: NO_USAGE,
   costUsd: 0,
   contextWindow: undefined,
 };
 
-/** A text that is being streamed. */
-export interface OpenText {
-  readonly kind: "text" | "thinking";
-  readonly id: string;
-  readonly text: string;
-}
-
-/** The use of a tool. Its item is there from the beginning, its result is not. */
+/** The use of a tool. Its item exists from the beginning, its result does not. */
 export interface ToolUse {
   readonly itemId: string;
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** The item as it was told last; none for what is told in another way. */
+  /** The item as it was last emitted; undefined for a tool that is shown in another way. */
   readonly item: ThreadItem | undefined;
   readonly isDone: boolean;
   readonly isDeclined: boolean;
 }
 
-/** Where the translation of one turn stands. */
+/** The state of the translation of one turn. */
 export interface TranslateState {
-  readonly turnId: string;
+  readonly stream: ItemStream;
   readonly cwd: string;
-  /** How many items the turn has so far; their ids are made of it. */
-  readonly items: number;
-  readonly text: OpenText | undefined;
-  /** The message of the model that streams and has not ended. */
+  /** The id of the model's message that is being streamed. */
   readonly streaming: string | undefined;
   readonly tools: ReadonlyMap<string, ToolUse>;
   readonly plan: Item<"plan"> | undefined;
-  /** What was told of the tokens of this turn. */
-  readonly told: TokenUsage;
-  /** The tokens of a call that are told when the turn ends. */
-  readonly held: TokenUsage | undefined;
-  readonly memory: Memory;
+  /** The usage that was emitted in this turn. */
+  readonly reported: TokenUsage;
+  /** The usage of the last call, which is emitted when the turn ends. */
+  readonly deferred: TokenUsage | undefined;
+  readonly memory: ProcessMemory;
 }
 
-/** The next state, and what the core is told. */
+/** The next state, and the events to emit. */
 export type Step = readonly [TranslateState, readonly DriverEvent[]];
 
-/** What the uses of file tools in a frame mean for the files, by the id of the use. Not known for every one. */
+/** What the file tools used in a frame do to the files, by the id of the use. Not known for every use. */
 export type FileChanges = ReadonlyMap<string, readonly FileUpdateChange[]>;
 
-/** The beginning of a turn. */
-export function beginTurn(turnId: string, cwd: string, memory: Memory = FRESH_MEMORY): TranslateState {
+/** The state at the beginning of a turn. */
+export function beginTurn(turnId: string, cwd: string, memory: ProcessMemory = NEW_PROCESS): TranslateState {
   return {
-    ...{ turnId, cwd, memory, items: 0, text: undefined, streaming: undefined },
-    ...{ plan: undefined, tools: new Map(), told: NO_USAGE, held: undefined },
+    ...{ stream: beginStream(turnId), cwd, streaming: undefined, tools: new Map(), plan: undefined },
+    ...{ reported: NO_USAGE, deferred: undefined, memory },
   };
 }
 
+/** The state after a step of its item stream. It runs for every delta, where naming the fields beats copying them. */
+export function withStream(state: TranslateState, [stream, events]: StreamStep): Step {
+  const { cwd, streaming, tools, plan, reported, deferred, memory } = state;
+  return [{ stream, cwd, streaming, tools, plan, reported, deferred, memory }, events];
+}
+
+/** The state without an open text. */
+export function withoutText(state: TranslateState, partial = false): Step {
+  return withStream(state, closeText(state.stream, partial));
+}
+
 /** An id for an item, and the state in which it is taken. */
-export function takeItemId(state: TranslateState): readonly [TranslateState, string] {
-  const items = state.items + 1;
-  return [{ ...state, items }, `${state.turnId}-${items}`];
+export function newItemId(state: TranslateState): readonly [TranslateState, string] {
+  const [stream, id] = takeItemId(state.stream);
+  return [{ ...state, stream }, id];
 }
 
-/** The state with more text. It comes with every piece, and naming the fields is much faster than copying them. */
-export function withText(state: TranslateState, text: OpenText): TranslateState {
-  const { turnId, cwd, items, streaming, tools, plan, told, held, memory } = state;
-  return { turnId, cwd, items, text, streaming, tools, plan, told, held, memory };
-}
-
-/** The state with one use of a tool as it is now. */
+/** The state with a changed use of a tool. */
 export function withTool(state: TranslateState, toolUseId: string, tool: ToolUse): TranslateState {
   return { ...state, tools: new Map(state.tools).set(toolUseId, tool) };
 }

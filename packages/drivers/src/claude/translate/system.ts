@@ -1,14 +1,16 @@
 import type { DriverEvent } from "@flint/core/ports";
 import type { ClaudeFrameOf } from "@flint/protocol/claude";
-import { textField } from "../fields.ts";
-import { extension } from "./extension.ts";
-import { SIGN_IN } from "./outcome.ts";
-import { type Step, type TranslateState, takeItemId } from "./state.ts";
+import { stringField } from "../../shared/json.ts";
+import { LOG_IN } from "./outcome.ts";
+import { newItemId, type Step, type TranslateState } from "./state.ts";
 
 type SystemFrame = ClaudeFrameOf<"system">;
 
-/** What says nothing about the work: beats, counts of tokens, and what the driver itself has asked for. */
-const QUIET: ReadonlySet<string> = new Set([
+/** The size of one extension event; Claude's own log has what is larger. */
+const EXTENSION_CHARACTERS = 16_384;
+
+/** Subtypes that say nothing about the work: heartbeats, token counts, and answers to the driver's own requests. */
+const IGNORED: ReadonlySet<string> = new Set([
   ...["init", "status", "thinking_tokens", "session_state_changed", "commands_changed"],
   ...["hook_started", "hook_progress", "task_progress", "control_request_progress"],
 ]);
@@ -21,26 +23,38 @@ export function systemStep(state: TranslateState, frame: SystemFrame): Step {
     case "compact_boundary":
       return compacted(state);
     case "auth_required":
-      return [state, [signInEvent(frame)]];
-    case "hook_response":
-      return [state, [hookEvent(frame)]];
+      return [state, [loginEvent(frame)]];
+    case "hook_response": {
+      const { hook_name: hookName, stdout, stderr, exit_code: exitCode } = frame;
+      return [state, [extension("hookResponse", { hookName, stdout, stderr, exitCode })]];
+    }
     default:
-      return [state, QUIET.has(frame.subtype) ? [] : [extension(frame.subtype, frame)]];
+      return [state, IGNORED.has(frame.subtype) ? [] : [extension(frame.subtype, frame)]];
   }
 }
 
+/** Something that only Claude has, within bounds. */
+export function extension(name: string, fields: Readonly<Record<string, unknown>>): DriverEvent {
+  const { type: _type, uuid: _uuid, session_id: _session, ...params } = fields;
+  const size = JSON.stringify(params).length;
+  const bounded = size <= EXTENSION_CHARACTERS ? params : { omittedCharacters: size };
+  return { type: "extension", method: `claude/${name}`, params: bounded };
+}
+
 function retryEvent(frame: SystemFrame): DriverEvent {
-  const { error_status: status, attempt, max_retries: most, error } = frame;
-  const of =
-    typeof attempt === "number" && typeof most === "number" ? ` (attempt ${attempt} of ${most})` : "";
-  const said = typeof error === "string" ? `: ${error}` : "";
+  const { error_status: status, attempt, max_retries: maxRetries, error } = frame;
+  const count =
+    typeof attempt === "number" && typeof maxRetries === "number"
+      ? ` (attempt ${attempt} of ${maxRetries})`
+      : "";
+  const reason = typeof error === "string" ? `: ${error}` : "";
   const code = typeof status === "number" ? { httpStatusCode: status } : {};
-  const message = `The model could not be reached${said}. Claude tries again${of}.`;
+  const message = `The model could not be reached${reason}. Claude tries again${count}.`;
   return { type: "error", error: { message, errorInfo: "InternalServerError", ...code }, willRetry: true };
 }
 
 function compacted(state: TranslateState): Step {
-  const [next, id] = takeItemId(state);
+  const [next, id] = newItemId(state);
   const item = { type: "contextCompaction", id } as const;
   return [
     next,
@@ -51,16 +65,8 @@ function compacted(state: TranslateState): Step {
   ];
 }
 
-function signInEvent(frame: SystemFrame): DriverEvent {
-  const said = textField(frame, "message") ?? textField(frame, "url");
-  const details = said === undefined ? {} : { additionalDetails: said };
-  return {
-    type: "error",
-    error: { message: SIGN_IN, errorInfo: "Unauthorized", ...details },
-    willRetry: false,
-  };
-}
-
-function hookEvent({ hook_name: hookName, stdout, stderr, exit_code: exitCode }: SystemFrame): DriverEvent {
-  return extension("hookResponse", { hookName, stdout, stderr, exitCode });
+function loginEvent(frame: SystemFrame): DriverEvent {
+  const details = stringField(frame, "message") ?? stringField(frame, "url");
+  const more = details === undefined ? {} : { additionalDetails: details };
+  return { type: "error", error: { message: LOG_IN, errorInfo: "Unauthorized", ...more }, willRetry: false };
 }

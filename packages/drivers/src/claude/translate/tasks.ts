@@ -1,7 +1,9 @@
-import type { DriverEvent } from "@flint/core/ports";
-import { type Item, type PlanEntry, priorityOf } from "@flint/protocol";
-import { isRecord, textField } from "../fields.ts";
-import { type Memory, type Step, type ToolUse, type TranslateState, takeItemId } from "./state.ts";
+import { type PlanEntry, priorityOf } from "@flint/protocol";
+import { listOf, objectOf, stringField } from "../../shared/json.ts";
+import { updatePlan } from "../../shared/streamed-items.ts";
+import { newItemId, type ProcessMemory, type Step, type ToolUse, type TranslateState } from "./state.ts";
+
+type Tasks = ProcessMemory["tasks"];
 
 const STATUSES: ReadonlyMap<string, PlanEntry["status"]> = new Map([
   ["pending", "pending"],
@@ -9,12 +11,17 @@ const STATUSES: ReadonlyMap<string, PlanEntry["status"]> = new Map([
   ["completed", "completed"],
 ]);
 
-/** What a tool that keeps Claude's list of tasks did to it. */
-export function tasksAfter(
-  tasks: Memory["tasks"],
-  { name, input }: ToolUse,
-  detail: unknown,
-): Memory["tasks"] {
+/** The end of a tool that changes Claude's list of tasks. The list is shown as the plan of the turn. */
+export function taskToolEnded(state: TranslateState, tool: ToolUse, detail: unknown): Step {
+  const tasks = tasksAfter(state.memory.tasks, tool, detail);
+  if (tasks === state.memory.tasks) return [state, []];
+  const [next, id] = state.plan === undefined ? newItemId(state) : [state, state.plan.id];
+  const [plan, events] = updatePlan(state.plan, id, [...tasks.values()]);
+  return [{ ...next, plan, memory: { ...state.memory, tasks } }, events];
+}
+
+/** The list of tasks after a tool changed it; the same list if it did not. */
+export function tasksAfter(tasks: Tasks, { name, input }: ToolUse, detail: unknown): Tasks {
   switch (name) {
     case "TodoWrite":
       return new Map(todosOf(input.todos).map((todo, index) => [String(index + 1), todo]));
@@ -27,44 +34,32 @@ export function tasksAfter(
   }
 }
 
-/** Shows the list of tasks as the plan of the turn. The plan is one item for the whole turn. */
-export function showPlan(state: TranslateState): Step {
-  const entries = [...state.memory.tasks.values()];
-  const text = entries.map(({ step }, index) => `${index + 1}. ${step}`).join("\n");
-  const updatedPlan: DriverEvent = { type: "turn/plan/updated", explanation: "", plan: entries };
-  if (state.plan !== undefined) return [{ ...state, plan: { ...state.plan, text, entries } }, [updatedPlan]];
-  const [next, id] = takeItemId(state);
-  const plan: Item<"plan"> = { type: "plan", id, text, entries };
-  return [{ ...next, plan }, [{ type: "item/started", item: plan }, updatedPlan]];
-}
-
-function created(tasks: Memory["tasks"], input: ToolUse["input"], detail: unknown): Memory["tasks"] {
-  const id = textField(isRecord(detail) ? detail.task : undefined, "id");
-  const step = textField(input, "subject");
+function created(tasks: Tasks, input: ToolUse["input"], detail: unknown): Tasks {
+  const id = stringField(objectOf(detail).task, "id");
+  const step = stringField(input, "subject");
   if (id === undefined || step === undefined) return tasks;
   return new Map(tasks).set(id, { step, status: "pending" });
 }
 
-function updated(tasks: Memory["tasks"], input: ToolUse["input"]): Memory["tasks"] {
-  const id = textField(input, "taskId") ?? "";
+function updated(tasks: Tasks, input: ToolUse["input"]): Tasks {
+  const id = stringField(input, "taskId") ?? "";
   const known = tasks.get(id);
   if (known === undefined) return tasks;
-  const status = textField(input, "status") ?? "";
+  const status = stringField(input, "status") ?? "";
   const next = new Map(tasks);
   if (status === "deleted") next.delete(id);
   else
     next.set(id, {
-      step: textField(input, "subject") ?? known.step,
+      step: stringField(input, "subject") ?? known.step,
       status: STATUSES.get(status) ?? known.status,
     });
   return next;
 }
 
 function todosOf(todos: unknown): PlanEntry[] {
-  if (!Array.isArray(todos)) return [];
-  return todos.map((todo: unknown) => ({
-    step: textField(todo, "content") ?? "",
-    status: STATUSES.get(textField(todo, "status") ?? "") ?? "pending",
-    ...priorityOf(textField(todo, "priority")),
+  return listOf(todos).map((todo) => ({
+    step: stringField(todo, "content") ?? "",
+    status: STATUSES.get(stringField(todo, "status") ?? "") ?? "pending",
+    ...priorityOf(stringField(todo, "priority")),
   }));
 }

@@ -1,13 +1,13 @@
 import type { DriverEvent } from "@flint/core/ports";
 import { addUsage, type TokenUsage } from "@flint/protocol";
 import type { ClaudeFrameOf, ClaudeUsage } from "@flint/protocol/claude";
-import type { Memory, Step, TranslateState } from "./state.ts";
+import type { ProcessMemory, Step, TranslateState } from "./state.ts";
 
 type ResultFrame = ClaudeFrameOf<"result">;
 
 /**
- * One call of the model is over. That of the last one is held back until the turn ends, which is at once: only then it
- * is known what it all cost, and the last thing that is told should be about a call.
+ * The end of one call of the model. The usage of the last call is deferred until the turn ends, which is right after it:
+ * only then the cost of the turn is known, and the last usage event should be about a call.
  */
 export function callEnded(state: TranslateState, usage: ClaudeUsage, isLast: boolean): Step {
   const last: TokenUsage = {
@@ -16,46 +16,46 @@ export function callEnded(state: TranslateState, usage: ClaudeUsage, isLast: boo
     cacheReadTokens: usage.cache_read_input_tokens ?? 0,
     cacheWriteTokens: usage.cache_creation_input_tokens ?? 0,
   };
-  const [next, before] = tellHeldUsage(state);
-  const told = addUsage(state.told, last);
-  if (isLast) return [{ ...next, told, held: last }, before];
-  return [{ ...next, told }, [...before, { type: "usage", last, ...windowOf(state.memory) }]];
+  const [next, before] = emitDeferredUsage(state);
+  const reported = addUsage(state.reported, last);
+  if (isLast) return [{ ...next, reported, deferred: last }, before];
+  return [{ ...next, reported }, [...before, { type: "usage", last, ...windowOf(state.memory) }]];
 }
 
-/** What was held back, if the end of the turn does not come. */
-export function tellHeldUsage(state: TranslateState): Step {
-  const { held: last, memory } = state;
+/** Emits the deferred usage of a turn that does not reach its end. */
+export function emitDeferredUsage(state: TranslateState): Step {
+  const { deferred: last, memory } = state;
   if (last === undefined) return [state, []];
-  return [{ ...state, held: undefined }, [{ type: "usage", last, ...windowOf(memory) }]];
+  return [{ ...state, deferred: undefined }, [{ type: "usage", last, ...windowOf(memory) }]];
 }
 
 /**
- * The end of a turn says what the process used and cost since it was started. What is new since the last end, less
- * what was told call by call, are the calls that were not shown, such as those of sub-agents; the cost is of all.
+ * The end of a turn, which gives the totals of the process. What is new in them since the last turn, less what was
+ * emitted call by call, belongs to calls that are not shown, such as those of sub-agents; the cost is that of all calls.
  */
 export function turnUsage(state: TranslateState, frame: ResultFrame): Step {
-  // A turn that was interrupted may end with no numbers at all; what was used before it stays used.
+  // An interrupted turn may end without any totals; those of earlier turns still hold.
   const used = larger(state.memory.used, totalOf(frame.modelUsage ?? {}));
   const costUsd = Math.max(frame.total_cost_usd ?? 0, state.memory.costUsd);
   const contextWindow = windowIn(frame) ?? state.memory.contextWindow;
   const memory = { ...state.memory, used, costUsd, contextWindow };
-  const hidden = less(less(used, state.memory.used), state.told);
+  const hidden = less(less(used, state.memory.used), state.reported);
   const amount = costUsd - state.memory.costUsd;
   const cost = amount === 0 ? {} : { cost: { amount, currency: "USD" } };
-  const parts = [hidden, state.held].filter((part) => part !== undefined && !isNothing(part));
+  const parts = [hidden, state.deferred].filter((part) => part !== undefined && !isZero(part));
   if (parts.length === 0 && amount !== 0) parts.push(hidden);
   const events = parts.map((last = hidden, index): DriverEvent => {
     const isFinal = index === parts.length - 1;
     return { type: "usage", last, ...windowOf(memory), ...(isFinal ? cost : {}) };
   });
-  return [{ ...state, memory, held: undefined }, events];
+  return [{ ...state, memory, deferred: undefined }, events];
 }
 
-function windowOf({ contextWindow }: Memory): { modelContextWindow?: number } {
+function windowOf({ contextWindow }: ProcessMemory): { modelContextWindow?: number } {
   return contextWindow === undefined ? {} : { modelContextWindow: contextWindow };
 }
 
-/** The window of the model that did most of the work. */
+/** The context window of the model that did most of the work. */
 function windowIn({ modelUsage = {} }: ResultFrame): number | undefined {
   const models = Object.values(modelUsage).filter(({ contextWindow = 0 }) => contextWindow > 0);
   return models.sort((left, right) => (right.inputTokens ?? 0) - (left.inputTokens ?? 0))[0]?.contextWindow;
@@ -72,26 +72,30 @@ function totalOf(modelUsage: NonNullable<ResultFrame["modelUsage"]>): TokenUsage
   };
 }
 
-function less(usage: TokenUsage, known: TokenUsage): TokenUsage {
-  const rest = (all = 0, part = 0) => Math.max(0, all - part);
-  return {
-    inputTokens: rest(usage.inputTokens, known.inputTokens),
-    outputTokens: rest(usage.outputTokens, known.outputTokens),
-    cacheReadTokens: rest(usage.cacheReadTokens, known.cacheReadTokens),
-    cacheWriteTokens: rest(usage.cacheWriteTokens, known.cacheWriteTokens),
-  };
+function less(usage: TokenUsage, part: TokenUsage): TokenUsage {
+  return combined(usage, part, (left, right) => Math.max(0, left - right));
 }
 
 function larger(left: TokenUsage, right: TokenUsage): TokenUsage {
+  return combined(left, right, Math.max);
+}
+
+function combined(
+  left: TokenUsage,
+  right: TokenUsage,
+  combine: (left: number, right: number) => number,
+): TokenUsage {
+  const { cacheReadTokens: leftRead = 0, cacheWriteTokens: leftWrite = 0 } = left;
+  const { cacheReadTokens: rightRead = 0, cacheWriteTokens: rightWrite = 0 } = right;
   return {
-    inputTokens: Math.max(left.inputTokens, right.inputTokens),
-    outputTokens: Math.max(left.outputTokens, right.outputTokens),
-    cacheReadTokens: Math.max(left.cacheReadTokens ?? 0, right.cacheReadTokens ?? 0),
-    cacheWriteTokens: Math.max(left.cacheWriteTokens ?? 0, right.cacheWriteTokens ?? 0),
+    inputTokens: combine(left.inputTokens, right.inputTokens),
+    outputTokens: combine(left.outputTokens, right.outputTokens),
+    cacheReadTokens: combine(leftRead, rightRead),
+    cacheWriteTokens: combine(leftWrite, rightWrite),
   };
 }
 
-function isNothing({
+function isZero({
   inputTokens,
   outputTokens,
   cacheReadTokens = 0,

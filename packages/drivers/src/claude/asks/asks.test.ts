@@ -1,8 +1,8 @@
 import type { UserQuestion } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { answerElicitation } from "./elicitation.ts";
+import { elicit } from "./asks.ts";
 
-test("a form of an MCP server is asked in its name, and filled in with the answers", async () => {
+test("asks for the form of an MCP server by its name, and accepts with the answers", async () => {
   const asked: (readonly UserQuestion[])[] = [];
   const requested_schema = {
     type: "object",
@@ -15,7 +15,7 @@ test("a form of an MCP server is asked in its name, and filled in with the answe
     message: "How?",
     requested_schema,
   } as const;
-  const response = await answerElicitation(ask, async (questions) => {
+  const response = await elicit(ask, async (questions) => {
     asked.push(questions);
     return { loud: { answers: ["Yes"] }, times: { answers: ["3"] } };
   });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { type ClaudeFrame, decodeClaudeFrame } from "@flint/protocol/claude";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { streamedTextIn } from "./streamed-text.ts";
+import { decodeTextDelta } from "./connection.ts";
 
 const FIXTURES = new URL("../fixtures/", import.meta.url);
 const IDS = { session_id: "5f0c7c1e-0001", parent_tool_use_id: null, uuid: "5f0c7c1e-0002" };
@@ -41,7 +41,7 @@ describe("the short way for streamed text", () => {
     fc.assert(
       fc.property(text, (piece) => {
         const line = lineOf(piece);
-        expect(streamedTextIn(line)).toEqual(withoutIds(decoded(line)));
+        expect(decodeTextDelta(line)).toEqual(withoutIds(decoded(line)));
       }),
     );
   });
@@ -49,11 +49,11 @@ describe("the short way for streamed text", () => {
   test("is taken by everything that the real Claude streamed as its answer, and by nothing else", () => {
     const files = readdirSync(FIXTURES).filter((name) => name.endsWith(".frames.jsonl"));
     const lines = files.flatMap((name) => readFileSync(new URL(name, FIXTURES), "utf8").trim().split("\n"));
-    const streamed = lines.filter((line) => streamedTextIn(line) !== undefined);
+    const streamed = lines.filter((line) => decodeTextDelta(line) !== undefined);
     const own = lines.filter((line) => line.includes('"text_delta"') && line.includes('_id":null'));
     expect(streamed).toEqual(own);
     expect(streamed.length).toBeGreaterThan(10);
-    for (const line of streamed) expect(streamedTextIn(line)).toEqual(withoutIds(decoded(line)));
+    for (const line of streamed) expect(decodeTextDelta(line)).toEqual(withoutIds(decoded(line)));
   });
 
   test.each([
@@ -68,14 +68,14 @@ describe("the short way for streamed text", () => {
     ["with a number that is none", lineOf("a", IDS, "0")],
     ["that is very long", lineOf("a".repeat(100_000))],
   ])("is not taken by a line %s", (_what, line) => {
-    expect(streamedTextIn(line)).toBeUndefined();
+    expect(decodeTextDelta(line)).toBeUndefined();
   });
 
   test("takes no longer than the line is long", () => {
     const startedAt = performance.now();
     for (const piece of ["\\n", '"', "\\\\", '","uuid":"']) {
       for (const line of [lineOf(piece.repeat(3_000)), lineOf("a", { session_id: piece.repeat(3_000) })]) {
-        for (let round = 0; round < 20; round += 1) streamedTextIn(line.slice(0, -round));
+        for (let round = 0; round < 20; round += 1) decodeTextDelta(line.slice(0, -round));
       }
     }
     expect(performance.now() - startedAt).toBeLessThan(2_000);

@@ -1,0 +1,164 @@
+import { type FileUpdateChange, type Item, isKnownItem, type ThreadItem } from "@flint/protocol";
+import { isObject, listOf, objectOf, stringField } from "../../shared/json.ts";
+
+/** How the use of a tool is shown. */
+export type ToolKind = "command" | "file" | "mcp" | "search" | "plan" | "answer" | "other";
+
+const KINDS: ReadonlyMap<string, ToolKind> = new Map<string, ToolKind>([
+  ["Bash", "command"],
+  ["Write", "file"],
+  ["Edit", "file"],
+  ["MultiEdit", "file"],
+  ["NotebookEdit", "file"],
+  ["WebSearch", "search"],
+  ["TodoWrite", "plan"],
+  ["TaskCreate", "plan"],
+  ["TaskUpdate", "plan"],
+  ["TaskList", "plan"],
+  ["TaskGet", "plan"],
+  // Gives the answer that matches an output schema.
+  ["StructuredOutput", "answer"],
+]);
+
+/** Tools that only read files, ask the user themselves, or do nothing but what is asked about separately. */
+const READ_ONLY: ReadonlySet<string> = new Set([
+  ...["Task", "Agent", "Skill"],
+  ...["Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch"],
+  ...["AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TaskOutput", "BashOutput"],
+]);
+
+/** How the use of a tool of this name is shown. */
+export function toolKind(name: string): ToolKind {
+  return name.startsWith("mcp__") ? "mcp" : (KINDS.get(name) ?? "other");
+}
+
+/** Whether a tool changes nothing outside of Claude. An unknown tool may change anything. */
+export function isReadOnly(name: string): boolean {
+  return READ_ONLY.has(name) || isBookkeeping(name);
+}
+
+/** Whether a tool only records what Claude says or plans, so that there is nothing to approve. */
+export function isBookkeeping(name: string): boolean {
+  const kind = toolKind(name);
+  return kind === "plan" || kind === "answer";
+}
+
+/** The server and the tool in the name of an MCP tool. */
+export function mcpNames(name: string): { readonly server: string; readonly tool: string } {
+  const [, server = "", ...tool] = name.split("__");
+  return { server, tool: tool.join("__") };
+}
+
+/** The use of a tool. */
+export interface ToolCall {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly cwd: string;
+  /** What it does to the files, if that is known. */
+  readonly changes: readonly FileUpdateChange[] | undefined;
+}
+
+/** How the use of a tool ended. */
+export interface ToolResult {
+  /** What the model is given: a string or a list of blocks. */
+  readonly content: unknown;
+  readonly isError: boolean;
+  readonly isDeclined: boolean;
+  /** The tool's own result, of any shape. */
+  readonly detail: unknown;
+  /** What it did to the files, if that is known. */
+  readonly changes: readonly FileUpdateChange[] | undefined;
+}
+
+/** The item that shows the use of a tool; undefined for what is shown as a plan or as the answer of the turn. */
+export function startedItem(id: string, call: ToolCall): ThreadItem | undefined {
+  const { name, input, cwd, changes } = call;
+  const status = "inProgress";
+  switch (toolKind(name)) {
+    case "command":
+      return { type: "commandExecution", id, command: stringField(input, "command") ?? "", cwd, status };
+    case "file":
+      if (changes === undefined) return otherItem(id, call);
+      return { type: "fileChange", id, changes: [...changes], status };
+    case "mcp":
+      return { type: "mcpToolCall", id, ...mcpNames(name), arguments: { ...input }, status };
+    case "search":
+      return { type: "webSearch", id, query: stringField(input, "query") ?? "" };
+    case "plan":
+    case "answer":
+      return undefined;
+    case "other":
+      return otherItem(id, call);
+  }
+}
+
+/** The same item with its result. */
+export function finishedItem(item: ThreadItem, result: ToolResult): ThreadItem {
+  if (!isKnownItem(item)) return item;
+  switch (item.type) {
+    case "commandExecution":
+      return { ...item, status: statusOf(result), ...outputOf(result) };
+    case "fileChange": {
+      const changes = result.changes === undefined ? {} : { changes: [...result.changes] };
+      const output = result.isError && !result.isDeclined ? { output: contentText(result.content) } : {};
+      return { ...item, status: statusOf(result), ...changes, ...output };
+    }
+    case "mcpToolCall":
+      if (result.isError) return { ...item, status: "failed", error: contentText(result.content) };
+      return { ...item, status: "completed", result: { content: result.content } };
+    case "toolCall": {
+      const text = subAgentText(result.detail) ?? contentText(result.content);
+      return { ...item, status: statusOf(result), ...(result.isError ? { error: text } : { result: text }) };
+    }
+    default:
+      return item;
+  }
+}
+
+function otherItem(id: string, { name, input }: ToolCall): Item<"toolCall"> {
+  const title = stringField(input, "description");
+  const item = { type: "toolCall", id, tool: name, arguments: input, status: "inProgress" } as const;
+  return title === undefined ? item : { ...item, title };
+}
+
+/** What a sub-agent said, without what Claude adds for the model. */
+function subAgentText(detail: unknown): string | undefined {
+  const { content } = objectOf(detail);
+  return Array.isArray(content) ? contentText(content) : undefined;
+}
+
+/** The text of a tool's result. */
+function contentText(content: unknown): string {
+  if (typeof content === "string") return content;
+  return listOf(content)
+    .map((block) => stringField(block, "text") ?? "")
+    .join("\n");
+}
+
+function statusOf({ isError, isDeclined }: ToolResult): "completed" | "failed" | "declined" {
+  if (isDeclined) return "declined";
+  return isError ? "failed" : "completed";
+}
+
+type Output = Pick<Item<"commandExecution">, "aggregatedOutput" | "exitCode">;
+
+/** Claude gives the exit code of a command only in the text, and only if it is not 0. */
+function outputOf({ content, detail, isError, isDeclined }: ToolResult): Output {
+  if (isDeclined) return {};
+  const text = contentText(content);
+  if (!isError) {
+    const isBackground = stringField(detail, "backgroundTaskId") !== undefined;
+    return {
+      aggregatedOutput: isObject(detail) ? bothStreams(detail) : text,
+      ...(isBackground ? {} : { exitCode: 0 }),
+    };
+  }
+  const [line, code] = /^Exit code (\d+)\n?/.exec(text) ?? [];
+  if (line === undefined) return { aggregatedOutput: text };
+  return { aggregatedOutput: text.slice(line.length), exitCode: Number(code) };
+}
+
+function bothStreams(detail: Readonly<Record<string, unknown>>): string {
+  const written = [stringField(detail, "stdout"), stringField(detail, "stderr")];
+  return written.filter((text) => text !== undefined && text !== "").join("\n");
+}
