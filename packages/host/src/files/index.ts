@@ -7,5 +7,14 @@ export {
   pictureOf,
   readPicture,
 } from "./picture.ts";
-export { type Content, plainBytes, plainText, readPlainFile, realPlaceOf, UNREADABLE } from "./plain-file.ts";
+export {
+  type Content,
+  plainBytes,
+  plainText,
+  plainTextSync,
+  readPlainFile,
+  realPlaceOf,
+  UNREADABLE,
+  unlinkedText,
+} from "./plain-file.ts";
 export { type FileRevision, loadUnifiedDiff, type UnifiedDiff, unifiedDiff } from "./unified-diff.ts";

@@ -1,6 +1,6 @@
-import { constants } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath, statfs } from "node:fs/promises";
-import { sep } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { FileRefusal } from "./file-refusal.ts";
 
 /** Where the kernel and devices show themselves as files: environments of processes, memory, terminals. */
@@ -8,6 +8,9 @@ const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
 
 /** The same places under any other name that they are mounted at: proc, sysfs, cgroup, cgroup2, devpts, debugfs. */
 const KERNEL_FILE_SYSTEMS = new Set([0x9fa0, 0x62656572, 0x27e0eb, 0x63677270, 0x1cd1, 0x64626720]);
+
+/** Not blocking: a pipe must not hold us up, also one that takes the place of a file at the last moment. */
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** A path with all links resolved. Throws a FileRefusal if nothing is there or if it is a place of the kernel. */
 export async function realPlaceOf(path: string, shown: string = path): Promise<string> {
@@ -30,9 +33,7 @@ export async function readPlainFile(path: string, limit: number, shown: string =
   const found = await lstat(real);
   if (found.isDirectory()) throw new FileRefusal(`${shown} is a folder.`);
   if (!found.isFile()) throw new FileRefusal(`${shown} is not a plain file.`);
-  // Not blocking: a pipe that takes its place now must not hold us up.
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
-  const file = await open(real, flags);
+  const file = await open(real, READ);
   try {
     await refuseOther(file, real, shown);
     const { size } = await file.stat();
@@ -89,6 +90,41 @@ export async function plainText(path: string, limit: number): Promise<Content> {
 /** Reads a plain file of at most `limit` bytes; undefined where `readPlainFile` would reject. Never rejects. */
 export function plainBytes(path: string, limit: number): Promise<Buffer | undefined> {
   return readPlainFile(path, limit).catch(() => undefined);
+}
+
+/**
+ * Reads a plain UTF-8 file of at most `limit` bytes that is not a link itself; undefined for anything else. Never rejects.
+ * For files whose content decides something: what a link leads to can change unseen.
+ */
+export async function unlinkedText(path: string, limit: number): Promise<string | undefined> {
+  const folder = await realpath(dirname(path)).catch(() => undefined);
+  const place = folder === undefined ? undefined : join(folder, basename(path));
+  const found = place === undefined ? undefined : await lstat(place).catch(() => undefined);
+  if (place === undefined || found?.isFile() !== true) return undefined;
+  // Where it has become a link since, its real place is another one.
+  const bytes = await realpath(place).then(
+    (real) => (real === place ? plainBytes(place, limit) : undefined),
+    () => undefined,
+  );
+  return bytes?.toString("utf8");
+}
+
+/** As `plainText`, at once and with undefined for whatever cannot be read: for callers that cannot wait. */
+export function plainTextSync(path: string, limit: number): string | undefined {
+  // Expected: nothing is there, or nothing that may be read.
+  try {
+    const file = openSync(realpathSync.native(path), READ);
+    try {
+      const found = fstatSync(file);
+      if (!found.isFile() || found.size > limit) return undefined;
+      const bytes = Buffer.alloc(found.size);
+      return bytes.toString("utf8", 0, readSync(file, bytes, 0, bytes.length, 0));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
 }
 
 function isMissing(path: string): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { chmod, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -169,6 +170,23 @@ describe("links inside the store", () => {
     }
     expect((await (await reopen()).list(listQuery())).data).toEqual([]);
     expect(modesBelow(folder.join("elsewhere"))).toEqual(before);
+  });
+
+  test.each(["events.jsonl", "lock", "meta.json"])("%s that is a pipe holds nobody up", async (name) => {
+    const { folder, store, reopen } = await arrange();
+    const thread = await WrittenThread.create(store, {}, "t1");
+    thread.turn("a");
+    await thread.close();
+    await (await WrittenThread.create(store, {}, "t2")).close();
+    const path = folder.join("state/threads/t1", name);
+    await rm(path);
+    execFileSync("mkfifo", [path]);
+    await rm(folder.join("state/threads/index.jsonl"), { force: true });
+    const again = await reopen();
+    const listed = (await again.list(listQuery())).data.map(({ id }) => id);
+    expect(listed).toContain("t2");
+    if (name === "meta.json") await (await again.open("t1")).writer.close();
+    else expect(await kindOfFailure(again.open("t1"))).toBe("storageFailed");
   });
 
   test.each(["events.jsonl", "lock", "meta.json"])("%s that is a link is not followed", async (name) => {

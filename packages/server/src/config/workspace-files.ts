@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { open, readFile, realpath } from "node:fs/promises";
+import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { WorkspaceConfig, Workspaces } from "@flint/core/ports";
+import { unlinkedText } from "@flint/host/files";
 import { FlintError, type WorkspaceFile } from "@flint/protocol";
 import { replaceWhole } from "../replace-file.ts";
 import { mcpServersOf, parseMcpFile } from "./mcp-servers.ts";
@@ -87,7 +87,9 @@ export class WorkspaceFiles implements Workspaces {
 
   async #look(cwd: string): Promise<readonly Found[]> {
     const folder = await realFolder(cwd);
-    const texts = await Promise.all(KNOWN_FILES.map(({ path }) => textOf(join(folder, path))));
+    const texts = await Promise.all(
+      KNOWN_FILES.map(({ path }) => unlinkedText(join(folder, path), MAX_BYTES)),
+    );
     if (texts.every((text) => text === undefined)) return [];
     const trusted = await this.#trust.read();
     const found = KNOWN_FILES.map(async (known, place) => {
@@ -122,22 +124,6 @@ function noticeOf(cwd: string, { path, trusted, problem }: WorkspaceFile): strin
 
 function realFolder(cwd: string): Promise<string> {
   return realpath(cwd).catch(() => cwd);
-}
-
-/** The text of a regular file; undefined for anything else. Links are not followed: their target could change unseen. */
-async function textOf(path: string): Promise<string | undefined> {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const file = await open(path, flags).catch(() => undefined);
-  if (file === undefined) return undefined;
-  try {
-    const { size } = await file.stat();
-    return size > MAX_BYTES ? undefined : await file.readFile("utf8");
-  } catch {
-    // A folder, or a file that disappeared.
-    return undefined;
-  } finally {
-    await file.close();
-  }
 }
 
 /** The hashes of trusted files, in a file only its user can read. */

@@ -76,7 +76,10 @@ function coversSame({ id: _id, createdAt: _at, ...left }: Rule, right: Rule): bo
 
 function lookAt(path: string): Look | undefined {
   try {
-    const { size, mtimeMs, ino } = statSync(path);
+    const found = statSync(path);
+    // A pipe in its place would never be read to its end.
+    if (!found.isFile()) return undefined;
+    const { size, mtimeMs, ino } = found;
     return { size, modifiedAtMs: mtimeMs, inode: ino };
   } catch {
     // No file, or one that may not be looked at: no rules, everything is asked about.

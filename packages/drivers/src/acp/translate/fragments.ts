@@ -1,6 +1,5 @@
-import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import type { FileRevision, UnifiedDiff } from "@flint/host/files";
+import { type FileRevision, plainTextSync, type UnifiedDiff } from "@flint/host/files";
 
 /** Larger files are shown as the agent tells them. */
 const LARGEST = 2_000_000;
@@ -10,7 +9,7 @@ const LARGEST = 2_000_000;
  * which may be as it was or changed already. What cannot be found there exactly once is left as it was told.
  */
 export function ofWholeFiles(diff: UnifiedDiff, cwd: string): UnifiedDiff {
-  return (change) => diff(wholeChange(change, fileText(resolve(cwd, change.path))));
+  return (change) => diff(wholeChange(change, plainTextSync(resolve(cwd, change.path), LARGEST)));
 }
 
 function wholeChange(change: FileRevision, text: string | undefined): FileRevision {
@@ -25,14 +24,4 @@ function wholeChange(change: FileRevision, text: string | undefined): FileRevisi
 function isOnceIn(text: string, part: string): boolean {
   const at = text.indexOf(part);
   return part !== "" && at >= 0 && text.indexOf(part, at + 1) < 0;
-}
-
-function fileText(path: string): string | undefined {
-  // Expected: a file that is not there, may not be read, or is no text.
-  try {
-    const found = statSync(path);
-    return found.isFile() && found.size <= LARGEST ? readFileSync(path, "utf8") : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,11 +1,15 @@
-import { lstat, readdir, readFile, realpath } from "node:fs/promises";
+import { readdir, realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "@flint/core/ports";
+import { plainText } from "../../files/plain-file.ts";
 
 /** How far below a workspace repositories are looked for, in how many folders, and how long that is remembered. */
 const DEPTH = 3;
 const MOST_FOLDERS = 300;
 const REMEMBERED_MS = 10_000;
+
+/** More than a path can be long. */
+const LONGEST = 4096;
 
 /** Full of other people's packages, which are no repositories. */
 const SKIPPED: ReadonlySet<string> = new Set(["node_modules", "target", "dist", "build", "venv"]);
@@ -66,13 +70,8 @@ async function leadsFrom(git: string): Promise<string[]> {
   return shared === undefined ? [folder] : [folder, shared];
 }
 
+/** Commands can put anything there: a pipe that never ends, a link to a device. */
 async function firstLine(path: string): Promise<string | undefined> {
-  // Expected: nothing is there, or a folder, or something that is not for us to read.
-  try {
-    const { size } = await lstat(path);
-    if (size > 4096) return undefined;
-    return (await readFile(path, "utf8")).split("\n")[0];
-  } catch {
-    return undefined;
-  }
+  const text = await plainText(path, LONGEST);
+  return typeof text === "string" ? text.split("\n")[0] : undefined;
 }

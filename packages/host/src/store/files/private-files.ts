@@ -3,23 +3,32 @@ import { threadNotFound } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import type { FileSystem } from "./file-system.ts";
 
-const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } =
+  constants;
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** How a file of the store is opened; none of them follows a link. */
+/** How a file of the store is opened; none of them follows a link, or waits for who is at the other end of a pipe. */
 export const OPEN = {
-  read: O_RDONLY | O_NOFOLLOW,
+  read: O_RDONLY | O_NOFOLLOW | O_NONBLOCK,
   createNew: O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
   createLog: O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW,
-  appendLog: O_RDWR | O_APPEND | O_NOFOLLOW,
-  appendIndex: O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW,
+  appendLog: O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK,
+  appendIndex: O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK,
   folder: O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
 } as const;
 
-/** Opens a file and makes sure that only its owner can use it, whatever the umask is and whoever made it. */
-export function openPrivate(files: FileSystem, path: string, flags: number): number {
+/** Opens a plain file; throws for a pipe, a socket or a device. */
+export function openPlain(files: FileSystem, path: string, flags: number): number {
   const file = files.openSync(path, flags, FILE_MODE);
+  if (files.fstatSync(file).isFile()) return file;
+  closeRead(files, file);
+  throw new Error(`${path} is not a plain file`);
+}
+
+/** Opens a plain file and makes sure that only its owner can use it, whatever the umask is and whoever made it. */
+export function openPrivate(files: FileSystem, path: string, flags: number): number {
+  const file = openPlain(files, path, flags);
   try {
     if (isLoose(files.fstatSync(file), FILE_MODE)) files.fchmodSync(file, FILE_MODE);
     return file;

@@ -3,7 +3,7 @@ import { checkThreadId, codeOf, storageFailed, threadNotFound } from "@flint/cor
 import { FlintError } from "@flint/protocol";
 import type { FileSystem } from "../files/file-system.ts";
 import { type Lock, takeLock } from "../files/lock.ts";
-import { expectThreadFolder, OPEN, openPrivate, tightenFolder } from "../files/private-files.ts";
+import { expectThreadFolder, OPEN, openPlain, openPrivate, tightenFolder } from "../files/private-files.ts";
 import { isTemporary } from "../files/replace-file.ts";
 
 /** The folder of one thread in the store. Every path of a thread is made here, from an id that was checked. */
@@ -31,7 +31,7 @@ export class ThreadFolder {
   openLog(purpose: "read" | "append"): number {
     try {
       expectThreadFolder(this.#files, this.path, this.threadId);
-      if (purpose === "read") return this.#files.openSync(this.logPath, OPEN.read, 0);
+      if (purpose === "read") return openPlain(this.#files, this.logPath, OPEN.read);
       return openPrivate(this.#files, this.logPath, OPEN.appendLog);
     } catch (error) {
       if (codeOf(error) === "ENOENT") throw threadNotFound(this.threadId);
