@@ -40,7 +40,11 @@ async function real(): Promise<Map<string, Outcome>> {
 async function ours(): Promise<Map<string, Outcome>> {
   const { path: home } = await agentFolder();
   const workspace = await workspaceIn(home);
-  const engine = composeEngine({ root: join(home, "flint"), cwd: workspace, drivers: [scriptedDriver()] });
+  const engine = composeEngine({
+    ...{ root: join(home, "flint"), cwd: workspace, drivers: [scriptedDriver()] },
+    // Codex asks nobody about commands without a sandbox.
+    allowUnconfined: true,
+  });
   onTestFinished(() => engine.close());
   const [toServer, toClient] = [new PassThrough(), new PassThrough()];
   const frontend = codexFrontend(codexHost(join(home, "flint")));

@@ -156,7 +156,9 @@ async function checkSelectors(make: MakeDriver): Promise<void> {
     }
   }
   const config = Object.fromEntries(offered.map((option) => [option.id, otherThanNow(option)]));
-  const { ended } = await begin(under, under.prompts.text, { settings: { ...settings, config } });
+  // Some modes do not ask, which is refused to a user who wants to be asked about everything.
+  const asked = { ...settings, config, approvalPolicy: "unlessTrusted" } as const;
+  const { ended } = await begin(under, under.prompts.text, { settings: asked });
   expect(await ended, `a turn with ${JSON.stringify(config)}`).toEqual(COMPLETED);
 }
 
