@@ -52,14 +52,14 @@ needs("acpx")(
     expect((await prompt("write `x` to x.txt")).stdout).not.toContain("session/request_permission");
     expect(await readFile(`${cwd}/x.txt`, "utf8")).toBe("x\n");
 
-    const long = start(["--format", "json", "prompt", "-s", "work", "count to 100000"]);
+    const long = start(["--format", "json", "prompt", "-s", "work", "count to 1000000"]);
     await long.prints("agent_message_chunk");
     expect(await inSession("cancel")).toMatchObject({ stdout: "cancel requested\n" });
     expect((await long.ended).stdout).toContain('"stopReason":"cancelled"');
 
     const remembered = await prompt("what did I ask before?");
     expect(remembered.stdout).toContain("1. what is in this folder?");
-    expect(remembered.stdout).toContain("count to 100000");
+    expect(remembered.stdout).toContain("count to 1000000");
     expect(await run(["sessions", "list"])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining(`${sessionId}\twhat is in this folder?\t${cwd}`),
