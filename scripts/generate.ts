@@ -10,7 +10,7 @@ import { readMaterial } from "./generate/material.ts";
 
 function allFiles(): Map<string, string> {
   const files = protocolFiles(readMaterial(ROOT));
-  return files.set("docs/requirements.md", renderRequirements(collectEvidence(ROOT).citations));
+  return files.set("docs/contributing/requirements.md", renderRequirements(collectEvidence(ROOT).citations));
 }
 
 function current(path: string): string | undefined {

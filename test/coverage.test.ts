@@ -30,9 +30,9 @@ test("no test is switched off or keeps the others from running", () => {
   expect(evidence.switchedOff).toEqual([]);
 });
 
-test("docs/requirements.md shows the manifest and its tests as they are", () => {
-  const page = readFileSync(join(ROOT, "docs/requirements.md"), "utf8");
-  expect(page, "docs/requirements.md is out of date: run `npm run generate`").toBe(
+test("docs/contributing/requirements.md shows the manifest and its tests as they are", () => {
+  const page = readFileSync(join(ROOT, "docs/contributing/requirements.md"), "utf8");
+  expect(page, "docs/contributing/requirements.md is out of date: run `npm run generate`").toBe(
     renderRequirements(evidence.citations),
   );
 });

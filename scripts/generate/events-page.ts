@@ -5,18 +5,18 @@ import { flintType } from "./links.ts";
 import { anchor, code, GENERATED, nameHeading, page, table } from "./markdown.ts";
 
 const KEPT: Readonly<Record<Keeping, string>> = {
-  stored: "It is in the log before anybody is told.",
-  synced: "It is in the log, and the log is forced to the disk, before anybody is told.",
-  coalesced: `It is told at once. The pieces of one item go into the log together, at most ${LIMITS.deltaMilliseconds} ms or ${LIMITS.deltaBytes / 1024} KiB later.`,
-  live: "It is told to those who follow the thread now, and is in no log.",
+  stored: "In the log before any client receives it.",
+  synced: "In the log, and the log synced to disk, before any client receives it.",
+  coalesced: `Sent at once. The deltas of one item are stored merged, at most ${LIMITS.deltaMilliseconds} ms or ${LIMITS.deltaBytes / 1024} KiB later.`,
+  live: "Sent to current subscribers, never stored.",
 };
 
 /** Events that do not go out under their own name. */
 const ASKED: Readonly<Partial<Record<EventType, string>>> = {
   "approval/requested":
-    "On the Flint door it goes out as a [request](#requests-of-the-server). In `thread/events/list` it carries `threadId` and `approval`, an [Approval](types.md#approval).",
+    "In the Flint protocol it is sent as a [request](#requests-of-the-server). In `thread/events/list` it carries `threadId` and `approval`, an [Approval](types.md#approval).",
   "question/requested":
-    "On the Flint door it goes out as a [request](#requests-of-the-server). In `thread/events/list` it carries `threadId` and `request`, a [QuestionRequest](types.md#questionrequest).",
+    "In the Flint protocol it is sent as a [request](#requests-of-the-server). In `thread/events/list` it carries `threadId` and `request`, a [QuestionRequest](types.md#questionrequest).",
   "extension/notified": "Its own params come with `threadId` beside them.",
 };
 
@@ -27,7 +27,7 @@ export function eventsPage(document: SchemaDocument): string {
   return page([
     GENERATED,
     "# Events",
-    "What the server tells on the [Flint door](flint.md), as notifications of these names. An event of the log also carries `seq`, its place in the log of its thread, and `at`, when it happened in unix milliseconds.",
+    "Notifications of the [Flint protocol](flint.md). A stored event also carries `seq`, its position in the log of its thread, and `at`, its time in unix milliseconds.",
     table(
       ["Kept", "What that means"],
       Object.entries(KEPT).map(([kept, meaning]) => [code(kept), meaning]),

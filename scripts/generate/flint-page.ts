@@ -26,7 +26,7 @@ const UNITS = {
   pingMilliseconds: "ms",
 } as const satisfies Record<keyof typeof LIMITS, string>;
 
-/** The overview of the Flint door. `limitDocs` says what each limit is. */
+/** The overview of the Flint protocol. `limitDocs` says what each limit is. */
 export function flintPage(prose: string, limitDocs: ReadonlyMap<string, string>): string {
   return fillProse(prose, { asks: asks(), kept: kept(), limits: limits(limitDocs) });
 }

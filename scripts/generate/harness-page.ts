@@ -6,16 +6,16 @@ import { anchor, code, nameHeading, page, table } from "./markdown.ts";
 import { fillProse } from "./prose.ts";
 import { type TypeDocs, typeSection } from "./types-page.ts";
 
-/** What the page of the harness door is made of. */
+/** What the page of the harness protocol is made of. */
 export interface HarnessPageParts {
   readonly prose: string;
   readonly document: SchemaDocument;
   readonly docs: TypeDocs;
-  /** What help says about the commands of this door. */
+  /** What help says about the commands of this protocol. */
   readonly help: string;
 }
 
-/** The page of the harness door. */
+/** The page of the harness protocol. */
 export function harnessPage({ prose, document, docs, help }: HarnessPageParts): string {
   return fillProse(prose, {
     commands: ["```", help.trimEnd(), "```"].join("\n"),

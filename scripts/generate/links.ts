@@ -11,7 +11,7 @@ export function flintType(name: string): string {
   return itemPlaces.get(name) ?? `types.md#${anchor(name)}`;
 }
 
-/** Where a named type is described, seen from the page of the harness door, which describes its own. */
+/** Where a named type is described, seen from the page of the harness protocol, which describes its own. */
 export function harnessType(name: string): string {
   return name.startsWith("Harness") ? `#${anchor(name)}` : flintType(name);
 }

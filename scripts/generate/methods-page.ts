@@ -9,14 +9,14 @@ const QUEUE: Readonly<Record<Scope, string>> = {
   none: "at once, beside whatever is under way",
 };
 
-/** Every method a client can call on the Flint door. */
+/** Every method of the Flint protocol. */
 export function methodsPage(document: SchemaDocument): string {
   // The keys of a table of ours; Object.keys forgets that.
   const names = Object.keys(METHODS) as Method[];
   return page([
     GENERATED,
     "# Methods",
-    "What a client can ask on the [Flint door](flint.md). A response always comes before the events that the request causes. Any object may carry `_meta` and fields that are not listed here; both pass through.",
+    "Requests of the [Flint protocol](flint.md). A response always comes before the events the request causes. Any object may carry `_meta` and fields not listed here; both pass through.",
     table(
       ["Method", "What it does"],
       names.map((name) => [`[${code(name)}](#${anchor(name)})`, METHODS[name].doc]),

@@ -2,7 +2,7 @@ import { ERROR_KINDS, type ErrorKind, type Vocabulary } from "@flint/protocol";
 import { code, table } from "./markdown.ts";
 import { fillProse } from "./prose.ts";
 
-/** The page of a door whose words were made elsewhere: what of them Flint understands and says. */
+/** The page of a protocol defined elsewhere: which part of it Flint supports. */
 export function supportedPage(prose: string, vocabulary: Vocabulary): string {
   const { requests, notifications, serverRequests, serverNotifications, errorCodes } = vocabulary;
   return fillProse(prose, {

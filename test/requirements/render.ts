@@ -4,7 +4,7 @@ import type { Citations } from "./collect.ts";
 import { SOURCES } from "./requirement.ts";
 import { SAFETY_CASES } from "./safety.ts";
 
-/** The page docs/requirements.md: every requirement and safety case, its state and the tests that prove it. */
+/** The page docs/contributing/requirements.md: every requirement and safety case, its state and the tests that prove it. */
 export function renderRequirements(citations: Citations): string {
   const sources = Object.entries(SOURCES).map(([source, { title }]) => {
     return section(`${source}: ${title}`, requirementsOf(source), citations);
@@ -49,7 +49,7 @@ function section(title: string, rows: readonly Row[], citations: Citations): str
 }
 
 function tests(files: readonly string[]): string {
-  return files.map((file) => `[${file.replace(/^(packages|test)\//, "")}](../${file})`).join("<br>");
+  return files.map((file) => `[${file.replace(/^(packages|test)\//, "")}](../../${file})`).join("<br>");
 }
 
 function cell(text: string): string {

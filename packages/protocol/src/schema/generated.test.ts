@@ -38,7 +38,7 @@ describe("the pages", () => {
     const targets = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, target = ""]) => target);
     const broken = targets.filter((target) => {
       const [file = "", place] = target.split("#");
-      const page = file === "" ? path : join("docs/protocol", file);
+      const page = file === "" ? path : join("docs/reference/protocol", file);
       const known = files.get(page) ?? writtenByHand(page);
       return known === undefined || (place !== undefined && !headings(known).includes(place));
     });
