@@ -1,7 +1,7 @@
 import { isKnownItem, type KnownItem, type Turn } from "@flint/protocol";
 import { type Message, type ToolCall, type ToolResult, tokensInCharacters } from "../models/model.ts";
 import { harmlessText, shortenText } from "../text.ts";
-import { earlierUserMessage } from "./pictures.ts";
+import { earlierUserMessage } from "./images.ts";
 
 /** What stands for the work of a turn that was cut short, so that it is not taken up again by itself. */
 export const CUT_SHORT: Message = { role: "assistant", text: "(This was cut short.)", calls: [] };

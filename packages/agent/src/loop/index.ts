@@ -1,6 +1,6 @@
 export { builtInTools } from "../tools/built-in.ts";
 export { clientTool } from "../tools/client-tool.ts";
-export { KnownFiles } from "../tools/files/known-files.ts";
+export { KnownFiles } from "../tools/files/file-versions.ts";
 export { BackgroundCommands } from "../tools/shell/background.ts";
 export { done, type Tool, type ToolOutcome, type ToolSource } from "../tools/tool.ts";
 export { messagesOf } from "./conversation.ts";

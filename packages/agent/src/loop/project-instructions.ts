@@ -2,7 +2,7 @@ import { lstat, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readPlainFile } from "@flint/host/files";
 import { harmlessText, shortenText } from "../text.ts";
-import { pathWithin } from "../tools/files/readable-place.ts";
+import { pathWithin } from "../tools/files/readable-path.ts";
 
 /** The names of such files, the better known first; the first one that a folder has counts. */
 const NAMES = ["AGENTS.md", "CLAUDE.md"];

@@ -1,10 +1,10 @@
 import { orAborted, type Sandbox, type TurnContext, type TurnOutcome } from "@flint/core/ports";
 import { asFlintError, type TurnError, type UserInput } from "@flint/protocol";
 import { type Message, ModelFailure } from "../models/model.ts";
-import { updatePlanTool } from "../tools/plan.ts";
+import { updatePlanTool } from "../tools/user-tools.ts";
 import { CallRunner } from "./call-runner.ts";
+import { userMessage } from "./images.ts";
 import { askModel, type ModelAnswer } from "./model-step.ts";
-import { userMessage } from "./pictures.ts";
 import { type Preparation, TurnConversation } from "./turn-conversation.ts";
 import type { TurnReporter } from "./turn-reporter.ts";
 

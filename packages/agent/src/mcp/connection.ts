@@ -4,13 +4,13 @@ import { type AskUser, answerElicitation } from "@flint/core/elicitation";
 import type { Clock, McpServerConfig } from "@flint/core/ports";
 import { isRecord } from "@flint/protocol";
 import type { Client, Progress, StandardSchemaV1 } from "@modelcontextprotocol/client";
-import { Deadline } from "./deadline.ts";
 import { FailureWords, McpFailure } from "./failure.ts";
+import { Deadline } from "./idle-timeout.ts";
 import { OpenCalls } from "./open-calls.ts";
-import { type ConnectionSetup, type Library, openTransport } from "./open-transport.ts";
 import { Redaction } from "./redaction.ts";
-import type { ServerTransport } from "./server-transport.ts";
 import { ToolList } from "./tool-list.ts";
+import { type ConnectionSetup, type Library, openTransport } from "./transport/open-transport.ts";
+import type { ServerTransport } from "./transport/server-transport.ts";
 
 /** Whoever waits for a call. */
 export interface CallListener {

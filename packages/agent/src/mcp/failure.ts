@@ -1,7 +1,7 @@
 import { displayText } from "@flint/core/text";
 import type { ElicitRequestURLParams } from "@modelcontextprotocol/client";
 import type { Redaction } from "./redaction.ts";
-import { TransportEnded } from "./server-transport.ts";
+import { TransportEnded } from "./transport/server-transport.ts";
 
 const LONGEST_TEXT = 2000;
 

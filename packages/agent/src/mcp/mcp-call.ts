@@ -7,7 +7,7 @@ import { fits, mendedObject } from "./bounded-json.ts";
 import type { CallAnswer } from "./call-result.ts";
 import type { CallListener } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
-import { ProgressReport } from "./progress-report.ts";
+import { ProgressReport } from "./progress.ts";
 
 /** What is called, and how. */
 export interface CallTarget {

@@ -1,7 +1,7 @@
 import type { McpServerConfig, McpServerStatus } from "@flint/core/ports";
 import { ANSWER_MS, McpConnection } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
-import type { ConnectionSetup } from "./open-transport.ts";
+import type { ConnectionSetup } from "./transport/open-transport.ts";
 
 /** How long a server that failed is left alone; the time doubles with each failure in a row. */
 const FIRST_PAUSE_MS = 30_000;

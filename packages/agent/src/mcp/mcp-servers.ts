@@ -13,8 +13,7 @@ import { McpFailure } from "./failure.ts";
 import { McpCall } from "./mcp-call.ts";
 import { McpServer } from "./mcp-server.ts";
 import { resourceTools } from "./resource-tools.ts";
-import type { ListedTool } from "./tool-list.ts";
-import { nameTools } from "./tool-names.ts";
+import { type ListedTool, nameTools } from "./tool-list.ts";
 
 /** What the servers of a session work with. */
 export interface McpOptions {

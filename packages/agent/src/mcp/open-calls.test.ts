@@ -1,7 +1,7 @@
 import type { AskUser } from "@flint/core/elicitation";
 import { settled, TestClock } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { Deadline } from "./deadline.ts";
+import { Deadline } from "./idle-timeout.ts";
 import { OpenCalls } from "./open-calls.ts";
 
 const PARAMS = { message: "Go on?", requestedSchema: { type: "object" as const, properties: {} } };

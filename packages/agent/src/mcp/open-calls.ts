@@ -1,6 +1,6 @@
 import { type AskUser, answerElicitation } from "@flint/core/elicitation";
 import type { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
-import type { Deadline } from "./deadline.ts";
+import type { Deadline } from "./idle-timeout.ts";
 
 const MOST_QUESTIONS = 10;
 const DECLINED: ElicitResult = { action: "decline" };

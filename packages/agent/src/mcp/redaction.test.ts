@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { LastWords } from "@flint/rpc";
 import { expect, test } from "vitest";
 import { Redaction } from "./redaction.ts";
-import { KEPT_CHARACTERS, shownWords } from "./shown-words.ts";
+import { KEPT_CHARACTERS, shownWords } from "./transport/stdio-transport.ts";
 
 function stdio(env: Record<string, string>): Redaction {
   return new Redaction({ type: "stdio", name: "s", command: "c", args: [], env });

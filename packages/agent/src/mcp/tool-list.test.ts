@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ToolList } from "./tool-list.ts";
+import { nameTools, ToolList, type ToolOrigin } from "./tool-list.ts";
 
 function listOf(...raw: readonly unknown[]): ToolList {
   const list = new ToolList();
@@ -31,4 +32,47 @@ test("many large schemas fill the list before their number does", () => {
   expect(list.isFull).toBe(true);
   expect(list.tools).toHaveLength(8);
   expect(list.problem).toContain("the first 8 are used");
+});
+
+function names(...origins: readonly [string, string][]): string[] {
+  return nameTools(origins.map(([server, tool]) => ({ server, tool })));
+}
+
+test("a tool is named after its server and itself", () => {
+  expect(names(["notes", "read"], ["notes", "read-all"])).toEqual([
+    "mcp__notes__read",
+    "mcp__notes__read-all",
+  ]);
+});
+
+test("what models do not take in a name is replaced", () => {
+  expect(names(["My Notes!", "read.file"], ["_", "ö"])).toEqual([
+    "mcp__My_Notes__read_file",
+    "mcp__server___",
+  ]);
+});
+
+test("of two that would be the same the exact one keeps its name, whatever their order", () => {
+  const [exact, dotted] = names(["notes", "read_file"], ["notes", "read.file"]);
+  expect(exact).toBe("mcp__notes__read_file");
+  expect(dotted).toMatch(/^mcp__notes__read_file_[0-9a-f]{8}$/);
+  expect(names(["notes", "read.file"], ["notes", "read_file"])).toEqual([dotted, exact]);
+});
+
+test("no server can take the name of another's tool", () => {
+  expect(new Set(names(["a", "b__c"], ["a__b", "c"], ["a_", "_c"], ["a", "__c"])).size).toBe(4);
+});
+
+test("whatever servers call their tools, every name is taken by models and is there once", () => {
+  const part = fc.oneof(fc.string({ maxLength: 90 }), fc.stringMatching(/^[ab_.]{0,5}$/));
+  const origin: fc.Arbitrary<ToolOrigin> = fc.record({ server: part, tool: part });
+  const origins = fc.uniqueArray(origin, { selector: ({ server, tool }) => JSON.stringify([server, tool]) });
+  fc.assert(
+    fc.property(origins, (all) => {
+      const given = nameTools(all);
+      expect(given.every((name) => /^[A-Za-z0-9_-]{1,64}$/.test(name))).toBe(true);
+      expect(new Set(given).size).toBe(all.length);
+      expect(nameTools(all.toReversed())).toEqual(given.toReversed());
+    }),
+  );
 });

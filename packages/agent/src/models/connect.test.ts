@@ -1,8 +1,8 @@
 import { TestClock } from "@flint/testkit";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Limits } from "./ai-sdk.ts";
+import type { Limits } from "./ai-sdk/ai-sdk-model.ts";
 import { type Answer, begin, breakOff, flood, refuse, SILENCE, stream } from "./testing/fake-endpoint.ts";
-import { asking, bodyOf, HELLO, KEY, ModelScene, said } from "./testing/model-scene.ts";
+import { asking, bodyOf, HELLO, KEY, ModelScene, said } from "./testing/model-fixture.ts";
 import { CHAT, MESSAGES, RESPONSES, type WireShape } from "./testing/wire-shapes.ts";
 
 const NAMES = { compatible: "local-model", openai: "gpt-6.1-sol", anthropic: "claude-opus-5-5" } as const;

@@ -1,9 +1,9 @@
 import type { Clock } from "@flint/core/ports";
+import { AiSdkModel, LIMITS, type Limits } from "./ai-sdk/ai-sdk-model.ts";
 import { callOptions } from "./ai-sdk/call-options.ts";
+import type { Wire } from "./ai-sdk/http-connection.ts";
 import type { LanguageModel } from "./ai-sdk/language-model.ts";
-import type { RetryPolicy } from "./ai-sdk/retry.ts";
-import type { Wire } from "./ai-sdk/wire.ts";
-import { AiSdkModel, LIMITS, type Limits } from "./ai-sdk.ts";
+import type { RetryPolicy } from "./ai-sdk/problem.ts";
 import type { ModelFacts } from "./model-facts.ts";
 import type { ProvidedModel, Provider } from "./providers.ts";
 

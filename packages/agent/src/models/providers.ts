@@ -1,6 +1,6 @@
 import { FlintError } from "@flint/protocol";
 import type { Endpoint, ModelAccess, NamedEndpoint } from "../options.ts";
-import { shownAddress } from "./ai-sdk/shown-address.ts";
+import { shownAddress } from "./ai-sdk/clean-text.ts";
 import type { ProviderKind } from "./model-facts.ts";
 
 /** The model that is always there. */

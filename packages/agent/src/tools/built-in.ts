@@ -1,18 +1,17 @@
 import type { WebAccess } from "../options.ts";
-import { ASK_USER } from "./ask-user.ts";
 import { applyPatchTool } from "./files/apply-patch.ts";
 import { editFileTool } from "./files/edit-file.ts";
-import type { KnownFiles } from "./files/known-files.ts";
+import type { KnownFiles } from "./files/file-versions.ts";
 import { readFileTool } from "./files/read-file.ts";
 import { writeFileTool } from "./files/write-file.ts";
-import { FIND_FILES, LIST_FILES } from "./search/look-around.ts";
+import { FIND_FILES, LIST_FILES } from "./search/list-files.ts";
 import { SEARCH_TEXT } from "./search/search-text.ts";
 import type { BackgroundCommands } from "./shell/background.ts";
 import { shellOutputTool, shellStopTool } from "./shell/background-tools.ts";
 import { shellTool } from "./shell/shell.ts";
 import type { Tool } from "./tool.ts";
-import { fetchUrlTool } from "./web/fetch-url.ts";
-import { searchWebTool } from "./web/search-web.ts";
+import { ASK_USER } from "./user-tools.ts";
+import { fetchUrlTool, searchWebTool } from "./web/web-tools.ts";
 
 /** What the tools of one session share. */
 export interface SharedState {

@@ -1,6 +1,6 @@
 import { type ClientTool, type ToolCallResult, toolNameOf } from "@flint/protocol";
-import { shownCall } from "./shown-call.ts";
 import { done, failed, type Tool } from "./tool.ts";
+import { shownCall } from "./tool-call-item.ts";
 
 /** A tool that a client offers: it is run there, and what it gives is told to the model. */
 export function clientTool(offered: ClientTool): Tool {

@@ -6,7 +6,7 @@ export {
   type Picture,
   pictureOf,
   readPicture,
-} from "./picture.ts";
+} from "./image.ts";
 export {
   type Content,
   plainBytes,

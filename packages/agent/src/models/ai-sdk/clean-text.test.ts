@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { CleanStream, cleanJson, cleanText } from "./clean-text.ts";
+import { CleanStream, cleanJson, cleanText, redact } from "./clean-text.ts";
 
 test("half characters and NUL are replaced, everything else stays", () => {
   expect(cleanText("a\ud83d b\udc00 c\0 d\ud83d\ude00 \u001b[31m")).toBe(
@@ -28,5 +28,24 @@ test("however a text is cut, its pieces come out like the whole", () => {
       }
       expect(out + stream.push(rest) + stream.end()).toBe(cleanText(text));
     }),
+  );
+});
+
+test("a given key is never shown, and neither is what looks like one", () => {
+  const texts = [
+    "Incorrect key: my-own-secret.",
+    "Incorrect API key provided: sk-proj-abc***********xyz.",
+    "x-api-key sk-ant-api03-AAAAAAAAAAAA",
+    "Authorization: Bearer abcdefghijklmnop",
+    "key AIzaSyA1234567890abcdefghijkl",
+    "gsk_1234567890abcdef",
+  ];
+  for (const text of texts) {
+    const shown = redact(text, ["my-own-secret"]);
+    expect(shown).toContain("[key]");
+    expect(shown).not.toMatch(/my-own-secret|abc\*|AAAA|abcdefghijklmnop|AIza|gsk_/);
+  }
+  expect(redact("The task-force asks for a risk-assessment.", ["", "a"])).toBe(
+    "The task-force asks for a risk-assessment.",
   );
 });

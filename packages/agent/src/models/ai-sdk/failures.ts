@@ -1,10 +1,7 @@
 import type { TurnError, TurnErrorInfo } from "@flint/protocol";
-import { cleanText } from "./clean-text.ts";
-import type { Problem } from "./problem.ts";
-import { redact } from "./redact.ts";
-import { askedWait } from "./retry.ts";
-import { type Said, saidBy, saidIn } from "./said.ts";
-import { shownAddress } from "./shown-address.ts";
+import { cleanText, redact, shownAddress } from "./clean-text.ts";
+import { type Said, saidBy, saidIn } from "./error-body.ts";
+import { askedWait, type Problem } from "./problem.ts";
 
 /** Whom a request goes to, in the words that people are told. */
 export interface EndpointName {

@@ -1,7 +1,7 @@
 import type { Message, ToolCall } from "../model.ts";
 import { cleanRecord, cleanText } from "./clean-text.ts";
-import { keptContent } from "./keepsake.ts";
 import type { AssistantPart, Prompt, PromptMessage, ToolPart } from "./language-model.ts";
+import { keptContent } from "./provider-metadata.ts";
 
 const NO_RESULT = "No result: the work was cut short before this was done.";
 

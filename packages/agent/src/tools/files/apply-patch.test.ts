@@ -12,7 +12,7 @@ import { expect, test } from "vitest";
 import { callTool } from "../../testing/call-tool.ts";
 import type { TurnWishes } from "../../testing/recorded-turn.ts";
 import { applyPatchTool } from "./apply-patch.ts";
-import { KnownFiles } from "./known-files.ts";
+import { KnownFiles } from "./file-versions.ts";
 
 const apply = (folder: TemporaryFolder, patch: string, wishes: TurnWishes = {}, known = new KnownFiles()) =>
   callTool(applyPatchTool(known), { patch }, folder, wishes);

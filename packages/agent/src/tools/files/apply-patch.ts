@@ -1,11 +1,10 @@
 import { FileRefusal, reasonOf } from "@flint/host/files";
 import type { StructuredPatch } from "diff";
-import { defineTool } from "../define-tool.ts";
 import { text } from "../input.ts";
-import type { Tool, ToolContext } from "../tool.ts";
+import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { ChangeSet, type PlannedChange, showRefusal } from "./change-set.ts";
-import type { KnownFiles } from "./known-files.ts";
-import { inStyle, plainText, styleOf } from "./text-style.ts";
+import type { KnownFiles } from "./file-versions.ts";
+import { inStyle, plainText, styleOf } from "./line-endings.ts";
 import { WorkspaceFile } from "./workspace-file.ts";
 
 const NOWHERE = "/dev/null";

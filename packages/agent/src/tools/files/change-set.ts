@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { reasonOf, unifiedDiff } from "@flint/host/files";
 import type { FileUpdateChange, Item } from "@flint/protocol";
 import { declined, done, failed, INTERRUPTED, type ToolContext, type ToolOutcome } from "../tool.ts";
-import type { KnownFiles } from "./known-files.ts";
+import type { KnownFiles } from "./file-versions.ts";
 import type { FileContent, WorkspaceFile } from "./workspace-file.ts";
 
 type FileItem = Item<"fileChange">;

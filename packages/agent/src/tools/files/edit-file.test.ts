@@ -3,7 +3,7 @@ import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { callTool } from "../../testing/call-tool.ts";
 import { editFileTool } from "./edit-file.ts";
-import { KnownFiles } from "./known-files.ts";
+import { KnownFiles } from "./file-versions.ts";
 import { readFileTool } from "./read-file.ts";
 
 const EDIT_FILE = editFileTool(new KnownFiles());

@@ -1,10 +1,9 @@
 import { FileRefusal, reasonOf } from "@flint/host/files";
-import { defineTool } from "../define-tool.ts";
 import { flag, optional, text } from "../input.ts";
-import type { Tool } from "../tool.ts";
+import { defineTool, type Tool } from "../tool.ts";
 import { ChangeSet, showRefusal } from "./change-set.ts";
-import type { KnownFiles } from "./known-files.ts";
-import { styleOf, withLineEnds } from "./text-style.ts";
+import type { KnownFiles } from "./file-versions.ts";
+import { styleOf, withLineEnds } from "./line-endings.ts";
 import { WorkspaceFile } from "./workspace-file.ts";
 
 /** Replaces a passage of a file; the user sees the exact difference first. */

@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { needs, temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { callTool } from "../../testing/call-tool.ts";
-import { KnownFiles } from "./known-files.ts";
+import { KnownFiles } from "./file-versions.ts";
 import { readFileTool } from "./read-file.ts";
 
 const READ_FILE = readFileTool(new KnownFiles());

@@ -1,11 +1,10 @@
 import { FileRefusal, readPlainFile } from "@flint/host/files";
 import { LIMITS } from "@flint/protocol";
-import { defineTool } from "../define-tool.ts";
 import { integer, optional, text } from "../input.ts";
-import { shownCall } from "../shown-call.ts";
-import { done, type Tool } from "../tool.ts";
-import type { KnownFiles } from "./known-files.ts";
-import { locateReadable } from "./readable-place.ts";
+import { defineTool, done, type Tool } from "../tool.ts";
+import { shownCall } from "../tool-call-item.ts";
+import type { KnownFiles } from "./file-versions.ts";
+import { locateReadable } from "./readable-path.ts";
 
 /** How many lines are given if the model does not say. */
 const LINES = 2000;

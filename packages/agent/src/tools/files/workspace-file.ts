@@ -3,9 +3,9 @@ import { type FileHandle, lstat, open, realpath, unlink } from "node:fs/promises
 import { basename, dirname, join, resolve } from "node:path";
 import { FileRefusal, systemRefusal } from "@flint/host/files";
 import type { ThreadSettings } from "@flint/protocol";
-import { FolderChain, removeFolders } from "./folder-chain.ts";
+import { FolderChain, removeFolders } from "./open-folder.ts";
 import { refuseProtected } from "./protected-names.ts";
-import { pathWithin } from "./readable-place.ts";
+import { pathWithin } from "./readable-path.ts";
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const WRITE = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;

@@ -14,7 +14,7 @@ import type { Decision, FileUpdateChange, SandboxPolicy } from "@flint/protocol"
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { callTool } from "../../testing/call-tool.ts";
-import { KnownFiles } from "./known-files.ts";
+import { KnownFiles } from "./file-versions.ts";
 import { writeFileTool } from "./write-file.ts";
 
 interface Wishes {

@@ -1,12 +1,11 @@
 import { lstat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { reasonOf } from "@flint/host/files";
-import { defineTool } from "../define-tool.ts";
 import { text } from "../input.ts";
-import { done, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
+import { defineTool, done, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
 import { ChangeSet, showRefusal } from "./change-set.ts";
-import type { KnownFiles } from "./known-files.ts";
-import { inStyle, styleOf } from "./text-style.ts";
+import type { KnownFiles } from "./file-versions.ts";
+import { inStyle, styleOf } from "./line-endings.ts";
 import { WorkspaceFile } from "./workspace-file.ts";
 
 /** Gives a file of the workspace a new text; the user sees the exact difference first. */

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readPlainFile } from "@flint/host/files";
 import { IgnoreRules } from "@flint/host/globs";
-import { pathWithin } from "../files/readable-place.ts";
+import { pathWithin } from "../files/readable-path.ts";
 
 /** Something that lies in the folder that is walked. */
 export interface Entry {

@@ -2,7 +2,7 @@ import { relative } from "node:path";
 import type { LaunchResult } from "@flint/core/ports";
 import { FileRefusal } from "@flint/host/files";
 import type { ToolContext } from "../tool.ts";
-import { type Search, SearchHits } from "./search-hits.ts";
+import { type Search, SearchHits } from "./search-results.ts";
 
 const TIMEOUT_MS = 20_000;
 

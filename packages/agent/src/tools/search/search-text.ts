@@ -1,9 +1,8 @@
-import { defineTool } from "../define-tool.ts";
-import { locateReadable, pathWithin } from "../files/readable-place.ts";
+import { locateReadable, pathWithin } from "../files/readable-path.ts";
 import { flag, optional, text } from "../input.ts";
-import { shownCall } from "../shown-call.ts";
-import { done, INTERRUPTED, type Tool } from "../tool.ts";
-import { placeWords, workspaceOf } from "./look-around.ts";
+import { defineTool, done, INTERRUPTED, type Tool } from "../tool.ts";
+import { shownCall } from "../tool-call-item.ts";
+import { placeWords, workspaceOf } from "./list-files.ts";
 import { searchWithRipgrep } from "./ripgrep.ts";
 
 /** Finds lines in files by a regular expression: with ripgrep where it is there, else by itself. */
@@ -33,7 +32,7 @@ export const SEARCH_TEXT: Tool = defineTool({
         if (context.signal.aborted) return INTERRUPTED;
         if (hits !== undefined) return done(hits.text);
         // Loaded only where ripgrep is missing.
-        const { searchOurselves } = await import("./own-search.ts");
+        const { searchOurselves } = await import("./builtin-search.ts");
         return done((await searchOurselves(...place)).text);
       },
     ),

@@ -1,8 +1,7 @@
 import type { LaunchResult } from "@flint/core/ports";
-import { defineTool } from "../define-tool.ts";
 import { integer, optional, text } from "../input.ts";
-import { shownCall } from "../shown-call.ts";
-import { done, failed, type Tool } from "../tool.ts";
+import { defineTool, done, failed, type Tool } from "../tool.ts";
+import { shownCall } from "../tool-call-item.ts";
 import type { BackgroundCommand, BackgroundCommands } from "./background.ts";
 
 const processId = text("The number that shell gave.", { maxLength: 20 });

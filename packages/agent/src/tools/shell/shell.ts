@@ -1,9 +1,16 @@
 import type { ActionGuarantees, LaunchResult, LaunchSpec } from "@flint/core/ports";
 import { BoundedOutput } from "@flint/core/text";
 import { asFlintError, type FlintError, type Item, type SandboxPolicy } from "@flint/protocol";
-import { defineTool } from "../define-tool.ts";
 import { flag, integer, optional, text } from "../input.ts";
-import { declined, failed, INTERRUPTED, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
+import {
+  declined,
+  defineTool,
+  failed,
+  INTERRUPTED,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+} from "../tool.ts";
 import { type BackgroundCommand, type BackgroundCommands, MOST_COMMANDS } from "./background.ts";
 import { isReviewCommand } from "./review-commands.ts";
 

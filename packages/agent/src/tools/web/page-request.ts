@@ -2,7 +2,7 @@ import { lookup as resolveName } from "node:dns";
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import type { AddressRule } from "./addresses.ts";
+import type { AddressRule } from "./public-address.ts";
 
 const MILLISECONDS = 20_000;
 const BYTES = 2 * 1024 * 1024;

@@ -5,7 +5,7 @@ import { Glob } from "@flint/host/globs";
 import type { ToolContext } from "../tool.ts";
 import { FolderWalk } from "./folder-walk.ts";
 import { LineMatcher } from "./line-matcher.ts";
-import { type Search, SearchHits } from "./search-hits.ts";
+import { type Search, SearchHits } from "./search-results.ts";
 
 const FILE_BYTES = 2 * 1024 * 1024;
 const ALL_BYTES = 200 * 1024 * 1024;

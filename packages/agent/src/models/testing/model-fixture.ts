@@ -1,5 +1,5 @@
 import type { Clock } from "@flint/core/ports";
-import type { Limits } from "../ai-sdk.ts";
+import type { Limits } from "../ai-sdk/ai-sdk-model.ts";
 import { connectModel } from "../connect.ts";
 import { type Message, type Model, ModelFailure, type ModelPart, type ModelRequest } from "../model.ts";
 import { factsOf } from "../model-facts.ts";

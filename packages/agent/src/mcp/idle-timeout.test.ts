@@ -1,6 +1,6 @@
 import { TestClock } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { Deadline } from "./deadline.ts";
+import { Deadline } from "./idle-timeout.ts";
 
 function start(clock: TestClock): { readonly deadline: Deadline; readonly expired: () => number } {
   let count = 0;

@@ -1,9 +1,9 @@
 import { TestClock } from "@flint/testkit";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Message, ModelPart } from "./model.ts";
-import { type Answer, FakeEndpoint, refuse, stream } from "./testing/fake-endpoint.ts";
-import { asking, bodyOf, HELLO, ModelScene, said } from "./testing/model-scene.ts";
-import { CHAT, MESSAGES, RESPONSES, type WireShape } from "./testing/wire-shapes.ts";
+import type { Message, ModelPart } from "../model.ts";
+import { type Answer, FakeEndpoint, refuse, stream } from "../testing/fake-endpoint.ts";
+import { asking, bodyOf, HELLO, ModelScene, said } from "../testing/model-fixture.ts";
+import { CHAT, MESSAGES, RESPONSES, type WireShape } from "../testing/wire-shapes.ts";
 
 const open: ModelScene[] = [];
 afterEach(async () => {

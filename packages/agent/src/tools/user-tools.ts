@@ -1,7 +1,14 @@
-import type { Answers, Item, UserQuestion } from "@flint/protocol";
-import { defineTool } from "./define-tool.ts";
-import { flag, list, object, optional, text } from "./input.ts";
-import { failed, INTERRUPTED, type Tool, type ToolContext, type ToolOutcome } from "./tool.ts";
+import type { Answers, Item, PlanEntry, UserQuestion } from "@flint/protocol";
+import { choice, flag, list, object, optional, text } from "./input.ts";
+import {
+  defineTool,
+  done,
+  failed,
+  INTERRUPTED,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+} from "./tool.ts";
 
 const OPTION = object({ label: text("What can be chosen."), description: optional(text("What it means.")) });
 
@@ -58,4 +65,32 @@ function answerText(questions: readonly UserQuestion[], answers: Answers): strin
       .flatMap((answer) => answer.answers)
       .join("\n");
   return given.map(([id, answer]) => `${id}: ${answer}`).join("\n");
+}
+
+/** Shows a plan: the id is for its item, the entries are the whole plan as it is now. */
+export type ShowPlan = (itemId: string, explanation: string, entries: readonly PlanEntry[]) => void;
+
+const STEP = object({
+  step: text("What is done, in a few words.", { maxLength: 1000 }),
+  status: choice("How it stands.", ["pending", "inProgress", "completed", "failed"]),
+});
+
+/** Shows the user what the agent is going to do and how far it is. */
+export function updatePlanTool(show: ShowPlan): Tool {
+  return defineTool({
+    name: "update_plan",
+    description:
+      "Shows the user your plan for work of several steps. Give the whole plan each time, as it is now.",
+    readOnly: false,
+    input: {
+      explanation: optional(
+        text("Why the plan is so, or what changed.", { maxLength: 5000, mayBeEmpty: true }),
+      ),
+      plan: list("All steps in order.", STEP, 100),
+    },
+    async run({ explanation, plan }, { itemId }) {
+      show(itemId, explanation ?? "", plan);
+      return done("The plan is shown.");
+    },
+  });
 }

@@ -5,12 +5,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { callTool } from "../../testing/call-tool.ts";
 import { RecordedTurn, settingsIn, type TurnWishes } from "../../testing/recorded-turn.ts";
 import { builtInTools } from "../built-in.ts";
-import { KnownFiles } from "../files/known-files.ts";
+import { KnownFiles } from "../files/file-versions.ts";
 import { BackgroundCommands } from "../shell/background.ts";
-import { isPublicAddress } from "./addresses.ts";
-import { fetchUrlTool } from "./fetch-url.ts";
-import { readableText } from "./readable-text.ts";
-import { searchWebTool } from "./search-web.ts";
+import { readableText } from "./html-text.ts";
+import { isPublicAddress } from "./public-address.ts";
+import { fetchUrlTool, searchWebTool } from "./web-tools.ts";
 
 const LOCAL = (address: string): boolean => address === "127.0.0.1" || address === "::ffff:127.0.0.1";
 

@@ -1,5 +1,5 @@
 import type { Clock, McpServerConfig, Sandbox } from "@flint/core/ports";
-import { Redaction } from "./redaction.ts";
+import { Redaction } from "../redaction.ts";
 import type { ServerTransport } from "./server-transport.ts";
 
 /** The library, which is loaded when the first server is connected to. */

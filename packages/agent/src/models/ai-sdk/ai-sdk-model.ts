@@ -1,16 +1,15 @@
 import type { Clock } from "@flint/core/ports";
 import type { TurnError } from "@flint/protocol";
-import { toolNamed } from "./ai-sdk/call-options.ts";
-import { type EndpointName, type Failure, failureOf } from "./ai-sdk/failures.ts";
-import type { CallOptions, LanguageModel } from "./ai-sdk/language-model.ts";
-import { type Problem, ProblemError } from "./ai-sdk/problem.ts";
-import { RETRY_POLICY, type RetryPolicy, waitBefore } from "./ai-sdk/retry.ts";
-import { saidIn } from "./ai-sdk/said.ts";
-import { type StepLimits, StepReader } from "./ai-sdk/step-reader.ts";
-import { Wire, type WireLimits } from "./ai-sdk/wire.ts";
-import { pause } from "./clock.ts";
-import { type Model, ModelFailure, type ModelPart, type ModelRequest } from "./model.ts";
-import { costOf } from "./prices.ts";
+import { pause } from "../clock.ts";
+import { type Model, ModelFailure, type ModelPart, type ModelRequest } from "../model.ts";
+import { costOf } from "../prices.ts";
+import { toolNamed } from "./call-options.ts";
+import { saidIn } from "./error-body.ts";
+import { type EndpointName, type Failure, failureOf } from "./failures.ts";
+import { Wire, type WireLimits } from "./http-connection.ts";
+import type { CallOptions, LanguageModel } from "./language-model.ts";
+import { type Problem, ProblemError, RETRY_POLICY, type RetryPolicy, waitBefore } from "./problem.ts";
+import { type StepLimits, StepReader } from "./response-reader.ts";
 
 /** What is taken of one step at most. */
 export type Limits = WireLimits & StepLimits;

@@ -1,7 +1,7 @@
 import { TestClock } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { pause } from "../clock.ts";
-import { askedWait, RETRY_POLICY, waitBefore } from "./retry.ts";
+import { askedWait, RETRY_POLICY, waitBefore } from "./problem.ts";
 
 const NOW = Date.UTC(2030, 0, 1);
 

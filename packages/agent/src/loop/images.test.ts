@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { earlierUserMessage, userMessage } from "./pictures.ts";
+import { earlierUserMessage, userMessage } from "./images.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a0000", "hex");
 const PICTURE = { mediaType: "image/png", base64: PNG.toString("base64") };

@@ -2,11 +2,10 @@ import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { FileRefusal } from "@flint/host/files";
 import { Glob } from "@flint/host/globs";
-import { defineTool } from "../define-tool.ts";
-import { locateReadable, type ReadablePlace } from "../files/readable-place.ts";
+import { locateReadable, type ReadablePlace } from "../files/readable-path.ts";
 import { integer, optional, text } from "../input.ts";
-import { shownCall } from "../shown-call.ts";
-import { done, type Tool, type ToolContext } from "../tool.ts";
+import { defineTool, done, type Tool, type ToolContext } from "../tool.ts";
+import { shownCall } from "../tool-call-item.ts";
 import { FolderWalk } from "./folder-walk.ts";
 
 /** How many names are told. */

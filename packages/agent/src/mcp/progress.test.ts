@@ -1,6 +1,6 @@
 import { TestClock } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { ProgressReport } from "./progress-report.ts";
+import { ProgressReport } from "./progress.ts";
 
 test("each step is told once, with how far it is", () => {
   const told: string[] = [];

@@ -1,12 +1,12 @@
 import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { RunningProcess } from "@flint/core/ports";
+import { displayText } from "@flint/core/text";
 import { isRecord, LIMITS } from "@flint/protocol";
 import { decode, type Incoming, LastWords, LineReader } from "@flint/rpc";
 import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/client";
-import type { Redaction } from "./redaction.ts";
+import type { Redaction } from "../redaction.ts";
 import { Inbox, type ServerTransport, TransportEnded } from "./server-transport.ts";
-import { KEPT_CHARACTERS, shownWords } from "./shown-words.ts";
 
 /** Talks to a server over the standard streams of its process, one JSON message a line. */
 export class StdioTransport implements ServerTransport {
@@ -137,4 +137,16 @@ function paramsOf(params: unknown): { readonly params?: Record<string, unknown> 
 
 function isRequestId(id: unknown): id is RequestId {
   return typeof id === "string" || Number.isSafeInteger(id);
+}
+
+/** Much more is kept than is shown, so that a secret which the keeping cut in two is not in what is shown. */
+export const KEPT_CHARACTERS = 64 * 1024;
+const SHOWN_LINES = 8;
+const SHOWN_CHARACTERS = 1000;
+
+/** The last lines of what a server wrote to its error output, for people, without secrets. */
+export function shownWords(text: string, redaction: Redaction): string {
+  const lines = redaction.apply(text).split("\n");
+  const shown = lines.filter((line) => line.trim() !== "").slice(-SHOWN_LINES);
+  return displayText(shown.join("\n").slice(-SHOWN_CHARACTERS), SHOWN_CHARACTERS);
 }

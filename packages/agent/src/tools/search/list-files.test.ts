@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { type TemporaryFolder, temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { callTool } from "../../testing/call-tool.ts";
-import { FIND_FILES, LIST_FILES } from "./look-around.ts";
+import { FIND_FILES, LIST_FILES } from "./list-files.ts";
 
 async function project(files: Readonly<Record<string, string>>): Promise<TemporaryFolder> {
   const folder = await temporaryFolder();

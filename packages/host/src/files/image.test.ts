@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { embeddedPicture, PICTURE_BYTES, readPicture } from "./picture.ts";
+import { embeddedPicture, PICTURE_BYTES, readPicture } from "./image.ts";
 
 const PNG = Buffer.from("\x89PNG\r\n\x1a\n0000", "latin1");
 
