@@ -237,7 +237,7 @@ describe("what is asked at the Codex door", () => {
         content: [
           { type: "text", text: "lit" },
           { type: "image", url: "https://host.example/a.png" },
-          { type: "text", text: "The tool gave something that cannot be shown: inputAudio." },
+          { type: "text", text: "The tool returned something that cannot be shown: inputAudio." },
         ],
       },
     ]);
