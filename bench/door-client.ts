@@ -1,13 +1,13 @@
 import type { WebSocket } from "ws";
-import type { FrontendName } from "../packages/server/src/frontends.ts";
-import { webSocketLibrary } from "../packages/server/src/listeners/ws-library.ts";
 import {
   type Call,
-  DOOR_WORDS,
-  type DoorWords,
+  CLIENT_SCRIPTS,
+  type ClientScript,
   type Fields,
   fields,
-} from "../test/e2e/many-clients-words.ts";
+} from "../packages/frontends/src/testing/client-scripts.ts";
+import type { FrontendName } from "../packages/server/src/frontends.ts";
+import { webSocketLibrary } from "../packages/server/src/listeners/ws-library.ts";
 
 /** Something that is waited for: the first message that fits. */
 interface Waiter {
@@ -21,12 +21,12 @@ const PIECE_MARKS = ["/delta", "item.delta", "agent_message_chunk"];
 
 /** A client of any door over a WebSocket, which takes streamed text without a look at it. */
 export class DoorClient {
-  readonly words: DoorWords;
+  readonly words: ClientScript;
   readonly #webSocket: WebSocket;
   readonly #waiters = new Set<Waiter>();
   #id = 0;
 
-  private constructor(webSocket: WebSocket, words: DoorWords) {
+  private constructor(webSocket: WebSocket, words: ClientScript) {
     this.#webSocket = webSocket;
     this.words = words;
     webSocket.on("message", (data) => this.#onMessage(String(data)));
@@ -43,8 +43,8 @@ export class DoorClient {
       webSocket.once("open", resolve);
       webSocket.once("error", reject);
     });
-    const client = new DoorClient(webSocket, DOOR_WORDS[door]);
-    await client.ask(client.words.hello);
+    const client = new DoorClient(webSocket, CLIENT_SCRIPTS[door]);
+    await client.ask(client.words.initialize);
     return client;
   }
 

@@ -34,7 +34,7 @@ async function answerInTurns(clients: readonly DoorClient[], count: number): Pro
   const [first] = clients;
   if (first === undefined) throw new Error("There is no door.");
   const cwd = process.cwd();
-  const threadId = String(first.words.idOf(await first.ask(first.words.begin(cwd))));
+  const threadId = String(first.words.threadIdOf(await first.ask(first.words.startThread(cwd))));
   for (const client of clients) if (client !== first) await client.ask(client.words.attach(threadId, cwd));
   let asked = questions(clients);
   first.send(first.words.prompt(threadId, String(count)));
@@ -52,7 +52,7 @@ async function answerInTurns(clients: readonly DoorClient[], count: number): Pro
 type Message = Awaited<ReturnType<DoorClient["next"]>>;
 
 function questions(clients: readonly DoorClient[]): Promise<Message[]> {
-  return Promise.all(clients.map((client) => client.next((message) => client.words.isQuestion(message))));
+  return Promise.all(clients.map((client) => client.next((message) => client.words.isApproval(message))));
 }
 
 async function answerOne(

@@ -64,7 +64,7 @@ export const doorMemory: Figure = {
 const TURNS = 5;
 
 async function begin(client: DoorClient): Promise<string> {
-  return String(client.words.idOf(await client.ask(client.words.begin(process.cwd()))));
+  return String(client.words.threadIdOf(await client.ask(client.words.startThread(process.cwd()))));
 }
 
 async function streamTurn(reader: DoorClient, threadId: string, order: Order): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Receiver, Transport } from "@flint/rpc";
-import type { Call, DoorWords, Fields } from "../../test/e2e/many-clients-words.ts";
+import type { Call, ClientScript, Fields } from "../../packages/frontends/src/testing/client-scripts.ts";
 
 /** A client inside the process of the server that takes what it is sent at no cost: only answers are looked into. */
 export class DrainingClient implements Transport {
@@ -13,7 +13,7 @@ export class DrainingClient implements Transport {
   #onAnswer: ((answer: Fields) => void) | undefined;
   #id = 0;
 
-  constructor({ turnEnd }: Pick<DoorWords, "turnEnd">) {
+  constructor({ turnEnd }: Pick<ClientScript, "turnEnd">) {
     this.#turnEnd = turnEnd;
     this.turnEnded = new Promise((resolve) => {
       this.#onTurnEnd = resolve;

@@ -9,10 +9,10 @@ import { composeEngine } from "@flint/server";
 import { scriptedDriver, TestClock, temporaryFolder, WireError } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import * as z from "zod/mini";
+import { type Fields, fields } from "../../packages/frontends/src/testing/client-scripts.ts";
 import type { FrontendName } from "../../packages/server/src/frontends.ts";
 import { OpenServer } from "../../packages/server/src/listeners/testing/open-server.ts";
 import { Person } from "./many-clients.ts";
-import { type Fields, fields } from "./many-clients-words.ts";
 
 const VOCABULARIES: readonly (readonly [FrontendName, Vocabulary])[] = [
   ["flint", flintFrontend().vocabulary],

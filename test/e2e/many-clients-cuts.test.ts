@@ -1,9 +1,9 @@
 import { Gate, type Script } from "@flint/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Fields } from "../../packages/frontends/src/testing/client-scripts.ts";
 import { openHouse, type Person } from "./many-clients.ts";
 import { socketLine, ThreadFollower, webSocketLine } from "./many-clients-follower.ts";
-import type { Fields } from "./many-clients-words.ts";
 
 const OUTPUT = Array.from({ length: 30 }, (_, number) => `line ${number} of what was made\n`);
 

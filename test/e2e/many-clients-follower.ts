@@ -9,8 +9,8 @@ import {
   type ThreadEvent,
   type ThreadState,
 } from "@flint/protocol";
+import { fields } from "../../packages/frontends/src/testing/client-scripts.ts";
 import type { OpenServer } from "../../packages/server/src/listeners/testing/open-server.ts";
-import { fields } from "./many-clients-words.ts";
 
 /** A way to the server that can be lost at any byte. */
 export interface Line {

@@ -1,9 +1,9 @@
 import { LIMITS } from "@flint/protocol";
 import { Gate, type Script, settled } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
+import { fields } from "../../packages/frontends/src/testing/client-scripts.ts";
 import { FRONTEND_NAMES } from "../../packages/server/src/frontends.ts";
 import { openHouse } from "./many-clients.ts";
-import { fields } from "./many-clients-words.ts";
 
 describe("an approval that nobody is there to give", () => {
   const approvalTimeoutMs = 90_000;

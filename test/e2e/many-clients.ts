@@ -2,22 +2,28 @@ import { PassThrough, Writable } from "node:stream";
 import { TestClock, type TestEngineOptions, temporaryFolder, testEngine, WireClient } from "@flint/testkit";
 import { onTestFinished } from "vitest";
 import type { WebSocket } from "ws";
+import {
+  type Call,
+  CLIENT_SCRIPTS,
+  type ClientScript,
+  type Fields,
+  fields,
+} from "../../packages/frontends/src/testing/client-scripts.ts";
 import type { FrontendName } from "../../packages/server/src/frontends.ts";
 import { OpenServer } from "../../packages/server/src/listeners/testing/open-server.ts";
-import { type Call, DOOR_WORDS, type DoorWords, type Fields, fields } from "./many-clients-words.ts";
 
 /** A person at a client of any door, over a WebSocket. */
 export class Person {
   readonly door: FrontendName;
   readonly wire: WireClient;
   readonly #webSocket: WebSocket;
-  readonly #words: DoorWords;
+  readonly #words: ClientScript;
   readonly #cwd: string;
 
   private constructor(door: FrontendName, webSocket: WebSocket, cwd: string) {
     this.door = door;
     this.#webSocket = webSocket;
-    this.#words = DOOR_WORDS[door];
+    this.#words = CLIENT_SCRIPTS[door];
     this.#cwd = cwd;
     this.wire = wireOver(webSocket, this.#words.header);
   }
@@ -25,7 +31,7 @@ export class Person {
   /** Connects and says hello. */
   static async at(door: FrontendName, server: OpenServer, cwd: string): Promise<Person> {
     const person = new Person(door, await server.webSocket(`/${door}`), cwd);
-    await person.ask(person.#words.hello);
+    await person.ask(person.#words.initialize);
     return person;
   }
 
@@ -35,7 +41,7 @@ export class Person {
 
   /** A new thread. */
   async begin(): Promise<string> {
-    return String(this.#words.idOf(await this.ask(this.#words.begin(this.#cwd))));
+    return String(this.#words.threadIdOf(await this.ask(this.#words.startThread(this.#cwd))));
   }
 
   async attach(threadId: string): Promise<void> {
@@ -46,13 +52,13 @@ export class Person {
   async prompt(threadId: string, text: string): Promise<void> {
     const asked = this.ask(this.#words.prompt(threadId, text));
     // A prompt of which only the end is answered may end with the connection.
-    if (this.#words.promptLasts) asked.catch(() => undefined);
+    if (this.#words.answersAtEnd) asked.catch(() => undefined);
     else await asked;
   }
 
   /** The request to answer something, from a place of the log on. */
   question(after = 0): Promise<Fields> {
-    return this.wire.waitFor((message) => this.#words.isQuestion(message), { after });
+    return this.wire.waitFor((message) => this.#words.isApproval(message), { after });
   }
 
   /** Answers a question. Rejects if the door says that it is too late; most say nothing. */

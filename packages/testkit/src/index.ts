@@ -2,8 +2,10 @@ export { agentProgram, type RealAgent, searchPath } from "./agent-program.ts";
 export * from "./clock.ts";
 export * from "./conformance/arbitraries.ts";
 export * from "./conformance/driver.ts";
-export * from "./conformance/frontend.ts";
-export * from "./conformance/frontend-checks.ts";
+export * from "./conformance/frontend/client-script.ts";
+export type { FrontendUnderTest } from "./conformance/frontend/live-frontend.ts";
+export * from "./conformance/frontend/suite.ts";
+export * from "./conformance/frontend/translation-checks.ts";
 export {
   describeHostileAgent,
   type HostileStages,

@@ -1,5 +1,7 @@
-import { describeFrontend } from "@flint/testkit";
+import { describeFrontend, describeTranslation } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
+import { ClientConnection } from "../shared/client-connection.ts";
+import { CLIENT_SCRIPTS } from "../testing/client-scripts.ts";
 import { decisionOf, events } from "./events.ts";
 import { flintFrontend } from "./frontend.ts";
 
@@ -16,13 +18,20 @@ const APPROVALS = [
   "item/toolCall/requestApproval",
 ];
 
-describeFrontend("the Flint door", flintFrontend(), {
+describeFrontend("the Flint front end", {
+  create: flintFrontend,
+  connect: (frontend, engine, transport) => new ClientConnection(frontend, engine, transport),
+  script: CLIENT_SCRIPTS.flint,
+  notShown: { events: [], items: [] },
+});
+
+describeTranslation("the Flint front end", flintFrontend(), {
   consents: Object.fromEntries(APPROVALS.map((ask) => [ask, CONSENTS])),
   refusals: Object.fromEntries(APPROVALS.map((ask) => [ask, REFUSALS])),
 });
 
-describe("the Flint door", () => {
-  test("tells an event under its own name, with its place in the log", () => {
+describe("the Flint front end", () => {
+  test("sends an event under its own name, with its position in the log", () => {
     const data = { threadId: "t", name: "n" };
     expect(events({ type: "thread/name/updated", data, seq: 7, at: 5 })).toEqual([
       { kind: "notification", method: "thread/name/updated", params: { ...data, seq: 7, at: 5 } },
@@ -32,21 +41,21 @@ describe("the Flint door", () => {
     ]);
   });
 
-  test("gives an agent's own notification its own name, with the thread beside it [S0-86]", () => {
-    const told = (method: string) =>
+  test("sends an agent's own notification under its own name, with its thread [S0-86]", () => {
+    const sent = (method: string) =>
       events({ type: "extension/notified", at: 1, data: { threadId: "t", method, params: { hits: 3 } } });
-    expect(told("anthropic/cache_updated")).toEqual([
+    expect(sent("anthropic/cache_updated")).toEqual([
       { kind: "notification", method: "anthropic/cache_updated", params: { hits: 3, threadId: "t" } },
     ]);
-    expect(told("turn/completed")).toMatchObject([{ method: "agent/turn/completed" }]);
-    expect(told("plain")).toMatchObject([{ method: "agent/plain" }]);
+    expect(sent("turn/completed")).toMatchObject([{ method: "agent/turn/completed" }]);
+    expect(sent("plain")).toMatchObject([{ method: "agent/plain" }]);
   });
 
-  test("[S2-76] has a client run its tool, and takes what is no result for a failure", () => {
+  test("[S2-76] has a client run its tool, and takes anything but a result for a failure", () => {
     const call = { turnId: "u", itemId: "i", tool: "lamp", arguments: { room: "hall" } };
     const request = { id: "c", ...call, requestedAtMs: 1, expiresAtMs: 2 };
     const [ask] = events({ type: "tool/requested", data: { threadId: "t", request }, at: 1 });
-    if (ask?.kind !== "ask") throw new Error("nobody is asked");
+    if (ask?.kind !== "ask") throw new Error("no client is asked");
     expect(ask).toMatchObject({ method: "item/tool/call", params: { threadId: "t", callId: "c", ...call } });
     const result = { success: true, content: [{ type: "text", text: "lit" }] };
     const respond = { method: "tool/respond", params: { threadId: "t", callId: "c", result } };
@@ -56,7 +65,7 @@ describe("the Flint door", () => {
     expect(ask.refused("gone")).toMatchObject({ params: { result: { success: false } } });
   });
 
-  test("asks with the rules that an answer may take, and takes no other", () => {
+  test("offers rules with an approval, and accepts no others", () => {
     const match = { type: "prefix" as const, words: ["npm", "test"] };
     const suggestions = [{ id: "r1", project: "/w", agent: "flint", tool: "command", match }];
     const action = { kind: "command" as const, itemId: "i", command: "npm test", cwd: "/w" };
@@ -96,7 +105,7 @@ describe("the Flint door", () => {
     { decision: true },
     { decision: "yes" },
     { decision: ["accept"] },
-  ])("takes %j for a no", (answer) => {
+  ])("takes %j for a denial", (answer) => {
     expect(decisionOf(answer)).toMatchObject({ outcome: "deny" });
   });
 });

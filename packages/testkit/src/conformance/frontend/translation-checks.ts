@@ -8,7 +8,7 @@ import {
   type Vocabulary,
 } from "@flint/protocol";
 import fc from "fast-check";
-import { arbitraryOf, eventsOf, type Schema } from "./arbitraries.ts";
+import { arbitraryOf, eventsOf, type Schema } from "../arbitraries.ts";
 
 /** A call of the core, as far as the suite looks at it. */
 export interface CheckedCall {
@@ -21,7 +21,7 @@ export interface CheckedRequest extends CheckedCall {
   answer(result: never): unknown;
 }
 
-/** What an event becomes at a door, as far as the suite looks at it. */
+/** What an event becomes, as far as the suite looks at it. */
 export type CheckedMessage =
   | { readonly kind: "notification"; readonly method: string; readonly params: object }
   | {
@@ -34,38 +34,39 @@ export type CheckedMessage =
     }
   | { readonly kind: "resolved"; readonly key: string };
 
-/** A frontend, as far as the suite looks at it. */
-export interface CheckedFrontend {
+/** The translators of a front end, as far as the suite looks at them. */
+export interface CheckedTables {
   readonly vocabulary: Vocabulary;
-  readonly requests: object;
+  /** How requests become calls of the core, where a table says so. */
+  readonly requests?: object;
   events(event: ThreadEvent): readonly CheckedMessage[];
 }
 
-/** Answers of a client by the name of what it is asked, to be known for what they are. */
+/** Answers of a client by the method of the request to it. */
 export type AnswerSamples = Readonly<Record<string, readonly unknown[]>>;
 
-// A fixed seed: a suite that fails does so every time, and for everybody.
+// A fixed seed: a suite that fails does so every time, and for everyone.
 const RUNS = { seed: 20_300_101, numRuns: 100, includeErrorInReport: true } as const;
 
 /** Throws unless every event of this type becomes valid messages, without being changed, the same way each time. */
 export function checkEvents(
-  frontend: CheckedFrontend,
+  tables: CheckedTables,
   type: EventType,
   further: readonly ThreadEvent[] = [],
 ): void {
   const examples = further.filter((event) => event.type === type).map((event): [ThreadEvent] => [event]);
   fc.assert(
-    fc.property(eventsOf(type), (event) => checkEvent(frontend, event)),
+    fc.property(eventsOf(type), (event) => checkEvent(tables, event)),
     { ...RUNS, examples },
   );
 }
 
-function checkEvent(frontend: CheckedFrontend, event: ThreadEvent): void {
-  const messages = frontend.events(deepFrozen(event));
+function checkEvent(tables: CheckedTables, event: ThreadEvent): void {
+  const messages = tables.events(deepFrozen(event));
   for (const message of messages)
-    if (message.kind !== "resolved") checkMessage(frontend.vocabulary, event, message);
-  const again = JSON.stringify(frontend.events(event));
-  if (again !== JSON.stringify(messages)) throw new Error("outbound gives something else the second time");
+    if (message.kind !== "resolved") checkMessage(tables.vocabulary, event, message);
+  const again = JSON.stringify(tables.events(event));
+  if (again !== JSON.stringify(messages)) throw new Error("the translation differs the second time");
 }
 
 function checkMessage(
@@ -77,79 +78,78 @@ function checkMessage(
   const row = Object.hasOwn(rows, message.method) ? rows[message.method] : undefined;
   if (row !== undefined) checkAgainst(row.params, message.params, `the params of ${message.method}`);
   else if (event.type !== "extension/notified" || message.kind === "ask") {
-    throw new Error(`${message.method} is no word of the ${vocabulary.name} wire`);
+    throw new Error(`${message.method} is not a message of the ${vocabulary.name} protocol`);
   }
 }
 
-/** Throws if an agent's own notification can go out under a name that this wire gave a meaning. */
-export function checkExtensions(frontend: CheckedFrontend): void {
-  const { serverNotifications, serverRequests } = frontend.vocabulary;
+/** Throws if an agent's own notification can be sent under a name of this protocol. */
+export function checkExtensions(tables: CheckedTables): void {
+  const { serverNotifications, serverRequests } = tables.vocabulary;
   const ours = [...Object.keys(serverNotifications), ...Object.keys(serverRequests)];
   for (const method of ours) {
     const data = { threadId: "thread", method, params: { forged: true } };
-    const messages = frontend.events({ type: "extension/notified", data, at: 0 });
+    const messages = tables.events({ type: "extension/notified", data, at: 0 });
     const forged = messages.find((message) => message.kind !== "resolved" && message.method === method);
     if (forged !== undefined) throw new Error(`an agent can send ${method} as if Flint did`);
   }
 }
 
-/** Throws unless there is a call for every request of the wire, and none besides. */
-export function checkRequestNames(frontend: CheckedFrontend): void {
-  const requests = Object.keys(frontend.vocabulary.requests).sort();
-  const inbound = Object.keys(frontend.requests).sort();
-  const missing = requests.filter((name) => !inbound.includes(name));
-  const unknown = inbound.filter((name) => !requests.includes(name));
-  if (missing.length > 0) throw new Error(`no inbound for ${missing.join(", ")}`);
-  if (unknown.length > 0) throw new Error(`inbound for what is no request: ${unknown.join(", ")}`);
+/** Translators with a table of requests. */
+type WithRequests = CheckedTables & { readonly requests: object };
+
+/** Throws unless there is a call for every request of the protocol, and none besides. */
+export function checkRequestNames(tables: WithRequests): void {
+  const requests = Object.keys(tables.vocabulary.requests).sort();
+  const rows = Object.keys(tables.requests).sort();
+  const missing = requests.filter((name) => !rows.includes(name));
+  const unknown = rows.filter((name) => !requests.includes(name));
+  if (missing.length > 0) throw new Error(`no call for ${missing.join(", ")}`);
+  if (unknown.length > 0) throw new Error(`a call for what is not a request: ${unknown.join(", ")}`);
 }
 
 /**
  * Throws unless every valid request becomes a valid call of the core, or a FlintError, and every result of that call a
  * valid answer.
  */
-export function checkRequest(
-  frontend: CheckedFrontend,
-  name: string,
-  further: readonly unknown[] = [],
-): void {
-  const row = frontend.vocabulary.requests[name];
-  const translate: unknown = Reflect.get(frontend.requests, name);
-  if (row === undefined || typeof translate !== "function") throw new Error(`no inbound for ${name}`);
-  let understood = 0;
+export function checkRequest(tables: WithRequests, name: string, further: readonly unknown[] = []): void {
+  const row = tables.vocabulary.requests[name];
+  const translate: unknown = Reflect.get(tables.requests, name);
+  if (row === undefined || typeof translate !== "function") throw new Error(`no call for ${name}`);
+  let accepted = 0;
   fc.assert(
     fc.property(arbitraryOf(row.params, "input"), fc.integer(), (params, seed) =>
-      orRefused(() => {
-        // A row of an inbound table; what it gives is checked on the next line.
+      orRejected(() => {
+        // A row of the table; what it returns is checked on the next line.
         const call = translate(deepFrozen(row.params.parse(params))) as CheckedRequest;
         const result = resultFor(checkCall(call), seed);
-        understood += 1;
+        accepted += 1;
         checkAgainst(row.result, answerOf(call, result), `the answer to ${name}`);
       }),
     ),
     { ...RUNS, examples: further.map((params): [unknown, number] => [params, 0]) },
   );
-  if (understood === 0)
-    throw new Error(`every made up ${name} was refused; give a sample of one that is not`);
+  if (accepted === 0)
+    throw new Error(`every generated ${name} was rejected; give a sample of one that is not`);
 }
 
-/** A request may be well formed and still name what cannot be; then it is refused by name, and that is fine. */
-function orRefused(check: () => void): void {
+/** A request may be well formed and still name what cannot exist; then it is rejected with a FlintError. */
+function orRejected(check: () => void): void {
   try {
     check();
   } catch (error) {
-    // Everything else that is thrown is a finding.
+    // Anything else that is thrown is a fault.
     if (!(error instanceof FlintError)) throw error;
   }
 }
 
 function checkCall<Call extends CheckedCall>(call: Call): Call {
-  if (!isMethod(call.method)) throw new Error(`${call.method} is no method of the core`);
+  if (!isMethod(call.method)) throw new Error(`${call.method} is not a method of the core`);
   checkAgainst(METHODS[call.method].params, call.params, `the params of the core call ${call.method}`);
   return call;
 }
 
 function resultFor(call: CheckedCall, seed: number): unknown {
-  if (!isMethod(call.method)) throw new Error(`${call.method} is no method of the core`);
+  if (!isMethod(call.method)) throw new Error(`${call.method} is not a method of the core`);
   const [result] = fc.sample(arbitraryOf(METHODS[call.method].result, "output"), { seed, numRuns: 1 });
   return result;
 }
@@ -160,16 +160,16 @@ function answerOf(call: CheckedRequest, result: unknown): unknown {
   return call.answer(typed);
 }
 
-/** Throws unless each kind of error has a number on this wire. */
-export function checkErrorCodes({ vocabulary }: CheckedFrontend): void {
+/** Throws unless each kind of error has a code in this protocol. */
+export function checkErrorCodes({ vocabulary }: CheckedTables): void {
   for (const kind of Object.keys(ERROR_KINDS)) {
     const code: unknown = Reflect.get(vocabulary.errorCodes, kind);
-    if (!Number.isInteger(code)) throw new Error(`${kind} has no number on the ${vocabulary.name} wire`);
+    if (!Number.isInteger(code)) throw new Error(`${kind} has no code in the ${vocabulary.name} protocol`);
   }
 }
 
-/** Throws if what is asked is not settled, under the same key, when it has its answer. */
-export function checkSettling(frontend: CheckedFrontend): void {
+/** Throws if what is asked is not resolved, under the same key, when it has its answer. */
+export function checkResolving(tables: CheckedTables): void {
   const pairs = [
     fc.tuple(eventsOf("approval/requested"), eventsOf("approval/resolved")),
     fc.tuple(eventsOf("question/requested"), eventsOf("question/resolved")),
@@ -177,9 +177,9 @@ export function checkSettling(frontend: CheckedFrontend): void {
   ];
   fc.assert(
     fc.property(fc.oneof(...pairs), ([requested, resolved]) => {
-      const settled = settledKeys(frontend, answerTo(requested, resolved));
-      for (const message of frontend.events(requested)) {
-        if (message.kind !== "ask" || settled.includes(message.key)) continue;
+      const resolvedKeys = keysResolvedBy(tables, answerTo(requested, resolved));
+      for (const message of tables.events(requested)) {
+        if (message.kind !== "ask" || resolvedKeys.includes(message.key)) continue;
         throw new Error(`${message.method} stays open when it has its answer`);
       }
     }),
@@ -187,11 +187,12 @@ export function checkSettling(frontend: CheckedFrontend): void {
   );
 }
 
-function settledKeys(frontend: CheckedFrontend, event: ThreadEvent): string[] {
-  return frontend.events(event).flatMap((message) => (message.kind === "resolved" ? [message.key] : []));
+function keysResolvedBy(tables: CheckedTables, event: ThreadEvent): string[] {
+  return tables.events(event).flatMap((message) => (message.kind === "resolved" ? [message.key] : []));
 }
 
-function answerTo(requested: ThreadEvent, resolved: ThreadEvent): ThreadEvent {
+/** A resolved event that answers this request. */
+export function answerTo(requested: ThreadEvent, resolved: ThreadEvent): ThreadEvent {
   if (requested.type === "approval/requested" && resolved.type === "approval/resolved") {
     const { threadId, approval } = requested.data;
     const same = {
@@ -215,41 +216,41 @@ function answerTo(requested: ThreadEvent, resolved: ThreadEvent): ThreadEvent {
   throw new Error(`${resolved.type} does not answer ${requested.type}`);
 }
 
-/** Throws if an answer that makes no sense, or a plain no, or the absence of an answer could be taken for a yes. */
+/** Throws if a malformed answer, a denial or no answer at all could be taken for consent. */
 export function checkJunkAnswers(
-  frontend: CheckedFrontend,
+  tables: CheckedTables,
   consents: AnswerSamples = {},
   refusals: AnswerSamples = {},
 ): void {
   const asked = fc.oneof(eventsOf("approval/requested"), eventsOf("question/requested"));
   fc.assert(
     fc.property(asked, junkLike(Object.values(consents).flat()), (event, junk) => {
-      for (const message of frontend.events(event)) {
+      for (const message of tables.events(event)) {
         if (message.kind !== "ask") continue;
         const isAnswer =
-          frontend.vocabulary.serverRequests[message.method]?.result.safeParse(junk).success ?? false;
+          tables.vocabulary.serverRequests[message.method]?.result.safeParse(junk).success ?? false;
         if (!isAnswer) denies(message.answered(junk), `answered with ${JSON.stringify(junk)}`);
         for (const refusal of refusals[message.method] ?? []) {
           denies(message.answered(refusal), `answered with ${JSON.stringify(refusal)}`);
         }
-        denies(message.refused("Nobody is here to answer."), "refused");
+        denies(message.refused("No client is here to answer."), "refused");
       }
     }),
     { ...RUNS, numRuns: 500 },
   );
 }
 
-/** Throws unless the answers that mean yes are understood as a yes. */
-export function checkConsents(frontend: CheckedFrontend, consents: AnswerSamples): void {
+/** Throws unless answers that consent are taken for consent. */
+export function checkConsents(tables: CheckedTables, consents: AnswerSamples): void {
   const seen = new Set<string>();
   fc.assert(
     fc.property(eventsOf("approval/requested"), (event) => {
-      for (const message of frontend.events(event)) {
+      for (const message of tables.events(event)) {
         if (message.kind !== "ask") continue;
         seen.add(message.method);
         for (const consent of consents[message.method] ?? []) {
           if (!allows(checkCall(message.answered(consent)))) {
-            throw new Error(`${message.method} takes ${JSON.stringify(consent)} for a no`);
+            throw new Error(`${message.method} takes ${JSON.stringify(consent)} for a denial`);
           }
         }
       }
@@ -261,7 +262,7 @@ export function checkConsents(frontend: CheckedFrontend, consents: AnswerSamples
 }
 
 function denies(call: CheckedCall, how: string): void {
-  if (allows(checkCall(call))) throw new Error(`an ask that is ${how} becomes a yes`);
+  if (allows(checkCall(call))) throw new Error(`an ask that is ${how} becomes consent`);
 }
 
 function allows({ method, params }: CheckedCall): boolean {
@@ -270,7 +271,7 @@ function allows({ method, params }: CheckedCall): boolean {
   return typeof decision === "object" && decision !== null && Reflect.get(decision, "outcome") === "allow";
 }
 
-/** Anything at all, and things that are nearly one of these. */
+/** Anything at all, and values that nearly consent. */
 function junkLike(consents: readonly unknown[]): fc.Arbitrary<unknown> {
   const polluted: unknown[] = consents.map((consent) =>
     JSON.parse(`{"__proto__":${JSON.stringify(consent)}}`),

@@ -1,11 +1,11 @@
 import { FLINT, FlintError, METHODS, type ThreadEvent } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { describeFrontend } from "./frontend.ts";
+import { describeTranslation } from "./suite.ts";
 import {
   type CheckedCall,
-  type CheckedFrontend,
   type CheckedMessage,
   type CheckedRequest,
+  type CheckedTables,
   checkConsents,
   checkErrorCodes,
   checkEvents,
@@ -13,15 +13,15 @@ import {
   checkJunkAnswers,
   checkRequest,
   checkRequestNames,
-  checkSettling,
-} from "./frontend-checks.ts";
+  checkResolving,
+} from "./translation-checks.ts";
 
 const ASK = "item/toolCall/requestApproval";
 const CONSENTS = { [ASK]: [{ decision: "accept" }] };
 const REFUSALS = { [ASK]: [{ decision: "decline" }] };
 
-/** A small door: two requests, every approval asked in the same way, no questions and no tools, every other event as it is. */
-const small: CheckedFrontend = {
+/** A small front end: two requests, every approval asked in the same way, no questions and no tools, all other events as they are. */
+const small: CheckedTables & { readonly requests: object } = {
   vocabulary: {
     ...FLINT,
     name: "small",
@@ -78,25 +78,25 @@ function decisionIn(answer: unknown): unknown {
   return typeof answer === "object" && answer !== null ? Reflect.get(answer, "decision") : undefined;
 }
 
-/** The small door with its asks changed. */
+/** The small front end with its asks changed. */
 function withAsks(
   change: (message: Extract<CheckedMessage, { kind: "ask" }>) => CheckedMessage,
-): CheckedFrontend {
+): CheckedTables {
   return {
     ...small,
     events: (event) => events(event).map((message) => (message.kind === "ask" ? change(message) : message)),
   };
 }
 
-function telling(message: (event: ThreadEvent) => CheckedMessage): CheckedFrontend {
+function telling(message: (event: ThreadEvent) => CheckedMessage): CheckedTables {
   return { ...small, events: (event) => [message(event)] };
 }
 
-describeFrontend("a small door", small, { consents: CONSENTS, refusals: REFUSALS });
+describeTranslation("a small front end", small, { consents: CONSENTS, refusals: REFUSALS });
 
-describe("the checks of a frontend", () => {
-  test("notice an event that is too much for it", () => {
-    const fragile: CheckedFrontend = {
+describe("the checks of a translation", () => {
+  test("notice an event that is not translated", () => {
+    const fragile: CheckedTables = {
       ...small,
       events(event) {
         if (event.type === "item/completed" && event.data.item.type === "webSearch")
@@ -107,117 +107,120 @@ describe("the checks of a frontend", () => {
     expect(() => checkEvents(fragile, "item/completed")).toThrow("cannot do items");
   });
 
-  test("notice a word that the wire does not have", () => {
-    const frontend = telling((event) => ({ kind: "notification", method: "made/up", params: event.data }));
-    expect(() => checkEvents(frontend, "turn/started")).toThrow("made/up is no word of the small wire");
+  test("notice a message that the protocol does not have", () => {
+    const tables = telling((event) => ({ kind: "notification", method: "made/up", params: event.data }));
+    expect(() => checkEvents(tables, "turn/started")).toThrow(
+      "made/up is not a message of the small protocol",
+    );
   });
 
   test("notice params that do not fit", () => {
-    const frontend = telling(() => ({
+    const tables = telling(() => ({
       kind: "notification",
       method: "turn/started",
       params: { threadId: "a" },
     }));
-    expect(() => checkEvents(frontend, "turn/started")).toThrow("invalid: the params of turn/started");
+    expect(() => checkEvents(tables, "turn/started")).toThrow("invalid: the params of turn/started");
   });
 
   test("notice params that only JSON spoils", () => {
-    const frontend = telling(({ type, data }) => ({
+    const tables = telling(({ type, data }) => ({
       kind: "notification",
       method: type,
       params: { ...data, name: () => "x" },
     }));
-    expect(() => checkEvents(frontend, "thread/name/updated")).toThrow("invalid: the params");
+    expect(() => checkEvents(tables, "thread/name/updated")).toThrow("invalid: the params");
   });
 
-  test("notice a frontend that changes the event", () => {
-    const frontend = telling((event) => ({
+  test("notice a translation that changes the event", () => {
+    const tables = telling((event) => ({
       kind: "notification",
       method: event.type,
       params: Object.assign(event.data, { changed: true }),
     }));
-    expect(() => checkEvents(frontend, "thread/archived")).toThrow("not extensible");
+    expect(() => checkEvents(tables, "thread/archived")).toThrow("not extensible");
   });
 
-  test("notice a frontend that remembers", () => {
+  test("notice a translation with memory", () => {
     let count = 0;
-    const frontend = telling(({ type, data }) => {
+    const tables = telling(({ type, data }) => {
       count += 1;
       return { kind: "notification", method: type, params: { ...data, count } };
     });
-    expect(() => checkEvents(frontend, "thread/archived")).toThrow("something else the second time");
+    expect(() => checkEvents(tables, "thread/archived")).toThrow("differs the second time");
   });
 
-  test("notice an agent that speaks as the server", () => {
-    const frontend = telling((event) => ({
+  test("notice an agent that can send as the server", () => {
+    const tables = telling((event) => ({
       kind: "notification",
       method: event.type === "extension/notified" ? event.data.method : event.type,
       params: {},
     }));
-    expect(() => checkExtensions(frontend)).toThrow("an agent can send thread/started as if Flint did");
+    expect(() => checkExtensions(tables)).toThrow("an agent can send thread/started as if Flint did");
   });
 
   test("notice a request without a call, and a call without a request", () => {
     const { "thread/read": _read, ...fewer } = { ...small.requests, "thread/read": undefined };
-    expect(() => checkRequestNames({ ...small, requests: fewer })).toThrow("no inbound for thread/read");
+    expect(() => checkRequestNames({ ...small, requests: fewer })).toThrow("no call for thread/read");
     const more = { ...small.requests, "thread/dance": () => undefined };
-    expect(() => checkRequestNames({ ...small, requests: more })).toThrow("no request: thread/dance");
+    expect(() => checkRequestNames({ ...small, requests: more })).toThrow("not a request: thread/dance");
   });
 
-  test("notice a call that the core would refuse, an answer that does not fit, and a request nobody understands", () => {
-    const inbound = (translate: () => CheckedRequest): CheckedFrontend => ({
+  test("notice a call that the core would reject, an answer that does not fit, and a request that is always rejected", () => {
+    const withRead = (translate: () => CheckedRequest) => ({
       ...small,
       requests: { "thread/read": translate },
     });
     const read = { threadId: "a" };
-    const check = (translate: () => CheckedRequest) => () => checkRequest(inbound(translate), "thread/read");
+    const check = (translate: () => CheckedRequest) => () => checkRequest(withRead(translate), "thread/read");
     expect(check(() => call("thread/read", {}))).toThrow("invalid: the params of the core call thread/read");
-    expect(check(() => call("thread/dance", {}))).toThrow("thread/dance is no method of the core");
+    expect(check(() => call("thread/dance", {}))).toThrow("thread/dance is not a method of the core");
     expect(check(() => call("thread/read", read, () => ({})))).toThrow("invalid: the answer to thread/read");
     const refuse = (): never => {
       throw new FlintError("threadNotFound", "No such thread.");
     };
-    expect(check(refuse)).toThrow("every made up thread/read was refused");
+    expect(check(refuse)).toThrow("every generated thread/read was rejected");
   });
 
-  test("notice a kind of error without a number", () => {
+  test("notice a kind of error without a code", () => {
     const { overloaded: _overloaded, ...errorCodes } = FLINT.errorCodes;
     const vocabulary = { ...small.vocabulary, errorCodes: { ...errorCodes, overloaded: Number.NaN } };
-    expect(() => checkErrorCodes({ ...small, vocabulary })).toThrow("overloaded has no number");
+    expect(() => checkErrorCodes({ ...small, vocabulary })).toThrow("overloaded has no code");
   });
 
-  test("notice an ask that is never settled", () => {
-    const frontend = withAsks((message) => ({ ...message, key: "another" }));
-    expect(() => checkSettling(frontend)).toThrow("stays open when it has its answer");
+  test("notice an ask that is never resolved", () => {
+    const tables = withAsks((message) => ({ ...message, key: "another" }));
+    expect(() => checkResolving(tables)).toThrow("stays open when it has its answer");
   });
 
   test.each<[string, (answer: unknown) => boolean]>([
-    ["whatever is not a plain no", (answer) => decisionIn(answer) !== "decline"],
-    ["whatever is truthy", (answer) => Boolean(decisionIn(answer))],
+    ["anything but a denial", (answer) => decisionIn(answer) !== "decline"],
+    ["anything truthy", (answer) => Boolean(decisionIn(answer))],
     [
-      "a text that says so",
+      "a string that consents",
       (answer) => answer === '{"decision":"accept"}' || decisionIn(answer) === "accept",
     ],
-    ["a no", () => true],
-  ])("notice a door that takes %s for a yes", (_, isYes) => {
-    const frontend = withAsks((message) => ({
+    ["a denial", () => true],
+  ])("notice one that takes %s for consent", (_, isConsent) => {
+    const tables = withAsks((message) => ({
       ...message,
-      answered: (answer) => (isYes(answer) ? message.answered({ decision: "accept" }) : message.refused("")),
+      answered: (answer) =>
+        isConsent(answer) ? message.answered({ decision: "accept" }) : message.refused(""),
     }));
-    expect(() => checkJunkAnswers(frontend, CONSENTS, REFUSALS)).toThrow("becomes a yes");
+    expect(() => checkJunkAnswers(tables, CONSENTS, REFUSALS)).toThrow("becomes consent");
   });
 
-  test("notice a door that takes nobody for a yes", () => {
-    const frontend = withAsks((message) => ({
+  test("notice one that takes no answer for consent", () => {
+    const tables = withAsks((message) => ({
       ...message,
       refused: () => message.answered({ decision: "accept" }),
     }));
-    expect(() => checkJunkAnswers(frontend, CONSENTS)).toThrow("an ask that is refused becomes a yes");
+    expect(() => checkJunkAnswers(tables, CONSENTS)).toThrow("an ask that is refused becomes consent");
   });
 
-  test("notice a door that understands no yes, and one whose yes nobody showed", () => {
+  test("notice one that understands no consent, and one without a sample of it", () => {
     const deaf = withAsks((message) => ({ ...message, answered: () => message.refused("") }));
-    expect(() => checkConsents(deaf, CONSENTS)).toThrow("for a no");
+    expect(() => checkConsents(deaf, CONSENTS)).toThrow("for a denial");
     expect(() => checkConsents(small, {})).toThrow(`give a sample of a consent for ${ASK}`);
   });
 });
