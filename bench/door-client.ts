@@ -7,7 +7,7 @@ import {
   fields,
 } from "../packages/frontends/src/testing/client-scripts.ts";
 import type { FrontendName } from "../packages/server/src/frontends.ts";
-import { webSocketLibrary } from "../packages/server/src/listeners/ws-library.ts";
+import { webSocketLibrary } from "../packages/server/src/listeners/web-socket-transport.ts";
 
 /** Something that is waited for: the first message that fits. */
 interface Waiter {

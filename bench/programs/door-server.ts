@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { composeEngine } from "@flint/server";
 import { DEFAULT_FRONTEND, Frontends, ROOT_FRONTEND } from "../../packages/server/src/frontends.ts";
-import { Listening } from "../../packages/server/src/listeners/listening.ts";
+import { Listening } from "../../packages/server/src/serve/listening.ts";
 import { askingDriver } from "./asking-driver.ts";
 import { burstDriver } from "./burst-driver.ts";
 
@@ -18,7 +18,7 @@ const listening = await Listening.start(
   new Frontends(engine),
   {
     addresses: [{ kind: "webSocket", host: "127.0.0.1", port: 0 }],
-    door: DEFAULT_FRONTEND,
+    protocol: DEFAULT_FRONTEND,
     root: ROOT_FRONTEND,
     token: undefined,
     allowOrigins: [],
@@ -38,7 +38,7 @@ function held(): number {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method } = JSON.parse(line);
-  const result = method === "place" ? listening.places[0]?.place : held();
+  const result = method === "place" ? listening.listeners[0]?.place : held();
   process.stdout.write(`${JSON.stringify({ id, result })}\n`);
 }
 process.exit();

@@ -4,7 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { connect, type FlintClient } from "@flint/sdk";
 import { temporaryFolder, WireClient } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
-import { openRemote } from "../../packages/server/src/listeners/remote.ts";
+import { connectRemote } from "../../packages/server/src/listeners/remote.ts";
 import { plainEnvironment } from "../server/plain-environment.ts";
 import { FLINT } from "./server.ts";
 
@@ -54,8 +54,8 @@ export class ListeningPlace {
 
   /** A client over a WebSocket. */
   async client(url: string): Promise<FlintClient> {
-    const given = { door: undefined, tokenFile: undefined, token: undefined };
-    const remote = await openRemote({ url: `${url}/flint`, ...given, folder: this.home });
+    const given = { protocol: undefined, tokenFile: undefined, token: undefined };
+    const remote = await connectRemote({ url: `${url}/flint`, ...given, folder: this.home });
     if (!remote.ok) throw new Error(remote.reason);
     const client = await connect({ transport: remote.transport, onApproval: () => new Promise(() => {}) });
     onTestFinished(() => client.close());

@@ -11,7 +11,7 @@ import { expect, onTestFinished, test } from "vitest";
 import * as z from "zod/mini";
 import { type Fields, fields } from "../../packages/frontends/src/testing/client-scripts.ts";
 import type { FrontendName } from "../../packages/server/src/frontends.ts";
-import { OpenServer } from "../../packages/server/src/listeners/testing/open-server.ts";
+import { OpenServer } from "../../packages/server/src/serve/testing/open-server.ts";
 import { Person } from "./many-clients.ts";
 
 const VOCABULARIES: readonly (readonly [FrontendName, Vocabulary])[] = [

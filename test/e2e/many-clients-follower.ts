@@ -10,7 +10,7 @@ import {
   type ThreadState,
 } from "@flint/protocol";
 import { fields } from "../../packages/frontends/src/testing/client-scripts.ts";
-import type { OpenServer } from "../../packages/server/src/listeners/testing/open-server.ts";
+import type { OpenServer } from "../../packages/server/src/serve/testing/open-server.ts";
 
 /** A way to the server that can be lost at any byte. */
 export interface Line {

@@ -3,7 +3,7 @@ import { Gate, type Script, scriptedDriver, settled, TestClock, temporaryFolder 
 import { describe, expect, onTestFinished, test } from "vitest";
 import { fields } from "../../packages/frontends/src/testing/client-scripts.ts";
 import { FRONTEND_NAMES, type FrontendName } from "../../packages/server/src/frontends.ts";
-import { OpenServer } from "../../packages/server/src/listeners/testing/open-server.ts";
+import { OpenServer } from "../../packages/server/src/serve/testing/open-server.ts";
 import { openHouse, Person } from "./many-clients.ts";
 
 const PAIRS = FRONTEND_NAMES.flatMap((first) => FRONTEND_NAMES.map((second) => ({ first, second })));

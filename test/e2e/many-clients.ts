@@ -10,7 +10,7 @@ import {
   fields,
 } from "../../packages/frontends/src/testing/client-scripts.ts";
 import type { FrontendName } from "../../packages/server/src/frontends.ts";
-import { OpenServer } from "../../packages/server/src/listeners/testing/open-server.ts";
+import { OpenServer } from "../../packages/server/src/serve/testing/open-server.ts";
 
 /** A person at a client of any door, over a WebSocket. */
 export class Person {
@@ -121,7 +121,7 @@ export async function openHouse(options: TestEngineOptions & { readonly door?: F
   const { path: folder } = await temporaryFolder();
   const made = testEngine({ approvalPolicy: "always", cwd: folder, ...engineOptions });
   const kit = { engine: made.engine, folder, clock: new TestClock(), atEnd: onTestFinished };
-  const server = await OpenServer.start(kit, { door });
+  const server = await OpenServer.start(kit, { protocol: door });
   return {
     made,
     server,

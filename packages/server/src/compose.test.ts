@@ -5,7 +5,7 @@ import { needs, temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
 import { composeEngine } from "./compose.ts";
 import type { ServerOptions } from "./server-options.ts";
-import { meetingPath } from "./single-instance/rendezvous.ts";
+import { rendezvousPath } from "./single-instance/rendezvous.ts";
 
 /** Gives this process another value of a variable until the test ends. */
 function set(name: string, value: string): void {
@@ -61,7 +61,7 @@ describe("a command in the sandbox", () => {
     mkdirSync(folder.join("workspace"));
     set("XDG_RUNTIME_DIR", folder.join("workspace"));
     set("FLINT_HOME", folder.join("x".repeat(120)));
-    const path = meetingPath(folder.join("x".repeat(120)));
+    const path = rendezvousPath(folder.join("x".repeat(120)));
     expect(path.startsWith(folder.join("workspace"))).toBe(true);
     await listenAt(path);
     expect(await attempt(path, folder.join("workspace"), {})).toBe("out\n");

@@ -14,15 +14,9 @@ import {
   usersUmask,
 } from "./config/environment.ts";
 import { DEFAULT_POLICIES } from "./config/policies.ts";
-import {
-  CheckpointsOnDemand,
-  SandboxOnDemand,
-  type StartChoices,
-  StoreOnDemand,
-  WorkspacesOnDemand,
-} from "./on-demand.ts";
-import { RulesFile } from "./policy/rules-file.ts";
+import { LazyCheckpoints, LazySandbox, LazyStore, LazyWorkspaces, type StartChoices } from "./lazy-ports.ts";
 import type { Durability, ServerOptions } from "./server-options.ts";
+import { RulesFile } from "./state/rules-file.ts";
 import { VERSION } from "./version.ts";
 
 const DURABILITY_WORDS: Record<Durability, string> = {
@@ -39,10 +33,10 @@ export function composeEngine(options: ServerOptions = {}): Engine {
   const root = options.root ?? stateFolder();
   const userRoot = options.userRoot ?? root;
   const durability = options.durability ?? "full";
-  const sandbox = new SandboxOnDemand(async () => {
+  const sandbox = new LazySandbox(async () => {
     const { CommandSandbox } = await import("@flint/host/sandbox");
-    const { meetingFolder } = await import("./single-instance/rendezvous.ts");
-    const hidden = [...[root, userRoot, stateFolder()].map(runFolder), ...meetingFolder(stateFolder())];
+    const { rendezvousFolder } = await import("./single-instance/rendezvous.ts");
+    const hidden = [...[root, userRoot, stateFolder()].map(runFolder), ...rendezvousFolder(stateFolder())];
     const guarded = {
       folders: [root, userRoot],
       files: [userConfigPath()],
@@ -54,25 +48,25 @@ export function composeEngine(options: ServerOptions = {}): Engine {
   const agents = composeAgents(options, sandbox, userRoot);
   return new Engine({
     version: VERSION,
-    store: new StoreOnDemand(async () => {
+    store: new LazyStore(async () => {
       const { JsonlStore } = await import("@flint/host/store");
       return new JsonlStore({ root, durability });
     }),
-    ephemeralStore: new StoreOnDemand(async () => {
+    ephemeralStore: new LazyStore(async () => {
       const { MemoryStore } = await import("@flint/host/store");
       return new MemoryStore();
     }),
     drivers: options.drivers ?? agents.drivers,
     sandbox,
     onClose: () => agents.close(),
-    checkpoints: new CheckpointsOnDemand(async () => {
+    checkpoints: new LazyCheckpoints(async () => {
       const { FileCheckpoints } = await import("@flint/host/checkpoints");
       return new FileCheckpoints({ root: userRoot });
     }),
     policyRules: options.policyRules,
     rules: new RulesFile(join(userRoot, "rules.jsonl")),
     mcpServers: options.mcpServers ?? [],
-    workspaces: new WorkspacesOnDemand(async () => {
+    workspaces: new LazyWorkspaces(async () => {
       const { WorkspaceFiles } = await import("./config/workspace-files.ts");
       const { TrustFile } = await import("./config/workspace-files.ts");
       return new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")));

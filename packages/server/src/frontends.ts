@@ -21,7 +21,7 @@ export const FRONTENDS = {
   acp: async (settings = {}) => {
     const [{ acpFrontend }, { LastSessionsFile }, { autoResume }] = await Promise.all([
       import("@flint/frontends/acp"),
-      import("./last-sessions.ts"),
+      import("./state/last-sessions.ts"),
       settings,
     ]);
     return acpFrontend({ autoResume, lastSessions: new LastSessionsFile(lastSessionsFile(stateFolder())) });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { FlintError } from "@flint/protocol";
-import { replaceWhole } from "../replace-file.ts";
+import { replaceFile } from "../state/replace-file.ts";
 
 /** One value to set, by its dotted path; null takes it away. */
 export interface PreferenceEdit {
@@ -62,7 +62,7 @@ export class PreferencesFile {
     if (text.length > MOST_BYTES) {
       throw new FlintError("invalidParams", `More than ${MOST_BYTES} bytes of preferences are not kept.`);
     }
-    await replaceWhole(this.path, text);
+    await replaceFile(this.path, text);
     return { values: valuesIn(text), version: versionOf(text) };
   }
 }

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { replaceWhole } from "../replace-file.ts";
+import { replaceFile } from "../state/replace-file.ts";
 import { withoutKey, withValue } from "./edit.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
 import { ConfigError, ConfigValues, checkedDocument, parseConfig, parseDocument } from "./parse.ts";
@@ -30,7 +30,7 @@ export class UserConfig {
     const before = await problemsIn(text, this.path);
     const problem = (await problemsIn(next, this.path)).find((each) => !before.includes(each));
     if (problem !== undefined) throw new ConfigError(problem);
-    await replaceWhole(this.path, next);
+    await replaceFile(this.path, next);
   }
 
   /** Removes a key; false if the file does not have it. */
@@ -38,7 +38,7 @@ export class UserConfig {
     const text = await this.#text();
     const next = await withoutKey(text, path, this.path);
     if (next === undefined) return false;
-    await replaceWhole(this.path, next);
+    await replaceFile(this.path, next);
     return true;
   }
 

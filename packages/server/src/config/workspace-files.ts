@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { WorkspaceConfig, Workspaces } from "@flint/core/ports";
 import { unlinkedText } from "@flint/host/files";
 import { FlintError, type WorkspaceFile } from "@flint/protocol";
-import { replaceWhole } from "../replace-file.ts";
+import { replaceFile } from "../state/replace-file.ts";
 import { mcpServersOf, parseMcpFile } from "./mcp-servers.ts";
 import { ConfigError, ConfigValues, parseConfig } from "./parse.ts";
 import { policiesOf } from "./policies.ts";
@@ -160,6 +160,6 @@ export class TrustFile {
       if (hash === undefined) trusted.delete(path);
       else trusted.set(path, hash);
     }
-    await replaceWhole(this.#path, `${JSON.stringify(Object.fromEntries(trusted), undefined, 2)}\n`);
+    await replaceFile(this.#path, `${JSON.stringify(Object.fromEntries(trusted), undefined, 2)}\n`);
   }
 }

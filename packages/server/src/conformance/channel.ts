@@ -63,7 +63,7 @@ export async function socketChannel(path: string): Promise<Channel> {
 
 /** Connects to a WebSocket on which each message is a text frame. */
 export async function webSocketChannel(url: string, token: string | undefined): Promise<Channel> {
-  const { webSocketLibrary } = await import("../listeners/ws-library.ts");
+  const { webSocketLibrary } = await import("../listeners/web-socket-transport.ts");
   const { WebSocket } = webSocketLibrary();
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const socket = new WebSocket(url, { headers, perMessageDeflate: false, maxPayload: LONGEST });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { bindable, isLoopback, isNumeric, readAddress } from "./address.ts";
+import { bindable, isLoopback, isNumeric, parseAddress } from "./address.ts";
 
-describe("an address to listen at", () => {
+describe("--listen", () => {
   test.each([
     ["stdio", { kind: "stdio" }],
     ["stdio://", { kind: "stdio" }],
@@ -11,8 +11,8 @@ describe("an address to listen at", () => {
     ["ws://127.0.0.1:4747", { kind: "webSocket", host: "127.0.0.1", port: 4747 }],
     ["ws://LOCALHOST:0/", { kind: "webSocket", host: "localhost", port: 0 }],
     ["ws://[::1]:80", { kind: "webSocket", host: "[::1]", port: 80 }],
-  ])("%s is understood", (text, address) => {
-    expect(readAddress(text)).toEqual({ ok: true, address });
+  ])("parses %s", (text, address) => {
+    expect(parseAddress(text)).toEqual({ ok: true, address });
   });
 
   test.each([
@@ -27,17 +27,17 @@ describe("an address to listen at", () => {
     "unix:",
     "unix:a\0b",
     "",
-  ])("%j is refused with what would be right", (text) => {
-    const reading = readAddress(text);
-    expect(reading).toMatchObject({ ok: false, reason: expect.stringMatching(/It (takes|needs)/) });
+  ])("rejects %j and says what to use", (text) => {
+    const reading = parseAddress(text);
+    expect(reading).toMatchObject({ ok: false, reason: expect.stringMatching(/(Use|Add) /) });
   });
 
-  test("TLS is left to a proxy, and the refusal says so", () => {
-    expect(readAddress("wss://127.0.0.1:1")).toMatchObject({ reason: expect.stringContaining("proxy") });
+  test("points to a proxy for TLS", () => {
+    expect(parseAddress("wss://127.0.0.1:1")).toMatchObject({ reason: expect.stringContaining("proxy") });
   });
 });
 
-test("only numbers of this machine and localhost count as this machine", () => {
+test("only loopback addresses and localhost are loopback", () => {
   const own = ["127.0.0.1", "127.9.9.9", "localhost", "[::1]", "::1"];
   const foreign = [
     "0.0.0.0",

@@ -4,8 +4,8 @@ import { MAX_RENDEZVOUS_LINE } from "@flint/protocol";
 const LF = 10;
 
 /**
- * Takes the first line off a socket and leaves the rest unread. Undefined if the socket ends, says too much, or takes
- * too long.
+ * Reads the first line from a socket and leaves the rest unread. Undefined if the socket ends, the line is too long, or it
+ * does not arrive in time.
  */
 export function firstLine(socket: Socket, milliseconds: number): Promise<string | undefined> {
   return new Promise((resolve) => {
@@ -16,7 +16,7 @@ export function firstLine(socket: Socket, milliseconds: number): Promise<string 
       resolve(line);
     };
     const giveUp = (): void => settle(undefined);
-    // Reading by request, not as it flows, leaves the stream fresh for whoever comes next.
+    // Paused mode leaves the stream untouched for the next reader.
     const take = (): void => {
       seen = Buffer.concat([seen, socket.read() ?? Buffer.alloc(0)]);
       const end = seen.indexOf(LF);

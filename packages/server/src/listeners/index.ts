@@ -1,5 +1,3 @@
-export { isLoopback, type ListenAddress, readAddress } from "./address.ts";
-export { unused } from "./idle-end.ts";
-export { Listening, type ListenPlan, type OpenPlace } from "./listening.ts";
-export { openRemote } from "./remote.ts";
+export { isLoopback, type ListenAddress, parseAddress } from "./address.ts";
+export { connectRemote } from "./remote.ts";
 export { readToken, TokenFile } from "./token.ts";

@@ -2,57 +2,56 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { LIMITS } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
-import { tokenFile as usualTokenFile } from "../config/environment.ts";
+import { tokenFile as defaultTokenFile } from "../config/environment.ts";
 import type { FrontendName } from "../frontends.ts";
 import { clearTextReason, isLoopback } from "./address.ts";
 import { readToken } from "./token.ts";
-import { WebSocketTransport } from "./web-socket-transport.ts";
-import { webSocketLibrary } from "./ws-library.ts";
+import { WebSocketTransport, webSocketLibrary } from "./web-socket-transport.ts";
 
-/** Which server to reach, and what to show it. */
-export interface RemotePlace {
+/** The server to connect to, and the token for it. */
+export interface RemoteServer {
   readonly url: string;
-  /** Taken as the path unless the URL has one. */
-  readonly door: FrontendName | undefined;
+  /** The path of the URL, unless it has one. */
+  readonly protocol: FrontendName | undefined;
   readonly tokenFile: string | undefined;
-  /** A token from elsewhere. */
+  /** The token, if it is not in a file. */
   readonly token: string | undefined;
-  /** The state folder, with the token of a server on this machine. */
+  /** The state folder, which has the token of this machine's server. */
   readonly folder: string;
 }
 
-/** A connection to it, or why there is none and what to do. */
-export type Remote =
+/** An open connection, or why there is none and how to fix it. */
+export type RemoteConnection =
   | { readonly ok: true; readonly transport: Transport }
   | { readonly ok: false; readonly reason: string };
 
-/** Connects to a server by its URL. A token goes to no other machine in clear, and that of this machine to none at all. */
-export async function openRemote(place: RemotePlace): Promise<Remote> {
-  const url = urlOf(place);
+/** Connects to a server by its URL. A token is never sent to another machine unencrypted, and this machine's own token never at all. */
+export async function connectRemote(server: RemoteServer): Promise<RemoteConnection> {
+  const url = urlOf(server);
   if (url === undefined)
-    return { ok: false, reason: `--url takes ws:// or wss://; not ${JSON.stringify(place.url)}.` };
-  const token = tokenFor(place, url);
+    return { ok: false, reason: `--url must start with ws:// or wss://, not ${JSON.stringify(server.url)}.` };
+  const token = tokenFor(server, url);
   const reason = token === undefined ? undefined : clearTextReason(url);
   if (reason !== undefined) return { ok: false, reason };
   return open(url, token);
 }
 
-function urlOf({ url: text, door }: RemotePlace): URL | undefined {
+function urlOf({ url: text, protocol }: RemoteServer): URL | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
   if (url.protocol !== "ws:" && url.protocol !== "wss:") return undefined;
-  if (door !== undefined && url.pathname === "/") url.pathname = `/${door}`;
+  if (protocol !== undefined && url.pathname === "/") url.pathname = `/${protocol}`;
   return url;
 }
 
-function tokenFor({ tokenFile, token, folder }: RemotePlace, url: URL): string | undefined {
+function tokenFor({ tokenFile, token, folder }: RemoteServer, url: URL): string | undefined {
   if (tokenFile !== undefined) return readToken(resolve(tokenFile));
   if (token !== undefined) return token;
-  const own = usualTokenFile(folder);
+  const own = defaultTokenFile(folder);
   return isLoopback(url.hostname) && existsSync(own) ? readToken(own) : undefined;
 }
 
-function open(url: URL, token: string | undefined): Promise<Remote> {
+function open(url: URL, token: string | undefined): Promise<RemoteConnection> {
   const { WebSocket } = webSocketLibrary();
   const webSocket = new WebSocket(url, {
     perMessageDeflate: false,
@@ -68,7 +67,7 @@ function open(url: URL, token: string | undefined): Promise<Remote> {
     });
     webSocket.once("unexpected-response", (request, { statusCode = 0 }) => {
       request.destroy();
-      settle({ ok: false, reason: refusal(url, statusCode) });
+      settle({ ok: false, reason: rejection(url, statusCode) });
     });
     webSocket.once("error", ({ message }) => {
       settle({ ok: false, reason: `Cannot reach ${url.origin}: ${message}.` });
@@ -76,14 +75,14 @@ function open(url: URL, token: string | undefined): Promise<Remote> {
   });
 }
 
-function refusal(url: URL, status: number): string {
-  const way = STATUS_WAYS[status] ?? "Is it a Flint server?";
-  return `${url.origin} answered ${status}. ${way}`;
+function rejection(url: URL, status: number): string {
+  const fix = STATUS_FIXES[status] ?? "Check that it is a Flint server.";
+  return `${url.origin} answered with status ${status}. ${fix}`;
 }
 
-const STATUS_WAYS: Readonly<Record<number, string>> = {
-  401: "It needs its token: --token-file FILE, or FLINT_TOKEN.",
-  404: "It has no such door.",
-  421: "It is not called by that name; start it with --allow-host.",
-  503: "It could not open that door; it says why on its stderr.",
+const STATUS_FIXES: Readonly<Record<number, string>> = {
+  401: "It requires a token: use --token-file FILE or FLINT_TOKEN.",
+  404: "It does not serve this protocol.",
+  421: "It does not accept this host name; start it with --allow-host.",
+  503: "It could not load the front end; see its stderr.",
 };

@@ -3,7 +3,7 @@ import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { readToken, TokenFile } from "./token.ts";
 
-test("a token of 256 bits is made once, in a file for its user alone [P28]", async () => {
+test("creates a 256-bit token once, in a private file [P28]", async () => {
   const folder = await temporaryFolder();
   const path = folder.join("state", "token");
   const first = TokenFile.open(path);
@@ -20,7 +20,7 @@ test("a token of 256 bits is made once, in a file for its user alone [P28]", asy
   expect(readToken(path)).toBe(token);
 });
 
-test("a token that others could have read is refused, and one that becomes readable lets nobody in", async () => {
+test("rejects a token file that other users can read, and every client while it is readable", async () => {
   const path = (await temporaryFolder()).join("token");
   const file = TokenFile.open(path);
   const token = readToken(path);
@@ -29,7 +29,7 @@ test("a token that others could have read is refused, and one that becomes reada
   expect(() => TokenFile.open(path)).toThrow(`chmod 600 ${path}`);
 });
 
-test("another token counts from the next client on, the old one no more", async () => {
+test("a changed token takes effect for the next client", async () => {
   const path = (await temporaryFolder()).join("token");
   const file = TokenFile.open(path);
   const old = readToken(path);
@@ -40,15 +40,15 @@ test("another token counts from the next client on, the old one no more", async 
 });
 
 test.each(["", "short", "has spaces in it and is long enough for all", "x".repeat(2000)])(
-  "%j is no token",
+  "rejects %j as a token",
   async (content) => {
     const path = (await temporaryFolder()).join("token");
     writeFileSync(path, content, { mode: 0o600 });
-    expect(() => TokenFile.open(path)).toThrow("holds no token");
+    expect(() => TokenFile.open(path)).toThrow("does not contain a valid token");
   },
 );
 
-test("a token may be a link to a private file, as secrets of containers are", async () => {
+test("accepts a link to a private file, as container secrets are", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("real"), "s".repeat(40), { mode: 0o600 });
   symlinkSync(folder.join("real"), folder.join("token"));

@@ -14,12 +14,12 @@ import {
 import { dirname } from "node:path";
 
 const OTHERS = 0o077;
-const SHORTEST = 32;
-const LONGEST = 1024;
+const MIN_LENGTH = 32;
+const MAX_LENGTH = 1024;
 
 /**
- * The secret that clients of a TCP listener show, in a file that only its user can read. The file is read for each
- * client, so that another token counts from the next one on; a file that is gone or open to others lets nobody in.
+ * The token of a WebSocket listener, in a file that only its user can read. The file is read for every client, so that a
+ * changed token takes effect at once; a file that is missing or readable by others rejects every client.
  */
 export class TokenFile {
   readonly path: string;
@@ -28,52 +28,53 @@ export class TokenFile {
     this.path = path;
   }
 
-  /** Uses the token in the file, or makes one. Throws if the file is not private or holds no proper token. */
+  /** Opens the file, creating a token if it does not exist. Throws if it is not private or has no valid token. */
   static open(path: string): TokenFile {
-    makeUnlessThere(path);
+    createIfMissing(path);
     readToken(path);
     return new TokenFile(path);
   }
 
-  /** Whether this is the token, in a time that does not tell how much of it is right. */
+  /** Compares with the token in constant time. */
   matches(given: string): boolean {
     try {
       return timingSafeEqual(digest(given), digest(readToken(this.path)));
     } catch {
-      // Without a private file there is no token that could be right.
+      // Without a private file no token is valid.
       return false;
     }
   }
 }
 
-/** The token in a file that only its user can read. Throws with what is wrong and the way out. */
+/** Reads a token from a file that only its user can read. Throws with what is wrong and how to fix it. */
 export function readToken(path: string): string {
   const file = openSync(path, constants.O_RDONLY);
   try {
     expectPrivate(file, path);
-    const bytes = Buffer.alloc(LONGEST + 1);
+    const bytes = Buffer.alloc(MAX_LENGTH + 1);
     const token = bytes.toString("utf8", 0, readSync(file, bytes, 0, bytes.length, 0)).trim();
-    if (/^[\x21-\x7e]+$/.test(token) && token.length >= SHORTEST && token.length <= LONGEST) return token;
+    if (/^[\x21-\x7e]+$/.test(token) && token.length >= MIN_LENGTH && token.length <= MAX_LENGTH)
+      return token;
   } finally {
     closeSync(file);
   }
-  const way = `Delete it and Flint makes one, or put ${SHORTEST} to ${LONGEST} visible characters there.`;
-  throw new Error(`The file ${path} holds no token. ${way}`);
+  const fix = `Delete it to create a new token, or write ${MIN_LENGTH} to ${MAX_LENGTH} printable characters to it.`;
+  throw new Error(`${path} does not contain a valid token. ${fix}`);
 }
 
 function expectPrivate(file: number, path: string): void {
   const { mode, uid } = fstatSync(file);
   if (uid !== process.getuid?.() && process.getuid !== undefined) {
-    throw new Error(
-      `The token file ${path} belongs to somebody else. Name one of your own with --token-file.`,
-    );
+    throw new Error(`The token file ${path} belongs to another user. Choose one you own with --token-file.`);
   }
   if ((mode & OTHERS) === 0) return;
-  throw new Error(`Others can read the token file ${path}. Run: chmod 600 ${path}, and change the token.`);
+  throw new Error(
+    `Other users can read the token file ${path}. Run chmod 600 ${path} and replace the token.`,
+  );
 }
 
-/** Makes the file appear with its content, so that nobody reads half of a token; the first one wins. */
-function makeUnlessThere(path: string): void {
+/** Creates the file with its content in one step, so that no one reads half a token; the first writer wins. */
+function createIfMissing(path: string): void {
   if (existsSync(path)) return;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;

@@ -14,22 +14,22 @@ import { LIMITS } from "@flint/protocol";
 import { TestClock, temporaryFolder, testEngine, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Frontends } from "../frontends.ts";
-import { Guests } from "./guests.ts";
-import { BrokenDoor, stderrOf } from "./testing/broken-door.ts";
-import { HELLO, OpenServer } from "./testing/open-server.ts";
-import { bindPrivately, UnixListener } from "./unix-listener.ts";
+import { BrokenFrontends, stderrOf } from "../serve/testing/broken-frontends.ts";
+import { HELLO, OpenServer } from "../serve/testing/open-server.ts";
+import { Clients } from "./clients.ts";
+import { listenPrivately, UnixListener } from "./unix-listener.ts";
 
 async function guestsOf() {
   const folder = await temporaryFolder();
   const clock = new TestClock();
-  return { folder, clock, guests: new Guests(new Frontends(testEngine().engine), clock) };
+  return { folder, clock, clients: new Clients(new Frontends(testEngine().engine), clock) };
 }
 
 async function guestsOfBrokenDoor() {
   const folder = await temporaryFolder();
-  const broken = new BrokenDoor();
+  const broken = new BrokenFrontends();
   const frontends = new Frontends(testEngine().engine, {}, broken.load);
-  return { folder, broken, guests: new Guests(frontends, new TestClock()), said: stderrOf(onTestFinished) };
+  return { folder, broken, clients: new Clients(frontends, new TestClock()), said: stderrOf(onTestFinished) };
 }
 
 async function open() {
@@ -40,23 +40,23 @@ async function open() {
 }
 
 describe("a unix socket", () => {
-  test("is for its user alone, and so is a folder that is made for it [P30]", async () => {
-    const { folder, guests } = await guestsOf();
+  test("is private, like the folder created for it [P30]", async () => {
+    const { folder, clients } = await guestsOf();
     const before = process.umask(0o022);
     onTestFinished(() => void process.umask(before));
     const path = folder.join("made", "flint.sock");
-    const listener = await UnixListener.start({ path, door: "flint", guests });
+    const listener = await UnixListener.start({ path, protocol: "flint", clients });
     expect([statSync(path).mode & 0o777, statSync(folder.join("made")).mode & 0o777]).toEqual([0o600, 0o700]);
     await listener.close();
     expect(readdirSync(folder.join("made"))).toEqual([]);
   });
 
-  test("is for its user alone from the moment it is there, and the umask is what it was", async () => {
+  test("is private from its creation, and the umask is restored", async () => {
     const folder = await temporaryFolder();
     const before = process.umask(0o000);
     onTestFinished(() => void process.umask(before));
     const path = folder.join("flint.sock");
-    const starting = bindPrivately(path);
+    const starting = listenPrivately(path);
     // Only microtasks: nothing that waits for the system goes on in between.
     for (let turn = 0; turn < 100 && !existsSync(path); turn += 1) await Promise.resolve();
     const mode = statSync(path).mode & 0o777;
@@ -64,13 +64,17 @@ describe("a unix socket", () => {
     expect([mode, process.umask(0o000)]).toEqual([0o600, 0o000]);
   });
 
-  test("ends a client whose door cannot be loaded, and tries it again for the next one", async () => {
-    const { folder, guests, broken, said } = await guestsOfBrokenDoor();
+  test("closes a client whose front end cannot be loaded, and retries for the next one", async () => {
+    const { folder, clients, broken, said } = await guestsOfBrokenDoor();
     const path = folder.join("flint.sock");
-    const listener = await UnixListener.start({ path, door: "flint", guests });
-    const meeting = await UnixListener.start({ path: folder.join("meet.sock"), door: "chosen", guests });
+    const listener = await UnixListener.start({ path, protocol: "flint", clients });
+    const rendezvous = await UnixListener.start({
+      path: folder.join("rendezvous.sock"),
+      protocol: "chosen",
+      clients,
+    });
     onTestFinished(async () => {
-      await Promise.all([listener.close(), meeting.close(), guests.close()]);
+      await Promise.all([listener.close(), rendezvous.close(), clients.close()]);
     });
     const asked = async (at: string, line: string): Promise<unknown> => {
       const socket = connect({ path: at });
@@ -80,44 +84,44 @@ describe("a unix socket", () => {
       return answer === "" ? "" : JSON.parse(answer.split("\n")[0] ?? "");
     };
     expect(await asked(path, "")).toBe("");
-    const refusal = { ok: false, reason: expect.stringContaining("flint door cannot be opened") };
-    expect(await asked(folder.join("meet.sock"), '{"protocol":"flint"}\n')).toEqual(refusal);
-    expect(said()).toContain("flint: the flint door cannot be opened: half of it is missing\n");
+    const refusal = { ok: false, reason: expect.stringContaining("Cannot load the flint front end") };
+    expect(await asked(folder.join("rendezvous.sock"), '{"protocol":"flint"}\n')).toEqual(refusal);
+    expect(said()).toContain("flint: Cannot load the flint front end: half of it is missing\n");
     broken.mend();
     const socket = connect({ path });
     socket.end(HELLO);
     expect(JSON.parse(await text(socket))).toMatchObject({ id: 1, result: {} });
   });
 
-  test("answers what was asked before the client closed its half", async () => {
+  test("answers requests that were sent before the client closed its half", async () => {
     const { server } = await open();
     const socket = await server.socket();
     socket.end(HELLO);
     expect(JSON.parse(await text(socket))).toMatchObject({ id: 1, result: {} });
   });
 
-  test("replaces what a dead server left, but neither a living one nor another file", async () => {
-    const { folder, guests } = await guestsOf();
+  test("replaces the socket of a dead server, but not a live one or another file", async () => {
+    const { folder, clients } = await guestsOf();
     const path = folder.join("flint.sock");
-    const start = () => UnixListener.start({ path, door: "flint", guests });
+    const start = () => UnixListener.start({ path, protocol: "flint", clients });
     // A socket that outlives its server, as after a crash.
     const dead = createServer().listen(folder.join("dead.sock"));
     await new Promise((resolve) => dead.once("listening", resolve));
     symlinkSync("nowhere", path);
-    await expect(start()).rejects.toThrow("is no socket");
+    await expect(start()).rejects.toThrow("is not a socket");
     rmSync(path);
     renameSync(folder.join("dead.sock"), path);
     await new Promise((resolve) => dead.close(resolve));
     expect(existsSync(path)).toBe(true);
     const listener = await start();
     onTestFinished(() => listener.close());
-    await expect(start()).rejects.toThrow("Another program listens at");
+    await expect(start()).rejects.toThrow("Another program is listening at");
     writeFileSync(folder.join("file"), "precious");
-    const file = { path: folder.join("file"), door: "flint", guests } as const;
-    await expect(UnixListener.start(file)).rejects.toThrow("is no socket");
+    const file = { path: folder.join("file"), protocol: "flint", clients } as const;
+    await expect(UnixListener.start(file)).rejects.toThrow("is not a socket");
   });
 
-  test("that others cannot reach by mode is not reached by them", async () => {
+  test("cannot be reached by other users", async () => {
     const { server } = await open();
     chmodSync(server.socketPath, 0o000);
     const isRoot = process.getuid?.() === 0;
@@ -127,7 +131,7 @@ describe("a unix socket", () => {
     else await expect(attempt).rejects.toThrow("EACCES");
   });
 
-  test("lets go of a client that says nothing, and of none that greeted", async () => {
+  test("closes a client that sends nothing, but not one that sent initialize", async () => {
     const { server, clock } = await open();
     const silent = await server.socket();
     const gone = new Promise((resolve) => silent.once("close", resolve));
@@ -142,21 +146,21 @@ describe("a unix socket", () => {
   });
 });
 
-describe("the meeting socket", () => {
-  async function meeting() {
-    const { folder, guests } = await guestsOf();
-    const path = folder.join("meet.sock");
-    const listener = await UnixListener.start({ path, door: "chosen", guests });
+describe("the rendezvous socket", () => {
+  async function rendezvous() {
+    const { folder, clients } = await guestsOf();
+    const path = folder.join("rendezvous.sock");
+    const listener = await UnixListener.start({ path, protocol: "chosen", clients });
     onTestFinished(async () => {
       await listener.close();
-      await guests.close();
+      await clients.close();
     });
     const { server } = await open();
     return { socket: () => server.socket(path) };
   }
 
-  test("opens the door that the first line names, whatever comes with it", async () => {
-    const { socket } = await meeting();
+  test("serves the protocol that the first line names, and what follows it", async () => {
+    const { socket } = await rendezvous();
     const flint = await socket();
     flint.end(`{"protocol":"flint"}\n${HELLO}`);
     const [welcome, answer] = (await text(flint))
@@ -183,15 +187,15 @@ describe("the meeting socket", () => {
   });
 
   test.each([
-    ['{"protocol":"kitchen"}\n', 'There is no door "kitchen"'],
-    ['{"protocol":"__proto__"}\n', "There is no door"],
-    ['{"protocol":7}\n', "Send one line such as"],
-    ['{"protocol":"flint","cwd":"sub"}\n', 'with "cwd" only as an absolute path'],
-    [HELLO, "Send one line such as"],
-    ["\n", "Send one line such as"],
-    ["GET / HTTP/1.1\r\n\r\n", "Send one line such as"],
-  ])("says to %j what is wrong, and ends", async (first, reason) => {
-    const { socket } = await meeting();
+    ['{"protocol":"kitchen"}\n', 'Unknown protocol "kitchen"'],
+    ['{"protocol":"__proto__"}\n', "Unknown protocol"],
+    ['{"protocol":7}\n', "Send a line such as"],
+    ['{"protocol":"flint","cwd":"sub"}\n', '"cwd" must be an absolute path'],
+    [HELLO, "Send a line such as"],
+    ["\n", "Send a line such as"],
+    ["GET / HTTP/1.1\r\n\r\n", "Send a line such as"],
+  ])("rejects the first line %j with a reason", async (first, reason) => {
+    const { socket } = await rendezvous();
     const client = await socket();
     client.write(first);
     const answer = JSON.parse(await text(client));
@@ -199,8 +203,8 @@ describe("the meeting socket", () => {
   });
 
   // Sooner than by the time that a newcomer has for its first line.
-  test("ends at once with a first line that has no end", { timeout: 8_000 }, async () => {
-    const { socket } = await meeting();
+  test("closes at once on a first line without an end", { timeout: 8_000 }, async () => {
+    const { socket } = await rendezvous();
     const client = await socket();
     client.on("error", () => undefined);
     client.write("x".repeat(40_000));

@@ -9,106 +9,109 @@ import {
   type RendezvousAnswer,
   type RendezvousRequest,
 } from "@flint/protocol";
-import { type FrontendName, isFrontendName } from "../frontends.ts";
+import { FRONTEND_NAMES, type FrontendName, isFrontendName } from "../frontends.ts";
 import { VERSION } from "../version.ts";
+import { SocketTransport } from "./client-transport.ts";
+import type { Clients, Connections, Listener } from "./clients.ts";
 import { firstLine } from "./first-line.ts";
-import type { Guests, Seats } from "./guests.ts";
-import type { Listener } from "./listener.ts";
-import { noSuchDoor } from "./meeting.ts";
-import { SocketTransport } from "./socket-transport.ts";
 
-/** Where to listen, and at which door; at a meeting socket each client chooses with its first line. */
+/** Where to listen, and which front end serves its clients; on a rendezvous socket each client chooses one. */
 export interface UnixOptions {
   readonly path: string;
-  readonly door: FrontendName | "chosen";
-  readonly guests: Guests;
+  readonly protocol: FrontendName | "chosen";
+  readonly clients: Clients;
 }
 
-/** Clients on a socket in the file system, which only its user can connect to. */
+/** Accepts clients on a unix socket that only its user can connect to. */
 export class UnixListener implements Listener {
   readonly place: string;
   readonly #server: Server;
   readonly #options: UnixOptions;
-  readonly #sign: Sign;
-  readonly #seats: Seats = new Set();
-  /** Who has not been admitted yet. */
-  readonly #arriving = new Set<Socket>();
+  readonly #presence: Sign;
+  readonly #connections: Connections = new Set();
+  /** Sockets that are not accepted yet. */
+  readonly #pending = new Set<Socket>();
 
-  private constructor(server: Server, options: UnixOptions, sign: Sign) {
+  private constructor(server: Server, options: UnixOptions, presence: Sign) {
     this.place = `unix:${options.path}`;
     this.#server = server;
     this.#options = options;
-    this.#sign = sign;
+    this.#presence = presence;
     server.on("connection", (socket) => void this.#onConnection(socket));
   }
 
-  /** Begins to listen. What a dead server left at the path is replaced; anything else there is refused. */
+  /** Starts listening. Replaces the socket of a server that died; throws if anything else is at the path. */
   static async start(options: UnixOptions): Promise<UnixListener> {
     const { path } = options;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     await removeStale(path);
     const { signListening } = await import("@flint/host/sandbox");
-    const sign = await signListening(path);
+    const presence = await signListening(path);
     try {
-      return new UnixListener(await bindPrivately(path), options, sign);
+      return new UnixListener(await listenPrivately(path), options, presence);
     } catch (error) {
-      await sign.takeDown();
+      await presence.takeDown();
       throw error;
     }
   }
 
-  /** Node takes the socket away with it. */
+  /** Node removes the socket file. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    for (const socket of this.#arriving) socket.destroy();
-    await this.#sign.takeDown();
-    if (this.#seats.size === 0) await closed;
+    for (const socket of this.#pending) socket.destroy();
+    await this.#presence.takeDown();
+    if (this.#connections.size === 0) await closed;
   }
 
   async #onConnection(socket: Socket): Promise<void> {
-    // A peer that vanishes must not end the process.
+    // A peer that disappears must not end the process.
     socket.on("error", () => undefined);
-    this.#arriving.add(socket);
-    await this.#admit(socket);
-    this.#arriving.delete(socket);
+    this.#pending.add(socket);
+    await this.#accept(socket);
+    this.#pending.delete(socket);
   }
 
-  async #admit(socket: Socket): Promise<void> {
-    const { door, guests } = this.#options;
-    const hello = door === "chosen" ? await this.#hello(socket) : { protocol: door, cwd: undefined };
-    if (hello === undefined) return;
-    const { protocol: name, cwd } = hello;
-    const opened = await guests.open(name);
+  async #accept(socket: Socket): Promise<void> {
+    const { protocol, clients } = this.#options;
+    const isRendezvous = protocol === "chosen";
+    const request = isRendezvous ? await readRequest(socket) : { protocol, cwd: undefined };
+    if (request === undefined) return;
+    const opened = await clients.open(request.protocol);
     if (socket.destroyed) return;
     if (opened === undefined) {
-      const reason = `The ${name} door cannot be opened; the server says why on its stderr.`;
-      socket.end(door === "chosen" ? lineOf({ ok: false, reason }) : "", () => socket.destroy());
+      const reason = `Cannot load the ${request.protocol} front end; see the server's stderr.`;
+      socket.end(isRendezvous ? answerLine({ ok: false, reason }) : "", () => socket.destroy());
       return;
     }
-    if (door === "chosen") socket.write(lineOf({ ok: true, version: VERSION }));
-    guests.admit(opened, new SocketTransport(socket), this.#seats, { cwd });
-  }
-
-  async #hello(
-    socket: Socket,
-  ): Promise<(RendezvousRequest & { readonly protocol: FrontendName }) | undefined> {
-    const line = await firstLine(socket, LIMITS.handshakeMilliseconds);
-    if (line === undefined) {
-      socket.destroy();
-      return undefined;
-    }
-    const hello = parseRendezvousLine(RENDEZVOUS.request, line);
-    if (hello !== undefined && isFrontendName(hello.protocol)) return { ...hello, protocol: hello.protocol };
-    const way = 'Send one line such as {"protocol":"flint"} first, with "cwd" only as an absolute path.';
-    const reason = hello === undefined ? way : noSuchDoor(hello.protocol);
-    // Whatever else it sent is not read, and would keep the socket open.
-    socket.end(lineOf({ ok: false, reason }), () => socket.destroy());
-    return undefined;
+    if (isRendezvous) socket.write(answerLine({ ok: true, version: VERSION }));
+    clients.accept(opened, new SocketTransport(socket), this.#connections, { cwd: request.cwd });
   }
 }
 
-/** Listens at a path. A socket has its mode from the moment it is there; by the time of a chmod others could be in. */
-export async function bindPrivately(path: string): Promise<Server> {
+/** The first line of a client on a rendezvous socket; undefined, with the socket closed, if it is invalid. */
+async function readRequest(
+  socket: Socket,
+): Promise<(RendezvousRequest & { readonly protocol: FrontendName }) | undefined> {
+  const line = await firstLine(socket, LIMITS.handshakeMilliseconds);
+  if (line === undefined) {
+    socket.destroy();
+    return undefined;
+  }
+  const request = parseRendezvousLine(RENDEZVOUS.request, line);
+  if (request !== undefined && isFrontendName(request.protocol)) {
+    return { ...request, protocol: request.protocol };
+  }
+  const reason =
+    request === undefined
+      ? 'Send a line such as {"protocol":"flint"} first; "cwd" must be an absolute path.'
+      : `Unknown protocol ${JSON.stringify(request.protocol)}. Available: ${FRONTEND_NAMES.join(", ")}.`;
+  // Destroyed after the answer: unread input would keep the socket open.
+  socket.end(answerLine({ ok: false, reason }), () => socket.destroy());
+  return undefined;
+}
+
+/** Listens on a path with a private mode from the start; with a later chmod others could connect in between. */
+export async function listenPrivately(path: string): Promise<Server> {
   const server = createServer({ allowHalfOpen: true });
   server.maxConnections = LIMITS.sockets;
   await new Promise<void>((resolve, reject) => {
@@ -122,26 +125,27 @@ export async function bindPrivately(path: string): Promise<Server> {
     }
   });
   server.removeAllListeners("error");
-  // A socket that cannot be accepted is not the end of the others.
+  // A connection that cannot be accepted must not end the server.
   server.on("error", () => undefined);
   chmodSync(path, 0o600);
   return server;
 }
 
-function lineOf(answer: RendezvousAnswer): string {
+function answerLine(answer: RendezvousAnswer): string {
   return `${JSON.stringify(answer)}\n`;
 }
 
 async function removeStale(path: string): Promise<void> {
   const there = lstatSync(path, { throwIfNoEntry: false });
   if (there === undefined) return;
-  if (!there.isSocket()) throw new Error(`${path} is there already and is no socket. Choose another path.`);
-  if (await answers(path)) throw new Error(`Another program listens at ${path}. Choose another path.`);
+  if (!there.isSocket()) throw new Error(`${path} exists and is not a socket. Choose another path.`);
+  if (await isListening(path))
+    throw new Error(`Another program is listening at ${path}. Choose another path.`);
   unlinkSync(path);
 }
 
-/** Whether somebody listens at a path; in doubt, yes. */
-function answers(path: string): Promise<boolean> {
+/** Whether a program is listening at a path; assumed if in doubt. */
+function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ path });
     socket.once("connect", () => {

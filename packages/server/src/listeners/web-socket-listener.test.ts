@@ -5,11 +5,17 @@ import { LIMITS } from "@flint/protocol";
 import { settled, TestClock, temporaryFolder, testEngine } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Frontends } from "../frontends.ts";
-import { Guests } from "./guests.ts";
-import { BrokenDoor, stderrOf } from "./testing/broken-door.ts";
-import { closeCode, HELLO, nextMessage, OpenServer, type OpenServerOptions } from "./testing/open-server.ts";
+import { BrokenFrontends, stderrOf } from "../serve/testing/broken-frontends.ts";
+import {
+  closeCode,
+  HELLO,
+  nextMessage,
+  OpenServer,
+  type OpenServerOptions,
+} from "../serve/testing/open-server.ts";
+import { Clients } from "./clients.ts";
 import { WebSocketListener } from "./web-socket-listener.ts";
-import { webSocketLibrary } from "./ws-library.ts";
+import { webSocketLibrary } from "./web-socket-transport.ts";
 
 async function open(options: OpenServerOptions = {}) {
   const { path: folder } = await temporaryFolder();
@@ -33,8 +39,8 @@ function upgrade(port: number, lines: readonly string[], path = "/flint"): Promi
   return raw(port, [`GET ${path} HTTP/1.1`, ...always, key, ...lines, "", ""].join("\r\n"));
 }
 
-describe("a port", () => {
-  test("answers a client that shows the token, at the door of its path", async () => {
+describe("a WebSocket listener", () => {
+  test("serves a client with the token at the front end of its path", async () => {
     const { server } = await open();
     const flint = await server.webSocket("/flint");
     flint.send(HELLO);
@@ -44,22 +50,22 @@ describe("a port", () => {
     expect(await nextMessage(harness)).toMatchObject({ jsonrpc: "2.0", id: 1 });
   });
 
-  test("answers 503 where the door cannot be loaded, and tries it again for the next client", async () => {
-    const broken = new BrokenDoor();
+  test("answers 503 if the front end cannot be loaded, and retries for the next client", async () => {
+    const broken = new BrokenFrontends();
     const said = stderrOf(onTestFinished);
-    const guests = new Guests(new Frontends(testEngine().engine, {}, broken.load), new TestClock());
+    const clients = new Clients(new Frontends(testEngine().engine, {}, broken.load), new TestClock());
     const rules = { root: "flint", isToken: undefined, allowHosts: [], allowOrigins: [] } as const;
-    const place = { host: "127.0.0.1", port: 0, guests, clock: new TestClock() };
+    const place = { host: "127.0.0.1", port: 0, clients, clock: new TestClock() };
     const listener = await WebSocketListener.start({ ...rules, ...place });
     onTestFinished(async () => {
-      await guests.close();
+      await clients.close();
       await listener.close();
     });
     const host = `Host: 127.0.0.1:${listener.port}`;
     expect(await upgrade(listener.port, [host])).toBe(
       "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
     );
-    expect(said()).toBe("flint: the flint door cannot be opened: half of it is missing\n");
+    expect(said()).toBe("flint: Cannot load the flint front end: half of it is missing\n");
     broken.mend();
     const { WebSocket } = webSocketLibrary();
     const client = new WebSocket(`ws://127.0.0.1:${listener.port}/flint`);
@@ -69,16 +75,16 @@ describe("a port", () => {
     expect(await nextMessage(client)).toMatchObject({ id: 1, result: {} });
   });
 
-  test("listens on this machine only [P28]", async () => {
+  test("listens on loopback only [P28]", async () => {
     const { server } = await open();
-    expect(server.listening.places[0]).toMatchObject({ place: `ws://127.0.0.1:${server.port}` });
+    expect(server.listening.listeners[0]).toMatchObject({ place: `ws://127.0.0.1:${server.port}` });
     const elsewhere = connect(server.port, "127.0.0.2");
     onTestFinished(() => void elsewhere.destroy());
     const error = await new Promise<NodeJS.ErrnoException>((resolve) => elsewhere.once("error", resolve));
     expect(error.code).toBe("ECONNREFUSED");
   });
 
-  test("answers a wrong or missing token with 401 and not a word more [P28]", async () => {
+  test("answers a wrong or missing token with 401 and nothing else [P28]", async () => {
     const { server } = await open();
     const host = `Host: 127.0.0.1:${server.port}`;
     const wrong = await upgrade(server.port, [host, `Authorization: Bearer ${"x".repeat(43)}`]);
@@ -91,7 +97,7 @@ describe("a port", () => {
     expect([missing, unknownPath, inPath]).toEqual([wrong, wrong, wrong]);
   });
 
-  test("refuses a web page and a foreign name before it looks at anything else [P29]", async () => {
+  test("rejects a foreign Origin or Host before anything else [P29]", async () => {
     const { server } = await open();
     const bearer = `Authorization: Bearer ${server.token}`;
     const host = `Host: 127.0.0.1:${server.port}`;
@@ -106,7 +112,7 @@ describe("a port", () => {
     expect(statuses.map((answer) => answer.slice(9, 12))).toEqual(["403", "403", "403", "421", "403", "421"]);
   });
 
-  test("says that it is there to whoever asks, and nothing else", async () => {
+  test("answers health checks without a token", async () => {
     const { server } = await open();
     const ask = (path: string, headers: Record<string, string> = {}) =>
       new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
@@ -125,14 +131,14 @@ describe("a port", () => {
     expect(await raw(server.port, old)).toMatch(/^HTTP\/1.1 200 OK\r\n(.*\r\n)+ok\n$/);
   });
 
-  test("does without a token only if it was told so", async () => {
+  test("requires no token only with --no-token", async () => {
     const { server } = await open({ free: true });
     const client = await server.webSocket("/flint");
     client.send(HELLO);
     expect(await nextMessage(client)).toMatchObject({ id: 1 });
   });
 
-  test("takes a message over several lines as one, and skips what is no message", async () => {
+  test("reads a message with line breaks as one, and survives malformed ones", async () => {
     const { server } = await open();
     const client = await server.webSocket();
     client.send("");
@@ -147,7 +153,7 @@ describe("a port", () => {
     expect((await server.webSocket()).extensions).toBe("");
   });
 
-  test("closes with a code that says why: too big a message, or one that is no text", async () => {
+  test("closes with the right code for messages that are too big or not text", async () => {
     const { server } = await open();
     const big = await server.webSocket();
     big.send("x".repeat(LIMITS.line + 1));
@@ -157,15 +163,15 @@ describe("a port", () => {
     expect(await closeCode(binary)).toBe(1003);
   });
 
-  test("refuses a head that is too long", async () => {
+  test("rejects a head that is too long", async () => {
     const { server } = await open();
     const long = `X-Long: ${"x".repeat(LIMITS.httpHead)}`;
     expect(await upgrade(server.port, [`Host: 127.0.0.1:${server.port}`, long])).toContain(" 431 ");
   });
 });
 
-describe("connections that say nothing", () => {
-  test("200 of them, and 200 sockets without even a request, do not starve the next client", async () => {
+describe("silent connections", () => {
+  test("do not starve the next client, even 200 of them and 200 sockets without a request", async () => {
     const { server } = await open();
     for (let count = 0; count < 200; count += 1) {
       const socket = connect(server.port, "127.0.0.1");
@@ -177,7 +183,7 @@ describe("connections that say nothing", () => {
     expect(await nextMessage(client)).toMatchObject({ id: 1 });
   });
 
-  test("are let go after a while; those who greeted stay", async () => {
+  test("are closed after a while; initialized clients stay", async () => {
     const { server, clock } = await open();
     const silent = await server.webSocket();
     const chatty = await server.webSocket();
@@ -195,7 +201,7 @@ describe("connections that say nothing", () => {
     expect(await nextMessage(proper)).toMatchObject({ id: 2, result: {} });
   });
 
-  test("give way when all seats are taken; those who greeted do not", async () => {
+  test("give way at the connection limit; initialized clients do not", async () => {
     const { server } = await open();
     const silent = await server.webSocket();
     const evicted = closeCode(silent);
@@ -218,7 +224,7 @@ describe("connections that say nothing", () => {
   });
 });
 
-test("a peer that does not answer pings is taken for gone, one that does stays", async () => {
+test("closes a client that does not answer pings", async () => {
   const { server, clock } = await open();
   const dead = await server.webSocket();
   const alive = await server.webSocket();

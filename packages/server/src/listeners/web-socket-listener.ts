@@ -4,47 +4,47 @@ import type { Duplex } from "node:stream";
 import type { Clock } from "@flint/core/ports";
 import type { ClientRights } from "@flint/frontends";
 import { LIMITS } from "@flint/protocol";
-import type { WebSocketServer } from "ws";
+import type { WebSocket, WebSocketServer } from "ws";
 import type { FrontendName } from "../frontends.ts";
 import { bindable } from "./address.ts";
-import { type GateRequest, type GateRules, type Judgement, judgeRequest } from "./gate.ts";
-import type { Guests, Seats } from "./guests.ts";
-import { keepAlive } from "./keep-alive.ts";
-import type { Listener } from "./listener.ts";
-import { WebSocketTransport } from "./web-socket-transport.ts";
-import { webSocketLibrary } from "./ws-library.ts";
+import { type AccessRules, type Authorization, authorizeRequest, type RequestHead } from "./authorize.ts";
+import type { Clients, Connections, Listener } from "./clients.ts";
+import { WebSocketTransport, webSocketLibrary } from "./web-socket-transport.ts";
 
-/** Where to listen, and who may come in; the port may be 0. */
-export interface WebSocketOptions extends Omit<GateRules, "port"> {
+/** Where to listen and which clients to accept; port 0 is any free port. */
+export interface WebSocketOptions extends Omit<AccessRules, "port"> {
   readonly port: number;
-  readonly guests: Guests;
+  readonly clients: Clients;
   readonly clock: Clock;
-  /** What clients may do; whoever has the token is not yet somebody at this machine. */
+  /** What clients may do; a client with the token is not necessarily a program on this machine. */
   readonly rights?: ClientRights;
 }
 
 const CHECK_MS = 1_000;
-const USUAL_RIGHTS: ClientRights = { bringsPrograms: false };
+const DEFAULT_RIGHTS: ClientRights = { bringsPrograms: false };
 
-/** WebSockets on one TCP port, behind the gate; and two paths that say that the server is there. */
+/** Accepts authorized WebSocket clients on a TCP port, and answers two health paths. */
 export class WebSocketListener implements Listener {
   readonly place: string;
   readonly port: number;
   readonly #server: Server;
   readonly #webSockets: WebSocketServer;
-  readonly #guests: Guests;
+  readonly #clients: Clients;
   readonly #clock: Clock;
-  readonly #rules: GateRules;
+  readonly #rules: AccessRules;
   readonly #rights: ClientRights;
-  readonly #seats: Seats = new Set();
+  readonly #connections: Connections = new Set();
 
-  private constructor(server: Server, { guests, clock, rights = USUAL_RIGHTS, ...rules }: WebSocketOptions) {
-    // A server that listens on a host and a port has such an address.
+  private constructor(
+    server: Server,
+    { clients, clock, rights = DEFAULT_RIGHTS, ...rules }: WebSocketOptions,
+  ) {
+    // A server listening on a port has an address of this type.
     const { port } = server.address() as AddressInfo;
     this.port = port;
     this.place = `ws://${rules.host}:${port}`;
     this.#server = server;
-    this.#guests = guests;
+    this.#clients = clients;
     this.#clock = clock;
     this.#rules = { ...rules, port };
     this.#rights = rights;
@@ -56,13 +56,13 @@ export class WebSocketListener implements Listener {
       maxPayload: LIMITS.line,
     });
     server.on("request", (request, response) => {
-      const { status, headers, body } = answerTo(judgeRequest(seen(request, false), this.#rules));
+      const { status, headers, body } = responseTo(authorizeRequest(headOf(request, false), this.#rules));
       response.writeHead(status, headers).end(body);
     });
     server.on("upgrade", (request, socket, head) => void this.#onUpgrade(request, socket, head));
   }
 
-  /** Begins to listen. Rejects if the address cannot be had. */
+  /** Starts listening. Rejects if the address cannot be bound. */
   static async start(options: WebSocketOptions): Promise<WebSocketListener> {
     const server = createServer({
       maxHeaderSize: LIMITS.httpHead,
@@ -77,7 +77,7 @@ export class WebSocketListener implements Listener {
       server.listen({ host: bindable(options.host), port: options.port }, resolve);
     });
     server.removeAllListeners("error");
-    // A socket that cannot be accepted is not the end of the others.
+    // A connection that cannot be accepted must not end the server.
     server.on("error", () => undefined);
     return new WebSocketListener(server, options);
   }
@@ -86,44 +86,45 @@ export class WebSocketListener implements Listener {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeAllConnections();
     this.#webSockets.close();
-    // Clients keep their sockets, and with them the server; nobody new gets in from here on.
-    if (this.#seats.size === 0) await closed;
+    // Connected clients keep the server open; new ones are no longer accepted.
+    if (this.#connections.size === 0) await closed;
   }
 
   async #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    // A peer that vanishes in between must not end the process.
+    // A peer that disappears must not end the process.
     socket.on("error", () => undefined);
-    const judgement = judgeRequest(seen(request, true), this.#rules);
-    if (judgement.to === undefined || judgement.to === "health") answerOn(socket, answerTo(judgement));
-    else await this.#admit(judgement.to, request, socket, head);
+    const authorization = authorizeRequest(headOf(request, true), this.#rules);
+    const { to } = authorization;
+    if (to === undefined || to === "health") writeResponse(socket, responseTo(authorization));
+    else await this.#accept(to, request, socket, head);
   }
 
-  async #admit(name: FrontendName, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const door = await this.#guests.open(name);
-    if (door === undefined) {
-      answerOn(socket, answerWith(503));
+  async #accept(name: FrontendName, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const open = await this.#clients.open(name);
+    if (open === undefined) {
+      writeResponse(socket, response(503));
       return;
     }
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       const transport = new WebSocketTransport(webSocket, socket);
       keepAlive(webSocket, () => transport.paused, this.#clock);
-      this.#guests.admit(door, transport, this.#seats, { rights: this.#rights });
+      this.#clients.accept(open, transport, this.#connections, { rights: this.#rights });
     });
   }
 }
 
-function seen({ method = "", url = "", headers }: IncomingMessage, upgrade: boolean): GateRequest {
+function headOf({ method = "", url = "", headers }: IncomingMessage, upgrade: boolean): RequestHead {
   return { method, url, headers, upgrade: upgrade && headers.upgrade?.toLowerCase() === "websocket" };
 }
 
-type Answer = { readonly status: number; readonly headers: Record<string, string>; readonly body: string };
+type Response = { readonly status: number; readonly headers: Record<string, string>; readonly body: string };
 
-/** What is said to a request that does not become a WebSocket: the least there is to say. */
-function answerTo(judgement: Judgement): Answer {
-  return judgement.to === undefined ? answerWith(judgement.status) : answerWith(200, "ok\n");
+/** The response to a request that does not become a WebSocket. */
+function responseTo(authorization: Authorization): Response {
+  return authorization.to === undefined ? response(authorization.status) : response(200, "ok\n");
 }
 
-function answerWith(status: number, body = ""): Answer {
+function response(status: number, body = ""): Response {
   const headers = {
     Connection: "close",
     "Content-Length": String(body.length),
@@ -133,9 +134,31 @@ function answerWith(status: number, body = ""): Answer {
   return { status, headers, body };
 }
 
-/** Answers on a socket that Node has let go of already. */
-function answerOn(socket: Duplex, { status, headers, body }: Answer): void {
+/** Writes a response to a socket that Node no longer handles. */
+function writeResponse(socket: Duplex, { status, headers, body }: Response): void {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n`;
   socket.end(`${head}${body}`, () => socket.destroy());
+}
+
+/** Pings a WebSocket client regularly and closes the connection if it does not answer. */
+function keepAlive(webSocket: WebSocket, isPaused: () => boolean, clock: Clock): void {
+  let alive = true;
+  let stop = (): void => undefined;
+  const onAlive = (): void => {
+    alive = true;
+  };
+  const ping = (): void => {
+    if (!alive && !isPaused()) {
+      webSocket.terminate();
+      return;
+    }
+    alive = false;
+    webSocket.ping();
+    stop = clock.after(LIMITS.pingMilliseconds, ping);
+  };
+  webSocket.on("pong", onAlive);
+  webSocket.on("message", onAlive);
+  webSocket.once("close", () => stop());
+  stop = clock.after(LIMITS.pingMilliseconds, ping);
 }

@@ -1,7 +1,8 @@
+import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
 import type { Receiver } from "@flint/rpc";
 import type { WebSocket } from "ws";
-import { CUTS, type Cut, type GuestTransport } from "./cut.ts";
+import { CLOSE_REASONS, type ClientTransport, type CloseCause } from "./client-transport.ts";
 
 const LINE_END = Buffer.from("\n");
 const LF = 10;
@@ -10,11 +11,11 @@ const SPACE = 32;
 const OPEN = 1;
 const NORMAL = 1000;
 const NOT_TEXT = 1003;
-// How long a closed connection waits for the other side to take what was written and to say goodbye.
+// How long a closed connection waits for the other side to read what was written and to close.
 const LINGER_MS = 1000;
 
-/** A WebSocket as a pipe of lines: one text frame is one line. It must be open, and `socket` what it runs on. */
-export class WebSocketTransport implements GuestTransport {
+/** A WebSocket as a transport of lines: a text frame is a line. It must be open; `socket` is its underlying socket. */
+export class WebSocketTransport implements ClientTransport {
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;
   readonly #drainListeners: (() => void)[] = [];
@@ -23,13 +24,13 @@ export class WebSocketTransport implements GuestTransport {
   constructor(webSocket: WebSocket, socket: Duplex) {
     this.#webSocket = webSocket;
     this.#socket = socket;
-    // What goes wrong ends in a close, which is told; without a listener it would end the process.
+    // An error ends in a close event; without a listener it would end the process.
     webSocket.on("error", () => undefined);
-    socket.on("drain", () => this.#announceDrain());
-    socket.on("close", () => this.#announceDrain());
+    socket.on("drain", () => this.#emitDrain());
+    socket.on("close", () => this.#emitDrain());
   }
 
-  /** True while the other side is held back; then its silence means nothing. */
+  /** Whether reading is paused; then a missing pong means nothing. */
   get paused(): boolean {
     return this.#paused;
   }
@@ -71,28 +72,34 @@ export class WebSocketTransport implements GuestTransport {
     this.#end(NORMAL, "");
   }
 
-  cut(why: Cut): void {
-    const { code, words } = CUTS[why];
-    if (why === "stalled") this.#webSocket.terminate();
-    else this.#end(code, words);
+  terminate(cause: CloseCause): void {
+    const { code, reason } = CLOSE_REASONS[cause];
+    if (cause === "stalled") this.#webSocket.terminate();
+    else this.#end(code, reason);
   }
 
-  #end(code: number, words: string): void {
-    // The goodbye of the other side must be heard.
+  #end(code: number, reason: string): void {
+    // The close frame of the other side must be read.
     this.resume();
-    this.#webSocket.close(code, words);
+    this.#webSocket.close(code, reason);
     const linger = setTimeout(() => this.#webSocket.terminate(), LINGER_MS);
     linger.unref();
     this.#socket.once("close", () => clearTimeout(linger));
   }
 
-  #announceDrain(): void {
+  #emitDrain(): void {
     for (const listener of this.#drainListeners) listener();
   }
 }
 
-/** Line ends inside of a message can only stand between its tokens; there a space means the same. */
+/** Replaces line breaks, which in JSON can only occur between tokens, with spaces. */
 function oneLine(data: Buffer): Buffer {
   if (!data.includes(LF) && !data.includes(CR)) return data;
   return Buffer.from(data.map((byte) => (byte === LF || byte === CR ? SPACE : byte)));
+}
+
+/** The `ws` library, loaded on first use. It is CommonJS, which cannot be bundled. */
+export function webSocketLibrary(): typeof import("ws") {
+  const load: (name: "ws") => typeof import("ws") = createRequire(import.meta.url);
+  return load("ws");
 }

@@ -3,63 +3,63 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readRunning, spawnDetached } from "@flint/sdk";
 import { logFile } from "../config/environment.ts";
 import { preparePrivate } from "./rendezvous.ts";
-import { type Meeting, meet, type Wish } from "./running-server.ts";
+import { type Connected, type ConnectOptions, connectRunning } from "./running-server.ts";
 
-/** What is started, and for whom. */
-export interface Background {
+/** The background server to start. */
+export interface BackgroundServer {
   /** The state folder. */
   readonly folder: string;
-  /** The command that starts Flint, such as `node flint.cjs`. */
+  /** The command that runs Flint, such as `node flint.cjs`. */
   readonly flint: readonly string[];
-  /** When it ends without clients, in seconds; 0: never. */
+  /** After how many seconds without clients it exits; 0: never. */
   readonly idleSeconds: number;
   readonly cwd: string;
 }
 
-/** How long a server may take until it can be met; and one that another program started, after ours gave way to it. */
-const PATIENCE = { startMs: 20_000, otherMs: 5_000, roundMs: 20 };
-const LONGEST_LOG = 1_048_576;
-const LAST_LINES = 5;
+/** How long our server may take to start; and one that another program started first, after ours has exited. */
+const START_LIMITS = { ownMs: 20_000, otherMs: 5_000, pollMs: 20 };
+const MAX_LOG_BYTES = 1_048_576;
+const SHOWN_LOG_LINES = 5;
 
 /**
- * Starts a server in the background and meets it. Where several programs do so at once, the kernel lets one of the
- * servers be that of the folder, and all of them meet that one.
+ * Starts a server in the background and connects to it. If several programs do so at once, the kernel lets one of the
+ * servers have the folder, and all of them connect to that one.
  */
-export async function startAndMeet(background: Background, wish: Wish): Promise<Meeting> {
-  const { folder } = background;
+export async function startAndConnect(server: BackgroundServer, options: ConnectOptions): Promise<Connected> {
+  const { folder } = server;
   preparePrivate(folder);
   const output = openLog(logFile(folder));
-  let deadline = Date.now() + PATIENCE.startMs;
-  const ended = spawned(background, output);
+  let deadline = Date.now() + START_LIMITS.ownMs;
+  const exited = spawnServer(server, output);
   closeSync(output);
-  void ended.then(() => {
-    deadline = Math.min(deadline, Date.now() + PATIENCE.otherMs);
+  void exited.then(() => {
+    deadline = Math.min(deadline, Date.now() + START_LIMITS.otherMs);
   });
   do {
     const running = readRunning(folder);
-    const meeting = running === undefined ? undefined : await meet(running, wish);
-    if (meeting?.ok === true) return meeting;
-    await delay(PATIENCE.roundMs);
+    const connected = running === undefined ? undefined : await connectRunning(running, options);
+    if (connected?.ok === true) return connected;
+    await delay(START_LIMITS.pollMs);
   } while (Date.now() < deadline);
-  return { ok: false, reason: `The server that was started cannot be met.${lastWords(logFile(folder))}` };
+  return { ok: false, reason: `Cannot connect to the server that was started.${logTail(logFile(folder))}` };
 }
 
-function spawned({ flint, idleSeconds, cwd }: Background, output: number): Promise<number> {
+function spawnServer({ flint, idleSeconds, cwd }: BackgroundServer, output: number): Promise<number> {
   const [command = "", ...rest] = flint;
   const args = [...rest, "serve", "--listen", "local", "--idle-exit", String(idleSeconds)];
   return spawnDetached({ command, args, cwd, output });
 }
 
-/** For the user alone, added to, and begun anew when it has become long. */
+/** Opens a private log to append to, truncating it if it has become too long. */
 function openLog(path: string): number {
   const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
   const file = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
   fchmodSync(file, 0o600);
-  if (fstatSync(file).size > LONGEST_LOG) ftruncateSync(file);
+  if (fstatSync(file).size > MAX_LOG_BYTES) ftruncateSync(file);
   return file;
 }
 
-function lastWords(path: string): string {
-  const lines = readFileSync(path, "utf8").trimEnd().split("\n").slice(-LAST_LINES);
-  return lines.join("").trim() === "" ? ` It said nothing in ${path}.` : ` It said:\n${lines.join("\n")}`;
+function logTail(path: string): string {
+  const lines = readFileSync(path, "utf8").trimEnd().split("\n").slice(-SHOWN_LOG_LINES);
+  return lines.join("").trim() === "" ? ` Its log ${path} is empty.` : ` Its log:\n${lines.join("\n")}`;
 }

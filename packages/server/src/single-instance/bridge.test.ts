@@ -2,8 +2,8 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Gate, settled, TestClock, temporaryFolder, testEngine } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openRemote } from "../listeners/remote.ts";
-import { HELLO, OpenServer } from "../listeners/testing/open-server.ts";
+import { connectRemote } from "../listeners/remote.ts";
+import { HELLO, OpenServer } from "../serve/testing/open-server.ts";
 import { bridgeLines, bridgeSocket } from "./bridge.ts";
 
 async function open() {
@@ -19,7 +19,7 @@ function ends() {
 }
 
 describe("a bridge over a socket", () => {
-  test("carries what is asked before the end of input, and its answers after it", async () => {
+  test("delivers responses after the end of input", async () => {
     const { server } = await open();
     const { input, output, stop } = ends();
     const bridge = bridgeSocket(await server.socket(), { input, output, stop });
@@ -29,7 +29,7 @@ describe("a bridge over a socket", () => {
     expect(JSON.parse(await text(output))).toMatchObject({ id: 1, result: {} });
   });
 
-  test("says that the server ended it", async () => {
+  test("reports that the server closed it", async () => {
     const { server } = await open();
     const { input, output, stop } = ends();
     const bridge = bridgeSocket(await server.socket(), { input, output, stop });
@@ -41,7 +41,7 @@ describe("a bridge over a socket", () => {
   });
 });
 
-test("a signal ends a bridge from this side", async () => {
+test("a signal closes a bridge from this side", async () => {
   const { server } = await open();
   const { stopping, ...near } = ends();
   const bridge = bridgeSocket(await server.socket(), near);
@@ -53,15 +53,22 @@ describe("a bridge over a WebSocket", () => {
   async function remote(
     server: OpenServer,
     folder: string,
-    changes: Partial<Parameters<typeof openRemote>[0]> = {},
+    changes: Partial<Parameters<typeof connectRemote>[0]> = {},
   ) {
     const url = `ws://127.0.0.1:${server.port}`;
-    return openRemote({ url, door: undefined, tokenFile: undefined, token: undefined, folder, ...changes });
+    return connectRemote({
+      url,
+      protocol: undefined,
+      tokenFile: undefined,
+      token: undefined,
+      folder,
+      ...changes,
+    });
   }
 
-  test("finds the token of this machine by itself, and carries lines whatever the pieces", async () => {
+  test("uses the token of this machine, and carries lines in any chunking", async () => {
     const { server, folder } = await open();
-    const reached = await remote(server, folder, { door: "harness" });
+    const reached = await remote(server, folder, { protocol: "harness" });
     if (!reached.ok) throw new Error(reached.reason);
     const { input, output, stop } = ends();
     const bridge = bridgeLines(reached.transport, { input, output, stop });
@@ -84,24 +91,24 @@ describe("a bridge over a WebSocket", () => {
     expect(await bridge).toBe("client");
   });
 
-  test("says why it was refused and what to do [P28]", async () => {
+  test("says why the server rejected it and how to fix it [P28]", async () => {
     const { server, folder } = await open();
     expect(await remote(server, folder, { token: "wrong" })).toMatchObject({
       ok: false,
       reason: expect.stringContaining("--token-file FILE"),
     });
     expect(await remote(server, folder, { url: `ws://127.0.0.1:${server.port}/nowhere` })).toMatchObject({
-      reason: expect.stringContaining("no such door"),
+      reason: expect.stringContaining("does not serve this protocol"),
     });
     expect(await remote(server, folder, { url: "http://127.0.0.1:1" })).toMatchObject({
-      reason: expect.stringContaining("takes ws:// or wss://"),
+      reason: expect.stringContaining("must start with ws:// or wss://"),
     });
     expect(await remote(server, folder, { url: "ws://127.0.0.1:1" })).toMatchObject({
       reason: expect.stringContaining("Cannot reach"),
     });
   });
 
-  test("sends no token in clear to another machine, and that of this machine to none at all [P28]", async () => {
+  test("sends no token unencrypted to another machine, and never this machine's own [P28]", async () => {
     const { server, folder } = await open();
     const elsewhere = { url: "ws://flint.invalid:4747" };
     expect(await remote(server, folder, { ...elsewhere, token: "t".repeat(40) })).toMatchObject({

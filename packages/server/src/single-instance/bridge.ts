@@ -1,42 +1,42 @@
 import type { Socket } from "node:net";
 import { LIMITS } from "@flint/protocol";
 import { LineReader, type Transport } from "@flint/rpc";
-import { signalled } from "../shutdown.ts";
+import { signalled } from "../serve/shutdown.ts";
 
-/** Who ended a bridge: the client by leaving, or the server. */
+/** Which side closed a bridge. */
 export type BridgeEnd = "client" | "server";
 
-/** The near end of a bridge. */
-export interface Ends {
+/** The client's end of a bridge. */
+export interface NearEnd {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
-  /** Ends the bridge from this side. */
+  /** Closes the bridge from this side. */
   readonly stop: Promise<void>;
 }
 
-/** Standard input and output, until a signal comes. */
-export function standardEnds(): Ends {
+/** Standard input and output, until a signal arrives. */
+export function stdioEnd(): NearEnd {
   return { input: process.stdin, output: process.stdout, stop: signalled() };
 }
 
 /**
- * Carries bytes between this process and a server until both have said all. The end of input closes only that half:
- * what the server still has to say comes through.
+ * Copies bytes between this process and a server until both sides have closed. The end of input closes only that half, so
+ * that the server's last responses still arrive.
  */
-export function bridgeSocket(socket: Socket, { input, output, stop }: Ends): Promise<BridgeEnd> {
+export function bridgeSocket(socket: Socket, { input, output, stop }: NearEnd): Promise<BridgeEnd> {
   return new Promise((resolve) => {
     let end: BridgeEnd = "server";
-    const leave = (): void => {
+    const onInputEnd = (): void => {
       end = "client";
     };
-    const leaveAtOnce = (): void => {
-      leave();
+    const disconnect = (): void => {
+      end = "client";
       socket.destroy();
     };
-    input.once("end", leave);
-    // Nobody reads our output any more.
-    output.once("error", leaveAtOnce);
-    void stop.then(leaveAtOnce);
+    input.once("end", onInputEnd);
+    // The output pipe was closed.
+    output.once("error", disconnect);
+    void stop.then(disconnect);
     socket.once("end", () => socket.end());
     socket.once("close", () => {
       input.unpipe(socket);
@@ -47,23 +47,23 @@ export function bridgeSocket(socket: Socket, { input, output, stop }: Ends): Pro
   });
 }
 
-/** The same for a transport that carries lines, such as a WebSocket; it has no halves, so the end of input ends it. */
-export function bridgeLines(transport: Transport, { input, output, stop }: Ends): Promise<BridgeEnd> {
+/** The same for a transport of lines, such as a WebSocket; it cannot be half-closed, so the end of input closes it. */
+export function bridgeLines(transport: Transport, { input, output, stop }: NearEnd): Promise<BridgeEnd> {
   return new Promise((resolve) => {
     let end: BridgeEnd = "server";
-    const leave = (): void => {
+    const disconnect = (): void => {
       end = "client";
       transport.close();
     };
     const send = (line: string): void => {
       if (!transport.write(`${line}\n`)) input.pause();
     };
-    // A line that cannot be sent is replaced by one that the server refuses in the same way.
+    // A line that is too long is replaced by one that the server rejects in the same way.
     const reader = new LineReader({ limit: LIMITS.line, line: send, fault: () => send("\ufffd") });
     transport.onDrain(() => input.resume());
     output.on("drain", () => transport.resume());
-    output.once("error", leave);
-    void stop.then(leave);
+    output.once("error", disconnect);
+    void stop.then(disconnect);
     transport.start({
       chunk: (bytes) => {
         if (!output.write(bytes)) transport.pause();
@@ -73,7 +73,7 @@ export function bridgeLines(transport: Transport, { input, output, stop }: Ends)
     input.on("data", (bytes: Buffer) => reader.push(bytes));
     input.once("end", () => {
       reader.end();
-      leave();
+      disconnect();
     });
   });
 }

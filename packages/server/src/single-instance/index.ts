@@ -1,5 +1,5 @@
-export { startAndMeet } from "./background.ts";
-export { type BridgeEnd, bridgeLines, bridgeSocket, standardEnds } from "./bridge.ts";
-export { claimServer } from "./claim.ts";
-export { type Joined, type Joining, joinOrClaim } from "./join.ts";
-export { meet } from "./running-server.ts";
+export { startAndConnect } from "./background.ts";
+export { type BridgeEnd, bridgeLines, bridgeSocket, stdioEnd } from "./bridge.ts";
+export { type Joined, type JoinOptions, joinOrClaim } from "./join.ts";
+export { claimServer } from "./rendezvous.ts";
+export { connectRunning } from "./running-server.ts";

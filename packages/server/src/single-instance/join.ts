@@ -4,67 +4,67 @@ import type { RunningServer } from "@flint/protocol";
 import { readRunning } from "@flint/sdk";
 import type { FrontendName } from "../frontends.ts";
 import { VERSION } from "../version.ts";
-import { type BridgeEnd, bridgeSocket, type Ends, standardEnds } from "./bridge.ts";
-import { claimServer } from "./claim.ts";
-import { meet, settingsMark } from "./running-server.ts";
+import { type BridgeEnd, bridgeSocket, type NearEnd, stdioEnd } from "./bridge.ts";
+import { claimServer } from "./rendezvous.ts";
+import { connectRunning, settingsHash } from "./running-server.ts";
 
-/** Who would join, and in place of what. */
-export interface Joining {
+/** A client that would join a running server. */
+export interface JoinOptions {
   /** The state folder. */
   readonly folder: string;
-  readonly door: FrontendName;
-  /** Where threads of this client begin that name no folder. */
+  readonly protocol: FrontendName;
+  /** Where its threads work by default. */
   readonly cwd: string;
 }
 
-/** What became of an attempt to join: over, or why it was not possible; no reason if there is nobody to join. */
+/** How joining ended: which side closed the connection, or why it was not possible; no reason if no server is running. */
 export type Joined = { readonly end: BridgeEnd } | { readonly end: undefined; readonly reason?: string };
 
-/** How long a server that has the lock may take to be found; one that has just been started needs a moment. */
-export const PATIENCE = { wholeMs: 5_000, roundMs: 20 };
+/** How long to wait for a server that has the lock but was only just started. */
+export const JOIN_LIMITS = { totalMs: 5_000, pollMs: 20 };
 
 /**
- * Connects stdin and stdout to the server that has the lock of a state folder, as soon as it can be found there; or
- * gets the lock, if that server ends meanwhile. With neither in time, says why.
+ * Bridges stdin and stdout to the server that has the lock of a state folder, as soon as it can be found there; or takes
+ * the lock, if that server exits meanwhile. Gives a reason if neither happens in time.
  */
 export async function joinOrClaim(
-  joining: Joining,
-  patience = PATIENCE,
+  options: JoinOptions,
+  limits = JOIN_LIMITS,
 ): Promise<Joined | { readonly lock: Lock }> {
-  const deadline = Date.now() + patience.wholeMs;
+  const deadline = Date.now() + limits.totalMs;
   for (;;) {
-    const joined = await joinRunning(joining);
+    const joined = await joinRunning(options);
     if (joined.end !== undefined || joined.reason !== undefined) return joined;
-    const attempt = await claimServer(joining.folder);
+    const attempt = await claimServer(options.folder);
     if ("lock" in attempt) return attempt;
     if (Date.now() > deadline) {
       const who = attempt.owner === undefined ? "it" : `process ${attempt.owner}`;
-      return { end: undefined, reason: `${who} has the lock, but cannot be met` };
+      return { end: undefined, reason: `${who} has the lock but does not accept connections` };
     }
-    await delay(patience.roundMs);
+    await delay(limits.pollMs);
   }
 }
 
 /**
- * Connects stdin and stdout to the server that runs for a state folder, if it would serve this client as one of its own
- * would. Nothing is read from stdin unless it did.
+ * Bridges stdin and stdout to the running server of a state folder, if that server has the same version and settings as
+ * this one would have. Nothing is read from stdin otherwise.
  */
 export async function joinRunning(
-  { folder, door, cwd }: Joining,
-  ends: () => Ends = standardEnds,
+  { folder, protocol, cwd }: JoinOptions,
+  nearEnd: () => NearEnd = stdioEnd,
 ): Promise<Joined> {
   const running = readRunning(folder);
   if (running === undefined) return { end: undefined };
   const difference = differenceTo(running);
   if (difference !== undefined) return { end: undefined, reason: difference };
-  const meeting = await meet(running, { door, cwd });
-  // What a server that died left behind is no reason for words.
-  if (!meeting.ok) return { end: undefined };
-  return { end: await bridgeSocket(meeting.socket, ends()) };
+  const connected = await connectRunning(running, { protocol, cwd });
+  // The file of a server that died is not worth a message.
+  if (!connected.ok) return { end: undefined };
+  return { end: await bridgeSocket(connected.socket, nearEnd()) };
 }
 
 function differenceTo({ version, settings }: RunningServer): string | undefined {
   if (version !== VERSION) return `it is Flint ${version}`;
-  if (settings !== settingsMark()) return "it was started with other settings in its environment";
+  if (settings !== settingsHash()) return "it was started with other environment variables";
   return undefined;
 }

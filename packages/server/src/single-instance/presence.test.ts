@@ -15,14 +15,14 @@ import { TestClock, temporaryFolder, testEngine } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serverFile } from "../config/environment.ts";
 import { Frontends } from "../frontends.ts";
-import { AlreadyRunning, Listening } from "../listeners/listening.ts";
-import { HELLO } from "../listeners/testing/open-server.ts";
-import { meetingPath } from "./rendezvous.ts";
-import { meet } from "./running-server.ts";
+import { AlreadyRunning, Listening } from "../serve/listening.ts";
+import { HELLO } from "../serve/testing/open-server.ts";
+import { rendezvousPath } from "./rendezvous.ts";
+import { connectRunning } from "./running-server.ts";
 
 function publish(folder: string): Promise<Listening> {
   const bare = { addresses: [], token: undefined, allowOrigins: [], allowHosts: [] } as const;
-  const plan = { ...bare, door: "flint", root: "flint", presence: { folder, cwd: "/work" } } as const;
+  const plan = { ...bare, protocol: "flint", root: "flint", presence: { folder, cwd: "/work" } } as const;
   return Listening.start(new Frontends(testEngine().engine), plan, new TestClock());
 }
 
@@ -36,7 +36,7 @@ async function published(folder: string): Promise<Listening> {
 }
 
 describe("the server of a state folder", () => {
-  test("is found there and met at any door, and leaves nothing but its lock file behind [P30]", async () => {
+  test("is found there, serves any protocol, and leaves only its lock file behind [P30]", async () => {
     const folder = (await temporaryFolder()).join("state");
     const listening = await published(folder);
     const running = readRunning(folder);
@@ -46,7 +46,7 @@ describe("the server of a state folder", () => {
       (name) => statSync(`${folder}/${name}`).mode & 0o777,
     );
     expect([...modes, statSync(folder).mode & 0o777]).toEqual([0o600, 0o600, 0o600, 0o700, 0o700]);
-    const met = await meet(running, { door: "flint" });
+    const met = await connectRunning(running, { protocol: "flint" });
     if (!met.ok) throw new Error(met.reason);
     met.socket.end(HELLO);
     expect(JSON.parse(await text(met.socket))).toMatchObject({ id: 1, result: {} });
@@ -54,21 +54,21 @@ describe("the server of a state folder", () => {
     await listening.withdraw();
     expect(readdirSync(folder)).toEqual(["run", "server.lock"]);
     expect(readdirSync(`${folder}/run`)).toEqual([]);
-    expect(await meet(running, { door: "flint" })).toMatchObject({ ok: false });
+    expect(await connectRunning(running, { protocol: "flint" })).toMatchObject({ ok: false });
   });
 
-  test("is one: a second is told who the first is, and takes its place when that is gone", async () => {
+  test("is unique: a second one names the first, and replaces it when it is gone", async () => {
     const { path } = await temporaryFolder();
     const first = await publish(path);
     const second = publish(path);
     await expect(second).rejects.toThrow(AlreadyRunning);
-    await expect(second).rejects.toThrow(`process id ${process.pid}`);
+    await expect(second).rejects.toThrow(`process ${process.pid}`);
     expect(readRunning(path)?.pid).toBe(process.pid);
     await first.withdraw();
     await published(path);
   });
 
-  test("replaces what a server that was killed left behind", async () => {
+  test("replaces the files of a killed server", async () => {
     const { path } = await temporaryFolder();
     mkdirSync(dirname(serverFile(path)));
     writeFileSync(serverFile(path), '{"pid":1}', { mode: 0o600 });
@@ -77,25 +77,25 @@ describe("the server of a state folder", () => {
     expect(readRunning(path)?.pid).toBe(process.pid);
   });
 
-  test("that cannot write what it is found by listens no more when the next one tries", async () => {
+  test("stops listening if it cannot announce itself", async () => {
     const { path } = await temporaryFolder();
     // A file cannot take the place of a folder that is not empty.
     mkdirSync(`${serverFile(path)}/in-the-way`, { recursive: true });
     await expect(publish(path)).rejects.toThrow(/EISDIR|ENOTEMPTY|EEXIST/);
-    expect(existsSync(meetingPath(path))).toBe(false);
+    expect(existsSync(rendezvousPath(path))).toBe(false);
     rmSync(serverFile(path), { recursive: true });
     await published(path);
     expect(readRunning(path)?.pid).toBe(process.pid);
   });
 
-  test("is not believed from a file that others can write", async () => {
+  test("is not read from a file that other users can write", async () => {
     const { path } = await temporaryFolder();
     await published(path);
     chmodSync(serverFile(path), 0o622);
     expect(readRunning(path)).toBeUndefined();
   });
 
-  test("is met in a short private folder where the path of the state folder is too long for a socket", async () => {
+  test("uses a short private folder if the path of the state folder is too long for a socket", async () => {
     const runtime = await temporaryFolder();
     const { XDG_RUNTIME_DIR: before } = process.env;
     process.env.XDG_RUNTIME_DIR = runtime.path;
@@ -111,10 +111,10 @@ describe("the server of a state folder", () => {
     await listening.withdraw();
     expect(existsSync(socket)).toBe(false);
     chmodSync(`${runtime.path}/flint`, 0o777);
-    expect(() => meetingPath(long)).toThrow("is not a private folder of yours");
+    expect(() => rendezvousPath(long)).toThrow("is not private to you");
   });
 
-  test("tightens a state folder that was open to others", async () => {
+  test("makes a state folder private that others could read", async () => {
     const folder = (await temporaryFolder()).join("state");
     mkdirSync(folder, { mode: 0o755 });
     chmodSync(folder, 0o755);

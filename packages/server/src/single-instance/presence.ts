@@ -3,26 +3,26 @@ import { resolve } from "node:path";
 import type { Lock } from "@flint/host/store";
 import type { RunningServer } from "@flint/protocol";
 import { serverFile } from "../config/environment.ts";
-import type { Guests } from "../listeners/guests.ts";
+import type { Clients } from "../listeners/clients.ts";
 import { UnixListener } from "../listeners/unix-listener.ts";
-import { replaceWholeSync } from "../replace-file.ts";
+import { replaceFileSync } from "../state/replace-file.ts";
 import { VERSION } from "../version.ts";
-import { meetingPath } from "./rendezvous.ts";
-import { settingsMark } from "./running-server.ts";
+import { rendezvousPath } from "./rendezvous.ts";
+import { settingsHash } from "./running-server.ts";
 
-/** Which server makes itself known, and where. */
+/** The server to announce. */
 export interface PresenceOptions {
   /** The state folder. */
   readonly root: string;
   readonly cwd: string;
-  /** Where else it takes clients. */
+  /** The addresses of its listeners. */
   readonly listeners: readonly string[];
-  readonly guests: Guests;
-  /** That of the state folder. */
+  readonly clients: Clients;
+  /** The lock of the state folder. */
   readonly lock: Lock;
 }
 
-/** The one server of a state folder: others find it there, and meet at its socket. The kernel sees to it that it is one. */
+/** The rendezvous socket of the one server of a state folder, and the file that describes the server. */
 export class Presence {
   readonly #lock: Lock;
   readonly #listener: UnixListener;
@@ -34,21 +34,21 @@ export class Presence {
     this.#file = file;
   }
 
-  /** Makes a server known that has the lock of its state folder, which it gives back when this fails. */
+  /** Announces a server that has the lock of its state folder. Releases the lock if that fails. */
   static async announce(options: PresenceOptions): Promise<Presence> {
-    const { root, cwd, listeners, guests, lock } = options;
+    const { root, cwd, listeners, clients, lock } = options;
     try {
-      const path = meetingPath(root);
-      const listener = await UnixListener.start({ path, door: "chosen", guests });
+      const path = rendezvousPath(root);
+      const listener = await UnixListener.start({ path, protocol: "chosen", clients });
       const file = serverFile(root);
       const running: RunningServer = {
         ...{ pid: process.pid, version: VERSION, socket: path, listeners: [...listeners] },
-        ...{ cwd: resolve(cwd), settings: settingsMark() },
+        ...{ cwd: resolve(cwd), settings: settingsHash() },
       };
       try {
-        replaceWholeSync(file, `${JSON.stringify(running)}\n`);
+        replaceFileSync(file, `${JSON.stringify(running)}\n`);
       } catch (error) {
-        // Whoever takes the lock next must find nobody at the socket.
+        // The next process that takes the lock must not find this one at the socket.
         await listener.close();
         throw error;
       }
@@ -59,7 +59,7 @@ export class Presence {
     }
   }
 
-  /** Takes no newcomers any more and leaves nothing behind; those who came stay. */
+  /** Stops accepting clients and removes file, socket and lock; connected clients stay. */
   async close(): Promise<void> {
     rmSync(this.#file, { force: true });
     await this.#listener.close();

@@ -6,34 +6,39 @@ import { type EnvironmentName, setting, userConfigPath } from "../config/environ
 import type { FrontendName } from "../frontends.ts";
 import { firstLine } from "../listeners/first-line.ts";
 
-/** What an attempt to meet a server came to. */
-export type Meeting =
+/** A connection to a running server, or why there is none. */
+export type Connected =
   | { readonly ok: true; readonly socket: Socket }
   | { readonly ok: false; readonly reason: string };
 
-/** Which door a newcomer wants, and where it works when it names no folder: where the server does, if absent. */
-export interface Wish {
-  readonly door: FrontendName;
+/** What a client asks of a running server. */
+export interface ConnectOptions {
+  readonly protocol: FrontendName;
+  /** Where its threads work by default; the server's own folder if absent. */
   readonly cwd?: string | undefined;
 }
 
 const ANSWER_MS = 5_000;
 
-/** Connects to a running server at a door. When it is ok, the next bytes are those of the door. */
-export async function meet({ pid, socket: path }: RunningServer, { door, cwd }: Wish): Promise<Meeting> {
+/** Connects to a running server. If that succeeds, the next bytes on the socket are those of the protocol. */
+export async function connectRunning(
+  { pid, socket: path }: RunningServer,
+  { protocol, cwd }: ConnectOptions,
+): Promise<Connected> {
   const socket = connect({ path, allowHalfOpen: true });
-  // Told by the end of the socket, which is awaited everywhere.
+  // An error is followed by the end of the socket, which every reader handles.
   socket.on("error", () => undefined);
-  const hello: RendezvousRequest = { protocol: door, cwd };
-  socket.write(`${JSON.stringify(hello)}\n`);
+  const request: RendezvousRequest = { protocol, cwd };
+  socket.write(`${JSON.stringify(request)}\n`);
   const line = await firstLine(socket, ANSWER_MS);
   const answer = line === undefined ? undefined : parseRendezvousLine(RENDEZVOUS.answer, line);
   if (answer?.ok === true) return { ok: true, socket };
   socket.destroy();
-  return { ok: false, reason: answer?.reason ?? `The server with process id ${pid} does not answer.` };
+  return { ok: false, reason: answer?.reason ?? `The server (process ${pid}) does not answer.` };
 }
 
-const SHAPING: readonly EnvironmentName[] = [
+/** The variables that change how a server works. */
+const SERVER_VARIABLES: readonly EnvironmentName[] = [
   "FLINT_MODEL",
   "FLINT_MODEL_URL",
   "FLINT_OFFLINE_SCRIPT",
@@ -44,9 +49,9 @@ const SHAPING: readonly EnvironmentName[] = [
   "CODEX_EXECUTABLE",
 ];
 
-/** Stands for the settings in the environment that decide how a server works; the same for the same settings. */
-export function settingsMark(): string {
-  const values = SHAPING.map((name) => setting(name) ?? null);
+/** A hash of the settings in the environment that change how a server works. */
+export function settingsHash(): string {
+  const values = SERVER_VARIABLES.map((name) => setting(name) ?? null);
   const text = JSON.stringify([resolve(userConfigPath()), ...values]);
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }

@@ -9,7 +9,7 @@ import {
 } from "@flint/protocol";
 import { DEFAULT_POLICIES } from "@flint/server/config";
 import { stateFolder } from "@flint/server/environment";
-import { WorkspacesOnDemand } from "@flint/server/serve";
+import { LazyWorkspaces } from "@flint/server/serve";
 import type { PlacedOptions } from "../../command-line/server-options.ts";
 import type { TurnLimits } from "./options.ts";
 
@@ -26,7 +26,7 @@ export interface Allowance {
  */
 export async function allowanceIn(cwd: string, server: PlacedOptions): Promise<Allowance> {
   const userRoot = server.userRoot ?? server.root ?? stateFolder();
-  const workspaces = new WorkspacesOnDemand(async () => {
+  const workspaces = new LazyWorkspaces(async () => {
     const { WorkspaceFiles } = await import("@flint/server/workspace");
     const { TrustFile } = await import("@flint/server/workspace");
     return new WorkspaceFiles(new TrustFile(join(userRoot, "trust.json")));

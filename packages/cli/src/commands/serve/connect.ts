@@ -1,7 +1,13 @@
 import { readRunning } from "@flint/sdk";
 import { setting, stateFolder } from "@flint/server/environment";
 import { DEFAULT_FRONTEND, type FrontendName } from "@flint/server/frontends";
-import { type BridgeEnd, bridgeLines, bridgeSocket, meet, standardEnds } from "@flint/server/single-instance";
+import {
+  type BridgeEnd,
+  bridgeLines,
+  bridgeSocket,
+  connectRunning,
+  stdioEnd,
+} from "@flint/server/single-instance";
 import { noArguments, UsageError } from "../../command-line/arguments.ts";
 import { DEFAULT_IDLE_SECONDS } from "../../command-line/flags.ts";
 import { complain } from "../../command-line/output.ts";
@@ -23,7 +29,7 @@ interface ConnectArguments {
 /** `flint connect`: bridges stdin and stdout to a running server, on this machine or elsewhere. */
 export async function connect({ values, positionals }: ConnectArguments): Promise<number> {
   noArguments("connect", positionals);
-  const door = protocolNamed(values.protocol);
+  const protocol = protocolNamed(values.protocol);
   const { url, start, "token-file": tokenFile, "idle-exit": idle } = values;
   if (url !== undefined && start === true) {
     throw new UsageError(
@@ -34,44 +40,44 @@ export async function connect({ values, positionals }: ConnectArguments): Promis
   if (url !== undefined && !/^wss?:\/\//i.test(url)) {
     throw new UsageError(`--url must start with ws:// or wss://, not ${JSON.stringify(url)}.`);
   }
-  if (url !== undefined) return connectTo(url, door, tokenFile);
+  if (url !== undefined) return connectTo(url, protocol, tokenFile);
   if (tokenFile !== undefined)
     throw new UsageError("--token-file works only with --url; the local server needs no token.");
   const idleFor = idle === undefined ? DEFAULT_IDLE_SECONDS : idleSeconds(idle);
-  return connectHere(door ?? DEFAULT_FRONTEND, start === true ? idleFor : undefined);
+  return connectHere(protocol ?? DEFAULT_FRONTEND, start === true ? idleFor : undefined);
 }
 
 /** Connects to the server of the state folder. With an idle time, one is started if none is running. */
-async function connectHere(door: FrontendName, idleFor: number | undefined): Promise<number> {
+async function connectHere(protocol: FrontendName, idleFor: number | undefined): Promise<number> {
   const folder = stateFolder();
-  const wish = { door, cwd: process.cwd() };
+  const options = { protocol, cwd: process.cwd() };
   const running = readRunning(folder);
-  const meeting = running === undefined ? undefined : await meet(running, wish);
-  if (meeting?.ok === true) return ended(await bridgeSocket(meeting.socket, standardEnds()));
+  const connected = running === undefined ? undefined : await connectRunning(running, options);
+  if (connected?.ok === true) return ended(await bridgeSocket(connected.socket, stdioEnd()));
   if (idleFor === undefined) {
-    return complain(`${meeting?.reason ?? `No server is running for ${folder}.`} ${START}`, 1);
+    return complain(`${connected?.reason ?? `No server is running for ${folder}.`} ${START}`, 1);
   }
-  const { startAndMeet } = await import("@flint/server/single-instance");
+  const { startAndConnect } = await import("@flint/server/single-instance");
   const flint = [process.execPath, ...process.execArgv, ...process.argv.slice(1, 2)];
-  const started = await startAndMeet({ folder, flint, idleSeconds: idleFor, cwd: wish.cwd }, wish);
-  return started.ok ? ended(await bridgeSocket(started.socket, standardEnds())) : complain(started.reason, 1);
+  const started = await startAndConnect({ folder, flint, idleSeconds: idleFor, cwd: options.cwd }, options);
+  return started.ok ? ended(await bridgeSocket(started.socket, stdioEnd())) : complain(started.reason, 1);
 }
 
 async function connectTo(
   text: string,
-  door: FrontendName | undefined,
+  protocol: FrontendName | undefined,
   file: string | undefined,
 ): Promise<number> {
-  const { openRemote } = await import("@flint/server/listeners");
-  const remote = await openRemote({
+  const { connectRemote } = await import("@flint/server/listeners");
+  const remote = await connectRemote({
     url: text,
-    door,
+    protocol,
     tokenFile: file,
     token: setting("FLINT_TOKEN"),
     folder: stateFolder(),
   });
   if (!remote.ok) return complain(remote.reason, 1);
-  return ended(await bridgeLines(remote.transport, standardEnds()));
+  return ended(await bridgeLines(remote.transport, stdioEnd()));
 }
 
 function ended(end: BridgeEnd): number {

@@ -5,7 +5,7 @@ import { singleQuote } from "@flint/core/text";
 import type { SandboxPolicy } from "@flint/protocol";
 import { stdioTransport } from "@flint/rpc";
 import { DEFAULT_POLICIES } from "@flint/server/config";
-import { stateFolder, tokenFile as usualTokenFile } from "@flint/server/environment";
+import { tokenFile as defaultTokenFile, stateFolder } from "@flint/server/environment";
 import {
   DEFAULT_FRONTEND,
   FRONTEND_NAMES,
@@ -13,18 +13,9 @@ import {
   Frontends,
   ROOT_FRONTEND,
 } from "@flint/server/frontends";
-import {
-  isLoopback,
-  type ListenAddress,
-  Listening,
-  type ListenPlan,
-  type OpenPlace,
-  readAddress,
-  readToken,
-  TokenFile,
-  unused,
-} from "@flint/server/listeners";
-import { type Clients, composeEngine, endServer, redactErrors, signalled } from "@flint/server/serve";
+import { isLoopback, type ListenAddress, parseAddress, readToken, TokenFile } from "@flint/server/listeners";
+import { Listening, type ListenOptions, type OpenListener, untilUnused } from "@flint/server/listening";
+import { composeEngine, redactErrors, type ServedClients, signalled, stopServer } from "@flint/server/serve";
 import { UsageError } from "../../command-line/arguments.ts";
 import type { FlagValues, LISTEN_FLAGS, SERVER_FLAGS } from "../../command-line/flags.ts";
 import { idleSeconds, protocolNamed, serverOptions } from "../../command-line/server-options.ts";
@@ -39,7 +30,7 @@ type Values = FlagValues<typeof SERVER_FLAGS & typeof LISTEN_FLAGS>;
 export async function serveListeners(values: Values): Promise<number> {
   const addresses = addressesOf(values);
   const idleMs = idleMsOf(values, addresses);
-  const plan = planOf(values, addresses);
+  const plan = listenOptions(values, addresses);
   const options = await serverOptions(values);
   const secrets = plan.token === undefined ? [] : [readToken(plan.token.path)];
   const ownSockets = addresses.flatMap((address) => (address.kind === "unix" ? [address.path] : []));
@@ -50,29 +41,30 @@ export async function serveListeners(values: Values): Promise<number> {
   const presence = values.alone === true ? undefined : { folder: stateFolder(), cwd: options.cwd };
   const allowRemoteMcp = values["allow-remote-mcp"] ?? options.allowRemoteMcp;
   const listening = await openOrClose(engine, frontends, { ...plan, allowRemoteMcp, presence });
-  const clients: Clients[] = [listening];
+  const clients: ServedClients[] = [listening];
   if (addresses.some(({ kind }) => kind === "stdio")) {
-    const open = await frontends.open(plan.door);
+    const open = await frontends.open(plan.protocol);
     clients.push(open.connect(stdioTransport()));
   }
   if (presence !== undefined && addresses.some(({ kind }) => kind === "local")) {
-    process.stderr.write(localText(presence.folder, plan.door, values.json === true));
+    process.stderr.write(localText(presence.folder, plan.protocol, values.json === true));
   }
   const policy = (options.sandboxPolicy ?? DEFAULT_POLICIES.sandboxPolicy).type;
-  for (const place of listening.places) process.stderr.write(placeText(place, policy, values.json === true));
+  for (const place of listening.listeners)
+    process.stderr.write(placeText(place, policy, values.json === true));
   if (addresses.some(({ kind }) => kind === "webSocket") && plan.token === undefined) {
     process.stderr.write(OPEN_PORT);
   }
   await Promise.race(
-    idleMs === undefined ? [stopping] : [stopping, unused(listening, engine, SYSTEM_CLOCK, idleMs)],
+    idleMs === undefined ? [stopping] : [stopping, untilUnused(listening, engine, SYSTEM_CLOCK, idleMs)],
   );
-  await endServer(engine, clients);
+  await stopServer(engine, clients);
   return 0;
 }
 
-async function openOrClose(engine: Engine, frontends: Frontends, plan: ListenPlan): Promise<Listening> {
+async function openOrClose(engine: Engine, frontends: Frontends, options: ListenOptions): Promise<Listening> {
   try {
-    return await Listening.start(frontends, plan, SYSTEM_CLOCK);
+    return await Listening.start(frontends, options, SYSTEM_CLOCK);
   } catch (error) {
     await engine.close();
     throw error;
@@ -81,33 +73,33 @@ async function openOrClose(engine: Engine, frontends: Frontends, plan: ListenPla
 
 function addressesOf({ listen = [], stdio }: Values): ListenAddress[] {
   const addresses = listen.map((text) => {
-    const reading = readAddress(text);
-    if (!reading.ok) throw new UsageError(reading.reason);
-    return reading.address;
+    const parsed = parseAddress(text);
+    if (!parsed.ok) throw new UsageError(parsed.reason);
+    return parsed.address;
   });
   const hasStdio = addresses.some(({ kind }) => kind === "stdio");
   return stdio === true && !hasStdio ? [{ kind: "stdio" }, ...addresses] : addresses;
 }
 
-function planOf(
+function listenOptions(
   values: Values,
   all: readonly ListenAddress[],
-): Omit<ListenPlan, "presence" | "allowRemoteMcp"> {
+): Omit<ListenOptions, "presence" | "allowRemoteMcp"> {
   const addresses = all.flatMap((address) =>
     address.kind === "stdio" || address.kind === "local" ? [] : [address],
   );
-  const door = protocolNamed(values.protocol);
+  const protocol = protocolNamed(values.protocol);
   return {
     addresses,
-    door: door ?? DEFAULT_FRONTEND,
-    root: door ?? ROOT_FRONTEND,
+    protocol: protocol ?? DEFAULT_FRONTEND,
+    root: protocol ?? ROOT_FRONTEND,
     token: tokenFor(values, addresses),
     allowOrigins: values["allow-origin"] ?? [],
     allowHosts: values["allow-host"] ?? [],
   };
 }
 
-function tokenFor(values: Values, addresses: ListenPlan["addresses"]): TokenFile | undefined {
+function tokenFor(values: Values, addresses: ListenOptions["addresses"]): TokenFile | undefined {
   const ports = addresses.filter(({ kind }) => kind === "webSocket");
   const file = values["token-file"];
   if (values["no-token"] === true) {
@@ -120,7 +112,7 @@ function tokenFor(values: Values, addresses: ListenPlan["addresses"]): TokenFile
   }
   return ports.length === 0
     ? undefined
-    : TokenFile.open(file === undefined ? usualTokenFile(stateFolder()) : resolve(file));
+    : TokenFile.open(file === undefined ? defaultTokenFile(stateFolder()) : resolve(file));
 }
 
 /** How long the server waits for clients before it exits; undefined if it never does. */
@@ -138,20 +130,20 @@ function idleMsOf(
   return seconds === 0 ? undefined : seconds * 1000;
 }
 
-function localText(folder: string, door: FrontendName, json: boolean): string {
-  if (json) return `${JSON.stringify({ listening: "local", door, tokenFile: null })}\n`;
+function localText(folder: string, protocol: FrontendName, json: boolean): string {
+  if (json) return `${JSON.stringify({ listening: "local", protocol, tokenFile: null })}\n`;
   return `flint: serving ${folder}; flint connect and flint serve --stdio join this server\n`;
 }
 
 /** The line about an open listener. The token itself is never printed. */
-function placeText({ place, door, tokenFile }: OpenPlace, policy: PolicyName, json: boolean): string {
-  if (json) return `${JSON.stringify({ listening: place, door, tokenFile: tokenFile ?? null })}\n`;
-  if (place.startsWith("unix:")) return `flint: listening at ${place} (${door} protocol)\n`;
+function placeText({ place, protocol, tokenFile }: OpenListener, policy: PolicyName, json: boolean): string {
+  if (json) return `${JSON.stringify({ listening: place, protocol, tokenFile: tokenFile ?? null })}\n`;
+  if (place.startsWith("unix:")) return `flint: listening at ${place} (${protocol} protocol)\n`;
   const paths = FRONTEND_NAMES.map((name) => `/${name}`).join(", ");
   const secret = tokenFile === undefined ? "no token" : `token in ${tokenFile}`;
-  const line = `flint: listening at ${place} (${door} protocol at /, others at ${paths}); ${secret}\n`;
+  const line = `flint: listening at ${place} (${protocol} protocol at /, others at ${paths}); ${secret}\n`;
   // On a line of its own, so that it can be pasted.
-  return door === "codex" ? `${line}${codexLine(place, policy, tokenFile)}\n` : line;
+  return protocol === "codex" ? `${line}${codexLine(place, policy, tokenFile)}\n` : line;
 }
 
 type PolicyName = SandboxPolicy["type"];

@@ -4,7 +4,7 @@ import type { Lock, LockAttempt } from "@flint/host/store";
 import { stateFolder } from "@flint/server/environment";
 import { DEFAULT_FRONTEND, FRONTENDS, type FrontendName } from "@flint/server/frontends";
 import { composeEngine, type StdioOptions, serveStdio } from "@flint/server/serve";
-import type { Joined, Joining } from "@flint/server/single-instance";
+import type { Joined, JoinOptions } from "@flint/server/single-instance";
 import { noArguments } from "../../command-line/arguments.ts";
 import type { Given } from "../../command-line/command.ts";
 import type { LISTEN_FLAGS, SERVER_FLAGS } from "../../command-line/flags.ts";
@@ -33,7 +33,7 @@ export async function serve({ values, positionals }: Given<ServeFlags>): Promise
   frontend.catch(() => undefined);
   const options = await reading;
   if (!mayShare) return serveOwn(await frontend, { protocol, options, lock: undefined });
-  const role = await roleOf(claiming, { folder: stateFolder(), door: protocol, cwd: resolve(options.cwd) });
+  const role = await roleOf(claiming, { folder: stateFolder(), protocol, cwd: resolve(options.cwd) });
   if ("exitCode" in role) return role.exitCode;
   return serveOwn(await frontend, { protocol, options, lock: role.lock });
 }
@@ -43,7 +43,7 @@ type Claiming = Promise<LockAttempt>;
 /** A client that another server has served, or a server; with the lock, other clients can join it. */
 type Role = { readonly exitCode: number } | { readonly lock: Lock | undefined };
 
-async function roleOf(claiming: Claiming | undefined, joining: Joining): Promise<Role> {
+async function roleOf(claiming: Claiming | undefined, joining: JoinOptions): Promise<Role> {
   // Expected: a state folder that cannot be written. This client is served all the same.
   try {
     const claimed = await claiming;
@@ -84,9 +84,9 @@ async function serveOwn(frontend: Frontend, { protocol: name, options, lock }: O
     await serveStdio(engine, frontend);
     return 0;
   }
-  const host = { engine, name, folder: stateFolder(), cwd: options.cwd, settings: options, lock };
-  const company: StdioOptions["company"] = async (door) =>
-    (await import("@flint/server/shared-server")).keepCompany(host, door);
-  await serveStdio(engine, frontend, { company });
+  const server = { engine, name, folder: stateFolder(), cwd: options.cwd, settings: options, lock };
+  const share: StdioOptions["share"] = async (served) =>
+    (await import("@flint/server/listening")).shareServer(server, served);
+  await serveStdio(engine, frontend, { share });
   return 0;
 }

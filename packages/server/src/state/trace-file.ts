@@ -2,7 +2,7 @@ import { closeSync, constants, fchmodSync, fstatSync, openSync, writeSync } from
 import { Redactor } from "@flint/core";
 import { cappedTrace, type Trace, type TraceCaps } from "@flint/rpc";
 import * as z from "zod/mini";
-import { ConfigError } from "./config/parse.ts";
+import { ConfigError } from "../config/parse.ts";
 
 /** One line of a trace file. */
 export const TraceRecord = z.object({

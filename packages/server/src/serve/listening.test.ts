@@ -1,6 +1,6 @@
 import { Gate, type Script, settled, TestClock, temporaryFolder, testEngine } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { unused } from "./idle-end.ts";
+import { untilUnused } from "./listening.ts";
 import { OpenServer } from "./testing/open-server.ts";
 
 const MINUTE = 60_000;
@@ -18,7 +18,7 @@ async function open(scripts: readonly Script[] = []) {
   });
   const clock = new TestClock();
   let hasEnded = false;
-  void unused(server.listening, made.engine, clock, 10 * MINUTE).then(() => {
+  void untilUnused(server.listening, made.engine, clock, 10 * MINUTE).then(() => {
     hasEnded = true;
   });
   const pass = async (minutes: number) => {
@@ -29,12 +29,12 @@ async function open(scripts: readonly Script[] = []) {
   return { made, server, pass };
 }
 
-test("a server to which nobody comes ends after its time", async () => {
+test("exits after the idle time without a client", async () => {
   const { pass } = await open();
   expect([await pass(9.9), await pass(0.2)]).toEqual([false, true]);
 });
 
-test("a client keeps it, and when the last one has left its time begins anew", async () => {
+test("restarts the idle time when the last client disconnects", async () => {
   const { server, pass } = await open();
   expect(await pass(9)).toBe(false);
   const client = await server.client();
@@ -44,7 +44,7 @@ test("a client keeps it, and when the last one has left its time begins anew", a
   expect([await pass(9), await pass(10)]).toEqual([false, true]);
 });
 
-test("one who came and left in the meantime counts as well", async () => {
+test("counts a client that connected and disconnected meanwhile", async () => {
   const { server, pass } = await open();
   expect(await pass(9)).toBe(false);
   await (await server.client()).close();
@@ -52,7 +52,7 @@ test("one who came and left in the meantime counts as well", async () => {
   expect([await pass(2), await pass(7), await pass(5)]).toEqual([false, false, true]);
 });
 
-test("a turn that runs without a client keeps it until it is over", async () => {
+test("stays while a turn is running without a client", async () => {
   const gate = new Gate();
   const { made, pass } = await open([[{ wait: gate }]]);
   const client = made.connect();

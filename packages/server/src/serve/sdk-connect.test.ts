@@ -22,19 +22,19 @@ async function folderOf(options: Parameters<typeof connect>[0]): Promise<string>
   return (await client.startThread({})).state.thread.cwd;
 }
 
-describe("connect of the SDK", () => {
-  test("joins the server of a state folder, and threads begin where the program works, or says", async () => {
+describe("connect() of the SDK", () => {
+  test("joins the server of a state folder; threads work in the given or the current folder", async () => {
     const { folder } = await open();
     expect(await folderOf({ home: folder })).toBe(process.cwd());
     expect(await folderOf({ home: folder, cwd: "/mine" })).toBe("/mine");
   });
 
-  test("joins a server at a socket", async () => {
+  test("joins a server on a socket", async () => {
     const { server } = await open();
     expect(await folderOf({ socket: server.socketPath })).not.toBe("");
   });
 
-  test("joins a server by its URL with a token: given, from a file, or that of this machine", async () => {
+  test("joins a server by URL with a token: given, from a file, or of this machine", async () => {
     const { folder, server, url } = await open();
     for (const place of [
       { url, token: server.token },
@@ -48,7 +48,7 @@ describe("connect of the SDK", () => {
     await expect(connect({ url })).rejects.toMatchObject({ kind: "closed" });
   });
 
-  test("sends no token in clear to another machine, and none of this machine at all", async () => {
+  test("sends no token unencrypted to another machine, and never this machine's own", async () => {
     const { folder } = await open();
     const away = "ws://flint.example.org:4747";
     await expect(connect({ url: away, token: "secret" })).rejects.toThrow("in clear");
@@ -69,7 +69,7 @@ describe("connect of the SDK", () => {
     await expect(connect({ url: "http://127.0.0.1:1" })).rejects.toThrow("ws:// or wss://");
   });
 
-  test("says that no server runs, also if what the state folder says of one is from others", async () => {
+  test("reports that no server is running, also if others could have written the file", async () => {
     const { path } = await temporaryFolder();
     await expect(connect({ home: path })).rejects.toThrow("No server runs for");
     const { folder } = await open();
@@ -80,11 +80,11 @@ describe("connect of the SDK", () => {
     await expect(connect({ home: folder })).rejects.toThrow("No server runs for");
   });
 
-  test("is told why it is not let in", async () => {
+  test("gets the reason why it is rejected", async () => {
     const { folder } = await open();
     const socket = readRunning(folder)?.socket ?? "";
     const transport = meetingTransport(socket, { protocol: "kitchen" });
-    await expect(connect({ transport })).rejects.toThrow('no door "kitchen"');
+    await expect(connect({ transport })).rejects.toThrow('Unknown protocol "kitchen"');
     const path = `${folder}/other.sock`;
     const other = createServer((caller) => caller.end("HTTP/1.1 400 Bad Request\n"));
     onTestFinished(() => void other.close());

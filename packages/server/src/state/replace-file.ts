@@ -4,12 +4,12 @@ import { dirname } from "node:path";
 import { mintId } from "@flint/protocol";
 
 /**
- * Puts a text in the place of a file that only its user can read: at every moment, after a crash too, there is the old
- * file or the new one. Writers that come at the same time do not meet; the last one stays.
+ * Replaces a file atomically, readable by its user only: at every moment, even after a power failure, the file has its old
+ * content or the new one. Of concurrent writers, the last one wins.
  */
-export async function replaceWhole(path: string, text: string): Promise<void> {
+export async function replaceFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const next = nextTo(path);
+  const next = temporaryPath(path);
   const file = await open(next, "wx", 0o600);
   try {
     await file.writeFile(text);
@@ -23,10 +23,10 @@ export async function replaceWhole(path: string, text: string): Promise<void> {
   }
 }
 
-/** The same at once, but for a crash of the machine: for what need not outlive it. */
-export function replaceWholeSync(path: string, text: string): void {
+/** As `replaceFile`, synchronously and without syncing to disk: for files that need not survive a power failure. */
+export function replaceFileSync(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const next = nextTo(path);
+  const next = temporaryPath(path);
   try {
     writeFileSync(next, text, { mode: 0o600, flag: "wx" });
     renameSync(next, path);
@@ -36,6 +36,6 @@ export function replaceWholeSync(path: string, text: string): void {
   }
 }
 
-function nextTo(path: string): string {
+function temporaryPath(path: string): string {
   return `${path}.${mintId()}.new`;
 }

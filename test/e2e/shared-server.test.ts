@@ -6,7 +6,7 @@ import { found, ListeningPlace, until } from "./listening-place.ts";
 import { asMessage, initialize, startThread } from "./server.ts";
 
 // Each of these starts several processes, and the machine may be busy with others.
-const PATIENCE = 120_000;
+const TIMEOUT_MS = 120_000;
 
 /** Starts a command so many times at the same moment. */
 function atOnce(count: number, start: () => WireClient): WireClient[] {
@@ -29,7 +29,7 @@ async function backgroundServer(place: ListeningPlace): Promise<number> {
   return pid;
 }
 
-describe("servers that are started at the same moment for one state folder", { timeout: PATIENCE }, () => {
+describe("servers that are started at the same moment for one state folder", { timeout: TIMEOUT_MS }, () => {
   test.each([2, 5])("%i on stdio: one of them is the server, and all clients meet there", async (count) => {
     const place = await ListeningPlace.make();
     const wires = atOnce(count, () => place.wire(["serve", "--stdio"]));
@@ -50,7 +50,7 @@ describe("servers that are started at the same moment for one state folder", { t
     expect(others).toHaveLength(count - 1);
     for (const other of others) {
       expect(await other.exited).toMatchObject({ code: 1 });
-      expect(other.stderr).toContain(`A server runs already for ${place.home} (process id ${pid})`);
+      expect(other.stderr).toContain(`A server is already running for ${place.home} (process ${pid})`);
       expect(other.stderr).not.toContain("listening");
     }
   });
@@ -73,7 +73,7 @@ describe("servers that are started at the same moment for one state folder", { t
   });
 });
 
-describe("flint connect --start", { timeout: PATIENCE }, () => {
+describe("flint connect --start", { timeout: TIMEOUT_MS }, () => {
   test("starts a server that stays when its client leaves, with a log for its user alone, for the next one", async () => {
     const place = await ListeningPlace.make();
     const first = place.wire(["connect", "--start"]);
@@ -107,7 +107,7 @@ describe("flint connect --start", { timeout: PATIENCE }, () => {
     // A folder where the socket has to be.
     mkdirSync(`${place.home}/run/server.sock`, { recursive: true, mode: 0o700 });
     const failed = await place.run(["connect", "--start"]);
-    expect([failed.code, failed.err]).toEqual([1, expect.stringContaining("is no socket")]);
+    expect([failed.code, failed.err]).toEqual([1, expect.stringContaining("is not a socket")]);
     const url = await place.run(["connect", "--start", "--url", "ws://127.0.0.1:1"]);
     expect([url.code, url.err]).toEqual([2, expect.stringContaining("--url")]);
     const web = await place.run(["connect", "--url", "http://127.0.0.1:1"]);
@@ -121,7 +121,7 @@ describe("flint connect --start", { timeout: PATIENCE }, () => {
   });
 });
 
-describe("a client from another folder", { timeout: PATIENCE }, () => {
+describe("a client from another folder", { timeout: TIMEOUT_MS }, () => {
   test("joins the server that runs, and works in its own folder if it names none", async () => {
     const place = await ListeningPlace.make();
     const { wire: server } = await place.listening(["--listen", "local"]);

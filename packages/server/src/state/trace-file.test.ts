@@ -2,7 +2,7 @@ import { writeSync } from "node:fs";
 import { chmod, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { ConfigError } from "./config/parse.ts";
+import { ConfigError } from "../config/parse.ts";
 import { TraceFile, type TraceFileOptions } from "./trace-file.ts";
 
 /** Put together here, so that nobody who looks for keys in this repository finds one. */

@@ -11,15 +11,15 @@ import {
 } from "@flint/testkit";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { webSocketLibrary } from "../listeners/web-socket-transport.ts";
 import { OpenServer } from "./testing/open-server.ts";
-import { webSocketLibrary } from "./ws-library.ts";
 
 async function open(scripts: readonly Script[], policy: "always" | "unlessTrusted" = "always") {
   const { path: folder } = await temporaryFolder();
   const clock = new TestClock();
   const { engine } = testEngine({ scripts, approvalPolicy: policy });
   const kit = { engine, folder, clock, atEnd: onTestFinished };
-  return { clock, server: await OpenServer.start(kit, { door: "harness" }) };
+  return { clock, server: await OpenServer.start(kit, { protocol: "harness" }) };
 }
 
 /** What two clients of one thread must agree on. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { LastSessions } from "@flint/frontends/acp";
 import * as z from "zod/mini";
-import { replaceWholeSync } from "./replace-file.ts";
+import { replaceFileSync } from "./replace-file.ts";
 
 const Entry = z.object({ client: z.string(), folder: z.string(), sessionId: z.string() });
 const Entries = z.array(Entry);
@@ -44,7 +44,7 @@ export class LastSessionsFile implements LastSessions {
 
   #write(entries: readonly Entry[]): void {
     try {
-      replaceWholeSync(this.#path, `${JSON.stringify(entries)}\n`);
+      replaceFileSync(this.#path, `${JSON.stringify(entries)}\n`);
     } catch {
       // Expected: a full disk, or a folder that may not be written. The prompt at hand is not to fail for that.
     }

@@ -6,9 +6,9 @@ import type { SandboxPolicy } from "@flint/protocol";
 import { describeEachMechanism, TestClock, testEngine } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
 import { Frontends } from "../frontends.ts";
-import { Guests } from "./guests.ts";
+import { Clients } from "../listeners/clients.ts";
+import { UnixListener } from "../listeners/unix-listener.ts";
 import { Listening } from "./listening.ts";
-import { UnixListener } from "./unix-listener.ts";
 
 const ONLINE: SandboxPolicy = { type: "workspaceWrite", networkAccess: true };
 const CONNECT = `node -e 'require("net").connect(process.argv[1]).on("connect", function () { console.log("in"); this.destroy() }).on("error", () => console.log("out"))'`;
@@ -21,8 +21,8 @@ function newWorkspace(): string {
 
 /** Another server than the one whose commands run. */
 async function serverAt(path: string): Promise<UnixListener> {
-  const guests = new Guests(new Frontends(testEngine().engine), new TestClock());
-  const listener = await UnixListener.start({ path, door: "flint", guests });
+  const clients = new Clients(new Frontends(testEngine().engine), new TestClock());
+  const listener = await UnixListener.start({ path, protocol: "flint", clients });
   onTestFinished(() => listener.close());
   return listener;
 }
@@ -30,7 +30,7 @@ async function serverAt(path: string): Promise<UnixListener> {
 /** A server, as far as it listens at a path. */
 function listening(path: string): Promise<Listening> {
   const bare = { token: undefined, allowOrigins: [], allowHosts: [], presence: undefined } as const;
-  const plan = { ...bare, addresses: [{ kind: "unix", path }], door: "flint", root: "flint" } as const;
+  const plan = { ...bare, addresses: [{ kind: "unix", path }], protocol: "flint", root: "flint" } as const;
   return Listening.start(new Frontends(testEngine().engine), plan, new TestClock());
 }
 
@@ -52,7 +52,7 @@ describeEachMechanism("the socket of another Flint server, under %s", (name, tes
     return text;
   }
 
-  test("in the workspace is not reached by commands there; that of any other program is", async () => {
+  test("in the workspace cannot be reached by commands there; another program's can", async () => {
     const workspace = newWorkspace();
     mkdirSync(join(workspace, "run"));
     const [flint, database] = [join(workspace, "run", "flint.sock"), join(workspace, "database.sock")];
@@ -70,7 +70,7 @@ describeEachMechanism("the socket of another Flint server, under %s", (name, tes
     expect(await printed(workspace, `${CONNECT} ${flint}`)).toBe("in\n");
   });
 
-  test("is not opened in a folder where a command works that could reach it", async () => {
+  test("is not opened in a folder where a running command could reach it", async () => {
     const workspace = newWorkspace();
     const command = ["sh", "-c", "echo works; cat"];
     const wish = { command, cwd: workspace, workspace, policy: ONLINE, environment: {} };
@@ -78,7 +78,7 @@ describeEachMechanism("the socket of another Flint server, under %s", (name, tes
     onTestFinished(() => working.stop(0));
     await new Promise((resolve) => working.stdout.once("data", resolve));
     const path = join(workspace, "deep", "flint.sock");
-    await expect(listening(path)).rejects.toThrow(`work in ${workspace} now`);
+    await expect(listening(path)).rejects.toThrow(`running in ${workspace}`);
     await working.stop(0);
     const open = await listening(path);
     await open.withdraw();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type GateRequest, type GateRules, judgeRequest } from "./gate.ts";
+import { type AccessRules, authorizeRequest, type RequestHead } from "./authorize.ts";
 
-const RULES: GateRules = {
+const RULES: AccessRules = {
   host: "127.0.0.1",
   port: 4747,
   root: "flint",
@@ -10,18 +10,18 @@ const RULES: GateRules = {
   allowHosts: [],
 };
 
-function request(headers: GateRequest["headers"] = {}, url = "/", upgrade = true): GateRequest {
+function request(headers: RequestHead["headers"] = {}, url = "/", upgrade = true): RequestHead {
   const proper = { host: "127.0.0.1:4747", authorization: "Bearer secret" };
   return { method: "GET", url, upgrade, headers: { ...proper, ...headers } };
 }
 
-describe("the gate", () => {
-  test("lets a client with the token through to the door of its path", () => {
+describe("authorizeRequest", () => {
+  test("sends a client with the token to the front end of its path", () => {
     const doors = ["/", "/flint", "/harness", "/harness?x=1"].map((url) =>
-      judgeRequest(request({}, url), RULES),
+      authorizeRequest(request({}, url), RULES),
     );
     expect(doors).toEqual([{ to: "flint" }, { to: "flint" }, { to: "harness" }, { to: "harness" }]);
-    expect(judgeRequest(request(), { ...RULES, root: "harness" })).toEqual({ to: "harness" });
+    expect(authorizeRequest(request(), { ...RULES, root: "harness" })).toEqual({ to: "harness" });
   });
 
   test.each([
@@ -36,13 +36,16 @@ describe("the gate", () => {
     "Bearer  secret",
     "Basic secret",
     "Bearer secret secret",
-  ])("answers 401 to the authorization %j on every path but those of health [P28]", (authorization) => {
+  ])("answers 401 to the authorization %j on every path except the health paths [P28]", (authorization) => {
     const headers = { authorization };
     for (const url of ["/", "/flint", "/nowhere", "/../etc/passwd", "/healthz"]) {
-      expect(judgeRequest(request(headers, url), RULES)).toEqual({ to: undefined, status: 401 });
+      expect(authorizeRequest(request(headers, url), RULES)).toEqual({ to: undefined, status: 401 });
     }
-    expect(judgeRequest(request(headers, "/flint", false), RULES)).toEqual({ to: undefined, status: 401 });
-    expect(judgeRequest(request(headers, "/healthz", false), RULES)).toEqual({ to: "health" });
+    expect(authorizeRequest(request(headers, "/flint", false), RULES)).toEqual({
+      to: undefined,
+      status: 401,
+    });
+    expect(authorizeRequest(request(headers, "/healthz", false), RULES)).toEqual({ to: "health" });
   });
 
   test.each([
@@ -54,11 +57,11 @@ describe("the gate", () => {
     "https://evil-good.example",
     "https://good.example:444",
     "",
-  ])("refuses a web page from %j, whatever it knows [P29]", (origin) => {
+  ])("rejects a web page from %j, with or without the token [P29]", (origin) => {
     const rules = { ...RULES, allowOrigins: ["https://good.example"] };
     for (const url of ["/", "/healthz", "/nowhere"]) {
       for (const upgrade of [true, false]) {
-        expect(judgeRequest(request({ origin }, url, upgrade), rules)).toEqual({
+        expect(authorizeRequest(request({ origin }, url, upgrade), rules)).toEqual({
           to: undefined,
           status: 403,
         });
@@ -66,11 +69,13 @@ describe("the gate", () => {
     }
   });
 
-  test("lets in a page whose exact origin was allowed, if it has the token", () => {
+  test("accepts a page from an allowed origin if it has the token", () => {
     const rules = { ...RULES, allowOrigins: ["https://good.example"] };
     const origin = "https://good.example";
-    expect(judgeRequest(request({ origin }), rules)).toEqual({ to: "flint" });
-    expect(judgeRequest(request({ origin, authorization: undefined }), rules)).toMatchObject({ status: 401 });
+    expect(authorizeRequest(request({ origin }), rules)).toEqual({ to: "flint" });
+    expect(authorizeRequest(request({ origin, authorization: undefined }), rules)).toMatchObject({
+      status: 401,
+    });
   });
 
   test.each([
@@ -85,15 +90,15 @@ describe("the gate", () => {
     "10.0.0.1:4747",
     "127.0.0.1:4747@evil.example",
     "[::1",
-  ])("refuses a request for the host %j, under which a page may have found this machine [P29]", (host) => {
+  ])("rejects the host %j, which DNS rebinding could use [P29]", (host) => {
     for (const upgrade of [true, false]) {
-      expect(judgeRequest(request({ host }, "/healthz", upgrade), RULES)).toMatchObject({ status: 421 });
+      expect(authorizeRequest(request({ host }, "/healthz", upgrade), RULES)).toMatchObject({ status: 421 });
     }
   });
 
-  test("is called by any name of this machine, by numbers if it listens beyond it, and by what was allowed", () => {
-    const status = (host: string, rules: Partial<GateRules> = {}) =>
-      judgeRequest(request({ host }), { ...RULES, ...rules });
+  test("accepts loopback hosts, IP addresses when listening beyond loopback, and allowed hosts", () => {
+    const status = (host: string, rules: Partial<AccessRules> = {}) =>
+      authorizeRequest(request({ host }), { ...RULES, ...rules });
     expect(["localhost:4747", "[::1]:4747", "LOCALHOST:4747"].map((host) => status(host))).toEqual(
       Array(3).fill({ to: "flint" }),
     );
@@ -104,11 +109,11 @@ describe("the gate", () => {
     expect(status("other.lan:4747", wide)).toMatchObject({ status: 421 });
   });
 
-  test("tells who has the token which paths there are, and that they are for WebSockets", () => {
-    expect(judgeRequest(request({}, "/nowhere"), RULES)).toMatchObject({ status: 404 });
-    expect(judgeRequest(request({}, "/constructor"), RULES)).toMatchObject({ status: 404 });
-    expect(judgeRequest(request({}, "/flint", false), RULES)).toMatchObject({ status: 426 });
-    expect(judgeRequest({ ...request({}, "/healthz", false), method: "POST" }, RULES)).toMatchObject({
+  test("answers 404 and 426 only to clients with the token", () => {
+    expect(authorizeRequest(request({}, "/nowhere"), RULES)).toMatchObject({ status: 404 });
+    expect(authorizeRequest(request({}, "/constructor"), RULES)).toMatchObject({ status: 404 });
+    expect(authorizeRequest(request({}, "/flint", false), RULES)).toMatchObject({ status: 426 });
+    expect(authorizeRequest({ ...request({}, "/healthz", false), method: "POST" }, RULES)).toMatchObject({
       status: 405,
     });
   });

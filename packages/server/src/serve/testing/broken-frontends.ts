@@ -2,7 +2,7 @@ import type { Frontend } from "@flint/frontends";
 import { FRONTENDS, type FrontendName } from "../../frontends.ts";
 
 /** Front ends that cannot be loaded until they are mended, as in a damaged installation. */
-export class BrokenDoor {
+export class BrokenFrontends {
   #isMended = false;
 
   readonly load = async (name: FrontendName): Promise<Frontend> => {

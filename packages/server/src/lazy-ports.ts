@@ -23,7 +23,7 @@ import type {
 import type { SandboxState, StoredEvent, Thread, Turn, WorkspaceFile } from "@flint/protocol";
 
 /** A store that is loaded when it is first used, so that a server answers its first request without it. */
-export class StoreOnDemand implements Store {
+export class LazyStore implements Store {
   readonly #make: () => Promise<Store>;
   #made: Promise<Store> | undefined;
 
@@ -70,7 +70,7 @@ export class StoreOnDemand implements Store {
 }
 
 /** A sandbox that is loaded with the first command. */
-export class SandboxOnDemand implements Sandbox {
+export class LazySandbox implements Sandbox {
   readonly #make: () => Promise<Sandbox>;
   #made: Promise<Sandbox> | undefined;
 
@@ -100,7 +100,7 @@ export class SandboxOnDemand implements Sandbox {
 export type StartChoices = ReadonlySet<string>;
 
 /** Workspaces whose files are looked at when the first thread starts. */
-export class WorkspacesOnDemand implements Workspaces {
+export class LazyWorkspaces implements Workspaces {
   readonly #make: () => Promise<Workspaces>;
   readonly #chosen: StartChoices;
   #made: Promise<Workspaces> | undefined;
@@ -135,7 +135,7 @@ export class WorkspacesOnDemand implements Workspaces {
 }
 
 /** Checkpoints that are loaded with the first turn. */
-export class CheckpointsOnDemand implements Checkpoints {
+export class LazyCheckpoints implements Checkpoints {
   readonly #make: () => Promise<Checkpoints>;
   #made: Promise<Checkpoints> | undefined;
 

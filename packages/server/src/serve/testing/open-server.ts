@@ -6,10 +6,10 @@ import { connect, type FlintClient, type GuestOptions } from "@flint/sdk";
 import type { WebSocket } from "ws";
 import { tokenFile } from "../../config/environment.ts";
 import { Frontends } from "../../frontends.ts";
-import { Listening, type ListenPlan } from "../listening.ts";
-import { openRemote } from "../remote.ts";
-import { readToken, TokenFile } from "../token.ts";
-import { webSocketLibrary } from "../ws-library.ts";
+import { connectRemote } from "../../listeners/remote.ts";
+import { readToken, TokenFile } from "../../listeners/token.ts";
+import { webSocketLibrary } from "../../listeners/web-socket-transport.ts";
+import { Listening, type ListenOptions } from "../listening.ts";
 
 /** What a test gives to its server. */
 export interface ServerKit {
@@ -22,7 +22,7 @@ export interface ServerKit {
 }
 
 /** How a server of a test differs from the plain one. */
-export interface OpenServerOptions extends Partial<Omit<ListenPlan, "addresses" | "token">> {
+export interface OpenServerOptions extends Partial<Omit<ListenOptions, "addresses" | "token">> {
   /** Without the token, as `--no-token` does. */
   readonly free?: boolean;
 }
@@ -43,19 +43,19 @@ export class OpenServer {
     this.token = token;
     this.tokenPath = tokenFile(kit.folder);
     this.socketPath = join(kit.folder, "flint.sock");
-    this.port = Number(listening.places[0]?.place.split(":").at(-1));
+    this.port = Number(listening.listeners[0]?.place.split(":").at(-1));
   }
 
   /** Starts a server; it is gone when the test ends. */
   static async start(kit: ServerKit, options: OpenServerOptions = {}): Promise<OpenServer> {
     const { free, ...plan } = options;
     const token = free === true ? undefined : TokenFile.open(tokenFile(kit.folder));
-    const whole: ListenPlan = {
+    const whole: ListenOptions = {
       addresses: [
         { kind: "webSocket", host: "127.0.0.1", port: 0 },
         { kind: "unix", path: join(kit.folder, "flint.sock") },
       ],
-      door: "flint",
+      protocol: "flint",
       root: "flint",
       token,
       allowOrigins: [],
@@ -86,8 +86,8 @@ export class OpenServer {
   /** A client of the Flint door over a WebSocket. */
   async client(options: GuestOptions = {}): Promise<FlintClient> {
     const { folder } = this.#kit;
-    const place = { url: `ws://127.0.0.1:${this.port}/flint`, door: undefined, tokenFile: undefined };
-    const remote = await openRemote({ ...place, token: this.token, folder });
+    const place = { url: `ws://127.0.0.1:${this.port}/flint`, protocol: undefined, tokenFile: undefined };
+    const remote = await connectRemote({ ...place, token: this.token, folder });
     if (!remote.ok) throw new Error(remote.reason);
     const client = await connect({ ...options, transport: remote.transport });
     this.#kit.atEnd(() => client.close());

@@ -3,9 +3,9 @@ import { connect } from "@flint/sdk";
 import { TestClock, temporaryFolder, testEngine, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Frontends } from "../frontends.ts";
-import { Guests } from "./guests.ts";
+import { Clients } from "../listeners/clients.ts";
+import { WebSocketListener } from "../listeners/web-socket-listener.ts";
 import { OpenServer, type OpenServerOptions } from "./testing/open-server.ts";
-import { WebSocketListener } from "./web-socket-listener.ts";
 
 type Server = NonNullable<Params<"thread/start">["mcpServers"]>[number];
 const PROGRAM: Server = { type: "stdio", name: "notes", command: "/bin/notes", args: [], env: {} };
@@ -38,8 +38,8 @@ async function ask(server: OpenServer, path: string, requests: readonly object[]
   return answers.get(requests.length - 1);
 }
 
-describe("MCP servers that a client brings along", () => {
-  test("programs are refused to a client of a port, with the way out; addresses are taken", async () => {
+describe("client-provided MCP servers", () => {
+  test("programs are rejected from a WebSocket client, URLs accepted", async () => {
     const client = await (await open()).client();
     const refused = { ...REFUSED, data: { field: "mcpServers[1]", reason: "invalidParams" } };
     const both = { mcpServers: [{ ...ADDRESS, name: "other" }, PROGRAM] };
@@ -51,7 +51,7 @@ describe("MCP servers that a client brings along", () => {
     expect((await client.call("thread/list", {})).data).toMatchObject([{ id: thread.id }]);
   });
 
-  test("a client of the ACP door on a port is refused in the words of that door", async () => {
+  test("an ACP client on a WebSocket gets an ACP error", async () => {
     const server = await open();
     const initialize = { method: "initialize", params: { protocolVersion: 1 } };
     const place = { cwd: "/", mcpServers: [{ name: "notes", command: "/bin/notes", args: [], env: [] }] };
@@ -59,13 +59,13 @@ describe("MCP servers that a client brings along", () => {
     expect(answer).toMatchObject({ error: { code: -32602, ...REFUSED } });
   });
 
-  test("a port of which nothing is said about rights gives none", async () => {
-    const guests = new Guests(new Frontends(testEngine({}).engine), new TestClock());
+  test("a WebSocket listener rejects programs by default", async () => {
+    const clients = new Clients(new Frontends(testEngine({}).engine), new TestClock());
     const rules = { root: "flint", isToken: undefined, allowHosts: [], allowOrigins: [] } as const;
-    const place = { host: "127.0.0.1", port: 0, guests, clock: new TestClock() };
+    const place = { host: "127.0.0.1", port: 0, clients, clock: new TestClock() };
     const listener = await WebSocketListener.start({ ...rules, ...place });
     onTestFinished(async () => {
-      await guests.close();
+      await clients.close();
       await listener.close();
     });
     const client = await connect({ url: listener.place });
@@ -73,7 +73,7 @@ describe("MCP servers that a client brings along", () => {
     await expect(client.call("thread/start", { mcpServers: [PROGRAM] })).rejects.toMatchObject(REFUSED);
   });
 
-  test("a client at a socket file brings programs: only the user of the server gets there", async () => {
+  test("programs are accepted from a unix socket, which only the server's user can reach", async () => {
     const server = await open();
     const socket = await server.socket();
     const wire = WireClient.over(socket, socket);
@@ -81,7 +81,7 @@ describe("MCP servers that a client brings along", () => {
     expect(await wire.request("thread/start", { mcpServers: [PROGRAM] })).toHaveProperty("thread.id");
   });
 
-  test("a server that allows it takes programs from a client of a port", async () => {
+  test("programs are accepted from a WebSocket client if the server allows it", async () => {
     const client = await (await open({ allowRemoteMcp: true })).client();
     expect(await client.call("thread/start", { mcpServers: [PROGRAM] })).toHaveProperty("thread.id");
   });

@@ -1,0 +1,74 @@
+import type { Engine } from "@flint/core";
+import { ClientConnection, type Frontend } from "@flint/frontends";
+import { stdioTransport, type Transport } from "@flint/rpc";
+import { type ServedClients, signalled, stopServer } from "./shutdown.ts";
+
+/** How long other clients wait for the first response on stdio before they are let in without it. */
+const SHARE_MS = 200;
+
+/** Further clients of the engine that serves stdio. */
+export interface FurtherClients extends ServedClients {
+  /** Resolves when none of them is connected. */
+  empty(): Promise<void>;
+}
+
+/** Options of `serveStdio`. */
+export interface StdioOptions {
+  /**
+   * Lets other clients join. Called after the first response, so that the client on stdio does not wait for it; or after a
+   * moment, so that the others do not wait for a silent client.
+   */
+  readonly share?: ((frontend: Frontend) => Promise<FurtherClients | undefined>) | undefined;
+}
+
+/**
+ * Serves one client on standard input and output until its input ends or a signal arrives; if other clients joined, until
+ * they have disconnected too. When this resolves, every request that was read has its response, and running turns are
+ * stopped and recorded.
+ */
+export async function serveStdio(
+  engine: Engine,
+  frontend: Frontend,
+  options: StdioOptions = {},
+): Promise<void> {
+  // Before the transport redirects what other code prints to stderr.
+  redactErrors((text) => engine.redact(text));
+  let sharing: Promise<FurtherClients | undefined> | undefined;
+  let isStopping = false;
+  const share = (): void => {
+    clearTimeout(timer);
+    // The first response may also be the last one.
+    if (!isStopping) sharing ??= options.share?.(frontend);
+  };
+  const timer = setTimeout(share, SHARE_MS).unref();
+  const transport = afterFirstWrite(stdioTransport(), share);
+  const connection = new ClientConnection(frontend, engine, transport);
+  const disconnected = connection.closed.then(async () => (await sharing)?.empty());
+  await Promise.race([disconnected, signalled()]);
+  isStopping = true;
+  const others = await sharing;
+  await stopServer(engine, others === undefined ? [connection] : [connection, others]);
+}
+
+function afterFirstWrite(transport: Transport, then: () => void): Transport {
+  const write = transport.write.bind(transport);
+  transport.write = (text) => {
+    transport.write = write;
+    setImmediate(then);
+    return write(text);
+  };
+  return transport;
+}
+
+/** Redacts everything that this process prints to stderr from now on, including what libraries print. */
+export function redactErrors(redact: (text: string) => string): void {
+  const { stderr } = process;
+  const write = stderr.write.bind(stderr);
+  function redacted(chunk: Uint8Array | string, ...rest: unknown[]): boolean {
+    const text = typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8");
+    const shown = redact(text);
+    // The overloads of `write` cannot be distinguished here; the other arguments are passed on.
+    return Reflect.apply(write, stderr, [shown === text ? chunk : shown, ...rest]);
+  }
+  stderr.write = redacted;
+}

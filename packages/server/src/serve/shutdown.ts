@@ -1,0 +1,61 @@
+import type { Engine } from "@flint/core";
+
+/** How long a shutdown may take. */
+export const SHUTDOWN_LIMITS = {
+  /** The process ends after this long, even if turns are still running. */
+  totalMs: 4_500,
+  /** How much of it may pass until pending requests are answered; one that waits for a turn is answered when turns stop. */
+  responsesMs: 2_000,
+};
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+
+/** Clients that a server has to finish with before it stops. */
+export interface ServedClients {
+  /** Stops accepting clients. */
+  withdraw?(): Promise<void>;
+  /** Resolves when every request so far has its response. */
+  idle(): Promise<void>;
+  /** Sends what is queued, then disconnects. */
+  close(): Promise<void>;
+}
+
+/** Resolves with the first signal that asks this process to stop. */
+export function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of SIGNALS) process.once(signal, () => resolve());
+  });
+}
+
+/** Stops a server within a limit: pending requests are answered, turns stopped and recorded, clients notified. */
+export function stopServer(
+  engine: Pick<Engine, "close">,
+  clients: readonly ServedClients[],
+  limits = SHUTDOWN_LIMITS,
+): Promise<void> {
+  return within(limits.totalMs, stopAll(engine, clients, limits.responsesMs));
+}
+
+async function stopAll(
+  engine: Pick<Engine, "close">,
+  clients: readonly ServedClients[],
+  responsesMs: number,
+): Promise<void> {
+  await Promise.all(clients.map((served) => served.withdraw?.()));
+  await within(responsesMs, allIdle(clients));
+  await engine.close();
+  await allIdle(clients);
+  await Promise.all(clients.map((served) => served.close()));
+}
+
+async function allIdle(clients: readonly ServedClients[]): Promise<void> {
+  await Promise.all(clients.map((served) => served.idle()));
+}
+
+async function within(milliseconds: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work, limit]);
+  clearTimeout(timer);
+}
