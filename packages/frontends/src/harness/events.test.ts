@@ -21,8 +21,8 @@ function delta(itemId: string, itemType: HarnessItem["type"], field: string, tex
   return { itemId, ...ofTurn, itemType, field, delta: text, ...place };
 }
 
-/** What one event is told as, as name and params. */
-function toldOf(body: EventBody) {
+/** The messages of one event, as method and params. */
+function sentFor(body: EventBody) {
   return events({ ...body, seq: 7, at: 1007 }).map(({ method, params }) => [method, params]);
 }
 
@@ -71,11 +71,11 @@ describe("the end of a turn", () => {
       type: "turn/completed",
       data: { threadId: "t1", turn: { ...flint, items: [] } },
     };
-    expect(toldOf(body)).toStrictEqual([expected]);
+    expect(sentFor(body)).toStrictEqual([expected]);
   });
 });
 
-describe("text on its way", () => {
+describe("streamed text", () => {
   const piece = { ...ofTurn, itemId: "i9", delta: "abc", offset: 3 };
 
   test.each([
@@ -86,20 +86,20 @@ describe("text on its way", () => {
     ["item/fileChange/outputDelta", delta("i9", "tool_exec", "output", "abc", 3)],
     ["item/plan/delta", delta("i9", "tool_exec", "text", "abc", 3)],
   ] as const)("of %s is an item.delta that names the field it extends [S1-17]", (type, params) => {
-    expect(toldOf({ type, data: piece })).toStrictEqual([["item.delta", params]]);
+    expect(sentFor({ type, data: piece })).toStrictEqual([["item.delta", params]]);
     expect(Object.keys(HARNESS_ITEMS)).toContain(params.itemType);
   });
 
-  test("of an MCP tool that reports progress is an item.delta without a place [S1-17]", () => {
+  test("of an MCP tool that reports progress is an item.delta without an offset [S1-17]", () => {
     const body: EventBody = {
       type: "item/mcpToolCall/progress",
       data: { ...ofTurn, itemId: "i9", message: "half" },
     };
-    expect(toldOf(body)).toStrictEqual([["item.delta", delta("i9", "tool_exec", "progress", "half")]]);
+    expect(sentFor(body)).toStrictEqual([["item.delta", delta("i9", "tool_exec", "progress", "half")]]);
   });
 });
 
-test("an approval shows the exact diff, and its end says who decided and why [S1-19, S1-24]", () => {
+test("an approval shows the exact diff, and its end has who decided and why [S1-19, S1-24]", () => {
   const change = {
     kind: "fileChange",
     itemId: "i4",
@@ -120,7 +120,7 @@ test("an approval shows the exact diff, and its end says who decided and why [S1
     data: { ...ofTurn, approvalId: "a2", itemId: "i4", resolution: { decision, by: "timeout" } },
   };
   const ids = { requestId: "t1.a2", toolItemId: "i4" };
-  expect([...toldOf(requested), ...toldOf(resolved)]).toStrictEqual([
+  expect([...sentFor(requested), ...sentFor(resolved)]).toStrictEqual([
     ["item.started", item("t1.a2", "approval", { ...ids, action: shown })],
     ["approval.requested", { requestId: "t1.a2", ...ofTurn, itemId: "i4", action: shown, expiresAt: 2 }],
     [
@@ -130,7 +130,7 @@ test("an approval shows the exact diff, and its end says who decided and why [S1
   ]);
 });
 
-test("a file change that is done leaves artifacts behind it [S1-25]", () => {
+test("a completed file change is followed by its artifacts [S1-25]", () => {
   const change: Item<"fileChange"> = {
     type: "fileChange",
     id: "i5",
@@ -139,19 +139,19 @@ test("a file change that is done leaves artifacts behind it [S1-25]", () => {
   };
   const { type: kind, id, ...fields } = change;
   const file = item("i5.artifact-1", "artifact", { toolItemId: "i5", path: "/repo/a.ts", change: "add" });
-  expect(toldOf({ type: "item/completed", data: { ...ofTurn, item: change } })).toStrictEqual([
+  expect(sentFor({ type: "item/completed", data: { ...ofTurn, item: change } })).toStrictEqual([
     ["item.completed", item(id, "tool_exec", { ...fields, kind, tool: "edit" })],
     ["item.started", file],
     ["item.completed", file],
   ]);
-  expect(toldOf({ type: "item/started", data: { ...ofTurn, item: change } })).toHaveLength(1);
+  expect(sentFor({ type: "item/started", data: { ...ofTurn, item: change } })).toHaveLength(1);
 });
 
-test("each state of the plan is one use of the plan tool", () => {
+test("each state of the plan is one call of the plan tool", () => {
   const plan = [{ step: "Test", status: "inProgress" as const }];
   const told = item("u1.plan-7", "tool_exec", { kind: "plan", tool: "plan", text: "Now", entries: plan });
   const body: EventBody = { type: "turn/plan/updated", data: { ...ofTurn, explanation: "Now", plan } };
-  expect(toldOf(body)).toStrictEqual([
+  expect(sentFor(body)).toStrictEqual([
     ["item.started", told],
     ["item.completed", told],
   ]);
@@ -172,7 +172,7 @@ test("a question of the agent is shown as a tool that waits", () => {
     data: { ...ofTurn, questionId: "n1", itemId: "i6", answers, by: "client" },
   };
   const asking = { kind: "question", tool: "ask_user", toolItemId: "i6" };
-  expect([...toldOf(requested), ...toldOf(resolved)]).toStrictEqual([
+  expect([...sentFor(requested), ...sentFor(resolved)]).toStrictEqual([
     [
       "item.started",
       item("i6.question-n1", "tool_exec", { ...asking, status: "inProgress", questions, expiresAt: 2 }),
@@ -189,5 +189,5 @@ test("an error that the agent recovers from is not the end of the turn", () => {
     type: "error",
     data: { ...ofTurn, error: { message: "try again" }, willRetry: true },
   };
-  expect(toldOf(body)).toEqual([]);
+  expect(sentFor(body)).toEqual([]);
 });

@@ -1,15 +1,28 @@
 import type {
   EventData,
+  HarnessApprovalRequest,
   HarnessItem,
   HarnessItemType,
   HarnessNotification,
+  HarnessThread,
   HarnessTold,
+  HarnessTurn,
+  Thread,
   ThreadEvent,
+  Turn,
+  TurnStatus,
 } from "@flint/protocol";
 import type { Notification } from "../shared/encoder.ts";
-import { openApproval, requestOf, settledApproval } from "./approvals.ts";
-import { artifacts, completedItems, itemOf, logIdOf, startedItems } from "./items.ts";
-import { threadOf, turnOf } from "./threads.ts";
+import {
+  artifacts,
+  completedItems,
+  itemOf,
+  logIdOf,
+  openApproval,
+  requestIdOf,
+  resolvedApproval,
+  startedItems,
+} from "./items.ts";
 
 /** A notification of this wire. It never asks: approvals are answered by a request of the client. */
 export interface HarnessMessage extends Notification {
@@ -26,36 +39,39 @@ export function events(event: ThreadEvent): readonly HarnessMessage[] {
     case "turn/completed":
       return [turnEnded(event.data, event.at)];
     case "turn/plan/updated":
-      return brief([planItem(event.data, event.seq ?? event.at)]);
+      return whole([planItem(event.data, event.seq ?? event.at)]);
     case "item/started":
       return startedItems(event.data, event.data.item).map(started);
     case "item/completed":
       return [
         ...completedItems(event.data, event.data.item).map(completed),
-        ...brief(artifacts(event.data, event.data.item)),
+        ...whole(artifacts(event.data, event.data.item)),
       ];
     case "item/agentMessage/delta":
-      return [grown(event.data, "assistant_message", "text")];
+      return [delta(event.data, "assistant_message", "text")];
     case "item/reasoning/textDelta":
-      return [grown(event.data, "assistant_message", "reasoning")];
+      return [delta(event.data, "assistant_message", "reasoning")];
     case "item/reasoning/summaryTextDelta":
-      return [grown(event.data, "assistant_message", "summary")];
+      return [delta(event.data, "assistant_message", "summary")];
     case "item/commandExecution/outputDelta":
-      return [grown({ ...event.data, itemId: logIdOf(event.data.itemId) }, "tool_log", "output")];
+      return [delta({ ...event.data, itemId: logIdOf(event.data.itemId) }, "tool_log", "output")];
     case "item/fileChange/outputDelta":
-      return [grown(event.data, "tool_exec", "output")];
+      return [delta(event.data, "tool_exec", "output")];
     case "item/plan/delta":
-      return [grown(event.data, "tool_exec", "text")];
+      return [delta(event.data, "tool_exec", "text")];
     case "item/mcpToolCall/progress":
-      return [grown({ ...event.data, delta: event.data.message }, "tool_exec", "progress")];
+      return [delta({ ...event.data, delta: event.data.message }, "tool_exec", "progress")];
     case "approval/requested":
-      return [started(openApproval(event.data)), notification("approval.requested", requestOf(event.data))];
+      return [
+        started(openApproval(event.data)),
+        notification("approval.requested", approvalRequest(event.data)),
+      ];
     case "approval/resolved":
-      return [completed(settledApproval(event.data))];
+      return [completed(resolvedApproval(event.data))];
     case "question/requested":
       return [started(openQuestion(event.data))];
     case "question/resolved":
-      return [completed(settledQuestion(event.data))];
+      return [completed(resolvedQuestion(event.data))];
     case "thread/settings/updated":
     case "thread/name/updated":
     case "thread/archived":
@@ -98,8 +114,8 @@ function completed(item: HarnessItem): HarnessMessage {
   return notification("item.completed", { item });
 }
 
-/** Items that are final as soon as they are there. */
-function brief(items: readonly HarnessItem[]): HarnessMessage[] {
+/** Items that complete as soon as they start. */
+function whole(items: readonly HarnessItem[]): HarnessMessage[] {
   return items.flatMap((item) => [started(item), completed(item)]);
 }
 
@@ -110,18 +126,18 @@ function turnEnded({ threadId, turn }: EventData<"turn/completed">, at: number):
   return notification("turn.error", { turn: ended, error });
 }
 
-type Piece = { threadId: string; turnId: string; itemId: string; delta: string; offset?: number };
+type Delta = { threadId: string; turnId: string; itemId: string; delta: string; offset?: number };
 
-function grown(piece: Piece, itemType: HarnessItemType, field: string): HarnessMessage {
-  const { itemId, threadId, turnId, delta, offset } = piece;
-  const place = offset === undefined ? {} : { offset };
-  return notification("item.delta", { itemId, threadId, turnId, itemType, field, delta, ...place });
+function delta(event: Delta, itemType: HarnessItemType, field: string): HarnessMessage {
+  const { itemId, threadId, turnId, delta, offset } = event;
+  const position = offset === undefined ? {} : { offset };
+  return notification("item.delta", { itemId, threadId, turnId, itemType, field, delta, ...position });
 }
 
 /** Each state of the plan is one call of the plan tool, distinguished by its position in the log. */
-function planItem(data: EventData<"turn/plan/updated">, mark: number): HarnessItem {
+function planItem(data: EventData<"turn/plan/updated">, position: number): HarnessItem {
   const { turnId, explanation, plan } = data;
-  const at = { ...data, itemId: `${turnId}.plan-${mark}` };
+  const at = { ...data, itemId: `${turnId}.plan-${position}` };
   return itemOf("tool_exec", at, { kind: "plan", tool: "plan", text: explanation, entries: plan });
 }
 
@@ -129,7 +145,7 @@ function planItem(data: EventData<"turn/plan/updated">, mark: number): HarnessIt
 function openQuestion({ threadId, request }: EventData<"question/requested">): HarnessItem {
   const at = { threadId, turnId: request.turnId, itemId: `${request.itemId}.question-${request.id}` };
   return itemOf("tool_exec", at, {
-    ...ASKING,
+    ...QUESTION,
     status: "inProgress",
     toolItemId: request.itemId,
     questions: request.questions,
@@ -137,10 +153,43 @@ function openQuestion({ threadId, request }: EventData<"question/requested">): H
   });
 }
 
-function settledQuestion(data: EventData<"question/resolved">): HarnessItem {
+function resolvedQuestion(data: EventData<"question/resolved">): HarnessItem {
   const { answers, by, itemId, questionId } = data;
   const at = { ...data, itemId: `${itemId}.question-${questionId}` };
-  return itemOf("tool_exec", at, { ...ASKING, status: "completed", toolItemId: itemId, answers, by });
+  return itemOf("tool_exec", at, { ...QUESTION, status: "completed", toolItemId: itemId, answers, by });
 }
 
-const ASKING = { kind: "question", tool: "ask_user" };
+const QUESTION = { kind: "question", tool: "ask_user" };
+
+/** What a client is asked; it answers with a request of its own. */
+function approvalRequest({ threadId, approval }: EventData<"approval/requested">): HarnessApprovalRequest {
+  const { id, turnId, action, expiresAtMs } = approval;
+  const requestId = requestIdOf(threadId, id);
+  return { requestId, threadId, turnId, itemId: action.itemId, action, expiresAt: expiresAtMs };
+}
+
+const STATUS: Readonly<Record<TurnStatus, HarnessTurn["status"]>> = {
+  inProgress: "running",
+  completed: "completed",
+  interrupted: "cancelled",
+  failed: "error",
+};
+
+/** A thread as this wire has it; its title is its name, or its preview. */
+export function threadOf(thread: Thread): HarnessThread {
+  return {
+    threadId: thread.id,
+    title: thread.name ?? thread.preview,
+    directory: thread.cwd,
+    time: { created: thread.createdAt * 1000, updated: thread.updatedAt * 1000 },
+  };
+}
+
+/** A turn as this wire has it; `at` is the time of its event, for a turn that does not have its times. */
+export function turnOf(threadId: string, turn: Turn, at: number): HarnessTurn {
+  const status = STATUS[turn.status];
+  const ended = status === "running" ? undefined : (turn.completedAtMs ?? at);
+  const started = turn.startedAtMs ?? (ended ?? at) - (turn.durationMs ?? 0);
+  const time = ended === undefined ? { started } : { started, completed: ended };
+  return { turnId: turn.id, threadId, status, time };
+}

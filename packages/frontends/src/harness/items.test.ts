@@ -18,7 +18,7 @@ type Row = readonly [name: string, flint: ThreadItem, harness: HarnessItem];
 
 const ROWS: readonly Row[] = [
   [
-    "what the user sent is a user_message with its text and files",
+    "a user message is a user_message with its text and files",
     {
       type: "userMessage",
       id: "i1",
@@ -40,12 +40,12 @@ const ROWS: readonly Row[] = [
     }),
   ],
   [
-    "what the model says is an assistant_message with text",
+    "an agent message is an assistant_message with text",
     { type: "agentMessage", id: "i1", text: "Hello", partial: true },
     item("assistant_message", { text: "Hello", partial: true }),
   ],
   [
-    "what the model thinks is an assistant_message with reasoning",
+    "reasoning is an assistant_message with reasoning",
     { type: "reasoning", id: "i1", content: "Hm.", summary: "Thinks" },
     item("assistant_message", { reasoning: "Hm.", summary: "Thinks" }),
   ],
@@ -195,7 +195,7 @@ describe("a command", () => {
     expect(completedItems(place, command)).toStrictEqual([log, exec]);
   });
 
-  test("has an empty log while it said nothing [S1-23]", () => {
+  test("has an empty log while it has no output [S1-23]", () => {
     const { aggregatedOutput: _output, omittedOutputBytes: _omitted, ...silent } = command;
     const empty = item("tool_log", { toolItemId: "i1", output: "" }, "i1.log");
     expect(startedItems(place, silent)).toStrictEqual([exec, empty]);
@@ -203,7 +203,7 @@ describe("a command", () => {
 });
 
 describe("the artifacts of a file change", () => {
-  test("are the files it made or changed, where they are now [S1-25]", () => {
+  test("are the files that it added or modified, at their new paths [S1-25]", () => {
     const change: ThreadItem = {
       type: "fileChange",
       id: "i1",

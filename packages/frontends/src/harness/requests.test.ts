@@ -1,13 +1,13 @@
 import { FlintError, HARNESS, METHODS, type RequestOf, type Thread, type Turn } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
 import type { RequestCall } from "../shared/table-frontend.ts";
-import { wordOf } from "./approvals.ts";
 import { harnessFrontend } from "./frontend.ts";
+import { harnessDecision } from "./items.ts";
 import { requests } from "./requests.ts";
 
 type Request = RequestOf<typeof HARNESS>;
 
-/** The call that a request becomes, the way a connection makes it: params parsed by the vocabulary first. */
+/** The call that a request becomes; its params are parsed by the vocabulary first. */
 function callOf(request: Request, params: unknown): RequestCall {
   const parsed: unknown = HARNESS.requests[request].params.parse(params);
   const map: (params: never) => RequestCall = requests[request];
@@ -27,14 +27,14 @@ const thread: Thread = {
   ephemeral: false,
   status: { type: "idle" },
 };
-const told = {
+const listed = {
   threadId: "t1",
   title: "Run the tests",
   directory: "/repo",
   time: { created: 1_700_000_000_000, updated: 1_700_000_060_000 },
 };
 const turn: Turn = { id: "u1", status: "inProgress", items: [] };
-const hello = {
+const initialized = {
   version: "1.0.0",
   capabilities: { threads: true, turns: true, approvals: true, streaming: true, persistence: true },
 };
@@ -52,13 +52,13 @@ type Row = readonly [
 
 const ROWS: readonly Row[] = [
   [
-    "initialize introduces the client",
+    "initialize names the client",
     "initialize",
     { clientInfo: { name: "demo", version: "2" } },
     "initialize",
     { clientInfo: { name: "demo", version: "2" } },
     {},
-    hello,
+    initialized,
   ],
   [
     "initialize needs no client info",
@@ -67,7 +67,7 @@ const ROWS: readonly Row[] = [
     "initialize",
     { clientInfo: { name: "harness client", version: "unknown" } },
     {},
-    hello,
+    initialized,
   ],
   [
     "thread.create names the thread and its folder",
@@ -76,7 +76,7 @@ const ROWS: readonly Row[] = [
     "thread/start",
     { name: "Fix it", cwd: "/repo" },
     { thread: { ...thread, name: "Fix it" }, modelProvider: "offline" },
-    { thread: { ...told, title: "Fix it" } },
+    { thread: { ...listed, title: "Fix it" } },
   ],
   [
     "thread.create needs nothing",
@@ -85,25 +85,25 @@ const ROWS: readonly Row[] = [
     "thread/start",
     {},
     { thread, modelProvider: "offline" },
-    { thread: told },
+    { thread: listed },
   ],
   [
-    "thread.list asks for the longest page",
+    "thread.list requests the longest page",
     "thread.list",
     {},
     "thread/list",
     { limit: 10_000 },
     { data: [thread, { ...thread, id: "t2" }] },
-    { threads: [told, { ...told, threadId: "t2" }] },
+    { threads: [listed, { ...listed, threadId: "t2" }] },
   ],
   [
-    "thread.list goes on where a page ended",
+    "thread.list continues where a page ended",
     "thread.list",
     { cursor: "p2" },
     "thread/list",
     { limit: 10_000, cursor: "p2" },
     { data: [thread], nextCursor: "p3" },
-    { threads: [told], nextCursor: "p3" },
+    { threads: [listed], nextCursor: "p3" },
   ],
   [
     "thread.get answers the whole history",
@@ -118,7 +118,7 @@ const ROWS: readonly Row[] = [
       events: [{ seq: 1, at: 5, type: "turn/started", data: { threadId: "t1", turn } }],
     },
     {
-      thread: told,
+      thread: listed,
       events: [
         {
           type: "turn.started",
@@ -159,7 +159,7 @@ const ROWS: readonly Row[] = [
     { turnId: "u1" },
   ],
   [
-    "turn.cancel stops whatever turn runs",
+    "turn.cancel interrupts the running turn",
     "turn.cancel",
     { threadId: "t1" },
     "turn/interrupt",
@@ -175,7 +175,7 @@ const ROWS: readonly Row[] = [
     ] as const
   ).map(
     ([word, decision]): Row => [
-      `approval.respond "${word}" answers the approval that the request names`,
+      `approval.respond "${word}" answers the approval of its request id`,
       "approval.respond",
       { requestId: "t1.a1", decision: word },
       "approval/respond",
@@ -186,7 +186,7 @@ const ROWS: readonly Row[] = [
   ),
 ];
 
-describe("a request of the harness door [S1-4, S1-5, S1-7, S1-8, S1-10, S1-11]", () => {
+describe("a request [S1-4, S1-5, S1-7, S1-8, S1-10, S1-11]", () => {
   test.each(ROWS)("%s", (_name, request, params, method, coreParams, result, answer) => {
     const call = callOf(request, params);
     expect({ method: call.method, params: call.params }).toStrictEqual({ method, params: coreParams });
@@ -222,7 +222,7 @@ describe("a request id", () => {
   });
 });
 
-describe("the word for a decision that was made on any door", () => {
+describe("the decision on this wire", () => {
   test.each([
     ["allow", "once", "once"],
     ["allow", "session", "always"],
@@ -231,6 +231,6 @@ describe("the word for a decision that was made on any door", () => {
     ["deny", "always", "reject"],
     ["cancel", "once", "reject"],
   ] as const)("for %s %s is %s [S1-24]", (outcome, scope, word) => {
-    expect(wordOf({ outcome, scope })).toBe(word);
+    expect(harnessDecision({ outcome, scope })).toBe(word);
   });
 });

@@ -1,15 +1,20 @@
 import {
+  type Decision,
+  EVENTS,
   FlintError,
   type HARNESS,
   HARNESS_VERSION,
+  type HarnessDecision,
+  type HarnessEvent,
+  isEventType,
   LIMITS,
   type ParamsOf,
   type Result,
+  type ThreadEvent,
 } from "@flint/protocol";
 import type { RequestCall, RequestTable } from "../shared/table-frontend.ts";
-import { approvalNamedBy, decisionOf } from "./approvals.ts";
-import { historyOf } from "./history.ts";
-import { threadOf } from "./threads.ts";
+import { events, threadOf } from "./events.ts";
+import { approvalOf } from "./items.ts";
 
 type Harness = typeof HARNESS;
 
@@ -19,6 +24,13 @@ const INITIALIZED = {
 };
 
 const DONE = { ok: true };
+
+/** What each decision of this wire means. */
+const DECISIONS: Readonly<Record<HarnessDecision, Decision>> = {
+  once: { outcome: "allow", scope: "once" },
+  always: { outcome: "allow", scope: "always" },
+  reject: { outcome: "deny", scope: "once" },
+};
 
 /** How the requests of the harness protocol become calls of the core. */
 export const requests: RequestTable<Harness> = {
@@ -48,9 +60,14 @@ export const requests: RequestTable<Harness> = {
   "thread.get": ({ threadId }) => ({
     method: "thread/events/list",
     params: { threadId },
-    answer: ({ thread, events }) => ({ thread: threadOf(thread), events: historyOf(events) }),
+    answer: ({ thread, events: logged }) => ({ thread: threadOf(thread), events: historyOf(logged) }),
     // This wire has no subscribe: a client that reads the history of a thread receives what comes after it.
-    attach: ({ events, epoch }) => ({ threadId, epoch, afterSeq: events.at(-1)?.seq ?? 0, turns: 0 }),
+    attach: ({ events: logged, epoch }) => ({
+      threadId,
+      epoch,
+      afterSeq: logged.at(-1)?.seq ?? 0,
+      turns: 0,
+    }),
   }),
   "turn.start": startTurn,
   "turn.cancel": ({ threadId }) => ({
@@ -60,12 +77,12 @@ export const requests: RequestTable<Harness> = {
   }),
   "approval.respond": ({ requestId, decision }) => ({
     method: "approval/respond",
-    params: { ...approvalNamedBy(requestId), decision: decisionOf(decision) },
+    params: { ...approvalOf(requestId), decision: DECISIONS[decision] },
     answer: () => DONE,
   }),
 };
 
-/** The core knows no agents by name: the name travels as metadata, for a driver that does. */
+/** The core has no named agents: the name is passed on as metadata, for a driver that has. */
 function startTurn({ threadId, input, model, agent, _meta }: ParamsOf<Harness, "turn.start">): RequestCall {
   const meta = { ..._meta, ...(agent === undefined ? {} : { agent }) };
   return {
@@ -73,7 +90,7 @@ function startTurn({ threadId, input, model, agent, _meta }: ParamsOf<Harness, "
     params: {
       threadId,
       input,
-      // This wire has neither steering nor a queue: a busy thread refuses.
+      // This wire has neither steering nor a queue: a busy thread rejects the turn.
       delivery: "reject",
       ...(model === undefined ? {} : { model: `${model.providerID}/${model.modelID}` }),
       ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
@@ -85,4 +102,24 @@ function startTurn({ threadId, input, model, agent, _meta }: ParamsOf<Harness, "
 function turnStarted({ turn }: Result<"turn/start">): { turnId: string } {
   if (turn !== undefined) return { turnId: turn.id };
   throw new FlintError("internalError", "The turn was not started although the thread was not busy.");
+}
+
+type LoggedEvent = Result<"thread/events/list">["events"][number];
+
+/** The history of a thread as the messages of this wire. Events written by another version of Flint are left out. */
+export function historyOf(logged: readonly LoggedEvent[]): HarnessEvent[] {
+  return logged.flatMap((entry) => {
+    const event = eventOf(entry);
+    if (event === undefined) return [];
+    return events(event).map(({ method, params }) => ({ type: method, time: event.at, ...params }));
+  });
+}
+
+function eventOf({ seq, at, type, data }: LoggedEvent): ThreadEvent | undefined {
+  if (!isEventType(type)) return undefined;
+  const parsed = EVENTS[type].data.safeParse(data);
+  if (!parsed.success) return undefined;
+  const event = { seq, at, type, data: parsed.data };
+  // The schema of this very name accepted the data; the union cannot follow that.
+  return event as ThreadEvent;
 }

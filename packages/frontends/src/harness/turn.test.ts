@@ -11,7 +11,7 @@ import {
 } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
 import { events as translated } from "./events.ts";
-import { historyOf } from "./history.ts";
+import { historyOf } from "./requests.ts";
 
 const ofTurn = { threadId: "t1", turnId: "u1" };
 
@@ -100,7 +100,7 @@ const TURN: readonly EventBody[] = [
 ];
 
 /** The same turn on the harness wire, message for message. */
-const TOLD: readonly (readonly [HarnessNotification, object])[] = [
+const SENT: readonly (readonly [HarnessNotification, object])[] = [
   [
     "thread.created",
     {
@@ -189,13 +189,13 @@ function stored(body: EventBody, index: number): StoredEvent {
 describe("a whole turn with a command, an approval and an answer", () => {
   const messages = TURN.flatMap((body, index) => translated(stored(body, index)));
 
-  test("is told message for message [S1-12..14, S1-16..24]", () => {
+  test("is sent message for message [S1-12..14, S1-16..24]", () => {
     expect(messages).toStrictEqual(
-      TOLD.map(([method, params]) => ({ kind: "notification", method, params })),
+      SENT.map(([method, params]) => ({ kind: "notification", method, params })),
     );
   });
 
-  test("is told in words that the vocabulary knows [S1-26..28]", () => {
+  test("is sent in messages of the vocabulary [S1-26..28]", () => {
     for (const { method, params } of messages) {
       expect(HARNESS.serverNotifications[method].params.safeParse(params)).toEqual({
         success: true,
@@ -204,24 +204,24 @@ describe("a whole turn with a command, an approval and an answer", () => {
     }
   });
 
-  test("begins each item once and completes it once", () => {
+  test("starts each item once and completes it once", () => {
     const idsOf = (name: HarnessNotification) =>
-      TOLD.flatMap(([method, params]) =>
+      SENT.flatMap(([method, params]) =>
         method === name && "item" in params ? [Reflect.get(Object(params.item), "itemId")] : [],
       ).sort();
     expect(idsOf("item.completed")).toEqual(idsOf("item.started"));
     expect(new Set(idsOf("item.started")).size).toBe(idsOf("item.started").length);
   });
 
-  test("reads the same in the history of the thread, settled approvals included [S1-7]", () => {
+  test("is the same in the history of the thread, resolved approvals included [S1-7]", () => {
     const log = TURN.map(stored);
     const times = log.flatMap((event) => translated(event).map(() => event.at));
     expect(historyOf(log)).toStrictEqual(
-      TOLD.map(([type, params], index) => ({ type, time: times[index], ...params })),
+      SENT.map(([type, params], index) => ({ type, time: times[index], ...params })),
     );
   });
 
-  test("keeps out of its history what this version cannot read", () => {
+  test("leaves out of its history what this version cannot read", () => {
     const log = [
       { seq: 1, at: 1, type: "thread/dreamt", data: { threadId: "t1" } },
       { seq: 2, at: 2, type: "turn/started", data: { threadId: "t1" } },
