@@ -53,7 +53,13 @@ export const ACP = defineVocabulary({
   serverRequests: {
     "session/request_permission": request(
       "Ask the user for permission.",
-      () => foreignObject({ sessionId: z.string(), toolCall: z.unknown(), options: z.array(z.unknown()) }),
+      () =>
+        foreignObject({
+          sessionId: z.string(),
+          /** Only in version 1; version 2 has a title and a subject. */
+          toolCall: z.optional(z.unknown()),
+          options: z.array(z.unknown()),
+        }),
       () => PermissionResponse,
     ),
     "fs/read_text_file": request(
