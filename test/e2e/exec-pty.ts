@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { temporaryFolder } from "@flint/testkit";
 import { onTestFinished } from "vitest";
 import { FakeTerminal } from "../../packages/cli/src/screen/testing/fake-terminal.ts";
@@ -39,6 +40,11 @@ export class Pty {
         this.#onOutput();
       });
     });
+  }
+
+  /** The state folder of the command. */
+  get home(): string {
+    return join(this.workspace, "../home");
   }
 
   /** Starts `flint` with these arguments in a small workspace. */
@@ -81,6 +87,11 @@ export class Pty {
   /** Presses keys. */
   type(keys: string): void {
     this.#child.stdin?.write(keys);
+  }
+
+  /** Closes the terminal under the command. */
+  hangUp(): void {
+    this.#child.kill("SIGKILL");
   }
 
   /** Resolves once this text was written, after what was waited for before. */

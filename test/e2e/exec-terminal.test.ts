@@ -1,4 +1,5 @@
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { descendantsOf } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { Pty } from "./exec-pty.ts";
@@ -132,5 +133,25 @@ describe("flint exec on a terminal", () => {
     pty.type("y");
     expect(await pty.exitCode()).toBe(0);
     expect(await readdir(pty.workspace)).toContain("made.txt");
+  });
+
+  test.each([
+    ["while a command runs", "never", "ready"],
+    ["at a question", "unless-trusted", "[y]"],
+  ])("a terminal that is closed %s ends the turn in order, without a crash", async (_, approval, shown) => {
+    // The shell outlives its terminal to tell the exit code.
+    const shell = (command: string) =>
+      `trap '' HUP; ${command} 2>errors; echo $? > code.tmp; mv code.tmp code`;
+    const prompt = "run `while :; do echo ready; sleep 0.1; done`";
+    const pty = await Pty.start(["exec", "--offline", "--approval", approval, prompt], { shell });
+    await pty.waitFor(shown);
+    pty.hangUp();
+    const read = (name: string) => readFile(join(pty.workspace, name), "utf8");
+    await expect.poll(() => read("code").catch(() => undefined), { timeout: 20_000 }).toBe("143\n");
+    expect(await read("errors")).toBe("");
+    const [thread] = await readdir(`${pty.home}/threads`);
+    expect(await readFile(`${pty.home}/threads/${thread}/events.jsonl`, "utf8")).toMatch(
+      /"turn\/completed".*"interrupted"/,
+    );
   });
 });

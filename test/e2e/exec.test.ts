@@ -1,6 +1,8 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { closeSync, openSync } from "node:fs";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { asMessage, FLINT } from "./server.ts";
@@ -207,6 +209,39 @@ describe("flint exec in a pipe", () => {
     child.stdout.destroy();
     const remark = "Nothing is asked for (approval never).\n";
     expect([await once(child, "close"), stderr]).toEqual([[141, null], remark]);
+  });
+
+  test.each([[], ["--json"]])("a full disk ends the turn in order and says so, with %j", async (...flags) => {
+    const { path, env } = await makeWorkspace();
+    const args = [FLINT, "exec", "--offline", "--approval", "never", ...flags, "run `echo one; sleep 30`"];
+    const full = openSync("/dev/full", "w");
+    onTestFinished(() => closeSync(full));
+    const child = spawn(process.execPath, args, { cwd: path, env, stdio: ["ignore", full, "pipe"] });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    if (child.stderr === null) throw new Error("There is no stderr.");
+    const said = text(child.stderr);
+    expect(await once(child, "close")).toEqual([1, null]);
+    expect(await said).toMatch(
+      /^(Nothing is asked for .*\n)?flint: The output cannot be written: ENOSPC.*\n$/,
+    );
+    const [thread] = await readdir(`${env.FLINT_HOME}/threads`);
+    const log = await readFile(`${env.FLINT_HOME}/threads/${thread}/events.jsonl`, "utf8");
+    expect(log).toMatch(/"turn\/completed".*"interrupted"/);
+  });
+
+  test("any other command says that its output could not be written", async () => {
+    const { path, env } = await makeWorkspace();
+    const full = openSync("/dev/full", "w");
+    onTestFinished(() => closeSync(full));
+    const child = spawn(process.execPath, [FLINT, "--help"], {
+      cwd: path,
+      env,
+      stdio: ["ignore", full, "pipe"],
+    });
+    if (child.stderr === null) throw new Error("There is no stderr.");
+    const said = text(child.stderr);
+    expect(await once(child, "close")).toEqual([1, null]);
+    expect(await said).toMatch(/^flint: The output cannot be written: ENOSPC.*\n$/);
   });
 
   test("pictures and schemas that cannot be sent are refused before anything starts", async () => {

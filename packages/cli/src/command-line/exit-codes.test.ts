@@ -10,7 +10,9 @@ test.each([
   [{ status: "interrupted", cause: "SIGINT", declinedUnattended: false }, 130],
   [{ status: "interrupted", cause: "SIGTERM", declinedUnattended: false }, 143],
   [{ status: "interrupted", cause: "SIGPIPE", declinedUnattended: false }, 141],
+  [{ status: "interrupted", cause: "SIGHUP", declinedUnattended: false }, 143],
   [{ status: "completed", cause: "SIGINT", declinedUnattended: false }, 0],
+  [{ status: "completed", cause: "outputFailed", declinedUnattended: false }, 1],
 ] as const)("%j exits with %i", (outcome, code) => {
   expect(exitCodeOf(outcome)).toBe(code);
 });

@@ -13,14 +13,15 @@ export const EXIT_CODES = {
 /** A code that `flint` exits with. */
 export type ExitCode = keyof typeof EXIT_CODES;
 
-/** Why this program stopped a turn: a signal, or a closed output pipe. */
-export type StopCause = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGPIPE";
+/** Why this program stopped a turn: a signal, a closed output pipe, or output that cannot be written. */
+export type StopCause = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGPIPE" | "outputFailed";
 
 const STOP_CODES: Readonly<Record<StopCause, ExitCode>> = {
   SIGINT: 130,
   SIGTERM: 143,
   SIGHUP: 143,
   SIGPIPE: 141,
+  outputFailed: 1,
 };
 
 /** How a turn ended. */
@@ -36,7 +37,7 @@ export interface TurnOutcome {
 
 /** The exit code of a turn. A signal weighs most, then the turn itself, then its answer. */
 export function exitCodeOf({ status, cause, declinedUnattended, matchesSchema }: TurnOutcome): ExitCode {
-  if (cause !== undefined && status !== "completed") return STOP_CODES[cause];
+  if (cause === "outputFailed" || (cause !== undefined && status !== "completed")) return STOP_CODES[cause];
   if (status !== "completed") return 1;
   if (matchesSchema === false) return 4;
   return declinedUnattended ? 3 : 0;

@@ -69,7 +69,7 @@ class ExecRun {
       answer: schema === undefined ? undefined : (text) => answerText(checkAnswer(text, schema), text),
       threadId: () => this.#thread?.id,
       interrupt: () => this.#interruption.press("SIGINT"),
-      hungUp: () => this.#interruption.hangUp(),
+      outputLost: (loss) => this.#interruption.loseOutput(loss),
     });
     const { asker, look } = this.#terminal;
     this.#approvals = new Approvals({ asker, look, cwd: server.cwd });

@@ -22,9 +22,24 @@ test("once stops the turn, twice leaves", () => {
 
 test("a reader that is gone stops the turn without a word", () => {
   const { heard, interruption } = setUp();
-  interruption.hangUp();
+  interruption.loseOutput("readerGone");
   expect([interruption.signal.aborted, interruption.cause, heard]).toEqual([true, "SIGPIPE", []]);
 });
+
+test.each([
+  ["readerGone", "SIGPIPE"],
+  ["terminalClosed", "SIGHUP"],
+  ["unwritable", "outputFailed"],
+] as const)(
+  "%s stops the turn as %s, and the first signal after it does not leave at once",
+  (loss, cause) => {
+    const { heard, interruption, source } = setUp();
+    interruption.listen(source);
+    interruption.loseOutput(loss);
+    source.emit("SIGHUP");
+    expect([interruption.cause, heard]).toEqual([cause, ["interrupting SIGHUP"]]);
+  },
+);
 
 test("nothing listens any more when it is over", () => {
   const { interruption, source } = setUp();

@@ -1,7 +1,15 @@
 import type { StopCause } from "../../command-line/exit-codes.ts";
+import type { OutputLoss } from "../../command-line/standard-streams.ts";
 
 /** The signals that end a turn. */
-export type StopSignal = Exclude<StopCause, "SIGPIPE">;
+export type StopSignal = Exclude<StopCause, "SIGPIPE" | "outputFailed">;
+
+/** A terminal that closes sends SIGHUP as well; which of the two comes first makes no difference. */
+const LOSSES: Readonly<Record<OutputLoss, StopCause>> = {
+  terminalClosed: "SIGHUP",
+  readerGone: "SIGPIPE",
+  unwritable: "outputFailed",
+};
 
 const SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
@@ -25,6 +33,7 @@ export class Interruption {
   readonly #handlers: InterruptHandlers;
   readonly #listeners = new Map<StopSignal, () => void>();
   #cause: StopCause | undefined;
+  #wasPressed = false;
 
   constructor(handlers: InterruptHandlers) {
     this.#handlers = handlers;
@@ -54,18 +63,20 @@ export class Interruption {
 
   /** One press of Ctrl-C, or a signal like it. */
   press(signal: StopSignal): void {
-    if (this.#cause !== undefined) {
+    // The signal of a terminal that closes comes besides the loss of the output, and is no second wish to leave.
+    if (this.#wasPressed) {
       this.#handlers.leave(signal);
       return;
     }
-    this.#cause = signal;
+    this.#wasPressed = true;
+    this.#cause ??= signal;
     this.#handlers.interrupting(signal);
     this.#controller.abort(new Error(`Interrupted by ${signal}.`));
   }
 
-  /** Stops the turn without a word: nobody reads its output any more. */
-  hangUp(): void {
-    this.#cause ??= "SIGPIPE";
-    this.#controller.abort(new Error("Nobody reads the output any more."));
+  /** Stops the turn without a word: nobody gets its output any more. */
+  loseOutput(loss: OutputLoss): void {
+    this.#cause ??= LOSSES[loss];
+    this.#controller.abort(new Error("Nobody gets the output any more."));
   }
 }

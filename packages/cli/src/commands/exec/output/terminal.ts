@@ -1,8 +1,9 @@
 import { openSync } from "node:fs";
-import { ReadStream } from "node:tty";
+import { isatty, ReadStream } from "node:tty";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { inheritedEnvironment } from "@flint/server/environment";
 import { visible } from "@flint/view";
+import { lossOf, type OutputLoss } from "../../../command-line/standard-streams.ts";
 import { isInForeground } from "../../../command-line/terminal.ts";
 import { type Key, Keyboard } from "../../../screen/keyboard.ts";
 import { canMoveCursor, type Look, readLook } from "../../../screen/look.ts";
@@ -26,8 +27,8 @@ export interface TerminalOptions {
   readonly threadId: () => string | undefined;
   /** Ctrl-C was pressed. */
   readonly interrupt: () => void;
-  /** Nobody reads what is written any more. */
-  readonly hungUp: () => void;
+  /** Nothing that is written reaches anybody any more. */
+  readonly outputLost: (loss: OutputLoss) => void;
 }
 
 /** The terminal of one run: what is written to it, what is typed at it, and that it is left as it was. */
@@ -104,11 +105,18 @@ export class ExecTerminal {
     // Also a fault that nobody expected must not leave the terminal without a cursor.
     process.on("exit", this.#onExit);
     for (const stream of [process.stdout, process.stderr]) {
-      stream.on("error", (error: NodeJS.ErrnoException) => {
-        if (error.code !== "EPIPE") throw error;
-        this.#options.hungUp();
-      });
+      stream.on("error", (error: NodeJS.ErrnoException) => this.#options.outputLost(lossOf(error)));
     }
+    this.#watchKeys();
+  }
+
+  /** A terminal that is gone can neither be read nor be given its mode back. */
+  #watchKeys(): void {
+    this.#keys?.on("error", () => this.#options.outputLost("terminalClosed"));
+    // It can end by Ctrl-D as well, typed before this program took the keys.
+    this.#keys?.on("end", () => {
+      if (![0, 1, 2].some((stream) => isatty(stream))) this.#options.outputLost("terminalClosed");
+    });
   }
 
   #onKey(key: Key): void {
