@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { agentProgram, leavesNoProcess, needs, type WireMessage } from "@flint/testkit";
-import { expect, onTestFinished } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import { environmentIn } from "./codex-sdk.ts";
 import { commandPlace } from "./flint.ts";
 import { asMessage, FLINT } from "./server.ts";
@@ -36,7 +36,7 @@ needs("acpx")(
 needs("acpx")(
   "a named acpx session continues across prompts, changes its mode and is cancelled",
   async () => {
-    const { run, start, cwd } = await acpx();
+    const { run, cwd } = await acpx();
     const made = await run(["--format", "quiet", "sessions", "new", "--name", "work"]);
     expect(made.code).toBe(0);
     const sessionId = made.stdout.trim();
@@ -52,14 +52,15 @@ needs("acpx")(
     expect((await prompt("write `x` to x.txt")).stdout).not.toContain("session/request_permission");
     expect(await readFile(`${cwd}/x.txt`, "utf8")).toBe("x\n");
 
-    const long = start(["--format", "json", "prompt", "-s", "work", "count to 1000000"]);
-    await long.prints("agent_message_chunk");
+    const wait = "run `touch begun && tail -f /dev/null`";
+    const long = run(["--approve-all", "--format", "json", "prompt", "-s", "work", wait]);
+    await vi.waitUntil(() => existsSync(`${cwd}/begun`), { timeout: TEST_MS });
     expect(await inSession("cancel")).toMatchObject({ stdout: "cancel requested\n" });
-    expect((await long.ended).stdout).toContain('"stopReason":"cancelled"');
+    expect((await long).stdout).toContain('"stopReason":"cancelled"');
 
     const remembered = await prompt("what did I ask before?");
     expect(remembered.stdout).toContain("1. what is in this folder?");
-    expect(remembered.stdout).toContain("count to 1000000");
+    expect(remembered.stdout).toContain("tail -f /dev/null");
     expect(await run(["sessions", "list"])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining(`${sessionId}\twhat is in this folder?\t${cwd}`),
@@ -81,48 +82,27 @@ async function acpx() {
   const { cwd, home } = await commandPlace();
   const node = agentProgram("node24") ?? process.execPath;
   const program = [agentProgram("acpx") ?? "acpx", "--agent", `${process.execPath} ${FLINT} acp --offline`];
-  const start = (args: readonly string[]) => {
-    const child = spawn(node, [...program, "--cwd", cwd, ...args], { cwd, env: environmentIn(home) });
-    return new RunningCommand(child);
-  };
-  const run = (args: readonly string[]) => start(args).ended;
+  const run = (args: readonly string[]) =>
+    resultOf(spawn(node, [...program, "--cwd", cwd, ...args], { cwd, env: environmentIn(home) }));
   // The session of a failed test would otherwise keep waiting for prompts.
   onTestFinished(async () => void (await run(["sessions", "close", "work"])));
-  return { cwd, start, run };
+  return { cwd, run };
 }
 
-/** A running command. */
-class RunningCommand {
-  readonly ended: Promise<CommandResult>;
-  readonly #child: ChildProcessWithoutNullStreams;
-  #stdout = "";
-
-  constructor(child: ChildProcessWithoutNullStreams) {
-    this.#child = child;
-    let stderr = "";
-    child.stdin.end();
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      this.#stdout += text;
-    });
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      stderr += text;
-    });
-    this.ended = new Promise((resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", (code) => resolve({ code, stdout: this.#stdout, stderr }));
-    });
-  }
-
-  /** Resolves once the output contains a text; rejects if the command ends without it. */
-  async prints(text: string): Promise<void> {
-    const printed = new Promise<void>((resolve) => {
-      this.#child.stdout.on("data", () => this.#stdout.includes(text) && resolve());
-    });
-    const endedWithout = this.ended.then((ran) => {
-      if (!ran.stdout.includes(text)) throw new Error(`It ended without ${text}: ${JSON.stringify(ran)}`);
-    });
-    await Promise.race([printed, endedWithout]);
-  }
+/** Resolves with the result of a command once it ends. */
+function resultOf(child: ChildProcessWithoutNullStreams): Promise<CommandResult> {
+  let [stdout, stderr] = ["", ""];
+  child.stdin.end();
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, stdout, stderr }));
+  });
 }
 
 /** The text chunks of the agent, in order. */
