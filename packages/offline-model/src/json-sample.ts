@@ -1,3 +1,5 @@
+import { isRecord } from "@flint/protocol";
+
 type Schema = Readonly<Record<string, unknown>>;
 
 /** Deeper schemas are recursive; an empty object ends them. */
@@ -72,5 +74,5 @@ function sizeOf(value: unknown, otherwise: number): number {
 
 /** Whether a value is a JSON object, as every schema is. */
 export function isSchema(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord(value);
 }

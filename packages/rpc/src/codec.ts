@@ -1,3 +1,4 @@
+import { STANDARD_CODES } from "@flint/protocol";
 import { exactId, type Id, idText, type Json } from "./id.ts";
 import {
   dropPrototypeKeys,
@@ -38,11 +39,7 @@ export type Reading = { readonly params: "structured" | "any"; readonly ids: "an
 
 const USUAL: Reading = { params: "structured", ids: "any" };
 
-/** The JSON-RPC code for a message that cannot be a request or an answer. */
-export const INVALID_REQUEST = -32600;
-
 const LONGEST_SALVAGED_ID = 1024;
-const UNKNOWN_FAILURE = -32603;
 
 // A vocabulary has a few hundred methods, and quoting one anew costs a tenth of a whole notification.
 const MOST_QUOTED_METHODS = 1024;
@@ -117,14 +114,14 @@ function idOf(members: Members, text: string): Id | undefined {
 function readError(error: Json): RpcError {
   if (!isMembers(error)) {
     return {
-      code: UNKNOWN_FAILURE,
+      code: STANDARD_CODES.internalError,
       message: typeof error === "string" ? error : "unknown error",
       data: error,
     };
   }
   const { code, message, data } = error;
   return {
-    code: typeof code === "number" ? code : UNKNOWN_FAILURE,
+    code: typeof code === "number" ? code : STANDARD_CODES.internalError,
     message: typeof message === "string" ? message : "unknown error",
     ...(data === undefined ? {} : { data }),
   };

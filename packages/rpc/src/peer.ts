@@ -1,3 +1,4 @@
+import { STANDARD_CODES } from "@flint/protocol";
 import {
   type BadMessage,
   decode,
@@ -6,7 +7,6 @@ import {
   encodeNotification,
   encodeRequest,
   encodeResult,
-  INVALID_REQUEST,
   type Incoming,
   type Reading,
   type RpcError,
@@ -207,7 +207,7 @@ export class Peer {
   /** An unusable answer must not leave its request waiting, and is not answered in turn. */
   #onBad(bad: BadMessage): void {
     const { id, fault, message } = bad;
-    if (bad.answer && this.#pending.fail(id, { code: INVALID_REQUEST, message })) return;
+    if (bad.answer && this.#pending.fail(id, { code: STANDARD_CODES.invalidRequest, message })) return;
     this.#guard("bad", () => this.#handlers.bad({ id, fault, message }));
   }
 

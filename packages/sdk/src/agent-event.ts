@@ -1,5 +1,4 @@
-import { EVENTS, type EventBody, type EventType, isEventType, threadIdOf } from "@flint/protocol";
-import { isRecord } from "./record.ts";
+import { EVENTS, type EventBody, type EventType, isEventType, isRecord, threadIdOf } from "@flint/protocol";
 import { problemOf } from "./warning.ts";
 
 /** An event that this SDK knows. `seq` is its place in the log of its thread, `at` when it happened in unix milliseconds. */

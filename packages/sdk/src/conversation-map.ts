@@ -1,8 +1,7 @@
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { isId } from "@flint/protocol";
+import { isId, isRecord } from "@flint/protocol";
 import { messageOf } from "./errors.ts";
-import { isRecord } from "./record.ts";
 import type { OnWarning } from "./warning.ts";
 
 /** Which thread each conversation goes on in. */

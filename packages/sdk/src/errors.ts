@@ -1,6 +1,5 @@
-import { ERROR_KINDS, type ErrorData, type ErrorKind, FLINT, type Turn } from "@flint/protocol";
+import { ERROR_KINDS, type ErrorData, type ErrorKind, FLINT, isRecord, type Turn } from "@flint/protocol";
 import type { RemoteError } from "@flint/rpc";
-import { isRecord } from "./record.ts";
 
 /** The server refused a request. `kind` is its stable name, "unknown" for one that this SDK has not heard of. */
 export class FlintRequestError extends Error {

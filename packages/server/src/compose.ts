@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Engine, mcpServerSecrets, secretsIn } from "@flint/core";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
+import { isUnconfined } from "@flint/protocol";
 import { composeAgents } from "./agents.ts";
 import {
   homeFolder,
@@ -82,7 +83,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     approvalPolicy: options.approvalPolicy ?? DEFAULT_POLICIES.approvalPolicy,
     sandboxPolicy: options.sandboxPolicy ?? DEFAULT_POLICIES.sandboxPolicy,
     budget: options.budget,
-    allowUnconfined: options.allowUnconfined ?? isUnconfined(options),
+    allowUnconfined: options.allowUnconfined ?? startsUnconfined(options),
     home: homeFolder(),
     approvalTimeoutMs: options.approvalTimeoutMs ?? TEN_MINUTES,
     idleTimeoutMs: options.idleMs ?? FIVE_MINUTES,
@@ -103,9 +104,8 @@ function startChoices(options: ServerOptions): StartChoices {
 const CHOICES = ["model", "approvalPolicy", "sandboxPolicy", "budget"] as const;
 
 /** Who asks for both when the server starts has asked for it. */
-function isUnconfined({ approvalPolicy, sandboxPolicy }: ServerOptions): boolean {
-  const isOpen = sandboxPolicy?.type === "dangerFullAccess" || sandboxPolicy?.type === "externalSandbox";
-  return approvalPolicy === "never" && isOpen;
+function startsUnconfined({ approvalPolicy, sandboxPolicy }: ServerOptions): boolean {
+  return approvalPolicy === "never" && sandboxPolicy !== undefined && isUnconfined(sandboxPolicy);
 }
 
 function realPath(path: string): string {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import { isRecord } from "@flint/protocol";
 import { atTestEnd } from "./test-end.ts";
 
 /** A line that arrived and is a JSON object. */
@@ -284,5 +285,5 @@ function parseObject(line: string): WireMessage | undefined {
 }
 
 function isObject(value: unknown): value is WireMessage {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord(value);
 }

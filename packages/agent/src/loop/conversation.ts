@@ -1,4 +1,4 @@
-import { isKnownItem, type KnownItem, type Turn } from "@flint/protocol";
+import { isKnownItem, isRecord, type KnownItem, type Turn } from "@flint/protocol";
 import { type Message, type ToolCall, type ToolResult, tokensInCharacters } from "../models/model.ts";
 import { harmlessText, shortenText } from "../text.ts";
 import { earlierUserMessage } from "./images.ts";
@@ -173,7 +173,7 @@ function asText(value: unknown): string {
 }
 
 function asInput(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return isRecord(value) ? { ...value } : {};
 }
 
 function callMessages(call: ToolCall, result: ToolResult): Message[] {

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import type { Clock } from "@flint/core/ports";
-import { FlintError, type Model as ModelRow } from "@flint/protocol";
-import { isRecord, shownAddress } from "./ai-sdk/clean-text.ts";
+import { FlintError, isRecord, type Model as ModelRow } from "@flint/protocol";
+import { shownAddress } from "./ai-sdk/clean-text.ts";
 import { reasonOf } from "./ai-sdk/http-connection.ts";
 import { factsOf, KNOWN_MODELS, type ModelFacts, thinkingFacts } from "./model-facts.ts";
 import { FIRST_LISTED, modelId, OFFLINE_ID, type ProvidedModel, type Provider } from "./providers.ts";

@@ -1,3 +1,4 @@
+import { isRecord } from "@flint/protocol";
 /** A JSON Schema, as models get it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -119,7 +120,7 @@ function required<Value>(schema: JsonSchema, read: Shape<Value>["read"]): Shape<
 }
 
 function ownFields(value: unknown, name: string): ReadonlyMap<string, unknown> {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+  if (isRecord(value)) {
     return new Map(Object.entries(value).filter(([, field]) => field !== undefined));
   }
   throw new InputRefusal(`${name || "The input"} has to be an object.`);

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { isRecord } from "@flint/protocol";
 import { TraceRecord } from "@flint/server/trace";
 import { visible } from "@flint/view";
 import { oneArgument, UsageError } from "../command-line/arguments.ts";
@@ -181,18 +182,14 @@ function fieldsOf(payload: string): Fields | undefined {
   // Expected: what is no JSON, or was cut off.
   try {
     const value: unknown = JSON.parse(payload);
-    return isFields(value) ? value : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function at(value: unknown, key: string): unknown {
-  return isFields(value) ? value[key] : undefined;
+  return isRecord(value) ? value[key] : undefined;
 }
 
 function keyOf(direction: "in" | "out", id: unknown): string {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { FlintError, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
+import { FlintError, isUnconfined, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
 
 /** What decides whether a sandbox may be left out. */
 export interface UnconfinedOptions {
@@ -44,8 +44,7 @@ function widthOf(
   cwd: string,
   { home, realPath }: UnconfinedOptions,
 ): string | undefined {
-  if (policy.type === "dangerFullAccess" || policy.type === "externalSandbox")
-    return `the sandbox "${policy.type}"`;
+  if (isUnconfined(policy)) return `the sandbox "${policy.type}"`;
   if (policy.type === "readOnly") return undefined;
   const real = (path: string) => realPath(resolve(path));
   if (real(cwd) === "/") return "the whole file system as the workspace";

@@ -6,7 +6,7 @@ import {
   type TurnOutcome,
 } from "@flint/core/ports";
 import type { UnifiedDiff } from "@flint/host/files";
-import type { ThreadSettings, UserInput } from "@flint/protocol";
+import { isRecord, type ThreadSettings, type UserInput } from "@flint/protocol";
 import { ClientServices } from "./asks/client-services.ts";
 import { CANCELLED } from "./asks/permission.ts";
 import { Briefing } from "./briefing.ts";
@@ -19,7 +19,7 @@ import { promptBlocks } from "./prompt.ts";
 import { SessionNews } from "./session-news.ts";
 import { usageEvent } from "./translate/usage.ts";
 import { AcpTurn } from "./turn.ts";
-import { isObject, type JsonObject, objectOf } from "./wire.ts";
+import { type JsonObject, objectOf } from "./wire.ts";
 
 /** How long an agent may take to accept further input. */
 const STEER_MS = 5_000;
@@ -119,7 +119,7 @@ export class AcpSession implements DriverSession {
     const isStopped = outcome.status === "interrupted" && options.profile.stopsForGood;
     if (!isUsable || isStopped) await this.#drop(agent);
     const usage = usageEvent(answer, before, this.#news.use, agent.isFresh);
-    if (usage !== undefined && (outcome.status === "completed" || isObject(answer.usage))) turn.emit(usage);
+    if (usage !== undefined && (outcome.status === "completed" || isRecord(answer.usage))) turn.emit(usage);
     return outcome;
   }
 

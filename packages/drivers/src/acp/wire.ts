@@ -1,6 +1,6 @@
 import { type JsonObject, objectOf, stringOf } from "../shared/json.ts";
 
-export { isObject, type JsonObject, listOf, numberOf, objectOf, stringOf } from "../shared/json.ts";
+export { type JsonObject, listOf, numberOf, objectOf, stringOf } from "../shared/json.ts";
 
 /** The first of several members that is a text which says something. */
 export function firstText(object: JsonObject, ...names: readonly string[]): string | undefined {

@@ -1,7 +1,7 @@
 import type { DriverEvent } from "@flint/core/ports";
-import type { ThreadItem } from "@flint/protocol";
+import { isRecord, type ThreadItem } from "@flint/protocol";
 import { blocksOf, type ClaudeBlock, type ClaudeFrame, type ClaudeFrameOf } from "@flint/protocol/claude";
-import { isObject, objectOf, stringField } from "../shared/json.ts";
+import { objectOf, stringField } from "../shared/json.ts";
 import { completeText, streamText } from "../shared/streamed-items.ts";
 import {
   type FileChanges,
@@ -195,7 +195,7 @@ function endTool(
   const content = detail === REJECTED ? stoppedText(tool.item) : block.content;
   const result = { content, isError: block.is_error === true, isDeclined, detail };
   const plain = finishedItem(tool.item, { ...result, changes: changes.get(toolUseId) });
-  const item = isObject(frame._meta) ? { ...plain, _meta: { ...frame._meta, ...plain._meta } } : plain;
+  const item = isRecord(frame._meta) ? { ...plain, _meta: { ...frame._meta, ...plain._meta } } : plain;
   const output = item.type === "commandExecution" ? stringField(item, "aggregatedOutput") : undefined;
   const completed: DriverEvent = { type: "item/completed", item };
   if (output === undefined || output === "") return [ended, [completed]];

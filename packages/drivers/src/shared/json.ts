@@ -1,16 +1,12 @@
+import { isRecord } from "@flint/protocol";
 /** An object of a message whose fields are not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 const EMPTY: JsonObject = {};
 
-/** Whether a value is an object, and not a list. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** The value if it is an object, else an empty one: agents omit what they do not know, or send null. */
 export function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : EMPTY;
+  return isRecord(value) ? value : EMPTY;
 }
 
 /** The value if it is a list, else an empty one. */
@@ -30,5 +26,5 @@ export function numberOf(value: unknown): number | undefined {
 
 /** A field of an object, if it is a string. */
 export function stringField(value: unknown, name: string): string | undefined {
-  return isObject(value) ? stringOf(value[name]) : undefined;
+  return isRecord(value) ? stringOf(value[name]) : undefined;
 }

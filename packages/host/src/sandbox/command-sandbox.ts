@@ -2,8 +2,8 @@ import { isAbsolute } from "node:path";
 import type { LaunchResult, LaunchSpec, ProcessSpec, RunningProcess, Sandbox } from "@flint/core/ports";
 import { type Clock, SYSTEM_CLOCK } from "@flint/core/ports";
 import { commandEnvironment, type Environment } from "@flint/core/redact";
-import { FlintError, type SandboxState } from "@flint/protocol";
-import { type ConfinedPolicy, type Confinement, confine, type Guarded } from "./mechanisms/confinement.ts";
+import { type ConfinedPolicy, FlintError, isUnconfined, type SandboxState } from "@flint/protocol";
+import { type Confinement, confine, type Guarded } from "./mechanisms/confinement.ts";
 import { type MechanismName, SYSTEM_PATH, UMASK_NAME } from "./mechanisms/mechanism.ts";
 import { MechanismSearch } from "./mechanisms/mechanism-search.ts";
 import type { Leash } from "./mechanisms/unconfined.ts";
@@ -110,14 +110,7 @@ export class CommandSandbox implements Sandbox {
 
   async #prepare(wish: Wish): Promise<Prepared> {
     const { policy } = wish;
-    switch (policy.type) {
-      case "dangerFullAccess":
-      case "externalSandbox":
-        return this.#prepareUnconfined(wish);
-      case "readOnly":
-      case "workspaceWrite":
-        return this.#prepareConfined(wish, policy);
-    }
+    return isUnconfined(policy) ? this.#prepareUnconfined(wish) : this.#prepareConfined(wish, policy);
   }
 
   async #prepareUnconfined({ command, cwd, environment: own }: Wish): Promise<Prepared> {

@@ -1,4 +1,5 @@
 import type { Message } from "@flint/agent/model";
+import { isRecord } from "@flint/protocol";
 import { describeDiff, isDiff } from "./diff.ts";
 import { count, fenced } from "./replies.ts";
 
@@ -66,7 +67,7 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> {
   // Expected: a file that is cut off or not JSON.
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+    return isRecord(value) ? { ...value } : {};
   } catch {
     return {};
   }

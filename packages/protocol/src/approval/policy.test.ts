@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { ApprovalPolicy, Decision, SandboxPolicy, SandboxPolicyInput, sandboxPolicyOf } from "./policy.ts";
+import {
+  ApprovalPolicy,
+  Decision,
+  isUnconfined,
+  SandboxPolicy,
+  SandboxPolicyInput,
+  sandboxPolicyOf,
+} from "./policy.ts";
 
 describe("policies", () => {
   test("the approval policy is never, unlessTrusted or always, and nothing else [S0-67]", () => {
@@ -35,6 +42,11 @@ describe("policies", () => {
     const paths = SandboxPolicy.safeParse(policy).error?.issues.map((issue) => issue.path.join("."));
     expect(paths).toEqual([field]);
   });
+});
+
+test("Flint confines nothing under dangerFullAccess and externalSandbox, and something under the others", () => {
+  const types = ["readOnly", "workspaceWrite", "dangerFullAccess", "externalSandbox"] as const;
+  expect(types.filter((type) => isUnconfined({ type }))).toEqual(["dangerFullAccess", "externalSandbox"]);
 });
 
 describe("a policy by its short name", () => {

@@ -25,6 +25,23 @@ export const SandboxPolicy = z.discriminatedUnion("type", [
 ]);
 export type SandboxPolicy = z.output<typeof SandboxPolicy>;
 
+/** The policies under which Flint itself confines nothing. */
+export type UnconfinedPolicy = Extract<SandboxPolicy, { type: "dangerFullAccess" | "externalSandbox" }>;
+/** The policies that Flint's sandbox enforces. */
+export type ConfinedPolicy = Exclude<SandboxPolicy, UnconfinedPolicy>;
+
+const IS_UNCONFINED: Readonly<Record<SandboxPolicy["type"], boolean>> = {
+  dangerFullAccess: true,
+  readOnly: false,
+  workspaceWrite: false,
+  externalSandbox: true,
+};
+
+/** Whether Flint itself confines nothing under this policy. */
+export function isUnconfined(policy: SandboxPolicy): policy is UnconfinedPolicy {
+  return IS_UNCONFINED[policy.type];
+}
+
 const SHORTHANDS = {
   readOnly: "readOnly",
   "read-only": "readOnly",

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { isRecord } from "../wire/loose-object.ts";
 import { ClaudeBlock, ClaudeMessage, ClaudeUsage } from "./blocks.ts";
 import { ClaudeAsk } from "./control.ts";
 
@@ -148,7 +149,7 @@ function parsedObject(line: string): Record<string, unknown> | undefined {
   // Expected: an agent's diagnostics, or half a line.
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+    return isRecord(value) ? { ...value } : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod/mini";
-import { Empty, looseObject } from "./loose-object.ts";
+import { Empty, isRecord, looseObject } from "./loose-object.ts";
 
 const Person = looseObject({ name: z.string(), address: z.optional(looseObject({ town: z.string() })) });
 
@@ -29,4 +29,9 @@ describe("an object of the protocol", () => {
   test.each([null, "text", 5, ["list"]])("%j is not one", (value) => {
     expect(Empty.safeParse(value).success).toBe(false);
   });
+});
+
+test("isRecord accepts objects with fields, and neither null nor arrays nor anything else", () => {
+  expect([{}, { a: 1 }, Object.create(null), new Date()].map(isRecord)).toEqual([true, true, true, true]);
+  expect([null, undefined, [], ["a"], "text", 1, true, () => {}].some(isRecord)).toBe(false);
 });

@@ -1,4 +1,5 @@
 import type { McpServerConfig } from "@flint/core/ports";
+import { isRecord } from "@flint/protocol";
 import { CONFIG_KEYS, rowNameOf } from "./keys.ts";
 import { ConfigError, ConfigValues } from "./parse.ts";
 
@@ -66,8 +67,4 @@ function serversIn(text: string, path: string): Record<string, unknown> {
     throw new ConfigError(`${path} is not JSON.`);
   }
   throw new ConfigError(`${path} has no mcpServers.`);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "@flint/protocol";
 import { CONFIG_KEYS, type ConfigName, type ConfigValue, namesBelow, rowNameOf } from "./keys.ts";
 import { nearest } from "./nearest.ts";
 
@@ -103,7 +104,7 @@ function lineOf(text: string, path: readonly string[]): string {
 
 /** Whether a value is a TOML table. */
 export function isTable(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+  return isRecord(value) && !(value instanceof Date);
 }
 
 /** The validated values of one or more configuration files. */

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { PolicyRules } from "@flint/core/ports";
-import { ConfigError } from "../config/parse.ts";
+import { ConfigError, isTable } from "../config/parse.ts";
 import { FileRules, type PolicyRule } from "./file-rules.ts";
 import { checkRule, unknownWord } from "./rule-check.ts";
 
@@ -56,10 +56,6 @@ function ruleOf(table: Readonly<Record<string, unknown>>, number: number, text: 
   if ("decision" in rule) return [{ ...rule, number, line: text.lineOf(number) }];
   for (const { field, message } of rule) text.problem(number, field, message);
   return [];
-}
-
-function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
 /** The text of a policy file, for saying where in it something is wrong. */

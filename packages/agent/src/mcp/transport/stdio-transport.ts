@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { RunningProcess } from "@flint/core/ports";
 import { displayText } from "@flint/core/text";
-import { isRecord, LIMITS } from "@flint/protocol";
+import { isRecord, LIMITS, STANDARD_CODES } from "@flint/protocol";
 import { decode, type Incoming, LastWords, LineReader } from "@flint/rpc";
 import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/client";
 import type { Redaction } from "../redaction.ts";
@@ -126,7 +126,11 @@ function messageOf(incoming: Incoming): JSONRPCMessage | undefined {
     case "bad": {
       const { id, message, answer } = incoming;
       if (answer !== true || !isRequestId(id)) return undefined;
-      return { jsonrpc, id, error: { code: -32600, message: `Its answer cannot be read: ${message}.` } };
+      return {
+        jsonrpc,
+        id,
+        error: { code: STANDARD_CODES.invalidRequest, message: `Its answer cannot be read: ${message}.` },
+      };
     }
   }
 }

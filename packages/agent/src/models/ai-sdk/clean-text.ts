@@ -1,3 +1,5 @@
+import { isRecord } from "@flint/protocol";
+
 const NUL = /\0/g;
 const REPLACEMENT = "\ufffd";
 
@@ -18,11 +20,6 @@ export function cleanJson(value: unknown): unknown {
 /** An object with all its text clean, keys too. */
 export function cleanRecord(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [cleanText(key), cleanJson(field)]));
-}
-
-/** Whether a value is an object with named fields. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Cleans text that comes in pieces: a character that was cut in two between pieces comes out whole. */

@@ -1,4 +1,4 @@
-import { isRecord } from "./clean-text.ts";
+import { isRecord } from "@flint/protocol";
 
 /** What an endpoint says about an error, in whichever shape. */
 export interface Said {

@@ -1,5 +1,6 @@
+import { isRecord } from "@flint/protocol";
 import type { Keepsake, Message } from "../model.ts";
-import { cleanText, isRecord } from "./clean-text.ts";
+import { cleanText } from "./clean-text.ts";
 import type { AssistantPart, ProviderOptions, StreamPart } from "./language-model.ts";
 
 type CallPart = Extract<AssistantPart, { type: "tool-call" }>;

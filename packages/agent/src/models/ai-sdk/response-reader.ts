@@ -1,6 +1,6 @@
-import type { TokenUsage } from "@flint/protocol";
+import { isRecord, type TokenUsage } from "@flint/protocol";
 import type { FinishReason, ModelPart, ToolCall } from "../model.ts";
-import { CleanStream, cleanJson, cleanText, isRecord } from "./clean-text.ts";
+import { CleanStream, cleanJson, cleanText } from "./clean-text.ts";
 import type { StepFinish, StepUsage, StreamPart } from "./language-model.ts";
 import { type Problem, ProblemError } from "./problem.ts";
 import { KeepsakeMaker } from "./provider-metadata.ts";

@@ -1,3 +1,4 @@
+import { isRecord } from "@flint/protocol";
 /** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -55,8 +56,8 @@ function partsOf(value: unknown, schema: Schema, root: Schema, where: string): C
     if (Array.isArray(schema.items)) return [];
     return value.map((item, place) => () => problemIn(item, schema.items, root, `${where}[${place}]`));
   }
-  if (!isObject(value)) return [];
-  const properties = isObject(schema.properties) ? schema.properties : {};
+  if (!isRecord(value)) return [];
+  const properties = isRecord(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : [];
   return [
     () => {
@@ -65,7 +66,7 @@ function partsOf(value: unknown, schema: Schema, root: Schema, where: string): C
     },
     ...Object.entries(value).map(([name, each]) => () => {
       const known = Object.hasOwn(properties, name);
-      if (!known && (isObject(schema.patternProperties) || schema.additionalProperties === undefined))
+      if (!known && (isRecord(schema.patternProperties) || schema.additionalProperties === undefined))
         return undefined;
       return problemIn(
         each,
@@ -88,18 +89,18 @@ function firstProblem(checks: readonly Check[]): string | undefined {
 /** A schema behind references into the same document; undefined for what says nothing or lies elsewhere. */
 function resolved(given: unknown, root: Schema): Schema | false | undefined {
   let schema = given;
-  for (let depth = 0; isObject(schema) && typeof schema.$ref === "string"; depth += 1) {
+  for (let depth = 0; isRecord(schema) && typeof schema.$ref === "string"; depth += 1) {
     if (depth > 32 || !schema.$ref.startsWith("#")) return undefined;
     schema = schema.$ref
       .slice(1)
       .split("/")
       .slice(1)
       .reduce<unknown>(
-        (at, name) => (isObject(at) ? at[name.replaceAll("~1", "/").replaceAll("~0", "~")] : undefined),
+        (at, name) => (isRecord(at) ? at[name.replaceAll("~1", "/").replaceAll("~0", "~")] : undefined),
         root,
       );
   }
-  return schema === false || isObject(schema) ? schema : undefined;
+  return schema === false || isRecord(schema) ? schema : undefined;
 }
 
 function hasType(value: unknown, type: unknown): boolean {
@@ -107,14 +108,10 @@ function hasType(value: unknown, type: unknown): boolean {
   return [type].flat().some((each) => {
     if (each === "null") return value === null;
     if (each === "array") return Array.isArray(value);
-    if (each === "object") return isObject(value);
+    if (each === "object") return isRecord(value);
     if (each === "integer") return Number.isInteger(value);
     return typeof value === each;
   });
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isSame(left: unknown, right: unknown): boolean {
@@ -131,7 +128,7 @@ const NAMED = ["properties", "patternProperties", "$defs", "definitions"];
 /** What is wrong with a JSON Schema, and where; undefined if nothing is. Words that are not ours are left alone. */
 export function schemaFault(schema: unknown, where = "#"): string | undefined {
   if (typeof schema === "boolean") return undefined;
-  if (!isObject(schema)) return `${where} is neither an object nor true or false`;
+  if (!isRecord(schema)) return `${where} is neither an object nor true or false`;
   return ownFault(schema, where) ?? firstFault(subschemasOf(schema, where));
 }
 
@@ -158,7 +155,7 @@ function subschemasOf(schema: Schema, where: string): Part[] {
   });
   const named = NAMED.flatMap((key) => {
     const value = schema[key];
-    if (!isObject(value)) return [];
+    if (!isRecord(value)) return [];
     return Object.entries(value).map(([name, each]): Part => [each, `${where}/${key}/${name}`]);
   });
   return [...single, ...listed, ...named];

@@ -3,7 +3,13 @@ import { open, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { orAborted, type Sandbox } from "@flint/core/ports";
 import type { UnifiedDiff } from "@flint/host/files";
-import type { Decision, FileUpdateChange, Item, ThreadSettings } from "@flint/protocol";
+import {
+  type Decision,
+  type FileUpdateChange,
+  type Item,
+  isUnconfined,
+  type ThreadSettings,
+} from "@flint/protocol";
 import { RequestRefusal } from "../process/request-refusal.ts";
 import { type JsonObject, numberOf, stringOf } from "../wire.ts";
 import type { Desk } from "./desk.ts";
@@ -57,7 +63,7 @@ export class FileService {
     if (settings.sandboxPolicy.type === "readOnly")
       throw new RequestRefusal("invalidParams", "The sandbox policy readOnly lets no file be changed.");
     const place = await locate(params, settings);
-    if (isUnconfined(settings)) refuseHidden(place.shown);
+    if (isUnconfined(settings.sandboxPolicy)) refuseHidden(place.shown);
     const before = await readText(place.path, place.shown);
     if (before === text) return {};
     if (desk.allowed.hasWrite(stringOf(params.path) ?? "", before ?? "", text))
@@ -141,10 +147,6 @@ function refuseHidden(shown: string): void {
     "invalidParams",
     `${hidden} may steer agents or shells, so it is not written this way.`,
   );
-}
-
-function isUnconfined({ sandboxPolicy: { type } }: ThreadSettings): boolean {
-  return type === "dangerFullAccess" || type === "externalSandbox";
 }
 
 /** The text of a plain file; undefined if there is none. */

@@ -1,8 +1,8 @@
-/** Codes of the protocol that Flint answers with. */
+import { STANDARD_CODES } from "@flint/protocol";
+
+/** The codes that Flint answers agents with: those of JSON-RPC, and ACP's own. */
 export const ACP_CODES = {
-  methodNotFound: -32601,
-  invalidParams: -32602,
-  internalError: -32603,
+  ...STANDARD_CODES,
   cancelled: -32800,
   authRequired: -32000,
   notFound: -32002,

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { plainText, UNREADABLE, unifiedDiff } from "@flint/host/files";
-import type { FileUpdateChange } from "@flint/protocol";
+import { type FileUpdateChange, isRecord } from "@flint/protocol";
 import { blocksOf, type ClaudeFrame } from "@flint/protocol/claude";
-import { isObject, type JsonObject, objectOf, stringField } from "../../shared/json.ts";
+import { type JsonObject, objectOf, stringField } from "../../shared/json.ts";
 import { shownPath } from "../../shared/shown-path.ts";
 import type { FileChanges, ToolUse } from "./state.ts";
 import { toolKind } from "./tools.ts";
@@ -35,7 +35,7 @@ export async function fileChangesIn(
     if (isEnd && toolKind(tool.name) === "file") {
       const changes = await appliedChanges(tool.input, frame.tool_use_result, cwd);
       if (changes !== undefined) found.set(ended, changes);
-    } else if (id !== undefined && name !== undefined && isObject(input) && toolKind(name) === "file") {
+    } else if (id !== undefined && name !== undefined && isRecord(input) && toolKind(name) === "file") {
       const changes = await plannedChanges(name, input, cwd);
       if (changes !== undefined) found.set(id, changes);
     }
@@ -60,7 +60,7 @@ export async function plannedChanges(
 /** What a file tool has done: from the original that it names to what the file is now. */
 async function appliedChanges(input: JsonObject, detail: unknown, cwd: string): Promise<Changes | undefined> {
   const path = pathOf(input, cwd);
-  const original = isObject(detail) ? (detail.originalFile ?? detail.original_file) : undefined;
+  const original = isRecord(detail) ? (detail.originalFile ?? detail.original_file) : undefined;
   if (path === undefined || (typeof original !== "string" && original !== null)) return undefined;
   const after = await plainText(path, MAX_BYTES);
   if (after === UNREADABLE || after === undefined) return undefined;
@@ -100,13 +100,13 @@ function edited(before: string | undefined, edits: readonly unknown[]): string |
 /** A notebook after one cell was edited; undefined for a new cell, which gets a random id. */
 function editedNotebook(text: string, input: JsonObject): string | undefined {
   const notebook = parsedJson(text);
-  const cells = isObject(notebook) && Array.isArray(notebook.cells) ? notebook.cells : undefined;
+  const cells = isRecord(notebook) && Array.isArray(notebook.cells) ? notebook.cells : undefined;
   const source = stringField(input, "new_source");
   const mode = stringField(input, "edit_mode") ?? "replace";
   if (cells === undefined || source === undefined || mode === "insert") return undefined;
   const at = cellIndex(cells, stringField(input, "cell_id"));
   const cell: unknown = cells[at];
-  if (!isObject(cell)) return undefined;
+  if (!isRecord(cell)) return undefined;
   const changed = cells.flatMap((other: unknown, index): unknown[] => {
     if (index !== at) return [other];
     return mode === "delete" ? [] : [withSource(cell, source, stringField(input, "cell_type"))];

@@ -1,5 +1,5 @@
-import { type FileUpdateChange, type Item, isKnownItem, type ThreadItem } from "@flint/protocol";
-import { isObject, listOf, objectOf, stringField } from "../../shared/json.ts";
+import { type FileUpdateChange, type Item, isKnownItem, isRecord, type ThreadItem } from "@flint/protocol";
+import { listOf, objectOf, stringField } from "../../shared/json.ts";
 
 /** How the use of a tool is shown. */
 export type ToolKind = "command" | "file" | "mcp" | "search" | "plan" | "answer" | "other";
@@ -149,7 +149,7 @@ function outputOf({ content, detail, isError, isDeclined }: ToolResult): Output 
   if (!isError) {
     const isBackground = stringField(detail, "backgroundTaskId") !== undefined;
     return {
-      aggregatedOutput: isObject(detail) ? bothStreams(detail) : text,
+      aggregatedOutput: isRecord(detail) ? bothStreams(detail) : text,
       ...(isBackground ? {} : { exitCode: 0 }),
     };
   }

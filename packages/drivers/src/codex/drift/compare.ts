@@ -1,3 +1,4 @@
+import { isRecord } from "@flint/protocol";
 import {
   CODEX_ITEMS,
   CODEX_NOTIFICATIONS,
@@ -98,7 +99,7 @@ function methodOf(entry: unknown): unknown {
 }
 
 function jsonOf(value: unknown): Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return isRecord(value) ? { ...value } : {};
 }
 
 function listOf(value: unknown): readonly unknown[] {

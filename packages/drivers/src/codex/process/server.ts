@@ -1,5 +1,5 @@
 import type { Sandbox } from "@flint/core/ports";
-import { FlintError, LIMITS } from "@flint/protocol";
+import { FlintError, LIMITS, STANDARD_CODES } from "@flint/protocol";
 import {
   CODEX,
   CODEX_REQUESTS,
@@ -35,10 +35,6 @@ export interface CodexServerSpec {
 }
 
 const NOBODY = "Nobody works in this thread now.";
-
-const METHOD_NOT_FOUND = -32601;
-const INVALID_PARAMS = -32602;
-const INTERNAL_ERROR = -32603;
 
 /** What is told of a thread before anybody listens; more than this is not kept. */
 const KEPT_BEFORE = 200;
@@ -196,17 +192,21 @@ export class CodexServer {
     const call = readCodexServerCall(method, params);
     if (call === undefined) {
       this.#count();
-      this.#peer.replyError(id, { code: METHOD_NOT_FOUND, message: `Flint does not support ${method}.` });
+      this.#peer.replyError(id, {
+        code: STANDARD_CODES.methodNotFound,
+        message: `Flint does not support ${method}.`,
+      });
       return;
     }
     const listener = this.#askedBy(call);
     if (typeof listener === "string") {
-      this.#peer.replyError(id, { code: INVALID_PARAMS, message: listener });
+      this.#peer.replyError(id, { code: STANDARD_CODES.invalidParams, message: listener });
       return;
     }
     listener.call(call).then(
       (result) => this.#peer.reply(id, result),
-      (error: unknown) => this.#peer.replyError(id, { code: INTERNAL_ERROR, message: messageOf(error) }),
+      (error: unknown) =>
+        this.#peer.replyError(id, { code: STANDARD_CODES.internalError, message: messageOf(error) }),
     );
   }
 

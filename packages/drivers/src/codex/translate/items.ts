@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Item, isId, type ThreadItem } from "@flint/protocol";
+import { type Item, isId, isRecord, type ThreadItem } from "@flint/protocol";
 import { type CodexAnyItem, type CodexItem, readCodexItem } from "@flint/protocol/codex";
 import { fileChange } from "./file-changes.ts";
 import { unwrapShell } from "./shell-words.ts";
@@ -114,8 +114,4 @@ function workStatus(status: string): WorkStatus {
 
 function callStatus(status: string): Item<"mcpToolCall">["status"] {
   return status === "inProgress" || status === "completed" ? status : "failed";
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import type { Params, Turn, UserInput } from "@flint/protocol";
+import { isRecord, type Params, type Turn, type UserInput } from "@flint/protocol";
 import type { CodexClientParams, CodexUserInput } from "@flint/protocol/codex";
 import type { CoreCalls } from "../../shared/core-calls.ts";
 import { itemOf } from "../events/items.ts";
@@ -120,10 +120,6 @@ async function isTitleTurn(
 
 function runningTurn(id: string): Turn {
   return { id, status: "inProgress", items: [] };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 type Target = CodexClientParams<"review/start">["target"];

@@ -1,10 +1,11 @@
+import { isRecord } from "@flint/protocol";
 import type { Entry } from "../scan/entry.ts";
 
 const HASH = /^[0-9a-f]{64}$/;
 
 /** Whether a value that was read from a file is an entry. */
 export function isEntry(value: unknown): value is Entry {
-  if (!isFields(value)) return false;
+  if (!isRecord(value)) return false;
   const { kind, hash, size, mode, target, why, stamp } = value;
   switch (kind) {
     case "file":
@@ -25,9 +26,4 @@ export function isEntry(value: unknown): value is Entry {
 /** Whether a value that was read from a file tells what was at a path; null stands for nothing. */
 export function isStoredState(value: unknown): value is Entry | null {
   return value === null || isEntry(value);
-}
-
-/** Whether a value has fields that can be looked at. */
-export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
-import { isId, type NotSavedReason } from "@flint/protocol";
+import { isId, isRecord, type NotSavedReason } from "@flint/protocol";
 import type { Change, State } from "../scan/entry.ts";
 import type { StoredLook } from "../scan/workspace.ts";
-import { isFields, isStoredState } from "./record-check.ts";
+import { isStoredState } from "./record-check.ts";
 
 /** Why there is a record: a turn changed files, or files were put back, or that was taken back. */
 export type RecordKind = "turn" | "revert" | "undo";
@@ -32,7 +32,7 @@ export function encodeRecord(record: FilesRecord): string {
 /** Undefined if the text is no whole record. */
 export function decodeRecord(text: string): FilesRecord | undefined {
   const value = parsed(text);
-  if (!isFields(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   const { id, kind, roots, changes, notSaved } = value;
   if (typeof id !== "string" || !isId(id) || !isKind(kind)) return undefined;
   if (!isTexts(roots) || !Array.isArray(changes) || !changes.every(isStoredChange)) return undefined;
@@ -52,12 +52,12 @@ export function decodeLines(text: string): readonly JournalLine[] {
 
 function decodeLine(text: string): JournalLine | undefined {
   const value = parsed(text);
-  if (!isFields(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   const { roots, path, before, look, notSaved } = value;
   if (isTexts(roots)) return { roots };
   if (typeof path === "string" && isStoredState(before)) return { path, before: before ?? undefined };
   if (isNotSaved(notSaved)) return { notSaved };
-  if (!isFields(look) || typeof look.base !== "string" || !isId(look.base)) return undefined;
+  if (!isRecord(look) || typeof look.base !== "string" || !isId(look.base)) return undefined;
   if (!Array.isArray(look.differences) || !look.differences.every(isDifference)) return undefined;
   const differences = look.differences.map(([path, state]) => [path, state ?? undefined] as const);
   return { look: { base: look.base, differences } };

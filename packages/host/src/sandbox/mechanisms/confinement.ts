@@ -1,7 +1,7 @@
 import { readdir, readlink, realpath } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import type { PrivateFolder } from "@flint/core/ports";
-import { FlintError, type SandboxPolicy } from "@flint/protocol";
+import { type ConfinedPolicy, FlintError } from "@flint/protocol";
 import { boundSockets } from "../sockets/bound-sockets.ts";
 
 /** A path that is put into the confined view of the file system, over whatever is there. */
@@ -36,9 +36,6 @@ export interface Confinement {
   readonly network: boolean;
   readonly cwd: string;
 }
-
-/** The policies that need a confinement. */
-export type ConfinedPolicy = Extract<SandboxPolicy, { type: "readOnly" | "workspaceWrite" }>;
 
 /** Sockets in /run lead to Docker, systemd and the message bus, which act for whoever connects. */
 const MASKS = ["/tmp", "/run"];

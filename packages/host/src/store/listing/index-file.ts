@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { isId, type Thread } from "@flint/protocol";
+import { isId, isRecord, type Thread } from "@flint/protocol";
 import type { FileSystem } from "../files/file-system.ts";
 import { takeLock } from "../files/lock.ts";
 import { OPEN, openPrivate } from "../files/private-files.ts";
 import { isTemporary, replaceFile } from "../files/replace-file.ts";
 import { wellFormed } from "../log/record.ts";
-import { isFields, isThread } from "../log/record-shape.ts";
+import { isThread } from "../log/record-shape.ts";
 import type { ListedThread } from "./thread-list.ts";
 
 const ATTEMPTS = 3;
@@ -176,7 +176,7 @@ function encodeLine({ id, entry }: IndexLine): string {
 function decodeLine(text: string): IndexLine | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    if (!isFields(value) || typeof value.id !== "string" || !isId(value.id)) return undefined;
+    if (!isRecord(value) || typeof value.id !== "string" || !isId(value.id)) return undefined;
     if (value.deleted === true) return { id: value.id, entry: undefined };
     const { thread, createdAtMs, updatedAtMs } = value;
     if (!isThread(thread) || typeof createdAtMs !== "number" || typeof updatedAtMs !== "number")

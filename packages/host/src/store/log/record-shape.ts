@@ -1,4 +1,4 @@
-import { DecisionScope, type EventType, type Thread, ThreadSettings } from "@flint/protocol";
+import { DecisionScope, type EventType, isRecord, type Thread, ThreadSettings } from "@flint/protocol";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
@@ -7,14 +7,9 @@ const isText: Check = (value) => typeof value === "string";
 const isNumber: Check = (value) => typeof value === "number";
 const isBoolean: Check = (value) => typeof value === "boolean";
 
-/** Whether a value of a file is an object and neither null nor a list. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function fields(checks: Readonly<Record<string, Check>>): Check {
   const entries = Object.entries(checks);
-  return (value) => isFields(value) && entries.every(([name, check]) => check(value[name]));
+  return (value) => isRecord(value) && entries.every(([name, check]) => check(value[name]));
 }
 
 function listOf(check: Check): Check {
@@ -79,7 +74,7 @@ const SHAPES: Readonly<Partial<Record<EventType, Check>>> = {
   "item/commandExecution/outputDelta": delta,
   "item/fileChange/outputDelta": delta,
   "item/plan/delta": delta,
-  "approval/requested": fields({ approval: fields({ id: isText, turnId: isText, action: isFields }) }),
+  "approval/requested": fields({ approval: fields({ id: isText, turnId: isText, action: isRecord }) }),
   "approval/resolved": fields({ approvalId: isText, resolution: fields({ decision }) }),
   "question/requested": fields({ request: fields({ id: isText, turnId: isText, questions: Array.isArray }) }),
   "question/resolved": fields({ questionId: isText }),

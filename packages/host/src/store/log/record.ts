@@ -1,5 +1,5 @@
-import { type EventBody, type EventType, isEventType, type StoredEvent } from "@flint/protocol";
-import { isFields, isFoldable } from "./record-shape.ts";
+import { type EventBody, type EventType, isEventType, isRecord, type StoredEvent } from "@flint/protocol";
+import { isFoldable } from "./record-shape.ts";
 
 /** The format of logs that this version writes; a log of a later one is not opened. */
 export const LOG_VERSION = 1;
@@ -50,11 +50,11 @@ export function wellFormed(json: string): string {
 export function decodeLine(text: string): Line {
   const value = parse(text);
   if (value === undefined) return text.trim() === "" ? BLANK : DAMAGED;
-  if (!isFields(value)) return DAMAGED;
+  if (!isRecord(value)) return DAMAGED;
   if (value.flint === "thread-log") return decodeHeader(value);
   const { seq, at, type, data } = value;
   if (typeof seq !== "number" || !Number.isSafeInteger(seq) || seq < 1) return DAMAGED;
-  if (typeof at !== "number" || typeof type !== "string" || !isFields(data)) return DAMAGED;
+  if (typeof at !== "number" || typeof type !== "string" || !isRecord(data)) return DAMAGED;
   if (!isEventType(type)) return { kind: "foreign", seq };
   return isFoldable(type, data) ? { kind: "event", event: storedEvent(seq, at, type, data) } : DAMAGED;
 }

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { Damage } from "@flint/core/ports";
-import { emptyThread, type ThreadState, type Turn } from "@flint/protocol";
+import { emptyThread, isRecord, type ThreadState, type Turn } from "@flint/protocol";
 import type { FileSystem } from "../files/file-system.ts";
 import { readWhole } from "../files/private-files.ts";
 import { replaceFile } from "../files/replace-file.ts";
 import type { ThreadTimes } from "../log/log-fold.ts";
 import { MAX_RECORD, wellFormed } from "../log/record.ts";
-import { isFields, isThread, isThreadSettings, isTurn } from "../log/record-shape.ts";
+import { isThread, isThreadSettings, isTurn } from "../log/record-shape.ts";
 
 const META_VERSION = 1;
 const META_NAME = "meta.json";
@@ -39,11 +39,11 @@ export async function readCheckpoint(
 }
 
 function decode(meta: unknown, threadId: string): Checkpoint | undefined {
-  if (!isFields(meta) || meta.version !== META_VERSION || meta.threadId !== threadId) return undefined;
+  if (!isRecord(meta) || meta.version !== META_VERSION || meta.threadId !== threadId) return undefined;
   const { epoch, seq, offset, state, damage, createdAtMs, updatedAtMs } = meta;
   if (typeof epoch !== "string" || !isCount(seq) || !isCount(offset)) return undefined;
   if (typeof createdAtMs !== "number" || typeof updatedAtMs !== "number") return undefined;
-  if (!isFields(damage) || !isCount(damage.records) || !isCount(damage.missing)) return undefined;
+  if (!isRecord(damage) || !isCount(damage.records) || !isCount(damage.missing)) return undefined;
   if (!isThreadState(state, threadId)) return undefined;
   return {
     epoch,
@@ -61,7 +61,7 @@ function isCount(value: unknown): value is number {
 
 /** Whether each field has the kind of value that it has in an empty thread, and the ones that matter fit exactly. */
 function isThreadState(value: unknown, threadId: string): value is ThreadState {
-  if (!isFields(value) || !isThread(value.thread) || !isThreadSettings(value.settings)) return false;
+  if (!isRecord(value) || !isThread(value.thread) || !isThreadSettings(value.settings)) return false;
   if (!Array.isArray(value.turns) || !value.turns.every(isTurn)) return false;
   return Object.entries(emptyThread(threadId)).every(
     ([name, empty]) => empty === undefined || kindOf(value[name]) === kindOf(empty),

@@ -1,7 +1,6 @@
 import type { Page } from "@flint/core/ports";
-import type { StoredEvent, Turn } from "@flint/protocol";
+import { isRecord, type StoredEvent, type Turn } from "@flint/protocol";
 import { decodeCursor, encodeCursor, invalidCursor } from "../listing/cursor.ts";
-import { isFields } from "../log/record-shape.ts";
 import { contentTurnId, foldTurn } from "./turn-content.ts";
 
 /** A record met while walking a log backwards. What it carries is read only when it is needed. */
@@ -44,7 +43,7 @@ export interface TurnPlace {
 /** Reads the cursor of a page of turns in a log of this size. */
 export function decodeTurnPlace(cursor: string, size: number): TurnPlace {
   const value = decodeCursor(cursor);
-  if (!isFields(value)) throw invalidCursor();
+  if (!isRecord(value)) throw invalidCursor();
   const { end, gone } = value;
   if (typeof end !== "number" || !Number.isSafeInteger(end) || end < 1 || end > size) throw invalidCursor();
   if (!Array.isArray(gone) || !gone.every((id) => typeof id === "string")) throw invalidCursor();
