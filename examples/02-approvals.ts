@@ -4,14 +4,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type ApprovalRequest, type ApprovalWord, connect } from "@flint/sdk";
+import { type ApprovalChoice, type ApprovalRequest, connect } from "@flint/sdk";
 
 const flint = fileURLToPath(new URL("../packages/cli/bin/flint.cjs", import.meta.url));
 const home = await mkdtemp(join(tmpdir(), "flint-home-"));
 const folder = await mkdtemp(join(tmpdir(), "flint-folder-"));
 
 const asked: string[] = [];
-function decide({ action }: ApprovalRequest): ApprovalWord {
+function decide({ action }: ApprovalRequest): ApprovalChoice {
   assert.ok(action.kind === "command");
   asked.push(action.command);
   const decision = asked.length === 1 ? "decline" : "accept";

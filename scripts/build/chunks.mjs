@@ -24,7 +24,7 @@ const FIRST_TURN = [
 const LATER = [
   "packages/protocol/src/harness.ts",
   "packages/protocol/src/index.ts",
-  "packages/sdk/src/spawn.ts",
+  "packages/sdk/src/transport/spawn.ts",
   "zod/v4/core/json-schema-processors.js?own",
   "zod/v4/core/to-json-schema.js?own",
 ];

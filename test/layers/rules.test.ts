@@ -198,7 +198,7 @@ describe("the process and environment rules", () => {
   test.each([
     "~/host/src/sandbox/mechanisms/bubblewrap.ts",
     "~/drivers/src/shared/agent-process.ts",
-    "~/sdk/src/spawn.ts",
+    "~/sdk/src/transport/spawn.ts",
     "~/testkit/src/fake.ts",
     "~/rpc/src/a.test.ts",
   ])("let %s start processes", (path) => {

@@ -54,7 +54,7 @@ const AGENT_PACKAGES = ["agent", "offline-model", "drivers"];
 const STARTS_PROCESSES = [
   /^packages\/host\/src\/sandbox\//,
   /^packages\/drivers\/src\/shared\//,
-  /^packages\/sdk\/src\/spawn\.ts$/,
+  /^packages\/sdk\/src\/transport\/spawn\.ts$/,
   // An agent's own login, in the terminal of the user who asked for it.
   /^packages\/cli\/src\/commands\/serve\/acp\.ts$/,
   /^packages\/testkit\//,

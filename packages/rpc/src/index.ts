@@ -14,12 +14,12 @@ export {
 } from "./codec.ts";
 export { ExactNumber, type Id, idText, type Json } from "./id.ts";
 export { JSON_LIMITS } from "./json-text.ts";
-export { LastWords, type LastWordsOptions } from "./last-words.ts";
 export { type LineFault, LineReader, type LineReaderOptions } from "./lines.ts";
 export { Outbox, type OutboxOptions, type Sink } from "./outbox.ts";
 export { Peer, type PeerFault, type PeerHandlers, type PeerOptions } from "./peer.ts";
 export { PeerClosedError, PeerTimeoutError, RemoteError } from "./peer-errors.ts";
 export type { RequestOptions } from "./pending-requests.ts";
+export { StderrTail, type StderrTailOptions } from "./stderr-tail.ts";
 export { cappedTrace, type Trace, type TraceCaps } from "./trace.ts";
 export { memoryPair } from "./transports/memory.ts";
 export { stdioTransport } from "./transports/stdio.ts";

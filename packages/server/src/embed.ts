@@ -1,7 +1,7 @@
 import { ClientConnection } from "@flint/frontends";
 import { flintFrontend } from "@flint/frontends/flint";
 import { memoryPair } from "@flint/rpc";
-import { connect, type FlintClient, type GuestOptions } from "@flint/sdk";
+import { type ClientConnectOptions, connect, type FlintClient } from "@flint/sdk";
 import { composeEngine } from "./compose.ts";
 import type { ServerOptions } from "./server-options.ts";
 
@@ -9,16 +9,19 @@ import type { ServerOptions } from "./server-options.ts";
 export interface Embedded {
   readonly client: FlintClient;
   /** One more client of the same server, on the same live threads. */
-  connect(options?: GuestOptions): Promise<FlintClient>;
+  connect(options?: ClientConnectOptions): Promise<FlintClient>;
   /** Stops the turns and stores everything. */
   close(): Promise<void>;
 }
 
 /** Starts a server in this process. It speaks the same protocol as one in another process, only the pipe differs. */
-export async function embed(server: ServerOptions = {}, client: GuestOptions = {}): Promise<Embedded> {
+export async function embed(
+  server: ServerOptions = {},
+  client: ClientConnectOptions = {},
+): Promise<Embedded> {
   const engine = composeEngine(server);
   const frontend = flintFrontend();
-  const connectClient = (options: GuestOptions = {}) => {
+  const connectClient = (options: ClientConnectOptions = {}) => {
     const [ours, theirs] = memoryPair();
     new ClientConnection(frontend, engine, ours);
     return connect({ ...options, transport: theirs });

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { LastWords } from "@flint/rpc";
+import { StderrTail } from "@flint/rpc";
 import { expect, test } from "vitest";
 import { Redaction } from "./redaction.ts";
 import { KEPT_CHARACTERS, shownWords } from "./transport/stdio-transport.ts";
@@ -44,7 +44,7 @@ test("a secret at the edge of what is kept is not shown in part", async () => {
 });
 
 async function shownOf(said: readonly string[], redaction: Redaction): Promise<string> {
-  const words = new LastWords(Readable.from(said), { keptCharacters: KEPT_CHARACTERS });
+  const words = new StderrTail(Readable.from(said), { keptCharacters: KEPT_CHARACTERS });
   await words.ended;
   return shownWords(words.text, redaction);
 }

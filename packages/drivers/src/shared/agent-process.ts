@@ -1,6 +1,6 @@
 import type { PrivateFolder, RunningProcess, Sandbox } from "@flint/core/ports";
 import { FlintError, type SandboxPolicy } from "@flint/protocol";
-import { LastWords, streamTransport, type Transport } from "@flint/rpc";
+import { StderrTail, streamTransport, type Transport } from "@flint/rpc";
 
 /** What is started, and where. */
 export interface AgentProcessSpec {
@@ -39,7 +39,7 @@ export class AgentProcess {
   private constructor(name: string, running: RunningProcess) {
     this.name = name;
     this.#running = running;
-    const stderr = new LastWords(running.stderr);
+    const stderr = new StderrTail(running.stderr);
     this.transport = streamTransport(running.stdout, running.stdin);
     this.exited = running.exited.then(async ({ exitCode }) => {
       await stderr.ended;

@@ -1,7 +1,7 @@
+import type { FlintClient } from "../client/flint-client.ts";
+import type { Warning } from "../client/warning.ts";
 import { connect } from "../connect.ts";
-import type { FlintClient } from "../flint-client.ts";
-import type { ThreadHandle } from "../thread-handle.ts";
-import type { Warning } from "../warning.ts";
+import type { ThreadHandle } from "../thread/thread-handle.ts";
 import { aThread, aTurn, FakeServer, FakeThread } from "./fake-server.ts";
 
 /** A client with one started thread, and the server behind it. */

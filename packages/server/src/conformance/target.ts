@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { clearTextReason } from "../listeners/address.ts";
+import { clearTextRefusal } from "../listeners/address.ts";
 import { type Channel, type Program, programChannel, socketChannel, webSocketChannel } from "./channel.ts";
 
 /** A server to try, from which connections can be had. */
@@ -86,7 +86,8 @@ function programOf(words: readonly [string, ...string[]], { cwd, environment }: 
 }
 
 function refuseClearText(address: string, token: string | undefined): void {
-  const reason = token !== undefined && URL.canParse(address) ? clearTextReason(new URL(address)) : undefined;
+  const reason =
+    token !== undefined && URL.canParse(address) ? clearTextRefusal(new URL(address)) : undefined;
   if (reason !== undefined) throw new Error(reason);
 }
 

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 
-export { clearTextReason, isLoopback } from "@flint/sdk";
+export { clearTextRefusal, isLoopback } from "@flint/sdk";
 
 /** An address of `--listen`. */
 export type ListenAddress =

@@ -4,7 +4,7 @@ import { LIMITS } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
 import { tokenFile as defaultTokenFile } from "../config/environment.ts";
 import type { FrontendName } from "../frontends.ts";
-import { clearTextReason, isLoopback } from "./address.ts";
+import { clearTextRefusal, isLoopback } from "./address.ts";
 import { readToken } from "./token.ts";
 import { WebSocketTransport, webSocketLibrary } from "./web-socket-transport.ts";
 
@@ -31,7 +31,7 @@ export async function connectRemote(server: RemoteServer): Promise<RemoteConnect
   if (url === undefined)
     return { ok: false, reason: `--url must start with ws:// or wss://, not ${JSON.stringify(server.url)}.` };
   const token = tokenFor(server, url);
-  const reason = token === undefined ? undefined : clearTextReason(url);
+  const reason = token === undefined ? undefined : clearTextRefusal(url);
   if (reason !== undefined) return { ok: false, reason };
   return open(url, token);
 }

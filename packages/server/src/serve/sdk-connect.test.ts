@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { RUN_FILES } from "@flint/protocol";
-import { connect, meetingTransport, readRunning } from "@flint/sdk";
+import { connect, readRunningServer, rendezvousTransport } from "@flint/sdk";
 import { TestClock, temporaryFolder, testEngine } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { OpenServer } from "./testing/open-server.ts";
@@ -71,25 +71,25 @@ describe("connect() of the SDK", () => {
 
   test("reports that no server is running, also if others could have written the file", async () => {
     const { path } = await temporaryFolder();
-    await expect(connect({ home: path })).rejects.toThrow("No server runs for");
+    await expect(connect({ home: path })).rejects.toThrow("No server is running for");
     const { folder } = await open();
     rmSync(`${folder}/${RUN_FILES.server}`);
     mkdirSync(`${path}/${RUN_FILES.folder}`);
     writeFileSync(`${path}/${RUN_FILES.server}`, "{}", { mode: 0o666 });
-    expect(readRunning(path)).toBeUndefined();
-    await expect(connect({ home: folder })).rejects.toThrow("No server runs for");
+    expect(readRunningServer(path)).toBeUndefined();
+    await expect(connect({ home: folder })).rejects.toThrow("No server is running for");
   });
 
   test("gets the reason why it is rejected", async () => {
     const { folder } = await open();
-    const socket = readRunning(folder)?.socket ?? "";
-    const transport = meetingTransport(socket, { protocol: "kitchen" });
+    const socket = readRunningServer(folder)?.socket ?? "";
+    const transport = rendezvousTransport(socket, { protocol: "kitchen" });
     await expect(connect({ transport })).rejects.toThrow('Unknown protocol "kitchen"');
     const path = `${folder}/other.sock`;
     const other = createServer((caller) => caller.end("HTTP/1.1 400 Bad Request\n"));
     onTestFinished(() => void other.close());
     await new Promise<void>((resolve) => other.listen(path, resolve));
-    const astray = connect({ transport: meetingTransport(path, { protocol: "flint" }) });
-    await expect(astray).rejects.toThrow("no Flint server");
+    const astray = connect({ transport: rendezvousTransport(path, { protocol: "flint" }) });
+    await expect(astray).rejects.toThrow("not a Flint server");
   });
 });

@@ -1,6 +1,6 @@
 import { closeSync, constants, fchmodSync, fstatSync, ftruncateSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { readRunning, spawnDetached } from "@flint/sdk";
+import { readRunningServer, spawnDetached } from "@flint/sdk";
 import { logFile } from "../config/environment.ts";
 import { preparePrivate } from "./rendezvous.ts";
 import { type Connected, type ConnectOptions, connectRunning } from "./running-server.ts";
@@ -36,7 +36,7 @@ export async function startAndConnect(server: BackgroundServer, options: Connect
     deadline = Math.min(deadline, Date.now() + START_LIMITS.otherMs);
   });
   do {
-    const running = readRunning(folder);
+    const running = readRunningServer(folder);
     const connected = running === undefined ? undefined : await connectRunning(running, options);
     if (connected?.ok === true) return connected;
     await delay(START_LIMITS.pollMs);

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Lock } from "@flint/host/store";
 import type { RunningServer } from "@flint/protocol";
-import { readRunning } from "@flint/sdk";
+import { readRunningServer } from "@flint/sdk";
 import type { FrontendName } from "../frontends.ts";
 import { VERSION } from "../version.ts";
 import { type BridgeEnd, bridgeSocket, type NearEnd, stdioEnd } from "./bridge.ts";
@@ -53,7 +53,7 @@ export async function joinRunning(
   { folder, protocol, cwd }: JoinOptions,
   nearEnd: () => NearEnd = stdioEnd,
 ): Promise<Joined> {
-  const running = readRunning(folder);
+  const running = readRunningServer(folder);
   if (running === undefined) return { end: undefined };
   const difference = differenceTo(running);
   if (difference !== undefined) return { end: undefined, reason: difference };

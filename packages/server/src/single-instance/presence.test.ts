@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
-import { readRunning } from "@flint/sdk";
+import { readRunningServer } from "@flint/sdk";
 import { TestClock, temporaryFolder, testEngine } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serverFile } from "../config/environment.ts";
@@ -39,7 +39,7 @@ describe("the server of a state folder", () => {
   test("is found there, serves any protocol, and leaves only its lock file behind [P30]", async () => {
     const folder = (await temporaryFolder()).join("state");
     const listening = await published(folder);
-    const running = readRunning(folder);
+    const running = readRunningServer(folder);
     if (running === undefined) throw new Error("It is not found.");
     expect(running).toMatchObject({ pid: process.pid, cwd: "/work", listeners: [] });
     const modes = ["run/server.json", "run/server.sock", "server.lock", "run"].map(
@@ -63,7 +63,7 @@ describe("the server of a state folder", () => {
     const second = publish(path);
     await expect(second).rejects.toThrow(AlreadyRunning);
     await expect(second).rejects.toThrow(`process ${process.pid}`);
-    expect(readRunning(path)?.pid).toBe(process.pid);
+    expect(readRunningServer(path)?.pid).toBe(process.pid);
     await first.withdraw();
     await published(path);
   });
@@ -72,9 +72,9 @@ describe("the server of a state folder", () => {
     const { path } = await temporaryFolder();
     mkdirSync(dirname(serverFile(path)));
     writeFileSync(serverFile(path), '{"pid":1}', { mode: 0o600 });
-    expect(readRunning(path)).toBeUndefined();
+    expect(readRunningServer(path)).toBeUndefined();
     await published(path);
-    expect(readRunning(path)?.pid).toBe(process.pid);
+    expect(readRunningServer(path)?.pid).toBe(process.pid);
   });
 
   test("stops listening if it cannot announce itself", async () => {
@@ -85,14 +85,14 @@ describe("the server of a state folder", () => {
     expect(existsSync(rendezvousPath(path))).toBe(false);
     rmSync(serverFile(path), { recursive: true });
     await published(path);
-    expect(readRunning(path)?.pid).toBe(process.pid);
+    expect(readRunningServer(path)?.pid).toBe(process.pid);
   });
 
   test("is not read from a file that other users can write", async () => {
     const { path } = await temporaryFolder();
     await published(path);
     chmodSync(serverFile(path), 0o622);
-    expect(readRunning(path)).toBeUndefined();
+    expect(readRunningServer(path)).toBeUndefined();
   });
 
   test("uses a short private folder if the path of the state folder is too long for a socket", async () => {

@@ -3,7 +3,7 @@ import { finished } from "node:stream/promises";
 import type { RunningProcess } from "@flint/core/ports";
 import { displayText } from "@flint/core/text";
 import { isRecord, LIMITS, STANDARD_CODES } from "@flint/protocol";
-import { decode, type Incoming, LastWords, LineReader } from "@flint/rpc";
+import { decode, type Incoming, LineReader, StderrTail } from "@flint/rpc";
 import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/client";
 import type { Redaction } from "../redaction.ts";
 import { Inbox, type ServerTransport, TransportEnded } from "./server-transport.ts";
@@ -17,7 +17,7 @@ export class StdioTransport implements ServerTransport {
   ignoredLines = 0;
   readonly #process: RunningProcess;
   readonly #redaction: Redaction;
-  readonly #lastWords: LastWords;
+  readonly #lastWords: StderrTail;
   readonly #inbox = new Inbox((message) => this.onmessage?.(message));
   readonly #lines = new LineReader({
     limit: LIMITS.line,
@@ -33,7 +33,7 @@ export class StdioTransport implements ServerTransport {
   constructor(process: RunningProcess, redaction: Redaction) {
     this.#process = process;
     this.#redaction = redaction;
-    this.#lastWords = new LastWords(process.stderr, { keptCharacters: KEPT_CHARACTERS });
+    this.#lastWords = new StderrTail(process.stderr, { keptCharacters: KEPT_CHARACTERS });
     // A server that ends while it is written to; its end is noticed on its output.
     for (const stream of [process.stdin, process.stdout]) stream.on("error", () => undefined);
   }

@@ -1,4 +1,4 @@
-import { readRunning } from "@flint/sdk";
+import { readRunningServer } from "@flint/sdk";
 import { setting, stateFolder } from "@flint/server/environment";
 import { DEFAULT_FRONTEND, type FrontendName } from "@flint/server/frontends";
 import {
@@ -51,7 +51,7 @@ export async function connect({ values, positionals }: ConnectArguments): Promis
 async function connectHere(protocol: FrontendName, idleFor: number | undefined): Promise<number> {
   const folder = stateFolder();
   const options = { protocol, cwd: process.cwd() };
-  const running = readRunning(folder);
+  const running = readRunningServer(folder);
   const connected = running === undefined ? undefined : await connectRunning(running, options);
   if (connected?.ok === true) return ended(await bridgeSocket(connected.socket, stdioEnd()));
   if (idleFor === undefined) {

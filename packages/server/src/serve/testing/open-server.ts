@@ -2,7 +2,7 @@ import { connect as connectSocket, type Socket } from "node:net";
 import { join } from "node:path";
 import type { Engine } from "@flint/core";
 import type { Clock } from "@flint/core/ports";
-import { connect, type FlintClient, type GuestOptions } from "@flint/sdk";
+import { type ClientConnectOptions, connect, type FlintClient } from "@flint/sdk";
 import type { WebSocket } from "ws";
 import { tokenFile } from "../../config/environment.ts";
 import { Frontends } from "../../frontends.ts";
@@ -84,7 +84,7 @@ export class OpenServer {
   }
 
   /** A client of the Flint door over a WebSocket. */
-  async client(options: GuestOptions = {}): Promise<FlintClient> {
+  async client(options: ClientConnectOptions = {}): Promise<FlintClient> {
     const { folder } = this.#kit;
     const place = { url: `ws://127.0.0.1:${this.port}/flint`, protocol: undefined, tokenFile: undefined };
     const remote = await connectRemote({ ...place, token: this.token, folder });

@@ -1,0 +1,118 @@
+import { type ConfigOption, emptyThread, type Model, type ParamsInput, type Result } from "@flint/protocol";
+import { NewThreadEvents } from "../thread/new-threads.ts";
+import { type ThreadCursor, ThreadHandle } from "../thread/thread-handle.ts";
+import type { Endpoint } from "../transport/endpoint.ts";
+import { AppServerClient, type CallOptions, type ClientOptions } from "./app-server-client.ts";
+import { type MethodSurface, methodSurface } from "./method-surface.ts";
+
+/** A connection that has said hello: every method of the protocol, and the common ones as plain functions. */
+export class FlintClient extends AppServerClient {
+  /** Every method under its own name: `client.methods["thread/list"]({ limit: 5 })`. */
+  readonly methods: MethodSurface;
+  #server: Result<"initialize"> | undefined;
+
+  private constructor(endpoint: Endpoint, options: ClientOptions) {
+    super(endpoint, options);
+    this.methods = methodSurface((method, params, given) => this.call(method, params, given));
+  }
+
+  /** Says hello over a fresh connection; if that fails, the connection is closed again. */
+  static async open(
+    endpoint: Endpoint,
+    options: ClientOptions,
+    hello: ParamsInput<"initialize">,
+    callOptions?: CallOptions,
+  ): Promise<FlintClient> {
+    const client = new FlintClient(endpoint, options);
+    try {
+      client.#server = await client.handshake(hello, callOptions);
+      return client;
+    } catch (thrown) {
+      // Whatever it was, nothing that was started may stay behind.
+      await client.close();
+      throw thrown;
+    }
+  }
+
+  /** What the server said about itself. */
+  get server(): Result<"initialize"> {
+    if (this.#server === undefined) throw new Error("The server has not said hello yet.");
+    return this.#server;
+  }
+
+  /** Creates a thread and follows it. */
+  async startThread(params: ParamsInput<"thread/start"> = {}, options?: CallOptions): Promise<ThreadHandle> {
+    const births = new NewThreadEvents();
+    const stopFollowing = this.follow(births);
+    try {
+      const { thread } = await this.call("thread/start", params, options);
+      return new ThreadHandle(this, { ...emptyThread(thread.id), thread }, births.of(thread.id));
+    } finally {
+      stopFollowing();
+    }
+  }
+
+  /** Takes up a stored thread, with changes if any are given; its history arrives as events. */
+  resumeThread(
+    threadId: string,
+    params: Omit<ParamsInput<"thread/resume">, "threadId"> = {},
+    options?: CallOptions,
+  ): Promise<ThreadHandle> {
+    return this.#handle(threadId, (thread) => thread.resume(params, options));
+  }
+
+  /** Follows a thread from its present state, or from a place in its log. */
+  attachThread(threadId: string, cursor: ThreadCursor = {}, options?: CallOptions): Promise<ThreadHandle> {
+    return this.#handle(threadId, (thread) => thread.attach(cursor, options));
+  }
+
+  /** One page of threads, newest first. */
+  listThreads(
+    params: ParamsInput<"thread/list"> = {},
+    options?: CallOptions,
+  ): Promise<Result<"thread/list">> {
+    return this.call("thread/list", params, options);
+  }
+
+  /** The models that threads can use. */
+  async models(params: ParamsInput<"model/list"> = {}, options?: CallOptions): Promise<readonly Model[]> {
+    return (await this.call("model/list", params, options)).data;
+  }
+
+  /** The selectors that the agent offers, for a thread or for new threads. */
+  async configList(threadId?: string, options?: CallOptions): Promise<readonly ConfigOption[]> {
+    return (await this.call("config/list", ofThread(threadId), options)).options;
+  }
+
+  /** Sets a selector and gives all of them, because one may change another. */
+  async configSet(
+    id: string,
+    value: string,
+    threadId?: string,
+    options?: CallOptions,
+  ): Promise<readonly ConfigOption[]> {
+    return (await this.call("config/set", { id, value, ...ofThread(threadId) }, options)).options;
+  }
+
+  /** The configuration in force, for a thread or for new threads. */
+  configRead(threadId?: string, options?: CallOptions): Promise<Result<"config/read">> {
+    return this.call("config/read", ofThread(threadId), options);
+  }
+
+  /** The handle listens before the request is sent, so that nothing is missed. */
+  async #handle(threadId: string, begin: (thread: ThreadHandle) => Promise<unknown>): Promise<ThreadHandle> {
+    const thread = new ThreadHandle(this, emptyThread(threadId));
+    try {
+      await begin(thread);
+      return thread;
+    } catch (thrown) {
+      // Nobody gets this handle, so nobody could let go of it.
+      thread.release();
+      throw thrown;
+    }
+  }
+}
+
+function ofThread(threadId: string | undefined): { threadId?: string } {
+  return threadId === undefined ? {} : { threadId };
+}

@@ -1,0 +1,152 @@
+import {
+  type Action,
+  ASKS,
+  type Ask,
+  previewOf,
+  type RuleSuggestion,
+  type UserQuestion,
+} from "@flint/protocol";
+import type { KnownEvent } from "../events/agent-event.ts";
+import { problemOf } from "./warning.ts";
+
+/** What an agent wants to do, and where. */
+export type ApprovalRequest = {
+  readonly threadId: string;
+  readonly turnId: string;
+  readonly approvalId: string;
+  readonly action: Action;
+  /** What an answer may allow instead of exactly this: a decision with the id of one of them as its `rule`. */
+  readonly suggestions?: readonly RuleSuggestion[] | undefined;
+  readonly requestedAtMs?: number | undefined;
+  /** When it is declined if nobody has answered. */
+  readonly expiresAtMs?: number | undefined;
+};
+
+/** What an agent wants to know from the user. */
+export type UserInputRequest = {
+  readonly threadId: string;
+  readonly turnId: string;
+  readonly itemId: string;
+  readonly questionId: string;
+  readonly questions: readonly UserQuestion[];
+  readonly requestedAtMs?: number | undefined;
+  readonly expiresAtMs?: number | undefined;
+};
+
+/** A call of a tool that this client, or another one of the thread, offers. */
+export type ToolCall = {
+  readonly threadId: string;
+  readonly turnId: string;
+  readonly itemId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly namespace?: string | undefined;
+  readonly arguments?: unknown;
+  readonly requestedAtMs?: number | undefined;
+  /** When the call has failed if nobody has answered. */
+  readonly expiresAtMs?: number | undefined;
+};
+
+/** A request of the server, sorted: something to decide, something to answer, something to run, or nothing this SDK can handle. */
+export type ReadAsk =
+  | { readonly kind: "approval"; readonly request: ApprovalRequest }
+  | { readonly kind: "question"; readonly request: UserInputRequest }
+  | { readonly kind: "toolCall"; readonly request: ToolCall }
+  | { readonly kind: "unknown" }
+  | { readonly kind: "malformed"; readonly problem: string };
+
+/** Reads a request of the server. Pure. */
+export function readAsk(method: string, params: unknown): ReadAsk {
+  if (!isAsk(method)) return { kind: "unknown" };
+  switch (method) {
+    case "item/commandExecution/requestApproval": {
+      const parsed = ASKS[method].params.safeParse(params);
+      if (!parsed.success) return malformed(parsed.error);
+      const { command, cwd } = parsed.data;
+      return approval(parsed.data, { kind: "command", ...itemOf(parsed.data), command, cwd });
+    }
+    case "item/fileChange/requestApproval": {
+      const parsed = ASKS[method].params.safeParse(params);
+      if (!parsed.success) return malformed(parsed.error);
+      return approval(parsed.data, {
+        kind: "fileChange",
+        ...itemOf(parsed.data),
+        changes: parsed.data.changes,
+      });
+    }
+    case "item/toolCall/requestApproval": {
+      const parsed = ASKS[method].params.safeParse(params);
+      if (!parsed.success) return malformed(parsed.error);
+      const { tool, server, arguments: given } = parsed.data;
+      const optional = { ...(server === undefined ? {} : { server }), arguments: given };
+      return approval(parsed.data, { kind: "tool", ...itemOf(parsed.data), tool, ...optional });
+    }
+    case "item/tool/requestUserInput": {
+      const parsed = ASKS[method].params.safeParse(params);
+      return parsed.success ? { kind: "question", request: parsed.data } : malformed(parsed.error);
+    }
+    case "item/tool/call": {
+      const parsed = ASKS[method].params.safeParse(params);
+      return parsed.success ? { kind: "toolCall", request: parsed.data } : malformed(parsed.error);
+    }
+  }
+}
+
+/**
+ * What a request of the server says has happened: somebody is asked. Undefined for a request that does not say since
+ * when and for how long.
+ */
+export function askedEvent(ask: ReadAsk): KnownEvent | undefined {
+  if (ask.kind === "unknown" || ask.kind === "malformed") return undefined;
+  const { threadId, turnId, requestedAtMs, expiresAtMs } = ask.request;
+  if (requestedAtMs === undefined || expiresAtMs === undefined) return undefined;
+  const open = { turnId, requestedAtMs, expiresAtMs };
+  if (ask.kind === "approval") {
+    const { approvalId: id, action, suggestions } = ask.request;
+    const offered = suggestions === undefined ? {} : { suggestions: [...suggestions] };
+    return { type: "approval/requested", data: { threadId, approval: { ...open, id, action, ...offered } } };
+  }
+  if (ask.kind === "toolCall") {
+    const { callId: id, itemId, tool, namespace, arguments: given } = ask.request;
+    const of = namespace === undefined ? {} : { namespace };
+    const request = { ...open, id, itemId, tool, ...of, arguments: given };
+    return { type: "tool/requested", data: { threadId, request } };
+  }
+  const { questionId: id, itemId, questions } = ask.request;
+  return {
+    type: "question/requested",
+    data: { threadId, request: { ...open, id, itemId, questions: [...questions] } },
+  };
+}
+
+/** The action in a line for people. */
+export function actionText(action: Action): string {
+  switch (action.kind) {
+    case "command":
+      return `the command "${previewOf(action.command)}"`;
+    case "fileChange":
+      return previewOf(`the change of ${action.changes.map((change) => change.path).join(", ")}`);
+    case "tool":
+      return `the tool "${action.server === undefined ? "" : `${action.server}.`}${action.tool}"`;
+  }
+}
+
+function isAsk(method: string): method is Ask {
+  return Object.hasOwn(ASKS, method);
+}
+
+function approval(place: Omit<ApprovalRequest, "action">, action: Action): ReadAsk {
+  const { threadId, turnId, approvalId, suggestions, requestedAtMs, expiresAtMs } = place;
+  const offered = suggestions === undefined ? {} : { suggestions };
+  const times = requestedAtMs === undefined ? {} : { requestedAtMs, expiresAtMs };
+  return { kind: "approval", request: { threadId, turnId, approvalId, action, ...offered, ...times } };
+}
+
+function itemOf(params: { itemId: string; reason?: string | undefined }) {
+  const { itemId, reason } = params;
+  return reason === undefined ? { itemId } : { itemId, reason };
+}
+
+function malformed(error: Parameters<typeof problemOf>[0]): ReadAsk {
+  return { kind: "malformed", problem: problemOf(error) };
+}

@@ -1,0 +1,156 @@
+import { appendAt, isDelta, LIMITS } from "@flint/protocol";
+import { EventsLaggedError } from "../errors.ts";
+import { type AgentEvent, eventThreadId } from "./agent-event.ts";
+
+/** How much may wait for a slow reader. */
+export type BufferLimits = {
+  /** With more events than this waiting, pieces of one text that follow each other become one piece. */
+  readonly events: number;
+  /** With more characters than this waiting, reading ends with an EventsLaggedError. */
+  readonly characters: number;
+};
+
+/** What may wait for a reader unless the client was told otherwise. */
+export const BUFFER_LIMITS: BufferLimits = { events: 256, characters: LIMITS.clientQueue };
+
+type Waiting = { readonly event: AgentEvent; readonly size: number };
+type Reader = {
+  resolve(result: IteratorResult<AgentEvent, undefined>): void;
+  reject(error: Error): void;
+};
+
+// What an event costs besides its text.
+const EVENT_SIZE = 200;
+// Taken entries are cut off in one go, because shifting a long array one by one is slow.
+const COMPACT_AT = 1024;
+
+/**
+ * Events in order, for one reader who may be slow. Nothing is lost silently: what waits is bounded, streamed text is
+ * merged before the bound is met, and beyond it reading ends with an error that says where to attach again.
+ */
+export class EventStream implements AsyncIterableIterator<AgentEvent, undefined> {
+  readonly #limits: BufferLimits;
+  readonly #lastSeqs = new Map<string, number>();
+  #waiting: Waiting[] = [];
+  #taken = 0;
+  #size = 0;
+  #readers: Reader[] = [];
+  #end: { readonly error: Error | undefined } | undefined;
+  #release: () => void = () => {};
+
+  constructor(limits: BufferLimits = BUFFER_LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** What to call once nobody needs to be told any more. */
+  onRelease(release: () => void): void {
+    if (this.#end === undefined) this.#release = release;
+    else release();
+  }
+
+  /** Hands the event to whoever waits for one, or keeps it. */
+  push(event: AgentEvent): void {
+    if (this.#end !== undefined) return;
+    const reader = this.#readers.shift();
+    if (reader !== undefined) reader.resolve({ done: false, value: this.#delivered(event) });
+    else this.#keep(event);
+  }
+
+  /** No more events: readers get what waits, then the end, or the error. */
+  end(error?: Error): void {
+    if (this.#end !== undefined) return;
+    this.#end = { error };
+    this.#release();
+    for (const reader of this.#readers.splice(0)) this.#finish(reader);
+  }
+
+  next(): Promise<IteratorResult<AgentEvent, undefined>> {
+    const event = this.#take();
+    if (event !== undefined) return Promise.resolve({ done: false, value: this.#delivered(event) });
+    return new Promise((resolve, reject) => {
+      const reader = { resolve, reject };
+      if (this.#end === undefined) this.#readers.push(reader);
+      else this.#finish(reader);
+    });
+  }
+
+  /** Stops reading. What is being read about goes on. */
+  return(): Promise<IteratorResult<AgentEvent, undefined>> {
+    this.#drop();
+    this.end();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #keep(event: AgentEvent): void {
+    const crowded = this.#waiting.length - this.#taken > this.#limits.events;
+    const last = crowded ? this.#waiting.at(-1) : undefined;
+    const merged = last === undefined ? undefined : mergeDeltas(last.event, event);
+    if (last !== undefined && merged !== undefined) {
+      this.#waiting.pop();
+      this.#size -= last.size;
+    }
+    const kept = merged ?? event;
+    const size = sizeOf(kept);
+    this.#waiting.push({ event: kept, size });
+    this.#size += size;
+    if (this.#size > this.#limits.characters) this.#fallBehind();
+  }
+
+  #take(): AgentEvent | undefined {
+    const next = this.#waiting[this.#taken];
+    if (next === undefined) return undefined;
+    this.#taken += 1;
+    this.#size -= next.size;
+    if (this.#taken === this.#waiting.length || this.#taken === COMPACT_AT) {
+      this.#waiting = this.#waiting.slice(this.#taken);
+      this.#taken = 0;
+    }
+    return next.event;
+  }
+
+  #fallBehind(): void {
+    this.#drop();
+    this.end(new EventsLaggedError(this.#limits.characters, new Map(this.#lastSeqs)));
+  }
+
+  #drop(): void {
+    this.#waiting = [];
+    this.#taken = 0;
+    this.#size = 0;
+  }
+
+  #delivered(event: AgentEvent): AgentEvent {
+    const threadId = eventThreadId(event);
+    if (event.type !== "unknown" && event.seq !== undefined && threadId !== undefined) {
+      this.#lastSeqs.set(threadId, event.seq);
+    }
+    return event;
+  }
+
+  #finish(reader: Reader): void {
+    if (this.#end?.error === undefined) reader.resolve({ done: true, value: undefined });
+    else reader.reject(this.#end.error);
+  }
+}
+
+/** Two pieces of one text as one piece; undefined if they do not follow each other. */
+function mergeDeltas(first: AgentEvent, second: AgentEvent): AgentEvent | undefined {
+  if (first.type === "unknown" || second.type === "unknown" || first.type !== second.type) return undefined;
+  if (!isDelta(first) || !isDelta(second)) return undefined;
+  if (first.data.itemId !== second.data.itemId || first.data.turnId !== second.data.turnId) return undefined;
+  // One in the log and one not yet: together they would claim a place in the log that is true of one only.
+  if ((first.seq === undefined) !== (second.seq === undefined)) return undefined;
+  const offset = second.data.offset - first.data.offset;
+  if (offset < 0 || offset > first.data.delta.length) return undefined;
+  const delta = appendAt(first.data.delta, second.data.delta, offset);
+  return { ...second, data: { ...second.data, delta, offset: first.data.offset } };
+}
+
+function sizeOf(event: AgentEvent): number {
+  if (event.type === "unknown") return EVENT_SIZE + JSON.stringify(event.params ?? null).length;
+  return EVENT_SIZE + (isDelta(event) ? event.data.delta.length : JSON.stringify(event.data).length);
+}

@@ -1,0 +1,134 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { aThread, aTurn, FakeThread, NO_ANSWER, Refusal, SETTINGS } from "../testing/fake-server.ts";
+import { paramsOf, Stage } from "../testing/scene.ts";
+
+const usage = (inputTokens: number, outputTokens: number) => ({ inputTokens, outputTokens });
+
+const { scene, caughtUp } = new Stage(afterEach);
+
+describe("the state of a thread", () => {
+  test("holds what was told before the handle existed and all that follows", async () => {
+    const { fake, thread } = await scene((played, turnId) => {
+      played.turnStarted(turnId);
+      played.said(turnId, "m", "done");
+      played.turnCompleted(turnId);
+    });
+    expect(thread.state.thread.id).toBe("thread-1");
+    await caughtUp();
+    expect(thread.state).toMatchObject({ seq: 1, settings: SETTINGS });
+    await thread.run("go");
+    expect(thread.state.turns).toMatchObject([
+      { id: "turn-1", status: "completed", items: [{ text: "done" }] },
+    ]);
+    fake.stored("thread/name/updated", { name: "A good name" });
+    await caughtUp();
+    expect(thread.state.thread.name).toBe("A good name");
+    expect(thread.state.seq).toBe(fake.seq);
+    thread.release();
+    fake.stored("thread/name/updated", { name: "A later name" });
+    await caughtUp();
+    expect(thread.state.thread.name).toBe("A good name");
+  });
+
+  test("after attach is the snapshot with everything that came meanwhile on top", async () => {
+    const { client, server } = await scene();
+    const fake = new FakeThread(server, "thread-2");
+    const running = { type: "commandExecution", id: "c", command: "ls", cwd: "/", status: "inProgress" };
+    server.answer("thread/attach", () => {
+      // Stored before the snapshot: contained in it. After it: not.
+      fake.started();
+      fake.turnStarted("turn-1");
+      const answer = {
+        thread: aThread("thread-2", { status: { type: "active" } }),
+        settings: SETTINGS,
+        epoch: "e1",
+        seq: 2,
+        truncated: false,
+        turns: [aTurn("turn-1", { items: [running as never] })],
+        approvals: [],
+        questions: [],
+        queue: [],
+        usage: usage(7, 8),
+        lastUsage: { turnId: "turn-0", usage: usage(3, 4), modelContextWindow: 9_000 },
+      };
+      queueMicrotask(() => fake.said("turn-1", "m", "hello"));
+      return answer;
+    });
+    const thread = await client.attachThread("thread-2");
+    expect(thread?.state).toMatchObject({ activeTurnId: "turn-1", usage: usage(7, 8) });
+    const last = { lastUsage: usage(3, 4), usageTurnId: "turn-0", modelContextWindow: 9_000 };
+    expect(thread?.state).toMatchObject(last);
+    expect(thread?.state.openItemIds).toContain("c");
+    await caughtUp();
+    expect(thread?.state.turns[0]?.items).toMatchObject([{ id: "c" }, { id: "m", text: "hello" }]);
+    expect(thread?.cursor).toEqual({ afterSeq: 4, epoch: "e1" });
+  });
+
+  test("goes on from a cursor without a snapshot, and is replaced when the place is gone", async () => {
+    const { server, fake, thread } = await scene((played, turnId) => played.wholeTurn(turnId, "one"));
+    await thread.run("go");
+    const before = thread.state;
+    const snapshot = {
+      thread: aThread("thread-1", { name: "from the snapshot" }),
+      settings: SETTINGS,
+      epoch: "e2",
+      seq: 90,
+      turns: [],
+      approvals: [],
+      questions: [],
+      queue: [],
+      usage: usage(1, 1),
+    };
+    server.answer("thread/attach", () => ({ ...snapshot, truncated: false }));
+    await thread.attach(thread.cursor);
+    expect(thread.state).toBe(before);
+    expect(paramsOf(server, "thread/attach")).toEqual([{ threadId: "thread-1", afterSeq: fake.seq }]);
+    server.answer("thread/attach", () => ({ ...snapshot, truncated: true }));
+    await thread.attach(thread.cursor);
+    expect(thread.state).toMatchObject({ seq: 90, turns: [], thread: { name: "from the snapshot" } });
+    expect(paramsOf(server, "thread/attach").at(-1)).toMatchObject({ epoch: "e2" });
+  });
+
+  test("of a resumed thread is its history; resuming what is gone leaves nothing behind", async () => {
+    const { client, server } = await scene();
+    const fake = new FakeThread(server, "thread-2");
+    server.answer("thread/resume", () => {
+      queueMicrotask(() => {
+        fake.started();
+        fake.wholeTurn("turn-1", "what I said before");
+      });
+      return { thread: aThread("thread-2"), epoch: "e1", truncated: false };
+    });
+    const thread = await client.resumeThread("thread-2", { model: "test/other" });
+    await caughtUp();
+    expect(thread?.state.turns).toMatchObject([{ items: [{ text: "what I said before" }] }]);
+    expect(paramsOf(server, "thread/resume")).toEqual([{ model: "test/other", threadId: "thread-2" }]);
+    server.answer("thread/resume", () => {
+      throw new Refusal("threadNotFound", "gone");
+    });
+    await expect(client.resumeThread("thread-3")).rejects.toHaveProperty("kind", "threadNotFound");
+  });
+});
+
+describe("a thread", () => {
+  test("can be steered, interrupted and let go", async () => {
+    const { server, thread } = await scene();
+    server.answer("turn/steer", () => ({ turnId: "turn-1" }));
+    server.answer("turn/interrupt", () => ({}));
+    server.answer("thread/unsubscribe", () => ({}));
+    expect(await thread.steer("faster")).toEqual({ turnId: "turn-1" });
+    await thread.interrupt();
+    await thread.unsubscribe();
+    expect(paramsOf(server, "turn/steer")).toEqual([
+      { threadId: "thread-1", input: [{ type: "text", text: "faster" }] },
+    ]);
+    expect(paramsOf(server, "turn/interrupt")).toEqual([{ threadId: "thread-1" }]);
+    expect(server.count("thread/unsubscribe")).toBe(1);
+  });
+
+  test("whose start is never answered does not keep listening", async () => {
+    const { client, server } = await scene();
+    server.answer("thread/start", () => NO_ANSWER);
+    await expect(client.startThread({}, { timeoutMs: 1 })).rejects.toHaveProperty("kind", "timedOut");
+  });
+});

@@ -1,0 +1,162 @@
+import {
+  emptyThread,
+  NO_USAGE,
+  type ParamsInput,
+  type Result,
+  reduceThread,
+  type ThreadState,
+} from "@flint/protocol";
+import type { AppServerClient, CallOptions } from "../client/app-server-client.ts";
+import type { AgentEvent } from "../events/agent-event.ts";
+import type { EventStream } from "../events/event-stream.ts";
+import { type Input, type TurnOptions, type TurnResult, TurnRun } from "./turn-run.ts";
+import { TurnStream } from "./turn-stream.ts";
+
+/** A place in the log of a thread: the last event seen, and of which log. */
+export type ThreadCursor = { readonly afterSeq?: number | undefined; readonly epoch?: string | undefined };
+
+/** How to run a turn and hear about it while it goes on. */
+export type RunOptions = TurnOptions & {
+  /** Told every event at the moment it arrives. What it throws becomes a warning. */
+  readonly onEvent?: ((event: AgentEvent) => void) | undefined;
+};
+
+/** One conversation: turns go in, and `state` always is what the server has told about it so far. */
+export class ThreadHandle {
+  readonly id: string;
+  readonly #client: AppServerClient;
+  readonly #stopFollowing: () => void;
+  #state: ThreadState;
+  #epoch: string | undefined;
+  // Events that came while a snapshot was on its way; they are folded on top of it.
+  #held: AgentEvent[] | undefined;
+
+  constructor(client: AppServerClient, state: ThreadState, earlier: readonly AgentEvent[] = []) {
+    this.id = state.thread.id;
+    this.#client = client;
+    this.#state = state;
+    for (const event of earlier) this.#fold(event);
+    this.#stopFollowing = client.follow({
+      threadId: this.id,
+      event: (event) => this.#onEvent(event),
+      ended: () => {},
+    });
+  }
+
+  /** The thread as of the last event that arrived. A new value with every event; never changed in place. */
+  get state(): ThreadState {
+    return this.#state;
+  }
+
+  /** Where this handle stands, to attach again from later. */
+  get cursor(): ThreadCursor {
+    return { afterSeq: this.#state.seq, epoch: this.#epoch };
+  }
+
+  /**
+   * Sends input and waits for the end of the turn. Rejects with TurnFailedError if the turn fails (unless allowed),
+   * FlintRequestError if it was refused, FlintConnectionError if the connection was lost.
+   */
+  run(input: Input, options: RunOptions = {}): Promise<TurnResult> {
+    const { onEvent = () => {}, ...turnOptions } = options;
+    const run = new TurnRun(this.#client, this.id, turnOptions, { event: onEvent, ended: () => {} });
+    void run.start(input);
+    return run.result;
+  }
+
+  /** Sends input and gives the events of the turn as they come; the end is also in `result`. */
+  stream(input: Input, options: TurnOptions = {}): TurnStream {
+    return new TurnStream(this.#client, this.id, input, options);
+  }
+
+  /** Adds input to the running turn. */
+  async steer(input: Input, options: CallOptions = {}): Promise<Result<"turn/steer">> {
+    const pieces = typeof input === "string" ? [{ type: "text" as const, text: input }] : [...input];
+    return this.#client.call("turn/steer", { threadId: this.id, input: pieces }, options);
+  }
+
+  /** Stops the running turn. */
+  async interrupt(options: CallOptions = {}): Promise<void> {
+    await this.#client.call("turn/interrupt", { threadId: this.id }, options);
+  }
+
+  /** Everything that happens in this thread from now on. */
+  events(): EventStream {
+    return this.#client.events(this.id);
+  }
+
+  /** Takes the thread up again: its history arrives as events, and what follows too. */
+  async resume(
+    params: Omit<ParamsInput<"thread/resume">, "threadId"> = {},
+    options: CallOptions = {},
+  ): Promise<Result<"thread/resume">> {
+    const answer = await this.#client.call("thread/resume", { ...params, threadId: this.id }, options);
+    this.#epoch = answer.epoch;
+    return answer;
+  }
+
+  /**
+   * Follows the thread from a place, or from its present state if none is given or the server no longer has that
+   * place (`truncated`). Afterwards `state` is whole again.
+   */
+  async attach(cursor: ThreadCursor = {}, options: CallOptions = {}): Promise<Result<"thread/attach">> {
+    this.#held ??= [];
+    try {
+      const answer = await this.#client.call("thread/attach", attachParams(this.id, cursor), options);
+      this.#epoch = answer.epoch;
+      if (cursor.afterSeq === undefined || answer.truncated) this.#state = snapshotState(answer);
+      return answer;
+    } finally {
+      const held = this.#held;
+      this.#held = undefined;
+      for (const event of held) this.#fold(event);
+    }
+  }
+
+  /** Lets go of the thread: its turn goes on, its events no longer come here. */
+  async unsubscribe(options: CallOptions = {}): Promise<void> {
+    this.release();
+    await this.#client.call("thread/unsubscribe", { threadId: this.id }, options);
+  }
+
+  /** Keeps `state` as it is from now on, without a word to the server. */
+  release(): void {
+    this.#stopFollowing();
+  }
+
+  #onEvent(event: AgentEvent): void {
+    if (this.#held === undefined) this.#fold(event);
+    else this.#held.push(event);
+  }
+
+  #fold(event: AgentEvent): void {
+    if (event.type === "unknown") return;
+    this.#state = reduceThread(this.#state, { ...event, at: event.at ?? Date.now() });
+  }
+}
+
+function attachParams(threadId: string, cursor: ThreadCursor): ParamsInput<"thread/attach"> {
+  const { afterSeq, epoch } = cursor;
+  return {
+    threadId,
+    ...(afterSeq === undefined ? {} : { afterSeq }),
+    ...(epoch === undefined ? {} : { epoch }),
+  };
+}
+
+/** What the server says a thread is now, as a state to fold on. What it does not say starts empty. */
+function snapshotState(answer: Result<"thread/attach">): ThreadState {
+  const { thread, settings, seq, turns, approvals, questions, queue, usage, cost } = answer;
+  const active = turns.findLast((turn) => turn.status === "inProgress");
+  const open = (active?.items ?? []).filter((item) => "status" in item && item.status === "inProgress");
+  return {
+    ...emptyThread(thread.id),
+    ...{ thread, settings, seq, turns, approvals, questions, queue, usage, cost },
+    toolCalls: answer.toolCalls ?? [],
+    lastUsage: answer.lastUsage?.usage ?? NO_USAGE,
+    usageTurnId: answer.lastUsage?.turnId,
+    modelContextWindow: answer.lastUsage?.modelContextWindow,
+    activeTurnId: active?.id,
+    openItemIds: open.map((item) => item.id),
+  };
+}

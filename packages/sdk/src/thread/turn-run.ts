@@ -1,0 +1,183 @@
+import {
+  addUsage,
+  emptyThread,
+  isDelta,
+  NO_USAGE,
+  type ParamsInput,
+  reduceThread,
+  type ThreadItem,
+  type ThreadState,
+  type TokenUsage,
+  type Turn,
+  type TurnStatus,
+  type UserInput,
+} from "@flint/protocol";
+import type { AppServerClient } from "../client/app-server-client.ts";
+import { FlintConnectionError, FlintRequestError, TurnFailedError } from "../errors.ts";
+import { type AgentEvent, eventTurnId } from "../events/agent-event.ts";
+import { RecentTurns } from "./recent-turns.ts";
+
+/** What a user sends: a text, or pieces of several kinds. */
+export type Input = string | readonly UserInput[];
+
+/** What a turn may override, and how it can be stopped. */
+export type TurnOptions = Omit<ParamsInput<"turn/start">, "threadId" | "input" | "delivery"> & {
+  /** Interrupts the turn; it then ends with the status "interrupted". */
+  readonly signal?: AbortSignal | undefined;
+  /** A failed turn is a result like any other instead of an error. */
+  readonly allowFailure?: boolean | undefined;
+  /** How long an interrupted turn may take to end. 30 s if absent. */
+  readonly interruptMs?: number | undefined;
+};
+
+/** How a turn ended. `text` is the last thing the agent said, `usage` what this turn used. */
+export type TurnResult = {
+  readonly turn: Turn;
+  readonly status: TurnStatus;
+  readonly text: string;
+  readonly items: readonly ThreadItem[];
+  readonly usage: TokenUsage;
+};
+
+/** Who is told what happens in a turn. */
+export type TurnObserver = { event(event: AgentEvent): void; ended(error: Error | undefined): void };
+
+const INTERRUPT_MS = 30_000;
+
+/**
+ * One turn from its request to its `turn/completed`, and nothing else ends it well. Settles exactly once: with the
+ * result, or with the error that made a result impossible.
+ */
+export class TurnRun {
+  readonly result: Promise<TurnResult>;
+  readonly #client: AppServerClient;
+  readonly #threadId: string;
+  readonly #options: TurnOptions;
+  readonly #observer: TurnObserver;
+  readonly #held = new RecentTurns();
+  // Following may be over before it began, on a connection that is gone.
+  #stopFollowing: () => void = () => {};
+  #turnId: string | undefined;
+  #state: ThreadState;
+  #usage: TokenUsage = NO_USAGE;
+  #interrupting: NodeJS.Timeout | undefined;
+  #settled = false;
+  #resolve: (result: TurnResult) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+
+  constructor(client: AppServerClient, threadId: string, options: TurnOptions, observer: TurnObserver) {
+    this.#client = client;
+    this.#threadId = threadId;
+    this.#options = options;
+    this.#observer = observer;
+    this.#state = emptyThread(threadId);
+    this.result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    // Whoever only reads the events must not be ended by a rejection that nobody looks at.
+    this.result.catch(() => {});
+    this.#stopFollowing = client.follow({
+      threadId,
+      event: (event) => this.#onEvent(event),
+      ended: (error) => this.#fail(error ?? new FlintConnectionError("closed", "The client was closed.")),
+    });
+  }
+
+  /** Asks for the turn. Never rejects: what goes wrong is in `result`. */
+  async start(input: Input): Promise<void> {
+    const { signal, allowFailure, interruptMs, ...overrides } = this.#options;
+    if (signal?.aborted) return this.#fail(signal.reason);
+    try {
+      const pieces: UserInput[] = typeof input === "string" ? [{ type: "text", text: input }] : [...input];
+      const params = { threadId: this.#threadId, input: pieces, ...overrides };
+      const { turn } = await this.#client.call("turn/start", params);
+      if (turn === undefined) throw new FlintConnectionError("badAnswer", "The server started no turn.");
+      this.#onStarted(turn.id);
+    } catch (thrown) {
+      // Refused or lost: the one who waits for the result learns it there.
+      this.#fail(thrown);
+    }
+  }
+
+  #onStarted(turnId: string): void {
+    this.#turnId = turnId;
+    for (const event of this.#held.take(turnId)) this.#deliver(event);
+    const { signal } = this.#options;
+    if (this.#settled || signal === undefined) return;
+    if (signal.aborted) this.#interrupt();
+    else signal.addEventListener("abort", this.#interrupt, { once: true });
+  }
+
+  #onEvent(event: AgentEvent): void {
+    const turnId = eventTurnId(event);
+    if (this.#turnId === undefined) this.#held.hold(turnId, event);
+    else if (turnId === undefined || turnId === this.#turnId) this.#deliver(event);
+  }
+
+  #deliver(event: AgentEvent): void {
+    if (this.#settled) return;
+    this.#fold(event);
+    try {
+      this.#observer.event(event);
+    } catch (thrown) {
+      // The observer may be the caller's code; the turn goes on without it.
+      this.#client.warnOfFault("the observer of a turn", thrown);
+    }
+    if (event.type === "turn/completed") this.#complete(event.data.turn);
+  }
+
+  /** Pieces of text are left out: an item's own completion holds all of its text. */
+  #fold(event: AgentEvent): void {
+    if (event.type === "unknown" || isDelta(event)) return;
+    this.#state = reduceThread(this.#state, { ...event, at: event.at ?? 0 });
+    if (event.type === "thread/tokenUsage/updated") this.#usage = addUsage(this.#usage, event.data.last);
+  }
+
+  #complete(completed: Turn): void {
+    const turn = this.#state.turns.find((known) => known.id === completed.id) ?? completed;
+    this.#settle(undefined);
+    if (turn.status === "failed" && this.#options.allowFailure !== true) {
+      const message = turn.error?.message ?? "The turn failed and the server did not say why.";
+      this.#reject(new TurnFailedError("turn", message, { threadId: this.#threadId, turn }));
+    } else {
+      const { status, items } = turn;
+      this.#resolve({ turn, status, text: lastText(items), items, usage: this.#usage });
+    }
+  }
+
+  readonly #interrupt = (): void => {
+    const { interruptMs = INTERRUPT_MS } = this.#options;
+    this.#interrupting = setTimeout(() => {
+      const message = `The turn was interrupted and did not end within ${interruptMs} ms.`;
+      this.#fail(new FlintConnectionError("timedOut", message, { cause: this.#options.signal?.reason }));
+    }, interruptMs);
+    const place = {
+      threadId: this.#threadId,
+      ...(this.#turnId === undefined ? {} : { turnId: this.#turnId }),
+    };
+    this.#client.call("turn/interrupt", place).catch((error: unknown) => {
+      // Refused means that the turn has ended by itself, and its completion is on the way.
+      if (!(error instanceof FlintRequestError)) this.#fail(error);
+    });
+  };
+
+  #fail(error: unknown): void {
+    if (this.#settled) return;
+    this.#settle(error instanceof Error ? error : new Error(String(error)));
+    this.#reject(error);
+  }
+
+  #settle(error: Error | undefined): void {
+    this.#settled = true;
+    clearTimeout(this.#interrupting);
+    this.#options.signal?.removeEventListener("abort", this.#interrupt);
+    this.#stopFollowing();
+    this.#observer.ended(error);
+  }
+}
+
+function lastText(items: readonly ThreadItem[]): string {
+  const spoken = items.findLast((item) => item.type === "agentMessage" && "text" in item && item.text !== "");
+  return spoken !== undefined && "text" in spoken && typeof spoken.text === "string" ? spoken.text : "";
+}
