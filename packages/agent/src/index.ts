@@ -1,23 +1,23 @@
 export { KEEP_ALIVE_CLOCK, pause } from "./models/clock.ts";
 export {
   FIRST_LISTED,
+  findModel,
   OFFLINE_ID,
-  type ProvidedModel,
   type Provider,
-  providedModel,
+  type ProviderModel,
   providersOf,
-  requireSetUp,
-  runsHere,
+  requireConfigured,
+  runsLocally,
 } from "./models/providers.ts";
 export {
-  asOption,
   CONTEXT_LENGTH,
-  chosen,
   OFFLINE_SELECTORS,
   REASONING_EFFORT,
   type Selector,
+  selectedValue,
   selectorsOf,
   TEMPERATURE,
+  toConfigOption,
 } from "./models/selectors.ts";
 export {
   DEFAULT_NATIVE_OPTIONS,

@@ -1,16 +1,11 @@
-/** Text without half characters, which models, parsers and logs choke on. */
-export function toWellFormed(text: string): string {
-  // The ES2023 library types do not know these methods of Node 20 yet.
-  const string = text as string & { isWellFormed(): boolean; toWellFormed(): string };
-  return string.isWellFormed() ? text : string.toWellFormed();
-}
+import { toWellFormed } from "@flint/core/text";
 
 /** Every control character that is neither a tab nor a line end. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are looked for
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
-/** Text as a model may get it from outside: whole characters, and control characters as their visible pictures. */
-export function harmlessText(text: string): string {
+/** Text as a model may get it from outside: whole characters, and control characters as their visible images. */
+export function visibleText(text: string): string {
   return toWellFormed(text).replace(CONTROLS, (control) =>
     control === "\u007f" ? "\u2421" : String.fromCharCode(0x2400 + control.charCodeAt(0)),
   );
@@ -28,7 +23,7 @@ export function wellFormedValue(value: unknown, depth = 32): unknown {
 }
 
 /** A text with its middle left out if it is too long, and a line that says so. */
-export function shortenText(text: string, limit: number): string {
+export function truncateMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.floor(limit / 2);
   const omitted = text.length - 2 * half;

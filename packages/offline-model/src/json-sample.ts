@@ -41,7 +41,7 @@ export function sampleOf(schema: Schema, text: string): unknown {
         return Array.from({ length }, () => sample(at.items ?? { type: "string" }, depth + 1));
       }
       default: {
-        const fields = Object.entries(isSchema(at.properties) ? at.properties : {});
+        const fields = Object.entries(isRecord(at.properties) ? at.properties : {});
         return Object.fromEntries(fields.map(([name, each]) => [name, sample(each, depth + 1)]));
       }
     }
@@ -52,11 +52,11 @@ export function sampleOf(schema: Schema, text: string): unknown {
 /** Follows references inside the document. */
 function resolve(value: unknown, root: Schema): Schema | undefined {
   let at = value;
-  for (let hops = 0; hops <= MAX_DEPTH && isSchema(at) && typeof at.$ref === "string"; hops += 1) {
+  for (let hops = 0; hops <= MAX_DEPTH && isRecord(at) && typeof at.$ref === "string"; hops += 1) {
     const path = at.$ref.replace(/^#\/?/, "").split("/").filter(Boolean);
-    at = path.reduce<unknown>((step, name) => (isSchema(step) ? step[name] : undefined), root);
+    at = path.reduce<unknown>((step, name) => (isRecord(step) ? step[name] : undefined), root);
   }
-  return isSchema(at) ? at : undefined;
+  return isRecord(at) ? at : undefined;
 }
 
 function typeOf({ type, items }: Schema): unknown {
@@ -70,9 +70,4 @@ function firstOf(list: unknown): unknown {
 
 function sizeOf(value: unknown, otherwise: number): number {
   return typeof value === "number" ? Math.min(Math.max(0, value), MAX_SIZE) : otherwise;
-}
-
-/** Whether a value is a JSON object, as every schema is. */
-export function isSchema(value: unknown): value is Schema {
-  return isRecord(value);
 }

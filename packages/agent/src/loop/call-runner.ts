@@ -1,7 +1,7 @@
 import type { Sandbox, TurnContext, TurnOutcome } from "@flint/core/ports";
-import { reasonOf } from "@flint/host/files";
+import { errorMessage } from "@flint/host/files";
 import type { Message, ToolCall } from "../models/model.ts";
-import { harmlessText, shortenText } from "../text.ts";
+import { truncateMiddle, visibleText } from "../text.ts";
 import { failed, INTERRUPTED, type Tool, type ToolOutcome } from "../tools/tool.ts";
 import type { TurnReporter } from "./turn-reporter.ts";
 
@@ -18,7 +18,7 @@ const NAMES_TOLD = 40;
 const SAME_FAILURES = 5;
 
 /** Where calls happen. */
-export interface CallPlace {
+export interface CallContext {
   readonly turn: TurnContext;
   readonly signal: AbortSignal;
   readonly sandbox: Sandbox;
@@ -36,11 +36,11 @@ export interface CallResults {
 /** Does what a model wants: calls that only read at the same time, all others one after the other. */
 export class CallRunner {
   readonly #tools: ReadonlyMap<string, Tool>;
-  readonly #place: CallPlace;
+  readonly #place: CallContext;
   readonly #failures = new Map<string, number>();
 
   /** Of two tools with the same name the first one counts. */
-  constructor(tools: readonly Tool[], place: CallPlace) {
+  constructor(tools: readonly Tool[], place: CallContext) {
     this.#tools = new Map(tools.toReversed().map((tool) => [tool.name, tool]));
     this.#place = place;
   }
@@ -56,7 +56,7 @@ export class CallRunner {
         const outcome = outcomes[index] ?? INTERRUPTED;
         if ("ended" in outcome) return { messages, ended: outcome.ended };
         const { callId, tool } = call;
-        const text = shortenText(harmlessText(outcome.result.text), limit);
+        const text = truncateMiddle(visibleText(outcome.result.text), limit);
         messages.push({ role: "tool", callId, tool, ...outcome.result, text });
         const ended = this.#tooOften(call, outcome);
         if (ended !== undefined) return { messages, ended };
@@ -78,18 +78,18 @@ export class CallRunner {
     return groups;
   }
 
-  async #call({ tool: name, input, problem }: ToolCall): Promise<ToolOutcome> {
+  async #call({ tool: name, input, inputError }: ToolCall): Promise<ToolOutcome> {
     const { turn, signal, sandbox, report } = this.#place;
     if (signal.aborted) return INTERRUPTED;
     const tool = this.#tools.get(name);
     if (tool === undefined) return failed(`There is no tool ${name}. There are: ${this.#names()}.`);
-    if (problem !== undefined) return failed(`The call of ${name} was not done: ${problem}`);
+    if (inputError !== undefined) return failed(`The call of ${name} was not done: ${inputError}`);
     const itemId = report.takeItemId();
     // Expected: a tool from elsewhere that breaks its promise. The model is told and the turn goes on.
     try {
       return await tool.run(input, { turn, signal, sandbox, itemId });
     } catch (thrown) {
-      return signal.aborted ? INTERRUPTED : failed(`${name} failed: ${reasonOf(thrown)}`);
+      return signal.aborted ? INTERRUPTED : failed(`${name} failed: ${errorMessage(thrown)}`);
     }
   }
 

@@ -1,10 +1,10 @@
 import type { ThreadItem, Turn } from "@flint/protocol";
 import { expect, test } from "vitest";
 import type { Message } from "../models/model.ts";
-import { shortenText } from "../text.ts";
+import { truncateMiddle } from "../text.ts";
 import {
-  CUT_SHORT,
   fitContext,
+  INTERRUPTED_NOTE,
   messagesOf,
   splitConversation,
   tokensOf,
@@ -40,7 +40,7 @@ test("a conversation is read from the turns, commands with their results", () =>
 });
 
 test("a turn that was cut short leaves no unfinished work", () => {
-  expect(messagesOf([turn(asked("Look."))])).toEqual([user("Look."), CUT_SHORT]);
+  expect(messagesOf([turn(asked("Look."))])).toEqual([user("Look."), INTERRUPTED_NOTE]);
 });
 
 test("after a compaction only its summary is left of what came before", () => {
@@ -84,7 +84,7 @@ test("the latest exchange stays even if it is too long, with its results shorten
 
 test("tokens are about a quarter of the characters", () => {
   expect(tokensOf([user("12345678"), assistant("1234")])).toBe(3);
-  expect(shortenText("short", 10)).toBe("short");
+  expect(truncateMiddle("short", 10)).toBe("short");
 });
 
 test("other work is remembered too: changes, plans, searches, tools of servers and questions", () => {

@@ -1,13 +1,13 @@
 import { isKnownItem, isRecord, type KnownItem, type Turn } from "@flint/protocol";
 import { type Message, type ToolCall, type ToolResult, tokensInCharacters } from "../models/model.ts";
-import { harmlessText, shortenText } from "../text.ts";
+import { truncateMiddle, visibleText } from "../text.ts";
 import { earlierUserMessage } from "./images.ts";
 
 /** What stands for the work of a turn that was cut short, so that it is not taken up again by itself. */
-export const CUT_SHORT: Message = { role: "assistant", text: "(This was cut short.)", calls: [] };
+export const INTERRUPTED_NOTE: Message = { role: "assistant", text: "(This was cut short.)", calls: [] };
 
 /** How every summary begins, whoever wrote it. */
-export const SUMMARY_BEGINNING = "Summary of the conversation so far.";
+export const SUMMARY_HEADING = "Summary of the conversation so far.";
 
 /** The share of the context that one tool result may take. */
 const RESULT_SHARE = 4;
@@ -22,10 +22,10 @@ export function messagesOf(turns: readonly Turn[]): Message[] {
 
 /** The message that stands for everything before it. */
 export function summaryMessage(summary: string): Message {
-  const text = harmlessText(summary);
+  const text = visibleText(summary);
   return {
     role: "system",
-    text: text.startsWith(SUMMARY_BEGINNING) ? text : `${SUMMARY_BEGINNING}\n${text}`,
+    text: text.startsWith(SUMMARY_HEADING) ? text : `${SUMMARY_HEADING}\n${text}`,
   };
 }
 
@@ -52,7 +52,7 @@ export function fitContext(messages: readonly Message[], tokens: number): Messag
 }
 
 /** A conversation in two: what can be summed up, and the newest part that stays as it is. */
-export interface Split {
+export interface ConversationSplit {
   readonly older: readonly Message[];
   readonly newer: readonly Message[];
 }
@@ -61,7 +61,7 @@ export interface Split {
  * Cuts a conversation so that the newer part takes about so many tokens, at least its latest step. A call is never
  * cut from its result.
  */
-export function splitConversation(messages: readonly Message[], tokens: number): Split {
+export function splitConversation(messages: readonly Message[], tokens: number): ConversationSplit {
   let cut = messages.length;
   let size = 0;
   for (let at = messages.length - 1; at >= 0; at -= 1) {
@@ -111,7 +111,7 @@ function withTurn(messages: readonly Message[], turn: Turn): Message[] {
   const isNew = result.length !== begins || asked.length > 0;
   const isOpen =
     last !== undefined && last.role !== "system" && !(last.role === "assistant" && last.calls.length === 0);
-  return isNew && isOpen ? [...result, CUT_SHORT] : result;
+  return isNew && isOpen ? [...result, INTERRUPTED_NOTE] : result;
 }
 
 function itemMessages(item: KnownItem): Message[] {
@@ -119,7 +119,7 @@ function itemMessages(item: KnownItem): Message[] {
     case "userMessage":
       return [earlierUserMessage(item.content)];
     case "agentMessage":
-      return item.text === "" ? [] : [{ role: "assistant", text: harmlessText(item.text), calls: [] }];
+      return item.text === "" ? [] : [{ role: "assistant", text: visibleText(item.text), calls: [] }];
     case "commandExecution": {
       const { exitCode, aggregatedOutput: text = "", status } = item;
       const result = { status: toolStatus(status), text, ...(exitCode === undefined ? {} : { exitCode }) };
@@ -160,10 +160,7 @@ function fileMessages(item: Extract<KnownItem, { type: "fileChange" }>): Message
   const patch = item.changes.map((change) => change.diff || `(${change.kind} ${change.path})`).join("");
   const done = item.status === "completed" ? "The files were changed." : "";
   const result = { status: toolStatus(item.status), text: item.output ?? done };
-  return callMessages(
-    { callId: item.id, tool: "apply_patch", input: { patch: harmlessText(patch) } },
-    result,
-  );
+  return callMessages({ callId: item.id, tool: "apply_patch", input: { patch: visibleText(patch) } }, result);
 }
 
 /** Whatever a tool gave, as text; an object is shown as JSON. */
@@ -177,7 +174,7 @@ function asInput(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 function callMessages(call: ToolCall, result: ToolResult): Message[] {
-  const text = harmlessText(result.text);
+  const text = visibleText(result.text);
   return [
     { role: "assistant", text: "", calls: [call] },
     { role: "tool", callId: call.callId, tool: call.tool, ...result, text },
@@ -195,15 +192,15 @@ function toolStatus(status: "inProgress" | "completed" | "failed" | "declined"):
 
 function messageTokens(message: Message): number {
   const calls = message.role === "assistant" ? message.calls : [];
-  const pictures = message.role === "user" ? (message.pictures?.length ?? 0) : 0;
+  const images = message.role === "user" ? (message.images?.length ?? 0) : 0;
   return calls.reduce(
     (sum, call) => sum + tokensInCharacters(JSON.stringify(call.input).length),
-    tokensInCharacters(message.text.length) + pictures * PICTURE_TOKENS,
+    tokensInCharacters(message.text.length) + images * PICTURE_TOKENS,
   );
 }
 
 function shortened(message: Message, limit: number): Message {
-  return message.role === "tool" ? { ...message, text: shortenText(message.text, limit) } : message;
+  return message.role === "tool" ? { ...message, text: truncateMiddle(message.text, limit) } : message;
 }
 
 /** Cuts before every user message that follows finished work, and around summaries. */

@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 import { earlierUserMessage, userMessage } from "./images.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a0000", "hex");
-const PICTURE = { mediaType: "image/png", base64: PNG.toString("base64") };
+const IMAGE = { mediaType: "image/png", base64: PNG.toString("base64") };
 const DATA = `data:image/jpeg;base64,${PNG.toString("base64")}`;
 
-test("pictures go with the message, and their kind is told by their content", async () => {
+test("images go with the message, and their kind is told by their content", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a.jpg"), PNG);
   const message = await userMessage(
@@ -21,37 +21,37 @@ test("pictures go with the message, and their kind is told by their content", as
   expect(message).toEqual({
     role: "user",
     text: "Look.\n[image a.jpg]\n[image]",
-    pictures: [PICTURE, PICTURE],
+    images: [IMAGE, IMAGE],
   });
 });
 
-test("a picture that cannot be given is named with the reason, and nothing is fetched", async () => {
+test("names an image that cannot be loaded with the reason, and fetches nothing", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("text.png"), "not a picture");
   writeFileSync(folder.join("huge.png"), Buffer.concat([PNG, Buffer.alloc(4_000_000)]));
   const told = async (piece: Parameters<typeof userMessage>[0][number]) => {
     const message = await userMessage([piece], folder.path);
-    expect(message).not.toHaveProperty("pictures");
+    expect(message).not.toHaveProperty("images");
     return message.text.split("\n").at(-1);
   };
   expect(await told({ type: "image", url: "https://x.example/a.png" })).toBe(
-    "([image https://x.example/a.png]: pictures are not fetched from the web, so give the file itself.)",
+    "([image https://x.example/a.png]: images are not fetched from the web, so send the file itself.)",
   );
   expect(await told({ type: "localImage", path: "text.png" })).toMatch(
-    /it is no PNG, JPEG, GIF or WebP picture/,
+    /it is not a PNG, JPEG, GIF or WebP image/,
   );
   expect(await told({ type: "localImage", path: "huge.png" })).toMatch(/is too large/);
   expect(await told({ type: "localImage", path: "missing.png" })).toMatch(/does not exist/);
   expect(await told({ type: "localImage", path: "/dev/zero" })).toMatch(/belongs to the system/);
-  expect(await told({ type: "image", url: "data:image/png;base64,%%%" })).toMatch(/it is no PNG/);
+  expect(await told({ type: "image", url: "data:image/png;base64,%%%" })).toMatch(/it is not a PNG/);
 });
 
-test("a flood of pictures is cut, and that is said", async () => {
+test("a flood of images is cut, and that is said", async () => {
   const input = Array.from({ length: 30 }, () => ({ type: "image" as const, url: DATA }));
   const message = await userMessage(input, "/");
   expect(message).toMatchObject({
-    pictures: { length: 10 },
-    text: expect.stringContaining("20 more pictures"),
+    images: { length: 10 },
+    text: expect.stringContaining("20 more images"),
   });
 });
 
@@ -62,7 +62,7 @@ test("of an earlier time only what was sent with the message itself is shown aga
   ]);
   expect(message).toEqual({
     role: "user",
-    text: "[image]\n[image a.png]\n([image a.png]: it was shown earlier and is not here now.)",
-    pictures: [PICTURE],
+    text: "[image]\n[image a.png]\n([image a.png]: it was shown earlier and is no longer here.)",
+    images: [IMAGE],
   });
 });

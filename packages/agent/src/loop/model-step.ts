@@ -2,14 +2,14 @@ import { orAborted, type TurnContext } from "@flint/core/ports";
 import type { TokenUsage } from "@flint/protocol";
 import type {
   FinishReason,
-  Keepsake,
   Message,
   Model,
   ModelPart,
   ModelRequest,
+  ProviderMetadata,
   ToolCall,
 } from "../models/model.ts";
-import { harmlessText, wellFormedValue } from "../text.ts";
+import { visibleText, wellFormedValue } from "../text.ts";
 import type { TurnReporter } from "./turn-reporter.ts";
 
 /** How many parts are reported before the log is waited for. */
@@ -19,41 +19,41 @@ const PARTS_PER_WAIT = 16;
 const CALLS = 100;
 
 /** What came of one step of a model. */
-export interface ModelAnswer {
+export interface ModelResponse {
   readonly message: Extract<Message, { role: "assistant" }>;
   readonly reason: FinishReason;
   readonly usage: TokenUsage | undefined;
 }
 
 /** One step: everything the model says is told as it comes, what it wants is collected. */
-export async function askModel(
+export async function runModelStep(
   model: Model,
   request: ModelRequest,
   turn: TurnContext,
   signal: AbortSignal,
   report: Pick<TurnReporter, "part">,
-): Promise<ModelAnswer> {
+): Promise<ModelResponse> {
   const calls: ToolCall[] = [];
   let text = "";
-  let keepsake: Keepsake | undefined;
+  let providerMetadata: ProviderMetadata | undefined;
   let reason: FinishReason = "stop";
   let usage: TokenUsage | undefined;
   for await (const part of partsOf(model, request, turn, signal)) {
     report.part(part);
     if (part.type === "text-delta") text += part.text;
-    if (part.type === "keepsake") keepsake = part.keepsake;
+    if (part.type === "provider-metadata") providerMetadata = part.providerMetadata;
     if (part.type === "finish") reason = part.reason;
     if (part.type === "usage") usage = part.usage;
     if (part.type === "tool-call" && calls.length < CALLS) calls.push(callOf(part));
   }
-  const kept = keepsake === undefined ? {} : { keepsake };
-  return { message: { role: "assistant", text: harmlessText(text), calls, ...kept }, reason, usage };
+  const kept = providerMetadata === undefined ? {} : { providerMetadata };
+  return { message: { role: "assistant", text: visibleText(text), calls, ...kept }, reason, usage };
 }
 
-function callOf({ callId, tool, input, problem }: ToolCall): ToolCall {
+function callOf({ callId, tool, input, inputError }: ToolCall): ToolCall {
   // An object stays an object; only its text is mended.
   const mended = wellFormedValue(input) as ToolCall["input"];
-  return { callId, tool, input: mended, ...(problem === undefined ? {} : { problem }) };
+  return { callId, tool, input: mended, ...(inputError === undefined ? {} : { inputError }) };
 }
 
 /** The parts of a step, until the turn is to stop. Waits for the log now and then. */

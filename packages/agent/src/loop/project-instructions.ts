@@ -1,7 +1,7 @@
 import { lstat, realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readPlainFile } from "@flint/host/files";
-import { harmlessText, shortenText } from "../text.ts";
+import { truncateMiddle, visibleText } from "../text.ts";
 import { pathWithin } from "../tools/files/readable-path.ts";
 
 /** The names of such files, the better known first; the first one that a folder has counts. */
@@ -32,7 +32,7 @@ export async function projectInstructions(cwd: string, limit = ALL_BYTES): Promi
   for (const folder of folders) {
     const instructions = await readInstructions(folder, root);
     if (instructions === undefined || room <= 0) continue;
-    const text = shortenText(harmlessText(instructions.text), room);
+    const text = truncateMiddle(visibleText(instructions.text), room);
     room -= text.length;
     found.unshift({ path: instructions.path, text });
   }

@@ -10,14 +10,14 @@ import {
 } from "../models/model.ts";
 import type { Tool } from "../tools/tool.ts";
 import {
-  CUT_SHORT,
   fitContext,
+  INTERRUPTED_NOTE,
   splitConversation,
   summaryMessage,
   tokensOf,
   withAllResults,
 } from "./conversation.ts";
-import { askModel } from "./model-step.ts";
+import { runModelStep } from "./model-step.ts";
 import type { TurnReporter } from "./turn-reporter.ts";
 
 /** The share of the context that may be full before the conversation is summed up. */
@@ -27,7 +27,7 @@ const FULL = 0.8;
 const KEPT = 0.2;
 
 /** All that a turn thinks and works with, once it is known. */
-export interface Preparation {
+export interface TurnSetup {
   readonly model: Model;
   /** How many tokens the model may see. */
   readonly window: number;
@@ -38,7 +38,7 @@ export interface Preparation {
 }
 
 /** The turn that a conversation goes on in. */
-export interface ConversationPlace {
+export interface ConversationContext {
   readonly turn: TurnContext;
   readonly signal: AbortSignal;
   readonly report: TurnReporter;
@@ -46,12 +46,12 @@ export interface ConversationPlace {
 
 /** What was said and done so far, kept short enough for the model: in time it is summed up. */
 export class TurnConversation {
-  readonly #place: ConversationPlace;
+  readonly #place: ConversationContext;
   #messages: readonly Message[];
   /** What the model said the conversation takes, and how many messages that were. */
   #counted: { readonly tokens: number; readonly messages: number } | undefined;
 
-  constructor(messages: readonly Message[], place: ConversationPlace) {
+  constructor(messages: readonly Message[], place: ConversationContext) {
     this.#messages = messages;
     this.#place = place;
   }
@@ -62,22 +62,22 @@ export class TurnConversation {
   }
 
   /** Takes what the model used for all of it. */
-  count(usage: TokenUsage | undefined): void {
+  setUsage(usage: TokenUsage | undefined): void {
     if (usage === undefined) return;
     this.#counted = { tokens: totalTokens(usage), messages: this.#messages.length };
   }
 
   /** What the next turn begins with. What was not done is said to be undone, so that nobody takes it up by itself. */
-  remembered(outcome: TurnOutcome, window: number | undefined): readonly Message[] {
+  messagesAfter(outcome: TurnOutcome, window: number | undefined): readonly Message[] {
     const whole = withAllResults(this.#messages);
     const last = whole.at(-1);
     const isOpen = last !== undefined && (last.role === "user" || last.role === "tool");
-    const closed = outcome.status !== "completed" && isOpen ? [...whole, CUT_SHORT] : whole;
+    const closed = outcome.status !== "completed" && isOpen ? [...whole, INTERRUPTED_NOTE] : whole;
     return window === undefined ? closed : fitContext(closed, window);
   }
 
   /** Asks for the next step; the oldest is left out if there is too much. */
-  request(prepared: Preparation, changes: Partial<ModelRequest> = {}): ModelRequest {
+  request(prepared: TurnSetup, changes: Partial<ModelRequest> = {}): ModelRequest {
     const { kind, review, outputSchema } = this.#place.turn;
     const { instructions, temperature, reasoningEffort } = prepared;
     return {
@@ -93,7 +93,7 @@ export class TurnConversation {
   }
 
   /** Whether it is time to make room. */
-  isFull(prepared: Preparation): boolean {
+  isFull(prepared: TurnSetup): boolean {
     const counted = this.#counted;
     if (counted === undefined) return tokensOf(this.#messages) > FULL * roomIn(prepared);
     const since = tokensOf(this.#messages.slice(counted.messages));
@@ -103,7 +103,7 @@ export class TurnConversation {
   }
 
   /** Sums up all but the newest part. If even that fails, the oldest is left out instead. */
-  async makeRoom(prepared: Preparation): Promise<void> {
+  async compactOlder(prepared: TurnSetup): Promise<void> {
     const keep = Math.floor(Math.min(KEPT * prepared.window, tokensOf(this.#messages) / 4));
     const { older, newer } = splitConversation(this.#messages, keep);
     // What is short already would not become shorter.
@@ -121,11 +121,11 @@ export class TurnConversation {
   }
 
   /** Puts a summary in the place of the whole conversation. */
-  async sumUp(prepared: Preparation): Promise<void> {
+  async compact(prepared: TurnSetup): Promise<void> {
     await this.#replace(prepared, this.#messages, []);
   }
 
-  async #replace(prepared: Preparation, older: readonly Message[], newer: readonly Message[]): Promise<void> {
+  async #replace(prepared: TurnSetup, older: readonly Message[], newer: readonly Message[]): Promise<void> {
     const { turn, signal, report } = this.#place;
     const item: Item<"contextCompaction"> = { type: "contextCompaction", id: report.takeItemId() };
     turn.emit({ type: "item/started", item });
@@ -139,7 +139,7 @@ export class TurnConversation {
     this.#counted = undefined;
   }
 
-  async #summarise(prepared: Preparation, older: readonly Message[]): Promise<string> {
+  async #summarise(prepared: TurnSetup, older: readonly Message[]): Promise<string> {
     const { turn, signal, report } = this.#place;
     const conversation = withAllResults(fitContext(older, Math.floor(FULL * roomIn(prepared))));
     const messages: Message[] = [{ role: "system", text: prepared.instructions }, ...conversation, SUM_UP];
@@ -148,7 +148,7 @@ export class TurnConversation {
     const quiet = (part: ModelPart) => {
       if (part.type === "usage" || part.type === "retry") report.part(part);
     };
-    const { message } = await askModel(prepared.model, request, turn, signal, { part: quiet });
+    const { message } = await runModelStep(prepared.model, request, turn, signal, { part: quiet });
     if (message.text.trim() !== "" || signal.aborted) return message.text;
     throw new ModelFailure({
       message: "The model gave no summary of the conversation.",
@@ -164,13 +164,13 @@ const SUM_UP: Message = {
 };
 
 /** The tokens that are there for the conversation. Something always is, however small the context. */
-function roomIn(prepared: Preparation): number {
+function roomIn(prepared: TurnSetup): number {
   const { window, instructions } = prepared;
   const taken = instructions.length + JSON.stringify(descriptionsOf(prepared)).length;
   return Math.max(window - tokensInCharacters(taken), Math.floor(window / 2));
 }
 
-function descriptionsOf({ tools }: Preparation): ModelRequest["tools"] {
+function descriptionsOf({ tools }: TurnSetup): ModelRequest["tools"] {
   return tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
 }
 

@@ -4,15 +4,15 @@ import { type Message, ModelFailure } from "../models/model.ts";
 import { updatePlanTool } from "../tools/user-tools.ts";
 import { CallRunner } from "./call-runner.ts";
 import { userMessage } from "./images.ts";
-import { askModel, type ModelAnswer } from "./model-step.ts";
-import { type Preparation, TurnConversation } from "./turn-conversation.ts";
+import { type ModelResponse, runModelStep } from "./model-step.ts";
+import { TurnConversation, type TurnSetup } from "./turn-conversation.ts";
 import type { TurnReporter } from "./turn-reporter.ts";
 
 /** A model that never comes to an end is stopped here. */
 const STEP_LIMIT = 200;
 
 /** What a turn begins with. */
-export interface TurnBeginning {
+export interface TurnLoopOptions {
   readonly turn: TurnContext;
   /** Aborted when the turn is to stop or the session is closed. */
   readonly signal: AbortSignal;
@@ -20,12 +20,12 @@ export interface TurnBeginning {
   readonly sandbox: Sandbox;
   /** The conversation so far. */
   readonly messages: readonly Message[];
-  prepare(): Promise<Preparation>;
+  prepare(): Promise<TurnSetup>;
 }
 
 /** One turn: the model is asked, what it wants is done, it is told what came of it, until it wants nothing more. */
 export class TurnLoop {
-  readonly #beginning: TurnBeginning;
+  readonly #beginning: TurnLoopOptions;
   readonly #turn: TurnContext;
   readonly #signal: AbortSignal;
   readonly #report: TurnReporter;
@@ -34,7 +34,7 @@ export class TurnLoop {
   #takesInput: boolean;
   #window: number | undefined;
 
-  constructor(beginning: TurnBeginning) {
+  constructor(beginning: TurnLoopOptions) {
     const { turn, signal, messages, report } = beginning;
     this.#beginning = beginning;
     this.#turn = turn;
@@ -71,17 +71,17 @@ export class TurnLoop {
   }
 
   /** The conversation that the next turn begins with. */
-  remembered(outcome: TurnOutcome): readonly Message[] {
-    return this.#conversation.remembered(outcome, this.#window);
+  messagesAfter(outcome: TurnOutcome): readonly Message[] {
+    return this.#conversation.messagesAfter(outcome, this.#window);
   }
 
-  async #sumUp(prepared: Preparation): Promise<TurnOutcome> {
+  async #sumUp(prepared: TurnSetup): Promise<TurnOutcome> {
     await this.#turn.ready();
-    if (!this.#signal.aborted) await this.#conversation.sumUp(prepared);
+    if (!this.#signal.aborted) await this.#conversation.compact(prepared);
     return { status: this.#signal.aborted ? "interrupted" : "completed" };
   }
 
-  async #work(prepared: Preparation): Promise<TurnOutcome> {
+  async #work(prepared: TurnSetup): Promise<TurnOutcome> {
     const plan = updatePlanTool((...shown) => this.#report.plan(...shown));
     const equipped = { ...prepared, tools: [...prepared.tools, plan] };
     const calls = this.#callRunner(equipped);
@@ -104,7 +104,7 @@ export class TurnLoop {
     return { status: "failed", error: { message, errorInfo: "Other" } };
   }
 
-  #callRunner({ tools, window }: Preparation): CallRunner {
+  #callRunner({ tools, window }: TurnSetup): CallRunner {
     const { turn, sandbox } = this.#beginning;
     return new CallRunner(tools, { turn, signal: this.#signal, sandbox, report: this.#report, window });
   }
@@ -116,29 +116,29 @@ export class TurnLoop {
   }
 
   /** Asks the model once, with room made before if there is little. Undefined if the turn is to stop. */
-  async #step(prepared: Preparation): Promise<ModelAnswer | undefined> {
+  async #step(prepared: TurnSetup): Promise<ModelResponse | undefined> {
     const conversation = this.#conversation;
     for (const input of this.#steers.splice(0)) await this.#hear(input);
     // The core may hold the turn here, for its log or because a budget is used up.
     await this.#turn.ready();
-    if (!this.#signal.aborted && conversation.isFull(prepared)) await conversation.makeRoom(prepared);
+    if (!this.#signal.aborted && conversation.isFull(prepared)) await conversation.compactOlder(prepared);
     if (this.#signal.aborted) return undefined;
     // Expected: a conversation that the model finds too long, although it should not be.
     const answer = await this.#ask(prepared).catch(async (thrown: unknown) => {
       if (this.#signal.aborted || !isTooLong(thrown)) throw thrown;
       this.#report.part({ type: "retry", error: thrown.error });
-      await conversation.makeRoom(prepared);
+      await conversation.compactOlder(prepared);
       return this.#ask(prepared);
     });
     if (this.#signal.aborted) return undefined;
     conversation.add(answer.message);
-    conversation.count(answer.usage);
+    conversation.setUsage(answer.usage);
     return answer;
   }
 
-  #ask(prepared: Preparation): Promise<ModelAnswer> {
+  #ask(prepared: TurnSetup): Promise<ModelResponse> {
     const request = this.#conversation.request(prepared);
-    return askModel(prepared.model, request, this.#turn, this.#signal, this.#report);
+    return runModelStep(prepared.model, request, this.#turn, this.#signal, this.#report);
   }
 
   async #hear(input: readonly UserInput[]): Promise<void> {
@@ -157,7 +157,7 @@ function isTooLong(thrown: unknown): thrown is ModelFailure {
 }
 
 /** Why an answer without calls is no good end, if so. */
-function problemOf({ reason }: ModelAnswer, hasGoneOn: boolean): TurnError | undefined {
+function problemOf({ reason }: ModelResponse, hasGoneOn: boolean): TurnError | undefined {
   if (reason === "filtered") {
     const message =
       "The provider of the model withheld the answer. Ask in other words, or choose another model.";

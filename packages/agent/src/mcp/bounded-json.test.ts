@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { boundedJson, cutMiddle, fits, mendedObject } from "./bounded-json.ts";
+import { boundedJson, cutMiddle, fits, wellFormedObject } from "./bounded-json.ts";
 
 test("cuts the middle out of a long text and says how much is missing", () => {
   expect(cutMiddle("x".repeat(1000), 100)).toMatch(/^x{75}\n… 905 characters left out …\nx{20}$/);
@@ -15,7 +15,7 @@ test("a value that is too large or too deep is cut, and the cut is shown", () =>
 
 test("a good value stays as it is, but for half characters and the key that changes objects", () => {
   const poisoned = JSON.parse('{"a\\ud800": [1, "b\\udc00", null, true], "__proto__": {"c": 1}}');
-  expect(mendedObject(poisoned)).toEqual({ "a\ufffd": [1, "b\ufffd", null, true] });
+  expect(wellFormedObject(poisoned)).toEqual({ "a\ufffd": [1, "b\ufffd", null, true] });
 });
 
 test("whatever the value, the copy is within its bounds", () => {

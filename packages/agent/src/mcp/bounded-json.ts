@@ -34,7 +34,7 @@ export function boundedJson(value: unknown, bounds: JsonBounds): unknown {
 }
 
 /** A copy of an object that fits, with all its text well-formed and nothing else changed. */
-export function mendedObject(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function wellFormedObject(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return new Copy(Number.POSITIVE_INFINITY).members(value, Number.POSITIVE_INFINITY);
 }
 

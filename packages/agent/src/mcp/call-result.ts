@@ -3,7 +3,7 @@ import { isRecord } from "@flint/protocol";
 import { boundedJson, cutMiddle } from "./bounded-json.ts";
 
 /** What came of a call: what is kept to be shown, and what the model is told. */
-export interface CallAnswer {
+export interface CallResult {
   readonly isError: boolean;
   readonly result: unknown;
   readonly text: string;
@@ -16,14 +16,14 @@ interface Piece {
 }
 
 /** How much of an answer the model sees. */
-export const TEXT_FOR_MODEL = 50_000;
+export const MAX_MODEL_TEXT = 50_000;
 
 const KEPT_BOUNDS = { depth: 32, characters: 256 * 1024 };
 const MOST_PIECES = 200;
 const LONGEST_LABEL = 1000;
 
 /** Reads the result of a tool call, of whatever shape it came. */
-export function readCallResult(raw: unknown): CallAnswer {
+export function readCallResult(raw: unknown): CallResult {
   const { content, structuredContent, isError } = isRecord(raw) ? raw : {};
   const blocks = Array.isArray(content) ? content.slice(0, MOST_PIECES) : [];
   const pieces = blocks.map(readBlock);
@@ -43,18 +43,18 @@ export function readCallResult(raw: unknown): CallAnswer {
   return {
     isError: isError === true,
     result: boundedJson(kept, KEPT_BOUNDS),
-    text: cutMiddle(texts.join("\n"), TEXT_FOR_MODEL) || "(no content)",
+    text: cutMiddle(texts.join("\n"), MAX_MODEL_TEXT) || "(no content)",
   };
 }
 
 /** Reads the contents of a resource. */
-export function readResourceResult(raw: unknown): CallAnswer {
+export function readResourceResult(raw: unknown): CallResult {
   const contents = isRecord(raw) && Array.isArray(raw.contents) ? raw.contents.slice(0, MOST_PIECES) : [];
   const pieces = contents.map((content) => readResource(content));
   return {
     isError: false,
     result: boundedJson({ contents: pieces.map((piece) => piece.kept) }, KEPT_BOUNDS),
-    text: cutMiddle(pieces.map((piece) => piece.text).join("\n"), TEXT_FOR_MODEL) || "(no content)",
+    text: cutMiddle(pieces.map((piece) => piece.text).join("\n"), MAX_MODEL_TEXT) || "(no content)",
   };
 }
 
@@ -87,7 +87,7 @@ function readResource(resource: unknown): Piece {
   return { kept: { uri, ...kept }, text: `${uri} ${text}` };
 }
 
-/** Pictures and the like are named, not kept: a thread is not the place for megabytes of them. */
+/** Images and other binary content are named but not stored. */
 function binaryPiece(type: string, mimeType: unknown, base64: unknown) {
   const mediaType = label(mimeType) || "unknown type";
   const bytes = typeof base64 === "string" ? Math.floor((base64.length * 3) / 4) : 0;

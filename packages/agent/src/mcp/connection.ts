@@ -4,12 +4,12 @@ import { type AskUser, answerElicitation } from "@flint/core/elicitation";
 import type { Clock, McpServerConfig } from "@flint/core/ports";
 import { isRecord } from "@flint/protocol";
 import type { Client, Progress, StandardSchemaV1 } from "@modelcontextprotocol/client";
-import { FailureWords, McpFailure } from "./failure.ts";
-import { Deadline } from "./idle-timeout.ts";
+import { FailureDescriber, McpFailure } from "./failure.ts";
+import { IdleTimeout } from "./idle-timeout.ts";
 import { OpenCalls } from "./open-calls.ts";
 import { Redaction } from "./redaction.ts";
 import { ToolList } from "./tool-list.ts";
-import { type ConnectionSetup, type Library, openTransport } from "./transport/open-transport.ts";
+import { type ConnectionOptions, type McpLibrary, openTransport } from "./transport/open-transport.ts";
 import type { ServerTransport } from "./transport/server-transport.ts";
 
 /** Whoever waits for a call. */
@@ -22,9 +22,9 @@ export interface CallListener {
 type Request = { readonly method: string; readonly params?: Record<string, unknown> };
 
 /** How long a server may take for anything but the work of a tool. */
-export const ANSWER_MS = 10_000;
+export const RESPONSE_TIMEOUT_MS = 10_000;
 /** How long the work of a tool may go on without any sign of life. */
-export const QUIET_MS = 10 * 60_000;
+export const IDLE_TIMEOUT_MS = 10 * 60_000;
 
 const MOST_PAGES = 50;
 const MOST_ADDRESSES = 3;
@@ -49,7 +49,7 @@ export class McpConnection {
   readonly #client: Client;
   readonly #transport: ServerTransport;
   readonly #clock: Clock;
-  readonly #words: FailureWords;
+  readonly #words: FailureDescriber;
   readonly #calls: OpenCalls;
   #toolList = new ToolList();
   #toolsChanged = true;
@@ -60,7 +60,7 @@ export class McpConnection {
     client: Client,
     transport: ServerTransport,
     clock: Clock,
-    words: FailureWords,
+    words: FailureDescriber,
   ) {
     this.#server = server;
     this.#client = client;
@@ -71,7 +71,7 @@ export class McpConnection {
     this.closed = new Promise((resolve) => {
       this.#end = resolve;
     });
-    client.onclose = () => this.#end(transport.ending);
+    client.onclose = () => this.#end(transport.closeReason);
     client.setRequestHandler("elicitation/create", ({ params }) => this.#calls.answer(params));
     client.setNotificationHandler("notifications/tools/list_changed", () => {
       this.#toolsChanged = true;
@@ -81,13 +81,13 @@ export class McpConnection {
   /** Connects, and learns what the server offers. Rejects with an McpFailure and leaves nothing behind. */
   static async open(
     config: McpServerConfig,
-    setup: ConnectionSetup,
+    setup: ConnectionOptions,
     signal: AbortSignal,
   ): Promise<McpConnection> {
     const library = await import("@modelcontextprotocol/client");
-    const words = new FailureWords(library, new Redaction(config));
+    const words = new FailureDescriber(library, new Redaction(config));
     const transport = await openTransport(config, setup, library).catch((thrown: unknown) => {
-      throw words.of(thrown);
+      throw words.describe(thrown);
     });
     const client = newClient(library, setup);
     const connection = new McpConnection(config.name, client, transport, setup.clock, words);
@@ -96,11 +96,11 @@ export class McpConnection {
       return connection;
     } catch (thrown) {
       // Whatever a server can fail with while it is met; the reason is kept, the rest is cleaned up.
-      const isEnd = !signal.aborted && words.isEnd(thrown);
+      const isEnd = !signal.aborted && words.isConnectionEnd(thrown);
       await connection.close();
-      if (isEnd) throw new McpFailure(transport.ending, { cause: thrown });
-      const { message } = signal.aborted ? new McpFailure(String(signal.reason)) : words.of(thrown);
-      throw new McpFailure(`${message} ${transport.remarks}`.trim(), { cause: thrown });
+      if (isEnd) throw new McpFailure(transport.closeReason, { cause: thrown });
+      const { message } = signal.aborted ? new McpFailure(String(signal.reason)) : words.describe(thrown);
+      throw new McpFailure(`${message} ${transport.diagnostics}`.trim(), { cause: thrown });
     }
   }
 
@@ -156,7 +156,7 @@ export class McpConnection {
     let cursor: string | undefined;
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const params = cursor === undefined ? {} : { cursor };
-      const result = await this.#request({ method, params }, signal, ANSWER_MS);
+      const result = await this.#request({ method, params }, signal, RESPONSE_TIMEOUT_MS);
       const entries = result[key];
       if (Array.isArray(entries)) yield* entries;
       const { nextCursor } = result;
@@ -167,9 +167,9 @@ export class McpConnection {
 
   /** Makes a call, and once more if the server wants the user to open an address first. */
   async #call(request: Request, listener: CallListener): Promise<unknown> {
-    const make = () => this.#request(request, listener.signal, QUIET_MS, listener);
+    const make = () => this.#request(request, listener.signal, IDLE_TIMEOUT_MS, listener);
     return make().catch(async (thrown: unknown) => {
-      const addresses = thrown instanceof McpFailure ? this.#words.addressesIn(thrown) : [];
+      const addresses = thrown instanceof McpFailure ? this.#words.requiredUrls(thrown) : [];
       if (addresses.length === 0 || addresses.length > MOST_ADDRESSES) throw thrown;
       for (const address of addresses) {
         const { action } = await answerElicitation(
@@ -193,8 +193,8 @@ export class McpConnection {
     // The reason goes to the server as it is, so it says no more than that.
     const onAbort = () => stop.abort("The call was stopped.");
     const late = `It did not answer within ${limitMs / 1000} seconds.`;
-    const deadline = new Deadline(this.#clock, limitMs, () => stop.abort(late));
-    const leave = listener === undefined ? () => {} : this.#calls.enter(listener.ask, deadline);
+    const deadline = new IdleTimeout(this.#clock, limitMs, () => stop.abort(late));
+    const leave = listener === undefined ? () => {} : this.#calls.begin(listener.ask, deadline);
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
     const onprogress = (update: Progress) => {
@@ -219,12 +219,12 @@ export class McpConnection {
 
   /** A connection that does not carry messages any more is given up, so that the next turn makes a new one. */
   async #failed(thrown: unknown): Promise<McpFailure> {
-    if (this.#words.isEnd(thrown)) {
+    if (this.#words.isConnectionEnd(thrown)) {
       await this.close();
-      return new McpFailure(this.#transport.ending, { cause: thrown });
+      return new McpFailure(this.#transport.closeReason, { cause: thrown });
     }
-    const failure = this.#words.of(thrown);
-    if (failure === thrown || this.#words.isAnswer(thrown)) return failure;
+    const failure = this.#words.describe(thrown);
+    if (failure === thrown || this.#words.isServerError(thrown)) return failure;
     this.#end(failure.message);
     void this.close();
     return failure;
@@ -232,7 +232,7 @@ export class McpConnection {
 }
 
 /** What a model could be asked by a server is not offered: only the user of this agent talks to its model. */
-function newClient({ Client: ClientClass }: Library, { cwd, version }: ConnectionSetup): Client {
+function newClient({ Client: ClientClass }: McpLibrary, { cwd, version }: ConnectionOptions): Client {
   const capabilities = { elicitation: { form: {}, url: {} }, roots: {} };
   const client = new ClientClass({ name: "flint", version }, { capabilities });
   const root = { uri: pathToFileURL(cwd).href, name: basename(cwd) };

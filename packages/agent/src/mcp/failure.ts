@@ -1,7 +1,7 @@
 import { displayText } from "@flint/core/text";
 import type { ElicitRequestURLParams } from "@modelcontextprotocol/client";
 import type { Redaction } from "./redaction.ts";
-import { TransportEnded } from "./transport/server-transport.ts";
+import { TransportClosed } from "./transport/server-transport.ts";
 
 const LONGEST_TEXT = 2000;
 
@@ -17,7 +17,7 @@ export type ErrorClasses = Pick<
 >;
 
 /** Puts whatever went wrong with a server into words. */
-export class FailureWords {
+export class FailureDescriber {
   readonly #classes: ErrorClasses;
   readonly #redaction: Redaction;
 
@@ -27,7 +27,7 @@ export class FailureWords {
   }
 
   /** The words for it. What is in words already stays as it is. */
-  of(thrown: unknown): McpFailure {
+  describe(thrown: unknown): McpFailure {
     if (thrown instanceof McpFailure) return thrown;
     return new McpFailure(displayText(this.#redaction.apply(this.#describe(thrown)), LONGEST_TEXT), {
       cause: thrown,
@@ -35,21 +35,21 @@ export class FailureWords {
   }
 
   /** Whether it says no more than that the connection ended. How it ended is known to the transport. */
-  isEnd(thrown: unknown): boolean {
+  isConnectionEnd(thrown: unknown): boolean {
     const { SdkError, SdkErrorCode } = this.#classes;
     return (
-      thrown instanceof TransportEnded ||
+      thrown instanceof TransportClosed ||
       (thrown instanceof SdkError && thrown.code === SdkErrorCode.ConnectionClosed)
     );
   }
 
   /** The addresses that the user has to open before the server does what was asked. */
-  addressesIn({ cause }: McpFailure): readonly ElicitRequestURLParams[] {
+  requiredUrls({ cause }: McpFailure): readonly ElicitRequestURLParams[] {
     return cause instanceof this.#classes.UrlElicitationRequiredError ? cause.elicitations : [];
   }
 
   /** Whether the server itself answered, so that the connection is as good as before. */
-  isAnswer(thrown: unknown): boolean {
+  isServerError(thrown: unknown): boolean {
     const { ProtocolError, SdkError, SdkErrorCode } = this.#classes;
     return (
       thrown instanceof ProtocolError ||

@@ -5,7 +5,7 @@ import { CommandSandbox } from "@flint/host/sandbox";
 import { LIMITS } from "@flint/protocol";
 import { leavesNoProcess, TestClock, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { ANSWER_MS } from "./connection.ts";
+import { RESPONSE_TIMEOUT_MS } from "./connection.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { fixtureServer } from "./testing/fixture.ts";
 import { call, told, toolsOf } from "./testing/mcp-session.ts";
@@ -52,7 +52,7 @@ test("a server that never answers is given up after ten seconds, ended, and trie
     });
     const listing = toolsOf(servers);
     await up;
-    await clock.advance(ANSWER_MS);
+    await clock.advance(RESPONSE_TIMEOUT_MS);
     expect((await listing).size).toBe(0);
     expect(servers.statuses()).toEqual([{ name: "mute", status: "failed", error }]);
     expect(await sandbox.started.at(-1)?.exited).toBeDefined();

@@ -2,7 +2,7 @@ import type { Clock } from "@flint/core/ports";
 import { LIMITS } from "@flint/protocol";
 import { TestClock } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { ANSWER_MS } from "./connection.ts";
+import { RESPONSE_TIMEOUT_MS } from "./connection.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { HttpFixture } from "./testing/http-server.ts";
 import { call, told, toolsOf } from "./testing/mcp-session.ts";
@@ -144,7 +144,7 @@ test("a server that never answers is given up after ten seconds", async () => {
   });
   const listing = toolsOf(servers);
   await arrived;
-  await clock.advance(ANSWER_MS);
+  await clock.advance(RESPONSE_TIMEOUT_MS);
   expect((await listing).size).toBe(0);
   expect(servers.statuses()).toMatchObject([{ error: "It did not answer within 10 seconds." }]);
 });

@@ -1,10 +1,10 @@
 import { TestClock } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { Deadline } from "./idle-timeout.ts";
+import { IdleTimeout } from "./idle-timeout.ts";
 
-function start(clock: TestClock): { readonly deadline: Deadline; readonly expired: () => number } {
+function start(clock: TestClock): { readonly deadline: IdleTimeout; readonly expired: () => number } {
   let count = 0;
-  const deadline = new Deadline(clock, 100, () => {
+  const deadline = new IdleTimeout(clock, 100, () => {
     count += 1;
   });
   return { deadline, expired: () => count };
@@ -24,7 +24,7 @@ test("a sign of life starts the time anew", async () => {
 test("while the user is asked no time passes", async () => {
   const clock = new TestClock();
   const { deadline, expired } = start(clock);
-  await deadline.holdFor(async () => {
+  await deadline.pauseFor(async () => {
     deadline.restart();
     await clock.advance(1000);
   });
@@ -36,7 +36,7 @@ test("while the user is asked no time passes", async () => {
 test("after the end nothing expires, whatever still comes", async () => {
   const clock = new TestClock();
   const { deadline, expired } = start(clock);
-  await deadline.holdFor(async () => deadline.end());
+  await deadline.pauseFor(async () => deadline.end());
   deadline.restart();
   await clock.advance(1000);
   expect([expired(), clock.pending]).toEqual([0, 0]);

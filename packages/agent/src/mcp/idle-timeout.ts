@@ -1,7 +1,7 @@
 import type { Clock } from "@flint/core/ports";
 
 /** Lets something happen when nothing was heard for too long. A sign of life starts it anew; it can be held. */
-export class Deadline {
+export class IdleTimeout {
   readonly #clock: Clock;
   readonly #milliseconds: number;
   readonly #expire: () => void;
@@ -24,7 +24,7 @@ export class Deadline {
   }
 
   /** Stands still as long as the work takes, such as an answer of the user. */
-  async holdFor<Value>(work: () => Promise<Value>): Promise<Value> {
+  async pauseFor<Value>(work: () => Promise<Value>): Promise<Value> {
     this.#holds += 1;
     this.#cancel();
     try {

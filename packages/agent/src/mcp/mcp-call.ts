@@ -3,11 +3,11 @@ import { truncate } from "@flint/core/text";
 import type { Action, Decision, Item } from "@flint/protocol";
 import type { Progress } from "@modelcontextprotocol/client";
 import { declined, failed, INTERRUPTED, type ToolContext, type ToolOutcome } from "../tools/tool.ts";
-import { fits, mendedObject } from "./bounded-json.ts";
-import type { CallAnswer } from "./call-result.ts";
+import { fits, wellFormedObject } from "./bounded-json.ts";
+import type { CallResult } from "./call-result.ts";
 import type { CallListener } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
-import { ProgressReport } from "./progress.ts";
+import { ProgressReporter } from "./progress.ts";
 
 /** What is called, and how. */
 export interface CallTarget {
@@ -15,7 +15,7 @@ export interface CallTarget {
   readonly tool: string;
   /** What the user is asked about: a tool of the server, or something that the agent itself does with servers. */
   readonly asks: "server" | "agent";
-  perform(input: Readonly<Record<string, unknown>>, listener: CallListener): Promise<CallAnswer>;
+  perform(input: Readonly<Record<string, unknown>>, listener: CallListener): Promise<CallResult>;
 }
 
 type CallItem = Item<"mcpToolCall">;
@@ -62,7 +62,7 @@ export class McpCall {
     if (!fits(input, INPUT_BOUNDS))
       return failed("The input is too large or nested too deep. Make it smaller.");
     // What is shown, what is asked about and what is sent is the same value.
-    return new McpCall(target, mendedObject(input), context, clock).#run();
+    return new McpCall(target, wellFormedObject(input), context, clock).#run();
   }
 
   async #run(): Promise<ToolOutcome> {
@@ -87,10 +87,10 @@ export class McpCall {
   async #perform(): Promise<ToolOutcome> {
     const { turn, signal } = this.#context;
     const { id: itemId, arguments: input = {} } = this.#item;
-    const report = new ProgressReport(this.#clock, (message) => {
+    const report = new ProgressReporter(this.#clock, (message) => {
       turn.emit({ type: "item/mcpToolCall/progress", itemId, message });
     });
-    const progress = (update: Progress) => report.tell(update);
+    const progress = (update: Progress) => report.report(update);
     const ask: CallListener["ask"] = (questions) => turn.ask(itemId, questions);
     // Expected: a server that fails. The model is told and goes on.
     try {
@@ -103,7 +103,7 @@ export class McpCall {
     }
   }
 
-  #finish({ isError, result, text }: CallAnswer): ToolOutcome {
+  #finish({ isError, result, text }: CallResult): ToolOutcome {
     if (!isError) this.#complete({ status: "completed", result });
     else this.#complete({ status: "failed", result, error: truncate(text, LONGEST_ERROR) });
     if (this.#context.signal.aborted) return INTERRUPTED;

@@ -1,7 +1,7 @@
 import type { McpServerConfig, McpServerStatus } from "@flint/core/ports";
-import { ANSWER_MS, McpConnection } from "./connection.ts";
+import { McpConnection, RESPONSE_TIMEOUT_MS } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
-import type { ConnectionSetup } from "./transport/open-transport.ts";
+import type { ConnectionOptions } from "./transport/open-transport.ts";
 
 /** How long a server that failed is left alone; the time doubles with each failure in a row. */
 const FIRST_PAUSE_MS = 30_000;
@@ -11,7 +11,7 @@ const LONGEST_PAUSE_MS = 10 * 60_000;
 export class McpServer {
   readonly name: string;
   readonly #config: McpServerConfig;
-  readonly #setup: ConnectionSetup;
+  readonly #setup: ConnectionOptions;
   readonly #closing = new AbortController();
   #connection: McpConnection | undefined;
   #preparing: Promise<void> | undefined;
@@ -21,7 +21,7 @@ export class McpServer {
   #lostAt = Number.NEGATIVE_INFINITY;
   #retryAt = Number.NEGATIVE_INFINITY;
 
-  constructor(config: McpServerConfig, setup: ConnectionSetup) {
+  constructor(config: McpServerConfig, setup: ConnectionOptions) {
     this.name = config.name;
     this.#config = config;
     this.#setup = setup;
@@ -64,8 +64,8 @@ export class McpServer {
     const stop = new AbortController();
     const onClose = () => stop.abort(this.#closing.signal.reason);
     this.#closing.signal.addEventListener("abort", onClose, { once: true });
-    const late = `It did not answer within ${ANSWER_MS / 1000} seconds.`;
-    const cancel = this.#setup.clock.after(ANSWER_MS, () => stop.abort(late));
+    const late = `It did not answer within ${RESPONSE_TIMEOUT_MS / 1000} seconds.`;
+    const cancel = this.#setup.clock.after(RESPONSE_TIMEOUT_MS, () => stop.abort(late));
     try {
       if (this.#connection === undefined) await this.#connect(stop.signal);
       else await this.#connection.refreshTools(stop.signal);

@@ -4,7 +4,7 @@ import type { Clock, McpServerConfig } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { leavesNoProcess, TestClock, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { QUIET_MS } from "./connection.ts";
+import { IDLE_TIMEOUT_MS } from "./connection.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { fixtureServer, libraryServer } from "./testing/fixture.ts";
 import { call, callTool, told, toolsOf } from "./testing/mcp-session.ts";
@@ -129,7 +129,8 @@ test("a call without any sign of life is given up after a while", async () => {
     "mcp__notes__waits",
     {},
     {
-      onEvent: ({ type }) => type === "item/mcpToolCall/progress" && advanced.push(clock.advance(QUIET_MS)),
+      onEvent: ({ type }) =>
+        type === "item/mcpToolCall/progress" && advanced.push(clock.advance(IDLE_TIMEOUT_MS)),
     },
   );
   expect(outcome).toMatchObject({
@@ -146,9 +147,9 @@ test("a call that shows signs of life may go on", async () => {
     isOver = true;
   });
   await call(servers, "mcp__notes__echo");
-  await clock.advance(QUIET_MS - 1);
+  await clock.advance(IDLE_TIMEOUT_MS - 1);
   await call(servers, "mcp__notes__wakes");
-  await clock.advance(QUIET_MS - 1);
+  await clock.advance(IDLE_TIMEOUT_MS - 1);
   expect(isOver).toBe(false);
   await clock.advance(1);
   expect((await sleeping).item).toMatchObject({ status: "failed" });
@@ -168,7 +169,7 @@ test("a tool that reports a failure fails, with its words", async () => {
   );
 });
 
-test("pictures and links of a result are named, and all its text is well-formed", async () => {
+test("images and links of a result are named, and all its text is well-formed", async () => {
   const { item, ...called } = await call(await open([fixtureServer("notes")]), "mcp__notes__shows");
   expect(item?.result).toEqual({
     content: [

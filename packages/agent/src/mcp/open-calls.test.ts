@@ -1,19 +1,19 @@
 import type { AskUser } from "@flint/core/elicitation";
 import { settled, TestClock } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { Deadline } from "./idle-timeout.ts";
+import { IdleTimeout } from "./idle-timeout.ts";
 import { OpenCalls } from "./open-calls.ts";
 
 const PARAMS = { message: "Go on?", requestedSchema: { type: "object" as const, properties: {} } };
 const yes: AskUser = async () => ({ answer: { answers: ["Yes"] } });
 
-function deadline(): Deadline {
-  return new Deadline(new TestClock(), 100, () => {});
+function deadline(): IdleTimeout {
+  return new IdleTimeout(new TestClock(), 100, () => {});
 }
 
 test("a server that asks without end is declined after some questions", async () => {
   const calls = new OpenCalls("notes");
-  calls.enter(yes, deadline());
+  calls.begin(yes, deadline());
   const answers = await Promise.all(Array.from({ length: 12 }, () => calls.answer(PARAMS)));
   expect(answers.map(({ action }) => action)).toEqual([
     ...Array.from({ length: 10 }, () => "accept"),
@@ -28,7 +28,7 @@ test("questions are asked one after the other, and what waits when the call ends
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
   });
-  const leave = calls.enter((questions) => {
+  const leave = calls.begin((questions) => {
     asked += 1;
     return answered.then(() => yes(questions));
   }, deadline());

@@ -1,13 +1,13 @@
 import { type AskUser, answerElicitation } from "@flint/core/elicitation";
 import type { ElicitRequestParams, ElicitResult } from "@modelcontextprotocol/client";
-import type { Deadline } from "./idle-timeout.ts";
+import type { IdleTimeout } from "./idle-timeout.ts";
 
 const MOST_QUESTIONS = 10;
 const DECLINED: ElicitResult = { action: "decline" };
 
 interface OpenCall {
   readonly ask: AskUser;
-  readonly deadline: Deadline;
+  readonly deadline: IdleTimeout;
   questions: number;
   asking: Promise<unknown>;
 }
@@ -22,7 +22,7 @@ export class OpenCalls {
   }
 
   /** Begins a call; what comes back ends it. */
-  enter(ask: AskUser, deadline: Deadline): () => void {
+  begin(ask: AskUser, deadline: IdleTimeout): () => void {
     const call: OpenCall = { ask, deadline, questions: 0, asking: Promise.resolve() };
     this.#calls.push(call);
     return () => this.#calls.splice(this.#calls.indexOf(call), 1);
@@ -40,6 +40,8 @@ export class OpenCalls {
 
   async #ask(call: OpenCall, params: ElicitRequestParams): Promise<ElicitResult> {
     if (!this.#calls.includes(call)) return DECLINED;
-    return call.deadline.holdFor(() => answerElicitation(`The MCP server ${this.#server}`, params, call.ask));
+    return call.deadline.pauseFor(() =>
+      answerElicitation(`The MCP server ${this.#server}`, params, call.ask),
+    );
   }
 }

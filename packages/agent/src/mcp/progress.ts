@@ -7,7 +7,7 @@ const UNHINDERED = 100;
 const PAUSE_MS = 1000;
 
 /** Tells how far a call is: each step once, and after many of them no more than one a second. */
-export class ProgressReport {
+export class ProgressReporter {
   readonly #clock: Clock;
   readonly #emit: (message: string) => void;
   #told = 0;
@@ -20,7 +20,7 @@ export class ProgressReport {
   }
 
   /** Takes what the server said. */
-  tell({ progress, total, message }: Progress): void {
+  report({ progress, total, message }: Progress): void {
     const now = this.#clock.now();
     if (this.#told >= UNHINDERED && now - this.#toldAt < PAUSE_MS) return;
     const place = total === undefined ? progress : `${progress}/${total}`;

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { StderrTail } from "@flint/rpc";
 import { expect, test } from "vitest";
 import { Redaction } from "./redaction.ts";
-import { KEPT_CHARACTERS, shownWords } from "./transport/stdio-transport.ts";
+import { STDERR_CHARACTERS, stderrExcerpt } from "./transport/stdio-transport.ts";
 
 function stdio(env: Record<string, string>): Redaction {
   return new Redaction({ type: "stdio", name: "s", command: "c", args: [], env });
@@ -44,7 +44,7 @@ test("a secret at the edge of what is kept is not shown in part", async () => {
 });
 
 async function shownOf(said: readonly string[], redaction: Redaction): Promise<string> {
-  const words = new StderrTail(Readable.from(said), { keptCharacters: KEPT_CHARACTERS });
+  const words = new StderrTail(Readable.from(said), { keptCharacters: STDERR_CHARACTERS });
   await words.ended;
-  return shownWords(words.text, redaction);
+  return stderrExcerpt(words.text, redaction);
 }

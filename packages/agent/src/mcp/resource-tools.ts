@@ -4,7 +4,7 @@ import { isRecord } from "@flint/protocol";
 import type { ToolDescription } from "../models/model.ts";
 import { failed, type Tool, type ToolContext, type ToolOutcome } from "../tools/tool.ts";
 import { boundedJson, cutMiddle } from "./bounded-json.ts";
-import { type CallAnswer, readResourceResult, TEXT_FOR_MODEL } from "./call-result.ts";
+import { type CallResult, MAX_MODEL_TEXT, readResourceResult } from "./call-result.ts";
 import type { McpConnection } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
 import { type CallTarget, McpCall } from "./mcp-call.ts";
@@ -111,7 +111,7 @@ function noSuchServer(server: unknown, sources: readonly Source[]): ToolOutcome 
   );
 }
 
-async function listOf(sources: readonly Source[], signal: AbortSignal): Promise<CallAnswer> {
+async function listOf(sources: readonly Source[], signal: AbortSignal): Promise<CallResult> {
   const rows: unknown[] = [];
   for (const source of sources) {
     // Expected: a server that fails. What the others offer is still of use.
@@ -122,7 +122,7 @@ async function listOf(sources: readonly Source[], signal: AbortSignal): Promise<
       rows.push({ server: source.name, error: thrown.message });
     }
   }
-  const text = cutMiddle(rows.map((row) => JSON.stringify(row)).join("\n"), TEXT_FOR_MODEL);
+  const text = cutMiddle(rows.map((row) => JSON.stringify(row)).join("\n"), MAX_MODEL_TEXT);
   return { isError: false, result: boundedJson({ resources: rows }, KEPT_BOUNDS), text: text || "(none)" };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { truncate } from "@flint/core/text";
 import { isRecord } from "@flint/protocol";
-import { fits, mendedObject } from "./bounded-json.ts";
+import { fits, wellFormedObject } from "./bounded-json.ts";
 
 /** A tool that a server offers, within bounds. */
 export interface ListedTool {
@@ -69,7 +69,7 @@ function readTool(raw: unknown): ListedTool | undefined {
     name: truncate(name, LONGEST_NAME),
     description: typeof description === "string" ? truncate(description, LONGEST_DESCRIPTION) : "",
     // Models refuse a tool whose input is not an object.
-    parameters: { ...mendedObject(inputSchema), type: "object" },
+    parameters: { ...wellFormedObject(inputSchema), type: "object" },
   };
 }
 

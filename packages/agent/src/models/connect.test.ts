@@ -42,11 +42,11 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model that speaks the $kind wire",
     expect(key).toContain(KEY);
   });
 
-  test("sees pictures and what came of its calls", async () => {
+  test("sees images and what came of its calls", async () => {
     const what = await scene(shape, [stream(shape.answer({ text: "A cat." }))]);
     const parts = await what.all(
       asking([
-        { role: "user", text: "What is this?", pictures: [{ mediaType: "image/png", base64: "aGVsbG8=" }] },
+        { role: "user", text: "What is this?", images: [{ mediaType: "image/png", base64: "aGVsbG8=" }] },
         { role: "assistant", text: "", calls: [{ callId: "c:1", tool: "shell", input: { command: "ls" } }] },
         { role: "tool", callId: "c:1", tool: "shell", status: "failed", text: "no such file", exitCode: 2 },
       ]),
@@ -172,7 +172,9 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model that speaks the $kind wire",
     const calls = ["{not json", "[1]", ""].map((args, at) => ({ call: `c${at}`, tool: "shell", args }));
     const parts = await (await scene(shape, [stream(shape.answer(...calls))])).all();
     expect(
-      parts.flatMap((part) => (part.type === "tool-call" ? [[part.callId, part.input, part.problem]] : [])),
+      parts.flatMap((part) =>
+        part.type === "tool-call" ? [[part.callId, part.input, part.inputError]] : [],
+      ),
     ).toEqual([
       ["c0", {}, expect.stringContaining("not valid JSON")],
       ["c1", {}, expect.stringContaining("must be a JSON object")],

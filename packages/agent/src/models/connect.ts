@@ -1,11 +1,11 @@
 import type { Clock } from "@flint/core/ports";
 import { AiSdkModel, LIMITS, type Limits } from "./ai-sdk/ai-sdk-model.ts";
 import { callOptions } from "./ai-sdk/call-options.ts";
-import type { Wire } from "./ai-sdk/http-connection.ts";
+import type { HttpConnection } from "./ai-sdk/http-connection.ts";
 import type { LanguageModel } from "./ai-sdk/language-model.ts";
 import type { RetryPolicy } from "./ai-sdk/problem.ts";
 import type { ModelFacts } from "./model-facts.ts";
-import type { ProvidedModel, Provider } from "./providers.ts";
+import type { Provider, ProviderModel } from "./providers.ts";
 
 /** A model on this machine may have to be read from disk before it says its first word. */
 const LOCAL_IDLE_MS = 290_000;
@@ -19,16 +19,23 @@ export interface ConnectOptions {
 
 /** A provider's model, ready to be asked. Opens no connection yet. */
 export function connectModel(
-  { id, provider, name }: ProvidedModel,
+  { id, provider, name }: ProviderModel,
   facts: ModelFacts,
   { clock, limits, retry }: ConnectOptions,
 ): AiSdkModel {
-  const { label, baseUrl, apiKey, wayIn, wayThere } = provider;
+  const { label, baseUrl, apiKey, authHint, connectHint } = provider;
   const idleMs = provider.isLocal ? LOCAL_IDLE_MS : LIMITS.idleMs;
   return new AiSdkModel({
     id,
     contextWindow: facts.contextWindow,
-    endpoint: { label, baseUrl, model: name, wayIn, wayThere, secrets: apiKey === undefined ? [] : [apiKey] },
+    endpoint: {
+      label,
+      baseUrl,
+      model: name,
+      authHint,
+      connectHint,
+      secrets: apiKey === undefined ? [] : [apiKey],
+    },
     priceName: provider.isOfficial ? `${provider.id}/${name}` : undefined,
     connect: (fetch) => languageModel(provider, name, fetch),
     callOptions: (request, refused) => callOptions(request, { id, kind: provider.kind, facts }, refused),
@@ -45,7 +52,7 @@ export function connectModel(
 async function languageModel(
   { kind, baseUrl: baseURL, apiKey }: Provider,
   name: string,
-  fetch: Wire["fetch"],
+  fetch: HttpConnection["fetch"],
 ): Promise<LanguageModel> {
   const settings = { baseURL, apiKey: apiKey ?? "", fetch: apiKey === undefined ? withoutKey(fetch) : fetch };
   switch (kind) {
@@ -70,7 +77,7 @@ async function languageModel(
 }
 
 /** The SDK sends an empty key where there is none; servers without keys take offence at it. */
-function withoutKey(fetch: Wire["fetch"]): Wire["fetch"] {
+function withoutKey(fetch: HttpConnection["fetch"]): HttpConnection["fetch"] {
   return (address, init) => {
     const headers = new Headers(init?.headers);
     headers.delete("authorization");

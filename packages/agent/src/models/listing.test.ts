@@ -1,8 +1,8 @@
 import { TestClock } from "@flint/testkit";
 import { afterEach, expect, test } from "vitest";
 import type { ModelAccess } from "../options.ts";
-import { Listing } from "./listing.ts";
-import { providedModel, providersOf } from "./providers.ts";
+import { ModelListing } from "./listing.ts";
+import { findModel, providersOf } from "./providers.ts";
 import { type Answer, FakeEndpoint, refuse, SILENCE } from "./testing/fake-endpoint.ts";
 
 const open: FakeEndpoint[] = [];
@@ -19,12 +19,12 @@ async function serving(...answers: Answer[]): Promise<FakeEndpoint> {
 /** An address where nobody listens. */
 const NOWHERE = "http://127.0.0.1:1";
 
-function listing(access: Partial<ModelAccess>, clock = new TestClock()): Listing {
+function listing(access: Partial<ModelAccess>, clock = new TestClock()): ModelListing {
   const all = { ollama: { baseUrl: NOWHERE }, others: [], ...access };
-  return new Listing(providersOf(all), clock);
+  return new ModelListing(providersOf(all), clock);
 }
 
-const ids = async (list: Listing) =>
+const ids = async (list: ModelListing) =>
   (await list.models()).map(({ id, isDefault }) => (isDefault ? `* ${id}` : id));
 const names = (...list: string[]) => refuse(200, { object: "list", data: list.map((id) => ({ id })) });
 
@@ -120,7 +120,7 @@ test("Ollama is asked once how much a model sees and whether it thinks", async (
   const ollama = await serving(refuse(200, shown));
   const access = { ollama: { baseUrl: ollama.url }, others: [] };
   const list = listing(access);
-  const model = providedModel("flint/ollama/qwen3", providersOf(access));
+  const model = findModel("flint/ollama/qwen3", providersOf(access));
   if (model === undefined) throw new Error("There is no such model.");
   expect(list.factsNow(model)).toMatchObject({ contextWindow: undefined, efforts: [] });
   const facts = await list.facts(model);
@@ -146,7 +146,7 @@ test("an endpoint that the user set up is never replaced by another when it is n
     const list = listing(access);
     const id = await list.defaultModel();
     expect(id).toBe(`flint/${name}/first-listed`);
-    const model = providedModel(id, providersOf({ ollama: { baseUrl: NOWHERE }, others: [], ...access }));
+    const model = findModel(id, providersOf({ ollama: { baseUrl: NOWHERE }, others: [], ...access }));
     if (model === undefined) throw new Error("There is no such model.");
     const failure = list.resolved(model);
     await expect(failure).rejects.toThrow(reason);
@@ -158,7 +158,7 @@ test("an endpoint that comes up later is used with the first model that it lists
   const mine = await serving(names(), names("one", "two"));
   const access = { ollama: { baseUrl: NOWHERE }, others: [{ name: "mine", baseUrl: mine.url }] };
   const list = listing(access);
-  const model = providedModel(await list.defaultModel(), providersOf(access));
+  const model = findModel(await list.defaultModel(), providersOf(access));
   if (model === undefined) throw new Error("There is no such model.");
   expect(await list.resolved(model)).toMatchObject({ id: "flint/mine/one", name: "one" });
 });

@@ -1,10 +1,10 @@
 import { connect } from "node:net";
 import type { Clock } from "@flint/core/ports";
 import { FlintError, isRecord, type Model as ModelRow } from "@flint/protocol";
-import { shownAddress } from "./ai-sdk/clean-text.ts";
-import { reasonOf } from "./ai-sdk/http-connection.ts";
+import { displayUrl } from "./ai-sdk/clean-text.ts";
+import { networkReason } from "./ai-sdk/http-connection.ts";
 import { factsOf, KNOWN_MODELS, type ModelFacts, thinkingFacts } from "./model-facts.ts";
-import { FIRST_LISTED, modelId, OFFLINE_ID, type ProvidedModel, type Provider } from "./providers.ts";
+import { FIRST_LISTED, modelId, OFFLINE_ID, type Provider, type ProviderModel } from "./providers.ts";
 
 /** How long a list is waited for, and how long it is believed. */
 const LOCAL_LIMIT_MS = 300;
@@ -36,7 +36,7 @@ interface RememberedList {
 }
 
 /** What all providers offer now. A provider that does not answer soon offers what is known about it anyway. */
-export class Listing {
+export class ModelListing {
   readonly #providers: readonly Provider[];
   readonly #clock: Clock;
   readonly #names = new Map<string, RememberedList>();
@@ -69,7 +69,7 @@ export class Listing {
   }
 
   /** The model itself, or the one that its provider lists first if only that was meant. Rejects with the way out. */
-  async resolved(model: ProvidedModel): Promise<ProvidedModel> {
+  async resolved(model: ProviderModel): Promise<ProviderModel> {
     const { provider, name } = model;
     if (name !== FIRST_LISTED) return model;
     const names = startNames(provider) ?? [];
@@ -80,7 +80,7 @@ export class Listing {
   }
 
   /** What is known about a model; a server of the user's own is asked, but not waited for long. */
-  async facts({ id, provider, name }: ProvidedModel): Promise<ModelFacts> {
+  async facts({ id, provider, name }: ProviderModel): Promise<ModelFacts> {
     const known = this.factsNow({ id, provider, name });
     if (provider.kind !== "ollama" || this.#details.has(id)) return known;
     const body = JSON.stringify({ model: name });
@@ -93,7 +93,7 @@ export class Listing {
   }
 
   /** What is known about a model without asking anybody. */
-  factsNow({ id, provider, name }: ProvidedModel): ModelFacts {
+  factsNow({ id, provider, name }: ProviderModel): ModelFacts {
     return this.#details.get(id) ?? factsOf(provider.kind, name);
   }
 
@@ -151,7 +151,9 @@ export class Listing {
       if (!response.ok) return new ListProblem(refusalOf(response.status, provider));
       return JSON.parse(await readUpTo(response, LARGEST_LIST));
     } catch (thrown) {
-      return new ListProblem(thrown instanceof SyntaxError ? "its answer is not JSON" : reasonOf(thrown));
+      return new ListProblem(
+        thrown instanceof SyntaxError ? "its answer is not JSON" : networkReason(thrown),
+      );
     } finally {
       cancel();
       abort.abort();
@@ -164,9 +166,9 @@ class ListProblem extends Error {
   override readonly name = "ListProblem";
 }
 
-function refusalOf(status: number, { wayIn }: Provider): string {
+function refusalOf(status: number, { authHint }: Provider): string {
   const isKey = status === 401 || status === 403;
-  return isKey ? `HTTP ${status}; ${wayIn.replace(/\.$/, "")}` : `HTTP ${status}`;
+  return isKey ? `HTTP ${status}; ${authHint.replace(/\.$/, "")}` : `HTTP ${status}`;
 }
 
 /** Stands in the list for a provider that the user counts on, so that its absence is seen. */
@@ -179,11 +181,11 @@ function missingRow(provider: Provider, listed: Listed): Omit<ModelRow, "isDefau
 }
 
 function absenceOf({ label, baseUrl }: Provider, { problem }: Listed): string {
-  return `${label} at ${shownAddress(baseUrl)} lists no model${problem === undefined ? "" : ` (${problem})`}.`;
+  return `${label} at ${displayUrl(baseUrl)} lists no model${problem === undefined ? "" : ` (${problem})`}.`;
 }
 
 function noModel(provider: Provider, listed: Listed): FlintError {
-  const ways = `${provider.wayThere} You can also name a model with --model ${provider.id}/MODEL, or use --offline.`;
+  const ways = `${provider.connectHint} You can also name a model with --model ${provider.id}/MODEL, or use --offline.`;
   return new FlintError("agentFailed", `${absenceOf(provider, listed)} ${ways}`);
 }
 
@@ -204,7 +206,7 @@ function ollamaUrl({ baseUrl }: Provider, path: string): string {
   return `${baseUrl.replace(/\/v\d+$/, "")}${path}`;
 }
 
-/** OpenAI's list also has models that make pictures, sounds and numbers. */
+/** OpenAI's list also has models that make images, sounds and numbers. */
 const NOT_FOR_TALK =
   /audio|dall-e|embedding|image|moderation|realtime|search|sora|transcribe|tts|whisper|babbage|davinci/;
 
@@ -240,7 +242,7 @@ function absenceAt(address: string, clock: Clock, limit: number): Promise<string
       resolve(answer);
     };
     const cancel = clock.after(limit, () => done(`no answer within ${limit / 1000} s`));
-    socket.once("connect", () => done(undefined)).once("error", (error) => done(reasonOf(error)));
+    socket.once("connect", () => done(undefined)).once("error", (error) => done(networkReason(error)));
   });
 }
 

@@ -1,19 +1,24 @@
 import type { Clock } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
-import type { Listing } from "./listing.ts";
+import type { ModelListing } from "./listing.ts";
 import type { Model } from "./model.ts";
-import { OFFLINE_ID, type ProvidedModel, type Provider, providedModel, requireSetUp } from "./providers.ts";
+import { findModel, OFFLINE_ID, type Provider, type ProviderModel, requireConfigured } from "./providers.ts";
 
 /** The models of one session, each made when it is first wanted, since some remember what they were asked. */
-export class ModelShelf {
+export class ModelCache {
   readonly #providers: readonly Provider[];
-  readonly #listing: Listing;
+  readonly #listing: ModelListing;
   readonly #clock: Clock;
   readonly #offline: () => Promise<Model>;
   readonly #models = new Map<string, Promise<Model>>();
 
   /** `offline` makes the offline model. */
-  constructor(providers: readonly Provider[], listing: Listing, clock: Clock, offline: () => Promise<Model>) {
+  constructor(
+    providers: readonly Provider[],
+    listing: ModelListing,
+    clock: Clock,
+    offline: () => Promise<Model>,
+  ) {
     this.#providers = providers;
     this.#listing = listing;
     this.#clock = clock;
@@ -39,10 +44,10 @@ export class ModelShelf {
   }
 }
 
-function usable(id: string, providers: readonly Provider[]): ProvidedModel {
-  const found = providedModel(id, providers);
+function usable(id: string, providers: readonly Provider[]): ProviderModel {
+  const found = findModel(id, providers);
   if (found !== undefined) {
-    requireSetUp(found);
+    requireConfigured(found);
     return found;
   }
   const known = providers

@@ -7,13 +7,13 @@ export type Thinking = "none" | "effort" | "adaptive" | "alwaysAdaptive" | "budg
 /** What is known about a model by its name. */
 export interface ModelFacts {
   readonly contextWindow: number | undefined;
-  readonly takesTemperature: boolean;
+  readonly acceptsTemperature: boolean;
   readonly thinking: Thinking;
   /** How hard it can be told to think, the least first. Empty: it cannot be told. */
   readonly efforts: readonly string[];
-  readonly presetEffort: string | undefined;
+  readonly defaultEffort: string | undefined;
   /** Whether its endpoint holds it to a JSON schema while it may also use tools. */
-  readonly holdsToSchema: boolean;
+  readonly enforcesSchema: boolean;
 }
 
 /** A model that a provider is known for. */
@@ -40,11 +40,11 @@ export const KNOWN_MODELS: Readonly<Record<"openai" | "anthropic", readonly Know
 
 const PLAIN: ModelFacts = {
   contextWindow: undefined,
-  takesTemperature: true,
+  acceptsTemperature: true,
   thinking: "none",
   efforts: [],
-  presetEffort: undefined,
-  holdsToSchema: false,
+  defaultEffort: undefined,
+  enforcesSchema: false,
 };
 
 /** What a model's name tells, by the conventions of its maker. */
@@ -59,7 +59,7 @@ export function factsOf(kind: ProviderKind, name: string): ModelFacts {
       return PLAIN;
     case "compatible":
       // Behind a gateway the model is known by its maker's name, but the gateway's abilities are not known.
-      return { ...gptFacts(ownName), contextWindow: undefined, holdsToSchema: false };
+      return { ...gptFacts(ownName), contextWindow: undefined, enforcesSchema: false };
   }
 }
 
@@ -67,7 +67,7 @@ export function factsOf(kind: ProviderKind, name: string): ModelFacts {
 export function thinkingFacts(facts: ModelFacts, name: string): ModelFacts {
   // The gpt-oss models cannot leave it off.
   const efforts = name.includes("gpt-oss") ? ["low", "medium", "high"] : ["none", "low", "medium", "high"];
-  return { ...facts, thinking: "effort", efforts, presetEffort: "medium" };
+  return { ...facts, thinking: "effort", efforts, defaultEffort: "medium" };
 }
 
 function claudeFacts(name: string): ModelFacts {
@@ -77,7 +77,7 @@ function claudeFacts(name: string): ModelFacts {
   const facts = {
     ...PLAIN,
     contextWindow: version >= 4.6 ? 1_000_000 : 200_000,
-    holdsToSchema: version >= 4.5,
+    enforcesSchema: version >= 4.5,
   };
   if (!isKnown || version < 4) return facts;
   const isBudgeted = version < 4.6;
@@ -85,18 +85,18 @@ function claudeFacts(name: string): ModelFacts {
   const levels = ["low", "medium", "high"];
   return {
     ...facts,
-    takesTemperature: version < 4.7,
+    acceptsTemperature: version < 4.7,
     thinking: isBudgeted ? "budget" : isAlways ? "alwaysAdaptive" : "adaptive",
     efforts: isAlways ? levels : ["none", ...levels],
-    presetEffort: isBudgeted ? "none" : version >= 5.5 && family !== "sonnet" ? "medium" : "high",
+    defaultEffort: isBudgeted ? "none" : version >= 5.5 && family !== "sonnet" ? "medium" : "high",
   };
 }
 
 function gptFacts(name: string): ModelFacts {
-  const facts = { ...PLAIN, contextWindow: windowOfGpt(name), holdsToSchema: !name.startsWith("gpt-3") };
+  const facts = { ...PLAIN, contextWindow: windowOfGpt(name), enforcesSchema: !name.startsWith("gpt-3") };
   const efforts = effortsOfGpt(name);
   if (efforts.length === 0) return facts;
-  return { ...facts, takesTemperature: false, thinking: "effort", efforts, presetEffort: "medium" };
+  return { ...facts, acceptsTemperature: false, thinking: "effort", efforts, defaultEffort: "medium" };
 }
 
 function effortsOfGpt(name: string): readonly string[] {

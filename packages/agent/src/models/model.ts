@@ -6,7 +6,7 @@ export interface ToolCall {
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
   /** Why `input` is not what the model wrote: its arguments were no JSON object. The call is answered with this. */
-  readonly problem?: string;
+  readonly inputError?: string;
 }
 
 /** What came of a tool call, as the model is told. */
@@ -19,7 +19,7 @@ export interface ToolResult {
 }
 
 /** A picture that goes with a message. */
-export interface Picture {
+export interface MessageImage {
   readonly mediaType: string;
   readonly base64: string;
 }
@@ -27,18 +27,18 @@ export interface Picture {
 /** One message of the conversation between agent and model. An assistant without calls has finished its work. */
 export type Message =
   | { readonly role: "system"; readonly text: string }
-  | { readonly role: "user"; readonly text: string; readonly pictures?: readonly Picture[] }
+  | { readonly role: "user"; readonly text: string; readonly images?: readonly MessageImage[] }
   | {
       readonly role: "assistant";
       readonly text: string;
       readonly calls: readonly ToolCall[];
       /** What the model itself gave to be shown again with this message, such as signed thinking. */
-      readonly keepsake?: Keepsake;
+      readonly providerMetadata?: ProviderMetadata;
     }
   | ({ readonly role: "tool"; readonly callId: string; readonly tool: string } & ToolResult);
 
 /** What a model wants to see again. Only the model that made it may read it. */
-export interface Keepsake {
+export interface ProviderMetadata {
   readonly model: string;
   readonly content: unknown;
 }
@@ -72,7 +72,7 @@ export type ModelPart =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   | ({ readonly type: "tool-call" } & ToolCall)
-  | { readonly type: "keepsake"; readonly keepsake: Keepsake }
+  | { readonly type: "provider-metadata"; readonly providerMetadata: ProviderMetadata }
   | { readonly type: "usage"; readonly usage: TokenUsage; readonly cost?: Cost }
   /** The request failed and is made again; nothing of this step had come yet. */
   | { readonly type: "retry"; readonly error: TurnError }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ModelAccess } from "../options.ts";
-import { isLoopback, providedModel, providersOf, requireSetUp } from "./providers.ts";
+import { findModel, isLoopback, providersOf, requireConfigured } from "./providers.ts";
 
 const ACCESS: ModelAccess = { ollama: { baseUrl: "http://127.0.0.1:11434" }, others: [] };
 
@@ -40,7 +40,7 @@ test("a model is found by provider and name, whatever is in the name", () => {
   ];
   const providers = providersOf({ ...ACCESS, others });
   const found = (id: string) => {
-    const model = providedModel(id, providers);
+    const model = findModel(id, providers);
     return model && [model.id, model.provider.baseUrl, model.name];
   };
   expect(found("flint/ollama/qwen3:8b-q4_K_M")).toEqual([
@@ -64,8 +64,8 @@ test("a model is found by provider and name, whatever is in the name", () => {
 });
 
 test("a provider that is not set up says which variable is missing", () => {
-  const model = providedModel("flint/openai/gpt-6.1-sol", providersOf(ACCESS));
-  expect(() => model && requireSetUp(model)).toThrow(
+  const model = findModel("flint/openai/gpt-6.1-sol", providersOf(ACCESS));
+  expect(() => model && requireConfigured(model)).toThrow(
     'OpenAI is not set up for the model "gpt-6.1-sol". Set OPENAI_API_KEY to a valid key.',
   );
 });
@@ -77,8 +77,8 @@ test("what is no address is refused at once, with the setting that holds it", ()
   ];
   const providers = providersOf({ ...ACCESS, others, openai: { apiKey: "k", baseUrl: "api.example" } });
   const check = (id: string) => () => {
-    const model = providedModel(id, providers);
-    if (model !== undefined) requireSetUp(model);
+    const model = findModel(id, providers);
+    if (model !== undefined) requireConfigured(model);
   };
   expect(check("custom/x")).toThrow(
     'The address of "custom", "not a url", is not an http or https URL. Set FLINT_MODEL_URL',
@@ -94,7 +94,7 @@ test("a key that is refused is named by its variable", () => {
     { name: "b", baseUrl, keyVariable: "B_KEY" },
     { name: "c", baseUrl },
   ];
-  const ways = providersOf({ ...ACCESS, others }).map(({ id, wayIn }) => [id, wayIn]);
+  const ways = providersOf({ ...ACCESS, others }).map(({ id, authHint }) => [id, authHint]);
   expect(Object.fromEntries(ways)).toMatchObject({
     a: "Check the key in A_KEY.",
     b: "B_KEY is not set: set it to a valid key.",

@@ -1,6 +1,6 @@
 import { FlintError } from "@flint/protocol";
 import type { Endpoint, ModelAccess, NamedEndpoint } from "../options.ts";
-import { shownAddress } from "./ai-sdk/clean-text.ts";
+import { displayUrl } from "./ai-sdk/clean-text.ts";
 import type { ProviderKind } from "./model-facts.ts";
 
 /** The model that is always there. */
@@ -30,15 +30,15 @@ export interface Provider {
   readonly isOfficial: boolean;
   readonly isLocal: boolean;
   /** How to be let in. */
-  readonly wayIn: string;
+  readonly authHint: string;
   /** What to do if nobody answers. */
-  readonly wayThere: string;
+  readonly connectHint: string;
   /** What holds its address, to be told when that is none. */
   readonly addressSetting: string;
 }
 
 /** A model and who offers it. */
-export interface ProvidedModel {
+export interface ProviderModel {
   readonly id: string;
   readonly provider: Provider;
   /** The model's name as its provider knows it. */
@@ -68,7 +68,7 @@ export function providersOf({ anthropic, openai, ollama, others }: ModelAccess):
  * The model that an id means, with or without `flint/` in front. Any model of a provider can be named, listed or not,
  * and whether the provider is set up or not.
  */
-export function providedModel(id: string, providers: readonly Provider[]): ProvidedModel | undefined {
+export function findModel(id: string, providers: readonly Provider[]): ProviderModel | undefined {
   const path = id.startsWith(DRIVER) ? id.slice(DRIVER.length) : id;
   const fitting = providers.filter((provider) => path.startsWith(`${provider.id}/`));
   const [provider] = fitting.toSorted((one, other) => other.id.length - one.id.length);
@@ -77,13 +77,13 @@ export function providedModel(id: string, providers: readonly Provider[]): Provi
 }
 
 /** Throws a FlintError with the way out if the provider of a model is not set up, or has no address. */
-export function requireSetUp({ provider, name }: ProvidedModel): void {
+export function requireConfigured({ provider, name }: ProviderModel): void {
   if (provider.isConfigured) {
     if (isAddress(provider.baseUrl)) return;
-    const problem = `The address of ${provider.label}, ${JSON.stringify(shownAddress(provider.baseUrl))}, is not an http or https URL. Set ${provider.addressSetting} to one such as http://127.0.0.1:8080/v1, or use --offline.`;
+    const problem = `The address of ${provider.label}, ${JSON.stringify(displayUrl(provider.baseUrl))}, is not an http or https URL. Set ${provider.addressSetting} to one such as http://127.0.0.1:8080/v1, or use --offline.`;
     throw new FlintError("invalidParams", problem, { field: "model" });
   }
-  const message = `${provider.label} is not set up for the model ${JSON.stringify(name)}. ${provider.wayIn}`;
+  const message = `${provider.label} is not set up for the model ${JSON.stringify(name)}. ${provider.authHint}`;
   throw new FlintError("invalidParams", message, { field: "model" });
 }
 
@@ -93,7 +93,7 @@ export function modelId(provider: Provider, name: string): string {
 }
 
 /** Whether the models of a provider run on this machine, rather than only the way to them. */
-export function runsHere({ kind, isLocal }: Provider): boolean {
+export function runsLocally({ kind, isLocal }: Provider): boolean {
   return kind === "ollama" || (kind === "compatible" && isLocal);
 }
 
@@ -128,8 +128,8 @@ function hosted(
     isExpected: true,
     isOfficial,
     isLocal: isLoopback(baseUrl),
-    wayIn: `Set ${variable} to a valid key.`,
-    wayThere: TRY_AGAIN,
+    authHint: `Set ${variable} to a valid key.`,
+    connectHint: TRY_AGAIN,
     addressSetting: id === "openai" ? "OPENAI_BASE_URL" : "ANTHROPIC_BASE_URL",
   };
 }
@@ -142,8 +142,8 @@ function localOllama(endpoint: ModelAccess["ollama"]): Provider {
     ...compatible("ollama", { ...endpoint, name: "ollama", baseUrl: versioned(reachable, true) }),
     kind: "ollama",
     label: "Ollama",
-    wayIn: "Set the key that this Ollama wants.",
-    wayThere: "Start it with `ollama serve`, or set OLLAMA_HOST to where it runs.",
+    authHint: "Set the key that this Ollama wants.",
+    connectHint: "Start it with `ollama serve`, or set OLLAMA_HOST to where it runs.",
     isExpected: endpoint.isConfigured === true,
     addressSetting: "OLLAMA_HOST",
   };
@@ -163,8 +163,8 @@ function compatible(name: string, endpoint: NamedEndpoint): Provider {
     isExpected: true,
     isOfficial: false,
     isLocal: isLoopback(baseUrl),
-    wayIn: keyAdvice(name, endpoint.keyVariable, apiKey !== undefined),
-    wayThere: TRY_AGAIN,
+    authHint: keyAdvice(name, endpoint.keyVariable, apiKey !== undefined),
+    connectHint: TRY_AGAIN,
     // The configuration gives this name to the one endpoint that a variable of its own sets.
     addressSetting: name === "custom" ? "FLINT_MODEL_URL" : `base_url of [providers.${name}]`,
   };

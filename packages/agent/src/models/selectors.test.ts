@@ -4,9 +4,9 @@ import { selectorsOf } from "./selectors.ts";
 
 const offered = (kind: ProviderKind, name: string, isLocal = false) =>
   Object.fromEntries(
-    selectorsOf(factsOf(kind, name), isLocal).map(({ id, values, preset }) => [
+    selectorsOf(factsOf(kind, name), isLocal).map(({ id, values, defaultValue }) => [
       id,
-      `${values.join("|")} = ${preset}`,
+      `${values.join("|")} = ${defaultValue}`,
     ]),
   );
 

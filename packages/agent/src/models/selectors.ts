@@ -7,7 +7,7 @@ export interface Selector {
   readonly name: string;
   readonly description: string;
   readonly values: readonly string[];
-  readonly preset: string;
+  readonly defaultValue: string;
 }
 
 /** The ids under which a thread keeps its choices. */
@@ -36,7 +36,7 @@ const temperature: Selector = {
   name: "Temperature",
   description: "How freely a model chooses its words. The offline model never varies.",
   values: ["0.0", "0.3", "0.7", "1.0"],
-  preset: "0.0",
+  defaultValue: "0.0",
 };
 
 /** The selectors of the offline model. */
@@ -48,27 +48,27 @@ export const OFFLINE_SELECTORS: readonly Selector[] = [
 /** The selectors of a provider's model. */
 export function selectorsOf(facts: ModelFacts, isLocal: boolean): readonly Selector[] {
   return [
-    ...(facts.takesTemperature ? [temperature] : []),
+    ...(facts.acceptsTemperature ? [temperature] : []),
     contextOf(facts.contextWindow, isLocal),
     ...effortOf(facts),
   ];
 }
 
 /** The value that holds; one that the selector does not offer counts as none. */
-export function chosen({ id, values, preset }: Selector, config: ConfigValues): string {
+export function selectedValue({ id, values, defaultValue }: Selector, config: ConfigValues): string {
   const value = config[id];
-  return value !== undefined && values.includes(value) ? value : preset;
+  return value !== undefined && values.includes(value) ? value : defaultValue;
 }
 
 /** A selector as clients are shown it. */
-export function asOption(selector: Selector, model: string, config: ConfigValues): ConfigOption {
+export function toConfigOption(selector: Selector, model: string, config: ConfigValues): ConfigOption {
   return {
     type: "select",
     id: selector.id,
     name: selector.name,
     description: selector.description,
     options: selector.values.map((value) => ({ id: value, name: value })),
-    value: chosen(selector, config),
+    value: selectedValue(selector, config),
     modelIds: [model],
   };
 }
@@ -88,19 +88,19 @@ function contextLength(values: readonly number[], preset: number): Selector {
     name: "Context length",
     description: "How many tokens of the conversation the model sees; the oldest are left out.",
     values: values.map(String),
-    preset: String(preset),
+    defaultValue: String(preset),
   };
 }
 
-function effortOf({ efforts, presetEffort }: ModelFacts): readonly Selector[] {
-  if (presetEffort === undefined) return [];
+function effortOf({ efforts, defaultEffort }: ModelFacts): readonly Selector[] {
+  if (defaultEffort === undefined) return [];
   return [
     {
       id: REASONING_EFFORT,
       name: "Reasoning effort",
       description: "How hard the model thinks before it answers. More takes longer and costs more.",
       values: efforts,
-      preset: presetEffort,
+      defaultValue: defaultEffort,
     },
   ];
 }

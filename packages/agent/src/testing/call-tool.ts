@@ -1,7 +1,7 @@
 import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import type { Tool, ToolOutcome } from "../tools/tool.ts";
-import { RecordedTurn, settingsIn, type TurnWishes } from "./recorded-turn.ts";
+import { RecordedTurn, settingsIn, type TurnOptions } from "./recorded-turn.ts";
 
 /** What came of a call of a tool. */
 export interface Called {
@@ -17,7 +17,7 @@ export async function callTool(
   tool: Tool,
   input: Readonly<Record<string, unknown>>,
   folder: { readonly path: string },
-  wishes: TurnWishes & { readonly sandbox?: Sandbox } = {},
+  wishes: TurnOptions & { readonly sandbox?: Sandbox } = {},
 ): Promise<Called> {
   const turn = new RecordedTurn("", settingsIn(folder.path), wishes);
   const { signal } = turn;

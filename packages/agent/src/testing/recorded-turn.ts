@@ -15,7 +15,7 @@ import {
 } from "@flint/protocol";
 
 /** How a turn of a test differs from a plain prompt in which everything is allowed. */
-export interface TurnWishes extends Partial<Pick<TurnContext, "kind" | "review" | "outputSchema">> {
+export interface TurnOptions extends Partial<Pick<TurnContext, "kind" | "review" | "outputSchema">> {
   readonly input?: readonly UserInput[];
   readonly settings?: Partial<ThreadSettings>;
   /** An answer, with a side effect if a test wants one; `undefined` leaves the question open until the turn stops. */
@@ -43,9 +43,9 @@ export class RecordedTurn implements TurnContext {
   readonly promises: ActionGuarantees[] = [];
   readonly questions: (readonly UserQuestion[])[] = [];
   readonly toolCalls: ClientToolCall[] = [];
-  readonly #wishes: TurnWishes;
+  readonly #wishes: TurnOptions;
 
-  constructor(text: string, settings: ThreadSettings, wishes: TurnWishes = {}) {
+  constructor(text: string, settings: ThreadSettings, wishes: TurnOptions = {}) {
     this.input = wishes.input ?? [{ type: "text", text }];
     this.settings = { ...settings, ...wishes.settings };
     this.kind = wishes.kind ?? "prompt";

@@ -1,7 +1,7 @@
 import type { WebAccess } from "../options.ts";
 import { applyPatchTool } from "./files/apply-patch.ts";
 import { editFileTool } from "./files/edit-file.ts";
-import type { KnownFiles } from "./files/file-versions.ts";
+import type { FileVersions } from "./files/file-versions.ts";
 import { readFileTool } from "./files/read-file.ts";
 import { writeFileTool } from "./files/write-file.ts";
 import { FIND_FILES, LIST_FILES } from "./search/list-files.ts";
@@ -14,25 +14,25 @@ import { ASK_USER } from "./user-tools.ts";
 import { fetchUrlTool, searchWebTool } from "./web/web-tools.ts";
 
 /** What the tools of one session share. */
-export interface SharedState {
+export interface ToolState {
   readonly web: WebAccess;
   readonly background: BackgroundCommands;
-  readonly knownFiles: KnownFiles;
+  readonly fileVersions: FileVersions;
 }
 
 /** The tools that every session has, beside the plan, which belongs to a turn. The web only if the user wants it. */
-export function builtInTools({ web, background, knownFiles }: SharedState): readonly Tool[] {
+export function builtInTools({ web, background, fileVersions }: ToolState): readonly Tool[] {
   return [
     shellTool(background),
     shellOutputTool(background),
     shellStopTool(background),
-    readFileTool(knownFiles),
+    readFileTool(fileVersions),
     LIST_FILES,
     FIND_FILES,
     SEARCH_TEXT,
-    writeFileTool(knownFiles),
-    editFileTool(knownFiles),
-    applyPatchTool(knownFiles),
+    writeFileTool(fileVersions),
+    editFileTool(fileVersions),
+    applyPatchTool(fileVersions),
     ASK_USER,
     ...(web.fetch ? [fetchUrlTool()] : []),
     ...(web.searchUrl === undefined ? [] : [searchWebTool(web.searchUrl)]),

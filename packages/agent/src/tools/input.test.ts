@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { choice, flag, integer, list, object, optional, text } from "./input.ts";
+import { array, boolean, choice, integer, object, optional, string } from "./input.ts";
 
 const SHAPE = object({
-  name: text("A name.", { maxLength: 5 }),
-  note: optional(text("A note.", { mayBeEmpty: true })),
+  name: string("A name.", { maxLength: 5 }),
+  note: optional(string("A note.", { mayBeEmpty: true })),
   count: optional(integer("How many.", 1, 9)),
-  sure: optional(flag("Whether.")),
-  steps: list("Steps.", object({ kind: choice("Which.", ["a", "b"]) }), 2),
+  sure: optional(boolean("Whether.")),
+  steps: array("Steps.", object({ kind: choice("Which.", ["a", "b"]) }), 2),
 });
 
 const refusal = (value: unknown): string => {

@@ -3,7 +3,7 @@ import { isRecord } from "@flint/protocol";
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** One value of an input: what a model is told about it, and how it is read. */
-export interface Shape<Value> {
+export interface InputField<Value> {
   readonly schema: JsonSchema;
   readonly isOptional: boolean;
   /** The value if it fits; throws an InputRefusal that names it otherwise. */
@@ -11,76 +11,81 @@ export interface Shape<Value> {
 }
 
 /** Named values, as the input of a tool is. */
-export type Fields = Readonly<Record<string, Shape<unknown>>>;
+export type InputFields = Readonly<Record<string, InputField<unknown>>>;
 
 /** What is read by a shape. */
-export type ValueOf<Read> = Read extends Shape<infer Value> ? Value : never;
+export type ValueOf<Read> = Read extends InputField<infer Value> ? Value : never;
 
 /** What is read by the shapes of several fields. */
-export type Values<Shapes extends Fields> = { readonly [Name in keyof Shapes]: ValueOf<Shapes[Name]> };
+export type InputValues<Shapes extends InputFields> = {
+  readonly [Name in keyof Shapes]: ValueOf<Shapes[Name]>;
+};
 
 /** Why an input does not fit, in words for the model that made it. */
-export class InputRefusal extends Error {
+export class InvalidInput extends Error {
   override readonly name = "InputRefusal";
 }
 
 /** A text, not empty unless that is allowed. */
-export function text(
+export function string(
   description: string,
   bounds: { maxLength?: number; mayBeEmpty?: boolean } = {},
-): Shape<string> {
+): InputField<string> {
   const { maxLength = 1_000_000, mayBeEmpty = false } = bounds;
   const schema = { type: "string", description, ...(mayBeEmpty ? {} : { minLength: 1 }) };
   return required(schema, (value, name) => {
-    if (typeof value !== "string") throw new InputRefusal(`${name} has to be a text.`);
-    if (value === "" && !mayBeEmpty) throw new InputRefusal(`${name} must not be empty.`);
-    if (value.length > maxLength) throw new InputRefusal(`${name} is longer than ${maxLength} characters.`);
+    if (typeof value !== "string") throw new InvalidInput(`${name} has to be a text.`);
+    if (value === "" && !mayBeEmpty) throw new InvalidInput(`${name} must not be empty.`);
+    if (value.length > maxLength) throw new InvalidInput(`${name} is longer than ${maxLength} characters.`);
     return value;
   });
 }
 
 /** A whole number between two bounds, both included. */
-export function integer(description: string, minimum: number, maximum: number): Shape<number> {
+export function integer(description: string, minimum: number, maximum: number): InputField<number> {
   return required({ type: "integer", description, minimum, maximum }, (value, name) => {
     if (typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum)
       return value;
-    throw new InputRefusal(`${name} has to be a whole number from ${minimum} to ${maximum}.`);
+    throw new InvalidInput(`${name} has to be a whole number from ${minimum} to ${maximum}.`);
   });
 }
 
 /** Yes or no. */
-export function flag(description: string): Shape<boolean> {
+export function boolean(description: string): InputField<boolean> {
   return required({ type: "boolean", description }, (value, name) => {
     if (typeof value === "boolean") return value;
-    throw new InputRefusal(`${name} has to be true or false.`);
+    throw new InvalidInput(`${name} has to be true or false.`);
   });
 }
 
 /** One of a few words. */
-export function choice<const Word extends string>(description: string, words: readonly Word[]): Shape<Word> {
+export function choice<const Word extends string>(
+  description: string,
+  words: readonly Word[],
+): InputField<Word> {
   return required({ type: "string", description, enum: words }, (value, name) => {
     const found = words.find((word) => word === value);
     if (found !== undefined) return found;
-    throw new InputRefusal(`${name} has to be one of ${words.join(", ")}.`);
+    throw new InvalidInput(`${name} has to be one of ${words.join(", ")}.`);
   });
 }
 
 /** Several values of one shape. */
-export function list<Value>(
+export function array<Value>(
   description: string,
-  item: Shape<Value>,
+  item: InputField<Value>,
   maximum: number,
-): Shape<readonly Value[]> {
+): InputField<readonly Value[]> {
   const schema = { type: "array", description, items: item.schema, maxItems: maximum };
   return required(schema, (value, name) => {
-    if (!Array.isArray(value)) throw new InputRefusal(`${name} has to be a list.`);
-    if (value.length > maximum) throw new InputRefusal(`${name} has more than ${maximum} entries.`);
+    if (!Array.isArray(value)) throw new InvalidInput(`${name} has to be a list.`);
+    if (value.length > maximum) throw new InvalidInput(`${name} has more than ${maximum} entries.`);
     return value.map((each, index) => item.read(each, `${name}[${index}]`));
   });
 }
 
 /** A value that may be left out. Null counts as left out, because models write it so. */
-export function optional<Value>(shape: Shape<Value>): Shape<Value | undefined> {
+export function optional<Value>(shape: InputField<Value>): InputField<Value | undefined> {
   return {
     schema: shape.schema,
     isOptional: true,
@@ -89,7 +94,7 @@ export function optional<Value>(shape: Shape<Value>): Shape<Value | undefined> {
 }
 
 /** An object of exactly these fields. */
-export function object<Shapes extends Fields>(fields: Shapes): Shape<Values<Shapes>> {
+export function object<Shapes extends InputFields>(fields: Shapes): InputField<InputValues<Shapes>> {
   const entries = Object.entries(fields);
   const schema = {
     type: "object",
@@ -101,21 +106,21 @@ export function object<Shapes extends Fields>(fields: Shapes): Shape<Values<Shap
     const input = ownFields(value, name);
     const unknown = [...input.keys()].find((key) => !Object.hasOwn(fields, key));
     if (unknown !== undefined) {
-      throw new InputRefusal(
+      throw new InvalidInput(
         `${within(name, unknown)} is not known. Known are: ${Object.keys(fields).join(", ")}.`,
       );
     }
     const read = entries.map(([key, shape]) => {
       const label = within(name, key);
-      if (!input.has(key) && !shape.isOptional) throw new InputRefusal(`${label} is missing.`);
+      if (!input.has(key) && !shape.isOptional) throw new InvalidInput(`${label} is missing.`);
       return [key, shape.read(input.get(key), label)];
     });
     // Each field was read by its own shape.
-    return Object.fromEntries(read) as Values<Shapes>;
+    return Object.fromEntries(read) as InputValues<Shapes>;
   });
 }
 
-function required<Value>(schema: JsonSchema, read: Shape<Value>["read"]): Shape<Value> {
+function required<Value>(schema: JsonSchema, read: InputField<Value>["read"]): InputField<Value> {
   return { schema, isOptional: false, read };
 }
 
@@ -123,7 +128,7 @@ function ownFields(value: unknown, name: string): ReadonlyMap<string, unknown> {
   if (isRecord(value)) {
     return new Map(Object.entries(value).filter(([, field]) => field !== undefined));
   }
-  throw new InputRefusal(`${name || "The input"} has to be an object.`);
+  throw new InvalidInput(`${name || "The input"} has to be an object.`);
 }
 
 function within(name: string, key: string): string {

@@ -1,6 +1,6 @@
 import type { Sandbox, TurnContext, TurnOutcome } from "@flint/core/ports";
 import type { ToolDescription, ToolResult } from "../models/model.ts";
-import { type Fields, InputRefusal, object, type Values } from "./input.ts";
+import { type InputFields, type InputValues, InvalidInput, object } from "./input.ts";
 
 /** What a tool works with in one call. */
 export interface ToolContext {
@@ -50,16 +50,16 @@ export function done(text: string): ToolOutcome {
 }
 
 /** A tool in the making: its input is described once, for the model and for the check. */
-export interface ToolDefinition<Shapes extends Fields> {
+export interface ToolDefinition<Shapes extends InputFields> {
   readonly name: string;
   readonly description: string;
   readonly readOnly: boolean;
   readonly input: Shapes;
-  run(input: Values<Shapes>, context: ToolContext): Promise<ToolOutcome>;
+  run(input: InputValues<Shapes>, context: ToolContext): Promise<ToolOutcome>;
 }
 
 /** A tool whose calls with a wrong input are answered in words and do nothing. */
-export function defineTool<Shapes extends Fields>(definition: ToolDefinition<Shapes>): Tool {
+export function defineTool<Shapes extends InputFields>(definition: ToolDefinition<Shapes>): Tool {
   const { name, description, readOnly } = definition;
   const input = object(definition.input);
   return {
@@ -68,12 +68,12 @@ export function defineTool<Shapes extends Fields>(definition: ToolDefinition<Sha
     readOnly,
     parameters: input.schema,
     async run(given, context): Promise<ToolOutcome> {
-      let read: Values<Shapes>;
+      let read: InputValues<Shapes>;
       // Expected: whatever a model can make up.
       try {
         read = input.read(given, "");
       } catch (thrown) {
-        if (thrown instanceof InputRefusal) return failed(`${name}: ${thrown.message}`);
+        if (thrown instanceof InvalidInput) return failed(`${name}: ${thrown.message}`);
         throw thrown;
       }
       return definition.run(read, context);

@@ -1,5 +1,5 @@
 import type { Answers, Item, PlanEntry, UserQuestion } from "@flint/protocol";
-import { choice, flag, list, object, optional, text } from "./input.ts";
+import { array, boolean, choice, object, optional, string } from "./input.ts";
 import {
   defineTool,
   done,
@@ -10,15 +10,18 @@ import {
   type ToolOutcome,
 } from "./tool.ts";
 
-const OPTION = object({ label: text("What can be chosen."), description: optional(text("What it means.")) });
+const OPTION = object({
+  label: string("What can be chosen."),
+  description: optional(string("What it means.")),
+});
 
 const QUESTION = object({
-  id: text("A name for the answer.", { maxLength: 100 }),
-  header: optional(text("Two or three words above the question.")),
-  question: text("The question."),
-  options: optional(list("Answers to choose from; the user may also write another.", OPTION, 20)),
-  multiple: optional(flag("Whether several can be chosen.")),
-  secret: optional(flag("Whether the answer must not be shown or kept.")),
+  id: string("A name for the answer.", { maxLength: 100 }),
+  header: optional(string("Two or three words above the question.")),
+  question: string("The question."),
+  options: optional(array("Answers to choose from; the user may also write another.", OPTION, 20)),
+  multiple: optional(boolean("Whether several can be chosen.")),
+  secret: optional(boolean("Whether the answer must not be shown or kept.")),
 });
 
 /** Asks the user something that only they know. */
@@ -26,7 +29,7 @@ export const ASK_USER: Tool = defineTool({
   name: "ask_user",
   description: "Asks the user. Only for what you cannot find out yourself; the turn waits for the answer.",
   readOnly: false,
-  input: { questions: list("The questions, together.", QUESTION, 10) },
+  input: { questions: array("The questions, together.", QUESTION, 10) },
   run({ questions }, context) {
     if (questions.length === 0) return Promise.resolve(failed("ask_user: questions must not be empty."));
     // Only what is given; a field that is undefined is no field on the wire.
@@ -71,7 +74,7 @@ function answerText(questions: readonly UserQuestion[], answers: Answers): strin
 export type ShowPlan = (itemId: string, explanation: string, entries: readonly PlanEntry[]) => void;
 
 const STEP = object({
-  step: text("What is done, in a few words.", { maxLength: 1000 }),
+  step: string("What is done, in a few words.", { maxLength: 1000 }),
   status: choice("How it stands.", ["pending", "inProgress", "completed", "failed"]),
 });
 
@@ -84,9 +87,9 @@ export function updatePlanTool(show: ShowPlan): Tool {
     readOnly: false,
     input: {
       explanation: optional(
-        text("Why the plan is so, or what changed.", { maxLength: 5000, mayBeEmpty: true }),
+        string("Why the plan is so, or what changed.", { maxLength: 5000, mayBeEmpty: true }),
       ),
-      plan: list("All steps in order.", STEP, 100),
+      plan: array("All steps in order.", STEP, 100),
     },
     async run({ explanation, plan }, { itemId }) {
       show(itemId, explanation ?? "", plan);

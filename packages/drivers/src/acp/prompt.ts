@@ -1,7 +1,7 @@
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
-import { type ImageInput, readPicture } from "@flint/host/files";
+import { type ImageInput, readImage } from "@flint/host/files";
 import { inputText, type UserInput } from "@flint/protocol";
 
 /** What an agent takes beside text. */
@@ -41,7 +41,7 @@ async function block(piece: UserInput, cwd: string, { image }: PromptAbilities):
 }
 
 async function picture(image: ImageInput, cwd: string): Promise<ContentBlock> {
-  const read = await readPicture(image, cwd);
+  const read = await readImage(image, cwd);
   if ("problem" in read) return problem(image, read.problem);
   return { type: "image", mimeType: read.mediaType, data: read.base64 };
 }

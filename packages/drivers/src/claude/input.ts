@@ -1,5 +1,5 @@
 import type { TurnContext } from "@flint/core/ports";
-import { type ImageInput, readPicture } from "@flint/host/files";
+import { type ImageInput, readImage } from "@flint/host/files";
 import { inputText, type UserInput } from "@flint/protocol";
 import type { ClaudeInputBlock } from "@flint/protocol/claude";
 
@@ -26,7 +26,7 @@ export function inputMeta(input: readonly UserInput[]): Readonly<Record<string, 
 }
 
 async function imageBlock(image: ImageInput, cwd: string): Promise<ClaudeInputBlock> {
-  const picture = await readPicture(image, cwd);
+  const picture = await readImage(image, cwd);
   if ("problem" in picture) return { type: "text", text: `(${inputText([image])}: ${picture.problem}.)` };
   const { mediaType: media_type, base64: data } = picture;
   return { type: "image", source: { type: "base64", media_type, data } };

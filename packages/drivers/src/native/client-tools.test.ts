@@ -46,7 +46,7 @@ test("a tool of the client that fails is told to the model in its own words", as
   expect(called.turn.completed("toolCall")).toMatchObject([{ status: "failed", error: "No such room." }]);
 });
 
-test("a picture is told by its address, and never as its own bytes", async () => {
+test("names an image by its URL, and never sends its bytes", async () => {
   const folder = await temporaryFolder();
   const urls = ["https://host.example/a.png", "data:image/png;base64,AAAA"];
   const shown: ToolCallResult = {
@@ -54,7 +54,7 @@ test("a picture is told by its address, and never as its own bytes", async () =>
     content: urls.map((url) => ({ type: "image", url }) as const),
   };
   const called = await callTool(clientTool(LAMP), {}, folder, { runTool: () => shown });
-  expect(called.text).toBe("[a picture: https://host.example/a.png]\n[a picture]");
+  expect(called.text).toBe("[image: https://host.example/a.png]\n[image]");
 });
 
 test("an open call ends with its turn", async () => {

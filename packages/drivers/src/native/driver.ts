@@ -1,23 +1,23 @@
 import {
-  asOption,
   CONTEXT_LENGTH,
-  chosen,
   DEFAULT_NATIVE_OPTIONS,
+  findModel,
   KEEP_ALIVE_CLOCK,
   type NativeOptions,
   OFFLINE_ID,
   OFFLINE_SELECTORS,
   type Provider,
-  providedModel,
   providersOf,
   REASONING_EFFORT,
-  requireSetUp,
-  runsHere,
+  requireConfigured,
+  runsLocally,
   type Selector,
+  selectedValue,
   selectorsOf,
   TEMPERATURE,
+  toConfigOption,
 } from "@flint/agent";
-import type { Listing } from "@flint/agent/listing";
+import type { ModelListing } from "@flint/agent/listing";
 import type { ToolSource } from "@flint/agent/loop";
 import type { Account, Clock, Driver, DriverSession, McpServerStatus, SessionSpec } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model as ModelRow, ThreadSettings } from "@flint/protocol";
@@ -36,7 +36,7 @@ export class NativeDriver implements Driver {
   readonly #providers: readonly Provider[];
   readonly #clock: Clock;
   readonly #servers = new Set<ServerTools>();
-  #listing: Promise<Listing> | undefined;
+  #listing: Promise<ModelListing> | undefined;
 
   constructor(options: Partial<NativeOptions> = {}, clock: Clock = KEEP_ALIVE_CLOCK) {
     this.#options = { ...DEFAULT_NATIVE_OPTIONS, ...options };
@@ -54,23 +54,23 @@ export class NativeDriver implements Driver {
 
   qualify(name: string): string | undefined {
     if (name === OFFLINE_ID) return name;
-    const found = providedModel(name, this.#providers);
-    if (found !== undefined) requireSetUp(found);
+    const found = findModel(name, this.#providers);
+    if (found !== undefined) requireConfigured(found);
     return found?.id;
   }
 
   async options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]> {
     const listing = await this.#list();
-    const found = providedModel(model, this.#providers);
+    const found = findModel(model, this.#providers);
     // What the model's own server says about it is known from here on.
     if (found?.provider.isConfigured === true) await listing.facts(found);
     const selectors = this.#selectors(model, listing);
-    return selectors.map((selector) => asOption(selector, model, values));
+    return selectors.map((selector) => toConfigOption(selector, model, values));
   }
 
   /** The loop and its model are loaded with the first session, not with the server. */
   async open(spec: SessionSpec): Promise<DriverSession> {
-    const [{ NativeSession }, { ModelShelf }, listing] = await Promise.all([
+    const [{ NativeSession }, { ModelCache }, listing] = await Promise.all([
       import("./session.ts"),
       import("@flint/agent/model-cache"),
       this.#list(),
@@ -78,13 +78,13 @@ export class NativeDriver implements Driver {
     const { web, offlineScript } = this.#options;
     const offline = async () =>
       new (await import("@flint/offline-model")).OfflineModel({ script: offlineScript });
-    const shelf = new ModelShelf(this.#providers, listing, this.#clock, offline);
+    const models = new ModelCache(this.#providers, listing, this.#clock, offline);
     const value = ({ model, config }: ThreadSettings, id: string): string | undefined => {
       const selector = this.#selectors(model, listing).find((known) => known.id === id);
-      return selector === undefined ? undefined : chosen(selector, config);
+      return selector === undefined ? undefined : selectedValue(selector, config);
     };
     return new NativeSession(spec, {
-      modelOf: ({ model }) => shelf.model(model),
+      modelOf: ({ model }) => models.model(model),
       temperatureOf: (settings) => Number(value(settings, TEMPERATURE) ?? 0),
       contextLengthOf: (settings) => Number(value(settings, CONTEXT_LENGTH)),
       reasoningEffortOf: (settings) => value(settings, REASONING_EFFORT),
@@ -95,7 +95,7 @@ export class NativeDriver implements Driver {
 
   /** Never tells the key, only whose it is. */
   async account(): Promise<Account> {
-    const found = providedModel(await this.defaultModel(), this.#providers);
+    const found = findModel(await this.defaultModel(), this.#providers);
     const hasKey = found?.provider.apiKey !== undefined;
     const account = hasKey ? { type: "apiKey", label: found.provider.label } : null;
     return { account, requiresLogin: false };
@@ -107,18 +107,18 @@ export class NativeDriver implements Driver {
     return [...new Map(statuses.map((status) => [status.name, status])).values()];
   }
 
-  #list(): Promise<Listing> {
+  #list(): Promise<ModelListing> {
     this.#listing ??= import("@flint/agent/listing").then(
-      ({ Listing }) => new Listing(this.#providers, this.#clock),
+      ({ ModelListing }) => new ModelListing(this.#providers, this.#clock),
     );
     return this.#listing;
   }
 
   /** A model whose provider is gone has the least that every model has. */
-  #selectors(model: string, listing: Listing): readonly Selector[] {
-    const found = model === OFFLINE_ID ? undefined : providedModel(model, this.#providers);
+  #selectors(model: string, listing: ModelListing): readonly Selector[] {
+    const found = model === OFFLINE_ID ? undefined : findModel(model, this.#providers);
     if (found === undefined) return OFFLINE_SELECTORS;
-    return selectorsOf(listing.factsNow(found), runsHere(found.provider));
+    return selectorsOf(listing.factsNow(found), runsLocally(found.provider));
   }
 
   async #sources({ mcpServers, sandbox, settings }: SessionSpec): Promise<readonly ToolSource[]> {

@@ -3,13 +3,13 @@ import {
   BackgroundCommands,
   builtInTools,
   clientTool,
+  FileVersions,
   instructionsFor,
-  KnownFiles,
   messagesOf,
-  type Preparation,
   type Tool,
   type ToolSource,
   TurnLoop,
+  type TurnSetup,
 } from "@flint/agent/loop";
 import type { Message, Model } from "@flint/agent/model";
 import {
@@ -52,7 +52,7 @@ export class NativeSession implements DriverSession {
     this.#spec = spec;
     this.#choices = choices;
     const { web } = choices;
-    const own = builtInTools({ web, background: this.#background, knownFiles: new KnownFiles() });
+    const own = builtInTools({ web, background: this.#background, fileVersions: new FileVersions() });
     // Of two tools with the same name the first one counts, so a client cannot take the place of one of ours.
     this.#tools = [...own, ...(spec.clientTools ?? []).map(clientTool)];
   }
@@ -93,13 +93,13 @@ export class NativeSession implements DriverSession {
   async #finish(turn: TurnContext, begun: Promise<TurnLoop>): Promise<TurnOutcome> {
     const loop = await begun;
     const outcome = await loop.run();
-    this.#messages = loop.remembered(outcome);
+    this.#messages = loop.messagesAfter(outcome);
     if (outcome.status === "interrupted" || turn.signal.aborted) await this.#background.stopAll();
     if (outcome.status === "failed") await this.#background.stopStartedIn(turn.turnId);
     return outcome;
   }
 
-  async #prepare(turn: TurnContext, signal: AbortSignal): Promise<Preparation> {
+  async #prepare(turn: TurnContext, signal: AbortSignal): Promise<TurnSetup> {
     const { settings, kind } = turn;
     const choices = this.#choices;
     const [model, offered] = await Promise.all([

@@ -89,7 +89,7 @@ test("a request that is made again is an error that says so", () => {
 test("an empty piece of text and what a model keeps for itself show nothing", () => {
   const parts: ModelPart[] = [
     { type: "text-delta", text: "" },
-    { type: "keepsake", keepsake: { model: "m", content: "signed" } },
+    { type: "provider-metadata", providerMetadata: { model: "m", content: "signed" } },
   ];
   expect(translate(parts)).toEqual([]);
 });

@@ -47,7 +47,7 @@ export function step(state: TranslateState, part: ModelPart): Step {
       return [state, [usageEvent(state, part)]];
     case "retry":
       return [state, [{ type: "error", error: part.error, willRetry: true }]];
-    case "keepsake":
+    case "provider-metadata":
       return [state, []];
     // What the model wants done has items of its own; the text before it is complete.
     case "tool-call":

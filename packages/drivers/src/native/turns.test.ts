@@ -108,7 +108,7 @@ test("an unknown tool, arguments that were no JSON, and a tool that breaks are a
     callId: "p",
     tool: "shell",
     input: {},
-    problem: "not JSON.",
+    inputError: "not JSON.",
   };
   const step = [problem, ...want({ tool: "nope", input: {} }, { tool: "broken", input: {} })];
   const source: ToolSource = { tools: async () => [broken], close: async () => {} };
@@ -447,10 +447,12 @@ test("poisoned text from files, tools and the model does not brick a thread", as
 });
 
 test("what a model gave to be shown again is shown again", async () => {
-  const keepsake = { model: "m", content: { signed: true } };
-  const { model, run } = await open({ steps: [[{ type: "keepsake", keepsake }, ...want(read("a"))]] });
+  const providerMetadata = { model: "m", content: { signed: true } };
+  const { model, run } = await open({
+    steps: [[{ type: "provider-metadata", providerMetadata }, ...want(read("a"))]],
+  });
   await run("go");
-  expect(messagesOf(model.requests[1])[1]).toMatchObject({ role: "assistant", keepsake });
+  expect(messagesOf(model.requests[1])[1]).toMatchObject({ role: "assistant", providerMetadata });
 });
 
 confined("a background command lives over turns that complete and ends with an interrupt [P13]", async () => {

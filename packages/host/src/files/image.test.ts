@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { embeddedPicture, PICTURE_BYTES, readPicture } from "./image.ts";
+import { imageFromDataUrl, MAX_IMAGE_BYTES, readImage } from "./image.ts";
 
 const PNG = Buffer.from("\x89PNG\r\n\x1a\n0000", "latin1");
 
@@ -10,25 +10,25 @@ test.each([
   ["image/jpeg", "\xff\xd8\xff0000"],
   ["image/gif", "GIF89a0000"],
   ["image/webp", "RIFF0000WEBP"],
-])("a picture is taken for %s by its content, whatever it is called", async (mediaType, content) => {
+])("detects %s by content, whatever the file is called", async (mediaType, content) => {
   const { path } = await temporaryFolder();
   await writeFile(`${path}/a.txt`, Buffer.from(content, "latin1"));
   const base64 = Buffer.from(content, "latin1").toString("base64");
-  expect(await readPicture({ type: "localImage", path: "a.txt" }, path)).toEqual({ mediaType, base64 });
-  expect(embeddedPicture(`data:image/bmp;base64,${base64}`)).toEqual({ mediaType, base64 });
+  expect(await readImage({ type: "localImage", path: "a.txt" }, path)).toEqual({ mediaType, base64 });
+  expect(imageFromDataUrl(`data:image/bmp;base64,${base64}`)).toEqual({ mediaType, base64 });
 });
 
-test("what is no picture is refused with the reason", async () => {
+test("rejects what is not an image, with the reason", async () => {
   const { path } = await temporaryFolder();
   await writeFile(`${path}/a.png`, "text");
   await mkdir(`${path}/folder`);
-  const local = (name: string) => readPicture({ type: "localImage", path: name }, path);
-  expect(await local("a.png")).toEqual({ problem: "it is no PNG, JPEG, GIF or WebP picture" });
+  const local = (name: string) => readImage({ type: "localImage", path: name }, path);
+  expect(await local("a.png")).toEqual({ problem: "it is not a PNG, JPEG, GIF or WebP image" });
   for (const name of ["folder", "missing"])
-    expect(await local(name)).toEqual({ problem: "it is no plain file of at most 3.75 MB" });
-  expect(embeddedPicture("https://example.org/a.png")).toEqual({
+    expect(await local(name)).toEqual({ problem: "it is not a plain file of at most 3.75 MB" });
+  expect(imageFromDataUrl("https://example.org/a.png")).toEqual({
     problem: expect.stringContaining("not fetched"),
   });
-  const large = `data:image/png;base64,${"A".repeat(2 * PICTURE_BYTES)}`;
-  expect(embeddedPicture(large)).toEqual({ problem: "it is larger than 3.75 MB" });
+  const large = `data:image/png;base64,${"A".repeat(2 * MAX_IMAGE_BYTES)}`;
+  expect(imageFromDataUrl(large)).toEqual({ problem: "it is larger than 3.75 MB" });
 });

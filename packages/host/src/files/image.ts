@@ -2,43 +2,45 @@ import { resolve } from "node:path";
 import type { UserInput } from "@flint/protocol";
 import { plainBytes } from "./plain-file.ts";
 
-/** What one picture may weigh, before it is written as text. */
-export const PICTURE_BYTES = 3_750_000;
+/** The size limit of one image, before it is encoded. */
+export const MAX_IMAGE_BYTES = 3_750_000;
 
-/** A picture that a user gave. */
+/** An image in the input of a user. */
 export type ImageInput = Extract<UserInput, { type: "image" | "localImage" }>;
 
-/** The content of a picture, or why there is none. */
-export type Picture = { readonly mediaType: string; readonly base64: string } | { readonly problem: string };
+/** The content of an image, or why it could not be loaded. */
+export type LoadedImage =
+  | { readonly mediaType: string; readonly base64: string }
+  | { readonly problem: string };
 
-/** Reads a picture, from the workspace where its path is not a whole one. Never rejects. */
-export async function readPicture(image: ImageInput, cwd: string): Promise<Picture> {
-  if (image.type === "image") return embeddedPicture(image.url);
-  const bytes = await plainBytes(resolve(cwd, image.path), PICTURE_BYTES);
+/** Reads an image; a relative path is resolved against the workspace. Never rejects. */
+export async function readImage(image: ImageInput, cwd: string): Promise<LoadedImage> {
+  if (image.type === "image") return imageFromDataUrl(image.url);
+  const bytes = await plainBytes(resolve(cwd, image.path), MAX_IMAGE_BYTES);
   if (bytes === undefined)
-    return { problem: `it is no plain file of at most ${PICTURE_BYTES / 1_000_000} MB` };
-  return pictureOf(bytes);
+    return { problem: `it is not a plain file of at most ${MAX_IMAGE_BYTES / 1_000_000} MB` };
+  return imageFromBytes(bytes);
 }
 
-/** A picture that is given with its content. */
-export function embeddedPicture(url: string): Picture {
+/** Reads an image from a data URL. */
+export function imageFromDataUrl(url: string): LoadedImage {
   const data = /^data:image\/[a-z.+-]+;base64,/i.exec(url);
-  if (data === null) return { problem: "pictures are not fetched from the web, so give the file itself" };
+  if (data === null) return { problem: "images are not fetched from the web, so send the file itself" };
   const encoded = url.slice(data[0].length);
-  if (encoded.length > (PICTURE_BYTES / 3) * 4 + 4) return { problem: tooLarge() };
-  return pictureOf(Buffer.from(encoded, "base64"));
+  if (encoded.length > (MAX_IMAGE_BYTES / 3) * 4 + 4) return { problem: tooLarge() };
+  return imageFromBytes(Buffer.from(encoded, "base64"));
 }
 
-/** The kind is told by the content; a name or a label may be wrong, and a wrong kind fails the whole request. */
-export function pictureOf(bytes: Buffer): Picture {
-  if (bytes.length > PICTURE_BYTES) return { problem: tooLarge() };
+/** Detects the media type by content: a name or label may be wrong, and a wrong type fails the whole request. */
+export function imageFromBytes(bytes: Buffer): LoadedImage {
+  if (bytes.length > MAX_IMAGE_BYTES) return { problem: tooLarge() };
   const mediaType = mediaTypeOf(bytes);
-  if (mediaType === undefined) return { problem: "it is no PNG, JPEG, GIF or WebP picture" };
+  if (mediaType === undefined) return { problem: "it is not a PNG, JPEG, GIF or WebP image" };
   return { mediaType, base64: bytes.toString("base64") };
 }
 
 function tooLarge(): string {
-  return `it is larger than ${PICTURE_BYTES / 1_000_000} MB`;
+  return `it is larger than ${MAX_IMAGE_BYTES / 1_000_000} MB`;
 }
 
 function mediaTypeOf(bytes: Buffer): string | undefined {

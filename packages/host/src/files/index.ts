@@ -1,11 +1,11 @@
-export { FileRefusal, reasonOf, systemRefusal } from "./file-refusal.ts";
+export { asFileAccessError, errorMessage, FileAccessError } from "./file-refusal.ts";
 export {
-  embeddedPicture,
   type ImageInput,
-  PICTURE_BYTES,
-  type Picture,
-  pictureOf,
-  readPicture,
+  imageFromBytes,
+  imageFromDataUrl,
+  type LoadedImage,
+  MAX_IMAGE_BYTES,
+  readImage,
 } from "./image.ts";
 export {
   type Content,

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath, statfs } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
-import { FileRefusal } from "./file-refusal.ts";
+import { FileAccessError } from "./file-refusal.ts";
 
 /** Where the kernel and devices show themselves as files: environments of processes, memory, terminals. */
 const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
@@ -14,12 +14,14 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | 
 
 /** A path with all links resolved. Throws a FileRefusal if nothing is there or if it is a place of the kernel. */
 export async function realPlaceOf(path: string, shown: string = path): Promise<string> {
-  if (path.includes("\0")) throw new FileRefusal("That is not the name of a file.");
+  if (path.includes("\0")) throw new FileAccessError("That is not the name of a file.");
   const real = await realpath(path).catch((error: NodeJS.ErrnoException) => {
-    throw new FileRefusal(`${shown} ${error.code === "ENOENT" ? "does not exist" : "cannot be reached"}.`);
+    throw new FileAccessError(
+      `${shown} ${error.code === "ENOENT" ? "does not exist" : "cannot be reached"}.`,
+    );
   });
   if (KERNEL_FOLDERS.some((folder) => real === folder || real.startsWith(folder + sep))) {
-    throw new FileRefusal(`${shown} belongs to the system and is not read this way.`);
+    throw new FileAccessError(`${shown} belongs to the system and is not read this way.`);
   }
   return real;
 }
@@ -31,14 +33,14 @@ export async function realPlaceOf(path: string, shown: string = path): Promise<s
 export async function readPlainFile(path: string, limit: number, shown: string = path): Promise<Buffer> {
   const real = await realPlaceOf(path, shown);
   const found = await lstat(real);
-  if (found.isDirectory()) throw new FileRefusal(`${shown} is a folder.`);
-  if (!found.isFile()) throw new FileRefusal(`${shown} is not a plain file.`);
+  if (found.isDirectory()) throw new FileAccessError(`${shown} is a folder.`);
+  if (!found.isFile()) throw new FileAccessError(`${shown} is not a plain file.`);
   const file = await open(real, READ);
   try {
     await refuseOther(file, real, shown);
     const { size } = await file.stat();
     if (size > limit)
-      throw new FileRefusal(`${shown} is too large: ${size} bytes, and at most ${limit} are read.`);
+      throw new FileAccessError(`${shown} is too large: ${size} bytes, and at most ${limit} are read.`);
     return await readAtMost(file, limit);
   } finally {
     await file.close();
@@ -46,13 +48,14 @@ export async function readPlainFile(path: string, limit: number, shown: string =
 }
 
 async function refuseOther(file: FileHandle, path: string, shown: string): Promise<void> {
-  if (!(await file.stat()).isFile()) throw new FileRefusal(`${shown} is not a plain file.`);
+  if (!(await file.stat()).isFile()) throw new FileAccessError(`${shown} is not a plain file.`);
   // Where there is no /proc there is nothing of it to be read either.
   const opened = `/proc/self/fd/${file.fd}`;
-  if ((await readlink(opened).catch(() => path)) !== path) throw new FileRefusal(`${shown} leads elsewhere.`);
+  if ((await readlink(opened).catch(() => path)) !== path)
+    throw new FileAccessError(`${shown} leads elsewhere.`);
   const system = await statfs(opened).catch(() => undefined);
   if (system !== undefined && KERNEL_FILE_SYSTEMS.has(system.type)) {
-    throw new FileRefusal(`${shown} belongs to the system and is not read this way.`);
+    throw new FileAccessError(`${shown} belongs to the system and is not read this way.`);
   }
 }
 

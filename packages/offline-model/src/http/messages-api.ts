@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { tokensOf } from "@flint/agent/conversation";
 import type { FinishReason, ModelPart } from "@flint/agent/model";
-import type { TokenUsage } from "@flint/protocol";
+import { isRecord, type TokenUsage } from "@flint/protocol";
 import type { JsonReader } from "../json-reader.ts";
-import { isSchema } from "../json-sample.ts";
 import { workingDirectory } from "./agent-text.ts";
 import {
   type ApiRequest,
@@ -106,7 +105,7 @@ class MessagesResponse implements ApiResponse {
 
   finish(reason: FinishReason, usage: TokenUsage): StreamEvent[] {
     const answer = reason === "stop" ? parseArguments(this.#withheld) : undefined;
-    const byTool = isSchema(answer);
+    const byTool = isRecord(answer);
     const last = byTool
       ? [
           ...this.#close(),

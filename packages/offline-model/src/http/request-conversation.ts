@@ -1,4 +1,4 @@
-import { CUT_SHORT } from "@flint/agent/conversation";
+import { INTERRUPTED_NOTE } from "@flint/agent/conversation";
 import type { Message, ToolCall } from "@flint/agent/model";
 import { isInterruption, promptIn, queuedPrompt, toolResult } from "./agent-text.ts";
 import type { RequestTools } from "./request-tools.ts";
@@ -26,7 +26,8 @@ export class RequestConversation {
   /** Work that the user interrupted is not continued. */
   addUser(text: string): void {
     const last = this.#messages.at(-1);
-    if (isInterruption(text) && last !== undefined && last.role !== "system") this.#messages.push(CUT_SHORT);
+    if (isInterruption(text) && last !== undefined && last.role !== "system")
+      this.#messages.push(INTERRUPTED_NOTE);
     const prompt = promptIn(text);
     if (prompt !== "") this.#messages.push({ role: "user", text: prompt });
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { posix } from "node:path";
 import type { ToolCall, ToolDescription } from "@flint/agent/model";
-import { isSchema } from "../json-sample.ts";
+import { isRecord } from "@flint/protocol";
 import type { ScriptedCall } from "../script/script-player.ts";
 import { type FlintTool, TOOL_ALIASES } from "./tool-aliases.ts";
 import { patchFor, programFor, questionsFor } from "./tool-input.ts";
@@ -99,7 +99,7 @@ export class RequestTools {
   /** Maps a call in the history of the request back to Flint's tool. */
   fromRequest(callId: string, name: string, input: unknown): ToolCall {
     const [tool, match] = [...this.#matches].find(([, each]) => each.tool.name === name) ?? [name];
-    const fields = isSchema(input) ? input : { input };
+    const fields = isRecord(input) ? input : { input };
     const command = tool === "shell" ? fields[match?.names.command ?? "command"] : undefined;
     if (command === undefined) return { callId, tool, input: fields };
     return { callId, tool, input: { command: String(Array.isArray(command) ? command.at(-1) : command) } };
@@ -132,7 +132,7 @@ export class RequestTools {
   #value(field: string, value: unknown, name: string, schema: unknown): unknown {
     if (field === "questions") return questionsFor(value, schema);
     // Tools that start programs without a shell take the command as a list.
-    if (field === "command" && isSchema(schema) && schema.type === "array") return ["bash", "-lc", value];
+    if (field === "command" && isRecord(schema) && schema.type === "array") return ["bash", "-lc", value];
     const isAbsolute = field === "path" && /^file_?path$|^absolute/i.test(name);
     return isAbsolute && this.#directory !== undefined
       ? posix.resolve(this.#directory, String(value))
@@ -177,7 +177,7 @@ function programMatch(name: FlintTool, tools: readonly RequestTool[]): Match | u
 }
 
 function propertiesOf({ parameters }: RequestTool): Fields {
-  return isSchema(parameters.properties) ? parameters.properties : {};
+  return isRecord(parameters.properties) ? parameters.properties : {};
 }
 
 function plain(name: string): string {

@@ -1,4 +1,4 @@
-import { isSchema } from "../json-sample.ts";
+import { isRecord } from "@flint/protocol";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -42,10 +42,10 @@ function only(fields: Fields, known: Fields): Fields {
 }
 
 function itemFields(list: unknown): Fields {
-  const item = isSchema(list) ? list.items : undefined;
-  return isSchema(item) && isSchema(item.properties) ? item.properties : {};
+  const item = isRecord(list) ? list.items : undefined;
+  return isRecord(item) && isRecord(item.properties) ? item.properties : {};
 }
 
 function objectsIn(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.filter(isSchema) : [];
+  return Array.isArray(value) ? value.filter(isRecord) : [];
 }

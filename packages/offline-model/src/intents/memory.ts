@@ -1,4 +1,4 @@
-import { SUMMARY_BEGINNING } from "@flint/agent/conversation";
+import { SUMMARY_HEADING } from "@flint/agent/conversation";
 import type { Message } from "@flint/agent/model";
 import { previewOf } from "@flint/protocol";
 
@@ -15,14 +15,14 @@ export function recall(messages: readonly Message[]): string {
 
 /** Summarizes a conversation: what was asked, what was run, what was answered last. */
 export function summarize(messages: readonly Message[]): string {
-  const earlier = summariesIn(messages).map((text) => text.slice(SUMMARY_BEGINNING.length).trim());
+  const earlier = summariesIn(messages).map((text) => text.slice(SUMMARY_HEADING.length).trim());
   const asked = userTexts(messages).map((text) => `- ${previewOf(text)}`);
   const commands = messages
     .flatMap((message) => (message.role === "assistant" ? message.calls : []))
     .flatMap(({ input }) => (typeof input.command === "string" ? [`- ${previewOf(input.command)}`] : []));
   const last = messages.findLast((message) => message.role === "assistant" && message.text !== "");
   return [
-    SUMMARY_BEGINNING,
+    SUMMARY_HEADING,
     ...earlier.filter(Boolean),
     ...(asked.length === 0 ? [] : ["The user asked:", ...asked.slice(-MAX_LINES)]),
     ...(commands.length === 0 ? [] : ["Commands that were run:", ...commands.slice(-MAX_LINES)]),
@@ -39,7 +39,7 @@ export function summarizeForUser(messages: readonly Message[]): string {
 /** The summaries of earlier messages, without what may have been put before them. */
 function summariesIn(messages: readonly Message[]): string[] {
   return messages.flatMap(({ role, text }) => {
-    const start = role === "system" ? text.indexOf(SUMMARY_BEGINNING) : -1;
+    const start = role === "system" ? text.indexOf(SUMMARY_HEADING) : -1;
     return start === -1 ? [] : [text.slice(start)];
   });
 }

@@ -2,7 +2,7 @@ import type { Clock, McpServerConfig } from "@flint/core/ports";
 import { LIMITS } from "@flint/protocol";
 import type { JSONRPCMessage, StreamableHTTPClientTransport, Transport } from "@modelcontextprotocol/client";
 import { boundedFetch } from "./bounded-fetch.ts";
-import { Inbox, type ServerTransport, TransportEnded } from "./server-transport.ts";
+import { MessageInbox, type ServerTransport, TransportClosed } from "./server-transport.ts";
 
 type HttpConfig = Extract<McpServerConfig, { type: "http" }>;
 type InnerTransport = typeof StreamableHTTPClientTransport;
@@ -15,10 +15,10 @@ export class HttpTransport implements ServerTransport {
   onclose: (() => void) | undefined;
   onerror: ((error: Error) => void) | undefined;
   onmessage: Transport["onmessage"];
-  readonly remarks = "";
+  readonly diagnostics = "";
   readonly #inner: StreamableHTTPClientTransport;
   readonly #clock: Clock;
-  readonly #inbox = new Inbox((message) => this.onmessage?.(message));
+  readonly #inbox = new MessageInbox((message) => this.onmessage?.(message));
   #ending = "";
   #closing: Promise<void> | undefined;
 
@@ -30,7 +30,7 @@ export class HttpTransport implements ServerTransport {
     this.#clock = clock;
   }
 
-  get ending(): string {
+  get closeReason(): string {
     return this.#ending;
   }
 
@@ -44,14 +44,14 @@ export class HttpTransport implements ServerTransport {
 
   start(): Promise<void> {
     this.#inner.onerror = (error) => this.onerror?.(error);
-    this.#inner.onmessage = (message) => this.#inbox.take(message);
+    this.#inner.onmessage = (message) => this.#inbox.deliver(message);
     return this.#inner.start();
   }
 
   /** The options of the library belong to a newer protocol than the one that is spoken here. */
   async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#closing !== undefined) throw new TransportEnded("The connection was closed.");
-    this.#inbox.expect(message);
+    if (this.#closing !== undefined) throw new TransportClosed("The connection was closed.");
+    this.#inbox.trackRequest(message);
     await this.#inner.send(message, { onRequestStreamEnd: () => this.#brokeOff(message) });
   }
 
@@ -80,12 +80,12 @@ export class HttpTransport implements ServerTransport {
 
   #brokeOff(message: JSONRPCMessage): void {
     if (!("id" in message) || message.id === undefined) return;
-    this.#inbox.giveUp("The connection ended before the answer came.", [message.id]);
+    this.#inbox.failPending("The connection ended before the answer came.", [message.id]);
   }
 
   /** To which request the answer belonged is not known, only that one of them lost it. */
   #tooLarge(): void {
-    this.#inbox.giveUp(`It sent a message of more than ${LIMITS.line} bytes.`);
+    this.#inbox.failPending(`It sent a message of more than ${LIMITS.line} bytes.`);
   }
 }
 

@@ -3,10 +3,10 @@ import { Redaction } from "../redaction.ts";
 import type { ServerTransport } from "./server-transport.ts";
 
 /** The library, which is loaded when the first server is connected to. */
-export type Library = typeof import("@modelcontextprotocol/client");
+export type McpLibrary = typeof import("@modelcontextprotocol/client");
 
 /** What connections are made with. */
-export interface ConnectionSetup {
+export interface ConnectionOptions {
   readonly sandbox: Sandbox;
   readonly cwd: string;
   readonly clock: Clock;
@@ -17,8 +17,8 @@ export interface ConnectionSetup {
 /** Starts the program of a server, or gets ready to reach it over HTTP. */
 export async function openTransport(
   config: McpServerConfig,
-  { sandbox, cwd, clock }: ConnectionSetup,
-  library: Library,
+  { sandbox, cwd, clock }: ConnectionOptions,
+  library: McpLibrary,
 ): Promise<ServerTransport> {
   switch (config.type) {
     case "stdio": {

@@ -36,7 +36,7 @@ test("lines that are no messages are counted and left alone", async () => {
   await settled();
   expect(got).toEqual([{ jsonrpc: "2.0", method: "notifications/a" }]);
   expect(transport.ignoredLines).toBe(8);
-  expect(transport.remarks).toBe("8 lines of its output were no messages.");
+  expect(transport.diagnostics).toBe("8 lines of its output were no messages.");
   await transport.close();
 });
 

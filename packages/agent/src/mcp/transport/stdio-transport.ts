@@ -6,7 +6,7 @@ import { isRecord, LIMITS, STANDARD_CODES } from "@flint/protocol";
 import { decode, type Incoming, LineReader, StderrTail } from "@flint/rpc";
 import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/client";
 import type { Redaction } from "../redaction.ts";
-import { Inbox, type ServerTransport, TransportEnded } from "./server-transport.ts";
+import { MessageInbox, type ServerTransport, TransportClosed } from "./server-transport.ts";
 
 /** Talks to a server over the standard streams of its process, one JSON message a line. */
 export class StdioTransport implements ServerTransport {
@@ -17,8 +17,8 @@ export class StdioTransport implements ServerTransport {
   ignoredLines = 0;
   readonly #process: RunningProcess;
   readonly #redaction: Redaction;
-  readonly #lastWords: StderrTail;
-  readonly #inbox = new Inbox((message) => this.onmessage?.(message));
+  readonly #stderrTail: StderrTail;
+  readonly #inbox = new MessageInbox((message) => this.onmessage?.(message));
   readonly #lines = new LineReader({
     limit: LIMITS.line,
     line: (text) => this.#take(decode(text)),
@@ -33,18 +33,18 @@ export class StdioTransport implements ServerTransport {
   constructor(process: RunningProcess, redaction: Redaction) {
     this.#process = process;
     this.#redaction = redaction;
-    this.#lastWords = new StderrTail(process.stderr, { keptCharacters: KEPT_CHARACTERS });
+    this.#stderrTail = new StderrTail(process.stderr, { keptCharacters: STDERR_CHARACTERS });
     // A server that ends while it is written to; its end is noticed on its output.
     for (const stream of [process.stdin, process.stdout]) stream.on("error", () => undefined);
   }
 
-  get ending(): string {
+  get closeReason(): string {
     return this.#ending;
   }
 
-  get remarks(): string {
+  get diagnostics(): string {
     const { ignoredLines } = this;
-    const words = shownWords(this.#lastWords.text, this.#redaction);
+    const words = stderrExcerpt(this.#stderrTail.text, this.#redaction);
     const lines =
       ignoredLines === 1
         ? "1 line of its output was no message."
@@ -63,9 +63,9 @@ export class StdioTransport implements ServerTransport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.#process;
-    if (this.#closing !== undefined || !stdin.writable) throw new TransportEnded("The server has ended.");
+    if (this.#closing !== undefined || !stdin.writable) throw new TransportClosed("The server has ended.");
     if (stdin.writableLength > LIMITS.line) throw new Error("The server does not read what it is sent.");
-    this.#inbox.expect(message);
+    this.#inbox.trackRequest(message);
     stdin.write(`${JSON.stringify(message)}\n`);
   }
 
@@ -83,7 +83,7 @@ export class StdioTransport implements ServerTransport {
     const [{ exitCode }] = await Promise.all([exited, this.#read(stdout), this.#read(stderr)]);
     this.#lines.end();
     await this.#inbox.delivered;
-    this.#ending = `It ended with exit code ${exitCode}. ${this.remarks}`.trim();
+    this.#ending = `It ended with exit code ${exitCode}. ${this.diagnostics}`.trim();
     this.onclose?.();
   }
 
@@ -95,12 +95,12 @@ export class StdioTransport implements ServerTransport {
   #take(incoming: Incoming): void {
     const message = messageOf(incoming);
     if (message === undefined) this.ignoredLines += 1;
-    else this.#inbox.take(message);
+    else this.#inbox.deliver(message);
   }
 
   /** What the line was is not known, but it may well have been the answer that is waited for. */
   #unreadable(bytes: number): void {
-    this.#inbox.giveUp(`It sent a message of ${bytes} bytes; at most ${LIMITS.line} are read.`);
+    this.#inbox.failPending(`It sent a message of ${bytes} bytes; at most ${LIMITS.line} are read.`);
   }
 }
 
@@ -144,12 +144,12 @@ function isRequestId(id: unknown): id is RequestId {
 }
 
 /** Much more is kept than is shown, so that a secret which the keeping cut in two is not in what is shown. */
-export const KEPT_CHARACTERS = 64 * 1024;
+export const STDERR_CHARACTERS = 64 * 1024;
 const SHOWN_LINES = 8;
 const SHOWN_CHARACTERS = 1000;
 
 /** The last lines of what a server wrote to its error output, for people, without secrets. */
-export function shownWords(text: string, redaction: Redaction): string {
+export function stderrExcerpt(text: string, redaction: Redaction): string {
   const lines = redaction.apply(text).split("\n");
   const shown = lines.filter((line) => line.trim() !== "").slice(-SHOWN_LINES);
   return displayText(shown.join("\n").slice(-SHOWN_CHARACTERS), SHOWN_CHARACTERS);

@@ -21,10 +21,10 @@ async function scene(shape: WireShape, answers: readonly Answer[], options: Opti
 /** What the assistant said in a step, as the loop keeps it. */
 function remembered(parts: readonly ModelPart[]): Message[] {
   const calls = parts.flatMap((part) => (part.type === "tool-call" ? [part] : []));
-  const keepsake = parts.find((part) => part.type === "keepsake")?.keepsake;
+  const providerMetadata = parts.find((part) => part.type === "provider-metadata")?.providerMetadata;
   const text = said(parts, "text-delta");
   return [
-    { role: "assistant", text, calls, ...(keepsake === undefined ? {} : { keepsake }) },
+    { role: "assistant", text, calls, ...(providerMetadata === undefined ? {} : { providerMetadata }) },
     ...calls.map(({ callId, tool }) => ({ role: "tool", callId, tool, status: "done", text: "ok" }) as const),
   ];
 }

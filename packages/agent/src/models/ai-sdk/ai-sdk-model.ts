@@ -4,15 +4,15 @@ import { pause } from "../clock.ts";
 import { type Model, ModelFailure, type ModelPart, type ModelRequest } from "../model.ts";
 import { costOf } from "../prices.ts";
 import { toolNamed } from "./call-options.ts";
-import { saidIn } from "./error-body.ts";
-import { type EndpointName, type Failure, failureOf } from "./failures.ts";
-import { Wire, type WireLimits } from "./http-connection.ts";
+import { parseErrorBody } from "./error-body.ts";
+import { describeProblem, type EndpointInfo, type Failure } from "./failures.ts";
+import { type ConnectionLimits, HttpConnection } from "./http-connection.ts";
 import type { CallOptions, LanguageModel } from "./language-model.ts";
-import { type Problem, ProblemError, RETRY_POLICY, type RetryPolicy, waitBefore } from "./problem.ts";
-import { type StepLimits, StepReader } from "./response-reader.ts";
+import { type Problem, ProblemError, RETRY_POLICY, type RetryPolicy, retryDelay } from "./problem.ts";
+import { type ResponseLimits, ResponseReader } from "./response-reader.ts";
 
 /** What is taken of one step at most. */
-export type Limits = WireLimits & StepLimits;
+export type Limits = ConnectionLimits & ResponseLimits;
 
 export const LIMITS: Limits = {
   idleMs: 120_000,
@@ -28,10 +28,10 @@ export interface AiSdkOptions {
   /** Flint's full id, such as `flint/anthropic/claude-opus-5-5`. */
   readonly id: string;
   readonly contextWindow: number | undefined;
-  readonly endpoint: EndpointName;
+  readonly endpoint: EndpointInfo;
   /** The name its price is listed under, if it is billed by the list. */
   readonly priceName: string | undefined;
-  connect(fetch: Wire["fetch"]): Promise<LanguageModel>;
+  connect(fetch: HttpConnection["fetch"]): Promise<LanguageModel>;
   callOptions(request: ModelRequest, refused: ReadonlySet<string>): CallOptions;
   readonly clock: Clock;
   readonly limits: Limits;
@@ -57,7 +57,7 @@ export class AiSdkModel implements Model {
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart> {
     for (let tries = 1; !signal.aborted; ) {
       let hasBegun = false;
-      const wire = new Wire(this.#options.clock, this.#options.limits, signal);
+      const wire = new HttpConnection(this.#options.clock, this.#options.limits, signal);
       // Expected: whatever an endpoint can do wrong. It is tried again while nothing of the step has been given.
       try {
         for await (const part of this.#step(request, wire)) {
@@ -71,10 +71,10 @@ export class AiSdkModel implements Model {
         const problem = problemOf(thrown, wire);
         if (!hasBegun && this.#learns(problem)) continue;
         const failure = this.#failure(problem, wire);
-        if (hasBegun || !failure.isPassing) throw new ModelFailure(failure.error, { cause: thrown });
+        if (hasBegun || !failure.isTransient) throw new ModelFailure(failure.error, { cause: thrown });
         tries += 1;
         const wait = this.#wait(failure, tries, thrown);
-        yield { type: "retry", error: retried(failure.error, wait, tries, this.#policy.tries) };
+        yield { type: "retry", error: retried(failure.error, wait, tries, this.#policy.attempts) };
         await pause(this.#options.clock, wait, signal);
       } finally {
         wire.close();
@@ -82,14 +82,20 @@ export class AiSdkModel implements Model {
     }
   }
 
-  async *#step(request: ModelRequest, wire: Wire): AsyncIterable<ModelPart> {
+  async *#step(request: ModelRequest, wire: HttpConnection): AsyncIterable<ModelPart> {
     const { id, limits } = this.#options;
     const model = await this.#options.connect(wire.fetch);
-    const { stream } = await wire.heard(model.doStream(this.#options.callOptions(request, this.#refused)));
+    const { stream } = await wire.withIdleTimeout(
+      model.doStream(this.#options.callOptions(request, this.#refused)),
+    );
     const source = stream.getReader();
-    const reader = new StepReader(limits);
-    for (let next = await wire.heard(source.read()); !next.done; next = await wire.heard(source.read()))
-      yield* reader.take(next.value);
+    const reader = new ResponseReader(limits);
+    for (
+      let next = await wire.withIdleTimeout(source.read());
+      !next.done;
+      next = await wire.withIdleTimeout(source.read())
+    )
+      yield* reader.read(next.value);
     const isAfterTool = request.messages.at(-1)?.role === "tool";
     for (const part of reader.end(id, isAfterTool)) yield this.#completed(part, request);
   }
@@ -106,27 +112,27 @@ export class AiSdkModel implements Model {
   /** Whether the endpoint refused a mere extra, which is then left out. */
   #learns(problem: Problem): boolean {
     if (problem.kind !== "status" || problem.status !== 400) return false;
-    const { parameter } = saidIn(problem.body);
+    const { parameter } = parseErrorBody(problem.body);
     if (parameter === undefined || !EXTRAS.has(parameter) || this.#refused.has(parameter)) return false;
     this.#refused.add(parameter);
     return true;
   }
 
-  #failure(problem: Problem, wire: Wire): Failure {
-    return failureOf(problem, this.#options.endpoint, wire.excerpt, this.#options.clock.now());
+  #failure(problem: Problem, wire: HttpConnection): Failure {
+    return describeProblem(problem, this.#options.endpoint, wire.excerpt, this.#options.clock.now());
   }
 
   /** How long to wait for the next try; throws if there is to be none. */
   #wait(failure: Failure, next: number, cause: unknown): number {
-    const { tries, longestWaitMs } = this.#policy;
-    const wait = waitBefore(next, failure.askedMs, this.#policy);
+    const { attempts, maxDelayMs } = this.#policy;
+    const wait = retryDelay(next, failure.retryAfterMs, this.#policy);
     const end = (why: string) =>
       new ModelFailure({ ...failure.error, message: `${failure.error.message} ${why}` }, { cause });
-    if (wait > longestWaitMs)
+    if (wait > maxDelayMs)
       throw end(
-        `It asks to wait ${inWords(wait)}, which is longer than Flint waits by itself (${inWords(longestWaitMs)}). Try again then.`,
+        `It asks to wait ${inWords(wait)}, which is longer than Flint waits by itself (${inWords(maxDelayMs)}). Try again then.`,
       );
-    if (next > tries) throw end(`It was tried ${tries} times.`);
+    if (next > attempts) throw end(`It was tried ${attempts} times.`);
     return wait;
   }
 }
@@ -135,7 +141,7 @@ export class AiSdkModel implements Model {
 const EXTRAS: ReadonlySet<string> = new Set(["reasoning.summary", "temperature", "stream_options"]);
 
 /** The connection knows best; after that whoever said precisely what it is. */
-function problemOf(thrown: unknown, wire: Wire): Problem {
+function problemOf(thrown: unknown, wire: HttpConnection): Problem {
   if (wire.problem !== undefined) return wire.problem;
   if (thrown instanceof ProblemError) return thrown.problem;
   if (!wire.isSent) return { kind: "request", thrown };

@@ -2,7 +2,7 @@ import type { ModelRequest, ToolDescription } from "../model.ts";
 import type { ModelFacts, ProviderKind } from "../model-facts.ts";
 import { cleanJson, cleanText } from "./clean-text.ts";
 import type { CallOptions, Prompt, ProviderOptions } from "./language-model.ts";
-import { plainToolName, promptOf } from "./prompt.ts";
+import { safeToolName, toPrompt } from "./prompt.ts";
 
 type Schema = Extract<NonNullable<CallOptions["tools"]>[number], { type: "function" }>["inputSchema"];
 
@@ -19,14 +19,14 @@ export function callOptions(
 ): CallOptions {
   const { facts, kind } = model;
   const { outputSchema: schema } = request;
-  const prompt = promptOf(request.messages, model.id);
-  const isHeld = schema !== undefined && facts.holdsToSchema;
+  const prompt = toPrompt(request.messages, model.id);
+  const isHeld = schema !== undefined && facts.enforcesSchema;
   const asked = schema === undefined || isHeld ? prompt : withInstruction(prompt, schemaInWords(schema));
   const tools = request.tools.map(toolOf);
   return {
     prompt: kind === "anthropic" ? withCachePoints(asked) : asked,
     ...(tools.length === 0 ? {} : { tools }),
-    ...(facts.takesTemperature && !refused.has("temperature") ? { temperature: request.temperature } : {}),
+    ...(facts.acceptsTemperature && !refused.has("temperature") ? { temperature: request.temperature } : {}),
     ...(isHeld ? { responseFormat: { type: "json", name: "answer", schema: schemaOf(schema) } } : {}),
     providerOptions: providerOptions(kind, facts, request.reasoningEffort, refused),
   };
@@ -34,13 +34,13 @@ export function callOptions(
 
 /** The tool that a model means by the name it was given. */
 export function toolNamed(name: string, tools: readonly ToolDescription[]): string {
-  return tools.find((tool) => plainToolName(tool.name) === name)?.name ?? name;
+  return tools.find((tool) => safeToolName(tool.name) === name)?.name ?? name;
 }
 
 function toolOf({ name, description, parameters }: ToolDescription) {
   return {
     type: "function",
-    name: plainToolName(name),
+    name: safeToolName(name),
     description: cleanText(description),
     inputSchema: schemaOf(parameters),
   } as const;

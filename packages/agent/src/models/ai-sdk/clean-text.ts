@@ -1,3 +1,4 @@
+import { toWellFormed } from "@flint/core/text";
 import { isRecord } from "@flint/protocol";
 
 const NUL = /\0/g;
@@ -5,9 +6,7 @@ const REPLACEMENT = "\ufffd";
 
 /** Text without half characters and without NUL, which endpoints refuse and stores choke on. */
 export function cleanText(text: string): string {
-  // The ES2023 library types do not know this method of Node 20 yet.
-  const string = text as string & { toWellFormed(): string };
-  return string.toWellFormed().replace(NUL, REPLACEMENT);
+  return toWellFormed(text).replace(NUL, REPLACEMENT);
 }
 
 /** A JSON value with all its text clean, keys too, however deep. */
@@ -61,7 +60,7 @@ export function redact(text: string, secrets: readonly string[]): string {
 }
 
 /** An address without what may be secret in it. */
-export function shownAddress(address: string): string {
+export function displayUrl(address: string): string {
   if (!URL.canParse(address)) return address.split(/[?#]/)[0] ?? "";
   const { origin, pathname } = new URL(address);
   return `${origin}${pathname}`.replace(/\/$/, "");

@@ -1,7 +1,7 @@
 import { isRecord } from "@flint/protocol";
 
 /** What an endpoint says about an error, in whichever shape. */
-export interface Said {
+export interface ErrorDetails {
   readonly message: string;
   /** Every `code` and `type` it gives. */
   readonly codes: readonly string[];
@@ -16,16 +16,16 @@ const INNER = ["error", "data", "response", "responseBody", "detail"];
 const DEEPEST = 4;
 
 /** What the body of an answer says. */
-export function saidIn(body: string): Said {
+export function parseErrorBody(body: string): ErrorDetails {
   const value = parsed(body);
-  if (value !== undefined) return saidBy(value);
+  if (value !== undefined) return errorDetails(value);
   // A page for a browser says nothing to people in a terminal.
   const isPage = /^\s*</.test(body);
   return { message: isPage ? "" : short(body), codes: [] };
 }
 
 /** What an error says that a stream or the SDK gave. */
-export function saidBy(error: unknown): Said {
+export function errorDetails(error: unknown): ErrorDetails {
   const found: { message: string; codes: string[]; parameter?: string } = { message: "", codes: [] };
   search(error, found, 0);
   return found;

@@ -1,19 +1,19 @@
 import type { TurnError, TurnErrorInfo } from "@flint/protocol";
-import { cleanText, redact, shownAddress } from "./clean-text.ts";
-import { type Said, saidBy, saidIn } from "./error-body.ts";
-import { askedWait, type Problem } from "./problem.ts";
+import { cleanText, displayUrl, redact } from "./clean-text.ts";
+import { type ErrorDetails, errorDetails, parseErrorBody } from "./error-body.ts";
+import { type Problem, retryAfter } from "./problem.ts";
 
 /** Whom a request goes to, in the words that people are told. */
-export interface EndpointName {
+export interface EndpointInfo {
   /** Such as "Anthropic". */
   readonly label: string;
   readonly baseUrl: string;
   /** The model as the endpoint knows it. */
   readonly model: string;
   /** What to do when the endpoint lets nobody in. */
-  readonly wayIn: string;
+  readonly authHint: string;
   /** What to do when there is nothing at the address. */
-  readonly wayThere: string;
+  readonly connectHint: string;
   /** What must never be shown. */
   readonly secrets: readonly string[];
 }
@@ -21,15 +21,15 @@ export interface EndpointName {
 /** A problem in words, and whether the same request may work a moment later. */
 export interface Failure {
   readonly error: TurnError;
-  readonly isPassing: boolean;
+  readonly isTransient: boolean;
   /** How long the endpoint asks to wait. */
-  readonly askedMs?: number | undefined;
+  readonly retryAfterMs?: number | undefined;
 }
 
 interface Words {
   readonly info: TurnErrorInfo;
   readonly text: string;
-  readonly isPassing?: boolean;
+  readonly isTransient?: boolean;
   readonly status?: number;
   readonly details?: string | undefined;
 }
@@ -39,8 +39,13 @@ const PASSING_STATUS = new Set([408, 429, 500, 502, 503, 504, 529]);
 const DETAIL_CHARACTERS = 500;
 
 /** Puts a problem into words. Never holds a key, however the endpoint repeats it. */
-export function failureOf(problem: Problem, endpoint: EndpointName, excerpt: string, now: number): Failure {
-  const { info, text, status, details, isPassing = false } = wordsFor(problem, endpoint, excerpt);
+export function describeProblem(
+  problem: Problem,
+  endpoint: EndpointInfo,
+  excerpt: string,
+  now: number,
+): Failure {
+  const { info, text, status, details, isTransient = false } = wordsFor(problem, endpoint, excerpt);
   const show = (shown: string) => redact(cleanText(shown), endpoint.secrets);
   const error: TurnError = {
     message: show(text),
@@ -52,27 +57,27 @@ export function failureOf(problem: Problem, endpoint: EndpointName, excerpt: str
   };
   return {
     error,
-    isPassing,
-    askedMs: problem.kind === "status" ? askedWait(problem.headers, now) : undefined,
+    isTransient,
+    retryAfterMs: problem.kind === "status" ? retryAfter(problem.headers, now) : undefined,
   };
 }
 
-function wordsFor(problem: Problem, endpoint: EndpointName, excerpt: string): Words {
-  const name = `${endpoint.label} at ${shownAddress(endpoint.baseUrl)}`;
+function wordsFor(problem: Problem, endpoint: EndpointInfo, excerpt: string): Words {
+  const name = `${endpoint.label} at ${displayUrl(endpoint.baseUrl)}`;
   switch (problem.kind) {
     case "status":
-      return refusal(problem, saidIn(problem.body), endpoint);
+      return refusal(problem, parseErrorBody(problem.body), endpoint);
     case "redirect":
       return {
         info: "BadRequest",
         status: problem.status,
-        text: `${name} sends requests on to ${shownAddress(problem.location)}. Set that as its address if you trust it; Flint takes no key to another address by itself.`,
+        text: `${name} sends requests on to ${displayUrl(problem.location)}. Set that as its address if you trust it; Flint takes no key to another address by itself.`,
       };
     case "unreachable":
       return {
         info: "InternalServerError",
-        isPassing: true,
-        text: `${name} cannot be reached: ${problem.reason}. ${endpoint.wayThere}`,
+        isTransient: true,
+        text: `${name} cannot be reached: ${problem.reason}. ${endpoint.connectHint}`,
       };
     case "cut":
       return brokenOff(endpoint, name, excerpt);
@@ -84,13 +89,13 @@ function wordsFor(problem: Problem, endpoint: EndpointName, excerpt: string): Wo
     case "flood":
       return { info: "Other", text: `${name} was stopped: it sent ${problem.what} in one step.` };
     case "empty":
-      return { info: "InternalServerError", isPassing: true, text: `${name} gave an empty answer.` };
+      return { info: "InternalServerError", isTransient: true, text: `${name} gave an empty answer.` };
     case "stream":
-      return streamError(saidBy(problem.thrown), endpoint, name, excerpt);
+      return streamError(errorDetails(problem.thrown), endpoint, name, excerpt);
     case "request":
       return {
         info: "BadRequest",
-        text: `The request to ${name} could not be made: ${saidBy(problem.thrown).message}`,
+        text: `The request to ${name} could not be made: ${errorDetails(problem.thrown).message}`,
       };
   }
 }
@@ -98,37 +103,37 @@ function wordsFor(problem: Problem, endpoint: EndpointName, excerpt: string): Wo
 /** A line of an event stream; anything else was never meant to be one. */
 const EVENT_LINE = /^[\s\ufeff]*(?:data|event|id|retry)?:/;
 
-function brokenOff(endpoint: EndpointName, name: string, excerpt: string): Words {
+function brokenOff(endpoint: EndpointInfo, name: string, excerpt: string): Words {
   if (excerpt !== "" && !EVENT_LINE.test(excerpt))
-    return streamError(saidIn(excerpt), endpoint, name, excerpt);
+    return streamError(parseErrorBody(excerpt), endpoint, name, excerpt);
   const text =
     excerpt === ""
       ? `${name} closed the connection without an answer.`
       : `The answer of ${name} broke off before it was complete. Say "go on" to ask again.`;
-  return { info: "InternalServerError", isPassing: true, text };
+  return { info: "InternalServerError", isTransient: true, text };
 }
 
 function refusal(
   { status, body }: Extract<Problem, { kind: "status" }>,
-  said: Said,
-  endpoint: EndpointName,
+  said: ErrorDetails,
+  endpoint: EndpointInfo,
 ): Words {
   const known = causeOf(said);
   const words = (info: TurnErrorInfo, what: string, way = ""): Words => ({
     info,
     status,
-    isPassing: PASSING_STATUS.has(status) && known !== "quota" && known !== "context",
+    isTransient: PASSING_STATUS.has(status) && known !== "quota" && known !== "context",
     text: `${endpoint.label} ${what} (HTTP ${status})${reason(said)}${way === "" ? "" : ` ${way}`}`,
     details: said.message === "" ? body : undefined,
   });
   if (known === "context" || status === 413) return words("ContextWindowExceeded", TOO_LONG);
-  if (status === 401 || status === 403) return words("Unauthorized", noEntry(endpoint), endpoint.wayIn);
+  if (status === 401 || status === 403) return words("Unauthorized", noEntry(endpoint), endpoint.authHint);
   if (known === "quota" || status === 402)
     return words("UsageLimitExceeded", "says that the account has nothing left to spend");
   if (status === 404)
     return words(
       "BadRequest",
-      `does not have the model ${endpoint.model}, or is not at ${shownAddress(endpoint.baseUrl)}`,
+      `does not have the model ${endpoint.model}, or is not at ${displayUrl(endpoint.baseUrl)}`,
     );
   if (status === 429) return words("UsageLimitExceeded", "gets too many requests");
   if (status === 529) return words("InternalServerError", "is overloaded");
@@ -136,13 +141,13 @@ function refusal(
   return words("BadRequest", "refused the request");
 }
 
-function noEntry({ secrets }: EndpointName): string {
+function noEntry({ secrets }: EndpointInfo): string {
   return secrets.length === 0 ? "lets nobody in without a key" : "lets nobody in with this key";
 }
 
 const TOO_LONG = "says that the conversation is too long for the model";
 
-function streamError(said: Said, endpoint: EndpointName, name: string, excerpt: string): Words {
+function streamError(said: ErrorDetails, endpoint: EndpointInfo, name: string, excerpt: string): Words {
   const text = (what: string, way = "") =>
     `${endpoint.label} ${what}${reason(said)}${way === "" ? "" : ` ${way}`}`;
   switch (causeOf(said)) {
@@ -151,18 +156,18 @@ function streamError(said: Said, endpoint: EndpointName, name: string, excerpt: 
     case "quota":
       return { info: "UsageLimitExceeded", text: text("says that the account has nothing left to spend") };
     case "key":
-      return { info: "Unauthorized", text: text(noEntry(endpoint), endpoint.wayIn) };
+      return { info: "Unauthorized", text: text(noEntry(endpoint), endpoint.authHint) };
     case "rate":
       return {
         info: "UsageLimitExceeded",
-        isPassing: true,
+        isTransient: true,
         status: 429,
         text: text("gets too many requests"),
       };
     case "overload":
-      return { info: "InternalServerError", isPassing: true, status: 529, text: text("is overloaded") };
+      return { info: "InternalServerError", isTransient: true, status: 529, text: text("is overloaded") };
     case "server":
-      return { info: "InternalServerError", isPassing: true, text: text("has a problem of its own") };
+      return { info: "InternalServerError", isTransient: true, text: text("has a problem of its own") };
     case "request":
       return { info: "BadRequest", text: text("refused the request") };
     case undefined: {
@@ -205,13 +210,13 @@ const CAUSES: Readonly<Record<string, Cause>> = {
 const TOO_LONG_WORDS =
   /prompt is too long|maximum context length|context (?:window|length|size).{0,40}(?:exceed|too)|exceeds? .{0,60}context|input is too long|too many tokens/i;
 
-function causeOf({ codes, message }: Said): Cause | undefined {
+function causeOf({ codes, message }: ErrorDetails): Cause | undefined {
   if (TOO_LONG_WORDS.test(message)) return "context";
   const causes = codes.flatMap((code) => (Object.hasOwn(CAUSES, code) ? (CAUSES[code] ?? []) : []));
   return causes.find((cause) => cause !== "request") ?? causes[0];
 }
 
-function reason({ message }: Said): string {
+function reason({ message }: ErrorDetails): string {
   if (message === "") return ".";
   return /[.!?]$/.test(message) ? `: ${message}` : `: ${message}.`;
 }

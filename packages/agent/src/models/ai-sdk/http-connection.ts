@@ -2,7 +2,7 @@ import type { Clock } from "@flint/core/ports";
 import { type Problem, ProblemError } from "./problem.ts";
 
 /** How much of one step is taken, and how long its endpoint may be silent. */
-export interface WireLimits {
+export interface ConnectionLimits {
   readonly idleMs: number;
   /** Bytes of one answer, and of one line of it. */
   readonly answerBytes: number;
@@ -19,9 +19,9 @@ const LINE_FEED = 10;
  * The connection of one request. It is closed by `close`, by the caller's signal, by silence and by a flood, and it
  * knows better than any library on top of it what went wrong.
  */
-export class Wire {
+export class HttpConnection {
   readonly #clock: Clock;
-  readonly #limits: WireLimits;
+  readonly #limits: ConnectionLimits;
   readonly #abort = new AbortController();
   readonly #signal: AbortSignal;
   #problem: Problem | undefined;
@@ -31,7 +31,7 @@ export class Wire {
   #excerpt = "";
   #isSent = false;
 
-  constructor(clock: Clock, limits: WireLimits, signal: AbortSignal) {
+  constructor(clock: Clock, limits: ConnectionLimits, signal: AbortSignal) {
     this.#clock = clock;
     this.#limits = limits;
     this.#signal = AbortSignal.any([signal, this.#abort.signal]);
@@ -72,7 +72,7 @@ export class Wire {
   };
 
   /** Waits for what the endpoint gives next, but ends the connection if it is silent for too long. */
-  async heard<Value>(work: PromiseLike<Value>): Promise<Value> {
+  async withIdleTimeout<Value>(work: PromiseLike<Value>): Promise<Value> {
     this.#heardAt = this.#clock.now();
     let cancel = () => {};
     const silence = new Promise<never>((_, reject) => {
@@ -101,7 +101,7 @@ export class Wire {
     try {
       return await answer;
     } catch (thrown) {
-      throw this.#failed({ kind: "unreachable", reason: reasonOf(thrown) });
+      throw this.#failed({ kind: "unreachable", reason: networkReason(thrown) });
     }
   }
 
@@ -156,9 +156,9 @@ function megabytes(bytes: number): string {
 }
 
 /** The innermost message: "fetch failed" says nothing, its cause does. */
-export function reasonOf(thrown: unknown): string {
+export function networkReason(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
-  if (thrown.cause instanceof Error) return reasonOf(thrown.cause);
+  if (thrown.cause instanceof Error) return networkReason(thrown.cause);
   // An AggregateError of several addresses has no message of its own.
   const code = "code" in thrown && typeof thrown.code === "string" ? thrown.code : thrown.name;
   return thrown.message === "" ? code : thrown.message;

@@ -1,12 +1,12 @@
 import { TestClock } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { pause } from "../clock.ts";
-import { askedWait, RETRY_POLICY, waitBefore } from "./problem.ts";
+import { RETRY_POLICY, retryAfter, retryDelay } from "./problem.ts";
 
 const NOW = Date.UTC(2030, 0, 1);
 
 test("an endpoint can ask for a wait in milliseconds, seconds or by a date", () => {
-  const asked = (headers: Record<string, string>) => askedWait(new Headers(headers), NOW);
+  const asked = (headers: Record<string, string>) => retryAfter(new Headers(headers), NOW);
   expect(asked({ "retry-after-ms": "250", "retry-after": "9" })).toBe(250);
   expect(asked({ "retry-after": "1.5" })).toBe(1500);
   expect(asked({ "retry-after": "Tue, 01 Jan 2030 00:00:10 GMT" })).toBe(10_000);
@@ -19,11 +19,11 @@ test("an endpoint can ask for a wait in milliseconds, seconds or by a date", () 
 });
 
 test("each wait is twice the one before, unless the endpoint says", () => {
-  expect([2, 3, 4, 5].map((next) => waitBefore(next, undefined, RETRY_POLICY))).toEqual([
+  expect([2, 3, 4, 5].map((next) => retryDelay(next, undefined, RETRY_POLICY))).toEqual([
     1000, 2000, 4000, 8000,
   ]);
-  expect(waitBefore(20, undefined, RETRY_POLICY)).toBe(60_000);
-  expect(waitBefore(5, 10, RETRY_POLICY)).toBe(10);
+  expect(retryDelay(20, undefined, RETRY_POLICY)).toBe(60_000);
+  expect(retryDelay(5, 10, RETRY_POLICY)).toBe(10);
 });
 
 test("a wait ends with its time or with the turn, and leaves no timer behind", async () => {

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import type { Message } from "../model.ts";
-import { plainToolName, promptOf } from "./prompt.ts";
+import { safeToolName, toPrompt } from "./prompt.ts";
 
 const user = (text: string): Message => ({ role: "user", text });
 const call = (callId: string, tool = "shell") => ({ callId, tool, input: {} });
-const roles = (messages: readonly Message[]) => promptOf(messages, "m").map(({ role }) => role);
+const roles = (messages: readonly Message[]) => toPrompt(messages, "m").map(({ role }) => role);
 
 test("only the first instructions instruct; a summary and later ones are notes in their place", () => {
-  const prompt = promptOf(
+  const prompt = toPrompt(
     [
       { role: "system", text: "Be brief." },
       { role: "system", text: "Summary." },
@@ -30,7 +30,7 @@ test("the user has the first and the last word", () => {
 });
 
 test("every call has a result before anything else is said, and no result is without its call", () => {
-  const prompt = promptOf(
+  const prompt = toPrompt(
     [
       user("Do it"),
       { role: "assistant", text: "", calls: [call("a"), call("b")] },
@@ -57,7 +57,7 @@ test("every call has a result before anything else is said, and no result is wit
 
 test("ids, names and empty texts that an endpoint would refuse are put into a form it takes", () => {
   const odd = "item/1: ü";
-  const prompt = promptOf(
+  const prompt = toPrompt(
     [
       user(""),
       { role: "assistant", text: "", calls: [] },
@@ -76,13 +76,13 @@ test("ids, names and empty texts that an endpoint would refuse are put into a fo
       ],
     },
   ]);
-  expect(plainToolName("")).toBe("unnamed");
+  expect(safeToolName("")).toBe("unnamed");
 });
 
-test("a keepsake that says nothing sensible is like none", () => {
+test("a providerMetadata that says nothing sensible is like none", () => {
   const said = { role: "assistant", text: "Hi", calls: [call("a")] } as const;
   for (const content of [undefined, 7, [{ type: "call", text: "gone" }, null]]) {
-    const prompt = promptOf([user("Hello"), { ...said, keepsake: { model: "m", content } }], "m");
+    const prompt = toPrompt([user("Hello"), { ...said, providerMetadata: { model: "m", content } }], "m");
     expect(prompt[1]).toMatchObject({
       role: "assistant",
       content: expect.arrayContaining([expect.objectContaining({ toolCallId: "a" })]),

@@ -1,7 +1,7 @@
 import type { Message, ToolCall } from "../model.ts";
 import { cleanRecord, cleanText } from "./clean-text.ts";
 import type { AssistantPart, Prompt, PromptMessage, ToolPart } from "./language-model.ts";
-import { keptContent } from "./provider-metadata.ts";
+import { recordedContent } from "./provider-metadata.ts";
 
 const NO_RESULT = "No result: the work was cut short before this was done.";
 
@@ -9,7 +9,7 @@ const NO_RESULT = "No result: the work was cut short before this was done.";
 const PLAIN_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** A tool's name as every endpoint accepts it. */
-export function plainToolName(name: string): string {
+export function safeToolName(name: string): string {
   return PLAIN_NAME.test(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unnamed";
 }
 
@@ -17,7 +17,7 @@ export function plainToolName(name: string): string {
  * A conversation in the SDK's words. Whatever is odd in it is mended rather than sent, since an endpoint that refuses
  * one message would refuse every later request of the thread too.
  */
-export function promptOf(messages: readonly Message[], model: string): Prompt {
+export function toPrompt(messages: readonly Message[], model: string): Prompt {
   const builder = new PromptBuilder(model);
   for (const message of messages) builder.add(message);
   return builder.finish();
@@ -79,7 +79,7 @@ class PromptBuilder {
     const calls = message.calls.map((call) => this.#callPart(call));
     const text: AssistantPart[] =
       message.text === "" ? [] : [{ type: "text", text: cleanText(message.text) }];
-    const kept = keptContent(message, this.#model, (callId) => this.#callId(callId), calls);
+    const kept = recordedContent(message, this.#model, (callId) => this.#callId(callId), calls);
     const content = kept ?? [...text, ...calls];
     if (content.length > 0) this.#prompt.push({ role: "assistant", content });
     this.#open = [...message.calls];
@@ -89,7 +89,7 @@ class PromptBuilder {
     return {
       type: "tool-call",
       toolCallId: this.#callId(callId),
-      toolName: plainToolName(tool),
+      toolName: safeToolName(tool),
       input: cleanRecord(input),
     };
   }
@@ -110,7 +110,7 @@ class PromptBuilder {
     this.#results.push({
       type: "tool-result",
       toolCallId: this.#callId(callId),
-      toolName: plainToolName(tool),
+      toolName: safeToolName(tool),
       output: { type: isError ? "error-text" : "text", value },
     });
   }
@@ -134,9 +134,9 @@ class PromptBuilder {
 
 function userContent({
   text,
-  pictures = [],
+  images = [],
 }: Extract<Message, { role: "user" }>): Extract<PromptMessage, { role: "user" }>["content"] {
-  const files = pictures.map(({ mediaType, base64 }) => ({ type: "file", mediaType, data: base64 }) as const);
+  const files = images.map(({ mediaType, base64 }) => ({ type: "file", mediaType, data: base64 }) as const);
   const said = text === "" && files.length === 0 ? "(The message is empty.)" : text;
   return said === "" ? files : [{ type: "text", text: cleanText(said) }, ...files];
 }

@@ -1,5 +1,5 @@
 import { isRecord } from "@flint/protocol";
-import type { Keepsake, Message } from "../model.ts";
+import type { Message, ProviderMetadata } from "../model.ts";
 import { cleanText } from "./clean-text.ts";
 import type { AssistantPart, ProviderOptions, StreamPart } from "./language-model.ts";
 
@@ -15,7 +15,7 @@ interface KeptPart {
 }
 
 /** Collects an answer in the order it came in, for providers that want to see it again unchanged. */
-export class KeepsakeMaker {
+export class MetadataRecorder {
   readonly #parts: KeptPart[] = [];
   readonly #open = new Map<string, KeptPart>();
 
@@ -37,21 +37,21 @@ export class KeepsakeMaker {
   }
 
   /** Nothing if the provider sealed nothing: then the plain message says it all. */
-  made(model: string): Keepsake | undefined {
+  result(model: string): ProviderMetadata | undefined {
     const isSealed = this.#parts.some(({ metadata }) => metadata !== undefined);
     return isSealed ? { model, content: this.#parts } : undefined;
   }
 }
 
 /** What an assistant said, as the same model gave it; undefined if there is nothing of that kind. */
-export function keptContent(
-  { keepsake, calls: made }: Extract<Message, { role: "assistant" }>,
+export function recordedContent(
+  { providerMetadata, calls: made }: Extract<Message, { role: "assistant" }>,
   model: string,
   idOf: (callId: string) => string,
   calls: readonly CallPart[],
 ): AssistantPart[] | undefined {
-  if (keepsake === undefined || keepsake.model !== model) return undefined;
-  const kept = keptParts(keepsake.content);
+  if (providerMetadata === undefined || providerMetadata.model !== model) return undefined;
+  const kept = keptParts(providerMetadata.content);
   const known = new Set(made.map(({ callId }) => callId));
   const told = kept.flatMap((part) => {
     if (part.type !== "call") return sealedText(part);

@@ -3,10 +3,10 @@ import type { FinishReason, ModelPart, ToolCall } from "../model.ts";
 import { CleanStream, cleanJson, cleanText } from "./clean-text.ts";
 import type { StepFinish, StepUsage, StreamPart } from "./language-model.ts";
 import { type Problem, ProblemError } from "./problem.ts";
-import { KeepsakeMaker } from "./provider-metadata.ts";
+import { MetadataRecorder } from "./provider-metadata.ts";
 
 /** How much a model may say and want in one step. */
-export interface StepLimits {
+export interface ResponseLimits {
   readonly textCharacters: number;
   readonly argumentCharacters: number;
   readonly calls: number;
@@ -18,9 +18,9 @@ type CallPart = Extract<ModelPart, { type: "tool-call" }>;
  * Turns the SDK's parts of one step into Flint's. Calls are given only when the step is complete, so that nothing is
  * done on the word of half an answer.
  */
-export class StepReader {
-  readonly #limits: StepLimits;
-  readonly #keepsake = new KeepsakeMaker();
+export class ResponseReader {
+  readonly #limits: ResponseLimits;
+  readonly #providerMetadata = new MetadataRecorder();
   readonly #clean = { text: new CleanStream(), reasoning: new CleanStream() };
   readonly #calls: CallPart[] = [];
   #argumentCharacters = 0;
@@ -29,30 +29,30 @@ export class StepReader {
   #hasThought = false;
   #finish: { readonly reason: StepFinish; readonly usage: StepUsage } | undefined;
 
-  constructor(limits: StepLimits) {
+  constructor(limits: ResponseLimits) {
     this.#limits = limits;
   }
 
   /** What a part means. Throws a ProblemError if the step cannot go on. */
-  take(part: StreamPart): readonly ModelPart[] {
+  read(part: StreamPart): readonly ModelPart[] {
     switch (part.type) {
       case "text-start":
-        this.#keepsake.begin("text", part.id, part.providerMetadata);
+        this.#providerMetadata.begin("text", part.id, part.providerMetadata);
         return [];
       case "reasoning-start":
-        this.#keepsake.begin("reasoning", part.id, part.providerMetadata);
+        this.#providerMetadata.begin("reasoning", part.id, part.providerMetadata);
         return this.#hasThought ? this.#said("reasoning", "\n\n") : [];
       case "text-delta":
-        this.#keepsake.extend("text", part.id, part.delta, part.providerMetadata);
+        this.#providerMetadata.extend("text", part.id, part.delta, part.providerMetadata);
         return this.#said("text", part.delta);
       case "reasoning-delta":
-        this.#keepsake.extend("reasoning", part.id, part.delta, part.providerMetadata);
+        this.#providerMetadata.extend("reasoning", part.id, part.delta, part.providerMetadata);
         return this.#said("reasoning", part.delta);
       case "text-end":
-        this.#keepsake.extend("text", part.id, "", part.providerMetadata);
+        this.#providerMetadata.extend("text", part.id, "", part.providerMetadata);
         return [];
       case "reasoning-end":
-        this.#keepsake.extend("reasoning", part.id, "", part.providerMetadata);
+        this.#providerMetadata.extend("reasoning", part.id, "", part.providerMetadata);
         return [];
       case "tool-input-delta":
         return this.#argument(part.delta.length);
@@ -88,12 +88,12 @@ export class StepReader {
     const reason = finishReason(finish.reason, this.#calls.length > 0);
     const isEmpty = !this.#hasText && this.#calls.length === 0 && reason === "stop";
     if (isEmpty && !mayBeEmpty) throw new ProblemError({ kind: "empty" });
-    const keepsake = this.#keepsake.made(model);
+    const providerMetadata = this.#providerMetadata.result(model);
     const usage = usageOf(finish.usage);
     return [
       ...rest,
       ...this.#calls,
-      ...(keepsake === undefined ? [] : [{ type: "keepsake", keepsake } as const]),
+      ...(providerMetadata === undefined ? [] : [{ type: "provider-metadata", providerMetadata } as const]),
       ...(usage === undefined ? [] : [{ type: "usage", usage } as const]),
       { type: "finish", reason },
     ];
@@ -125,7 +125,7 @@ export class StepReader {
     if (this.#calls.length >= this.#limits.calls) throw flood(`more than ${this.#limits.calls} tool calls`);
     if (input.length > this.#limits.argumentCharacters) this.#argument(input.length);
     const callId = this.#freshId(cleanText(toolCallId));
-    this.#keepsake.call(callId, providerMetadata);
+    this.#providerMetadata.call(callId, providerMetadata);
     this.#calls.push({ type: "tool-call", callId, tool: cleanText(toolName), ...argumentsOf(input) });
     return [];
   }
@@ -138,16 +138,16 @@ export class StepReader {
 }
 
 /** The arguments of a call, or why there are none. */
-function argumentsOf(text: string): Pick<ToolCall, "input" | "problem"> {
+function argumentsOf(text: string): Pick<ToolCall, "input" | "inputError"> {
   if (text.trim() === "") return { input: {} };
   // Expected: a model wrote something that is no JSON. It is told so and can try again.
   try {
     const value = cleanJson(JSON.parse(text));
     if (isRecord(value)) return { input: value };
   } catch {
-    return { input: {}, problem: `The arguments are not valid JSON: ${shown(text)}` };
+    return { input: {}, inputError: `The arguments are not valid JSON: ${shown(text)}` };
   }
-  return { input: {}, problem: `The arguments must be a JSON object, but were: ${shown(text)}` };
+  return { input: {}, inputError: `The arguments must be a JSON object, but were: ${shown(text)}` };
 }
 
 function shown(text: string): string {

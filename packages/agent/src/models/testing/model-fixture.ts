@@ -3,7 +3,7 @@ import type { Limits } from "../ai-sdk/ai-sdk-model.ts";
 import { connectModel } from "../connect.ts";
 import { type Message, type Model, ModelFailure, type ModelPart, type ModelRequest } from "../model.ts";
 import { factsOf } from "../model-facts.ts";
-import { providedModel, providersOf } from "../providers.ts";
+import { findModel, providersOf } from "../providers.ts";
 import { type Answer, FakeEndpoint, type SeenRequest } from "./fake-endpoint.ts";
 import type { WireShape } from "./wire-shapes.ts";
 
@@ -51,7 +51,7 @@ export class ModelScene {
       ollama: { baseUrl: "http://127.0.0.1:9" },
       others: [{ name: "local", ...there }],
     };
-    const found = providedModel(id, providersOf(access));
+    const found = findModel(id, providersOf(access));
     if (found === undefined) throw new Error(`There is no model ${id}.`);
     const facts = factsOf(found.provider.kind, found.name);
     return new ModelScene(endpoint, connectModel(found, facts, { clock, limits }), clock);

@@ -10,12 +10,16 @@ import {
 import { type TemporaryFolder, temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { callTool } from "../../testing/call-tool.ts";
-import type { TurnWishes } from "../../testing/recorded-turn.ts";
+import type { TurnOptions } from "../../testing/recorded-turn.ts";
 import { applyPatchTool } from "./apply-patch.ts";
-import { KnownFiles } from "./file-versions.ts";
+import { FileVersions } from "./file-versions.ts";
 
-const apply = (folder: TemporaryFolder, patch: string, wishes: TurnWishes = {}, known = new KnownFiles()) =>
-  callTool(applyPatchTool(known), { patch }, folder, wishes);
+const apply = (
+  folder: TemporaryFolder,
+  patch: string,
+  wishes: TurnOptions = {},
+  known = new FileVersions(),
+) => callTool(applyPatchTool(known), { patch }, folder, wishes);
 
 const change = (path: string, from: string, to: string) =>
   `--- a/${path}\n+++ b/${path}\n@@ -1,1 +1,1 @@\n-${from}\n+${to}\n`;
@@ -148,8 +152,8 @@ test("a file that somebody changes while the user is asked is not overwritten, a
 
 test("a file that changed since the model read it has to be read again", async () => {
   const folder = await project();
-  const known = new KnownFiles();
-  known.note(folder.join("b"), "older\n");
+  const known = new FileVersions();
+  known.set(folder.join("b"), "older\n");
   expect((await apply(folder, change("b", "old", "new"), {}, known)).text).toMatch(/Read it again/);
 });
 

@@ -1,10 +1,10 @@
-import { FileRefusal, reasonOf } from "@flint/host/files";
+import { errorMessage, FileAccessError } from "@flint/host/files";
 import type { StructuredPatch } from "diff";
-import { text } from "../input.ts";
+import { string } from "../input.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
-import { ChangeSet, type PlannedChange, showRefusal } from "./change-set.ts";
-import type { KnownFiles } from "./file-versions.ts";
-import { inStyle, plainText, styleOf } from "./line-endings.ts";
+import { ChangeSet, failChange, type PlannedChange } from "./change-set.ts";
+import type { FileVersions } from "./file-versions.ts";
+import { formatOf, withFormat, withoutFormat } from "./line-endings.ts";
 import { WorkspaceFile } from "./workspace-file.ts";
 
 const NOWHERE = "/dev/null";
@@ -12,15 +12,15 @@ const FILES = 100;
 const HUNKS = 500;
 
 /** Changes several files by a unified diff, all of them or none; the user sees the exact differences first. */
-export function applyPatchTool(knownFiles: KnownFiles): Tool {
+export function applyPatchTool(fileVersions: FileVersions): Tool {
   return defineTool({
     name: "apply_patch",
     description:
       "Applies a unified diff (--- a/file, +++ b/file, @@ hunks) to files of the workspace. /dev/null stands for a file that is added or deleted; git's rename from / rename to move one. All files change or none.",
     readOnly: false,
-    input: { patch: text("The unified diff.", { maxLength: 500_000 }) },
+    input: { patch: string("The unified diff.", { maxLength: 500_000 }) },
     async run({ patch }, context) {
-      let wanted: Parameters<typeof showRefusal>[0] = [];
+      let wanted: Parameters<typeof failChange>[0] = [];
       // Expected: what is no patch, or does not fit, or may not be written.
       try {
         const parts = await parse(patch);
@@ -28,10 +28,10 @@ export function applyPatchTool(knownFiles: KnownFiles): Tool {
           if (to === NOWHERE) return { path: from, kind: "delete" };
           return { path: to, kind: from === NOWHERE ? "add" : "modify" };
         });
-        const changes = await planAll(parts, knownFiles, context);
-        return await new ChangeSet(changes, knownFiles, context).propose();
+        const changes = await planAll(parts, fileVersions, context);
+        return await new ChangeSet(changes, fileVersions, context).propose();
       } catch (thrown) {
-        return showRefusal(wanted, reasonOf(thrown), context);
+        return failChange(wanted, errorMessage(thrown), context);
       }
     },
   });
@@ -49,9 +49,9 @@ async function parse(patch: string): Promise<FilePatch[]> {
   const parts = parsed(patch, parsePatch).map((each) => {
     const { oldFileName, newFileName, isBinary, isCopy } = each;
     if (oldFileName === undefined || newFileName === undefined) throw notUnified();
-    if (isBinary === true) throw new FileRefusal("A patch cannot change binary files.");
+    if (isBinary === true) throw new FileAccessError("A patch cannot change binary files.");
     if (isCopy === true)
-      throw new FileRefusal("A patch cannot copy files; add the new one with all its lines.");
+      throw new FileAccessError("A patch cannot copy files; add the new one with all its lines.");
     const from = each.isCreate === true ? NOWHERE : withoutPrefix(oldFileName, "a/");
     const to = each.isDelete === true ? NOWHERE : withoutPrefix(newFileName, "b/");
     if (from === NOWHERE && to === NOWHERE) throw notUnified();
@@ -60,7 +60,7 @@ async function parse(patch: string): Promise<FilePatch[]> {
   const hunks = parts.reduce((sum, each) => sum + each.patch.hunks.length, 0);
   if (parts.length === 0) throw notUnified();
   if (parts.length > FILES || hunks > HUNKS) {
-    throw new FileRefusal(`A patch is for at most ${FILES} files and has at most ${HUNKS} hunks.`);
+    throw new FileAccessError(`A patch is for at most ${FILES} files and has at most ${HUNKS} hunks.`);
   }
   return parts;
 }
@@ -70,14 +70,17 @@ function parsed(patch: string, parsePatch: (text: string) => StructuredPatch[]):
   try {
     return parsePatch(patch.endsWith("\n") ? patch : `${patch}\n`);
   } catch (cause) {
-    throw new FileRefusal(`The patch cannot be read: ${reasonOf(cause)}. Check the numbers behind @@.`, {
-      cause,
-    });
+    throw new FileAccessError(
+      `The patch cannot be read: ${errorMessage(cause)}. Check the numbers behind @@.`,
+      {
+        cause,
+      },
+    );
   }
 }
 
-function notUnified(): FileRefusal {
-  return new FileRefusal("This is not a unified diff. Each file begins with --- a/path and +++ b/path.");
+function notUnified(): FileAccessError {
+  return new FileAccessError("This is not a unified diff. Each file begins with --- a/path and +++ b/path.");
 }
 
 function withoutPrefix(name: string, prefix: string): string {
@@ -87,7 +90,7 @@ function withoutPrefix(name: string, prefix: string): string {
 /** Everything is checked before anything is asked for. */
 async function planAll(
   parts: readonly FilePatch[],
-  knownFiles: KnownFiles,
+  fileVersions: FileVersions,
   context: ToolContext,
 ): Promise<PlannedChange[]> {
   const changes: PlannedChange[] = [];
@@ -95,9 +98,10 @@ async function planAll(
   for (const part of parts) {
     const change = await plan(part, context);
     const { file, before, movedTo } = change;
-    if (before !== undefined) knownFiles.refuseStale(file.path, before.text, file.relativePath);
+    if (before !== undefined) fileVersions.rejectStale(file.path, before.text, file.relativePath);
     for (const { path, relativePath } of movedTo === undefined ? [file] : [file, movedTo]) {
-      if (touched.has(path)) throw new FileRefusal(`The patch has two parts for ${relativePath}. Join them.`);
+      if (touched.has(path))
+        throw new FileAccessError(`The patch has two parts for ${relativePath}. Join them.`);
       touched.add(path);
     }
     changes.push(change);
@@ -108,32 +112,34 @@ async function planAll(
 async function plan({ from, to, patch }: FilePatch, { turn }: ToolContext): Promise<PlannedChange> {
   const target = await WorkspaceFile.locate(to === NOWHERE ? from : to, turn.settings);
   if (from === NOWHERE) {
-    if ((await target.read()) !== undefined) throw new FileRefusal(`${target.relativePath} exists already.`);
+    if ((await target.read()) !== undefined)
+      throw new FileAccessError(`${target.relativePath} exists already.`);
     return { file: target, before: undefined, after: await patched("", patch, target) };
   }
   const file = from === to || to === NOWHERE ? target : await WorkspaceFile.locate(from, turn.settings);
   const before = await file.read();
-  if (before === undefined) throw new FileRefusal(`${file.relativePath} does not exist.`);
+  if (before === undefined) throw new FileAccessError(`${file.relativePath} does not exist.`);
   const after = await patched(before.text, patch, file);
   if (to === NOWHERE) {
     if (after !== "" && patch.hunks.length > 0)
-      throw new FileRefusal(`Lines of ${file.relativePath} are missing in the patch that deletes it.`);
+      throw new FileAccessError(`Lines of ${file.relativePath} are missing in the patch that deletes it.`);
     return { file, before, after: undefined };
   }
   if (file === target) return { file, before, after };
-  if ((await target.read()) !== undefined) throw new FileRefusal(`${target.relativePath} exists already.`);
+  if ((await target.read()) !== undefined)
+    throw new FileAccessError(`${target.relativePath} exists already.`);
   return { file, before, after, movedTo: target };
 }
 
 async function patched(content: string, patch: StructuredPatch, file: WorkspaceFile): Promise<string> {
   if (patch.hunks.length === 0) return content;
   const { applyPatch } = await import("diff");
-  const style = styleOf(content);
-  const result = applyPatch(plainText(content), patch, { autoConvertLineEndings: true });
+  const style = formatOf(content);
+  const result = applyPatch(withoutFormat(content), patch, { autoConvertLineEndings: true });
   if (result === false) {
-    throw new FileRefusal(
+    throw new FileAccessError(
       `A hunk does not fit ${file.relativePath}. Read the file again and copy its lines exactly.`,
     );
   }
-  return inStyle(result, style);
+  return withFormat(result, style);
 }

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import { reasonOf, unifiedDiff } from "@flint/host/files";
+import { errorMessage, unifiedDiff } from "@flint/host/files";
 import type { FileUpdateChange, Item } from "@flint/protocol";
 import { declined, done, failed, INTERRUPTED, type ToolContext, type ToolOutcome } from "../tool.ts";
-import type { KnownFiles } from "./file-versions.ts";
+import type { FileVersions } from "./file-versions.ts";
 import type { FileContent, WorkspaceFile } from "./workspace-file.ts";
 
 type FileItem = Item<"fileChange">;
@@ -19,19 +19,19 @@ export interface PlannedChange {
 /** Files that change together or not at all. The user sees the exact differences first. */
 export class ChangeSet {
   readonly #changes: readonly PlannedChange[];
-  readonly #knownFiles: KnownFiles;
+  readonly #fileVersions: FileVersions;
   readonly #context: ToolContext;
 
-  constructor(changes: readonly PlannedChange[], knownFiles: KnownFiles, context: ToolContext) {
+  constructor(changes: readonly PlannedChange[], fileVersions: FileVersions, context: ToolContext) {
     this.#changes = changes;
-    this.#knownFiles = knownFiles;
+    this.#fileVersions = fileVersions;
     this.#context = context;
   }
 
   /** Asks for all of it and does it. Throws a FileRefusal if the model does not know a file as it is now. */
   async propose(): Promise<ToolOutcome> {
     for (const { file, before } of this.#changes) {
-      if (before !== undefined) this.#knownFiles.refuseStale(file.path, before.text, file.relativePath);
+      if (before !== undefined) this.#fileVersions.rejectStale(file.path, before.text, file.relativePath);
     }
     const shown = await Promise.all(this.#changes.map(shownChange));
     const { turn, signal, itemId } = this.#context;
@@ -60,20 +60,20 @@ export class ChangeSet {
         applied.push(change);
       }
     } catch (thrown) {
-      return [reasonOf(thrown), ...(await putBack(applied))].join(" ");
+      return [errorMessage(thrown), ...(await putBack(applied))].join(" ");
     }
     for (const change of applied) this.#remember(change);
     return undefined;
   }
 
   #remember({ file, movedTo, after }: PlannedChange): void {
-    if (movedTo !== undefined || after === undefined) this.#knownFiles.forget(file.path);
-    if (after !== undefined) this.#knownFiles.note((movedTo ?? file).path, after);
+    if (movedTo !== undefined || after === undefined) this.#fileVersions.delete(file.path);
+    if (after !== undefined) this.#fileVersions.set((movedTo ?? file).path, after);
   }
 }
 
 /** Shows what was not even tried, so that the user sees what the agent wanted. */
-export function showRefusal(
+export function failChange(
   wanted: readonly Pick<FileUpdateChange, "path" | "kind">[],
   reason: string,
   { turn, itemId }: ToolContext,
@@ -113,7 +113,7 @@ async function apply({ file, before, after, movedTo }: PlannedChange): Promise<v
   try {
     await file.remove(before.text);
   } catch (error) {
-    await movedTo.uncreate(after);
+    await movedTo.undoCreate(after);
     throw error;
   }
 }
@@ -126,7 +126,7 @@ async function putBack(applied: readonly PlannedChange[]): Promise<string[]> {
     try {
       await undo(change);
     } catch (thrown) {
-      problems.push(`${change.file.relativePath} could not be put back: ${reasonOf(thrown)}`);
+      problems.push(`${change.file.relativePath} could not be put back: ${errorMessage(thrown)}`);
     }
   }
   return problems;
@@ -134,8 +134,8 @@ async function putBack(applied: readonly PlannedChange[]): Promise<string[]> {
 
 async function undo({ file, before, after, movedTo }: PlannedChange): Promise<void> {
   if (after === undefined) return before === undefined ? undefined : file.create(before.text, before.mode);
-  if (before === undefined) return file.uncreate(after);
+  if (before === undefined) return file.undoCreate(after);
   if (movedTo === undefined) return file.replace(after, before.text);
   await file.create(before.text, before.mode);
-  await movedTo.uncreate(after);
+  await movedTo.undoCreate(after);
 }

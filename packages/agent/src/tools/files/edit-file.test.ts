@@ -3,10 +3,10 @@ import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { callTool } from "../../testing/call-tool.ts";
 import { editFileTool } from "./edit-file.ts";
-import { KnownFiles } from "./file-versions.ts";
+import { FileVersions } from "./file-versions.ts";
 import { readFileTool } from "./read-file.ts";
 
-const EDIT_FILE = editFileTool(new KnownFiles());
+const EDIT_FILE = editFileTool(new FileVersions());
 
 test("a passage is replaced, and the exact difference is asked about", async () => {
   const folder = await temporaryFolder();
@@ -66,7 +66,7 @@ test("what is not there, or there more than once, changes nothing", async () => 
 
 test("a file that changed since it was read has to be read again", async () => {
   const folder = await temporaryFolder();
-  const known = new KnownFiles();
+  const known = new FileVersions();
   const [read, edit] = [readFileTool(known), editFileTool(known)];
   const change = () => callTool(edit, { path: "a", old_text: "one", new_text: "two" }, folder);
   writeFileSync(folder.join("a"), "one\n");

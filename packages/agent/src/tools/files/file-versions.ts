@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto";
-import { FileRefusal } from "@flint/host/files";
+import { FileAccessError } from "@flint/host/files";
 
 /** How many files are remembered; those that were not looked at for the longest time are forgotten first. */
 const REMEMBERED = 2000;
 
 /** What the model knows of files: as they were when it last read or wrote them. */
-export class KnownFiles {
+export class FileVersions {
   readonly #hashes = new Map<string, string>();
 
   /** The model has seen or made this content. The path is free of links. */
-  note(path: string, content: Uint8Array | string): void {
+  set(path: string, content: Uint8Array | string): void {
     this.#hashes.delete(path);
     this.#hashes.set(path, hashOf(content));
     const [oldest] = this.#hashes.keys();
@@ -17,15 +17,17 @@ export class KnownFiles {
   }
 
   /** The file is gone, so nothing is known of it. */
-  forget(path: string): void {
+  delete(path: string): void {
     this.#hashes.delete(path);
   }
 
   /** Throws a FileRefusal if the model knows a different content than the one that is there now. */
-  refuseStale(path: string, content: Uint8Array | string, shown: string): void {
+  rejectStale(path: string, content: Uint8Array | string, shown: string): void {
     const known = this.#hashes.get(path);
     if (known === undefined || hashOf(content) === known) return;
-    throw new FileRefusal(`${shown} was changed since you last read it. Read it again before you change it.`);
+    throw new FileAccessError(
+      `${shown} was changed since you last read it. Read it again before you change it.`,
+    );
   }
 }
 

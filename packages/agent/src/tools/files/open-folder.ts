@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { access, type FileHandle, mkdir, open, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { FileRefusal } from "@flint/host/files";
+import { FileAccessError } from "@flint/host/files";
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
@@ -9,18 +9,18 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
  * A folder that was reached from its root one name at a time, without following any link, and is held open. Names in
  * it are used through the open folder, so whoever swaps a folder for a link on the way to it changes nothing.
  */
-export class FolderChain {
+export class OpenFolder {
   readonly #folder: FileHandle;
   readonly #path: string;
   /** Whether an open folder can be used as a path, which needs /proc. */
   readonly #isHeld: boolean;
   readonly #made: readonly string[];
 
-  private constructor(folder: FileHandle, path: string, isHeld: boolean, made: readonly string[]) {
+  private constructor(folder: FileHandle, path: string, isHeld: boolean, createdFolders: readonly string[]) {
     this.#folder = folder;
     this.#path = path;
     this.#isHeld = isHeld;
-    this.#made = made;
+    this.#made = createdFolders;
   }
 
   /**
@@ -31,10 +31,10 @@ export class FolderChain {
     root: string,
     names: readonly string[],
     wish: { readonly make: boolean },
-  ): Promise<FolderChain | undefined> {
+  ): Promise<OpenFolder | undefined> {
     const first = await open(root, FOLDER);
     const isHeld = await isReachable(`/proc/self/fd/${first.fd}/.`);
-    let chain = new FolderChain(first, root, isHeld, []);
+    let chain = new OpenFolder(first, root, isHeld, []);
     for (const name of names) {
       // Expected: whatever can be in the way. The chain so far must not stay open then.
       const next = await chain.#into(name, wish.make).catch(async (error: unknown) => {
@@ -49,7 +49,7 @@ export class FolderChain {
   }
 
   /** A path to a name in this folder that leads nowhere else. */
-  place(name: string): string {
+  pathTo(name: string): string {
     return this.#isHeld ? `/proc/self/fd/${this.#folder.fd}/${name}` : join(this.#path, name);
   }
 
@@ -67,18 +67,18 @@ export class FolderChain {
     await this.#folder.close();
   }
 
-  async #into(name: string, make: boolean): Promise<FolderChain | undefined> {
+  async #into(name: string, make: boolean): Promise<OpenFolder | undefined> {
     const path = join(this.#path, name);
-    const found = await openFolder(this.place(name), path);
-    if (found !== undefined) return new FolderChain(found, path, this.#isHeld, this.#made);
+    const found = await openFolder(this.pathTo(name), path);
+    if (found !== undefined) return new OpenFolder(found, path, this.#isHeld, this.#made);
     if (!make) return undefined;
     const { mode } = await this.#folder.stat();
-    await mkdir(this.place(name));
-    const made = await openFolder(this.place(name), path);
-    if (made === undefined) throw new FileRefusal(`${path} was removed while it was being made.`);
+    await mkdir(this.pathTo(name));
+    const made = await openFolder(this.pathTo(name), path);
+    if (made === undefined) throw new FileAccessError(`${path} was removed while it was being made.`);
     // Made for its owner only; now it is as open as the folder that it lies in.
     await made.chmod(mode & 0o777);
-    return new FolderChain(made, path, this.#isHeld, [...this.#made, path]);
+    return new OpenFolder(made, path, this.#isHeld, [...this.#made, path]);
   }
 }
 
@@ -96,7 +96,7 @@ async function openFolder(place: string, shown: string): Promise<FileHandle | un
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT") return undefined;
     if (code === "ENOTDIR" || code === "ELOOP") {
-      throw new FileRefusal(`${shown} is not a folder, or it is a link.`, { cause: error });
+      throw new FileAccessError(`${shown} is not a folder, or it is a link.`, { cause: error });
     }
     throw error;
   }

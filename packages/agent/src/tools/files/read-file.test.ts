@@ -3,10 +3,10 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { needs, temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { callTool } from "../../testing/call-tool.ts";
-import { KnownFiles } from "./file-versions.ts";
+import { FileVersions } from "./file-versions.ts";
 import { readFileTool } from "./read-file.ts";
 
-const READ_FILE = readFileTool(new KnownFiles());
+const READ_FILE = readFileTool(new FileVersions());
 
 test("a file is given with line numbers and shown as a call, and nobody is asked", async () => {
   const folder = await temporaryFolder();

@@ -1,9 +1,9 @@
-import { FileRefusal, readPlainFile } from "@flint/host/files";
+import { FileAccessError, readPlainFile } from "@flint/host/files";
 import { LIMITS } from "@flint/protocol";
-import { integer, optional, text } from "../input.ts";
+import { integer, optional, string } from "../input.ts";
 import { defineTool, done, type Tool } from "../tool.ts";
-import { shownCall } from "../tool-call-item.ts";
-import type { KnownFiles } from "./file-versions.ts";
+import { runAsItem } from "../tool-call-item.ts";
+import type { FileVersions } from "./file-versions.ts";
 import { locateReadable } from "./readable-path.ts";
 
 /** How many lines are given if the model does not say. */
@@ -13,18 +13,18 @@ const ALL_CHARACTERS = 60_000;
 const BYTE_ORDER_MARK = "\ufeff";
 
 /** Shows the lines of a text file with their numbers. */
-export function readFileTool(knownFiles: KnownFiles): Tool {
+export function readFileTool(fileVersions: FileVersions): Tool {
   return defineTool({
     name: "read_file",
     description: `Reads a text file, with line numbers. Gives ${LINES} lines unless told otherwise.`,
     readOnly: true,
     input: {
-      path: text("The file, from the workspace or absolute."),
+      path: string("The file, from the workspace or absolute."),
       offset: optional(integer("The first line to read, counted from 1.", 1, 10_000_000)),
       limit: optional(integer("How many lines to read.", 1, 10_000)),
     },
     run: (input, context) =>
-      shownCall(
+      runAsItem(
         {
           tool: "read_file",
           title: `Reads ${input.path}${input.offset === undefined ? "" : ` from line ${input.offset}`}`,
@@ -32,10 +32,10 @@ export function readFileTool(knownFiles: KnownFiles): Tool {
         },
         context,
         async () => {
-          const { path, shown } = await locateReadable(input.path, "read_file", context);
-          const bytes = await readPlainFile(path, LIMITS.text, shown);
-          const content = decodeLoosely(bytes, shown);
-          knownFiles.note(path, bytes);
+          const { path, displayPath } = await locateReadable(input.path, "read_file", context);
+          const bytes = await readPlainFile(path, LIMITS.text, displayPath);
+          const content = decodeLoosely(bytes, displayPath);
+          fileVersions.set(path, bytes);
           return done(numbered(content, input.offset ?? 1, input.limit ?? LINES));
         },
       ),
@@ -45,7 +45,7 @@ export function readFileTool(knownFiles: KnownFiles): Tool {
 /** Text is shown even if some of it is in another encoding; what is plainly not text is refused. */
 function decodeLoosely(bytes: Buffer, shown: string): string {
   if (bytes.subarray(0, 8192).includes(0)) {
-    throw new FileRefusal(`${shown} is not text (${bytes.length} bytes); nothing of it is shown.`);
+    throw new FileAccessError(`${shown} is not text (${bytes.length} bytes); nothing of it is shown.`);
   }
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }

@@ -1,10 +1,10 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { FileRefusal, systemRefusal } from "@flint/host/files";
+import { asFileAccessError, FileAccessError } from "@flint/host/files";
 import type { ThreadSettings } from "@flint/protocol";
-import { FolderChain, removeFolders } from "./open-folder.ts";
-import { refuseProtected } from "./protected-names.ts";
+import { OpenFolder, removeFolders } from "./open-folder.ts";
+import { rejectProtected } from "./protected-names.ts";
 import { pathWithin } from "./readable-path.ts";
 
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -37,27 +37,29 @@ export class WorkspaceFile {
   static async locate(path: string, settings: ThreadSettings): Promise<WorkspaceFile> {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: such names would forge the lines of a diff
     if (path === "" || /[\u0000-\u001f\u007f]/.test(path))
-      throw new FileRefusal("That is not the name of a file.");
+      throw new FileAccessError("That is not the name of a file.");
     const roots = writableRoots(settings);
     const real = await realPlace(resolve(settings.cwd, path));
     for (const root of await Promise.all(roots.map((root) => realpath(root).catch(() => root)))) {
       const inside = pathWithin(root, real);
       if (inside === undefined || inside === "") continue;
-      refuseProtected(inside);
+      rejectProtected(inside);
       return new WorkspaceFile(root, inside);
     }
-    throw new FileRefusal(`${path} lies outside of the folders that may be written (${roots.join(", ")}).`);
+    throw new FileAccessError(
+      `${path} lies outside of the folders that may be written (${roots.join(", ")}).`,
+    );
   }
 
   /** Its content; undefined if it does not exist. Throws a FileRefusal for anything that is not a text file. */
   async read(): Promise<FileContent | undefined> {
     return this.#inFolder({ make: false }, async (folder) => {
-      const found = await lstat(folder.place(this.#name)).catch(() => undefined);
+      const found = await lstat(folder.pathTo(this.#name)).catch(() => undefined);
       if (found === undefined) return undefined;
-      if (!found.isFile()) throw new FileRefusal(`${this.relativePath} is not a plain file.`);
+      if (!found.isFile()) throw new FileAccessError(`${this.relativePath} is not a plain file.`);
       if (found.size > CHANGED_BYTES)
-        throw new FileRefusal(`${this.relativePath} is too large to be changed.`);
-      const file = await open(folder.place(this.#name), READ);
+        throw new FileAccessError(`${this.relativePath} is too large to be changed.`);
+      const file = await open(folder.pathTo(this.#name), READ);
       return closing(file, async () => {
         const { mode } = await this.#refuseOther(file);
         return { text: decode(await file.readFile(), this.relativePath), mode: mode & 0o777 };
@@ -69,7 +71,7 @@ export class WorkspaceFile {
   async create(text: string, mode?: number): Promise<void> {
     await this.#inFolder({ make: true }, async (folder) => {
       const flags = WRITE | constants.O_CREAT | constants.O_EXCL;
-      const file = await open(folder.place(this.#name), flags, 0o600);
+      const file = await open(folder.pathTo(this.#name), flags, 0o600);
       // Expected: a full disk. Half a file is worse than none.
       try {
         await closing(file, async () => {
@@ -77,7 +79,7 @@ export class WorkspaceFile {
           await file.chmod(mode ?? (await folder.fileMode()));
         });
       } catch (error) {
-        await unlink(folder.place(this.#name));
+        await unlink(folder.pathTo(this.#name));
         await removeFolders(folder.made);
         throw error;
       }
@@ -86,7 +88,7 @@ export class WorkspaceFile {
   }
 
   /** Undoes `create`, if the text is still the same: the file goes, with the folders that were made for it. */
-  async uncreate(text: string): Promise<void> {
+  async undoCreate(text: string): Promise<void> {
     await this.remove(text);
     await removeFolders(this.#madeFolders);
   }
@@ -94,7 +96,7 @@ export class WorkspaceFile {
   /** Replaces its text, if that is still `before`. It stays the same file, with all that belongs to it. */
   async replace(before: string, after: string): Promise<void> {
     const replaced = await this.#inFolder({ make: false }, async (folder) => {
-      const file = await open(folder.place(this.#name), WRITE);
+      const file = await open(folder.pathTo(this.#name), WRITE);
       await closing(file, async () => {
         await this.#refuseChanged(file, before);
         // Expected: a full disk. What was there is put back.
@@ -113,9 +115,9 @@ export class WorkspaceFile {
   /** Deletes it, if its text is still `before`. */
   async remove(before: string): Promise<void> {
     const removed = await this.#inFolder({ make: false }, async (folder) => {
-      const file = await open(folder.place(this.#name), READ);
+      const file = await open(folder.pathTo(this.#name), READ);
       await closing(file, () => this.#refuseChanged(file, before));
-      await unlink(folder.place(this.#name));
+      await unlink(folder.pathTo(this.#name));
       return true;
     });
     if (removed === undefined) throw this.#gone();
@@ -125,32 +127,34 @@ export class WorkspaceFile {
     return basename(this.path);
   }
 
-  #gone(): FileRefusal {
-    return new FileRefusal(`The folder of ${this.relativePath} is no longer there.`);
+  #gone(): FileAccessError {
+    return new FileAccessError(`The folder of ${this.relativePath} is no longer there.`);
   }
 
   /** Undefined if the folder is not there and not to be made. */
   async #inFolder<Result>(
     wish: { readonly make: boolean },
-    work: (folder: FolderChain) => Promise<Result>,
+    work: (folder: OpenFolder) => Promise<Result>,
   ): Promise<Result | undefined> {
     const names = this.relativePath.split("/").slice(0, -1);
     // Expected: a folder without permission, a full disk. Our way into the folder says nothing to anybody.
     try {
-      const folder = await FolderChain.open(this.#root, names, wish);
+      const folder = await OpenFolder.open(this.#root, names, wish);
       if (folder === undefined) return undefined;
       return await work(folder).finally(() => folder.close());
     } catch (thrown) {
-      throw systemRefusal(this.path, thrown) ?? thrown;
+      throw asFileAccessError(this.path, thrown) ?? thrown;
     }
   }
 
   /** What was opened is looked at before anything of it is used or lost. */
   async #refuseOther(file: FileHandle): Promise<{ readonly mode: number }> {
     const found = await file.stat();
-    if (!found.isFile()) throw new FileRefusal(`${this.relativePath} is not a plain file.`);
+    if (!found.isFile()) throw new FileAccessError(`${this.relativePath} is not a plain file.`);
     if (found.nlink !== 1) {
-      throw new FileRefusal(`${this.relativePath} is also a file in another place, so it is not touched.`);
+      throw new FileAccessError(
+        `${this.relativePath} is also a file in another place, so it is not touched.`,
+      );
     }
     return found;
   }
@@ -158,7 +162,7 @@ export class WorkspaceFile {
   async #refuseChanged(file: FileHandle, before: string): Promise<void> {
     await this.#refuseOther(file);
     if (decode(await file.readFile(), this.relativePath) !== before) {
-      throw new FileRefusal(
+      throw new FileAccessError(
         `${this.relativePath} was changed by somebody else in the meantime. Read it again.`,
       );
     }
@@ -169,7 +173,7 @@ export class WorkspaceFile {
 function writableRoots({ cwd, sandboxPolicy }: ThreadSettings): readonly string[] {
   switch (sandboxPolicy.type) {
     case "readOnly":
-      throw new FileRefusal("The sandbox policy readOnly lets no file be changed.");
+      throw new FileAccessError("The sandbox policy readOnly lets no file be changed.");
     case "workspaceWrite":
       return [cwd, ...(sandboxPolicy.writableRoots ?? [])];
     case "dangerFullAccess":
@@ -203,7 +207,7 @@ async function realPlace(path: string): Promise<string> {
   const found = await lstat(path).catch(() => undefined);
   const parent = dirname(path);
   if (found !== undefined && (!found.isSymbolicLink() || parent === path)) return realpath(path);
-  if (found !== undefined) throw new FileRefusal(`${path} is a link.`);
+  if (found !== undefined) throw new FileAccessError(`${path} is a link.`);
   return parent === path ? path : join(await realPlaceOfParent(parent), basename(path));
 }
 
@@ -216,6 +220,6 @@ function decode(bytes: Uint8Array, name: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    throw new FileRefusal(`${name} is not text.`, { cause });
+    throw new FileAccessError(`${name} is not text.`, { cause });
   }
 }

@@ -14,18 +14,18 @@ import type { Decision, FileUpdateChange, SandboxPolicy } from "@flint/protocol"
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { callTool } from "../../testing/call-tool.ts";
-import { KnownFiles } from "./file-versions.ts";
+import { FileVersions } from "./file-versions.ts";
 import { writeFileTool } from "./write-file.ts";
 
 interface Wishes {
   readonly decide?: () => Decision["outcome"];
   readonly policy?: SandboxPolicy;
-  readonly known?: KnownFiles;
+  readonly known?: FileVersions;
 }
 
 /** Lets the tool write in a folder; gives what came of it, what was asked and how the item ended. */
 async function write(cwd: string, path: string, content: string, wishes: Wishes = {}) {
-  const tool = writeFileTool(wishes.known ?? new KnownFiles());
+  const tool = writeFileTool(wishes.known ?? new FileVersions());
   const { policy } = wishes;
   const { outcome, turn } = await callTool(
     tool,
@@ -209,7 +209,7 @@ test("a folder that is swapped for a link while the user is asked leads nowhere 
 
 test("a file that the model knows in another state has to be read again first", async () => {
   const folder = await temporaryFolder();
-  const known = new KnownFiles();
+  const known = new FileVersions();
   await write(folder.path, "a", "mine\n", { known });
   await write(folder.path, "a", "mine too\n", { known });
   writeFileSync(folder.join("a"), "theirs\n");
@@ -218,7 +218,7 @@ test("a file that the model knows in another state has to be read again first", 
     asked: [],
     item: { output: "a was changed since you last read it. Read it again before you change it." },
   });
-  known.note(folder.join("a"), "theirs\n");
+  known.set(folder.join("a"), "theirs\n");
   expect((await write(folder.path, "a", "mine again\n", { known })).item).toMatchObject({
     status: "completed",
   });

@@ -1,31 +1,31 @@
 import { lstat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { reasonOf } from "@flint/host/files";
-import { text } from "../input.ts";
+import { errorMessage } from "@flint/host/files";
+import { string } from "../input.ts";
 import { defineTool, done, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
-import { ChangeSet, showRefusal } from "./change-set.ts";
-import type { KnownFiles } from "./file-versions.ts";
-import { inStyle, styleOf } from "./line-endings.ts";
+import { ChangeSet, failChange } from "./change-set.ts";
+import type { FileVersions } from "./file-versions.ts";
+import { formatOf, withFormat } from "./line-endings.ts";
 import { WorkspaceFile } from "./workspace-file.ts";
 
 /** Gives a file of the workspace a new text; the user sees the exact difference first. */
-export function writeFileTool(knownFiles: KnownFiles): Tool {
+export function writeFileTool(fileVersions: FileVersions): Tool {
   return defineTool({
     name: "write_file",
     description:
       "Makes a file in the workspace, or replaces all of its text. For small changes use edit_file.",
     readOnly: false,
     input: {
-      path: text("The file, from the workspace."),
-      content: text("All of its text.", { mayBeEmpty: true, maxLength: 2_000_000 }),
+      path: string("The file, from the workspace."),
+      content: string("All of its text.", { mayBeEmpty: true, maxLength: 2_000_000 }),
     },
     async run({ path, content }, context) {
       // Expected: a file that may not be written, or that the model does not know as it is now.
       try {
-        return await write(path, content, knownFiles, context);
+        return await write(path, content, fileVersions, context);
       } catch (thrown) {
         const kind = (await exists(path, context)) ? "modify" : "add";
-        return showRefusal([{ path, kind }], reasonOf(thrown), context);
+        return failChange([{ path, kind }], errorMessage(thrown), context);
       }
     },
   });
@@ -41,12 +41,12 @@ function exists(path: string, { turn }: ToolContext): Promise<boolean> {
 async function write(
   path: string,
   content: string,
-  knownFiles: KnownFiles,
+  fileVersions: FileVersions,
   context: ToolContext,
 ): Promise<ToolOutcome> {
   const file = await WorkspaceFile.locate(path, context.turn.settings);
   const before = await file.read();
-  const after = before === undefined ? content : inStyle(content, styleOf(before.text));
+  const after = before === undefined ? content : withFormat(content, formatOf(before.text));
   if (before?.text === after) return done(`${file.relativePath} has this text already.`);
-  return new ChangeSet([{ file, before, after }], knownFiles, context).propose();
+  return new ChangeSet([{ file, before, after }], fileVersions, context).propose();
 }

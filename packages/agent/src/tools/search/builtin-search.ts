@@ -1,11 +1,11 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { FileRefusal, readPlainFile } from "@flint/host/files";
+import { FileAccessError, readPlainFile } from "@flint/host/files";
 import { Glob } from "@flint/host/globs";
 import type { ToolContext } from "../tool.ts";
 import { FolderWalk } from "./folder-walk.ts";
 import { LineMatcher } from "./line-matcher.ts";
-import { type Search, SearchHits } from "./search-results.ts";
+import { type SearchQuery, SearchResults } from "./search-results.ts";
 
 const FILE_BYTES = 2 * 1024 * 1024;
 const ALL_BYTES = 200 * 1024 * 1024;
@@ -18,14 +18,14 @@ interface Candidate {
 }
 
 /** Searches file by file, where there is no ripgrep. Bounded in size and time; what was left out is said. */
-export async function searchOurselves(
-  search: Search,
+export async function searchWithoutRipgrep(
+  search: SearchQuery,
   folder: string,
   shown: string,
   workspace: string,
   { signal }: ToolContext,
-): Promise<SearchHits> {
-  const hits = new SearchHits();
+): Promise<SearchResults> {
+  const hits = new SearchResults();
   const walk = new FolderWalk({ folder, workspace, signal });
   const matcher = new LineMatcher(search.pattern, search.ignoreCase, MILLISECONDS, signal);
   try {
@@ -40,7 +40,7 @@ export async function searchOurselves(
 async function searchFiles(
   files: AsyncIterable<Candidate>,
   matcher: LineMatcher,
-  hits: SearchHits,
+  hits: SearchResults,
   signal: AbortSignal,
 ): Promise<void> {
   let bytes = 0;
@@ -70,7 +70,7 @@ async function* candidates(
   const glob = pattern === undefined ? undefined : Glob.search(pattern);
   const found = await lstat(folder);
   if (found.isFile()) return yield { path: folder, shown };
-  if (!found.isDirectory()) throw new FileRefusal(`${shown} is neither a folder nor a plain file.`);
+  if (!found.isDirectory()) throw new FileAccessError(`${shown} is neither a folder nor a plain file.`);
   for await (const { path, kind } of walk.entries()) {
     if (kind !== "file" || glob?.matches(path) === false) continue;
     yield { path: join(folder, path), shown: shown === "." ? path : `${shown}/${path}` };

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { FileRefusal } from "@flint/host/files";
+import { FileAccessError } from "@flint/host/files";
 
 /** A line that fits. */
 export interface MatchedLine {
@@ -34,7 +34,7 @@ export class LineMatcher {
     const flags = ignoreCase ? "iu" : "u";
     const plainFlags = ignoreCase ? "i" : "";
     const usable = isPattern(pattern, flags) ? flags : plainFlags;
-    if (!isPattern(pattern, usable)) throw new FileRefusal(`"${pattern}" is not a regular expression.`);
+    if (!isPattern(pattern, usable)) throw new FileAccessError(`"${pattern}" is not a regular expression.`);
     this.#signal = signal;
     this.#until = Date.now() + milliseconds;
     this.#worker = new Worker(PROGRAM, {

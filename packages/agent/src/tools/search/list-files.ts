@@ -1,11 +1,11 @@
 import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { FileRefusal } from "@flint/host/files";
+import { FileAccessError } from "@flint/host/files";
 import { Glob } from "@flint/host/globs";
-import { locateReadable, type ReadablePlace } from "../files/readable-path.ts";
-import { integer, optional, text } from "../input.ts";
+import { locateReadable, type ReadablePath } from "../files/readable-path.ts";
+import { integer, optional, string } from "../input.ts";
 import { defineTool, done, type Tool, type ToolContext } from "../tool.ts";
-import { shownCall } from "../tool-call-item.ts";
+import { runAsItem } from "../tool-call-item.ts";
 import { FolderWalk } from "./folder-walk.ts";
 
 /** How many names are told. */
@@ -18,11 +18,11 @@ export const LIST_FILES: Tool = defineTool({
     "Lists a folder; folders end with a slash. Leaves out .git, node_modules and what .gitignore names. Depth 1 is the folder itself.",
   readOnly: true,
   input: {
-    path: optional(text("The folder; the workspace if not given.")),
+    path: optional(string("The folder; the workspace if not given.")),
     depth: optional(integer("How many levels of folders to show; 2 if not given.", 1, 20)),
   },
   run: (input, context) =>
-    shownCall({ tool: "list_files", title: listTitle(input.path, input.depth), input }, context, async () => {
+    runAsItem({ tool: "list_files", title: listTitle(input.path, input.depth), input }, context, async () => {
       const place = await locateFolder(input.path ?? ".", "list_files", context);
       return done(await tell(place, input.depth ?? 2, () => true, context));
     }),
@@ -35,14 +35,14 @@ export const FIND_FILES: Tool = defineTool({
     "Finds files by a pattern such as *.ts or src/**/*.{js,ts}. Leaves out .git, node_modules and what .gitignore names.",
   readOnly: true,
   input: {
-    pattern: text(
+    pattern: string(
       "The pattern, with *, **, ?, [a-z] and {a,b}. Without a slash it is for names in any folder.",
     ),
-    path: optional(text("The folder to look in; the workspace if not given.")),
+    path: optional(string("The folder to look in; the workspace if not given.")),
   },
   run: (input, context) =>
-    shownCall(
-      { tool: "find_files", title: `Looks for files like ${input.pattern}${placeWords(input.path)}`, input },
+    runAsItem(
+      { tool: "find_files", title: `Looks for files like ${input.pattern}${inFolder(input.path)}`, input },
       context,
       async () => {
         const place = await locateFolder(input.path ?? ".", "find_files", context);
@@ -55,7 +55,7 @@ export const FIND_FILES: Tool = defineTool({
 });
 
 /** Where a tool looks, in words. */
-export function placeWords(path: string | undefined): string {
+export function inFolder(path: string | undefined): string {
   return path === undefined || path === "." ? "" : ` in ${path}`;
 }
 
@@ -65,9 +65,10 @@ function listTitle(path: string | undefined, depth: number | undefined): string 
 }
 
 /** A folder that may be looked through. Throws a FileRefusal if it is none. */
-export async function locateFolder(path: string, tool: string, context: ToolContext): Promise<ReadablePlace> {
+export async function locateFolder(path: string, tool: string, context: ToolContext): Promise<ReadablePath> {
   const place = await locateReadable(path, tool, context);
-  if (!(await stat(place.path)).isDirectory()) throw new FileRefusal(`${place.shown} is not a folder.`);
+  if (!(await stat(place.path)).isDirectory())
+    throw new FileAccessError(`${place.displayPath} is not a folder.`);
   return place;
 }
 
@@ -78,7 +79,7 @@ export function workspaceOf({ turn }: ToolContext): Promise<string> {
 }
 
 async function tell(
-  place: ReadablePlace,
+  place: ReadablePath,
   depth: number | undefined,
   wanted: (path: string, kind: string) => boolean,
   context: ToolContext,
@@ -92,7 +93,7 @@ async function tell(
     if (!wanted(path, kind)) continue;
     more = found.length === TOLD;
     if (more) break;
-    const shown = place.shown === "." ? path : join(place.shown, path);
+    const shown = place.displayPath === "." ? path : join(place.displayPath, path);
     found.push(kind === "folder" ? `${shown}/` : kind === "link" ? `${shown}@` : shown);
   }
   const cut = more ? `more than ${TOLD}; ask for less` : walk.cut;

@@ -1,8 +1,8 @@
 import { relative } from "node:path";
 import type { LaunchResult } from "@flint/core/ports";
-import { FileRefusal } from "@flint/host/files";
+import { FileAccessError } from "@flint/host/files";
 import type { ToolContext } from "../tool.ts";
-import { type Search, SearchHits } from "./search-results.ts";
+import { type SearchQuery, SearchResults } from "./search-results.ts";
 
 const TIMEOUT_MS = 20_000;
 
@@ -29,12 +29,12 @@ const FIXED = [
  * here, because there is no ripgrep or no sandbox. Throws a FileRefusal if ripgrep does not understand the pattern.
  */
 export async function searchWithRipgrep(
-  search: Search,
+  search: SearchQuery,
   folder: string,
   shown: string,
   workspace: string,
   context: ToolContext,
-): Promise<SearchHits | undefined> {
+): Promise<SearchResults | undefined> {
   const enough = new AbortController();
   let printed = "";
   let complaint = "";
@@ -64,19 +64,19 @@ export async function searchWithRipgrep(
   return hits;
 }
 
-function optionsOf({ ignoreCase, glob }: Search): string[] {
+function optionsOf({ ignoreCase, glob }: SearchQuery): string[] {
   return [...(ignoreCase ? ["--ignore-case"] : []), ...(glob === undefined ? [] : [`--glob=${glob}`])];
 }
 
 /** Exit code 1 means that nothing was found, 2 that something went wrong, perhaps with a single file only. */
 function refuseFailure({ exitCode, ended }: LaunchResult, printed: string, complaint: string): void {
   if (ended === "exited" && exitCode > 1 && printed === "") {
-    throw new FileRefusal(complaint.trim() || `The search failed with exit code ${exitCode}.`);
+    throw new FileAccessError(complaint.trim() || `The search failed with exit code ${exitCode}.`);
   }
 }
 
-function hitsOf(printed: string, folder: string, shown: string): SearchHits {
-  const hits = new SearchHits();
+function hitsOf(printed: string, folder: string, shown: string): SearchResults {
+  const hits = new SearchResults();
   for (const line of printed.split("\n")) {
     const found = /^([^\0]+)\0(\d+):(.*)$/s.exec(line);
     if (found === null) continue;

@@ -1,4 +1,4 @@
-import { harmlessText } from "../../text.ts";
+import { visibleText } from "../../text.ts";
 
 /** How many lines are told. */
 const TOLD = 200;
@@ -6,7 +6,7 @@ const TOLD = 200;
 const LINE_CHARACTERS = 300;
 
 /** A search that is wanted. */
-export interface Search {
+export interface SearchQuery {
   readonly pattern: string;
   readonly ignoreCase: boolean;
   /** Only files with such paths. */
@@ -14,7 +14,7 @@ export interface Search {
 }
 
 /** Lines that were found, as they are told: bounded, and with what was left out. */
-export class SearchHits {
+export class SearchResults {
   readonly #lines: string[] = [];
   readonly #notes: string[] = [];
 
@@ -22,7 +22,7 @@ export class SearchHits {
   add(path: string, line: number, text: string): void {
     const start = text.replace(/\r$/, "").slice(0, LINE_CHARACTERS);
     const shown = start.length < text.trimEnd().length ? `${start} …` : start;
-    if (!this.isFull) this.#lines.push(harmlessText(`${path}:${line}: ${shown}`));
+    if (!this.isFull) this.#lines.push(visibleText(`${path}:${line}: ${shown}`));
   }
 
   /** Says that something is missing. */

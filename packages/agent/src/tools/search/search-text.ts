@@ -1,8 +1,8 @@
 import { locateReadable, pathWithin } from "../files/readable-path.ts";
-import { flag, optional, text } from "../input.ts";
+import { boolean, optional, string } from "../input.ts";
 import { defineTool, done, INTERRUPTED, type Tool } from "../tool.ts";
-import { shownCall } from "../tool-call-item.ts";
-import { placeWords, workspaceOf } from "./list-files.ts";
+import { runAsItem } from "../tool-call-item.ts";
+import { inFolder, workspaceOf } from "./list-files.ts";
 import { searchWithRipgrep } from "./ripgrep.ts";
 
 /** Finds lines in files by a regular expression: with ripgrep where it is there, else by itself. */
@@ -12,32 +12,32 @@ export const SEARCH_TEXT: Tool = defineTool({
     "Finds lines that match a regular expression, as path:line: text. Leaves out .git, node_modules and what .gitignore names.",
   readOnly: true,
   input: {
-    pattern: text("The regular expression, for single lines.", { maxLength: 2000 }),
-    path: optional(text("The folder or file to search in; the workspace if not given.")),
-    glob: optional(text("Only files with such paths, for example *.ts.", { maxLength: 512 })),
-    ignore_case: optional(flag("Whether large and small letters are the same.")),
+    pattern: string("The regular expression, for single lines.", { maxLength: 2000 }),
+    path: optional(string("The folder or file to search in; the workspace if not given.")),
+    glob: optional(string("Only files with such paths, for example *.ts.", { maxLength: 512 })),
+    ignore_case: optional(boolean("Whether large and small letters are the same.")),
   },
   run: (input, context) =>
-    shownCall(
+    runAsItem(
       { tool: "search_text", title: searchTitle(input.pattern, input.path, input.glob), input },
       context,
       async () => {
-        const { path, shown } = await locateReadable(input.path ?? ".", "search_text", context);
+        const { path, displayPath } = await locateReadable(input.path ?? ".", "search_text", context);
         const workspace = await workspaceOf(context);
         const search = { pattern: input.pattern, glob: input.glob, ignoreCase: input.ignore_case ?? false };
-        const place = [search, path, shown, workspace, context] as const;
+        const place = [search, path, displayPath, workspace, context] as const;
         // In the sandbox some folders outside of the workspace look empty.
         const isVisible = pathWithin(workspace, path) !== undefined;
         const hits = isVisible ? await searchWithRipgrep(...place) : undefined;
         if (context.signal.aborted) return INTERRUPTED;
         if (hits !== undefined) return done(hits.text);
         // Loaded only where ripgrep is missing.
-        const { searchOurselves } = await import("./builtin-search.ts");
-        return done((await searchOurselves(...place)).text);
+        const { searchWithoutRipgrep } = await import("./builtin-search.ts");
+        return done((await searchWithoutRipgrep(...place)).text);
       },
     ),
 });
 
 function searchTitle(pattern: string, path: string | undefined, glob: string | undefined): string {
-  return `Searches for ${pattern}${placeWords(path)}${glob === undefined ? "" : ` in files like ${glob}`}`;
+  return `Searches for ${pattern}${inFolder(path)}${glob === undefined ? "" : ` in files like ${glob}`}`;
 }

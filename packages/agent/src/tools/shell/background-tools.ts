@@ -1,10 +1,10 @@
 import type { LaunchResult } from "@flint/core/ports";
-import { integer, optional, text } from "../input.ts";
+import { integer, optional, string } from "../input.ts";
 import { defineTool, done, failed, type Tool } from "../tool.ts";
-import { shownCall } from "../tool-call-item.ts";
+import { runAsItem } from "../tool-call-item.ts";
 import type { BackgroundCommand, BackgroundCommands } from "./background.ts";
 
-const processId = text("The number that shell gave.", { maxLength: 20 });
+const processId = string("The number that shell gave.", { maxLength: 20 });
 
 /** Shows what a command in the background printed since it was last looked at. */
 export function shellOutputTool(background: BackgroundCommands): Tool {
@@ -17,13 +17,13 @@ export function shellOutputTool(background: BackgroundCommands): Tool {
       wait_ms: optional(integer("How long to wait for something new; not at all if not given.", 0, 60_000)),
     },
     run: (input, context) =>
-      shownCall(
+      runAsItem(
         { tool: "shell_output", title: `Looks at process ${input.process_id}`, input },
         context,
         async () => {
           const found = background.get(input.process_id);
           if (found === undefined) return failed(noSuch(input.process_id, background));
-          await found.news(input.wait_ms ?? 0, context.signal);
+          await found.waitForOutput(input.wait_ms ?? 0, context.signal);
           return done(report(found));
         },
       ),
@@ -38,7 +38,7 @@ export function shellStopTool(background: BackgroundCommands): Tool {
     readOnly: false,
     input: { process_id: processId },
     run: (input, context) =>
-      shownCall(
+      runAsItem(
         { tool: "shell_stop", title: `Ends process ${input.process_id}`, input },
         context,
         async () => {

@@ -1,7 +1,7 @@
 import type { LaunchResult } from "@flint/core/ports";
 
 /** How many commands may run in the background of one thread. */
-export const MOST_COMMANDS = 8;
+export const MAX_COMMANDS = 8;
 
 /** How many that ended are remembered, so that their output can still be asked for. */
 const MOST_ENDED = 16;
@@ -48,12 +48,12 @@ export class BackgroundCommand {
   }
 
   /** Waits until there is output or an end, but no longer than this. */
-  async news(milliseconds: number, signal: AbortSignal): Promise<void> {
+  async waitForOutput(milliseconds: number, signal: AbortSignal): Promise<void> {
     if (this.#unseen === "") await this.#wait(milliseconds, signal, true);
   }
 
   /** Waits for the end, but no longer than this. */
-  async end(milliseconds: number, signal: AbortSignal): Promise<void> {
+  async waitForEnd(milliseconds: number, signal: AbortSignal): Promise<void> {
     await this.#wait(milliseconds, signal, false);
   }
 
@@ -103,7 +103,7 @@ export class BackgroundCommands {
 
   /** Starts one; undefined if too many run already. */
   start(command: string, turnId: string, launch: Launch): BackgroundCommand | undefined {
-    if (this.#running().length >= MOST_COMMANDS) return undefined;
+    if (this.#running().length >= MAX_COMMANDS) return undefined;
     this.#count += 1;
     const started = new BackgroundCommand(`${this.#count}`, command, turnId, launch);
     this.#commands.set(started.id, started);

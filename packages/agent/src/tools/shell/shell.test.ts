@@ -5,8 +5,8 @@ import { leavesNoProcess, needs, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { callTool } from "../../testing/call-tool.ts";
 import { commandLines } from "../../testing/command-lines.ts";
-import type { TurnWishes } from "../../testing/recorded-turn.ts";
-import { BackgroundCommands, MOST_COMMANDS } from "./background.ts";
+import type { TurnOptions } from "../../testing/recorded-turn.ts";
+import { BackgroundCommands, MAX_COMMANDS } from "./background.ts";
 import { shellOutputTool, shellStopTool } from "./background-tools.ts";
 import { shellTool } from "./shell.ts";
 
@@ -21,7 +21,7 @@ async function bench(firstLookMs?: number) {
   onTestFinished(() => background.stopAll());
   const call =
     (tool: ReturnType<typeof shellTool>) =>
-    (input: Record<string, unknown>, wishes: TurnWishes = {}) =>
+    (input: Record<string, unknown>, wishes: TurnOptions = {}) =>
       callTool(tool, input, folder, { sandbox, ...wishes });
   return {
     folder,
@@ -122,7 +122,7 @@ confined("a command for the background that ends at once is told like any other"
 
 confined("no more than a few run in the background, and the model is told which", async () => {
   const { shell } = await bench();
-  const wanted = Array.from({ length: MOST_COMMANDS }, () =>
+  const wanted = Array.from({ length: MAX_COMMANDS }, () =>
     shell({ command: "sleep 1000", background: true }),
   );
   await Promise.all(wanted);

@@ -1,7 +1,7 @@
 import type { ActionGuarantees, LaunchResult, LaunchSpec } from "@flint/core/ports";
 import { BoundedOutput } from "@flint/core/text";
 import { asFlintError, type FlintError, type Item, type SandboxPolicy } from "@flint/protocol";
-import { flag, integer, optional, text } from "../input.ts";
+import { boolean, integer, optional, string } from "../input.ts";
 import {
   declined,
   defineTool,
@@ -11,7 +11,7 @@ import {
   type ToolContext,
   type ToolOutcome,
 } from "../tool.ts";
-import { type BackgroundCommand, type BackgroundCommands, MOST_COMMANDS } from "./background.ts";
+import { type BackgroundCommand, type BackgroundCommands, MAX_COMMANDS } from "./background.ts";
 import { isReviewCommand } from "./review-commands.ts";
 
 /** How long a command may take if the model does not say. */
@@ -44,9 +44,9 @@ export function shellTool(background: BackgroundCommands, firstLookMs = FIRST_LO
       "Runs a command line with sh in the workspace and gives its output. With background it goes on while you do other things; look at it with shell_output and end it with shell_stop.",
     readOnly: false,
     input: {
-      command: text("The command line.", { maxLength: 100_000 }),
+      command: string("The command line.", { maxLength: 100_000 }),
       timeout_ms: optional(integer("When to end it; after 10 minutes if not given.", 1, LONGEST_MS)),
-      background: optional(flag("Whether it goes on in the background, for servers and watchers.")),
+      background: optional(boolean("Whether it goes on in the background, for servers and watchers.")),
     },
     async run(wish, context) {
       if (wish.command.trim() === "") return failed("shell: command must not be empty.");
@@ -134,7 +134,7 @@ class ShellCall {
       this.#launch({ ...limit, signal: stop, onOutput: output }),
     );
     if (started === undefined) return this.#tooMany();
-    await started.end(firstLookMs, signal);
+    await started.waitForEnd(firstLookMs, signal);
     if (signal.aborted) {
       await started.stop();
       return INTERRUPTED;
@@ -160,7 +160,7 @@ class ShellCall {
   }
 
   #tooMany(): ToolOutcome {
-    const reason = `At most ${MOST_COMMANDS} commands can run in the background. ${this.#background.describe()} Stop one with shell_stop.`;
+    const reason = `At most ${MAX_COMMANDS} commands can run in the background. ${this.#background.describe()} Stop one with shell_stop.`;
     this.#complete({ status: "failed", aggregatedOutput: reason });
     return failed(reason);
   }

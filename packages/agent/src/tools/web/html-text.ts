@@ -37,7 +37,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** What a reader sees of a page, line by line. Takes one pass over the text, whatever the page is like. */
-export function readableText(html: string): string {
+export function htmlToText(html: string): string {
   const pieces: string[] = [];
   let at = 0;
   while (at < html.length) {

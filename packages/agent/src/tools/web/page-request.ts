@@ -22,61 +22,60 @@ export interface Page {
 }
 
 /** Why a page is not given; the message is for people and for the model. */
-export class PageRefusal extends Error {
+export class PageError extends Error {
   override readonly name = "PageRefusal";
 }
 
 /** What bounds a request. */
-export interface PageWish {
+export interface PageRequestOptions {
   readonly signal: AbortSignal;
   /** Asked for every address that is about to be dialled, after the name was looked up. */
-  readonly mayDial: AddressRule;
+  readonly isAllowedAddress: AddressRule;
   /** Whether it may lead elsewhere; asked for every redirect. */
-  readonly mayFollow: (url: URL) => boolean;
+  readonly isAllowedRedirect: (url: URL) => boolean;
 }
 
 /** Gets a page of text. Throws a PageRefusal for everything else, and for whatever is too slow or leads astray. */
-export async function requestPage(address: string, wish: PageWish): Promise<Page> {
+export async function requestPage(address: string, wish: PageRequestOptions): Promise<Page> {
   const timeout = AbortSignal.timeout(MILLISECONDS);
   const signal = AbortSignal.any([wish.signal, timeout]);
-  let url = checkedUrl(address);
+  let url = parseWebUrl(address);
   for (let count = 0; count <= REDIRECTS; count += 1) {
     // Expected: everything that can happen to a connection.
     try {
-      const response = await respond(url, wish.mayDial, signal);
+      const response = await respond(url, wish.isAllowedAddress, signal);
       const target = redirectOf(response, url);
       if (target === undefined) return await readPage(url, response, signal);
       response.destroy();
-      if (!wish.mayFollow(target))
-        throw new PageRefusal(`${url.host} leads to ${target.host}, which is not followed.`);
+      if (!wish.isAllowedRedirect(target))
+        throw new PageError(`${url.host} leads to ${target.host}, which is not followed.`);
       url = target;
     } catch (thrown) {
-      if (thrown instanceof PageRefusal) throw thrown;
+      if (thrown instanceof PageError) throw thrown;
       if (timeout.aborted)
-        throw new PageRefusal(`${url.host} did not answer within ${MILLISECONDS / 1000} seconds.`);
+        throw new PageError(`${url.host} did not answer within ${MILLISECONDS / 1000} seconds.`);
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      throw new PageRefusal(`${url.host} could not be reached: ${reason}`, { cause: thrown });
+      throw new PageError(`${url.host} could not be reached: ${reason}`, { cause: thrown });
     }
   }
-  throw new PageRefusal(`${address} leads on more than ${REDIRECTS} times.`);
+  throw new PageError(`${address} leads on more than ${REDIRECTS} times.`);
 }
 
 /** An address of the web without a name and password in it. Throws a PageRefusal for any other. */
-export function checkedUrl(address: string, base?: URL): URL {
-  if (!URL.canParse(address, base?.href)) throw new PageRefusal(`${address} is not an address of the web.`);
+export function parseWebUrl(address: string, base?: URL): URL {
+  if (!URL.canParse(address, base?.href)) throw new PageError(`${address} is not an address of the web.`);
   const url = new URL(address, base);
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new PageRefusal(`Only http and https addresses are fetched, not ${url.protocol}`);
+    throw new PageError(`Only http and https addresses are fetched, not ${url.protocol}`);
   }
-  if (url.username !== "" || url.password !== "")
-    throw new PageRefusal("An address must not hold a password.");
+  if (url.username !== "" || url.password !== "") throw new PageError("An address must not hold a password.");
   url.hash = "";
   return url;
 }
 
-function respond(url: URL, mayDial: AddressRule, signal: AbortSignal): Promise<IncomingMessage> {
+function respond(url: URL, isAllowedAddress: AddressRule, signal: AbortSignal): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  if (isIP(host) !== 0 && !mayDial(host)) throw notDialled(host);
+  if (isIP(host) !== 0 && !isAllowedAddress(host)) throw notDialled(host);
   const request = url.protocol === "https:" ? requestSecure : requestPlain;
   return new Promise((resolve, reject) => {
     const sent: ClientRequest = request(url, {
@@ -87,12 +86,13 @@ function respond(url: URL, mayDial: AddressRule, signal: AbortSignal): Promise<I
         "accept-encoding": "identity",
         "user-agent": "Flint",
       },
-      lookup: checkedLookup(mayDial),
+      lookup: checkedLookup(isAllowedAddress),
       signal,
     });
     sent.once("socket", (socket) =>
       socket.once("connect", () => {
-        if (!mayDial(socket.remoteAddress ?? "")) sent.destroy(notDialled(socket.remoteAddress ?? host));
+        if (!isAllowedAddress(socket.remoteAddress ?? ""))
+          sent.destroy(notDialled(socket.remoteAddress ?? host));
       }),
     );
     sent.once("response", resolve);
@@ -102,10 +102,10 @@ function respond(url: URL, mayDial: AddressRule, signal: AbortSignal): Promise<I
 }
 
 /** Looks a name up and gives only addresses that may be dialled, so the one that was checked is the one that is used. */
-function checkedLookup(mayDial: AddressRule): LookupFunction {
+function checkedLookup(isAllowedAddress: AddressRule): LookupFunction {
   return (hostname, options, callback) => {
     resolveName(hostname, { ...options, all: true }, (error, found) => {
-      const allowed = error === null ? found.filter(({ address }) => mayDial(address)) : [];
+      const allowed = error === null ? found.filter(({ address }) => isAllowedAddress(address)) : [];
       const [first] = allowed;
       if (error !== null) return callback(error, "", 0);
       if (first === undefined) return callback(notDialled(hostname), "", 0);
@@ -115,13 +115,13 @@ function checkedLookup(mayDial: AddressRule): LookupFunction {
   };
 }
 
-function notDialled(host: string): PageRefusal {
-  return new PageRefusal(`${host} is this machine or a private network, which is not fetched from.`);
+function notDialled(host: string): PageError {
+  return new PageError(`${host} is this machine or a private network, which is not fetched from.`);
 }
 
 function redirectOf({ statusCode = 0, headers }: IncomingMessage, from: URL): URL | undefined {
   const isRedirect = [301, 302, 303, 307, 308].includes(statusCode);
-  return isRedirect && headers.location !== undefined ? checkedUrl(headers.location, from) : undefined;
+  return isRedirect && headers.location !== undefined ? parseWebUrl(headers.location, from) : undefined;
 }
 
 async function readPage(url: URL, response: IncomingMessage, signal: AbortSignal): Promise<Page> {
@@ -130,7 +130,7 @@ async function readPage(url: URL, response: IncomingMessage, signal: AbortSignal
   const encoding = headers["content-encoding"] ?? "identity";
   if (!TEXT.test(contentType) || encoding !== "identity") {
     response.destroy();
-    throw new PageRefusal(`${url.href} is ${encoding === "identity" ? contentType : encoding}, not text.`);
+    throw new PageError(`${url.href} is ${encoding === "identity" ? contentType : encoding}, not text.`);
   }
   const { bytes, isCut } = await readAtMost(response, signal);
   return { url: url.href, status, contentType, text: decode(bytes, contentType), isCut };

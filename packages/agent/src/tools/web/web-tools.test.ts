@@ -3,11 +3,11 @@ import type { AddressInfo } from "node:net";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { callTool } from "../../testing/call-tool.ts";
-import { RecordedTurn, settingsIn, type TurnWishes } from "../../testing/recorded-turn.ts";
+import { RecordedTurn, settingsIn, type TurnOptions } from "../../testing/recorded-turn.ts";
 import { builtInTools } from "../built-in.ts";
-import { KnownFiles } from "../files/file-versions.ts";
+import { FileVersions } from "../files/file-versions.ts";
 import { BackgroundCommands } from "../shell/background.ts";
-import { readableText } from "./html-text.ts";
+import { htmlToText } from "./html-text.ts";
 import { isPublicAddress } from "./public-address.ts";
 import { fetchUrlTool, searchWebTool } from "./web-tools.ts";
 
@@ -26,13 +26,13 @@ async function serve(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-async function fetchUrl(url: string, wishes: TurnWishes = {}, mayDial = LOCAL) {
-  return callTool(fetchUrlTool(mayDial), { url }, await temporaryFolder(), wishes);
+async function fetchUrl(url: string, wishes: TurnOptions = {}, isAllowedAddress = LOCAL) {
+  return callTool(fetchUrlTool(isAllowedAddress), { url }, await temporaryFolder(), wishes);
 }
 
 test("the web is offered only if the user turned it on", () => {
   const names = (web: { fetch: boolean; searchUrl?: string }) =>
-    builtInTools({ web, background: new BackgroundCommands(), knownFiles: new KnownFiles() })
+    builtInTools({ web, background: new BackgroundCommands(), fileVersions: new FileVersions() })
       .map(({ name }) => name)
       .filter((name) => /web|url/.test(name));
   expect(names({ fetch: false })).toEqual([]);
@@ -224,14 +224,14 @@ test("public addresses are told from all others", () => {
 });
 
 test("hostile pages become text in no time and without scripts", () => {
-  expect(readableText("<p>1 < 2 &lt;b&gt; &#x41;&#66; &nope; <!-- <b> --><style>p{}</style>end")).toBe(
+  expect(htmlToText("<p>1 < 2 &lt;b&gt; &#x41;&#66; &nope; <!-- <b> --><style>p{}</style>end")).toBe(
     "1 < 2 <b> AB &nope; end",
   );
-  expect(readableText("<ul><li>a<li>b</ul>")).toBe("- a\n- b");
-  expect(readableText("<script>never ends")).toBe("");
+  expect(htmlToText("<ul><li>a<li>b</ul>")).toBe("- a\n- b");
+  expect(htmlToText("<script>never ends")).toBe("");
   const startedAt = performance.now();
-  readableText("<".repeat(500_000));
-  readableText("<script></scrip".repeat(100_000));
-  readableText("<!--".repeat(300_000));
+  htmlToText("<".repeat(500_000));
+  htmlToText("<script></scrip".repeat(100_000));
+  htmlToText("<!--".repeat(300_000));
   expect(performance.now() - startedAt).toBeLessThan(10_000);
 });

@@ -6,7 +6,7 @@ import {
   ScriptedModel,
   type ScriptedStep,
   settingsIn,
-  type TurnWishes,
+  type TurnOptions,
 } from "@flint/agent/testing";
 import type { DriverSession, Sandbox } from "@flint/core/ports";
 import { mintId, type ThreadSettings, type Turn } from "@flint/protocol";
@@ -54,11 +54,11 @@ export function openBench(options: BenchOptions) {
 
 /** Turns of a session: begun only, or run to their end. */
 export function turnsOf(session: DriverSession, settings: ThreadSettings) {
-  const begin = (text: string, wishes: TurnWishes = {}) => {
+  const begin = (text: string, wishes: TurnOptions = {}) => {
     const turn = new RecordedTurn(text, settings, wishes);
     return { turn, ended: session.run(turn) };
   };
-  const run = async (text: string, wishes: TurnWishes = {}) => {
+  const run = async (text: string, wishes: TurnOptions = {}) => {
     const { turn, ended } = begin(text, wishes);
     return { turn, outcome: await ended };
   };
