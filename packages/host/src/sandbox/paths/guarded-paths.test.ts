@@ -11,7 +11,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { SandboxPolicy } from "@flint/protocol";
 import { describeEachMechanism } from "@flint/testkit";
 import { test as anywhere, expect, onTestFinished } from "vitest";
@@ -205,4 +207,21 @@ anywhere("links that lead in a circle are refused", async () => {
   symlinkSync("a", join(known.path, "b"));
   const guarded = new GuardedPaths({ folders: [join(known.path, "a")] });
   await expect(guarded.within(["/var/empty"])).rejects.toMatchObject({ kind: "sandboxUnavailable" });
+});
+
+anywhere("a socket that is gone while the way to it is looked at needs no protection any more", async () => {
+  const { path } = home();
+  // Deep, so that the look takes a while; the name of a socket must not get too long.
+  const folder = join(path, ...Array.from({ length: 24 }, () => "d"));
+  mkdirSync(folder, { recursive: true });
+  const socket = join(folder, "s");
+  for (let round = 0; round < 10; round += 1) {
+    const server = createServer();
+    await new Promise<void>((listening) => server.listen(socket, listening));
+    const looking = new GuardedPaths({ sockets: [socket] }).within([path]);
+    for (let turn = 0; turn <= round; turn += 1) await setImmediate();
+    rmSync(socket);
+    expect((await looking).paths).toEqual([]);
+    await new Promise<void>((closed) => server.close(() => closed()));
+  }
 });

@@ -100,9 +100,12 @@ class Search {
   /** The folders on the way stay where they are: in one that was moved the next command would find it uncovered. */
   async addSocket(socket: string): Promise<void> {
     // Expected: nothing is there any more. Commands cannot take away what is covered.
-    const found = await lstat(socket).catch(() => undefined);
-    if (found?.isSocket() !== true) return;
-    const way = await wayTo(socket, this.#isOpen, "refuse");
+    if (!(await isSocket(socket))) return;
+    const way = await wayTo(socket, this.#isOpen, "refuse").catch(async (refusal: unknown) => {
+      // It may also go while the way to it is looked at.
+      if (await isSocket(socket)) throw refusal;
+      return undefined;
+    });
     if (way === undefined) return;
     this.#sockets.add(way.path);
     for (const step of way.steps) if (step !== way.path) this.#pins.add(step);
@@ -130,4 +133,11 @@ class Search {
         isInside(folder, open) &&
         ![...this.#paths].some((path) => isInside(folder, path) && isInside(path, open)),
     );
+}
+
+function isSocket(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (found) => found.isSocket(),
+    () => false,
+  );
 }
