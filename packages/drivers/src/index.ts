@@ -1,6 +1,6 @@
 import type { NativeOptions } from "@flint/agent";
 import type { Driver } from "@flint/core/ports";
-import { ACP_PROFILES, acpProfile } from "./acp/profiles.ts";
+import { ACP_PROFILES, acpProfile } from "./acp/descriptor.ts";
 import { CLAUDE } from "./claude/descriptor.ts";
 import { CODEX } from "./codex/descriptor.ts";
 import type { Print } from "./codex/drift/drift.ts";

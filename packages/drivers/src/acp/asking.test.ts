@@ -98,7 +98,7 @@ describe("files through Flint", () => {
 
 describe("commands through Flint", () => {
   test("run where the profile allows it, asked about, with their output in the call [S3-38, S3-39]", async () => {
-    const { run } = await openBench({ profile: { terminal: true } });
+    const { run } = await openBench({ profile: { offersTerminals: true } });
     const { turn, said } = await run("terminal echo one; echo two");
     expect(said).toBe("0 one\ntwo\n");
     expect(turn.actions).toMatchObject([{ kind: "command", command: "echo one; echo two" }]);
@@ -108,7 +108,7 @@ describe("commands through Flint", () => {
   });
 
   test("do not run if the user says no, or if the profile does not allow it", async () => {
-    const { run } = await openBench({ profile: { terminal: true } });
+    const { run } = await openBench({ profile: { offersTerminals: true } });
     expect((await run("terminal true", { decide: () => DENY })).said).toContain("error");
     const plain = await openBench();
     const { turn, said } = await plain.run("terminal true");
@@ -117,12 +117,12 @@ describe("commands through Flint", () => {
   });
 
   test("end as soon as the agent wants it [S3-42]", async () => {
-    const { run } = await openBench({ profile: { terminal: true } });
+    const { run } = await openBench({ profile: { offersTerminals: true } });
     expect((await run("kill sleep 1000")).said).toBe("ended by us");
   });
 
   test("end with the turn", async () => {
-    const { begin } = await openBench({ profile: { terminal: true } });
+    const { begin } = await openBench({ profile: { offersTerminals: true } });
     const { turn, ended } = begin("terminal sleep 1000");
     await turn.waitFor((event) => event.type === "item/started");
     turn.stop();

@@ -14,8 +14,8 @@ import {
 } from "@flint/testkit";
 import { onTestFinished } from "vitest";
 import { offlineModel } from "../testing/offline-model.ts";
+import { acpProfile } from "./descriptor.ts";
 import { AcpDriver } from "./driver.ts";
-import { acpProfile } from "./profiles.ts";
 
 const NAME = "claude-agent-acp";
 const [PROGRAM, CLAUDE] = [agentProgram(NAME), agentProgram("claude")];

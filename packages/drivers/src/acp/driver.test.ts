@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { acpProfile } from "./descriptor.ts";
 import { AcpDriver } from "./driver.ts";
-import { acpProfile } from "./profiles.ts";
 
 const missing = () =>
   new AcpDriver({

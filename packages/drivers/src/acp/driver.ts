@@ -1,6 +1,3 @@
-import { mkdir, mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   type Clock,
   type Driver,
@@ -10,31 +7,33 @@ import {
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { AgentOptions } from "../shared/agent-options.ts";
-import { asOptions, modelsOf, OWN_CHOICE, presetSelectors, type Selectors } from "./models.ts";
-import type { AcpProfile } from "./profiles.ts";
+import { OfflineFolder } from "../shared/offline-folder.ts";
+import { asOptions, DEFAULT_MODEL, modelsOf, presetSelectors, type Selectors } from "./models.ts";
+import type { AcpProfile } from "./profiles/profile.ts";
 
 /** Which agent it is, and where it is. */
 export interface AcpOptions extends AgentOptions {
   readonly profile: AcpProfile;
 }
 
-/** Any agent that speaks the Agent Client Protocol. What it offers is known once it ran for the first time. */
+/** Any agent that speaks the Agent Client Protocol. Its models and modes are known once it has run. */
 export class AcpDriver implements Driver {
   readonly id: string;
   readonly asksToWrite: boolean;
   readonly stopsWhenIdle: boolean;
   readonly #options: AcpOptions;
   readonly #clock: Clock;
-  #offlineFolder: Promise<string> | undefined;
+  readonly #offlineFolder: OfflineFolder;
   #selectors: Selectors;
 
   constructor(options: AcpOptions, clock: Clock = SYSTEM_CLOCK) {
-    this.#clock = clock;
-    const { profile } = options;
+    const { profile, stateFolder } = options;
     this.id = profile.id;
     this.asksToWrite = profile.asksToWrite;
     this.stopsWhenIdle = profile.stopsWhenIdle;
     this.#options = options;
+    this.#clock = clock;
+    this.#offlineFolder = new OfflineFolder(stateFolder, profile.id);
     this.#selectors = presetSelectors(profile);
   }
 
@@ -43,12 +42,12 @@ export class AcpDriver implements Driver {
   }
 
   async defaultModel(): Promise<string> {
-    return `${this.id}/${OWN_CHOICE}`;
+    return `${this.id}/${DEFAULT_MODEL}`;
   }
 
-  /** Only the agent knows its models, so every name with its own in front is taken; the turn tells if it has it. */
+  /** Takes every name with its own id in front: only the agent knows its models, and the turn fails if it has no such one. */
   qualify(name: string): string | undefined {
-    if (name === this.id) return `${this.id}/${OWN_CHOICE}`;
+    if (name === this.id) return `${this.id}/${DEFAULT_MODEL}`;
     return name.startsWith(`${this.id}/`) && name.length > this.id.length + 1 ? name : undefined;
   }
 
@@ -57,32 +56,25 @@ export class AcpDriver implements Driver {
   }
 
   async open(spec: SessionSpec): Promise<DriverSession> {
-    const [{ AcpSession }, { loadUnifiedDiff }, { ofWholeFiles }] = await Promise.all([
+    const [{ AcpSession }, { loadUnifiedDiff }, { completingDiffs }] = await Promise.all([
       import("./session.ts"),
       import("@flint/host/files"),
-      import("./translate/fragments.ts"),
+      import("./translate/partial-diffs.ts"),
     ]);
+    const options = {
+      ...this.#options,
+      clock: this.#clock,
+      offlineFolder: () => this.#offlineFolder.path(),
+    };
+    const exact = await loadUnifiedDiff();
+    const diff = options.profile.sendsPartialDiffs ? completingDiffs(exact, spec.settings.cwd) : exact;
     const learned = (selectors: Selectors) => {
       this.#selectors = selectors;
     };
-    const offlineFolder = () => this.#folderForOffline();
-    const options = { ...this.#options, clock: this.#clock, offlineFolder };
-    const told = await loadUnifiedDiff();
-    const diff = options.profile.tellsFragments ? ofWholeFiles(told, spec.settings.cwd) : told;
     return AcpSession.open({ spec, options, diff, learned });
   }
 
-  /** What the agent keeps while it works offline must not mix with what it keeps otherwise. */
-  #folderForOffline(): Promise<string> {
-    this.#offlineFolder ??= this.#makeFolder();
-    return this.#offlineFolder;
-  }
-
-  async #makeFolder(): Promise<string> {
-    const { stateFolder } = this.#options;
-    if (stateFolder === undefined) return mkdtemp(join(tmpdir(), "flint-agent-"));
-    const folder = join(stateFolder, this.id);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    return folder;
+  close(): Promise<void> {
+    return this.#offlineFolder.remove();
   }
 }

@@ -20,16 +20,16 @@ describe("an agent that fails", () => {
     expect(sessions).toEqual([[{ type: "session", nativeId: expect.any(String) }], []]);
   });
 
-  test("and says nothing is stopped after a while", async () => {
+  test("and sends nothing is stopped after a while", async () => {
     const { run } = await openBench({ profile: { silenceMs: 100 } });
     expect((await run("silence")).outcome).toMatchObject({
       status: "failed",
-      error: { message: expect.stringContaining("said nothing") },
+      error: { message: expect.stringContaining("sent nothing") },
     });
     expect((await run("text")).said).toBe("Hello, loaded world.");
   });
 
-  test("and does not stop when asked is ended, and the next turn works", async () => {
+  test("and does not cancel a turn is stopped, and the next turn works", async () => {
     const { begin, run } = await openBench({ flags: ["--deaf"], profile: { cancelMs: 50 } });
     const { turn, ended } = begin("stream");
     await turn.waitFor((event) => event.type === "item/agentMessage/delta");
@@ -39,11 +39,11 @@ describe("an agent that fails", () => {
     expect(turn.late).toEqual([]);
   });
 
-  test("and prints lines that are no messages is given up at some time", async () => {
+  test("and prints too many malformed lines is stopped", async () => {
     const { run } = await openBench();
     expect((await run("garbage")).outcome).toMatchObject({
       status: "failed",
-      error: { message: expect.stringContaining("lines that are no messages") },
+      error: { message: expect.stringContaining("lines that are not messages") },
     });
   });
 
@@ -58,8 +58,8 @@ describe("an agent that fails", () => {
   });
 
   test("is logged in by the key that it was given", async () => {
-    const keyLogin = { methodId: "fixture-key", variable: "FIXTURE_KEY" };
-    const wish = { flags: ["--key-login"], profile: { keyLogin } };
+    const apiKeyLogin = { methodId: "fixture-key", variable: "FIXTURE_KEY" };
+    const wish = { flags: ["--key-login"], profile: { apiKeyLogin } };
     await expect(openBench({ ...wish, environment: { FIXTURE_KEY: "wrong" } })).rejects.toThrow(
       "not logged in",
     );

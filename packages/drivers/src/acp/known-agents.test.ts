@@ -9,7 +9,7 @@ import {
   writeFakeAgent,
 } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { acpProfile } from "./profiles.ts";
+import { acpProfile } from "./descriptor.ts";
 import { driverOf } from "./testing/fixture.ts";
 
 const COMPLETED = { status: "completed" };

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { acpProfile } from "./descriptor.ts";
 import {
   asOptions,
   modelsOf,
@@ -8,7 +9,7 @@ import {
   withOptions,
   withValue,
 } from "./models.ts";
-import { acpProfile, GENERIC_PROFILE } from "./profiles.ts";
+import { GENERIC } from "./profiles/profile.ts";
 
 const GROUPED = {
   ...{ id: "mode", name: "Mode", category: "mode", type: "select", currentValue: "plan" },
@@ -63,10 +64,10 @@ test("the models are told by the option for them, and the agent's own choice is 
 test("the older fields count only where there is no option for the same", () => {
   const modes = { currentModeId: "old", availableModes: [{ id: "old", name: "Old" }] };
   const models = { currentModelId: "m", availableModels: [{ modelId: "m", name: "M" }] };
-  expect(selectorsOf({ modes, models }).others).toMatchObject([{ way: "mode", option: { value: "old" } }]);
+  expect(selectorsOf({ modes, models }).others).toMatchObject([{ kind: "mode", option: { value: "old" } }]);
   const both = selectorsOf({ modes, models, configOptions: [GROUPED, MODEL] });
-  expect(both.others).toMatchObject([{ way: "option", option: { value: "plan" } }]);
-  expect(both.model).toMatchObject({ way: "option", option: { id: "llm" } });
+  expect(both.others).toMatchObject([{ kind: "option", option: { value: "plan" } }]);
+  expect(both.model).toMatchObject({ kind: "option", option: { id: "llm" } });
 });
 
 test("what the agent tells anew replaces its options and leaves the older fields", () => {
@@ -87,7 +88,7 @@ test("a value is applied only where it is offered", () => {
 test("modes that are known beforehand are offered before the agent ran", () => {
   const [mode] = asOptions(presetSelectors(acpProfile("gemini", [])), { mode: "plan" });
   expect(mode).toMatchObject({ id: "mode", value: "plan" });
-  expect(presetSelectors(GENERIC_PROFILE)).toEqual(NO_SELECTORS);
+  expect(presetSelectors(GENERIC)).toEqual(NO_SELECTORS);
 });
 
 test("nonsense is nothing to choose", () => {

@@ -1,16 +1,16 @@
 import type { ConfigOption, ConfigSelectOption, ConfigValues, Model } from "@flint/protocol";
-import type { AcpProfile } from "./profiles.ts";
-import { type JsonObject, listOf, objectOf, stringOf } from "./wire.ts";
+import { type JsonObject, listOf, objectOf, stringOf } from "../shared/json.ts";
+import type { AcpProfile } from "./profiles/profile.ts";
 
-/** The model that means: whatever the agent chooses itself. */
-export const OWN_CHOICE = "default";
+/** The model that the agent itself chooses. */
+export const DEFAULT_MODEL = "default";
 
-/** How a value is set in the agent. */
-type Way = "option" | "mode" | "model";
+/** How a selector is set: as a configuration option, or by one of the older methods. */
+type SelectorKind = "option" | "mode" | "model";
 
-/** One thing that can be chosen in an agent's session. */
+/** Something that can be chosen in an agent's session. */
 export interface Selector {
-  readonly way: Way;
+  readonly kind: SelectorKind;
   readonly option: ConfigOption;
 }
 
@@ -23,32 +23,32 @@ export interface Selectors {
 /** Nothing to choose. */
 export const NO_SELECTORS: Selectors = { model: undefined, others: [] };
 
-/** Reads what can be chosen from an answer that opened a session; configuration options win over the older fields. */
+/** The selectors in the response that opened a session; configuration options replace the older fields. */
 export function selectorsOf(answer: JsonObject): Selectors {
   const options = listOf(answer.configOptions).flatMap((option) => configOption(objectOf(option)));
   const has = (category: string) => options.some((option) => isOf(option, category));
   const modes = has("mode")
     ? []
-    : legacy("mode", "Mode", objectOf(answer.modes), "currentModeId", "availableModes");
+    : olderSelector("mode", "Mode", objectOf(answer.modes), "currentModeId", "availableModes");
   const models = has("model")
     ? []
-    : legacy("model", "Model", objectOf(answer.models), "currentModelId", "availableModels");
-  const all = [...options.map((option): Selector => ({ way: "option", option })), ...modes, ...models];
+    : olderSelector("model", "Model", objectOf(answer.models), "currentModelId", "availableModels");
+  const all = [...options.map((option): Selector => ({ kind: "option", option })), ...modes, ...models];
   const model = all.find(({ option }) => isOf(option, "model"));
   return { model, others: all.filter((selector) => selector !== model) };
 }
 
-/** The selectors after an agent told all of its options anew; what it has by the older fields stays. */
+/** The selectors after an update of all configuration options; those of the older fields stay. */
 export function withOptions(known: Selectors, configOptions: unknown): Selectors {
   const fresh = selectorsOf({ configOptions });
   const kept = known.others.filter(
-    ({ way, option }) => way !== "option" && !fresh.others.some((other) => other.option.id === option.id),
+    ({ kind, option }) => kind !== "option" && !fresh.others.some((other) => other.option.id === option.id),
   );
-  const model = fresh.model ?? (known.model?.way === "option" ? undefined : known.model);
+  const model = fresh.model ?? (known.model?.kind === "option" ? undefined : known.model);
   return { model, others: [...fresh.others, ...kept] };
 }
 
-/** The selectors after one of them got another value. */
+/** The selectors with another value of one of them. */
 export function withValue(known: Selectors, id: string, value: string): Selectors {
   const change = (selector: Selector): Selector =>
     selector.option.id === id ? { ...selector, option: { ...selector.option, value } } : selector;
@@ -58,7 +58,7 @@ export function withValue(known: Selectors, id: string, value: string): Selector
   };
 }
 
-/** What a profile knows before the agent was asked. */
+/** The selectors that a profile knows before the agent has run. */
 export function presetSelectors({ modes }: AcpProfile): Selectors {
   const [first] = modes;
   if (first === undefined) return NO_SELECTORS;
@@ -67,56 +67,56 @@ export function presetSelectors({ modes }: AcpProfile): Selectors {
     options: modes.map(({ id, name }) => ({ id, name })),
     value: first.id,
   };
-  return { model: undefined, others: [{ way: "mode", option }] };
+  return { model: undefined, others: [{ kind: "mode", option }] };
 }
 
-/** The selectors as clients are shown them, with values applied where they are offered. */
+/** The selectors as config options, with the values that they offer applied. */
 export function asOptions({ others }: Selectors, values: ConfigValues): readonly ConfigOption[] {
   return others.map(({ option }) => {
-    const wanted = Object.hasOwn(values, option.id) ? values[option.id] : undefined;
-    const isOffered = option.options.some(({ id }) => id === wanted);
-    return isOffered && wanted !== undefined ? { ...option, value: wanted } : option;
+    const chosen = Object.hasOwn(values, option.id) ? values[option.id] : undefined;
+    const isOffered = option.options.some(({ id }) => id === chosen);
+    return isOffered && chosen !== undefined ? { ...option, value: chosen } : option;
   });
 }
 
-/** The models of an agent, as far as they are known; the first is always its own choice. */
+/** The models of an agent, as far as they are known; the first is the agent's own choice. */
 export function modelsOf({ id: driverId, displayName }: AcpProfile, { model }: Selectors): readonly Model[] {
   const own: Model = {
-    id: `${driverId}/${OWN_CHOICE}`,
+    id: `${driverId}/${DEFAULT_MODEL}`,
     displayName,
     description: `The model that ${displayName} is set up with`,
     isDefault: true,
   };
-  const offered = (model?.option.options ?? []).filter(({ id }) => id !== OWN_CHOICE);
+  const offered = (model?.option.options ?? []).filter(({ id }) => id !== DEFAULT_MODEL);
   return [own, ...offered.map((choice) => modelRow(driverId, choice))];
 }
 
 function modelRow(driverId: string, { id, name, description }: ConfigSelectOption): Model {
-  const told = description === undefined ? {} : { description };
-  return { id: `${driverId}/${id}`, displayName: name, isDefault: false, ...told };
+  const described = description === undefined ? {} : { description };
+  return { id: `${driverId}/${id}`, displayName: name, isDefault: false, ...described };
 }
 
 function isOf(option: ConfigOption, category: string): boolean {
   return option.category === category || (option.category === undefined && option.id === category);
 }
 
-function configOption(told: JsonObject): ConfigOption[] {
-  const id = stringOf(told.id);
+function configOption(given: JsonObject): ConfigOption[] {
+  const id = stringOf(given.id);
   if (id === undefined) return [];
-  const common = { id, name: stringOf(told.name) ?? id, ...describedBy(told), ...categoryOf(told) };
-  if (told.type === "boolean") {
+  const common = { id, name: stringOf(given.name) ?? id, ...describedBy(given), ...categoryOf(given) };
+  if (given.type === "boolean") {
     const options = [
       { id: "true", name: "On" },
       { id: "false", name: "Off" },
     ];
-    return [{ type: "boolean", ...common, options, value: String(told.currentValue === true) }];
+    return [{ type: "boolean", ...common, options, value: String(given.currentValue === true) }];
   }
-  const value = stringOf(told.currentValue);
+  const value = stringOf(given.currentValue);
   if (value === undefined) return [];
-  return [{ type: "select", ...common, options: withCurrent(choicesOf(told.options), value), value }];
+  return [{ type: "select", ...common, options: withCurrent(choicesOf(given.options), value), value }];
 }
 
-/** Choices may stand in groups. */
+/** Choices may be grouped. */
 function choicesOf(options: unknown): ConfigSelectOption[] {
   return listOf(options).flatMap((each) => {
     const option = objectOf(each);
@@ -125,9 +125,9 @@ function choicesOf(options: unknown): ConfigSelectOption[] {
   });
 }
 
-function choice(told: JsonObject, key: string): ConfigSelectOption[] {
-  const id = stringOf(told[key]);
-  return id === undefined ? [] : [{ id, name: stringOf(told.name) ?? id, ...describedBy(told) }];
+function choice(given: JsonObject, key: string): ConfigSelectOption[] {
+  const id = stringOf(given[key]);
+  return id === undefined ? [] : [{ id, name: stringOf(given.name) ?? id, ...describedBy(given) }];
 }
 
 function withCurrent(choices: readonly ConfigSelectOption[], value: string): ConfigSelectOption[] {
@@ -135,19 +135,19 @@ function withCurrent(choices: readonly ConfigSelectOption[], value: string): Con
   return isListed ? [...choices] : [...choices, { id: value, name: value }];
 }
 
-function legacy(
-  way: "mode" | "model",
+function olderSelector(
+  kind: "mode" | "model",
   name: string,
-  told: JsonObject,
+  given: JsonObject,
   current: string,
   available: string,
 ): Selector[] {
-  const value = stringOf(told[current]);
+  const value = stringOf(given[current]);
   if (value === undefined) return [];
-  const key = way === "mode" ? "id" : "modelId";
-  const choices = listOf(told[available]).flatMap((each) => choice(objectOf(each), key));
+  const key = kind === "mode" ? "id" : "modelId";
+  const choices = listOf(given[available]).flatMap((each) => choice(objectOf(each), key));
   const options = withCurrent(choices, value);
-  return [{ way, option: { type: "select", id: way, name, category: way, options, value } }];
+  return [{ kind, option: { type: "select", id: kind, name, category: kind, options, value } }];
 }
 
 function describedBy({ description }: JsonObject): { description?: string } {

@@ -6,8 +6,8 @@ import { type Decision, mintId, type ThreadSettings } from "@flint/protocol";
 import { agentFolder, agentProgram, leavesNoProcess, needs, RecordingTurn } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
 import { type OfflineScript, offlineModel } from "../testing/offline-model.ts";
+import { acpProfile } from "./descriptor.ts";
 import { AcpDriver } from "./driver.ts";
-import { acpProfile } from "./profiles.ts";
 
 const [CODEX_ACP, CODEX] = [agentProgram("codex-acp"), agentProgram("codex")];
 const withAgent = needs(CODEX === undefined ? "codex" : "codex-acp");

@@ -99,7 +99,7 @@ describe("what is chosen", () => {
   });
 
   test("a mode without questions is refused where everything is to be asked about", async () => {
-    const { run, settings } = await openBench({ profile: { modesWithoutAsking: ["free"] } });
+    const { run, settings } = await openBench({ profile: { autonomousModes: ["free"] } });
     const free = { ...settings, config: { mode: "free" } };
     const strict = { ...free, approvalPolicy: "always" as const };
     expect((await run("echo", { settings: strict })).outcome).toMatchObject({

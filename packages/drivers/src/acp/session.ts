@@ -7,19 +7,17 @@ import {
 } from "@flint/core/ports";
 import type { UnifiedDiff } from "@flint/host/files";
 import { isRecord, type ThreadSettings, type UserInput } from "@flint/protocol";
-import { ClientServices } from "./asks/client-services.ts";
-import { CANCELLED } from "./asks/permission.ts";
-import { Briefing } from "./briefing.ts";
+import { type JsonObject, objectOf } from "../shared/json.ts";
+import { CANCELLED } from "./asks/approvals.ts";
+import { ClientRequests } from "./asks/client-requests.ts";
 import type { Selectors } from "./models.ts";
 import { AcpAgent } from "./process/agent.ts";
-import type { AgentServices } from "./process/connection.ts";
+import { type AgentHandlers, RequestRefusal } from "./process/connection.ts";
 import type { AcpAgentOptions } from "./process/launch.ts";
-import { RequestRefusal } from "./process/request-refusal.ts";
-import { promptBlocks } from "./prompt.ts";
-import { SessionNews } from "./session-news.ts";
+import { PromptBuilder, promptBlocks } from "./prompt.ts";
+import { SessionUpdates } from "./session-updates.ts";
 import { usageEvent } from "./translate/usage.ts";
 import { AcpTurn } from "./turn.ts";
-import { type JsonObject, objectOf } from "./wire.ts";
 
 /** How long an agent may take to accept further input. */
 const STEER_MS = 5_000;
@@ -30,46 +28,48 @@ export interface AcpSessionOptions {
   readonly spec: SessionSpec;
   readonly options: AcpAgentOptions;
   readonly diff: UnifiedDiff;
-  /** Told what can be chosen, whenever that is known anew. */
+  /** Called with the agent's selectors whenever they may have changed. */
   learned(selectors: Selectors): void;
 }
 
-/** A process of the agent, and what it was started for. */
-interface Started {
-  readonly fits: string;
+/** A process of the agent, and the settings that it was started with. */
+interface StartedAgent {
+  readonly settings: string;
   readonly agent: Promise<AcpAgent>;
 }
 
-/** The agent of one thread. Its process is started anew when it died or no longer fits the thread's settings. */
+/** The agent of one thread. Another process is started when one died or no longer fits the thread's settings. */
 export class AcpSession implements DriverSession {
-  /** Only there if the agent can be steered. */
+  /** Only set if the agent can be steered. */
   steer?: (input: readonly UserInput[]) => Promise<boolean>;
   readonly #options: AcpSessionOptions;
-  readonly #services: ClientServices;
+  readonly #requests: ClientRequests;
   readonly #closing = new AbortController();
-  readonly #news = new SessionNews();
-  readonly #briefing: Briefing;
+  readonly #updates = new SessionUpdates();
+  readonly #prompts: PromptBuilder;
   #nativeId: string | undefined;
-  #toldId: string | undefined;
-  #started: Started | undefined;
+  /** The session id that the core knows. */
+  #reportedId: string | undefined;
+  #started: StartedAgent | undefined;
   #turn: AcpTurn | undefined;
   #context: TurnContext | undefined;
   #running: Promise<unknown> = Promise.resolve();
-  #retire: () => void = () => {};
+  /** Detaches the handlers of the process before. */
+  #detach: () => void = () => {};
 
   private constructor(options: AcpSessionOptions) {
     const { spec, diff } = options;
     this.#options = options;
     this.#nativeId = spec.nativeId;
-    this.#toldId = spec.nativeId;
-    this.#services = new ClientServices(spec.sandbox, options.options.profile, diff);
-    this.#briefing = new Briefing(spec);
+    this.#reportedId = spec.nativeId;
+    this.#requests = new ClientRequests(spec.sandbox, options.options.profile, diff);
+    this.#prompts = new PromptBuilder(spec);
   }
 
   /** Starts the agent. Rejects with a FlintError that says how to set it up. */
   static async open(options: AcpSessionOptions): Promise<AcpSession> {
     const session = new AcpSession(options);
-    const agent = await session.#fitting(options.spec.settings);
+    const agent = await session.#fittingAgent(options.spec.settings);
     if (agent.canSteer) session.steer = (input) => session.#steer(input);
     return session;
   }
@@ -90,12 +90,12 @@ export class AcpSession implements DriverSession {
   async #run(turn: TurnContext): Promise<TurnOutcome> {
     const signal = AbortSignal.any([turn.signal, this.#closing.signal]);
     if (signal.aborted) return INTERRUPTED;
-    const agent = await orAborted(this.#fitting(turn.settings), signal, undefined);
+    const agent = await orAborted(this.#fittingAgent(turn.settings), signal, undefined);
     if (agent === undefined || signal.aborted) return INTERRUPTED;
     this.#context = turn;
-    this.#introduce(turn, agent);
+    this.#report(turn, agent);
     try {
-      return await this.#converse(turn, signal, agent);
+      return await this.#runWith(agent, turn, signal);
     } finally {
       this.#turn = undefined;
       this.#context = undefined;
@@ -103,23 +103,23 @@ export class AcpSession implements DriverSession {
     }
   }
 
-  /** Tells what the thread does not know about its agent yet. */
-  #introduce(turn: TurnContext, { sessionId, notes }: AcpAgent): void {
-    if (this.#toldId !== sessionId) turn.emit({ type: "session", nativeId: sessionId });
-    this.#toldId = sessionId;
-    for (const event of this.#news.untold(notes)) turn.emit(event);
+  /** Emits what the thread does not know about its agent yet. */
+  #report(turn: TurnContext, { sessionId, warnings }: AcpAgent): void {
+    if (this.#reportedId !== sessionId) turn.emit({ type: "session", nativeId: sessionId });
+    this.#reportedId = sessionId;
+    for (const event of this.#updates.take(warnings)) turn.emit(event);
   }
 
-  async #converse(turn: TurnContext, signal: AbortSignal, agent: AcpAgent): Promise<TurnOutcome> {
+  async #runWith(agent: AcpAgent, turn: TurnContext, signal: AbortSignal): Promise<TurnOutcome> {
     const { options, diff } = this.#options;
-    const before = this.#news.use;
-    this.#turn = new AcpTurn({ turn, signal, agent, options, diff, services: this.#services });
-    const prompt = () => this.#briefing.prompt(turn, agent, this.#news.commands);
-    const { outcome, answer, isUsable } = await this.#turn.run(prompt);
-    const isStopped = outcome.status === "interrupted" && options.profile.stopsForGood;
-    if (!isUsable || isStopped) await this.#drop(agent);
-    const usage = usageEvent(answer, before, this.#news.use, agent.isFresh);
-    if (usage !== undefined && (outcome.status === "completed" || isRecord(answer.usage))) turn.emit(usage);
+    const before = this.#updates.usage;
+    this.#turn = new AcpTurn({ turn, signal, agent, options, diff, requests: this.#requests });
+    const prompt = () => this.#prompts.prompt(turn, agent, this.#updates.commands);
+    const { outcome, response, isUsable } = await this.#turn.run(prompt);
+    const hasEnded = outcome.status === "interrupted" && options.profile.cancelEndsProcess;
+    if (!isUsable || hasEnded) await this.#drop(agent);
+    const usage = usageEvent(response, before, this.#updates.usage, agent.isFresh);
+    if (usage !== undefined && (outcome.status === "completed" || isRecord(response.usage))) turn.emit(usage);
     return outcome;
   }
 
@@ -127,63 +127,63 @@ export class AcpSession implements DriverSession {
     const turn = this.#context;
     const agent = await this.#started?.agent.catch(() => undefined);
     if (turn === undefined || agent === undefined) return false;
-    const blocks = await promptBlocks(input, turn.settings.cwd, agent.abilities);
+    const blocks = await promptBlocks(input, turn.settings.cwd, agent.capabilities);
     // Expected: an agent that no longer takes it. Then it goes into the next turn.
     return agent.steer(blocks, STEER_MS).catch(() => false);
   }
 
-  /** The agent, running and set up as the settings say. */
-  async #fitting(settings: ThreadSettings): Promise<AcpAgent> {
+  /** The running agent, or another process of it if a setting has changed that a process has from its start. */
+  async #fittingAgent(settings: ThreadSettings): Promise<AcpAgent> {
     const { cwd, sandboxPolicy, approvalPolicy } = settings;
-    const fits = JSON.stringify([cwd, sandboxPolicy, approvalPolicy === "never"]);
-    if (this.#started !== undefined && this.#started.fits !== fits) {
+    const fixed = JSON.stringify([cwd, sandboxPolicy, approvalPolicy === "never"]);
+    if (this.#started !== undefined && this.#started.settings !== fixed) {
       await this.#drop(await this.#started.agent.catch(() => undefined));
     }
-    this.#started ??= this.#start(settings, fits);
+    this.#started ??= this.#start(settings, fixed);
     return this.#started.agent;
   }
 
-  #start(settings: ThreadSettings, fits: string): Started {
+  #start(settings: ThreadSettings, fixed: string): StartedAgent {
     const { spec, options, learned } = this.#options;
     const { signal } = this.#closing;
-    let own: AcpAgent | undefined;
-    const services = this.#servicesFor(() => own);
+    let started: AcpAgent | undefined;
+    const handlers = this.#handlersFor(() => started);
     const forkOf = spec.forkOf?.nativeId;
-    const wish = { options, spec, settings, nativeId: this.#nativeId, forkOf, services, signal };
-    const agent = AcpAgent.start(wish).then((ready) => {
-      own = ready;
-      this.#briefing.meet(ready, this.#nativeId !== undefined);
+    const start = { options, spec, settings, nativeId: this.#nativeId, forkOf, handlers, signal };
+    const agent = AcpAgent.start(start).then((ready) => {
+      started = ready;
+      this.#prompts.started(ready, this.#nativeId !== undefined);
       this.#nativeId = ready.sessionId;
       learned(ready.selectors);
-      void ready.closed.then(() => this.#forget(started));
+      void ready.closed.then(() => this.#forget(entry));
       return ready;
     });
-    const started = { fits, agent };
-    agent.catch(() => this.#forget(started));
-    return started;
+    const entry = { settings: fixed, agent };
+    agent.catch(() => this.#forget(entry));
+    return entry;
   }
 
-  /** What is done for one process of the agent; of an earlier one nothing is heard any more. */
-  #servicesFor(own: () => AcpAgent | undefined): AgentServices {
+  /** The handlers of one process. What an earlier process still sends is ignored. */
+  #handlersFor(agent: () => AcpAgent | undefined): AgentHandlers {
     let isCurrent = true;
-    this.#retire();
-    this.#retire = () => {
+    this.#detach();
+    this.#detach = () => {
       isCurrent = false;
     };
     return {
-      notified: (method, params) => {
-        if (isCurrent) this.#notified(method, params, own());
+      notification: (method, params) => {
+        if (isCurrent) this.#onNotification(method, params, agent());
       },
-      requested: async (method, params) => {
+      request: async (method, params) => {
         if (isCurrent && this.#turn !== undefined) return this.#turn.answer(method, params);
         if (method === "session/request_permission") return CANCELLED;
         throw new RequestRefusal("cancelled", "No turn is running.");
       },
-      caughtUp: async () => this.#context?.ready(),
+      ready: async () => this.#context?.ready(),
     };
   }
 
-  #notified(method: string, params: JsonObject, agent: AcpAgent | undefined): void {
+  #onNotification(method: string, params: JsonObject, agent: AcpAgent | undefined): void {
     const update = objectOf(params.update);
     const isOwn =
       params.sessionId === undefined || agent === undefined || params.sessionId === agent.sessionId;
@@ -191,8 +191,8 @@ export class AcpSession implements DriverSession {
       this.#context?.emit({ type: "extension", method: `acp/${method}`, params });
       return;
     }
-    agent?.noteChoices(update);
-    this.#news.note(update, this.#turn !== undefined);
+    agent?.noteUpdate(update);
+    this.#updates.note(update, this.#turn !== undefined);
     this.#turn?.update(update);
   }
 
@@ -201,7 +201,7 @@ export class AcpSession implements DriverSession {
     await agent?.stop();
   }
 
-  #forget(started: Started): void {
-    if (this.#started === started) this.#started = undefined;
+  #forget(entry: StartedAgent): void {
+    if (this.#started === entry) this.#started = undefined;
   }
 }

@@ -2,9 +2,9 @@ import type { DriverEvent } from "@flint/core/ports";
 import { loadUnifiedDiff, type UnifiedDiff } from "@flint/host/files";
 import { lifecycleFaults, streamFaults } from "@flint/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
+import type { JsonObject } from "../shared/json.ts";
 import { actionOf } from "./translate/tool-item.ts";
 import { type AcpState, beginTurn, declineToolCall, endTurn, showToolCall, step } from "./translate.ts";
-import type { JsonObject } from "./wire.ts";
 
 let diff: UnifiedDiff;
 beforeAll(async () => {
@@ -201,7 +201,7 @@ describe("a call that has to be allowed", () => {
   }
   const action = ({ state }: { state: AcpState }) => {
     const track = [...state.tools.values()].at(-1);
-    return track === undefined ? undefined : actionOf(track.itemId, track.call, state.place);
+    return track === undefined ? undefined : actionOf(track.itemId, track.call, state.context);
   };
 
   test("is shown from the request if it was not announced before, as Gemini does", () => {

@@ -4,116 +4,110 @@ import { type DriverEvent, orAborted, type TurnContext, type TurnOutcome } from 
 import type { UnifiedDiff } from "@flint/host/files";
 import { asFlintError, type Decision, FlintError, type Item, type TurnError } from "@flint/protocol";
 import { RemoteError } from "@flint/rpc";
-import type { ClientServices } from "./asks/client-services.ts";
-import type { Desk } from "./asks/desk.ts";
-import { AllowedWork } from "./asks/granted.ts";
-import { answerOf, CANCELLED, type PermissionAnswer } from "./asks/permission.ts";
-import { chooseAll } from "./choices.ts";
+import { type JsonObject, objectOf, stringOf } from "../shared/json.ts";
+import { ApprovedActions, CANCELLED, type PermissionResponse, permissionResponse } from "./asks/approvals.ts";
+import type { ClientRequests, RequestContext } from "./asks/client-requests.ts";
 import type { AcpAgent } from "./process/agent.ts";
+import { ACP_CODES, RequestRefusal } from "./process/connection.ts";
 import type { AcpAgentOptions } from "./process/launch.ts";
-import { ACP_CODES, RequestRefusal } from "./process/request-refusal.ts";
-import { SilenceWatch } from "./silence.ts";
-import { settlesWithin } from "./stopping.ts";
+import { applySettings } from "./settings.ts";
+import { SilenceTimer, settlesWithin } from "./timing.ts";
 import { actionOf } from "./translate/tool-item.ts";
 import {
   type AcpState,
   beginTurn,
   declineToolCall,
   endTurn,
+  newItemId,
   type Step,
   showToolCall,
   step,
-  takeItemId,
 } from "./translate.ts";
-import { type JsonObject, objectOf, stringOf } from "./wire.ts";
 
 /** What a turn is made of. */
 export interface AcpTurnOptions {
   readonly turn: TurnContext;
-  /** Aborted when the turn is to stop, whoever says so. */
+  /** Aborted when the turn has to stop, for whatever reason. */
   readonly signal: AbortSignal;
   readonly agent: AcpAgent;
   readonly options: AcpAgentOptions;
-  readonly services: ClientServices;
+  readonly requests: ClientRequests;
   readonly diff: UnifiedDiff;
 }
 
-/** How a turn ended, the agent's own last words about it, and whether the agent can be used again. */
+/** How a turn ended, the agent's response to the prompt, and whether its process can take another one. */
 export interface AcpTurnEnd {
   readonly outcome: TurnOutcome;
-  readonly answer: JsonObject;
+  readonly response: JsonObject;
   readonly isUsable: boolean;
 }
 
 const STOPPED: Decision = { outcome: "cancel", scope: "once" };
 const INTERRUPTED: TurnOutcome = { status: "interrupted" };
 
-/** One turn of an agent: what it tells is translated, what it asks is answered, until it is over. */
-export class AcpTurn implements Desk {
+/** One turn of an agent: its updates are translated and its requests answered until it is over. */
+export class AcpTurn implements RequestContext {
   readonly turn: TurnContext;
   readonly signal: AbortSignal;
-  readonly allowed = new AllowedWork();
+  readonly approved = new ApprovedActions();
   readonly #options: AcpTurnOptions;
-  readonly #silence: SilenceWatch;
+  readonly #silence: SilenceTimer;
   #state: AcpState;
   #openRequests = 0;
   #hasDeclined = false;
-  /** The agent has nothing more to ask. */
-  #isAnswered = false;
+  /** Whether the agent has responded to the prompt, so that nothing else it asks belongs to the turn. */
+  #hasResponse = false;
   #isOver = false;
 
   constructor(options: AcpTurnOptions) {
     const { turn, signal, diff } = options;
+    const { clock, profile } = options.options;
     this.#options = options;
     this.turn = turn;
     this.signal = signal;
     this.#state = beginTurn(turn.turnId, { cwd: turn.settings.cwd, diff });
-    this.#silence = new SilenceWatch(
-      options.options.clock,
-      options.options.profile.silenceMs,
-      () => this.#isBusy,
-    );
+    this.#silence = new SilenceTimer(clock, profile.silenceMs, () => this.#isBusy);
   }
 
-  /** Does it. Never rejects. */
+  /** Runs the turn. Never rejects. */
   async run(prompt: () => Promise<readonly ContentBlock[]>): Promise<AcpTurnEnd> {
-    const { agent, options } = this.#options;
-    // Expected: an agent that dies, refuses, or does not understand. Each is a failed turn with a reason.
+    const { agent, options, requests } = this.#options;
+    // Expected: an agent that dies, refuses, or sends what is not understood. Each fails the turn with a reason.
     try {
-      const chosen = chooseAll(agent, this.turn.settings, options).then(() => true);
-      if (!(await orAborted(chosen, this.signal, false))) return await this.#stopAgent();
-      const answered = agent.prompt(await prompt());
-      const noteAnswer = () => {
-        this.#isAnswered = true;
+      const applied = applySettings(agent, this.turn.settings, options.profile).then(() => true);
+      if (!(await orAborted(applied, this.signal, false))) return await this.#cancel();
+      const response = agent.prompt(await prompt());
+      const noteResponse = () => {
+        this.#hasResponse = true;
       };
-      answered.then(noteAnswer, noteAnswer);
-      return await this.#converse(answered);
+      response.then(noteResponse, noteResponse);
+      return await this.#untilEnd(response);
     } catch (thrown) {
       return await this.#failed(thrown);
     } finally {
-      this.#silence.end();
-      // How its commands ended still belongs to the turn.
-      await this.#options.services.stopTerminals();
+      this.#silence.stop();
+      // The end of its commands still belongs to the turn.
+      await requests.stopTerminals();
       this.#isOver = true;
     }
   }
 
-  /** Takes one update of the agent. */
+  /** Handles a session update. */
   update(update: JsonObject): void {
     if (this.#isOver) return;
-    this.#silence.heard();
+    this.#silence.reset();
     this.#advance(step(this.#state, update));
-    this.#options.services.link(update, (callId, text) => this.#printed(callId, text));
+    this.#options.requests.embedTerminals(update, (callId, text) => this.#onTerminalOutput(callId, text));
   }
 
-  /** Answers one request of the agent. Rejects with a RequestRefusal. */
+  /** Answers a request of the agent. Rejects with a RequestRefusal. */
   async answer(method: string, params: JsonObject): Promise<unknown> {
     this.#openRequests += 1;
     try {
       return await this.#answer(method, params);
     } finally {
       this.#openRequests -= 1;
-      this.#silence.heard();
+      this.#silence.reset();
     }
   }
 
@@ -122,7 +116,7 @@ export class AcpTurn implements Desk {
   }
 
   takeItemId(): string {
-    const [state, id] = takeItemId(this.#state);
+    const [state, id] = newItemId(this.#state);
     this.#state = state;
     return id;
   }
@@ -135,122 +129,121 @@ export class AcpTurn implements Desk {
   }
 
   async #answer(method: string, params: JsonObject): Promise<unknown> {
-    const isOver = this.#isAnswered || this.#isOver || this.signal.aborted;
-    if (method === "session/request_permission") return isOver ? CANCELLED : this.#permission(params);
+    const isOver = this.#hasResponse || this.#isOver || this.signal.aborted;
+    if (method === "session/request_permission") return isOver ? CANCELLED : this.#requestPermission(params);
     if (isOver) throw new RequestRefusal("cancelled", "The turn has ended.");
-    if (method === "elicitation/create") return this.#elicitation(params);
-    return this.#options.services.answer(method, params, this);
+    if (method === "elicitation/create") return this.#elicit(params);
+    return this.#options.requests.answer(method, params, this);
   }
 
-  async #permission(request: JsonObject): Promise<PermissionAnswer> {
-    const told = objectOf(request.toolCall);
-    const toolCallId = stringOf(told.toolCallId) ?? `unnamed ${this.#state.items}`;
-    this.#advance(showToolCall(this.#state, { ...told, toolCallId }));
-    const track = this.#state.tools.get(toolCallId);
-    if (track === undefined) return CANCELLED;
-    const action = actionOf(track.itemId, track.call, this.#state.place);
+  async #requestPermission(request: JsonObject): Promise<PermissionResponse> {
+    const toolCall = objectOf(request.toolCall);
+    const toolCallId = stringOf(toolCall.toolCallId) ?? `unnamed ${this.#state.stream.items}`;
+    this.#advance(showToolCall(this.#state, { ...toolCall, toolCallId }));
+    const tracked = this.#state.tools.get(toolCallId);
+    if (tracked === undefined) return CANCELLED;
+    const action = actionOf(tracked.itemId, tracked.call, this.#state.context);
     const decision = await orAborted(this.turn.approve(action), this.signal, STOPPED);
     if (decision.outcome === "allow") {
-      this.allowed.note(track.call, this.#state.place);
-      return this.signal.aborted ? CANCELLED : answerOf(decision, request);
+      this.approved.add(tracked.call, this.#state.context);
+      return this.signal.aborted ? CANCELLED : permissionResponse(decision, request);
     }
     this.#hasDeclined = true;
     this.#state = declineToolCall(this.#state, toolCallId);
-    return answerOf(decision, request);
+    return permissionResponse(decision, request);
   }
 
-  /** A question belongs to the call that it is about, else to an item of its own. */
-  async #elicitation(request: JsonObject): Promise<object> {
+  /** A question is shown in the item of the call that it is about, or else in an item of its own. */
+  async #elicit(request: JsonObject): Promise<object> {
     const { displayName } = this.#options.options.profile;
-    const known = this.#state.tools.get(stringOf(request.toolCallId) ?? "");
-    const itemId = known?.form === undefined ? this.takeItemId() : known.itemId;
-    const told = { tool: "question", title: stringOf(request.message) ?? "" };
-    const item: Item<"toolCall"> = { type: "toolCall", id: itemId, ...told, status: "inProgress" };
-    if (known?.form === undefined) this.emit({ type: "item/started", item });
+    const tracked = this.#state.tools.get(stringOf(request.toolCallId) ?? "");
+    const hasItem = tracked?.form !== undefined;
+    const itemId = hasItem ? tracked.itemId : this.takeItemId();
+    const shown = { tool: "question", title: stringOf(request.message) ?? "" };
+    const item: Item<"toolCall"> = { type: "toolCall", id: itemId, ...shown, status: "inProgress" };
+    if (!hasItem) this.emit({ type: "item/started", item });
     const answer = await answerElicitation(displayName, request, (questions) =>
       orAborted(this.turn.ask(itemId, questions), this.signal, {}),
     );
-    if (known?.form === undefined) {
+    if (!hasItem) {
       const status = answer.action === "accept" ? "completed" : "declined";
       this.emit({ type: "item/completed", item: { ...item, status } });
     }
     return answer;
   }
 
-  async #converse(answered: Promise<JsonObject>): Promise<AcpTurnEnd> {
-    const silent = this.#silence.tooLong.then(() => "silent" as const);
-    const end = await Promise.race([orAborted(answered, this.signal, "stopped" as const), silent]);
-    if (end === "stopped") return this.#stopAgent(answered);
-    if (end === "silent") return this.#tooSilent();
+  async #untilEnd(response: Promise<JsonObject>): Promise<AcpTurnEnd> {
+    const silent = this.#silence.expired.then(() => "silent" as const);
+    const end = await Promise.race([orAborted(response, this.signal, "stopped" as const), silent]);
+    if (end === "stopped") return this.#cancel(response);
+    if (end === "silent") return this.#stopSilentAgent();
     return this.#ended(end);
   }
 
-  /** Asks the agent to stop; if it does not, nobody waits for it. */
-  async #stopAgent(answered?: Promise<JsonObject>): Promise<AcpTurnEnd> {
-    const { agent, options } = this.#options;
-    const over = { outcome: INTERRUPTED, answer: {} };
-    if (answered === undefined) return { ...over, isUsable: false };
+  /** Asks the agent to cancel the turn, and stops an agent that does not. */
+  async #cancel(response?: Promise<JsonObject>): Promise<AcpTurnEnd> {
+    const { agent, options, requests } = this.#options;
+    const end = { outcome: INTERRUPTED, response: {} };
+    if (response === undefined) return { ...end, isUsable: false };
     agent.cancel();
     const [isUsable] = await Promise.all([
-      settlesWithin(options.clock, options.profile.cancelMs, answered),
-      this.#options.services.stopTerminals(),
+      settlesWithin(options.clock, options.profile.cancelMs, response),
+      requests.stopTerminals(),
     ]);
     if (!isUsable) await agent.stop();
-    return { ...over, isUsable };
+    return { ...end, isUsable };
   }
 
-  async #tooSilent(): Promise<AcpTurnEnd> {
+  async #stopSilentAgent(): Promise<AcpTurnEnd> {
     const { agent, options } = this.#options;
+    const { displayName, silenceMs } = options.profile;
     await agent.stop();
-    const seconds = Math.round(options.profile.silenceMs / 1000);
-    const message = `${options.profile.displayName} said nothing for ${seconds} seconds and was stopped. Try again.`;
+    const seconds = Math.round(silenceMs / 1000);
+    const message = `${displayName} sent nothing for ${seconds} seconds and was stopped. Try again.`;
     return failure({ message, errorInfo: "AgentFailed" }, false);
   }
 
-  #ended(answer: JsonObject): AcpTurnEnd {
-    const { displayName, rejectionEndsTurn } = this.#options.options.profile;
-    switch (answer.stopReason) {
+  #ended(response: JsonObject): AcpTurnEnd {
+    const { displayName, rejectionCancelsTurn } = this.#options.options.profile;
+    const failed = (message: string, errorInfo: string) => failure({ message, errorInfo }, true, response);
+    switch (response.stopReason) {
       case "cancelled": {
-        // Some agents take a no to one call for the end of the turn.
-        const isByRejection = this.#hasDeclined && rejectionEndsTurn;
-        return isByRejection ? this.#completed(answer) : { outcome: INTERRUPTED, answer, isUsable: true };
+        const isByRejection = this.#hasDeclined && rejectionCancelsTurn;
+        return isByRejection ? this.#completed(response) : { outcome: INTERRUPTED, response, isUsable: true };
       }
       case "refusal":
-        return failure(
-          { message: `${displayName} refused to go on with this.`, errorInfo: "Refused" },
-          true,
-          answer,
-        );
+        return failed(`${displayName} refused to continue.`, "Refused");
       case "max_tokens": {
-        const message = `${displayName} stopped because an answer became too long. Ask it to go on.`;
-        return failure({ message, errorInfo: "ContextWindowExceeded" }, true, answer);
+        const message = `${displayName} stopped because an answer became too long. Ask it to continue.`;
+        return failed(message, "ContextWindowExceeded");
       }
       case "max_turn_requests": {
-        const message = `${displayName} stopped because the turn took too many steps. Ask it to go on.`;
-        return failure({ message, errorInfo: "TurnLimitReached" }, true, answer);
+        const message = `${displayName} stopped because the turn took too many steps. Ask it to continue.`;
+        return failed(message, "TurnLimitReached");
       }
       default:
-        return this.#completed(answer);
+        return this.#completed(response);
     }
   }
 
-  #completed(answer: JsonObject): AcpTurnEnd {
+  #completed(response: JsonObject): AcpTurnEnd {
     this.#advance(endTurn(this.#state));
-    return { outcome: { status: "completed" }, answer, isUsable: true };
+    return { outcome: { status: "completed" }, response, isUsable: true };
   }
 
   async #failed(thrown: unknown): Promise<AcpTurnEnd> {
+    const { agent, options } = this.#options;
     const isRefusal = thrown instanceof RemoteError;
-    const error = await this.#options.agent.failure(thrown).catch(asFlintError);
-    const isLogin = isRefusal && thrown.code === ACP_CODES.authRequired;
-    const { login } = this.#options.options.profile;
-    const hint = isLogin && login !== undefined ? ` Run: ${login.hint}` : "";
-    const errorInfo = isLogin ? "Unauthorized" : "AgentFailed";
+    const error = await agent.failure(thrown).catch(asFlintError);
+    const { login } = options.profile;
+    const needsLogin = isRefusal && thrown.code === ACP_CODES.authRequired;
+    const hint = needsLogin && login !== undefined ? ` Run: ${login.hint}` : "";
+    const errorInfo = needsLogin ? "Unauthorized" : "AgentFailed";
     const isUsable = isRefusal || thrown instanceof FlintError;
     return failure({ message: `${error.message}${hint}`, errorInfo }, isUsable);
   }
 
-  #printed(toolCallId: string, data: string): void {
+  #onTerminalOutput(toolCallId: string, data: string): void {
     this.update({
       sessionUpdate: "tool_call_update",
       toolCallId,
@@ -264,6 +257,6 @@ export class AcpTurn implements Desk {
   }
 }
 
-function failure(error: TurnError, isUsable: boolean, answer: JsonObject = {}): AcpTurnEnd {
-  return { outcome: { status: "failed", error }, answer, isUsable };
+function failure(error: TurnError, isUsable: boolean, response: JsonObject = {}): AcpTurnEnd {
+  return { outcome: { status: "failed", error }, response, isUsable };
 }

@@ -1,5 +1,5 @@
-import { access, mkdir, mkdtemp, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { access } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import {
   type Account,
@@ -14,6 +14,7 @@ import type { ClaudeModelInfo } from "@flint/protocol/claude";
 import { CLAUDE_FOLDER, placeOf } from "../shared/agent-folders.ts";
 import type { AgentOptions } from "../shared/agent-options.ts";
 import { notInstalled } from "../shared/descriptor.ts";
+import { OfflineFolder } from "../shared/offline-folder.ts";
 import { CLAUDE } from "./descriptor.ts";
 import { modelRows, qualifiedModel, selectors } from "./models.ts";
 import { LOGIN_FILE } from "./process/home.ts";
@@ -26,15 +27,15 @@ export class ClaudeDriver implements Driver {
   readonly #options: AgentOptions;
   readonly #clock: Clock;
   readonly #home: string;
-  /** What Claude said about its models, once it was asked. */
+  readonly #offlineFolder: OfflineFolder;
+  /** The models that Claude reported when it was last started. */
   #models: readonly ClaudeModelInfo[] = [];
-  /** The folder for what Claude keeps while it works on the offline model, where there is no place for it to stay. */
-  #temporary: Promise<string> | undefined;
 
   constructor(options: AgentOptions, clock: Clock = SYSTEM_CLOCK, home: string = homedir()) {
     this.#options = options;
     this.#clock = clock;
     this.#home = home;
+    this.#offlineFolder = new OfflineFolder(options.stateFolder, "claude-offline");
   }
 
   async models(): Promise<readonly Model[]> {
@@ -60,14 +61,14 @@ export class ClaudeDriver implements Driver {
     const { ClaudeSession } = await import("./session.ts");
     return new ClaudeSession(spec, {
       ...{ agent: this.#options, program, clock: this.#clock, home: this.#home },
-      offlineFolder: () => this.#folderForOffline(program.environment),
+      offlineFolder: async () => program.environment.CLAUDE_CONFIG_DIR ?? this.#offlineFolder.path(),
       welcomed: ({ models = [] }) => {
         this.#models = models;
       },
     });
   }
 
-  /** Whether there is a login of Claude's own, or a key; never what it is. */
+  /** Whether Claude has a login of its own, or a key; never reads either. */
   async account(): Promise<Account> {
     if (this.#options.offlineModel !== undefined) return { account: null, requiresLogin: false };
     const { environment = {} } = (await this.#options.program()) ?? {};
@@ -84,22 +85,7 @@ export class ClaudeDriver implements Driver {
     return { account: isSignedIn ? { type: "claude", label: "Claude" } : null, requiresLogin: !isSignedIn };
   }
 
-  /** Removes the folder that nobody keeps. */
-  async close(): Promise<void> {
-    const folder = await this.#temporary?.catch(() => undefined);
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  }
-
-  /** What Claude does on the offline model has nothing to do with the user's own sessions of it. */
-  async #folderForOffline({ CLAUDE_CONFIG_DIR: given }: Readonly<Record<string, string>>): Promise<string> {
-    if (given !== undefined) return given;
-    const { stateFolder } = this.#options;
-    if (stateFolder === undefined) {
-      this.#temporary ??= mkdtemp(join(tmpdir(), "flint-claude-"));
-      return this.#temporary;
-    }
-    const folder = join(stateFolder, "claude-offline");
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    return folder;
+  close(): Promise<void> {
+    return this.#offlineFolder.remove();
   }
 }

@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, resolve } from "node:path";
 import type { McpServerConfig } from "@flint/core/ports";
-import type { SandboxPolicy, ThreadSettings, UserInput } from "@flint/protocol";
+import { isUnconfined, type SandboxPolicy, type ThreadSettings, type UserInput } from "@flint/protocol";
 import {
   type CodexApprovalPolicy,
   type CodexParams,
@@ -9,7 +9,6 @@ import {
   type CodexUserInput,
   codexSandboxPolicy,
 } from "@flint/protocol/codex";
-import { isConfined } from "../shared/confined.ts";
 import { COLLABORATION_MODE, modelName, PERSONALITY, REASONING_EFFORT } from "./models.ts";
 
 /** What Codex is told so that it does not try what is refused here anyway. */
@@ -43,7 +42,7 @@ export function openingOf(
 ): CodexParams<"thread/start"> {
   const instructions = [
     settings.developerInstructions ?? "",
-    isConfined(settings.sandboxPolicy) ? SANDBOX_NOTE : "",
+    !isUnconfined(settings.sandboxPolicy) ? SANDBOX_NOTE : "",
   ];
   const told = instructions.filter((text) => text !== "").join("\n\n");
   return {

@@ -2,8 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock, SessionSpec, TurnContext } from "@flint/core/ports";
-import type { ThreadSettings } from "@flint/protocol";
-import { isConfined } from "../shared/confined.ts";
+import { isUnconfined, type ThreadSettings } from "@flint/protocol";
 import { dynamicTools } from "./asks/client-tools.ts";
 import type { Account } from "./handoff.ts";
 import { PRIVATE_TEMPORARY, wallOf } from "./process/sandbox.ts";
@@ -88,7 +87,7 @@ export class NativeThread {
 
   /** The folder for temporary files of this thread's commands. */
   async folder({ sandboxPolicy }: ThreadSettings): Promise<string> {
-    if (isConfined(sandboxPolicy)) return PRIVATE_TEMPORARY;
+    if (!isUnconfined(sandboxPolicy)) return PRIVATE_TEMPORARY;
     this.#temporary ??= mkdtemp(join(tmpdir(), "flint-codex-"));
     return this.#temporary;
   }

@@ -14,7 +14,7 @@ import { text } from "node:stream/consumers";
 import type { SandboxPolicy } from "@flint/protocol";
 import { needs, realSandbox } from "@flint/testkit";
 import { test as anywhere, describe, expect, onTestFinished } from "vitest";
-import { ACP_PROFILES, profileFor } from "../acp/profiles.ts";
+import { ACP_PROFILES, profileFor } from "../acp/descriptor.ts";
 import {
   type AgentFolder,
   agentPaths,

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { PrivateFolder } from "@flint/core/ports";
@@ -72,7 +71,7 @@ export const CODEX_FOLDER: AgentFolder = {
     ...["flint-index/", "installation_id", "auth.json", "models_cache.json"],
   ],
   hides: ["tmp/"],
-  makes: { installation_id: randomUUID },
+  makes: { installation_id: () => crypto.randomUUID() },
   rest: "readOnly",
   // Its indexes need a folder that can be written as a whole, which its home is not.
   names: { CODEX_SQLITE_HOME: "flint-index" },

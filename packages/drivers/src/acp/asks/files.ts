@@ -10,25 +10,26 @@ import {
   isUnconfined,
   type ThreadSettings,
 } from "@flint/protocol";
-import { RequestRefusal } from "../process/request-refusal.ts";
-import { type JsonObject, numberOf, stringOf } from "../wire.ts";
-import type { Desk } from "./desk.ts";
+import { type JsonObject, numberOf, stringOf } from "../../shared/json.ts";
+import { RequestRefusal } from "../process/connection.ts";
+import type { RequestContext } from "./client-requests.ts";
 
-/** Both texts of a change go over a wire in one line, so neither can be of any size. */
-const FILE_BYTES = 4 * 1024 * 1024;
+/** Both texts of a change go over a wire in one line, so neither may be of any size. */
+const MAX_BYTES = 4 * 1024 * 1024;
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
-/** Writes what comes in to the file that is named, in its folder, which is made if need be. */
-const WRITER = 'mkdir -p -- "$(dirname -- "$1")" && cat > "$1"';
-const DENIED: Decision = { outcome: "cancel", scope: "once" };
+/** Writes its input to the named file, and creates the folder of the file. */
+const WRITE_SCRIPT = 'mkdir -p -- "$(dirname -- "$1")" && cat > "$1"';
+const STOPPED: Decision = { outcome: "cancel", scope: "once" };
 
-/** A file that may be touched, with the links on the way to it resolved. */
-interface Place {
+/** A file in the workspace, with the links in its path resolved. */
+interface LocatedFile {
   readonly path: string;
+  /** Relative to the workspace. */
   readonly shown: string;
 }
 
 /** The files of the workspace, for agents that read and write them through their client. */
-export class FileService {
+export class WorkspaceFiles {
   readonly #sandbox: Sandbox;
   readonly #diff: UnifiedDiff;
 
@@ -38,7 +39,7 @@ export class FileService {
   }
 
   /** The text of a file, or some lines of it. */
-  async read(params: JsonObject, { turn }: Desk): Promise<object> {
+  async read(params: JsonObject, { turn }: RequestContext): Promise<object> {
     const { path, shown } = await locate(params, turn.settings);
     const content = await readText(path, shown);
     if (content === undefined) throw new RequestRefusal("notFound", `${shown} does not exist.`);
@@ -54,43 +55,45 @@ export class FileService {
     };
   }
 
-  /** Writes a file, once the user allowed exactly that, within what the sandbox lets be written. */
-  async write(params: JsonObject, desk: Desk): Promise<object> {
-    const { settings } = desk.turn;
+  /** Writes a file once the user approved exactly that, as far as the sandbox allows it. */
+  async write(params: JsonObject, context: RequestContext): Promise<object> {
+    const { settings } = context.turn;
     const text = stringOf(params.content);
-    if (text === undefined || text.length > FILE_BYTES)
+    if (text === undefined || text.length > MAX_BYTES)
       throw new RequestRefusal("invalidParams", "content has to be text of at most 4 MB.");
     if (settings.sandboxPolicy.type === "readOnly")
-      throw new RequestRefusal("invalidParams", "The sandbox policy readOnly lets no file be changed.");
-    const place = await locate(params, settings);
-    if (isUnconfined(settings.sandboxPolicy)) refuseHidden(place.shown);
-    const before = await readText(place.path, place.shown);
+      throw new RequestRefusal("invalidParams", "The sandbox policy readOnly does not allow writing files.");
+    const file = await locate(params, settings);
+    if (isUnconfined(settings.sandboxPolicy)) refuseHidden(file.shown);
+    const before = await readText(file.path, file.shown);
     if (before === text) return {};
-    if (desk.allowed.hasWrite(stringOf(params.path) ?? "", before ?? "", text))
-      await this.#put(place, text, desk);
-    else await this.#propose(place, before, text, desk);
+    if (context.approved.hasWrite(stringOf(params.path) ?? "", before ?? "", text))
+      await this.#put(file, text, context);
+    else await this.#writeIfApproved(file, before, text, context);
     return {};
   }
 
-  async #propose(place: Place, before: string | undefined, after: string, desk: Desk): Promise<void> {
-    const diff = this.#diff({ path: place.shown, before, after });
+  async #writeIfApproved(
+    file: LocatedFile,
+    before: string | undefined,
+    after: string,
+    context: RequestContext,
+  ): Promise<void> {
+    const diff = this.#diff({ path: file.shown, before, after });
     const kind = before === undefined ? "add" : "modify";
-    const changes: FileUpdateChange[] = [{ path: place.path, kind, diff }];
-    const itemId = desk.takeItemId();
+    const changes: FileUpdateChange[] = [{ path: file.path, kind, diff }];
+    const itemId = context.takeItemId();
     const item: Item<"fileChange"> = { type: "fileChange", id: itemId, changes, status: "inProgress" };
     const complete = (status: "completed" | "failed" | "declined") =>
-      desk.emit({ type: "item/completed", item: { ...item, status } });
-    desk.emit({ type: "item/started", item });
+      context.emit({ type: "item/completed", item: { ...item, status } });
+    context.emit({ type: "item/started", item });
     const action = { kind: "fileChange" as const, itemId, changes };
-    const decision = await orAborted(desk.turn.approve(action), desk.signal, DENIED);
-    if (decision.outcome !== "allow" || desk.signal.aborted) {
+    const decision = await orAborted(context.turn.approve(action), context.signal, STOPPED);
+    if (decision.outcome !== "allow" || context.signal.aborted) {
       complete("declined");
-      throw new RequestRefusal(
-        "invalidParams",
-        decision.message ?? "The user does not want this to be written.",
-      );
+      throw new RequestRefusal("invalidParams", decision.message ?? "The user declined this change.");
     }
-    await this.#put(place, after, desk).catch((thrown) => {
+    await this.#put(file, after, context).catch((thrown) => {
       complete("failed");
       throw thrown;
     });
@@ -98,54 +101,54 @@ export class FileService {
   }
 
   /** Written by a command in the sandbox, so that no link that changes at the last moment leads out of it. */
-  async #put({ path, shown }: Place, text: string, { turn }: Desk): Promise<void> {
+  async #put({ path, shown }: LocatedFile, text: string, { turn }: RequestContext): Promise<void> {
     const { cwd, sandboxPolicy: policy } = turn.settings;
-    const command = ["sh", "-c", WRITER, "sh", path];
+    const command = ["sh", "-c", WRITE_SCRIPT, "sh", path];
     const running = await this.#sandbox.start({ command, cwd, workspace: cwd, policy, environment: {} });
-    let said = "";
+    let stderr = "";
     running.stdout.resume();
     running.stderr.setEncoding("utf8").on("data", (data: string) => {
-      said = (said + data).slice(0, 500);
+      stderr = (stderr + data).slice(0, 500);
     });
     running.stdin.end(text);
     const { exitCode } = await running.exited;
     if (exitCode !== 0)
-      throw new RequestRefusal("internalError", `${shown} could not be written: ${said.trim()}`);
+      throw new RequestRefusal("internalError", `${shown} could not be written: ${stderr.trim()}`);
   }
 }
 
-/** Finds the file that an agent means, inside the folders that the thread may write. */
-async function locate(params: JsonObject, { cwd, sandboxPolicy }: ThreadSettings): Promise<Place> {
+/** Finds the file that a request names, in the folders that the thread may write. */
+async function locate(params: JsonObject, { cwd, sandboxPolicy }: ThreadSettings): Promise<LocatedFile> {
   const path = stringOf(params.path) ?? "";
   // biome-ignore lint/suspicious/noControlCharactersInRegex: such names would forge the lines of a diff
   if (!isAbsolute(path) || /[\u0000-\u001f\u007f]/.test(path))
     throw new RequestRefusal("invalidParams", "path has to be the absolute path of a file.");
   const listed = sandboxPolicy.type === "workspaceWrite" ? (sandboxPolicy.writableRoots ?? []) : [];
   const roots = await Promise.all([cwd, ...listed].map((root) => realpath(root).catch(() => root)));
-  const real = await realPlace(path);
+  const real = await resolvedPath(path);
   for (const root of roots) {
     const inside = relative(root, real);
     if (inside !== "" && inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside))
       return { path: real, shown: inside };
   }
-  throw new RequestRefusal("invalidParams", `${path} lies outside of the workspace.`);
+  throw new RequestRefusal("invalidParams", `${path} is outside of the workspace.`);
 }
 
 /** The path with its links resolved as far as it exists. */
-async function realPlace(path: string): Promise<string> {
+async function resolvedPath(path: string): Promise<string> {
   const parent = dirname(path);
   return realpath(path).catch(async () =>
-    parent === path ? path : join(await realPlace(parent), basename(path)),
+    parent === path ? path : join(await resolvedPath(parent), basename(path)),
   );
 }
 
-/** Nothing guards the hidden files that steer agents and shells where commands are not confined. */
+/** Without a sandbox nothing else protects the hidden files that configure agents and shells. */
 function refuseHidden(shown: string): void {
   const hidden = shown.split(sep).find((name) => name.startsWith("."));
   if (hidden === undefined) return;
   throw new RequestRefusal(
     "invalidParams",
-    `${hidden} may steer agents or shells, so it is not written this way.`,
+    `${hidden} may configure agents or shells, so it cannot be written through the client.`,
   );
 }
 
@@ -159,7 +162,7 @@ async function readText(path: string, shown: string): Promise<string | undefined
   try {
     const found = await file.stat();
     if (!found.isFile()) throw new RequestRefusal("invalidParams", `${shown} is not a plain file.`);
-    if (found.size > FILE_BYTES) throw new RequestRefusal("invalidParams", `${shown} is larger than 4 MB.`);
+    if (found.size > MAX_BYTES) throw new RequestRefusal("invalidParams", `${shown} is larger than 4 MB.`);
     return await file.readFile("utf8");
   } finally {
     await file.close();

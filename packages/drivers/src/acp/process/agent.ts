@@ -1,73 +1,70 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { FlintError } from "@flint/protocol";
+import { type JsonObject, objectOf, stringOf } from "../../shared/json.ts";
 import { type Selector, type Selectors, selectorsOf, withOptions, withValue } from "../models.ts";
-import type { PromptAbilities } from "../prompt.ts";
-import { type JsonObject, objectOf, stringOf } from "../wire.ts";
+import type { PromptCapabilities } from "../prompt.ts";
 import { AcpConnection } from "./connection.ts";
 import { Handshake, mcpServersFor, type OpenedSession } from "./handshake.ts";
-import { type AgentWish, startProcess } from "./launch.ts";
+import { type AgentStart, startProcess } from "./launch.ts";
 
-/** A process of an agent with one session in it. */
+/** A process of an agent with one open session. */
 export class AcpAgent {
   readonly sessionId: string;
-  /** Whether the session knows nothing of what was said before. */
+  /** Whether the session is new, so that it knows nothing of the thread. */
   readonly isFresh: boolean;
-  /** Whether the session began as a copy of one that knows what was said in another thread. */
+  /** Whether the session began as a copy of that of another thread. */
   readonly isCopy: boolean;
-  readonly abilities: PromptAbilities;
+  readonly capabilities: PromptCapabilities;
   readonly canSteer: boolean;
-  /** What the user should know about how it was set up. */
-  readonly notes: readonly string[];
-  /** What was chosen when the session began. */
+  /** What the user should know about how it was started. */
+  readonly warnings: readonly string[];
+  /** The selectors as they were when the session was opened. */
   readonly initial: Selectors;
-  /** The ids of what was chosen for the user since; everything else is the agent's own choice. */
+  /** The ids of the selectors that were set for the user; all others are the agent's own choice. */
   readonly chosen = new Set<string>();
   readonly #connection: AcpConnection;
   #selectors: Selectors;
 
   private constructor(
     connection: AcpConnection,
-    hello: JsonObject,
+    initialized: JsonObject,
     session: OpenedSession,
-    notes: readonly string[],
+    warnings: readonly string[],
   ) {
     this.#connection = connection;
     this.sessionId = session.sessionId;
     this.isFresh = session.isFresh;
     this.isCopy = session.isCopy === true;
-    this.notes = [...notes, ...session.notes];
-    this.initial = selectorsOf(session.answer);
+    this.warnings = [...warnings, ...session.warnings];
+    this.initial = selectorsOf(session.response);
     this.#selectors = this.initial;
-    const prompts = objectOf(objectOf(hello.agentCapabilities).promptCapabilities);
-    this.abilities = { image: prompts.image === true };
-    this.canSteer = objectOf(objectOf(hello._meta).steering).supported === true;
+    const prompts = objectOf(objectOf(initialized.agentCapabilities).promptCapabilities);
+    this.capabilities = { image: prompts.image === true };
+    this.canSteer = objectOf(objectOf(initialized._meta).steering).supported === true;
   }
 
-  /** Starts the program and opens or takes up its session. Rejects with a FlintError that says what to do. */
-  static async start(wish: AgentWish): Promise<AcpAgent> {
-    const { options, services } = wish;
-    const { process, program } = await startProcess(wish);
-    const connection = new AcpConnection(
-      { ...options, title: options.profile.displayName },
-      process,
-      services,
-    );
+  /** Starts the program and opens its session. Rejects with a FlintError that says what to do. */
+  static async start(start: AgentStart): Promise<AcpAgent> {
+    const { options, handlers, signal } = start;
+    const { process, program } = await startProcess(start);
+    const { displayName } = options.profile;
+    const connection = new AcpConnection({ ...options, displayName }, process, handlers);
     const stop = () => void connection.stop();
-    wish.signal.addEventListener("abort", stop, { once: true });
-    if (wish.signal.aborted) stop();
-    // Whatever keeps the session from being there, the process is not left behind.
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    // Whatever fails, the process does not stay.
     try {
-      const handshake = new Handshake(connection, wish, program);
-      const hello = await handshake.greet();
-      const { servers, notes } = mcpServersFor(wish.spec.mcpServers, hello);
-      const session = await handshake.open(hello, servers);
-      return new AcpAgent(connection, hello, session, notes);
+      const handshake = new Handshake(connection, start, program);
+      const initialized = await handshake.initialize();
+      const { servers, warnings } = mcpServersFor(start.spec.mcpServers, initialized);
+      const session = await handshake.open(initialized, servers);
+      return new AcpAgent(connection, initialized, session, warnings);
     } catch (thrown) {
       const failure = thrown instanceof FlintError ? thrown : await connection.failure(thrown);
       await connection.stop();
       throw failure;
     } finally {
-      wish.signal.removeEventListener("abort", stop);
+      signal.removeEventListener("abort", stop);
     }
   }
 
@@ -79,63 +76,62 @@ export class AcpAgent {
     return this.#connection.closed;
   }
 
-  /** Does one turn. Resolves with the agent's answer. */
+  /** Sends a prompt. Resolves with the response at the end of the turn. */
   prompt(prompt: readonly ContentBlock[]): Promise<JsonObject> {
     return this.#connection.request("session/prompt", { sessionId: this.sessionId, prompt });
   }
 
-  /** Asks it to stop the turn. */
+  /** Asks the agent to cancel the turn. */
   cancel(): void {
     this.#connection.notify("session/cancel", { sessionId: this.sessionId });
   }
 
-  /** Gives input to the running turn. False if there was none to give it to. */
+  /** Adds input to the running turn. False if there is none. */
   async steer(prompt: readonly ContentBlock[], timeoutMs: number): Promise<boolean> {
-    // Without this an idle agent would begin a turn that nobody follows.
+    // Without this an idle agent would begin a turn that no client sees.
     const _meta = { steering: { idleBehavior: "promptRequired" } };
     const params = { sessionId: this.sessionId, prompt, _meta };
     const { outcome } = await this.#connection.request("_session/steering", params, timeoutMs);
     return outcome === "injected" || outcome === "startedNewTurn";
   }
 
-  /** Chooses a value. */
-  async choose({ way, option: { id, type } }: Selector, value: string, timeoutMs: number): Promise<void> {
+  /** Sets a selector to a value. */
+  async choose({ kind, option: { id, type } }: Selector, value: string, timeoutMs: number): Promise<void> {
     const { sessionId } = this;
-    if (way === "option") {
-      const typed = type === "boolean" ? { type, value: value === "true" } : { value };
-      const params = { sessionId, configId: id, ...typed };
-      const { configOptions } = await this.#connection.request(
-        "session/set_config_option",
-        params,
-        timeoutMs,
-      );
-      this.#selectors = withValue(this.#selectors, id, value);
-      if (Array.isArray(configOptions)) this.#selectors = withOptions(this.#selectors, configOptions);
-      return;
+    switch (kind) {
+      case "option": {
+        const typed = type === "boolean" ? { type, value: value === "true" } : { value };
+        const params = { sessionId, configId: id, ...typed };
+        const response = await this.#connection.request("session/set_config_option", params, timeoutMs);
+        const { configOptions } = response;
+        this.#selectors = withValue(this.#selectors, id, value);
+        if (Array.isArray(configOptions)) this.#selectors = withOptions(this.#selectors, configOptions);
+        return;
+      }
+      case "mode":
+        await this.#connection.request("session/set_mode", { sessionId, modeId: value }, timeoutMs);
+        break;
+      case "model":
+        await this.#connection.request("session/set_model", { sessionId, modelId: value }, timeoutMs);
+        break;
     }
-    const params = way === "mode" ? { sessionId, modeId: value } : { sessionId, modelId: value };
-    await this.#connection.request(
-      way === "mode" ? "session/set_mode" : "session/set_model",
-      params,
-      timeoutMs,
-    );
     this.#selectors = withValue(this.#selectors, id, value);
   }
 
-  /** Takes note of what the agent says about its own choices. */
-  noteChoices(update: JsonObject): void {
+  /** Notes an update in which the agent changes its own selectors. */
+  noteUpdate(update: JsonObject): void {
     if (update.sessionUpdate === "config_option_update")
       this.#selectors = withOptions(this.#selectors, update.configOptions);
     const mode = stringOf(update.currentModeId);
     if (mode !== undefined) this.#selectors = withValue(this.#selectors, "mode", mode);
   }
 
-  /** What went wrong with a request, in words. */
+  /** The FlintError for a request that was rejected. */
   failure(thrown: unknown): Promise<FlintError> {
     return this.#connection.failure(thrown);
   }
 
-  /** Ends the process and everything it started. */
+  /** Stops the process and everything it started. */
   stop(): Promise<void> {
     return this.#connection.stop();
   }

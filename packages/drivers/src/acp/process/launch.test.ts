@@ -3,8 +3,8 @@ import { SYSTEM_CLOCK } from "@flint/core/ports";
 import type { SandboxPolicy, ThreadSettings } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { acpProfile } from "../profiles.ts";
-import { type AgentWish, startProcess } from "./launch.ts";
+import { acpProfile } from "../descriptor.ts";
+import { type AgentStart, startProcess } from "./launch.ts";
 
 const WORKSPACE: SandboxPolicy = { type: "workspaceWrite" };
 const NONE: SandboxPolicy = { type: "dangerFullAccess" };
@@ -25,7 +25,7 @@ async function startedWith(
     },
   };
   const environment = { CODEX_HOME: `${path}/state`, CODEX_CONFIG: '{"model":"m"}' };
-  const wish: AgentWish = {
+  const start: AgentStart = {
     options: {
       ...{ profile: acpProfile("codex-acp", []), clock: SYSTEM_CLOCK },
       ...{ version: "1", sandbox, offlineFolder: async () => path },
@@ -34,13 +34,13 @@ async function startedWith(
     spec: { sandbox, mcpServers: [] },
     settings: { model: "codex-acp/default", cwd: path, config: {}, approvalPolicy, sandboxPolicy },
     nativeId: undefined,
-    services: {
-      ...{ notified: () => undefined, caughtUp: async () => undefined },
-      requested: () => Promise.reject(new Error("Nothing is asked.")),
+    handlers: {
+      ...{ notification: () => undefined, ready: async () => undefined },
+      request: () => Promise.reject(new Error("Nothing is asked.")),
     },
     signal: new AbortController().signal,
   };
-  await expect(startProcess(wish)).rejects.toThrow("enough to know");
+  await expect(startProcess(start)).rejects.toThrow("enough to know");
   return started[0]?.environment ?? {};
 }
 

@@ -1,86 +1,78 @@
 import { homedir } from "node:os";
 import { basename } from "node:path";
 import type { Clock, SessionSpec } from "@flint/core/ports";
-import { FlintError, type ThreadSettings } from "@flint/protocol";
-import { type AgentFolder, agentPaths, guessedFolders } from "../../shared/agent-folders.ts";
+import { FlintError, isUnconfined, type ThreadSettings } from "@flint/protocol";
+import { agentPaths, guessedFolders } from "../../shared/agent-folders.ts";
 import type { AgentOptions, AgentProgram } from "../../shared/agent-options.ts";
 import { AgentProcess } from "../../shared/agent-process.ts";
-import { isConfined } from "../../shared/confined.ts";
 import { notInstalled } from "../../shared/descriptor.ts";
-import type { AcpProfile } from "../profiles.ts";
-import type { AgentServices } from "./connection.ts";
+import type { AcpProfile, Variables } from "../profiles/profile.ts";
+import type { AgentHandlers } from "./connection.ts";
 
 /** What is known about an agent before it is started. */
 export interface AcpAgentOptions extends AgentOptions {
   readonly profile: AcpProfile;
   readonly clock: Clock;
-  /** A folder for what the agent keeps while it works on the offline model. */
+  /** A folder for the agent's state while it works on the offline model. */
   offlineFolder(): Promise<string>;
 }
 
 /** What an agent is started for. */
-export interface AgentWish {
+export interface AgentStart {
   readonly options: AcpAgentOptions;
   readonly spec: Pick<SessionSpec, "sandbox" | "mcpServers">;
   readonly settings: ThreadSettings;
+  /** The session to resume. */
   readonly nativeId: string | undefined;
-  /** The session to begin with a copy of, where there is no other. */
+  /** The session to begin with a copy of, if there is none to resume. */
   readonly forkOf?: string | undefined;
-  readonly services: AgentServices;
-  /** Aborted if it is no longer wanted before it is there. */
+  readonly handlers: AgentHandlers;
+  /** Aborted if the agent is no longer needed before it has started. */
   readonly signal: AbortSignal;
 }
 
-type Variables = Readonly<Record<string, string>>;
-
-/** Starts the program of an agent, confined as the thread is. Rejects with a FlintError that says what is missing. */
-export async function startProcess({ options, spec, settings }: AgentWish) {
+/** Starts an agent's program in the thread's sandbox. Rejects with a FlintError that says what is missing. */
+export async function startProcess({ options, spec, settings }: AgentStart) {
+  const { profile } = options;
   const program = await options.program();
-  if (program === undefined) throw notInstalled(options.profile);
-  const given = confinedAs(settings, options.profile, await environmentOf(options, program, settings));
-  const { environment, ...paths } = await agentPaths(
-    foldersOf(options.profile, program.command),
-    given,
-    given.HOME ?? homedir(),
-  );
+  if (program === undefined) throw notInstalled(profile);
+  const variables = sandboxed(settings, profile, await variablesOf(options, program, settings));
+  const folders = profile.folders ?? guessedFolders(basename(program.command[0] ?? ""));
+  const { environment, ...paths } = await agentPaths(folders, variables, variables.HOME ?? homedir());
   const process = await AgentProcess.start({
-    name: options.profile.displayName,
+    name: profile.displayName,
     command: program.command,
     cwd: settings.cwd,
     policy: settings.sandboxPolicy,
-    environment: { ...given, ...environment },
+    environment: { ...variables, ...environment },
     ...paths,
     sandbox: spec.sandbox,
   });
   return { process, program };
 }
 
-/** What makes it ask, and what keeps it off the network's models, is not for the agent's own settings to undo. */
-async function environmentOf(
+/** The variables that make it ask, and keep it on the offline model, override the agent's own settings. */
+async function variablesOf(
   { profile, offlineModel, offlineFolder }: AcpAgentOptions,
   { environment }: AgentProgram,
   { approvalPolicy }: ThreadSettings,
 ): Promise<Variables> {
-  const asking = approvalPolicy === "never" ? profile.unasked : profile.asking;
+  const asking = approvalPolicy === "never" ? profile.neverAskVariables : profile.askVariables;
   if (offlineModel === undefined) return { ...environment, ...asking };
-  if (profile.offline === undefined) {
+  if (profile.offlineVariables === undefined) {
     const message = `${profile.displayName} cannot work on the offline model. Choose another agent, or leave out --offline.`;
     throw new FlintError("unsupported", message);
   }
-  const offline = profile.offline(await offlineModel(), await offlineFolder());
+  const offline = profile.offlineVariables(await offlineModel(), await offlineFolder());
   return { ...environment, ...offline, ...asking };
 }
 
-/** What differs for an agent that asks and cannot leave what the thread's policy allows. */
-function confinedAs(
+/** Adds the variables for an agent that asks and runs in Flint's sandbox. */
+function sandboxed(
   { approvalPolicy, sandboxPolicy }: ThreadSettings,
-  { confined }: AcpProfile,
-  given: Variables,
+  { sandboxedVariables }: AcpProfile,
+  variables: Variables,
 ): Variables {
-  const isAsked = approvalPolicy !== "never";
-  return isAsked && isConfined(sandboxPolicy) ? { ...given, ...confined?.(given) } : given;
-}
-
-function foldersOf({ folders }: AcpProfile, [program = ""]: readonly string[]): readonly AgentFolder[] {
-  return folders ?? guessedFolders(basename(program));
+  if (approvalPolicy === "never" || isUnconfined(sandboxPolicy)) return variables;
+  return { ...variables, ...sandboxedVariables?.(variables) };
 }

@@ -1,27 +1,27 @@
 import type { Receiver, Transport } from "@flint/rpc";
 
-/** How much may come in before whoever has to store it is waited for. */
-const STRETCH_BYTES = 256 * 1024;
+/** How much may be read before its reader has to be ready for more. */
+const MAX_UNCONFIRMED_BYTES = 256 * 1024;
 
-/** A transport that is read no faster than what comes out of it can be dealt with. */
+/** A transport that is read no faster than its content can be processed. */
 export class PacedTransport implements Transport {
   readonly #inner: Transport;
-  readonly #caughtUp: () => Promise<void>;
-  #unaccounted = 0;
-  #isHeld = false;
+  readonly #ready: () => Promise<void>;
+  #unconfirmed = 0;
+  #isWaiting = false;
   #isPaused = false;
 
-  /** `caughtUp` resolves when more may come. */
-  constructor(inner: Transport, caughtUp: () => Promise<void>) {
+  /** `ready` resolves when more may be read. */
+  constructor(inner: Transport, ready: () => Promise<void>) {
     this.#inner = inner;
-    this.#caughtUp = caughtUp;
+    this.#ready = ready;
   }
 
   start(receiver: Receiver): void {
     this.#inner.start({
       chunk: (bytes) => {
         receiver.chunk(bytes);
-        this.#account(bytes.length);
+        this.#count(bytes.length);
       },
       closed: (reason) => receiver.closed(reason),
     });
@@ -42,26 +42,26 @@ export class PacedTransport implements Transport {
 
   resume(): void {
     this.#isPaused = false;
-    this.#flow();
+    this.#resumeInner();
   }
 
   close(): void {
     this.#inner.close();
   }
 
-  #account(bytes: number): void {
-    this.#unaccounted += bytes;
-    if (this.#unaccounted < STRETCH_BYTES || this.#isHeld) return;
-    this.#isHeld = true;
+  #count(bytes: number): void {
+    this.#unconfirmed += bytes;
+    if (this.#unconfirmed < MAX_UNCONFIRMED_BYTES || this.#isWaiting) return;
+    this.#isWaiting = true;
     this.#inner.pause();
-    void this.#caughtUp().finally(() => {
-      this.#unaccounted = 0;
-      this.#isHeld = false;
-      this.#flow();
+    void this.#ready().finally(() => {
+      this.#unconfirmed = 0;
+      this.#isWaiting = false;
+      this.#resumeInner();
     });
   }
 
-  #flow(): void {
-    if (!this.#isHeld && !this.#isPaused) this.#inner.resume();
+  #resumeInner(): void {
+    if (!this.#isWaiting && !this.#isPaused) this.#inner.resume();
   }
 }

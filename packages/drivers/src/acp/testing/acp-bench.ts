@@ -8,7 +8,7 @@ import {
   temporaryFolder,
 } from "@flint/testkit";
 import { onTestFinished } from "vitest";
-import type { AcpProfile } from "../profiles.ts";
+import type { AcpProfile } from "../profiles/profile.ts";
 import { fixtureDriver } from "./fixture.ts";
 
 /** How a scene of a test differs from the usual one. */

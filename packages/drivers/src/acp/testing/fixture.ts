@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { Clock } from "@flint/core/ports";
 import { AcpDriver } from "../driver.ts";
-import { type AcpProfile, GENERIC_PROFILE } from "../profiles.ts";
+import { type AcpProfile, GENERIC } from "../profiles/profile.ts";
 
 /** The program of the fixture agent. */
 export const AGENT = fileURLToPath(new URL("../fixtures/agent.mjs", import.meta.url));
@@ -26,7 +26,7 @@ export interface DriverWishes {
 export function driverOf(command: readonly string[], wishes: DriverWishes = {}): AcpDriver {
   const { profile, environment = {}, clock } = wishes;
   const options = {
-    profile: { ...GENERIC_PROFILE, ...profile, id: "fixture", displayName: "Fixture" },
+    profile: { ...GENERIC, ...profile, id: "fixture", displayName: "Fixture" },
     program: async () => ({ command, environment }),
     version: "0.0.0",
   };

@@ -1,7 +1,7 @@
 import { LIMITS } from "@flint/protocol";
-import { firstText, type JsonObject, listOf, objectOf, stringOf } from "../wire.ts";
+import { type JsonObject, listOf, objectOf, stringOf } from "../../shared/json.ts";
 
-/** What an agent told about a call of one of its tools so far; every update adds to it or replaces parts. */
+/** A tool call as far as the agent has described it; every update adds to it or replaces parts. */
 export interface ToolCall {
   readonly kind: string;
   readonly status: "pending" | "in_progress" | "completed" | "failed";
@@ -11,9 +11,9 @@ export interface ToolCall {
   readonly rawOutput: unknown;
   readonly content: readonly JsonObject[];
   readonly locations: readonly string[];
-  /** What a terminal of the agent's own printed, told in pieces beside the protocol. */
+  /** The output of a terminal of the agent's own, which comes in deltas beside the protocol. */
   readonly terminalOutput: string;
-  /** The latest piece of it. */
+  /** The latest of those deltas. */
   readonly terminalDelta: string;
   readonly exitCode: number | undefined;
 }
@@ -33,12 +33,12 @@ export const UNKNOWN_CALL: ToolCall = {
   exitCode: undefined,
 };
 
-/** The call with what an update says; what the update leaves out stays. */
+/** The call after an update; what the update omits stays. */
 export function updatedCall(call: ToolCall, update: JsonObject): ToolCall {
   const meta = objectOf(update._meta);
   const claude = objectOf(meta.claudeCode);
   const terminalDelta = stringOf(objectOf(meta.terminal_output_delta).data) ?? "";
-  // What is beyond the limit is told to nobody, so it need not be kept either.
+  // What is beyond the limit is not sent to clients, so it need not be kept either.
   const isFull = call.terminalOutput.length > LIMITS.output;
   return {
     kind: stringOf(update.kind) ?? call.kind,
@@ -55,18 +55,38 @@ export function updatedCall(call: ToolCall, update: JsonObject): ToolCall {
   };
 }
 
-/** The files before and after that the call shows. */
+/** The diffs in the content of a call. */
 export function diffsOf(call: ToolCall): readonly JsonObject[] {
   return call.content.filter((part) => part.type === "diff" && typeof part.path === "string");
 }
 
-/** The command that the call runs, as exactly as the agent tells it. */
+/** The command of a call, as exactly as the agent gives it. */
 export function commandOf(call: ToolCall): string | undefined {
   const input = objectOf(call.rawInput);
-  const text = firstText(input, "command", "cmd", "script");
-  if (text !== undefined) return text;
+  const line = firstString(input, "command", "cmd", "script");
+  if (line !== undefined) return line;
   const words = listOf(input.command ?? input.cmd).filter((word) => typeof word === "string");
   return words.length === 0 ? undefined : words.join(" ");
+}
+
+/** The first of several fields that is a string and not empty. */
+export function firstString(object: JsonObject, ...names: readonly string[]): string | undefined {
+  return names.map((name) => stringOf(object[name])).find((text) => text !== undefined && text !== "");
+}
+
+/** The text of a content block; a block that is not text is named by its type. */
+export function blockText(block: unknown): string {
+  const { type, text, uri, name, resource } = objectOf(block);
+  switch (type) {
+    case "text":
+      return stringOf(text) ?? "";
+    case "resource_link":
+      return stringOf(uri) ?? stringOf(name) ?? "";
+    case "resource":
+      return stringOf(objectOf(resource).text) ?? stringOf(objectOf(resource).uri) ?? "";
+    default:
+      return typeof type === "string" ? `[${type}]` : "";
+  }
 }
 
 function statusOf(value: unknown): ToolCall["status"] | undefined {
@@ -81,12 +101,12 @@ function statusOf(value: unknown): ToolCall["status"] | undefined {
   }
 }
 
-/** Some agents replace the differences by a sentence when the work is done; they are what was done all the same. */
+/** Some agents replace the diffs by a sentence at the end; the diffs are what was done all the same. */
 function newContent(content: readonly JsonObject[], known: ToolCall): readonly JsonObject[] {
   return content.some((part) => part.type === "diff") ? content : [...diffsOf(known), ...content];
 }
 
-/** A permission request may repeat less of the input than was told before. */
+/** A permission request may repeat less of the input than an earlier update had. */
 function fuller(fresh: unknown, known: unknown): unknown {
   if (fresh === undefined || fresh === null) return known;
   return Object.keys(objectOf(fresh)).length === 0 && known !== undefined ? known : fresh;
@@ -98,11 +118,11 @@ function pathsOf(locations: readonly unknown[]): string[] {
 
 function exitCodeOf(update: JsonObject, meta: JsonObject): number | undefined {
   const output = objectOf(update.rawOutput);
-  const told = [
+  const candidates = [
     objectOf(meta.terminal_exit).exit_code,
     objectOf(output.metadata).exit,
     output.exitCode,
     output.exit_code,
   ];
-  return told.find((code) => typeof code === "number");
+  return candidates.find((code) => typeof code === "number");
 }

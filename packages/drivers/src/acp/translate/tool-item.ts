@@ -1,55 +1,56 @@
-import { isAbsolute, relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { UnifiedDiff } from "@flint/host/files";
 import { type Action, type FileUpdateChange, LIMITS, type ThreadItem } from "@flint/protocol";
-import { blockText, firstText, type JsonObject, listOf, objectOf, stringOf } from "../wire.ts";
-import { commandOf, diffsOf, type ToolCall } from "./tool-call.ts";
+import { type JsonObject, listOf, objectOf, stringOf } from "../../shared/json.ts";
+import { shownPath } from "../../shared/shown-path.ts";
+import { blockText, commandOf, diffsOf, firstString, type ToolCall } from "./tool-call.ts";
 
-/** What an item needs beside the call. */
-export interface ToolPlace {
+/** What an item needs beside its call. */
+export interface ToolContext {
   readonly cwd: string;
   readonly diff: UnifiedDiff;
 }
 
-/** What a call is shown as. It does not change once the item is there. */
+/** The kind of item that a call is shown as. It does not change once the item has started. */
 export type ToolForm = "command" | "fileChange" | "webSearch" | "mcp" | "tool";
 
-/** How an item of a call stands. */
+/** The status of a call's item. */
 export type ToolStatus = "inProgress" | "completed" | "failed" | "declined";
 
 const MCP_NAME = /^mcp__(.+?)__(.+)$/;
 const WEB_SEARCH = /web.?search|google/i;
-const LONGEST_REASON = 2000;
+const REASON_CHARACTERS = 2000;
 const FENCE = /^```[a-z]*\n([\s\S]*?)\n?```\s*$/;
 
-/** What a call has to be shown as; undefined while the agent has not yet told what it is about. */
-export function formOf(call: ToolCall, place: ToolPlace): ToolForm | undefined {
+/** The form of a call; undefined while the agent has not described it enough. */
+export function formOf(call: ToolCall, context: ToolContext): ToolForm | undefined {
   const isEarly = call.status === "pending";
   if (runsCommand(call)) return commandOf(call) === undefined && isEarly ? undefined : "command";
-  if (changesOf(call, place).length > 0) return "fileChange";
+  if (changesOf(call, context).length > 0) return "fileChange";
   if (isEarly && ["edit", "delete", "move"].includes(call.kind)) return undefined;
   if (MCP_NAME.test(call.name ?? "")) return "mcp";
   return searchOf(call) === undefined ? "tool" : "webSearch";
 }
 
-/** Codex calls a command by what it seems to be for: `ls` is a search, `cat` is reading. */
+/** codex-acp gives a command the kind of its purpose: `ls` is a search, `cat` is a read. */
 function runsCommand(call: ToolCall): boolean {
   return call.kind === "execute" || (call.name === "exec_command" && commandOf(call) !== undefined);
 }
 
-/** The call as an item of the thread. */
+/** The item that shows a call. */
 export function itemOf(
   form: ToolForm,
   id: string,
   status: ToolStatus,
   call: ToolCall,
-  place: ToolPlace,
+  context: ToolContext,
 ): ThreadItem {
   switch (form) {
     case "command":
-      return commandItem(id, status, call, place);
+      return commandItem(id, status, call, context);
     case "fileChange": {
       const output = contentText(call);
-      const changes = [...changesOf(call, place)];
+      const changes = [...changesOf(call, context)];
       return { type: "fileChange", id, changes, status, ...(output === "" ? {} : { output }) };
     }
     case "webSearch":
@@ -58,28 +59,31 @@ export function itemOf(
       return mcpItem(id, status, call);
     case "tool": {
       const { title, rawInput } = call;
-      const told = { tool: toolName(call), title, status, ...resultOf(status, call) };
+      const shown = { tool: toolName(call), title, status, ...resultOf(status, call) };
       return {
         type: "toolCall",
         id,
-        ...told,
+        ...shown,
         ...(rawInput === undefined ? {} : { arguments: bounded(rawInput) }),
       };
     }
   }
 }
 
-/** What the user is asked: the exact command, the exact differences, or the tool with all it is given. */
-export function actionOf(itemId: string, call: ToolCall, place: ToolPlace): Action {
-  // Before a call is made, its content is what the agent says about it.
-  const said = call.status === "pending" ? contentText(call) : "";
-  const reason = firstText({ ...objectOf(call.rawInput), said }, "description", "justification", "said");
-  const common = { itemId, ...(reason === undefined ? {} : { reason: reason.slice(0, LONGEST_REASON) }) };
-  // A title is taken for the command only where the agent tells nothing else.
+/** The action to approve: the exact command, the exact diffs, or the tool with its whole input. */
+export function actionOf(itemId: string, call: ToolCall, context: ToolContext): Action {
+  // Before a call runs, its content is the agent's description of it.
+  const description = call.status === "pending" ? contentText(call) : "";
+  const reason = firstString(
+    { ...objectOf(call.rawInput), content: description },
+    ...["description", "justification", "content"],
+  );
+  const common = { itemId, ...(reason === undefined ? {} : { reason: reason.slice(0, REASON_CHARACTERS) }) };
+  // The title stands for the command only where the agent gives nothing else.
   const isCommand = commandOf(call) !== undefined || Object.keys(objectOf(call.rawInput)).length === 0;
-  if (runsCommand(call) && isCommand) return { kind: "command", ...common, ...commandPlace(call, place) };
-  const changes = changesOf(call, place);
-  // Without the differences nobody could tell what is allowed; then the raw input is the exact thing.
+  if (runsCommand(call) && isCommand) return { kind: "command", ...common, ...commandAction(call, context) };
+  const changes = changesOf(call, context);
+  // Without the diffs it would not be clear what is approved; the raw input is exact then.
   if (changes.length > 0 && changes.every((change) => change.diff !== "" || change.kind === "delete")) {
     return { kind: "fileChange", ...common, changes: [...changes] };
   }
@@ -91,88 +95,83 @@ export function actionOf(itemId: string, call: ToolCall, place: ToolPlace): Acti
   return { kind: "tool", ...common, tool, server, arguments: call.rawInput };
 }
 
-/** What a command has printed so far, as far as the agent tells. */
+/** The output of a command so far, as far as the agent reports it. */
 export function outputOf(call: ToolCall): string {
   if (call.terminalOutput !== "") return call.terminalOutput;
   const { rawOutput } = call;
   if (typeof rawOutput === "string") return rawOutput;
   const raw = objectOf(rawOutput);
-  const told = firstText(raw, "output", "aggregated_output", "formatted_output", "error");
-  if (told !== undefined) return told;
+  const output = firstString(raw, "output", "aggregated_output", "formatted_output", "error");
+  if (output !== undefined) return output;
   const printed = `${stringOf(raw.stdout) ?? ""}${stringOf(raw.stderr) ?? ""}`;
-  // Before it runs, the content of a command is what the agent says about it.
+  // Before it runs, its content is the agent's description of it.
   return printed !== "" || call.status === "pending" ? printed : unfenced(contentText(call));
 }
 
-function commandItem(id: string, status: ToolStatus, call: ToolCall, place: ToolPlace): ThreadItem {
+function commandItem(id: string, status: ToolStatus, call: ToolCall, context: ToolContext): ThreadItem {
   const output = outputOf(call);
   return {
-    ...{ type: "commandExecution", id, ...commandPlace(call, place), status },
+    ...{ type: "commandExecution", id, ...commandAction(call, context), status },
     ...(call.exitCode === undefined ? {} : { exitCode: call.exitCode }),
     ...(output === "" ? {} : { aggregatedOutput: output }),
   };
 }
 
-/** The command of a call and where it runs. */
-export function commandPlace(call: ToolCall, { cwd }: ToolPlace): { command: string; cwd: string } {
-  const own = firstText(objectOf(call.rawInput), "cwd", "workdir", "directory");
+/** The command of a call, and the folder it runs in. */
+export function commandAction(call: ToolCall, { cwd }: ToolContext): { command: string; cwd: string } {
+  const own = firstString(objectOf(call.rawInput), "cwd", "workdir", "directory");
   return { command: commandOf(call) ?? call.title, cwd: own === undefined ? cwd : resolve(cwd, own) };
 }
 
-/** The files that a call changes: the differences it shows, else what it says about them. */
-function changesOf(call: ToolCall, place: ToolPlace): readonly FileUpdateChange[] {
-  const shown = diffsOf(call).map((diff) => changeOf(call, diff, place));
+/** The files that a call changes: by its diffs, or else by its kind and locations. */
+function changesOf(call: ToolCall, context: ToolContext): readonly FileUpdateChange[] {
+  const shown = diffsOf(call).map((diff) => changeOf(call, diff, context));
   if (shown.length > 0) return shown;
   const input = objectOf(call.rawInput);
   const [first, second] = call.locations;
-  const path = first ?? firstText(input, "filepath", "file_path", "path");
+  const path = first ?? firstString(input, "filepath", "file_path", "path");
   if (path === undefined) return [];
-  const where = resolve(place.cwd, path);
-  if (call.kind === "delete") return [{ path: where, kind: "delete", diff: "" }];
+  const absolute = resolve(context.cwd, path);
+  if (call.kind === "delete") return [{ path: absolute, kind: "delete", diff: "" }];
   if (call.kind === "move" && second !== undefined) {
-    return [{ path: where, kind: "modify", diff: "", movePath: resolve(place.cwd, second) }];
+    return [{ path: absolute, kind: "modify", diff: "", movePath: resolve(context.cwd, second) }];
   }
   const diff = stringOf(input.diff) ?? "";
   if (call.kind !== "edit" || (diff === "" && call.status === "pending")) return [];
-  return [{ path: where, kind: /^--- \/dev\/null/m.test(diff) ? "add" : "modify", diff }];
+  return [{ path: absolute, kind: /^--- \/dev\/null/m.test(diff) ? "add" : "modify", diff }];
 }
 
-function changeOf(call: ToolCall, part: JsonObject, { cwd, diff }: ToolPlace): FileUpdateChange {
+function changeOf(call: ToolCall, part: JsonObject, { cwd, diff }: ToolContext): FileUpdateChange {
   const path = resolve(cwd, stringOf(part.path) ?? "");
   const old = stringOf(part.oldText);
-  const told = objectOf(part._meta).kind;
-  const isDeleted = told === "delete" || call.kind === "delete";
-  // Several agents give an empty text for a file that is not there yet.
-  const isNew = old === undefined || (old === "" && told !== "update" && told !== "modify");
+  const kindGiven = objectOf(part._meta).kind;
+  const isDeleted = kindGiven === "delete" || call.kind === "delete";
+  // Several agents give an empty text for a file that does not exist yet.
+  const isNew = old === undefined || (old === "" && kindGiven !== "update" && kindGiven !== "modify");
   const before = isNew && !isDeleted ? undefined : (old ?? "");
   const after = isDeleted ? undefined : (stringOf(part.newText) ?? "");
   const kind = isDeleted ? "delete" : before === undefined ? "add" : "modify";
-  return { path, kind, diff: diff({ path: shownPath(path, cwd), before, after }) };
-}
-
-function shownPath(path: string, cwd: string): string {
-  const inside = relative(cwd, path);
-  return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? path.replace(/^\//, "") : inside;
+  return { path, kind, diff: diff({ path: shownPath(path, cwd).replace(/^\//, ""), before, after }) };
 }
 
 function searchOf({ kind, name, title, rawInput }: ToolCall): string | undefined {
   if (!["fetch", "search", "other"].includes(kind) || !WEB_SEARCH.test(`${name ?? ""} ${title}`))
     return undefined;
-  return firstText(objectOf(rawInput), "query", "q", "search_query");
+  return firstString(objectOf(rawInput), "query", "q", "search_query");
 }
 
 function mcpItem(id: string, status: ToolStatus, call: ToolCall): ThreadItem {
   const [, server = "", tool = ""] = MCP_NAME.exec(call.name ?? "") ?? [];
   const input = objectOf(call.rawInput);
-  const told = { server, tool, arguments: { ...input }, ...resultOf(status, call) };
-  return { type: "mcpToolCall", id, ...told, status: status === "declined" ? "failed" : status };
+  const shown = { server, tool, arguments: { ...input }, ...resultOf(status, call) };
+  return { type: "mcpToolCall", id, ...shown, status: status === "declined" ? "failed" : status };
 }
 
 function resultOf(status: ToolStatus, call: ToolCall): { result?: unknown; error?: string } {
   const text = contentText(call);
   if (status === "inProgress") return {};
-  const told = text === "" ? outputOf(call) : text;
-  if (status !== "completed") return told === "" ? {} : { error: cut(told) };
+  const error = text === "" ? outputOf(call) : text;
+  if (status !== "completed") return error === "" ? {} : { error: cut(error) };
   const result = text === "" ? call.rawOutput : text;
   return result === undefined ? {} : { result: bounded(result) };
 }
@@ -194,7 +193,7 @@ function cut(text: string): string {
   return text.length <= LIMITS.output ? text : text.slice(0, LIMITS.output);
 }
 
-/** The value itself, or the beginning of its text if there is too much of it. */
+/** The value itself, or the beginning of its JSON if it is too large. */
 function bounded(value: unknown): unknown {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   if (text.length <= LIMITS.output) return value;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { contextUse, usageEvent } from "./usage.ts";
+import { contextUsage, usageEvent } from "./usage.ts";
 
 const last = (usage: object) => usageEvent({ usage }, {}, {}, true);
 
@@ -30,14 +30,14 @@ test("an agent that tells it only beside the protocol, or only how full its cont
     type: "usage",
     last: { inputTokens: 7, outputTokens: 3 },
   });
-  const use = contextUse({}, { used: 50, size: 200 });
+  const use = contextUsage({}, { used: 50, size: 200 });
   const told = { type: "usage", last: { inputTokens: 50, outputTokens: 0 }, modelContextWindow: 200 };
   expect(usageEvent({}, {}, use, true)).toEqual(told);
   expect(usageEvent({}, {}, {}, true)).toBeUndefined();
 });
 
 test("of a session that was taken up, what it cost before is not counted again", () => {
-  const cost = (amount: number) => contextUse({}, { used: 1, cost: { amount, currency: "EUR" } });
+  const cost = (amount: number) => contextUsage({}, { used: 1, cost: { amount, currency: "EUR" } });
   expect(usageEvent({}, {}, cost(3), false)).not.toHaveProperty("cost");
   expect(usageEvent({}, cost(3), cost(5), false)).toMatchObject({ cost: { amount: 2, currency: "EUR" } });
   expect(usageEvent({}, {}, cost(3), true)).toMatchObject({ cost: { amount: 3 } });

@@ -1,16 +1,16 @@
 import type { DriverEvent } from "@flint/core/ports";
 import type { Cost, TokenUsage } from "@flint/protocol";
-import { type JsonObject, numberOf, objectOf, stringOf } from "../wire.ts";
+import { type JsonObject, numberOf, objectOf, stringOf } from "../../shared/json.ts";
 
-/** How full an agent's context is, and what its session cost so far, as it last said. */
-export interface ContextUse {
+/** How full an agent's context is, and what its session has cost, as it last reported. */
+export interface ContextUsage {
   readonly used?: number;
   readonly size?: number;
   readonly cost?: Cost;
 }
 
-/** What a usage update says, on top of what was known. */
-export function contextUse(known: ContextUse, update: JsonObject): ContextUse {
+/** The context usage after an update. */
+export function contextUsage(known: ContextUsage, update: JsonObject): ContextUsage {
   const used = numberOf(update.used);
   const size = numberOf(update.size);
   const amount = numberOf(objectOf(update.cost).amount);
@@ -23,11 +23,11 @@ export function contextUse(known: ContextUse, update: JsonObject): ContextUse {
   };
 }
 
-/** What a turn used; undefined if the agent does not tell. Costs are told for the whole session, so they are compared. */
+/** The usage of a turn; undefined if the agent does not report it. Costs are those of the whole session, so they are compared. */
 export function usageEvent(
   answer: JsonObject,
-  before: ContextUse,
-  after: ContextUse,
+  before: ContextUsage,
+  after: ContextUsage,
   isFresh: boolean,
 ): DriverEvent | undefined {
   const last =
@@ -41,8 +41,8 @@ export function usageEvent(
   };
 }
 
-/** Of a session that was taken up it is not known what it cost before, so its first figure counts for nothing. */
-function costOf(before: ContextUse, after: ContextUse, isFresh: boolean): Cost | undefined {
+/** What a resumed session cost before is not known, so its first figure is only a baseline. */
+function costOf(before: ContextUsage, after: ContextUsage, isFresh: boolean): Cost | undefined {
   if (after.cost === undefined || (before.cost === undefined && !isFresh)) return undefined;
   const { amount, currency } = after.cost;
   const known = before.cost?.currency === currency ? before.cost.amount : 0;
@@ -54,14 +54,14 @@ function tokensOf(answer: JsonObject): TokenUsage | undefined {
   const input = numberOf(usage.inputTokens);
   const output = numberOf(usage.outputTokens);
   if (input !== undefined && output !== undefined) return disjoint(usage, input, output);
-  // Gemini 0.61 tells it only beside the protocol.
+  // Gemini 0.61 reports it only beside the protocol.
   const quota = objectOf(objectOf(objectOf(answer._meta).quota).token_count);
   const quotaInput = numberOf(quota.input_tokens);
   if (quotaInput === undefined) return undefined;
   return { inputTokens: quotaInput, outputTokens: numberOf(quota.output_tokens) ?? 0 };
 }
 
-/** Whether cached and thought tokens are counted in the others as well shows in the total. */
+/** The total shows whether cached and thought tokens are counted in the others as well. */
 function disjoint(usage: JsonObject, input: number, output: number): TokenUsage {
   const cacheRead = numberOf(usage.cachedReadTokens) ?? 0;
   const cacheWrite = numberOf(usage.cachedWriteTokens) ?? 0;

@@ -1,9 +1,8 @@
 import type { Clock, McpServerConfig, TurnContext } from "@flint/core/ports";
-import type { ClientTool, FlintError, ThreadSettings } from "@flint/protocol";
+import { type ClientTool, type FlintError, isUnconfined, type ThreadSettings } from "@flint/protocol";
 import { ClaudeAsk, type ClaudeFrameOf, ClaudeWelcome } from "@flint/protocol/claude";
 import type { Trace } from "@flint/rpc";
 import type { AgentProcessSpec } from "../../shared/agent-process.ts";
-import { isConfined } from "../../shared/confined.ts";
 import { clientServerConfig, clientServers, serverReply } from "../asks/client-tools.ts";
 import { type Choices, choicesOf, claudeModel } from "../models.ts";
 import { NEW_PROCESS, type ProcessMemory } from "../translate/state.ts";
@@ -200,7 +199,7 @@ export function claudeArguments({
     ...(model === undefined ? [] : ["--model", model]),
     ...(instructions === "" ? [] : ["--append-system-prompt", instructions]),
     // A sandbox inside a sandbox does not work; the outer one covers everything that Claude does.
-    ...(isConfined(settings.sandboxPolicy)
+    ...(!isUnconfined(settings.sandboxPolicy)
       ? ["--settings", JSON.stringify({ sandbox: { enabled: false } })]
       : []),
   ];

@@ -1,9 +1,8 @@
 import { answerElicitation } from "@flint/core/elicitation";
 import type { TurnContext } from "@flint/core/ports";
 import { shellQuote } from "@flint/core/text";
-import { type Action, type Decision, isKnownItem, type UserQuestion } from "@flint/protocol";
+import { type Action, type Decision, isKnownItem, isUnconfined, type UserQuestion } from "@flint/protocol";
 import type { CodexServerCall, CodexServerParams, CodexServerResult } from "@flint/protocol/codex";
-import { isConfined } from "../../shared/confined.ts";
 import { fileChange } from "../translate/file-changes.ts";
 import { itemIdOf } from "../translate/items.ts";
 import { unwrapShell } from "../translate/shell-words.ts";
@@ -52,7 +51,7 @@ async function approveCommand(
   { turn }: AskedTurn,
 ): Promise<Decision> {
   const itemId = itemIdOf(params.itemId);
-  if (leavesSandbox(params) && isConfined(turn.settings.sandboxPolicy)) return declined(turn, params);
+  if (leavesSandbox(params) && !isUnconfined(turn.settings.sandboxPolicy)) return declined(turn, params);
   const { networkApprovalContext: network, command, cwd, reason } = params;
   const why = reasonOf(reason);
   if (network !== undefined && network !== null) {
@@ -91,7 +90,7 @@ function approveFiles(
   { itemId, reason, grantRoot }: Params<"item/fileChange/requestApproval">,
   { turn, state }: AskedTurn,
 ): Promise<Decision> | Decision {
-  if (typeof grantRoot === "string" && isConfined(turn.settings.sandboxPolicy)) return declined(turn, {});
+  if (typeof grantRoot === "string" && !isUnconfined(turn.settings.sandboxPolicy)) return declined(turn, {});
   const changes = changesOf(state(), itemId);
   return turn.approve({ kind: "fileChange", itemId: itemIdOf(itemId), changes, ...reasonOf(reason) });
 }
@@ -102,7 +101,7 @@ async function approvePermissions(
   { turn }: AskedTurn,
 ): Promise<CodexServerResult<"item/permissions/requestApproval">> {
   const nothing = { permissions: {}, scope: "turn" } as const;
-  if (isConfined(turn.settings.sandboxPolicy)) {
+  if (!isUnconfined(turn.settings.sandboxPolicy)) {
     declined(turn, {});
     return nothing;
   }
@@ -186,7 +185,7 @@ function approveOldCommand(
   { turn }: AskedTurn,
 ): Promise<Decision> | Decision {
   const line = command.map(shellQuote).join(" ");
-  if (typeof reason === "string" && isConfined(turn.settings.sandboxPolicy))
+  if (typeof reason === "string" && !isUnconfined(turn.settings.sandboxPolicy))
     return declined(turn, { command: line });
   return turn.approve({
     kind: "command",
@@ -201,7 +200,7 @@ function approveOldPatch(
   { callId, fileChanges, reason, grantRoot }: Params<"applyPatchApproval">,
   { turn }: AskedTurn,
 ): Promise<Decision> | Decision {
-  if (typeof grantRoot === "string" && isConfined(turn.settings.sandboxPolicy)) return declined(turn, {});
+  if (typeof grantRoot === "string" && !isUnconfined(turn.settings.sandboxPolicy)) return declined(turn, {});
   const changes = Object.entries(fileChanges).map(
     ([path, { type, content, unified_diff: diff, move_path: moved }]) =>
       fileChange({ path, kind: { type, move_path: moved }, diff: diff ?? content ?? "" }, turn.settings.cwd),
@@ -223,7 +222,7 @@ function approveSkill(
 
 /** The rule that Codex proposes to make. It could not keep one where it is confined, and may not have it there. */
 function proposedIn(params: object, { turn }: AskedTurn): readonly string[] | undefined {
-  if (isConfined(turn.settings.sandboxPolicy)) return undefined;
+  if (!isUnconfined(turn.settings.sandboxPolicy)) return undefined;
   const proposed: unknown =
     Reflect.get(params, "proposedExecpolicyAmendment") ??
     Reflect.get(params, "proposed_execpolicy_amendment");

@@ -2,9 +2,9 @@ import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { PrivateFolder } from "@flint/core/ports";
+import { isUnconfined } from "@flint/protocol";
 import { agentPaths, CODEX_FOLDER } from "../../shared/agent-folders.ts";
 import type { AgentOptions, AgentProgram } from "../../shared/agent-options.ts";
-import { isConfined } from "../../shared/confined.ts";
 import { notInstalled } from "../../shared/descriptor.ts";
 import { CODEX } from "../descriptor.ts";
 import type { Wall } from "./sandbox.ts";
@@ -41,7 +41,7 @@ export async function codexLaunch(options: AgentOptions, wall: Wall): Promise<Co
   const { flags, environment: moved } = await offline(options);
   const environment: AgentProgram["environment"] = { NO_COLOR: "1", ...program.environment, ...moved };
   const command = [...program.command, "app-server", ...FLAGS, ...flags];
-  if (!isConfined(wall.policy))
+  if (isUnconfined(wall.policy))
     return { command, environment, wall, ownPaths: [], privateFolders: [], readOnlyPaths: [] };
   const { environment: places, ...paths } = await agentPaths(
     [CODEX_FOLDER],

@@ -1,5 +1,4 @@
-import type { SandboxPolicy, ThreadSettings } from "@flint/protocol";
-import { isConfined } from "../../shared/confined.ts";
+import { isUnconfined, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
 
 /** What a process of Codex may write as a whole, whatever is accepted in it. */
 export interface Wall {
@@ -16,7 +15,7 @@ export const NO_WALL: Wall = { policy: { type: "dangerFullAccess" }, workspace: 
 
 /** The wall around a thread with these settings. */
 export function wallOf({ sandboxPolicy, cwd }: Pick<ThreadSettings, "sandboxPolicy" | "cwd">): Wall {
-  return isConfined(sandboxPolicy) ? { policy: sandboxPolicy, workspace: cwd } : NO_WALL;
+  return !isUnconfined(sandboxPolicy) ? { policy: sandboxPolicy, workspace: cwd } : NO_WALL;
 }
 
 /** The same for walls that let the same through: threads behind such share a process. */

@@ -2,14 +2,14 @@ import { writeFile } from "node:fs/promises";
 import { loadUnifiedDiff } from "@flint/host/files";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { ofWholeFiles } from "./fragments.ts";
+import { completingDiffs } from "./partial-diffs.ts";
 
 const DIFF = "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";
 
 async function diffAgainst(text: string, before: string, after: string): Promise<string> {
   const { path, join } = await temporaryFolder();
   await writeFile(join("a.txt"), text);
-  return ofWholeFiles(await loadUnifiedDiff(), path)({ path: "a.txt", before, after });
+  return completingDiffs(await loadUnifiedDiff(), path)({ path: "a.txt", before, after });
 }
 
 test("a part of a file that is about to change is shown in its place", async () => {

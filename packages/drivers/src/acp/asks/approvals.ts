@@ -1,0 +1,74 @@
+import { resolve } from "node:path";
+import type { Decision } from "@flint/protocol";
+import { type JsonObject, listOf, objectOf, stringOf } from "../../shared/json.ts";
+import { commandOf, diffsOf, type ToolCall } from "../translate/tool-call.ts";
+import { commandAction, type ToolContext } from "../translate/tool-item.ts";
+
+/** The response to `session/request_permission`. */
+export interface PermissionResponse {
+  readonly outcome:
+    | { readonly outcome: "cancelled" }
+    | { readonly outcome: "selected"; readonly optionId: string };
+}
+
+/** The response once the turn is over. */
+export const CANCELLED: PermissionResponse = { outcome: { outcome: "cancelled" } };
+
+/**
+ * The response to a permission request. Approval is always for this one call where the agent offers that: what an agent
+ * means by "always" may cover more than was shown, and Flint itself keeps exactly what was approved for longer.
+ */
+export function permissionResponse({ outcome }: Decision, request: JsonObject): PermissionResponse {
+  switch (outcome) {
+    case "allow":
+      return select(request, ["allow_once", "allow_always"]);
+    case "deny":
+      return select(request, ["reject_once", "reject_always"]);
+    case "cancel":
+      return CANCELLED;
+  }
+}
+
+/** Without an option for the decision, the request is cancelled, so that the agent does not act. */
+function select(request: JsonObject, kinds: readonly string[]): PermissionResponse {
+  const options = listOf(request.options).map(objectOf);
+  for (const kind of kinds) {
+    const optionId = stringOf(options.find((option) => option.kind === kind)?.optionId);
+    if (optionId !== undefined) return { outcome: { outcome: "selected", optionId } };
+  }
+  return CANCELLED;
+}
+
+/**
+ * What the user approved in a turn, exactly. An agent that was allowed a call and then does it through its client is not
+ * asked about it again.
+ */
+export class ApprovedActions {
+  readonly #approved = new Set<string>();
+
+  /** Notes that a call was approved. */
+  add(call: ToolCall, context: ToolContext): void {
+    if (call.kind === "execute" && commandOf(call) !== undefined) {
+      const { command, cwd } = commandAction(call, context);
+      this.#approved.add(keyOf(command, cwd));
+    }
+    for (const { path, oldText, newText } of diffsOf(call)) {
+      const absolute = resolve(context.cwd, String(path));
+      if (typeof newText === "string") this.#approved.add(keyOf(absolute, stringOf(oldText) ?? "", newText));
+    }
+  }
+
+  /** Whether exactly this command was approved in this folder. */
+  hasCommand(command: string, cwd: string): boolean {
+    return this.#approved.has(keyOf(command, cwd));
+  }
+
+  /** Whether replacing the whole text of this file by this one was approved. */
+  hasWrite(path: string, before: string, after: string): boolean {
+    return this.#approved.has(keyOf(path, before, after));
+  }
+}
+
+function keyOf(...parts: readonly string[]): string {
+  return JSON.stringify(parts);
+}
