@@ -1,8 +1,18 @@
 import { resolve } from "node:path";
+import type { DriverEvent, TurnContext } from "@flint/core/ports";
 import type { Decision } from "@flint/protocol";
 import { type JsonObject, listOf, objectOf, stringOf } from "../../shared/json.ts";
 import { commandOf, diffsOf, type ToolCall } from "../translate/tool-call.ts";
 import { commandAction, type ToolContext } from "../translate/tool-item.ts";
+
+/** The turn in which an agent makes a request. */
+export interface RequestContext {
+  readonly turn: TurnContext;
+  readonly signal: AbortSignal;
+  readonly approved: ApprovedActions;
+  emit(event: DriverEvent): void;
+  takeItemId(): string;
+}
 
 /** The response to `session/request_permission`. */
 export interface PermissionResponse {

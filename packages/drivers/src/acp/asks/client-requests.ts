@@ -1,20 +1,11 @@
-import type { DriverEvent, Sandbox, TurnContext } from "@flint/core/ports";
+import type { Sandbox } from "@flint/core/ports";
 import type { UnifiedDiff } from "@flint/host/files";
 import { type JsonObject, listOf, objectOf, stringOf } from "../../shared/json.ts";
 import { RequestRefusal } from "../process/connection.ts";
 import type { AcpProfile } from "../profiles/profile.ts";
-import type { ApprovedActions } from "./approvals.ts";
+import type { RequestContext } from "./approvals.ts";
 import { WorkspaceFiles } from "./files.ts";
 import { Terminals } from "./terminals.ts";
-
-/** The turn in which an agent makes a request. */
-export interface RequestContext {
-  readonly turn: TurnContext;
-  readonly signal: AbortSignal;
-  readonly approved: ApprovedActions;
-  emit(event: DriverEvent): void;
-  takeItemId(): string;
-}
 
 /**
  * The client side of the protocol: files of the workspace, and terminals where the agent's profile offers them. Nothing

@@ -12,7 +12,7 @@ import {
 } from "@flint/protocol";
 import { type JsonObject, numberOf, stringOf } from "../../shared/json.ts";
 import { RequestRefusal } from "../process/connection.ts";
-import type { RequestContext } from "./client-requests.ts";
+import type { RequestContext } from "./approvals.ts";
 
 /** Both texts of a change go over a wire in one line, so neither may be of any size. */
 const MAX_BYTES = 4 * 1024 * 1024;

@@ -3,7 +3,7 @@ import { orAborted, type RunningProcess, type Sandbox } from "@flint/core/ports"
 import { type Decision, type Item, LIMITS } from "@flint/protocol";
 import { type JsonObject, listOf, numberOf, objectOf, stringOf } from "../../shared/json.ts";
 import { RequestRefusal } from "../process/connection.ts";
-import type { RequestContext } from "./client-requests.ts";
+import type { RequestContext } from "./approvals.ts";
 
 const MAX_TERMINALS = 32;
 const STOPPED: Decision = { outcome: "cancel", scope: "once" };
