@@ -5,15 +5,10 @@ import type { SessionSpec, TurnContext } from "@flint/core/ports";
 import { type ImageInput, readImage } from "@flint/host/files";
 import { FlintError, inputText, type UserInput } from "@flint/protocol";
 import { historyText } from "../shared/history-text.ts";
-import type { AcpAgent } from "./process/agent.ts";
+import type { AcpAgent, PromptCapabilities } from "./process/agent.ts";
 
 /** What agents call the command that compacts their context. */
 const COMPACT_COMMANDS = ["compact", "compress", "summarize"];
-
-/** What an agent takes beside text. */
-export interface PromptCapabilities {
-  readonly image: boolean;
-}
 
 /** What a session lacks of the thread: the turns of other agents, what its copy lacks, or everything. */
 type Missing = "handoff" | "handoffToCopy" | "history";

@@ -5,8 +5,14 @@ import type { UnifiedDiff } from "@flint/host/files";
 import { asFlintError, type Decision, FlintError, type Item, type TurnError } from "@flint/protocol";
 import { RemoteError } from "@flint/rpc";
 import { type JsonObject, objectOf, stringOf } from "../shared/json.ts";
-import { ApprovedActions, CANCELLED, type PermissionResponse, permissionResponse } from "./asks/approvals.ts";
-import type { ClientRequests, RequestContext } from "./asks/client-requests.ts";
+import {
+  ApprovedActions,
+  CANCELLED,
+  type PermissionResponse,
+  permissionResponse,
+  type RequestContext,
+} from "./asks/approvals.ts";
+import type { ClientRequests } from "./asks/client-requests.ts";
 import type { AcpAgent } from "./process/agent.ts";
 import { ACP_CODES, RequestRefusal } from "./process/connection.ts";
 import type { AcpAgentOptions } from "./process/launch.ts";

@@ -2,10 +2,14 @@ import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { FlintError } from "@flint/protocol";
 import { type JsonObject, objectOf, stringOf } from "../../shared/json.ts";
 import { type Selector, type Selectors, selectorsOf, withOptions, withValue } from "../models.ts";
-import type { PromptCapabilities } from "../prompt.ts";
 import { AcpConnection } from "./connection.ts";
 import { Handshake, mcpServersFor, type OpenedSession } from "./handshake.ts";
 import { type AgentStart, startProcess } from "./launch.ts";
+
+/** What an agent takes beside text. */
+export interface PromptCapabilities {
+  readonly image: boolean;
+}
 
 /** A process of an agent with one open session. */
 export class AcpAgent {
