@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { agentProgram, leavesNoProcess, needs, type WireMessage } from "@flint/testkit";
 import { expect, onTestFinished, vi } from "vitest";
-import { environmentIn } from "./codex-sdk.ts";
+import { environmentIn } from "./codex/sdk.ts";
 import { commandPlace } from "./flint.ts";
 import { asMessage, FLINT } from "./server.ts";
 

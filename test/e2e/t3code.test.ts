@@ -4,8 +4,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { needs } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { environmentIn, FLINT_CODEX, sdkPlace } from "./codex-sdk.ts";
-import { spawnServer, TEST_MS, text, WAIT } from "./flint-codex.ts";
+import { spawnServer, TEST_MS, text, WAIT } from "./codex/flint-codex.ts";
+import { environmentIn, FLINT_CODEX, sdkPlace } from "./codex/sdk.ts";
 import { effortOf, T3_HELLO, T3_MODES, T3_TOKEN, T3Client, T3Mcp } from "./t3code.ts";
 
 needs("codex")(

@@ -3,8 +3,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { WireClient, WireMessage } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
-import { CodexSchemas } from "./codex-schemas.ts";
-import { spawnServer, WAIT } from "./flint-codex.ts";
+import { spawnServer, WAIT } from "./codex/flint-codex.ts";
+import { CodexSchemas } from "./codex/schemas.ts";
 import { asMessage } from "./server.ts";
 
 /** What t3code has its MCP server asked with. */
@@ -50,7 +50,7 @@ export class T3Client {
   static async start(workspace: string, home: string, mcp?: T3Mcp): Promise<T3Client> {
     const args = ["app-server", ...(mcp?.args ?? [])];
     const env = { T3_MCP_BEARER_TOKEN: T3_TOKEN };
-    return new T3Client(spawnServer(workspace, home, args, env), await CodexSchemas.generate());
+    return new T3Client(spawnServer(workspace, home, args, env), await CodexSchemas.print());
   }
 
   async greet(): Promise<void> {
@@ -149,13 +149,15 @@ export class T3Client {
   }
 
   /** Everything that the schemas of Codex do not allow. */
-  async problems(): Promise<string[]> {
-    const told = this.wire.messages.filter(({ method }) => method !== undefined);
-    const found = await Promise.all([
-      ...this.#answers.map(({ method, result }) => this.#schemas.problemsOfAnswer(method, result)),
-      ...told.map((message) => this.#schemas.problemsOfMessage(message)),
-    ]);
-    return [...new Set(found.flat())];
+  problems(): string[] {
+    const sent = this.wire.messages.filter(({ method }) => method !== undefined);
+    const found = [
+      ...this.#answers.flatMap(({ method, result }) => this.#schemas.answer(method, result)),
+      ...sent.flatMap((message) =>
+        "id" in message ? this.#schemas.serverRequest(message) : this.#schemas.notification(message),
+      ),
+    ];
+    return [...new Set(found)];
   }
 }
 

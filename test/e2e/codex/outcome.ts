@@ -1,8 +1,8 @@
 import type { WireClient } from "@flint/testkit";
-import { type Fields, fields } from "./codex-door.ts";
+import { type Fields, fields } from "./server-under-test.ts";
 import { shapeDifferences } from "./shape.ts";
 
-/** What came of one step: an answer, a refusal, or the order in which a turn was told. */
+/** The outcome of one step: an answer, an error, or the order of the messages of a turn. */
 export type Outcome =
   | { readonly result: unknown }
   | { readonly refusal: string }

@@ -1,8 +1,8 @@
 import type { WireClient, WireMessage } from "@flint/testkit";
-import { fields } from "./codex-door.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
+import { fields } from "./server-under-test.ts";
 
-/** Words that the real server says and Flint has nothing to say about, in the middle of anything. */
+/** Notifications of the real server that Flint has no counterpart for, at any point. */
 const ASIDES = new Set([
   "account/rateLimits/updated",
   "deprecationNotice",
@@ -15,7 +15,7 @@ const ASIDES = new Set([
   "turn/diff/updated",
 ]);
 
-/** Sends the same to any server that speaks as Codex does, and keeps what it says by the name of the step. */
+/** Sends the same to any server with the protocol of Codex, and records what it sends by step. */
 export class SameScript {
   readonly outcomes = new Map<string, Outcome>();
   readonly #client: WireClient;
@@ -28,10 +28,10 @@ export class SameScript {
   }
 
   async play(): Promise<void> {
-    await this.#refusalsBefore();
+    await this.#errorsBefore();
     const clientInfo = { name: "probe", version: "1" };
     await this.#ask("initialize", { clientInfo, capabilities: { experimentalApi: true } });
-    await this.#refusals();
+    await this.#errors();
     const threadId = idOf(fields(await this.#ask("thread/start", this.#opening())).thread);
     const turnId = await this.#reading(threadId);
     await this.#keeping(threadId);
@@ -46,29 +46,29 @@ export class SameScript {
     return { cwd: this.#cwd, approvalPolicy: "untrusted", sandbox: "read-only" };
   }
 
-  async #refusalsBefore(): Promise<void> {
+  async #errorsBefore(): Promise<void> {
     await this.#ask("thread/list", {}, "thread/list before initialize");
     await this.#ask("initialize", {}, "initialize without clientInfo");
   }
 
-  async #refusals(): Promise<void> {
-    const nobody = "01990000-0000-7000-8000-000000000000";
+  async #errors(): Promise<void> {
+    const missing = "01990000-0000-7000-8000-000000000000";
     await this.#ask("initialize", { clientInfo: { name: "probe", version: "1" } }, "initialize twice");
     await this.#ask("thread/start", { approvalPolicy: "sometimes" }, "a policy that does not exist");
     await this.#ask("thread/start", { cwd: 7 }, "a number for a folder");
-    await this.#ask("turn/start", { threadId: nobody }, "turn/start without input");
+    await this.#ask("turn/start", { threadId: missing }, "turn/start without input");
     await this.#ask("thread/list", { cursor: "zzz" }, "a cursor that was made up");
     await this.#ask(
       "review/start",
-      { threadId: nobody, target: { type: "all" } },
+      { threadId: missing, target: { type: "all" } },
       "a target that does not exist",
     );
     for (const [step, piece] of Object.entries(NO_INPUT)) {
-      await this.#ask("turn/start", { threadId: nobody, input: [piece] }, step);
+      await this.#ask("turn/start", { threadId: missing, input: [piece] }, step);
     }
     for (const method of OF_A_THREAD) {
       await this.#ask(method, { threadId: "nope", ...NEEDED[method] }, `${method} of no UUID`);
-      await this.#ask(method, { threadId: nobody, ...NEEDED[method] }, `${method} of nobody`);
+      await this.#ask(method, { threadId: missing, ...NEEDED[method] }, `${method} of missing`);
     }
   }
 
@@ -162,10 +162,10 @@ export class SameScript {
     await this.#client.waitForMethod("item/commandExecution/requestApproval", { after: begun });
     const after = this.#client.mark;
     await this.#ask(method, { threadId }, `${method} of a busy thread`);
-    const told = await this.#client.waitForMethod(last, { after });
-    const words = this.#client.messages.slice(after, this.#client.messages.indexOf(told) + 1).map(wordOf);
-    const order = words.filter(
-      (word) => word === "" || /^(?:thread\/status|turn)/.test(word) || word === last,
+    const end = await this.#client.waitForMethod(last, { after });
+    const names = this.#client.messages.slice(after, this.#client.messages.indexOf(end) + 1).map(nameOf);
+    const order = names.filter(
+      (name) => name === "" || /^(?:thread\/status|turn)/.test(name) || name === last,
     );
     this.outcomes.set(`the order of ${method} of a busy thread`, { order });
   }
@@ -182,7 +182,7 @@ export class SameScript {
     return "result" in outcome ? outcome.result : undefined;
   }
 
-  /** Runs a turn to its end and keeps the order in which it was told. */
+  /** Runs a turn to its end and records the order of its messages. */
   async #turn(
     step: string,
     threadId: string,
@@ -197,8 +197,8 @@ export class SameScript {
     const ended = await this.#client.waitForMethod("turn/completed", { after });
     const end = this.#client.messages.indexOf(ended);
     const turnId = idOf(fields(ended.params).turn);
-    const told = this.#client.messages.slice(after, end + 1).filter((message) => isTold(message, turnId));
-    const order = told.map(wordOf).filter((word, at, all) => word !== all[at - 1]);
+    const sent = this.#client.messages.slice(after, end + 1).filter((message) => isOfTurn(message, turnId));
+    const order = sent.map(nameOf).filter((name, at, all) => name !== all[at - 1]);
     this.outcomes.set(step, { order });
     return turnId;
   }
@@ -237,19 +237,19 @@ const NEEDED: Readonly<Record<string, object>> = {
 };
 
 /** Whether a message belongs to a turn. A command of the real server may outlive the turn it was begun in. */
-function isTold({ method, params }: WireMessage, turnId: string): boolean {
+function isOfTurn({ method, params }: WireMessage, turnId: string): boolean {
   if (typeof method !== "string" || ASIDES.has(method)) return false;
   const { turnId: ofTurn, turn } = fields(params);
   return (ofTurn ?? fields(turn).id ?? turnId) === turnId;
 }
 
-/** A message in one word, with what the order is about. */
-function wordOf({ method, params }: WireMessage): string {
+/** The name of a message, with the details that the order is about. */
+function nameOf({ method, params }: WireMessage): string {
   const { status, item, turn } = fields(params);
   const { type, activeFlags } = fields(status);
   const flags = Array.isArray(activeFlags) ? activeFlags : [];
   const details = [type, ...flags, fields(item).type, fields(turn).status].filter(
-    (word) => word !== undefined,
+    (name) => name !== undefined,
   );
   return [method, ...details].join(" ");
 }

@@ -1,4 +1,4 @@
-import { fields } from "./codex-door.ts";
+import { fields } from "./server-under-test.ts";
 
 /** Where two answers differ in their fields or in the kinds of their values. The values themselves do not count. */
 export function shapeDifferences(theirs: unknown, ours: unknown, path = ""): string[] {

@@ -1,4 +1,4 @@
-import { type Fields, fields } from "./codex-door.ts";
+import { type Fields, fields } from "./server-under-test.ts";
 
 /** The paths of all fields in a value that its schema does not name anywhere; ordinary validation lets them pass. */
 export function unknownFields(schema: Fields, value: unknown): string[] {

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Gate, type Script, type WireClient } from "@flint/testkit";
-import { type CodexDoorUnderTest, type Fields, fields, turnEnd } from "./codex-door.ts";
+import { type CodexServerUnderTest, type Fields, fields, turnEnd } from "./server-under-test.ts";
 
 /** A client with the requests that it sent, by their ids. */
 export interface Played {
@@ -9,21 +9,21 @@ export interface Played {
   readonly asked: ReadonlyMap<unknown, string>;
 }
 
-type Opener = typeof CodexDoorUnderTest;
+type Opener = typeof CodexServerUnderTest;
 type AtEnd = (cleanUp: () => Promise<void>) => void;
 
 /** Asks for everything that there is to ask, of an agent that does everything that there is to do. */
 export async function playAll(atEnd: AtEnd, opener: Opener): Promise<readonly Played[]> {
-  const door = await opener.open(atEnd, { scripts: scriptFor });
-  const player = new Player(await door.client(), door.cwd);
-  const watcher = new Player(await door.client(), door.cwd);
+  const server = await opener.open(atEnd, { scripts: scriptFor });
+  const player = new Player(await server.client(), server.cwd);
+  const watcher = new Player(await server.client(), server.cwd);
   await player.threads(watcher);
   await player.work();
   await player.endings();
   await player.goalsAndQueues();
   // The threads that somebody follows are put to rest with the server.
   const { mark } = player.client;
-  await door.engine.close();
+  await server.engine.close();
   await player.client.waitForMethod("thread/closed", { after: mark });
   return [player, watcher];
 }
@@ -114,7 +114,7 @@ const SCRIPTS: Readonly<Record<string, Script>> = {
   fail: [{ fail: { message: "No more lamps.", errorInfo: "UsageLimitExceeded" } }],
 };
 
-/** The core may tell an agent more before the words of the user, such as the goal of the thread. */
+/** The core may give an agent more before the user's prompt, such as the goal of the thread. */
 function scriptFor(text: string): Script {
   const found = Object.keys(SCRIPTS).find((prompt) => text.endsWith(prompt));
   return (found === undefined ? undefined : SCRIPTS[found]) ?? [{ text: "Done." }];

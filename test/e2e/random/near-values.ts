@@ -21,8 +21,8 @@ const WORDS: readonly string[] = [
   "run `true`",
 ];
 
-/** What a sensible client would say where anything may be said. */
-const SENSIBLE: readonly string[] = ["hello", "run `true`", "a name"];
+/** What a real client would send where any string is valid. */
+const REALISTIC: readonly string[] = ["hello", "run `true`", "a name"];
 
 /** Makes values that fit a schema, or nearly: right in their shape, with something wrong in them now and then. */
 export class NearValues {
@@ -88,7 +88,7 @@ class OneValue {
 
   #text(name: string): string {
     if (this.#dice.chance(this.#slips * 4)) return this.#dice.among(WORDS);
-    return this.#dice.among(this.#seen.named(name) ?? SENSIBLE);
+    return this.#dice.among(this.#seen.named(name) ?? REALISTIC);
   }
 
   #list(part: SchemaPart, name: string, depth: number): unknown[] {

@@ -5,10 +5,10 @@ import { Dice } from "./dice.ts";
 import { NearValues } from "./near-values.ts";
 import { SeenNames } from "./seen-names.ts";
 
-/** How an answer begins that nobody meant to give. */
+/** How an unintended answer begins. */
 const OWN_FAULT = /^Flint failed/;
 
-/** What greets a server; doors that do not know it refuse it, which does no harm. */
+/** What initializes a client; protocols without it reject it, which does no harm. */
 const HELLO = {
   clientInfo: { name: "random", version: "1" },
   capabilities: { experimentalApi: true },
@@ -16,7 +16,7 @@ const HELLO = {
   clientCapabilities: {},
 };
 
-/** A client that says whatever the words of a door let it say, rightly and nearly so, and answers in the same way. */
+/** A client that sends random requests of a vocabulary, valid and nearly valid ones, and answers in the same way. */
 export class RandomClient {
   readonly #wire: WireClient;
   readonly #vocabulary: Vocabulary;
@@ -25,7 +25,7 @@ export class RandomClient {
   readonly #seen: SeenNames;
   readonly #open = new Map<number, string>();
   readonly #faults: string[] = [];
-  /** How many requests were not refused. */
+  /** How many requests were not rejected. */
   accepted = 0;
   #read = 0;
   #sent = 0;
@@ -48,9 +48,9 @@ export class RandomClient {
         const [method, row] = this.#dice.among(this.#dice.chance(0.3) ? begins(rows) : Object.entries(rows));
         this.#send(method, this.#near(row.params));
       }
-      const tellable = Object.entries(notifications);
-      if (tellable.length > 0 && this.#dice.chance(0.1)) {
-        const [method, row] = this.#dice.among(tellable);
+      const sendable = Object.entries(notifications);
+      if (sendable.length > 0 && this.#dice.chance(0.1)) {
+        const [method, row] = this.#dice.among(sendable);
         this.#wire.send({
           ...this.#header(),
           method,
@@ -68,7 +68,7 @@ export class RandomClient {
     this.#wire.send({ ...this.#header(), id: this.#sent, method, params });
   }
 
-  /** Half of what is said is as it should be. */
+  /** Half of what is sent is valid. */
   #near(type: RequestRow["params"]): unknown {
     return this.#values.of(jsonSchemaOf(type, "input"), this.#dice.among([0, 0.04]));
   }
@@ -98,10 +98,10 @@ export class RandomClient {
       if (id !== undefined) this.#answer(id, method);
       return;
     }
-    // What cannot be read is refused without a name, also where it was no request.
+    // What cannot be read is rejected without an id, also where it was not a request.
     if (id === null) return;
     const asked = this.#open.get(Number(id));
-    if (asked === undefined) this.#faults.push(`an answer that nobody waits for: ${JSON.stringify(message)}`);
+    if (asked === undefined) this.#faults.push(`an answer to no request: ${JSON.stringify(message)}`);
     this.#open.delete(Number(id));
     if (error === undefined) this.accepted += 1;
     const { message: text }: { message?: unknown } = Object(error);

@@ -10,11 +10,11 @@ import { streamTransport } from "@flint/rpc";
 import { composeEngine } from "@flint/server";
 import { scriptedDriver, temporaryFolder, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ACP } from "../../packages/frontends/src/acp/vocabulary.ts";
-import { codexHost } from "../../packages/server/src/codex-host/codex-host.ts";
-import { RandomClient } from "./random/random-client.ts";
+import { ACP } from "../../../packages/frontends/src/acp/vocabulary.ts";
+import { codexHost } from "../../../packages/server/src/codex-host/codex-host.ts";
+import { RandomClient } from "./random-client.ts";
 
-const DOORS: readonly (readonly [
+const FRONTENDS: readonly (readonly [
   name: string,
   vocabulary: Vocabulary,
   frontend: (home: string) => Frontend,
@@ -29,9 +29,9 @@ const DOORS: readonly (readonly [
 const REQUESTS = 300;
 const SEEDS = [1, 2, 3];
 
-describe.each(DOORS)("the %s door, asked at random", (_name, vocabulary, frontend) => {
+describe.each(FRONTENDS)("the %s front end, with random requests", (_name, vocabulary, frontend) => {
   test.each(SEEDS)(
-    "answers each request once, and never with a fault of its own (seed %i)",
+    "answers each request once, and never with an internal error (seed %i)",
     async (seed) => {
       const { path } = await temporaryFolder();
       const scripts = (text: string) =>
@@ -49,7 +49,7 @@ describe.each(DOORS)("the %s door, asked at random", (_name, vocabulary, fronten
       const client = new RandomClient(wire, vocabulary, { seed, folder: path });
       const faults = await client.play(REQUESTS);
       expect(faults).toEqual([]);
-      // Otherwise it would only have been told that it asks the wrong things.
+      // Otherwise it would only have tested how requests are rejected.
       expect(client.accepted).toBeGreaterThan(REQUESTS / 4);
     },
     120_000,

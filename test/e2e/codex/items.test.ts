@@ -15,12 +15,12 @@ import {
   asked,
   fields,
   listOf,
-  openDoor,
+  openServer,
+  received,
   startThread,
   startTurn,
-  told,
   turnEnd,
-} from "./codex/codex-door.ts";
+} from "./server-under-test.ts";
 
 /** A client of Flint's own agent, which works with the offline model in a folder. */
 async function clientOfFlint(cwd?: string, approvalPolicy: ApprovalPolicy = "unlessTrusted") {
@@ -36,7 +36,7 @@ async function clientOfFlint(cwd?: string, approvalPolicy: ApprovalPolicy = "unl
   return client;
 }
 
-/** The items that each way of reading a thread tells of, by their types. */
+/** The types of the items in each way of reading a thread. */
 async function itemsRead(client: WireClient, threadId: string): Promise<string[][]> {
   const typesIn = (items: unknown) => listOf(items).map((item) => String(fields(item).type));
   const inTurns = ({ thread }: { readonly thread?: unknown }) =>
@@ -59,23 +59,23 @@ function whole(item: typeof TASKS | typeof PROPOSAL): Step[] {
   return [{ emit: { type: "item/started", item } }, { emit: { type: "item/completed", item } }];
 }
 
-describe("at the Codex door", () => {
-  test("a list of tasks is an update of the plan and no item, neither at once nor later", async () => {
-    const door = await openDoor({ scripts: [[{ plan: ENTRIES }, ...whole(TASKS), { text: "Done." }]] });
-    const client = await door.client();
+describe("a Codex client", () => {
+  test("is sent a task list as a plan update and never as an item", async () => {
+    const server = await openServer({ scripts: [[{ plan: ENTRIES }, ...whole(TASKS), { text: "Done." }]] });
+    const client = await server.client();
     const threadId = await startThread(client);
     await turnEnd(client, await startTurn(client, threadId, "go"));
-    expect(told(client).filter((word) => /plan/i.test(word))).toEqual(["turn/plan/updated"]);
+    expect(received(client).filter((word) => /plan/i.test(word))).toEqual(["turn/plan/updated"]);
     const items = ["userMessage", "agentMessage"];
     expect(await itemsRead(client, threadId)).toEqual([items, items, items]);
   });
 
-  test("a plan that the agent proposes is an item", async () => {
-    const door = await openDoor({ scripts: [whole(PROPOSAL)] });
-    const client = await door.client();
+  test("is sent a plan that the agent proposes as an item", async () => {
+    const server = await openServer({ scripts: [whole(PROPOSAL)] });
+    const client = await server.client();
     const threadId = await startThread(client);
     await turnEnd(client, await startTurn(client, threadId, "go"));
-    expect(told(client).filter((word) => /plan/i.test(word))).toEqual([
+    expect(received(client).filter((word) => /plan/i.test(word))).toEqual([
       "item/started plan",
       "item/completed plan",
     ]);
@@ -87,23 +87,23 @@ describe("at the Codex door", () => {
     ["ask_user", ["userMessage"]],
     ["AskUserQuestion", ["userMessage"]],
     ["lookup", ["userMessage", "dynamicToolCall"]],
-  ])("the use of %s leaves the items %j", async (tool, items) => {
-    const door = await openDoor({ scripts: [[{ tool, arguments: { questions: [] } }]] });
-    const client = await door.client();
+  ])("is shown the tool %s as the items %j", async (tool, items) => {
+    const server = await openServer({ scripts: [[{ tool, arguments: { questions: [] } }]] });
+    const client = await server.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "go");
     const { id } = await asked(client);
     client.answer(Number(id), { action: "accept", content: {} });
     await turnEnd(client, turnId);
-    const live = told(client).flatMap((word) => /^item\/completed (.*)/.exec(word)?.[1] ?? []);
+    const live = received(client).flatMap((word) => /^item\/completed (.*)/.exec(word)?.[1] ?? []);
     expect([live, ...(await itemsRead(client, threadId))]).toEqual([items, items, items, items]);
   });
 
-  test("Flint's own agent shows its plan once and asks its question once", async () => {
+  test("is shown the plan of Flint's own agent once, and asked its question once", async () => {
     const client = await clientOfFlint();
     const threadId = await startThread(client);
     await turnEnd(client, await startTurn(client, threadId, "plan to list files and run `date`"));
-    expect(new Set(told(client).filter((word) => /plan/i.test(word)))).toEqual(
+    expect(new Set(received(client).filter((word) => /plan/i.test(word)))).toEqual(
       new Set(["turn/plan/updated"]),
     );
     const after = client.mark;
@@ -112,7 +112,7 @@ describe("at the Codex door", () => {
     expect(question.method).toBe("item/tool/requestUserInput");
     client.answer(Number(question.id), { answers: { answer: { answers: ["red"] } } });
     await turnEnd(client, turnId);
-    expect(told(client, after).filter((word) => word.startsWith("item/completed"))).toEqual([
+    expect(received(client, after).filter((word) => word.startsWith("item/completed"))).toEqual([
       "item/completed userMessage",
       "item/completed agentMessage",
     ]);
@@ -134,10 +134,10 @@ describe("at the Codex door", () => {
       client.answer(Number((await asked(client)).id), { decision: "cancel" });
     }
     await turnEnd(client, String(fields(turn).id));
-    return told(client).filter((word) => word.startsWith("item/") && /command/i.test(word));
+    return received(client).filter((word) => word.startsWith("item/") && /command/i.test(word));
   }
 
-  needs("namespaces")("Flint's own agent looks at changes for a review without asking first", async () => {
+  needs("namespaces")("is not asked about the commands of a review by Flint's own agent", async () => {
     const words = await reviewed("unlessTrusted");
     expect(words.slice(0, 3)).toEqual([
       "item/started commandExecution",
@@ -147,23 +147,26 @@ describe("at the Codex door", () => {
     expect(words).not.toContain("item/commandExecution/requestApproval");
   });
 
-  needs("namespaces")("where everything is asked about, a review is asked about as well", async () => {
-    expect(await reviewed("always")).toEqual([
-      "item/started commandExecution",
-      "item/commandExecution/requestApproval",
-      "item/completed commandExecution",
-    ]);
-  });
+  needs("namespaces")(
+    "is asked about the commands of a review where it is asked about everything",
+    async () => {
+      expect(await reviewed("always")).toEqual([
+        "item/started commandExecution",
+        "item/commandExecution/requestApproval",
+        "item/completed commandExecution",
+      ]);
+    },
+  );
 
-  test("whoever comes late sees the changes that it is asked about before it is asked", async () => {
+  test("that joins late is sent a file change before it is asked about it", async () => {
     const diff = "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+one\n";
     const step: Step = { fileChange: [{ path: "a.txt", kind: "add", diff }], startsFirst: true };
-    const door = await openDoor({ scripts: [[step]] });
-    const client = await door.client();
+    const server = await openServer({ scripts: [[step]] });
+    const client = await server.client();
     const threadId = await startThread(client);
     await startTurn(client, threadId, "go");
     await asked(client);
-    const late = await door.client();
+    const late = await server.client();
     await ask(late, "thread/resume", { threadId, excludeTurns: true });
     const again = await asked(late);
     const { params } = await late.waitForMethod("item/started");
@@ -176,18 +179,18 @@ describe("at the Codex door", () => {
     late.answer(Number(again.id), { decision: "accept" });
     for (const each of [client, late]) {
       await each.waitForMethod("turn/completed");
-      expect(told(each).filter((word) => /filechange/i.test(word))).toEqual(CHANGED);
+      expect(received(each).filter((word) => /filechange/i.test(word))).toEqual(CHANGED);
     }
   });
 
-  test("changes that an agent tells of only after it was allowed are told once, before the question", async () => {
+  test("is sent a file change once and before the request, also if the agent reports it after the approval", async () => {
     const step: Step = { fileChange: [{ path: "a.txt", kind: "add", diff: "" }] };
-    const door = await openDoor({ scripts: [[step]] });
-    const client = await door.client();
+    const server = await openServer({ scripts: [[step]] });
+    const client = await server.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "go");
     client.answer(Number((await asked(client)).id), { decision: "accept" });
     await turnEnd(client, turnId);
-    expect(told(client).filter((word) => /filechange/i.test(word))).toEqual(CHANGED);
+    expect(received(client).filter((word) => /filechange/i.test(word))).toEqual(CHANGED);
   });
 });

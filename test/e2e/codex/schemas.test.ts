@@ -7,11 +7,11 @@ import {
 } from "@flint/protocol/codex";
 import { needs, type WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
-import { CodexDoorUnderTest, type Fields } from "./codex/codex-door.ts";
-import { CodexSchemas } from "./codex/codex-schemas.ts";
-import { playAll } from "./codex/wide-script.ts";
+import { CodexSchemas } from "./schemas.ts";
+import { CodexServerUnderTest, type Fields } from "./server-under-test.ts";
+import { playAll } from "./wide-script.ts";
 
-/** Words of Codex that Flint understands as a client but never says as a server. */
+/** Notifications of Codex that Flint reads as a client but never sends as a server. */
 const NEVER_SAID = [
   "account/rateLimits/updated",
   "item/fileChange/patchUpdated",
@@ -44,19 +44,19 @@ function problemsIn(message: Fields, asked: ReadonlyMap<unknown, string>, schema
   return schemas.answer(method, message.result);
 }
 
-describe("what the Codex door sends", () => {
+describe("what a Codex client is sent", () => {
   needs("codex")(
-    "[S2-80] [S2-81] [S2-82] fits the schemas that Codex prints, and every word is seen",
+    "[S2-80] [S2-81] [S2-82] fits the schemas that Codex prints, and every message is seen",
     async () => {
       const schemas = await CodexSchemas.print();
-      const played = await playAll((atEnd) => onTestFinished(atEnd), CodexDoorUnderTest);
+      const played = await playAll((atEnd) => onTestFinished(atEnd), CodexServerUnderTest);
       const problems = played.flatMap(({ client, asked }) => problemsOf(client, asked, schemas));
       expect([...new Set(problems)]).toEqual([]);
-      const said = new Set(
+      const sent = new Set(
         played.flatMap(({ client }) => client.messages.map(({ method }) => String(method))),
       );
-      const silent = Object.keys(CODEX_SERVER_NOTIFICATIONS).filter((name) => !said.has(name));
-      expect(silent.sort()).toEqual([...NEVER_SAID].sort());
+      const missing = Object.keys(CODEX_SERVER_NOTIFICATIONS).filter((name) => !sent.has(name));
+      expect(missing.sort()).toEqual([...NEVER_SAID].sort());
       const requested = new Set(played.flatMap(({ asked }) => [...asked.values()]));
       expect(OWN_REQUESTS.filter((name) => !requested.has(name))).toEqual([]);
       expect(OWN_REQUESTS.filter((name) => !schemas.hasRequest(name))).toEqual(["thread/rollback"]);
@@ -64,7 +64,7 @@ describe("what the Codex door sends", () => {
     60_000,
   );
 
-  needs("codex")("is refused as experimental exactly where Codex refuses it", async () => {
+  needs("codex")("is rejected as experimental exactly where Codex rejects it", async () => {
     const [all, stable] = await Promise.all([CodexSchemas.print(), CodexSchemas.print([])]);
     const names = Object.keys(CODEX_CLIENT_REQUESTS).filter((name) => all.hasRequest(name));
     const experimental = names.filter((name) => !stable.hasRequest(name));
@@ -80,7 +80,7 @@ describe("what the Codex door sends", () => {
   });
 
   needs("codex")(
-    "[S2-81] would be caught with a field that Codex does not have, or without one that it needs",
+    "[S2-81] would fail with a field that Codex does not have, or without one that it needs",
     async () => {
       const schemas = await CodexSchemas.print();
       const good = { method: "thread/name/updated", params: { threadId: "t", threadName: "n" } };

@@ -3,10 +3,12 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { agentFolder, agentProgram, leavesNoProcess } from "@flint/testkit";
-import { plainEnvironment } from "../server/plain-environment.ts";
+import { plainEnvironment } from "../../server/plain-environment.ts";
 
 /** The program that takes the place of `codex`. */
-export const FLINT_CODEX = fileURLToPath(new URL("../../packages/cli/bin/flint-codex.cjs", import.meta.url));
+export const FLINT_CODEX = fileURLToPath(
+  new URL("../../../packages/cli/bin/flint-codex.cjs", import.meta.url),
+);
 
 /** Whatever an event of the SDK carries. */
 export type SdkEvent = { readonly type: string } & Readonly<Record<string, unknown>>;

@@ -12,9 +12,9 @@ import {
   WireClient,
 } from "@flint/testkit";
 import { onTestFinished, vi } from "vitest";
-import { environmentIn } from "./codex-sdk.ts";
-import { FLINT } from "./server.ts";
-import { Terminal } from "./tmux.ts";
+import { FLINT } from "../server.ts";
+import { Terminal } from "../tmux.ts";
+import { environmentIn } from "./sdk.ts";
 
 /** A test of the real TUI with an agent behind Flint, where both are there, and a terminal. */
 export function needsTui(agent: RealAgent): TestRegistrar {
@@ -58,8 +58,10 @@ export class TuiPlace {
       server.kill("SIGTERM");
       await server.exited;
     });
-    const told = () => server.stderr.split("\n").find((line) => line.startsWith('{"listening"'));
-    const { listening, tokenFile } = JSON.parse(await vi.waitUntil(told, { timeout: STARTS_WITHIN_MS }));
+    const listeningLine = () => server.stderr.split("\n").find((line) => line.startsWith('{"listening"'));
+    const { listening, tokenFile } = JSON.parse(
+      await vi.waitUntil(listeningLine, { timeout: STARTS_WITHIN_MS }),
+    );
     return new TuiPlace(folder, listening, (await readFile(tokenFile, "utf8")).trim());
   }
 

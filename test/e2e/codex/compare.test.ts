@@ -1,10 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { agentFolder, agentProgram, needs, type Script, WireClient } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
-import { offlineModel } from "../../packages/drivers/src/testing/offline-model.ts";
-import { CodexDoorUnderTest } from "./codex/codex-door.ts";
-import { differences } from "./codex/outcome.ts";
-import { SameScript } from "./codex/same-script.ts";
+import { offlineModel } from "../../../packages/drivers/src/testing/offline-model.ts";
+import { differences } from "./outcome.ts";
+import { SameScript } from "./same-script.ts";
+import { CodexServerUnderTest } from "./server-under-test.ts";
 
 /** The real app-server with the offline model. */
 async function real(): Promise<SameScript> {
@@ -19,10 +19,10 @@ async function real(): Promise<SameScript> {
   return new SameScript(client, cwd);
 }
 
-/** Flint's door with an agent that does what the offline model would do. */
+/** Flint's server with an agent that does what the offline model would do. */
 async function ours(): Promise<SameScript> {
-  const door = await CodexDoorUnderTest.open(onTestFinished, { scripts: scriptFor });
-  return new SameScript(door.connect(), door.cwd);
+  const server = await CodexServerUnderTest.open(onTestFinished, { scripts: scriptFor });
+  return new SameScript(server.connect(), server.cwd);
 }
 
 const USAGE = { usage: { inputTokens: 5, outputTokens: 2 }, modelContextWindow: 100 } as const;
@@ -45,31 +45,37 @@ function scriptFor(text: string, { kind }: { readonly kind: string }): Script {
 
 /** What differs on purpose, by what a difference looks like, with the reason. Each one has to be seen. */
 const ACCEPTED: readonly (readonly [pattern: RegExp, why: string])[] = [
-  [/\.path: string there, null here$/, "The log of a thread is no file that clients could read as Codex's."],
+  [
+    /\.path: string there, null here$/,
+    "The log of a thread is not a file that clients could read as Codex's.",
+  ],
   [/\.originator: string there, null here$/, "Flint does not note which program began a thread."],
   [/AtMs: number there, null here$/, "The log keeps items without their times."],
   [
     /\.readStates?(?:\.[0-9a-f-]+)?: object there, (?:null|nothing) here$/,
-    "Flint does not note what was read.",
+    "Flint does not record what was read.",
   ],
-  [/\.backwardsCursor: string there, null here$/, "Lists go forward; what is newer is told as it happens."],
+  [/\.backwardsCursor: string there, null here$/, "Lists go forward; newer entries are sent as they happen."],
   [/^model\/list .*(?:availabilityNux|multiAgentVersion)/, "What OpenAI announces about its own models."],
   [/^a policy that does not exist /, "The names of a choice leave out the one that is an object."],
-  [/^thread\/resume of nobody .*\(thread not found\)/, "Clients that start anew look for these words."],
-  [/^a compaction /, "The tokens of a compaction are told when it is complete, like those of anything else."],
+  [
+    /^thread\/resume of missing .*\(thread not found\)/,
+    "Clients that start a new thread instead look for this text.",
+  ],
+  [/^a compaction /, "The usage of a compaction is sent when it completes, like any other."],
   [/^the request for \w+ \.proposedExecpolicyAmendment/, "Flint offers a rule only for programs it knows."],
-  [/^the request for \w+ \.reason: nothing there, string here$/, "Flint always says why it asks."],
+  [/^the request for \w+ \.reason: nothing there, string here$/, "Flint always sends a reason."],
   [/^a command and accept /, "A command of the real server may outlive its turn; one of Flint never does."],
   [
     /^a command and (?:decline|cancel) /,
-    "A refused command is completed after its thread goes on, like any other.",
+    "A declined command completes after its thread continues, like any other.",
   ],
   [/\.name: string there, null here$/, "A fork has no name until somebody gives it one."],
   [/^thread\/list of the archive \.data\[\]\.forkedFromId/, "Flint's list knows where a thread comes from."],
 ];
 
 needs("codex")(
-  "[S2-1] [S3-70] [S3-71] the Codex door answers as the real app-server does, and in the same order",
+  "[S2-1] [S3-70] [S3-71] the Codex front end answers as the real app-server does, and in the same order",
   async () => {
     const [there, here] = await Promise.all([real(), ours()]);
     await there.play();

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { agentProgram, needs, WireClient, type WireMessage } from "@flint/testkit";
 import { expect, test, vi } from "vitest";
-import { serverFile } from "../../packages/server/src/config/environment.ts";
-import { environmentIn, FLINT_CODEX, sdkPlace } from "./codex-sdk.ts";
+import { serverFile } from "../../../packages/server/src/config/environment.ts";
+import { asMessage } from "../server.ts";
 import { spawnServer, TEST_MS, text, WAIT } from "./flint-codex.ts";
-import { asMessage } from "./server.ts";
+import { environmentIn, FLINT_CODEX, sdkPlace } from "./sdk.ts";
 
 /** Nothing that runs without a question, and harmless in every sandbox. */
 const COMMAND = "sh -c 'echo lantern'";
@@ -19,20 +19,20 @@ needs("codex-acp")(
       acp.request("session/prompt", { sessionId, prompt: [{ type: "text", text }] }, WAIT);
 
     expect(await prompt("hello")).toMatchObject({ stopReason: "end_turn" });
-    expect(saidIn(acp, 0)).toContain("offline model");
+    expect(textOf(acp, 0)).toContain("offline model");
 
     let from = acp.mark;
     let turn = prompt(`run \`${COMMAND}\``);
     await decide(acp, from, "allow_once");
     expect(await turn).toMatchObject({ stopReason: "end_turn" });
-    expect(saidIn(acp, from)).toContain("lantern");
+    expect(textOf(acp, from)).toContain("lantern");
     expect(JSON.stringify(updatesIn(acp, from))).toContain(OUTPUT);
 
     from = acp.mark;
     turn = prompt(`run \`${COMMAND}\``);
     await decide(acp, from, "reject_once");
     expect(await turn).toMatchObject({ stopReason: "end_turn" });
-    expect(saidIn(acp, from)).toContain("declined");
+    expect(textOf(acp, from)).toContain("declined");
     expect(JSON.stringify(updatesIn(acp, from))).not.toContain(OUTPUT);
 
     from = acp.mark;
@@ -47,7 +47,7 @@ needs("codex-acp")(
 );
 
 test(
-  "settings that a client gives its app server hold for the threads that say nothing else",
+  "settings that a client gives its app server apply to threads without their own",
   async () => {
     const { workspace, home } = await sdkPlace();
     const settings = ["-c", 'approval_policy="never"', "-c", "sandbox_mode=read-only", "-c", "shiny=1"];
@@ -65,7 +65,7 @@ test(
 );
 
 test(
-  "two clients that each start an app server meet on the same live thread",
+  "two clients that each start an app server share the same live thread",
   async () => {
     const { workspace, home } = await sdkPlace();
     const one = spawnServer(workspace, home);
@@ -81,8 +81,8 @@ test(
     await other.request("thread/resume", { threadId }, WAIT);
     const after = one.mark;
     await other.request("turn/start", { threadId, input: text("hello again") }, WAIT);
-    const told = await one.waitForMethod("turn/completed", { after, ...WAIT });
-    expect(told.params).toMatchObject({ threadId, turn: { status: "completed" } });
+    const completed = await one.waitForMethod("turn/completed", { after, ...WAIT });
+    expect(completed.params).toMatchObject({ threadId, turn: { status: "completed" } });
     for (const wire of [other, one]) {
       wire.end();
       await wire.exited;
@@ -120,7 +120,7 @@ function updatesIn(acp: WireClient, from: number): WireMessage[] {
     .map(({ params }) => asMessage(asMessage(params).update));
 }
 
-function saidIn(acp: WireClient, from: number): string {
+function textOf(acp: WireClient, from: number): string {
   const chunks = updatesIn(acp, from).filter(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk");
   return chunks.map(({ content }) => String(asMessage(content).text ?? "")).join("");
 }

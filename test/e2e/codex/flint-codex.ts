@@ -1,5 +1,5 @@
 import { WireClient } from "@flint/testkit";
-import { environmentIn, FLINT_CODEX } from "./codex-sdk.ts";
+import { environmentIn, FLINT_CODEX } from "./sdk.ts";
 
 /** Several programs are started one after the other, on a machine that may be busy. */
 export const TEST_MS = 90_000;

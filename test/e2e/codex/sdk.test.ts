@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { agentProgram, descendantsOf, leavesNoProcess, needs, waitForExit } from "@flint/testkit";
 import { expect, onTestFinished, vi } from "vitest";
-import { offlineModel } from "../../packages/drivers/src/testing/offline-model.ts";
-import { collect, environmentIn, FLINT_CODEX, type SdkEvent, type SdkThread, sdkPlace } from "./codex-sdk.ts";
+import { offlineModel } from "../../../packages/drivers/src/testing/offline-model.ts";
+import { collect, environmentIn, FLINT_CODEX, type SdkEvent, type SdkThread, sdkPlace } from "./sdk.ts";
 
 const test = needs("codex-sdk");
 const testWithBoth = needs(agentProgram("codex-sdk") === undefined ? "codex-sdk" : "codex");
@@ -52,9 +52,9 @@ test(
     const { workspace, codex } = await sdkPlace();
     const thread = codex().startThread({ workingDirectory: workspace, skipGitRepoCheck: true });
     const { events } = await thread.runStreamed("plan to list files and run `echo lantern`");
-    const { events: told, thrown } = await collect(events);
+    const { events: received, thrown } = await collect(events);
     expect(thrown).toBeUndefined();
-    expect(told.map(named)).toEqual([
+    expect(received.map(named)).toEqual([
       "thread.started",
       "turn.started",
       "item.started todo_list",
@@ -73,7 +73,7 @@ test(
 );
 
 test(
-  "without a word about the sandbox the Codex SDK can change nothing, and with one only the workspace",
+  "the Codex SDK can change nothing without a sandbox mode, and only the workspace with one",
   async () => {
     const { workspace, codex } = await sdkPlace();
     const beside = join(dirname(workspace), "beside");
@@ -103,7 +103,7 @@ test(
 );
 
 test(
-  "the Codex SDK goes on with a thread, its own and one of an earlier process",
+  "the Codex SDK continues a thread, its own and one of an earlier process",
   async () => {
     const { workspace, codex } = await sdkPlace();
     const first = codex().startThread({ workingDirectory: workspace });
@@ -146,7 +146,7 @@ test(
 );
 
 test(
-  "a turn that fails is told to the Codex SDK with its reason",
+  "a turn that fails reaches the Codex SDK with its reason",
   async () => {
     const { workspace, codex } = await sdkPlace();
     const thread = codex().startThread({ workingDirectory: workspace });
@@ -163,7 +163,7 @@ test(
 );
 
 test(
-  "every option of the Codex SDK is taken, those that mean nothing here too",
+  "every option of the Codex SDK is accepted, also those without an effect",
   async () => {
     const { workspace, home, codex } = await sdkPlace();
     const picture = join(home, "dot.png");
@@ -275,7 +275,7 @@ testWithBoth(
   TEST_MS,
 );
 
-/** A command that can be told from those of other tests. */
+/** A command that differs from those of other tests. */
 const SLEEP = `sleep 3600.${process.pid}`;
 /** A picture of one pixel. */
 const DOT =

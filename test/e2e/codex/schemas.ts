@@ -2,14 +2,14 @@ import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { agentProgram, temporaryFolder } from "@flint/testkit";
+import { agentFolder, agentProgram } from "@flint/testkit";
 import { Ajv, type ValidateFunction } from "ajv";
-import { type Fields, fields } from "./codex-door.ts";
+import { type Fields, fields } from "./server-under-test.ts";
 import { unknownFields } from "./unknown-fields.ts";
 
 const run = promisify(execFile);
 
-/** The schemas that the real Codex prints of its own wire, experimental words included. */
+/** The schemas that the real Codex prints of its protocol. */
 export class CodexSchemas {
   readonly #ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
   readonly #schemas: ReadonlyMap<string, Fields>;
@@ -21,9 +21,9 @@ export class CodexSchemas {
     this.#answers = new Map(requestsIn(schemas.get("ClientRequest") ?? {}));
   }
 
-  /** Has the program print them, with or without what is experimental. */
+  /** Has the program print them, with or without the experimental ones. */
   static async print(flags: readonly string[] = ["--experimental"]): Promise<CodexSchemas> {
-    const { path } = await temporaryFolder();
+    const { path } = await agentFolder();
     const program = agentProgram("codex") ?? "codex";
     const environment = { ...process.env, CODEX_HOME: path };
     const printed = join(path, "schemas");
@@ -45,8 +45,8 @@ export class CodexSchemas {
 
   /** What is wrong with a notification of the server. */
   notification(message: Fields): string[] {
-    const { emittedAtMs: _time, ...told } = message;
-    return this.#checkOne("ServerNotification", told);
+    const { emittedAtMs: _time, ...sent } = message;
+    return this.#checkOne("ServerNotification", sent);
   }
 
   /** What is wrong with a request of the server. */
@@ -56,8 +56,8 @@ export class CodexSchemas {
 
   /** What is wrong with the answer to a request. */
   answer(method: string, result: unknown): string[] {
-    const name = this.#answers.get(method);
-    return name === undefined ? [`${method} is no request of Codex`] : this.#check(name, result);
+    const name = this.#answers.get(method) ?? REMOVED[method];
+    return name === undefined ? [`${method} is not a request of Codex`] : this.#check(name, result);
   }
 
   /** Whether Codex itself has this request. */
@@ -65,12 +65,12 @@ export class CodexSchemas {
     return this.#answers.has(method);
   }
 
-  /** Checks a message against the one among many that has its name, so that fields of others do not count. */
+  /** Checks a message against the variant of its method only, so that errors can be read. */
   #checkOne(family: string, message: Fields): string[] {
     const { oneOf, definitions } = this.#schemas.get(family) ?? {};
     const variants = Array.isArray(oneOf) ? oneOf.map(fields) : [];
     const found = variants.find((variant) => nameOf(variant) === message.method);
-    if (found === undefined) return [`${String(message.method)} is no ${family}`];
+    if (found === undefined) return [`${String(message.method)} is not a ${family}`];
     return this.#checkBy(String(message.method), { ...found, definitions }, message);
   }
 
@@ -97,6 +97,9 @@ export class CodexSchemas {
     return (validate.errors ?? []).map(({ instancePath, message }) => `${name}${instancePath}: ${message}`);
   }
 }
+
+/** Requests that this version of Codex does not have any more, with the schema of what they were answered with. */
+const REMOVED: Readonly<Record<string, string>> = { "thread/rollback": "ThreadReadResponse" };
 
 /** Answers that have a name of their own. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {

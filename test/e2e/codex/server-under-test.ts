@@ -21,8 +21,8 @@ export interface UnderTestOptions extends ScriptedOptions {
   readonly otherDrivers?: readonly ScriptedDriver[];
 }
 
-/** An engine with a scripted agent behind the Codex door, and as many clients as a test wants. */
-export class CodexDoorUnderTest {
+/** An engine with a scripted agent behind the Codex front end, and any number of clients. */
+export class CodexServerUnderTest {
   readonly cwd: string;
   readonly driver: ScriptedDriver;
   readonly engine: Engine;
@@ -37,31 +37,31 @@ export class CodexDoorUnderTest {
   static async open(
     atEnd: (cleanUp: () => Promise<void>) => void,
     options: UnderTestOptions = {},
-  ): Promise<CodexDoorUnderTest> {
-    return CodexDoorUnderTest.openIn((await temporaryFolder()).path, atEnd, options);
+  ): Promise<CodexServerUnderTest> {
+    return CodexServerUnderTest.openIn((await temporaryFolder()).path, atEnd, options);
   }
 
-  /** The same over a folder that is there already, such as the one of a server that has ended. */
+  /** The same over an existing folder, such as that of a server that has ended. */
   static openIn(
     path: string,
     atEnd: (cleanUp: () => Promise<void>) => void,
     { otherDrivers = [], ...options }: UnderTestOptions = {},
-  ): CodexDoorUnderTest {
+  ): CodexServerUnderTest {
     const driver = scriptedDriver(options);
     const drivers = [driver, ...otherDrivers];
     const engine = composeEngine({ root: path, cwd: path, drivers, approvalPolicy: "always" });
     atEnd(() => engine.close());
-    return new CodexDoorUnderTest(path, driver, engine);
+    return new CodexServerUnderTest(path, driver, engine);
   }
 
-  /** A connection on which nothing was said yet. */
+  /** A connection that is not initialized. */
   connect(): WireClient {
     const [toServer, toClient] = [new PassThrough(), new PassThrough()];
     new ClientConnection(this.#frontend, this.engine, streamTransport(toServer, toClient));
     return WireClient.over(toClient, toServer);
   }
 
-  /** A connection that said hello. */
+  /** A connection that is initialized. */
   async client(capabilities: object = { experimentalApi: true }): Promise<WireClient> {
     const client = this.connect();
     await client.request("initialize", { clientInfo: { name: "probe", version: "1" }, capabilities });
@@ -69,9 +69,9 @@ export class CodexDoorUnderTest {
   }
 }
 
-/** A door for the running test. */
-export function openDoor(options: UnderTestOptions = {}): Promise<CodexDoorUnderTest> {
-  return CodexDoorUnderTest.open(onTestFinished, options);
+/** A server for the running test. */
+export function openServer(options: UnderTestOptions = {}): Promise<CodexServerUnderTest> {
+  return CodexServerUnderTest.open(onTestFinished, options);
 }
 
 /** The result of a request, to be looked into by name. */
@@ -109,14 +109,14 @@ export function turnEnd(client: WireClient, turnId: string): Promise<Fields> {
   );
 }
 
-/** The names of what a client was told, in order, without repetitions. */
-export function told(client: WireClient, after = 0): string[] {
-  const words = client.messages.slice(after).map(({ method, params, id }) => {
+/** The names of what a client received, in order, without repetitions. */
+export function received(client: WireClient, after = 0): string[] {
+  const names = client.messages.slice(after).map(({ method, params, id }) => {
     const { status, item } = fields(params);
     const details = [fields(status).type, ...listOf(fields(status).activeFlags), fields(item).type];
-    return [method ?? `answer ${id}`, ...details.filter((word) => word !== undefined)].join(" ");
+    return [method ?? `answer ${id}`, ...details.filter((detail) => detail !== undefined)].join(" ");
   });
-  return words.filter((word, at) => word !== words[at - 1]);
+  return names.filter((name, index) => name !== names[index - 1]);
 }
 
 /** Any value as a list that can be looked into. */
@@ -124,7 +124,7 @@ export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Resolves with what the client is asked. */
+/** Resolves with the next request to the client. */
 export function asked(client: WireClient, after = 0): Promise<Fields> {
   return client.waitFor(({ method, id }) => id !== undefined && method !== undefined, { after });
 }

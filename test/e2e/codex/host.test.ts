@@ -9,11 +9,11 @@ import { streamTransport } from "@flint/rpc";
 import { composeEngine } from "@flint/server";
 import { needs, scriptedDriver, temporaryFolder, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { codexHost } from "../../packages/server/src/codex-host/codex-host.ts";
-import { ask, type Fields, fields } from "./codex/codex-door.ts";
-import { CodexSchemas } from "./codex/codex-schemas.ts";
+import { codexHost } from "../../../packages/server/src/codex-host/codex-host.ts";
+import { CodexSchemas } from "./schemas.ts";
+import { ask, type Fields, fields } from "./server-under-test.ts";
 
-/** A client of the Codex door on a machine with a workspace and a home of its own. */
+/** A client of a server with its own workspace and home. */
 async function setUp() {
   const { path } = await temporaryFolder();
   const [home, workspace] = [join(path, "home"), join(path, "workspace")];
@@ -23,8 +23,8 @@ async function setUp() {
   const [toServer, toClient] = [new PassThrough(), new PassThrough()];
   new ClientConnection(codexFrontend(codexHost(home)), engine, streamTransport(toServer, toClient));
   const client = WireClient.over(toClient, toServer);
-  const hello = { clientInfo: { name: "probe", version: "1" }, capabilities: { experimentalApi: true } };
-  await client.request("initialize", hello);
+  const params = { clientInfo: { name: "probe", version: "1" }, capabilities: { experimentalApi: true } };
+  await client.request("initialize", params);
   return { client, home, workspace };
 }
 
@@ -33,8 +33,8 @@ async function git(workspace: string, ...args: readonly string[]): Promise<void>
   execFileSync("git", [...named, ...args], { cwd: workspace, stdio: "ignore" });
 }
 
-describe("what a client of the Codex door asks about the machine", () => {
-  needs("codex")("[S2-22] [S2-26] [S2-29] is answered in shapes that Codex itself could send", async () => {
+describe("a request about the machine", () => {
+  needs("codex")("[S2-22] [S2-26] [S2-29] has an answer that fits the schemas of Codex", async () => {
     const schemas = await CodexSchemas.print();
     const { client, workspace } = await setUp();
     await writeFile(join(workspace, "a.txt"), "hello");
@@ -71,7 +71,7 @@ describe("what a client of the Codex door asks about the machine", () => {
     expect([...Object.keys(asked), ...others].sort()).toEqual(known.sort());
   });
 
-  test("[S2-26] config/read shows what this server works with, and what clients had remembered", async () => {
+  test("[S2-26] config/read has the settings of this server, and what clients wrote", async () => {
     const { client } = await setUp();
     const before = fields((await ask(client, "config/read")).config);
     expect(before).toMatchObject({ model: "scripted/steady", model_provider: "scripted" });
@@ -90,7 +90,7 @@ describe("what a client of the Codex door asks about the machine", () => {
     await client.request("config/value/write", { ...stale, expectedVersion: version });
   });
 
-  test("[S2-23] [S2-24] [S2-25] nobody has to log in here; logging in to an agent is said to be its own matter", async () => {
+  test("[S2-23] [S2-24] [S2-25] no login is needed; the login of an agent is left to the agent", async () => {
     const { client } = await setUp();
     expect(await ask(client, "account/read")).toMatchObject({ account: null, requiresOpenaiAuth: false });
     await expect(client.request("account/rateLimits/read", {})).rejects.toThrow(/authentication required/);
@@ -98,7 +98,7 @@ describe("what a client of the Codex door asks about the machine", () => {
     expect(await client.request("account/logout", {})).toEqual({});
   });
 
-  needs("namespaces")("[S2-30] a command runs in the sandbox, to its end", async () => {
+  needs("namespaces")("[S2-30] command/exec runs in the sandbox, to its end", async () => {
     const { client, workspace } = await setUp();
     const script = "echo out; echo err >&2; echo x > made; exit 3";
     const ran = (policy: object) =>
@@ -113,7 +113,7 @@ describe("what a client of the Codex door asks about the machine", () => {
     await expect(client.request("command/exec", { command: ["ls"], tty: true })).rejects.toThrow(/thread/);
   });
 
-  test("[S2-3] a message with the JSON-RPC header is understood, and answered without it", async () => {
+  test("[S2-3] with the JSON-RPC header is answered without it", async () => {
     const { client } = await setUp();
     client.send({ jsonrpc: "2.0", id: "with-header", method: "account/read", params: {} });
     const answer = await client.waitFor(({ id }) => id === "with-header");
@@ -121,7 +121,7 @@ describe("what a client of the Codex door asks about the machine", () => {
     expect("jsonrpc" in answer).toBe(false);
   });
 
-  test("a file is read, but none of Flint's own", async () => {
+  test("fs/readFile reads a file, but none of Flint's own", async () => {
     const { client, home, workspace } = await setUp();
     await writeFile(join(workspace, "a.txt"), "hello");
     const { dataBase64 } = await ask(client, "fs/readFile", { path: join(workspace, "a.txt") });
@@ -132,7 +132,7 @@ describe("what a client of the Codex door asks about the machine", () => {
     await expect(own).rejects.toThrow(/belongs to Flint/);
   });
 
-  needs("namespaces")("gitDiffToRemote shows what no remote branch has, new files included", async () => {
+  needs("namespaces")("gitDiffToRemote has what no remote branch has, new files included", async () => {
     const { client, workspace } = await setUp();
     const none = client.request("gitDiffToRemote", { cwd: workspace });
     await expect(none).rejects.toThrow(/failed to compute git diff/);

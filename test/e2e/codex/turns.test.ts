@@ -1,16 +1,25 @@
 import { Gate } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { ask, fields, listOf, openDoor, startThread, startTurn, told, turnEnd } from "./codex/codex-door.ts";
+import {
+  ask,
+  fields,
+  listOf,
+  openServer,
+  received,
+  startThread,
+  startTurn,
+  turnEnd,
+} from "./server-under-test.ts";
 
-describe("a turn at the Codex door", () => {
-  test("[S3-69] [S3-70] [S3-71] [S2-31] [S2-32] [S2-35] [S2-36] [S2-37] [S2-43] is told in the order of Codex", async () => {
+describe("a turn of a Codex client", () => {
+  test("[S3-69] [S3-70] [S3-71] [S2-31] [S2-32] [S2-35] [S2-36] [S2-37] [S2-43] is sent in the order of Codex", async () => {
     const usage = { usage: { inputTokens: 5, outputTokens: 2, thinkingTokens: 1 } } as const;
-    const door = await openDoor({ scripts: [[{ text: "Hello.", pieces: 2 }, usage]] });
-    const client = await door.client();
+    const server = await openServer({ scripts: [[{ text: "Hello.", pieces: 2 }, usage]] });
+    const client = await server.client();
     const threadId = await startThread(client);
     const after = client.mark;
     const end = await turnEnd(client, await startTurn(client, threadId, "hi", { approvalPolicy: "never" }));
-    expect(told(client, after)).toEqual([
+    expect(received(client, after)).toEqual([
       "thread/settings/updated",
       "answer 3",
       "thread/status/changed active",
@@ -37,11 +46,11 @@ describe("a turn at the Codex door", () => {
     });
   });
 
-  test("[S2-44] [S2-87] [S2-88] that fails leaves its thread in error and says why", async () => {
+  test("[S2-44] [S2-87] [S2-88] that fails leaves its thread in error, with the reason", async () => {
     const fail = { fail: { message: "No more lamps.", errorInfo: "UsageLimitExceeded" } };
     const retry = { emit: { type: "error", error: { message: "again" }, willRetry: true } } as const;
-    const door = await openDoor({ scripts: [[retry, fail], [{ text: "Better." }]] });
-    const client = await door.client();
+    const server = await openServer({ scripts: [[retry, fail], [{ text: "Better." }]] });
+    const client = await server.client();
     const threadId = await startThread(client);
     await turnEnd(client, await startTurn(client, threadId, "one"));
     const errors = client.messages
@@ -52,16 +61,20 @@ describe("a turn at the Codex door", () => {
       message: "No more lamps.",
       codexErrorInfo: "usageLimitExceeded",
     });
-    expect(told(client).slice(-3)).toEqual(["thread/status/changed systemError", "error", "turn/completed"]);
+    expect(received(client).slice(-3)).toEqual([
+      "thread/status/changed systemError",
+      "error",
+      "turn/completed",
+    ]);
     const after = client.mark;
     await turnEnd(client, await startTurn(client, threadId, "two"));
-    expect(told(client, after)).toContain("thread/status/changed active");
+    expect(received(client, after)).toContain("thread/status/changed active");
   });
 
-  test("takes further input into the turn that runs, under the same id", async () => {
+  test("is steered by further input, under the same id", async () => {
     const gate = new Gate();
-    const door = await openDoor({ scripts: [[{ wait: gate }, { text: "Both." }]] });
-    const client = await door.client();
+    const server = await openServer({ scripts: [[{ wait: gate }, { text: "Both." }]] });
+    const client = await server.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "one");
     await gate.reached;
@@ -72,10 +85,13 @@ describe("a turn at the Codex door", () => {
     await turnEnd(client, turnId);
   });
 
-  test("keeps input for later where its agent takes none now", async () => {
+  test("queues input where its agent cannot be steered", async () => {
     const gate = new Gate();
-    const door = await openDoor({ scripts: [[{ wait: gate }], [{ text: "Later." }]], steering: "refuses" });
-    const client = await door.client();
+    const server = await openServer({
+      scripts: [[{ wait: gate }], [{ text: "Later." }]],
+      steering: "refuses",
+    });
+    const client = await server.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "one");
     await gate.reached;
@@ -87,10 +103,12 @@ describe("a turn at the Codex door", () => {
     await turnEnd(client, String(fields(fields(next.params).turn).id));
   });
 
-  test("[S2-38] [S3-67] [S3-68] [S3-76] tells of a command that nobody is asked about while it runs", async () => {
+  test("[S2-38] [S3-67] [S3-68] [S3-76] shows a command that needs no approval while it runs", async () => {
     const gate = new Gate();
-    const door = await openDoor({ scripts: [[{ command: "make", asks: false, until: gate, output: [] }]] });
-    const client = await door.client();
+    const server = await openServer({
+      scripts: [[{ command: "make", asks: false, until: gate, output: [] }]],
+    });
+    const client = await server.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "go");
     const started = await client.waitFor(
@@ -107,10 +125,10 @@ describe("a turn at the Codex door", () => {
     expect(fields(fields(completed).params).item).toMatchObject({ status: "completed", exitCode: 0 });
   });
 
-  test("[S2-17] [S2-15] is steered by its name only, and the context is compacted in one of its own", async () => {
+  test("[S2-17] [S2-15] is steered by its id only, and compaction is a turn of its own", async () => {
     const gate = new Gate();
-    const door = await openDoor({ scripts: [[{ wait: gate }], [{ text: "Short." }]] });
-    const client = await door.client();
+    const server = await openServer({ scripts: [[{ wait: gate }], [{ text: "Short." }]] });
+    const client = await server.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "one");
     await gate.reached;
@@ -124,13 +142,13 @@ describe("a turn at the Codex door", () => {
     expect(await ask(client, "thread/compact/start", { threadId })).toEqual({});
     const end = await client.waitForMethod("turn/completed", { after });
     expect(fields(end.params).turn).toMatchObject({ status: "completed" });
-    expect(door.driver.turns.map(({ kind }) => kind)).toEqual(["prompt", "compact"]);
+    expect(server.driver.turns.map(({ kind }) => kind)).toEqual(["prompt", "compact"]);
   });
 
-  test("[S2-18] is stopped, and once it has ended that is said instead of nothing", async () => {
+  test("[S2-18] is interrupted, and is an error to interrupt once it has ended", async () => {
     const gate = new Gate();
-    const door = await openDoor({ scripts: [[{ wait: gate }]] });
-    const client = await door.client();
+    const server = await openServer({ scripts: [[{ wait: gate }]] });
+    const client = await server.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "one");
     await gate.reached;
@@ -145,13 +163,51 @@ describe("a turn at the Codex door", () => {
       "no active turn to interrupt",
     );
   });
+
+  test("gives the agent the output schema of the request", async () => {
+    const server = await openServer();
+    const client = await server.client();
+    const threadId = await startThread(client);
+    const outputSchema = { type: "object", properties: { answer: { type: "number" } } };
+    await turnEnd(client, await startTurn(client, threadId, "go", { outputSchema }));
+    await turnEnd(client, await startTurn(client, threadId, "go"));
+    expect(server.driver.turns.map((turn) => turn.outputSchema)).toEqual([outputSchema, undefined]);
+  });
+
+  test.each([
+    ["collaboration_mode", "default"],
+    ["mode", "default"],
+    ["collaboration_mode", "review"],
+  ])("switches the selector %s of its agent from %s to plan and back to default", async (id, initial) => {
+    const values = ["default", "review", "plan"].map((value) => ({ id: value, name: value }));
+    const selectors = (_model: string, config: Readonly<Record<string, string>>) => [
+      { id, name: id, type: "select" as const, value: config[id] ?? "default", options: values },
+    ];
+    const server = await openServer({ selectors });
+    const client = await server.client();
+    const threadId = await startThread(client);
+    const modes = async (mode: string) => {
+      const collaborationMode = { mode, settings: { model: null } };
+      await turnEnd(client, await startTurn(client, threadId, "go", { collaborationMode }));
+      return server.driver.turns.at(-1)?.settings.config[id];
+    };
+    if (initial !== "default") {
+      await ask(client, "thread/settings/update", { threadId, collaborationMode: null });
+      const plain = server.engine.connect({ send: () => undefined, isFull: () => false });
+      await plain.call("thread/settings/update", { threadId, config: { [id]: initial } }, () => undefined);
+      // Neither default nor plan is in force, and the client does not ask for plan.
+      expect(await modes("default")).toBe(initial);
+    }
+    expect(await modes("plan")).toBe("plan");
+    expect(await modes("default")).toBe("default");
+  });
 });
 
-describe("many clients of the Codex door", () => {
-  test("a turn goes on without the client that began it", async () => {
+describe("a client of several", () => {
+  test("that leaves does not stop its turn", async () => {
     const gate = new Gate();
-    const door = await openDoor({ scripts: [[{ wait: gate }, { text: "Still here." }]] });
-    const [first, second] = [await door.client(), await door.client()];
+    const server = await openServer({ scripts: [[{ wait: gate }, { text: "Still here." }]] });
+    const [first, second] = [await server.client(), await server.client()];
     const threadId = await startThread(first);
     const turnId = await startTurn(first, threadId, "go");
     await gate.reached;
@@ -162,26 +218,26 @@ describe("many clients of the Codex door", () => {
     expect(fields(end.params).turn).toMatchObject({ status: "completed" });
   });
 
-  test("one that lets go hears no more of the turns, and one that opts out not of what it named", async () => {
-    const door = await openDoor();
-    const client = await door.client();
-    const quiet = await door.client({ optOutNotificationMethods: ["item/agentMessage/delta"] });
+  test("that unsubscribes or opts out is not sent that any more", async () => {
+    const server = await openServer();
+    const client = await server.client();
+    const quiet = await server.client({ optOutNotificationMethods: ["item/agentMessage/delta"] });
     const threadId = await startThread(client);
     await ask(quiet, "thread/resume", { threadId });
     await turnEnd(quiet, await startTurn(client, threadId, "one"));
-    expect(told(quiet)).not.toContain("item/agentMessage/delta");
-    expect(told(quiet)).toContain("item/completed agentMessage");
+    expect(received(quiet)).not.toContain("item/agentMessage/delta");
+    expect(received(quiet)).toContain("item/completed agentMessage");
     expect(await ask(quiet, "thread/unsubscribe", { threadId })).toEqual({ status: "unsubscribed" });
     expect(await ask(quiet, "thread/unsubscribe", { threadId })).toEqual({ status: "notSubscribed" });
     const after = quiet.mark;
     await turnEnd(client, await startTurn(client, threadId, "two"));
     await ask(quiet, "thread/loaded/list");
-    expect(told(quiet, after).filter((word) => /^(?:turn|item)/.test(word))).toEqual([]);
+    expect(received(quiet, after).filter((word) => /^(?:turn|item)/.test(word))).toEqual([]);
   });
 
-  test("[S3-74] ids of any kind come back as they were, and `initialized` is not waited for", async () => {
-    const door = await openDoor();
-    const client = await door.client();
+  test("[S3-74] gets its ids back as they were, and need not send `initialized`", async () => {
+    const server = await openServer();
+    const client = await server.client();
     for (const id of ["initialize", 7, "0190a000-0000-7000-8000-000000000001"]) {
       client.send({ id, method: "configRequirements/read" });
       expect(await client.waitFor((message) => message.id === id)).toHaveProperty("result");
@@ -189,7 +245,7 @@ describe("many clients of the Codex door", () => {
   });
 });
 
-describe("titles", () => {
+describe("a title", () => {
   const outputSchema = {
     type: "object",
     properties: { title: { type: "string", minLength: 1, maxLength: 36 } },
@@ -200,17 +256,17 @@ describe("titles", () => {
     "Generate a concise title. Do not answer.\n\nUser prompt:\nfix the `lamp` in the hall, please, before it falls";
 
   test.each([{ ephemeral: true, threadSource: "thread_title", model: "unknown" }, { ephemeral: true }])(
-    "cost no agent in a thread of %j",
+    "needs no agent in a thread of %j",
     async (opening) => {
-      const door = await openDoor();
-      const client = await door.client();
+      const server = await openServer();
+      const client = await server.client();
       const threadId = await startThread(client, opening);
       const after = client.mark;
       const turnId = await startTurn(client, threadId, prompt, { outputSchema, model: "unknown" });
       const { params } = await turnEnd(client, turnId);
       const [said] = listOf(fields(fields(params).turn).items);
       expect(JSON.parse(String(fields(said).text))).toEqual({ title: "Fix the lamp in the hall, please" });
-      expect(told(client, after).slice(1)).toEqual([
+      expect(received(client, after).slice(1)).toEqual([
         "thread/status/changed active",
         "turn/started",
         "item/started userMessage",
@@ -221,17 +277,17 @@ describe("titles", () => {
         "thread/status/changed idle",
         "turn/completed",
       ]);
-      expect(door.driver.sessions).toEqual([]);
+      expect(server.driver.sessions).toEqual([]);
       expect(await ask(client, "thread/unsubscribe", { threadId })).toEqual({ status: "unsubscribed" });
     },
   );
 
-  test("are left to the agent where more than a title is wanted", async () => {
-    const door = await openDoor();
-    const client = await door.client();
+  test("is left to the agent where the schema has more than a title", async () => {
+    const server = await openServer();
+    const client = await server.client();
     const threadId = await startThread(client, { ephemeral: true });
     const wider = { ...outputSchema, properties: { ...outputSchema.properties, body: { type: "string" } } };
     await turnEnd(client, await startTurn(client, threadId, prompt, { outputSchema: wider }));
-    expect(door.driver.turns).toHaveLength(1);
+    expect(server.driver.turns).toHaveLength(1);
   });
 });

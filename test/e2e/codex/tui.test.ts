@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { agentProgram } from "@flint/testkit";
 import { expect } from "vitest";
-import { type CodexTui, needsTui, TuiPlace } from "./codex-tui.ts";
+import { type CodexTui, needsTui, TuiPlace } from "./tui.ts";
 
 /** Several programs are started one after the other, on a machine that may be busy. */
 const TEST_MS = 150_000;
@@ -15,7 +15,7 @@ const COMMAND = 'sh -c "echo lantern"';
 const test = needsTui("codex");
 
 test(
-  "the stock Codex TUI drives Flint: text, approvals, Esc, steering, its commands and pickers, and threads taken up again [S0-101]",
+  "the stock Codex TUI drives Flint: text, approvals, Esc, steering, its commands and pickers, and resumed threads [S0-101]",
   async () => {
     const place = await TuiPlace.make(["--offline"], `[agents.codex]\ncommand = ${CODEX}\n`);
     const tui = await place.tui();
@@ -32,7 +32,7 @@ test(
 );
 
 test(
-  "a Codex that trusts no folder yet asks to write, and what is approved is done",
+  "a Codex that trusts no folder asks before it writes, and does what is approved",
   async () => {
     const place = await TuiPlace.make(["--offline"], "", { trustsWorkspace: false });
     const tui = await place.tui();
@@ -196,7 +196,7 @@ const AGENTS = [
   { agent: "claude", model: "Claude's default", setting: "", trustsWorkspace: false },
   { agent: "codex", model: "Codex", setting: "", trustsWorkspace: false },
   // It does not ask about everything, so what the TUI wants read only stays so.
-  { agent: "codex-acp", model: "codex-acp", setting: CODEX_PATH, trustsWorkspace: true },
+  { agent: "codex-acp", model: "Codex (ACP) (codex-acp)", setting: CODEX_PATH, trustsWorkspace: true },
 ] as const;
 
 for (const { agent, model, setting, trustsWorkspace } of AGENTS) {

@@ -3,31 +3,31 @@ import { ScriptedDriver, type WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
   ask,
-  CodexDoorUnderTest,
+  CodexServerUnderTest,
   fields,
   listOf,
+  received,
   startThread,
   startTurn,
-  told,
   turnEnd,
-} from "./codex/codex-door.ts";
+} from "./server-under-test.ts";
 
 const NOBODY = "01990000-0000-7000-8000-000000000000";
 const INPUT = [{ type: "text", text: "hi" }];
 
 async function opened(capabilities?: object) {
-  const door = await CodexDoorUnderTest.open(onTestFinished);
-  return { door, client: await door.client(capabilities) };
+  const server = await CodexServerUnderTest.open(onTestFinished);
+  return { server, client: await server.client(capabilities) };
 }
 
-function refusal(client: WireClient, method: string, params: object): Promise<string> {
+function errorMessage(client: WireClient, method: string, params: object): Promise<string> {
   return client.request(method, params).then(
-    () => "it was answered",
+    () => "answered",
     (error: unknown) => String(fields(error).message).replace(`${method} was refused: `, ""),
   );
 }
 
-/** A thread in which these were said, one turn each. */
+/** A thread with these prompts, one turn each. */
 async function threadWith(client: WireClient, ...prompts: readonly string[]) {
   const threadId = await startThread(client);
   const turnIds: string[] = [];
@@ -39,8 +39,8 @@ async function threadWith(client: WireClient, ...prompts: readonly string[]) {
   return { threadId, turnIds };
 }
 
-describe("a request that cannot be", () => {
-  test("[S2-79] names the requests there are, with the number of Codex", async () => {
+describe("a request that is rejected", () => {
+  test("[S2-79] lists the known requests, with the error code of Codex", async () => {
     const { client } = await opened();
     client.send({ id: 9, method: "no/such", params: {} });
     const { error } = await client.waitFor((message) => message.id === 9);
@@ -80,40 +80,40 @@ describe("a request that cannot be", () => {
     ["thread/archive", { threadId: NOBODY }, `no rollout found for thread id ${NOBODY}`],
     ["turn/start", { threadId: NOBODY, input: INPUT }, `thread not found: ${NOBODY}`],
     ["turn/steer", { threadId: NOBODY, input: [], expectedTurnId: "" }, "expectedTurnId must not be empty"],
-  ])("%s of %j is refused in the words of Codex", async (method, params, words) => {
+  ])("%s with %j has the message of Codex", async (method, params, words) => {
     const { client } = await opened();
-    expect(await refusal(client, method, params)).toContain(words);
+    expect(await errorMessage(client, method, params)).toContain(words);
   });
 
-  test("[S2-2] [S2-4] hello comes first and once, and needs a name", async () => {
-    const { door } = await opened();
-    const client = door.connect();
-    expect(await refusal(client, "thread/list", {})).toBe("Not initialized");
-    expect(await refusal(client, "initialize", {})).toBe("Invalid request: missing field `clientInfo`");
+  test("[S2-2] [S2-4] initialize comes first and once, and needs a name", async () => {
+    const { server } = await opened();
+    const client = server.connect();
+    expect(await errorMessage(client, "thread/list", {})).toBe("Not initialized");
+    expect(await errorMessage(client, "initialize", {})).toBe("Invalid request: missing field `clientInfo`");
     await client.request("initialize", { clientInfo: { name: "probe", version: "1" } });
-    expect(await refusal(client, "initialize", { clientInfo: { name: "p", version: "1" } })).toBe(
+    expect(await errorMessage(client, "initialize", { clientInfo: { name: "p", version: "1" } })).toBe(
       "Already initialized",
     );
   });
 
-  test("what is experimental is only for those who asked for it", async () => {
+  test("experimental requests and fields need the capability", async () => {
     const { client } = await opened({});
     const needs = (what: string) => `${what} requires experimentalApi capability`;
-    expect(await refusal(client, "thread/settings/update", { threadId: NOBODY })).toBe(
+    expect(await errorMessage(client, "thread/settings/update", { threadId: NOBODY })).toBe(
       needs("thread/settings/update"),
     );
-    expect(await refusal(client, "thread/start", { dynamicTools: [] })).toBe(
+    expect(await errorMessage(client, "thread/start", { dynamicTools: [] })).toBe(
       needs("thread/start.dynamicTools"),
     );
     const granular = { approvalPolicy: { granular: {} } };
-    expect(await refusal(client, "thread/start", granular)).toBe(needs("askForApproval.granular"));
-    expect(await refusal(client, "thread/start", { dynamicTools: null })).toBe("it was answered");
+    expect(await errorMessage(client, "thread/start", granular)).toBe(needs("askForApproval.granular"));
+    expect(await errorMessage(client, "thread/start", { dynamicTools: null })).toBe("answered");
   });
 });
 
-describe("threads at the Codex door", () => {
-  test("[S2-6] [S2-85] [S2-16] work with what the client says", async () => {
-    const { client, door } = await opened();
+describe("threads of a Codex client", () => {
+  test("[S2-6] [S2-85] [S2-16] run with the settings that the client sends", async () => {
+    const { client, server } = await opened();
     const wanted = { model: "scripted/swift", approvalPolicy: "on-request", sandbox: "read-only" };
     const opening = await ask(client, "thread/start", { ...wanted, developerInstructions: "Be brief." });
     expect(opening).toMatchObject({
@@ -137,12 +137,12 @@ describe("threads at the Codex door", () => {
         effort: "unheard of",
       });
       await turnEnd(client, turnId);
-      expect(door.driver.turns.at(-1)?.settings.sandboxPolicy).toMatchObject(sandboxPolicy);
+      expect(server.driver.turns.at(-1)?.settings.sandboxPolicy).toMatchObject(sandboxPolicy);
     }
-    expect(door.driver.turns[0]?.settings.developerInstructions).toBe("Be brief.");
+    expect(server.driver.turns[0]?.settings.developerInstructions).toBe("Be brief.");
   });
 
-  test("open also where the client still has the effort of another model: it is left out", async () => {
+  test("open without the effort of another model that the client still sends", async () => {
     const { client } = await opened();
     const config = { model_reasoning_effort: "medium" };
     const { thread, reasoningEffort } = await ask(client, "thread/start", { config });
@@ -156,8 +156,8 @@ describe("threads at the Codex door", () => {
     expect(forked).toMatchObject({ thread: { forkedFromId: threadId }, reasoningEffort: null });
   });
 
-  test("[S2-83] [S2-84] take every kind of input", async () => {
-    const { client, door } = await opened();
+  test("[S2-83] [S2-84] take every type of input", async () => {
+    const { client, server } = await opened();
     const threadId = await startThread(client);
     const input = [
       { type: "text", text: "look", text_elements: [] },
@@ -168,12 +168,12 @@ describe("threads at the Codex door", () => {
     ];
     const { turn } = await ask(client, "turn/start", { threadId, input });
     await turnEnd(client, String(fields(turn).id));
-    expect(door.driver.turns[0]?.input.map(({ type }) => type)).toEqual(input.map(({ type }) => type));
+    expect(server.driver.turns[0]?.input.map(({ type }) => type)).toEqual(input.map(({ type }) => type));
     const items = await ask(client, "thread/items/list", { threadId });
     expect(fields(fields(Object(items.data)[0]).item).content).toEqual(input);
   });
 
-  test("[S2-7] [S2-8] [S2-11] [S2-12] [S2-13] [S2-42] are listed, read, named, put away and taken out", async () => {
+  test("[S2-7] [S2-8] [S2-11] [S2-12] [S2-13] [S2-42] are listed, read, named, archived and unarchived", async () => {
     const { client } = await opened();
     const { threadId } = await threadWith(client, "fix the lamp");
     await startThread(client);
@@ -190,16 +190,16 @@ describe("threads at the Codex door", () => {
     expect(thread).toMatchObject({ name: "Lamp", preview: "fix the lamp", turns: [{ itemsView: "full" }] });
     await ask(client, "thread/archive", { threadId });
     expect(await listed({ archived: true })).toEqual([threadId]);
-    expect(await refusal(client, "thread/resume", { threadId })).toContain("is archived");
+    expect(await errorMessage(client, "thread/resume", { threadId })).toContain("is archived");
     await ask(client, "thread/unarchive", { threadId });
     await ask(client, "thread/delete", { threadId });
     expect(await listed({})).toEqual([]);
   });
 
-  test("are not loaded while they are archived, idle again when they are resumed, and end without a word of rest", async () => {
-    const { door, client } = await opened();
+  test("are not loaded while archived, idle when resumed, and closed without another status", async () => {
+    const { server, client } = await opened();
     const { threadId } = await threadWith(client, "fix the lamp");
-    const [other, bystander] = [await door.client(), await door.client()];
+    const [other, bystander] = [await server.client(), await server.client()];
     await ask(other, "thread/resume", { threadId, excludeTurns: true });
     await ask(client, "thread/archive", { threadId });
     const clients = [client, other, bystander];
@@ -210,14 +210,14 @@ describe("threads at the Codex door", () => {
     await client.waitForMethod("thread/unarchived");
     const resumed = client.mark;
     await ask(client, "thread/resume", { threadId, excludeTurns: true });
-    expect(told(client, resumed).slice(0, 2)).toEqual([
+    expect(received(client, resumed).slice(0, 2)).toEqual([
       "thread/status/changed idle",
       expect.stringMatching(/^answer /),
     ]);
     const marks = clients.map(({ mark }) => mark);
     await ask(client, "thread/delete", { threadId });
     for (const one of clients) await one.waitForMethod("thread/deleted");
-    const [own = [], ...theirs] = clients.map((one, place) => told(one, marks[place]));
+    const [own = [], ...theirs] = clients.map((one, place) => received(one, marks[place]));
     const { length } = own;
     expect(own.slice(length - 3)).toEqual([
       "thread/status/changed notLoaded",
@@ -227,7 +227,7 @@ describe("threads at the Codex door", () => {
     for (const heard of theirs) expect(heard).not.toContain("thread/closed");
   });
 
-  test("[S2-10] [S2-14] are forked, and go back, with thread/rollback too", async () => {
+  test("[S2-10] [S2-14] are forked and reverted, with thread/rollback too", async () => {
     const { client } = await opened();
     const { threadId, turnIds } = await threadWith(client, "one", "two", "three");
     const turnsOf = (thread: unknown) => Object(fields(thread).turns).map((turn: unknown) => fields(turn).id);
@@ -235,7 +235,9 @@ describe("threads at the Codex door", () => {
     expect(turnsOf(fork.thread)).toEqual(turnIds.slice(0, 2));
     const before = await ask(client, "thread/fork", { threadId, beforeTurnId: turnIds[0] });
     expect(turnsOf(before.thread)).toEqual([]);
-    expect(await refusal(client, "thread/revert", { threadId, beforeTurnId: "x" })).toBe("turn not found: x");
+    expect(await errorMessage(client, "thread/revert", { threadId, beforeTurnId: "x" })).toBe(
+      "turn not found: x",
+    );
     await ask(client, "thread/revert", { threadId, beforeTurnId: turnIds[2] });
     await client.waitForMethod("thread/reverted");
     const rolled = await ask(client, "thread/rollback", { threadId, numTurns: 1 });
@@ -245,7 +247,7 @@ describe("threads at the Codex door", () => {
     );
   });
 
-  test("are read page by page, in both directions, with nothing twice", async () => {
+  test("are read page by page, in both directions, each entry once", async () => {
     const { client } = await opened();
     const { threadId, turnIds } = await threadWith(client, "one", "two", "three");
     const walk = async (method: string, params: object) => {
@@ -279,7 +281,7 @@ describe("threads at the Codex door", () => {
     expect(fields(fields(Object(page.data)[0]).item).id).toBe(forward.at(-1));
   });
 
-  test("[S2-19] [S2-20] [S2-21] are reviewed, in place or beside", async () => {
+  test("[S2-19] [S2-20] [S2-21] are reviewed, inline or detached", async () => {
     const { client } = await opened();
     const { threadId } = await threadWith(client, "one");
     const targets = [
@@ -301,7 +303,7 @@ describe("threads at the Codex door", () => {
     expect((await ask(client, "review/start", beside)).reviewThreadId).not.toBe(threadId);
   });
 
-  test("[S2-27] work with the models of all agents, none of which asks to be replaced", async () => {
+  test("[S2-27] have the models of all agents, none of them with an upgrade", async () => {
     const { client } = await opened();
     const { data } = await ask(client, "model/list", { includeHidden: true });
     const models = Object(data).map(fields);
@@ -314,14 +316,14 @@ describe("threads at the Codex door", () => {
     });
   });
 
-  test("[S2-27] show which efforts each model has, whoever's it is, and none where an agent cannot say", async () => {
+  test("[S2-27] have the efforts of each model, and none where an agent cannot report them", async () => {
     const selectors = (model: string): ConfigOption[] => {
       if (model === "broken/steady") throw new FlintError("agentFailed", "It does not say.");
       const options = [model, "low"].map((id) => ({ id, name: `Effort ${id}` }));
       return [{ type: "select", id: "reasoning_effort", name: "Effort", options, value: "low" }];
     };
     const otherDrivers = ["eager", "broken"].map((id) => new ScriptedDriver({ id, selectors }));
-    const client = await (await CodexDoorUnderTest.open(onTestFinished, { otherDrivers })).client();
+    const client = await (await CodexServerUnderTest.open(onTestFinished, { otherDrivers })).client();
     const { data } = await ask(client, "model/list");
     const efforts = listOf(data)
       .map(fields)
@@ -339,7 +341,29 @@ describe("threads at the Codex door", () => {
     expect(otherDrivers.flatMap(({ sessions }) => sessions)).toEqual([]);
   });
 
-  test("[S2-9] go on with another model when they are resumed with one", async () => {
+  test("resume with the developer instructions of the request", async () => {
+    const { server, client } = await opened();
+    const { threadId } = await threadWith(client, "first");
+    await ask(client, "thread/resume", { threadId, developerInstructions: "Be brief." });
+    await turnEnd(client, await startTurn(client, threadId, "second"));
+    expect(server.driver.turns.map(({ settings }) => settings.developerInstructions)).toEqual([
+      undefined,
+      "Be brief.",
+    ]);
+  });
+
+  test("are ephemeral when started or forked as such, and then not listed", async () => {
+    const { client } = await opened();
+    const { threadId } = await threadWith(client, "kept");
+    const { thread: started } = await ask(client, "thread/start", { ephemeral: true });
+    const { thread: forked } = await ask(client, "thread/fork", { threadId, ephemeral: true });
+    expect([started, forked]).toMatchObject([{ ephemeral: true }, { ephemeral: true }]);
+    await turnEnd(client, await startTurn(client, String(fields(started).id), "gone"));
+    const { data } = await ask(client, "thread/list");
+    expect(listOf(data)).toMatchObject([{ id: threadId, ephemeral: false }]);
+  });
+
+  test("[S2-9] continue with another model when resumed with one", async () => {
     const { client } = await opened();
     const { threadId } = await threadWith(client, "one");
     expect(await ask(client, "thread/resume", { threadId, model: "scripted/swift" })).toMatchObject({

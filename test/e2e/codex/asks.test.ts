@@ -3,15 +3,15 @@ import { describe, expect, test } from "vitest";
 import {
   ask,
   asked,
-  type CodexDoorUnderTest,
+  type CodexServerUnderTest,
   fields,
   listOf,
-  openDoor,
+  openServer,
+  received,
   startThread,
   startTurn,
-  told,
   turnEnd,
-} from "./codex/codex-door.ts";
+} from "./server-under-test.ts";
 
 function networkRule(action: string) {
   return { applyNetworkPolicyAmendment: { network_policy_amendment: { host: "example.org", action } } };
@@ -19,12 +19,12 @@ function networkRule(action: string) {
 
 const NO = { code: -32601, message: "no" };
 
-describe("what is asked at the Codex door", () => {
+describe("an approval", () => {
   const command = { command: "make install", startsFirst: true } as const;
 
-  test("[S2-73] goes to all who follow under one number, and the first answer ends it for all", async () => {
-    const door = await openDoor({ scripts: [[command, { text: "Done." }]] });
-    const [first, second, stranger] = [await door.client(), await door.client(), await door.client()];
+  test("[S2-73] is requested from all subscribers under one id, and the first answer resolves it for all", async () => {
+    const server = await openServer({ scripts: [[command, { text: "Done." }]] });
+    const [first, second, stranger] = [await server.client(), await server.client(), await server.client()];
     const threadId = await startThread(first);
     await ask(second, "thread/resume", { threadId });
     const turnId = await startTurn(first, threadId, "go");
@@ -40,7 +40,7 @@ describe("what is asked at the Codex door", () => {
       await client.waitFor(({ params }) => fields(params).requestId === 0);
       await turnEnd(client, turnId);
     }
-    expect(told(first).filter((word) => /status|request|resolved|command/i.test(word))).toEqual([
+    expect(received(first).filter((word) => /status|request|resolved|command/i.test(word))).toEqual([
       "thread/status/changed active",
       "thread/status/changed active waitingOnApproval",
       "item/started commandExecution",
@@ -50,18 +50,18 @@ describe("what is asked at the Codex door", () => {
       "item/completed commandExecution",
       "thread/status/changed idle",
     ]);
-    expect(new Set(told(stranger).map((word) => word.split(" ")[0]))).toEqual(
+    expect(new Set(received(stranger).map((word) => word.split(" ")[0]))).toEqual(
       new Set(["answer", "thread/started", "thread/status/changed"]),
     );
   });
 
-  test("is asked again of a client that comes late, under the same number", async () => {
-    const door = await openDoor({ scripts: [[command]] });
-    const client = await door.client();
+  test("is requested from a client that joins late, under the same id", async () => {
+    const server = await openServer({ scripts: [[command]] });
+    const client = await server.client();
     const threadId = await startThread(client);
     await startTurn(client, threadId, "go");
     await asked(client);
-    const late = await door.client();
+    const late = await server.client();
     const { thread } = await ask(late, "thread/resume", { threadId });
     expect(fields(thread).status).toEqual({ type: "active", activeFlags: ["waitingOnApproval"] });
     const items = listOf(fields(listOf(fields(thread).turns)[0]).items).map((item) => fields(item).type);
@@ -85,14 +85,14 @@ describe("what is asked at the Codex door", () => {
     [networkRule("deny"), { outcome: "deny", scope: "once" }],
     [{ applyNetworkPolicyAmendment: { network_policy_amendment: null } }, { outcome: "deny", scope: "once" }],
     ["maybe", { outcome: "deny", scope: "once" }],
-  ])("[S3-72] [S2-73] takes %j for what it means", async (decision, meaning) => {
-    const door = await openDoor({ scripts: [[command]] });
-    const client = await door.client();
+  ])("[S3-72] [S2-73] is decided by %j", async (decision, meaning) => {
+    const server = await openServer({ scripts: [[command]] });
+    const client = await server.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "go");
     client.answer((await asked(client)).id, { decision });
     await turnEnd(client, turnId);
-    expect(door.driver.turns[0]?.decisions).toEqual([expect.objectContaining(meaning)]);
+    expect(server.driver.turns[0]?.decisions).toEqual([expect.objectContaining(meaning)]);
     const declined = client.messages.find(
       ({ method, params }) =>
         method === "item/completed" && fields(fields(params).item).type === "commandExecution",
@@ -101,9 +101,9 @@ describe("what is asked at the Codex door", () => {
     expect(fields(fields(declined).params).item).toMatchObject({ status });
   });
 
-  test("[S3-72] [S2-73] takes a cancel for the end of the turn, and the command for declined", async () => {
-    const door = await openDoor({ scripts: [[command]] });
-    const client = await door.client();
+  test("[S3-72] [S2-73] that is cancelled interrupts the turn and declines the command", async () => {
+    const server = await openServer({ scripts: [[command]] });
+    const client = await server.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "go");
     client.answer((await asked(client)).id, { decision: "cancel" });
@@ -116,9 +116,26 @@ describe("what is asked at the Codex door", () => {
     });
   });
 
-  test("[S3-72] takes an offered rule for always", async () => {
-    const door = await openDoor({ scripts: [[{ command: "npm test", startsFirst: true }]] });
-    const client = await door.client();
+  test.each([
+    ["accept", "completed", [{ outcome: "allow", scope: "once" }]],
+    ["acceptForSession", "completed", [{ outcome: "allow", scope: "session" }]],
+    ["decline", "completed", [{ outcome: "deny" }]],
+    ["cancel", "interrupted", []],
+  ])("[S2-74] of a file change is decided by %j", async (decision, status, decisions) => {
+    const change = { path: "a.txt", kind: "add", diff: "+a" } as const;
+    const server = await openServer({ scripts: [[{ fileChange: [change] }]] });
+    const client = await server.client();
+    const turnId = await startTurn(client, await startThread(client), "go");
+    const request = await asked(client);
+    expect(request.method).toBe("item/fileChange/requestApproval");
+    client.answer(request.id, { decision });
+    expect((await turnEnd(client, turnId)).params).toMatchObject({ turn: { status } });
+    expect(server.driver.turns[0]?.decisions).toMatchObject(decisions);
+  });
+
+  test("[S3-72] may accept an offered rule for always", async () => {
+    const server = await openServer({ scripts: [[{ command: "npm test", startsFirst: true }]] });
+    const client = await server.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "go");
     const request = await asked(client);
@@ -128,19 +145,19 @@ describe("what is asked at the Codex door", () => {
     expect(fields(request.params).availableDecisions).toContainEqual(amendment);
     client.answer(request.id, { decision: amendment });
     await turnEnd(client, turnId);
-    expect(door.driver.turns[0]?.decisions).toMatchObject([{ outcome: "allow", scope: "always" }]);
+    expect(server.driver.turns[0]?.decisions).toMatchObject([{ outcome: "allow", scope: "always" }]);
   });
 
-  test("[S2-74] [S2-77] is also a change of files, a tool, and a question", async () => {
+  test("[S2-74] [S2-77] is also of a file change and a tool, and there are questions", async () => {
     const changes = [
       { path: "a.txt", kind: "add", diff: "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+one\n" },
     ] as const;
     const question = { id: "q", question: "Which?", options: [{ label: "red" }] };
     const tool = { tool: "lookup", arguments: { name: "x" }, startsFirst: true };
-    const door = await openDoor({
+    const server = await openServer({
       scripts: [[{ fileChange: changes, startsFirst: true }, tool, { ask: [question] }]],
     });
-    const client = await door.client();
+    const client = await server.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "go");
     const file = await client.waitForMethod("item/fileChange/requestApproval");
@@ -157,7 +174,7 @@ describe("what is asked at the Codex door", () => {
     ]);
     client.answer(input.id, { answers: { q: { answers: ["red"] } } });
     await turnEnd(client, turnId);
-    const [turn] = door.driver.turns;
+    const [turn] = server.driver.turns;
     expect(turn?.decisions.map(({ outcome, scope }) => `${outcome} ${scope}`)).toEqual([
       "allow once",
       "allow session",
@@ -178,30 +195,27 @@ describe("what is asked at the Codex door", () => {
       "waitingOnUserInput",
       { ask: [{ id: "q", question: "Which?", options: [{ label: "red" }] }] },
     ],
-  ] satisfies [string, string, Step][])(
-    "%s comes after the thread is told to wait",
-    async (method, flag, step) => {
-      const door = await openDoor({ scripts: [[step]] });
-      const client = await door.client();
-      const threadId = await startThread(client);
-      await startTurn(client, threadId, "go");
-      await client.waitForMethod(method);
-      const words = told(client);
-      const before = words.slice(0, words.indexOf(method));
-      expect(before.filter((word) => word.includes("waiting"))).toEqual([
-        `thread/status/changed active ${flag}`,
-      ]);
-    },
-  );
+  ] satisfies [string, string, Step][])("%s comes after the waiting status", async (method, flag, step) => {
+    const server = await openServer({ scripts: [[step]] });
+    const client = await server.client();
+    const threadId = await startThread(client);
+    await startTurn(client, threadId, "go");
+    await client.waitForMethod(method);
+    const words = received(client);
+    const before = words.slice(0, words.indexOf(method));
+    expect(before.filter((word) => word.includes("waiting"))).toEqual([
+      `thread/status/changed active ${flag}`,
+    ]);
+  });
 
   const schema = { type: "object", properties: {} };
   const lamp = { type: "function", name: "lamp", description: "A lamp.", inputSchema: schema };
   const house = { type: "namespace", name: "house", description: "The house.", tools: [lamp] };
   const call = { clientTool: "lamp", namespace: "house", arguments: { room: "hall" } };
 
-  test("[S2-76] is also a tool that the client offers, which any client of the thread may run", async () => {
-    const door = await openDoor({ scripts: [[call]] });
-    const [client, other] = [await door.client(), await door.client()];
+  test("[S2-76] has a counterpart for tools of a client, which any client of the thread may run", async () => {
+    const server = await openServer({ scripts: [[call]] });
+    const [client, other] = [await server.client(), await server.client()];
     const own = { ...house, name: "codex_tui" };
     const threadId = await startThread(client, { dynamicTools: [lamp, house, own] });
     await ask(other, "thread/resume", { threadId, excludeTurns: true });
@@ -222,16 +236,16 @@ describe("what is asked at the Codex door", () => {
     await turnEnd(client, turnId);
     const item = client.messages.find(({ params }) => fields(fields(params).item).type === "dynamicToolCall");
     expect(fields(fields(fields(item).params).item).id).toBe(callId);
-    for (const told of [client, other]) {
-      const resolved = await told.waitForMethod("serverRequest/resolved");
+    for (const each of [client, other]) {
+      const resolved = await each.waitForMethod("serverRequest/resolved");
       expect(resolved.params).toMatchObject({ threadId, requestId: request.id });
     }
-    const [session] = door.driver.sessions;
+    const [session] = server.driver.sessions;
     expect(session?.clientTools.map(({ name, namespace }) => [namespace, name])).toEqual([
       [undefined, "lamp"],
       ["house", "lamp"],
     ]);
-    expect(door.driver.turns[0]?.toolResults).toEqual([
+    expect(server.driver.turns[0]?.toolResults).toEqual([
       {
         success: true,
         content: [
@@ -245,33 +259,30 @@ describe("what is asked at the Codex door", () => {
 
   test.each([
     ["that the client does not have", (client: WireClient, id: unknown) => client.answerError(id, NO)],
-    [
-      "with an answer that is none",
-      (client: WireClient, id: unknown) => client.answer(id, { decision: "no" }),
-    ],
-  ])("[S2-76] [S2-79] a tool %s has failed", async (_case, answer) => {
-    const door = await openDoor({ scripts: [[call]] });
-    const client = await door.client();
+    ["with a malformed answer", (client: WireClient, id: unknown) => client.answer(id, { decision: "no" })],
+  ])("[S2-76] [S2-79] a tool call %s has failed", async (_case, answer) => {
+    const server = await openServer({ scripts: [[call]] });
+    const client = await server.client();
     const threadId = await startThread(client, { dynamicTools: [house] });
     const turnId = await startTurn(client, threadId, "go");
     answer(client, (await client.waitForMethod("item/tool/call")).id);
     await turnEnd(client, turnId);
-    expect(door.driver.turns[0]?.toolResults).toMatchObject([{ success: false }]);
+    expect(server.driver.turns[0]?.toolResults).toMatchObject([{ success: false }]);
   });
 
-  test("[S2-79] is declined when the only client cannot answer", async () => {
-    const door = await openDoor({ scripts: [[command]] });
-    const client = await door.client();
+  test("[S2-79] is denied when the only client cannot answer", async () => {
+    const server = await openServer({ scripts: [[command]] });
+    const client = await server.client();
     const threadId = await startThread(client);
     const turnId = await startTurn(client, threadId, "go");
     client.answerError((await asked(client)).id, { code: -32601, message: "no" });
     await turnEnd(client, turnId);
-    expect(door.driver.turns[0]?.decisions).toMatchObject([{ outcome: "deny" }]);
+    expect(server.driver.turns[0]?.decisions).toMatchObject([{ outcome: "deny" }]);
   });
 
   test("is left to the others by a client that cannot answer", async () => {
-    const door = await openDoor({ scripts: [[command]] });
-    const [unable, able] = [await door.client(), await door.client()];
+    const server = await openServer({ scripts: [[command]] });
+    const [unable, able] = [await server.client(), await server.client()];
     const threadId = await startThread(unable);
     await ask(able, "thread/resume", { threadId });
     const turnId = await startTurn(unable, threadId, "go");
@@ -281,48 +292,48 @@ describe("what is asked at the Codex door", () => {
     await ask(unable, "thread/loaded/list");
     able.answer(id, { decision: "accept" });
     await turnEnd(able, turnId);
-    expect(door.driver.turns[0]?.decisions).toMatchObject([{ outcome: "allow" }]);
+    expect(server.driver.turns[0]?.decisions).toMatchObject([{ outcome: "allow" }]);
   });
 });
 
-describe("when to ask, at the Codex door", () => {
-  const policyInForce = (door: CodexDoorUnderTest) => door.driver.turns.at(-1)?.settings.approvalPolicy;
+describe("the approval policy", () => {
+  const policyInForce = (server: CodexServerUnderTest) => server.driver.turns.at(-1)?.settings.approvalPolicy;
 
-  test("stays as it is where a client says again what it was told", async () => {
-    const door = await openDoor({ scripts: () => [{ text: "Done." }] });
-    const client = await door.client();
+  test("stays when a client sends back what it was sent", async () => {
+    const server = await openServer({ scripts: () => [{ text: "Done." }] });
+    const client = await server.client();
     const { thread, approvalPolicy } = await ask(client, "thread/start", { approvalPolicy: "untrusted" });
     const threadId = String(fields(thread).id);
     expect(approvalPolicy).toBe("untrusted");
     await turnEnd(client, await startTurn(client, threadId, "one", { approvalPolicy }));
-    expect(policyInForce(door)).toBe("always");
+    expect(policyInForce(server)).toBe("always");
     await ask(client, "thread/settings/update", { threadId, approvalPolicy });
     await ask(client, "thread/resume", { threadId, approvalPolicy });
     const forked = await ask(client, "thread/fork", { threadId, approvalPolicy });
     for (const id of [threadId, String(fields(forked.thread).id)]) {
       await turnEnd(client, await startTurn(client, id, "two"));
-      expect(policyInForce(door)).toBe("always");
+      expect(policyInForce(server)).toBe("always");
     }
   });
 
-  test("changes where a client says something else, also to a word that it was told before", async () => {
-    const door = await openDoor({ scripts: () => [{ text: "Done." }] });
-    const client = await door.client();
+  test("changes when a client sends another one, also one that it was sent before", async () => {
+    const server = await openServer({ scripts: () => [{ text: "Done." }] });
+    const client = await server.client();
     const threadId = await startThread(client);
-    for (const [word, policy] of [
+    for (const [approvalPolicy, policy] of [
       ["on-request", "unlessTrusted"],
       ["untrusted", "unlessTrusted"],
       ["never", "never"],
     ]) {
-      await turnEnd(client, await startTurn(client, threadId, "go", { approvalPolicy: word }));
-      expect(policyInForce(door)).toBe(policy);
+      await turnEnd(client, await startTurn(client, threadId, "go", { approvalPolicy }));
+      expect(policyInForce(server)).toBe(policy);
     }
   });
 });
 
-test("a command of the user is told as theirs at the Codex door", async () => {
-  const door = await openDoor();
-  const client = await door.client();
+test("a shell command of the user has the source of the user", async () => {
+  const server = await openServer();
+  const client = await server.client();
   const threadId = await startThread(client);
   await ask(client, "thread/shellCommand", { threadId, command: "true" });
   const { params } = await client.waitForMethod("item/started");

@@ -9,9 +9,9 @@ import { streamTransport } from "@flint/rpc";
 import { composeEngine } from "@flint/server";
 import { agentFolder, agentProgram, needs, scriptedDriver, WireClient } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
-import { codexHost } from "../../packages/server/src/codex-host/codex-host.ts";
-import { hostScript } from "./codex/host-script.ts";
-import { differences, type Outcome, outcomeOf } from "./codex/outcome.ts";
+import { codexHost } from "../../../packages/server/src/codex-host/codex-host.ts";
+import { hostScript } from "./host-script.ts";
+import { differences, type Outcome, outcomeOf } from "./outcome.ts";
 
 /** A workspace with one file, and a repository that has nothing new for its remote. */
 async function workspaceIn(home: string): Promise<string> {
@@ -42,7 +42,7 @@ async function ours(): Promise<Map<string, Outcome>> {
   const workspace = await workspaceIn(home);
   const engine = composeEngine({
     ...{ root: join(home, "flint"), cwd: workspace, drivers: [scriptedDriver()] },
-    // Codex asks nobody about commands without a sandbox.
+    // Codex runs commands without a sandbox and without approval.
     allowUnconfined: true,
   });
   onTestFinished(() => engine.close());
@@ -53,8 +53,8 @@ async function ours(): Promise<Map<string, Outcome>> {
 }
 
 async function play(client: WireClient, workspace: string): Promise<Map<string, Outcome>> {
-  const hello = { clientInfo: { name: "probe", version: "1" }, capabilities: { experimentalApi: true } };
-  await client.request("initialize", hello);
+  const params = { clientInfo: { name: "probe", version: "1" }, capabilities: { experimentalApi: true } };
+  await client.request("initialize", params);
   const outcomes = new Map<string, Outcome>();
   for (const [at, [step, method, params]] of hostScript(workspace).entries()) {
     const outcome = await outcomeOf(client, 1_000 + at, method, params);
@@ -71,11 +71,11 @@ const ACCEPTED: readonly (readonly [pattern: RegExp, why: string])[] = [
     "Flint's settings are its own; the configuration names those that both have.",
   ],
   [/^collaborationMode\/list .*reasoning_effort/, "The effort is the one of the thread's own model."],
-  [/^cancelling a login of no UUID/, "Nobody logs in to Flint, so no login is there to be cancelled."],
+  [/^cancelling a login of no UUID/, "Flint has no logins, so there is none to cancel."],
 ];
 
 needs("codex")(
-  "the Codex door answers questions about the machine as the real app-server does, nonsense too",
+  "the Codex front end answers requests about the machine as the real app-server does, malformed ones too",
   async () => {
     const [there, here] = [await real(), await ours()];
     const found = [...there].flatMap(([step, outcome]) =>
