@@ -36,7 +36,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "sdk",
     "view",
     "server",
+    "conformance",
   ],
+  conformance: ["protocol", "rpc", "sdk", "offline-model", "view", "server"],
   testkit: ["protocol", "rpc", "core", "host", "sdk"],
 };
 

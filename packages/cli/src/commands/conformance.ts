@@ -1,19 +1,19 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
+  type CheckResult,
   comparisonFinding,
   differences,
-  type Finding,
   findingLines,
   isAddress,
   jsonReport,
   recordingOf,
   SUITES,
   summaryLine,
-  type TryOptions,
+  type TestOptions,
   tally,
-  tryServer,
-} from "@flint/server/conformance";
+  testServer,
+} from "@flint/conformance";
 import { inheritedEnvironment } from "@flint/server/environment";
 import { FRONTEND_NAMES, type FrontendName } from "@flint/server/frontends";
 import { readToken } from "@flint/server/listeners";
@@ -41,36 +41,38 @@ const DEFAULT_SECONDS = "30";
 
 /** `flint conformance`: runs the suite of a protocol against a server and prints the result of each check. */
 export async function conformance({ values, positionals }: ConformanceArguments): Promise<number> {
-  const door = protocolOf(values.protocol);
+  const protocol = protocolOf(values.protocol);
   const words = wordsOf(positionals);
   const label = words.join(" ");
   const progress = new Progress(values.json !== true);
-  if (values.json !== true) say(`Testing ${visible(label)} against the ${door} protocol\n`);
+  if (values.json !== true) say(`Testing ${visible(label)} against the ${protocol} protocol\n`);
   const started = Date.now();
-  const tell = (finding: Finding): void => progress.tell(finding);
-  const tried = await tryServer({ words, door, ...optionsOf(values), tell });
-  const findings = [...tried, ...(await held(tried, door, values))];
-  for (const finding of findings.slice(tried.length)) tell(finding);
-  if (values.json === true) sayJson(jsonReport(label, door, findings));
-  else say(`\n${summaryLine(findings, (Date.now() - started) / 1000)}`);
-  return tally(findings).failed === 0 ? 0 : 1;
+  const report = (result: CheckResult): void => progress.report(result);
+  const tested = await testServer({ words, protocol, ...optionsOf(values), report });
+  const results = [...tested, ...(await compared(tested, protocol, values))];
+  for (const result of results.slice(tested.length)) report(result);
+  if (values.json === true) sayJson(jsonReport(label, protocol, results));
+  else say(`\n${summaryLine(results, (Date.now() - started) / 1000)}`);
+  return tally(results).failed === 0 ? 0 : 1;
 }
 
 /** Records the messages of the server and compares them with a recording, as the options ask. */
-async function held(
-  findings: readonly Finding[],
-  door: FrontendName,
+async function compared(
+  results: readonly CheckResult[],
+  protocol: FrontendName,
   { record, compare }: ConformanceArguments["values"],
-): Promise<Finding[]> {
-  const recording = recordingOf(findings);
+): Promise<CheckResult[]> {
+  const recording = recordingOf(results);
   if (record !== undefined) await writeFile(record, `${JSON.stringify(recording, undefined, 1)}\n`);
   if (compare === undefined) return [];
-  const { latitude } = await SUITES[door]();
-  const problems = differences(JSON.parse(await readFile(compare, "utf8")), recording, latitude);
+  const { tolerances } = await SUITES[protocol]();
+  const problems = differences(JSON.parse(await readFile(compare, "utf8")), recording, tolerances);
   return [comparisonFinding(compare, problems)];
 }
 
-function optionsOf(values: ConformanceArguments["values"]): Omit<TryOptions, "words" | "door" | "tell"> {
+function optionsOf(
+  values: ConformanceArguments["values"],
+): Omit<TestOptions, "words" | "protocol" | "report"> {
   const { only, cwd, schemas, "offline-model": offline, "token-file": tokenFile } = values;
   return {
     environment: inheritedEnvironment(),
@@ -92,11 +94,11 @@ class Progress {
     this.#wanted = wanted;
   }
 
-  tell(finding: Finding): void {
+  report(result: CheckResult): void {
     if (!this.#wanted) return;
-    if (finding.about !== this.#about) say(`\n${finding.about}\n`);
-    this.#about = finding.about;
-    say(findingLines(finding));
+    if (result.about !== this.#about) say(`\n${result.about}\n`);
+    this.#about = result.about;
+    say(findingLines(result));
   }
 }
 

@@ -1,3 +1,4 @@
 export { isLoopback, type ListenAddress, parseAddress } from "./address.ts";
 export { connectRemote } from "./remote.ts";
 export { readToken, TokenFile } from "./token.ts";
+export { webSocketLibrary } from "./web-socket-transport.ts";

@@ -1,0 +1,143 @@
+import type { Check, CheckGroup } from "../check.ts";
+import { Failed } from "../check-errors.ts";
+import { anyOf, expectFit, NUMBER, shown, TEXT } from "../pattern.ts";
+import { AcpSession, acpWire, needsAbility, promptOf } from "./client.ts";
+
+const INVALID_PARAMS = { code: -32602, message: TEXT } as const;
+/** A session that is not there is a resource that was not found; some agents call it a wrong parameter. */
+const NO_SESSION = { code: anyOf(-32002, -32602, -32603), message: TEXT } as const;
+
+/** Ids that no session has. The last ones would be paths, if an agent took them for one. */
+const NO_SESSIONS = ["nope", "", "../../etc/passwd", "a\0b", "00000000-0000-4000-8000-000000000000"];
+
+/** Methods about a session, what else they need, and what has to be advertised for them. */
+const SESSION_METHODS: readonly (readonly [method: string, more: object, ability: readonly string[]])[] = [
+  ["session/load", { mcpServers: [] }, ["loadSession"]],
+  ["session/resume", { mcpServers: [] }, ["sessionCapabilities", "resume"]],
+];
+
+/** Texts that are no message, and the number they are refused with, with an id of null. */
+const NOT_MESSAGES: readonly (readonly [what: string, text: string, code: number])[] = [
+  ["text that is no JSON", "not json", -32700],
+  ["an empty list", "[]", -32600],
+  [
+    "a request whose id is an object",
+    '{"jsonrpc":"2.0","id":{"a":1},"method":"session/list","params":{}}',
+    -32600,
+  ],
+  ["a request whose method is a number", '{"jsonrpc":"2.0","id":70,"method":42}', -32600],
+];
+
+/** What an agent says to nonsense, and that it goes on afterwards. */
+export const NONSENSE: CheckGroup = {
+  about: "Bad input",
+  checks: [
+    {
+      name: "an unknown method is refused with -32601",
+      run: async (trial) => {
+        const wire = await acpWire(trial);
+        await wire.refusal("no/such/method", {}, { code: -32601, message: TEXT });
+        await wire.refusal("_nobody/extension", {}, { code: -32601, message: TEXT });
+      },
+    },
+    invalid("session/new without a folder", "session/new", () => ({ mcpServers: [] })),
+    invalid("session/new with a folder that is a number", "session/new", () => ({ cwd: 7, mcpServers: [] })),
+    invalid("session/new with a relative folder", "session/new", () => ({ cwd: "src", mcpServers: [] })),
+    invalid("session/new without mcpServers", "session/new", (cwd) => ({ cwd })),
+    invalid("session/new with params that are a text", "session/new", () => "x"),
+    invalid("session/prompt with a session id that is a number", "session/prompt", () => ({
+      sessionId: 7,
+      prompt: promptOf("x"),
+    })),
+    {
+      name: "session/prompt without a prompt, with a text as prompt, or with content of an unknown type is refused with -32602",
+      run: async (trial) => {
+        const session = await AcpSession.open(trial, await acpWire(trial));
+        for (const params of [{}, { prompt: "x" }, { prompt: [{ type: "nope" }] }]) {
+          await session.wire.refusal("session/prompt", { sessionId: session.id, ...params }, INVALID_PARAMS);
+        }
+      },
+    },
+    {
+      name: "session/prompt with an id that no session has is refused, also with ../ or a null byte in it",
+      run: async (trial) => {
+        const wire = await acpWire(trial);
+        for (const sessionId of NO_SESSIONS) {
+          await wire.refusal("session/prompt", { sessionId, prompt: promptOf("x") }, NO_SESSION);
+        }
+      },
+    },
+    ...SESSION_METHODS.map(
+      ([method, more, ability]): Check => ({
+        name: `${method} with an id that no session has is refused, also with ../ or a null byte in it`,
+        run: async (trial) => {
+          const wire = await acpWire(trial);
+          needsAbility(wire, ...ability);
+          for (const sessionId of NO_SESSIONS) {
+            await wire.refusal(method, { sessionId, cwd: trial.cwd, ...more }, NO_SESSION);
+          }
+        },
+      }),
+    ),
+    {
+      name: "session/cancel of a session that is not there, and without params, ends nothing",
+      run: async (trial) => {
+        const wire = await acpWire(trial);
+        wire.notify("session/cancel", { sessionId: "nope" });
+        wire.notify("session/cancel");
+        await wire.refusal("no/such/method", {}, { code: -32601 });
+      },
+    },
+    {
+      name: "$/cancel_request for a request that is not running ends nothing",
+      run: async (trial) => {
+        const wire = await acpWire(trial);
+        wire.notify("$/cancel_request", { requestId: 123456 });
+        await wire.refusal("no/such/method", {}, { code: -32601 });
+      },
+    },
+    {
+      name: "a notification with an unknown method gets no answer and ends nothing",
+      run: async (trial) => {
+        const wire = await acpWire(trial);
+        const after = wire.mark;
+        wire.notify("no/such/notification", {});
+        await wire.refusal("no/such/method", {}, { code: -32601 });
+        const answers = wire.since(after).filter((message) => !("method" in message));
+        if (answers.length !== 1) throw new Failed(`it was answered with ${shown(answers[0])}`);
+      },
+    },
+    {
+      name: "an answer to a question that was never asked ends nothing",
+      run: async (trial) => {
+        const wire = await acpWire(trial);
+        wire.answer("never asked", {});
+        await wire.refusal("no/such/method", {}, { code: -32601 });
+      },
+    },
+    ...NOT_MESSAGES.map(
+      ([what, text, code]): Check => ({
+        name: `${what} is refused with ${code} and ends nothing`,
+        run: async (trial) => {
+          const wire = await acpWire(trial);
+          const after = wire.mark;
+          wire.sendText(text);
+          const isRefusal = (message: object): boolean => "error" in message;
+          const refusal = await wire.waitFor(isRefusal, { after, what: "a refusal" });
+          expectFit("the refusal", refusal, { id: anyOf(null, NUMBER), error: { code } });
+          await wire.refusal("no/such/method", {}, { code: -32601 });
+        },
+      }),
+    ),
+  ],
+};
+
+function invalid(what: string, method: string, params: (cwd: string) => unknown): Check {
+  return {
+    name: `${what} is refused with -32602`,
+    run: async (trial) => {
+      const wire = await acpWire(trial);
+      await wire.refusal(method, params(trial.cwd), INVALID_PARAMS);
+    },
+  };
+}

@@ -1,0 +1,226 @@
+import type { CheckGroup } from "../check.ts";
+import { Failed, NotOffered } from "../check-errors.ts";
+import {
+  anyOf,
+  at,
+  expectFit,
+  FILLED_LIST,
+  FILLED_TEXT,
+  isObject,
+  LIST,
+  listAt,
+  NOTHING,
+  shown,
+  textAt,
+} from "../pattern.ts";
+import type { TestContext } from "../test-context.ts";
+import { AcpSession, acpWire, needsAbility, promptOf } from "./client.ts";
+
+const HELLO = "Say hello";
+
+/** What becomes of sessions, and what can be chosen in them. */
+export const SESSIONS: CheckGroup = {
+  about: "Sessions",
+  checks: [
+    {
+      name: "session/new answers with a session id, and well-formed modes and config options if any",
+      run: async (trial) => {
+        const { opened } = await sessionOf(trial);
+        expectFit("session/new", opened, {
+          sessionId: FILLED_TEXT,
+          modes: anyOf(NOTHING, { currentModeId: FILLED_TEXT, availableModes: FILLED_LIST }),
+          configOptions: anyOf(NOTHING, LIST),
+        });
+        for (const option of optionsOf(opened)) {
+          expectFit("a config option", option, {
+            id: FILLED_TEXT,
+            name: FILLED_TEXT,
+            type: anyOf("select", "boolean"),
+          });
+        }
+      },
+    },
+    {
+      name: "the current mode is one of the modes",
+      run: async (trial) => {
+        const { opened } = await sessionOf(trial);
+        const { current, all } = modesOf(opened);
+        if (!all.includes(current))
+          throw new Failed(`the current mode is ${current}, the modes are ${all.join(", ")}`);
+      },
+    },
+    {
+      name: "session/set_mode is answered, and a mode that does not exist is refused with -32602",
+      run: async (trial) => {
+        const { wire, id, opened } = await sessionOf(trial);
+        const { current, all } = modesOf(opened);
+        const other = all.find((mode) => mode !== current) ?? current;
+        await wire.result("session/set_mode", { sessionId: id, modeId: other });
+        await wire.refusal("session/set_mode", { sessionId: id, modeId: "no such mode" }, { code: -32602 });
+        await wire.result("session/set_mode", { sessionId: id, modeId: current });
+      },
+    },
+    {
+      name: "session/set_config_option answers with all options, the changed one among them",
+      run: async (trial) => {
+        const { wire, id, opened } = await sessionOf(trial);
+        const { configId, value } = otherValue(opened);
+        const answer = await wire.result("session/set_config_option", { sessionId: id, configId, value });
+        const changed = optionsOf(answer).find((option) => at(option, "id") === configId);
+        expectFit(`the option ${configId}`, changed, { currentValue: value });
+      },
+    },
+    {
+      name: "a config option or a value that does not exist is refused with -32602",
+      run: async (trial) => {
+        const { wire, id, opened } = await sessionOf(trial);
+        const { configId } = otherValue(opened);
+        for (const wrong of [
+          { configId: "no such option", value: "x" },
+          { configId, value: "no such value" },
+        ]) {
+          await wire.refusal("session/set_config_option", { sessionId: id, ...wrong }, { code: -32602 });
+        }
+      },
+    },
+    {
+      name: "session/list shows a session that was prompted, with its folder",
+      run: async (trial) => {
+        const session = await sessionOf(trial);
+        needsAbility(session.wire, "sessionCapabilities", "list");
+        await session.run(HELLO);
+        const list = await session.wire.result("session/list", { cwd: trial.cwd });
+        const own = listAt(list, "sessions").find((one) => at(one, "sessionId") === session.id);
+        expectFit("the session in the list", own, { sessionId: session.id, cwd: trial.cwd });
+      },
+    },
+    {
+      name: "session/load brings the conversation back as updates before its answer",
+      run: async (trial) => {
+        const session = await sessionOf(trial);
+        needsAbility(session.wire, "loadSession");
+        await session.run(HELLO);
+        await closed(session);
+        const after = session.wire.mark;
+        const params = { sessionId: session.id, cwd: trial.cwd, mcpServers: [] };
+        const id = session.wire.begin("session/load", params);
+        const answer = await session.wire.answerTo(id);
+        if (!isObject(answer.result) && answer.result !== null)
+          throw new Failed(`it was answered with ${shown(answer)}`);
+        const brought = session.updatesBefore(answer, after);
+        const said = brought.find((update) => update.sessionUpdate === "user_message_chunk");
+        expectFit("what the user said", said, { content: { type: "text", text: HELLO } });
+        const kinds = brought.map((update) => update.sessionUpdate);
+        if (!kinds.includes("agent_message_chunk")) throw new Failed(`the updates were ${shown(kinds)}`);
+      },
+    },
+    {
+      name: "a loaded session takes the next prompt",
+      run: async (trial) => {
+        const session = await sessionOf(trial);
+        needsAbility(session.wire, "loadSession");
+        await session.run(HELLO);
+        await closed(session);
+        await session.wire.ask("session/load", { sessionId: session.id, cwd: trial.cwd, mcpServers: [] });
+        expectFit("the answer", await session.run(HELLO), { stopReason: "end_turn" });
+      },
+    },
+    {
+      name: "session/resume brings nothing back and takes the next prompt",
+      run: async (trial) => {
+        const session = await sessionOf(trial);
+        needsAbility(session.wire, "sessionCapabilities", "resume");
+        await session.run(HELLO);
+        await closed(session);
+        const after = session.wire.mark;
+        await session.wire.result("session/resume", {
+          sessionId: session.id,
+          cwd: trial.cwd,
+          mcpServers: [],
+        });
+        const replayed = session
+          .updates(after)
+          .find((update) => /message_chunk$/.test(String(update.sessionUpdate)));
+        if (replayed !== undefined) throw new Failed(`it brought back ${shown(replayed)}`);
+        expectFit("the answer", await session.run(HELLO), { stopReason: "end_turn" });
+      },
+    },
+    {
+      name: "session/close answers, and a prompt afterwards is refused",
+      run: async (trial) => {
+        const session = await sessionOf(trial);
+        needsAbility(session.wire, "sessionCapabilities", "close");
+        await session.run(HELLO);
+        await session.wire.ask("session/close", { sessionId: session.id });
+        const params = { sessionId: session.id, prompt: promptOf(HELLO) };
+        await session.wire.refusal("session/prompt", params, { code: anyOf(-32002, -32602, -32603) });
+      },
+    },
+    {
+      name: "session/close while a prompt runs ends that prompt as cancelled",
+      run: async (trial) => {
+        const session = await sessionOf(trial);
+        needsAbility(session.wire, "sessionCapabilities", "close");
+        const asked = await session.provoke();
+        const close = session.wire.begin("session/close", { sessionId: session.id });
+        session.wire.answer(asked.request.id, { outcome: { outcome: "cancelled" } });
+        await session.wire.answerTo(close);
+        const answer = await session.wire.answerTo(asked.prompt);
+        if (isObject(answer.result)) expectFit("the answer", answer.result, { stopReason: "cancelled" });
+      },
+    },
+    {
+      name: "session/delete answers, and the session is no longer listed",
+      run: async (trial) => {
+        const session = await sessionOf(trial);
+        needsAbility(session.wire, "sessionCapabilities", "delete");
+        await session.run(HELLO);
+        const answer = await session.wire.ask("session/delete", { sessionId: session.id });
+        if (isObject(answer.error)) throw new Failed(`it was refused: ${shown(answer.error)}`);
+        needsAbility(session.wire, "sessionCapabilities", "list");
+        const list = await session.wire.result("session/list", { cwd: trial.cwd });
+        const ids = listAt(list, "sessions").map((one) => at(one, "sessionId"));
+        if (ids.includes(session.id)) throw new Failed("it is still listed");
+      },
+    },
+  ],
+};
+
+async function sessionOf(trial: TestContext): Promise<AcpSession> {
+  return AcpSession.open(trial, await acpWire(trial));
+}
+
+/** Closes a session where that can be done, so that it is opened anew afterwards. */
+async function closed({ wire, id }: AcpSession): Promise<void> {
+  await wire.ask("session/close", { sessionId: id });
+}
+
+function optionsOf(answer: unknown): readonly unknown[] {
+  const options = at(answer, "configOptions");
+  return Array.isArray(options) ? options : [];
+}
+
+function modesOf(opened: unknown): { readonly current: string; readonly all: readonly string[] } {
+  const modes = at(opened, "modes");
+  if (!isObject(modes)) throw new NotOffered("session/new names no modes");
+  const all = listAt(modes, "availableModes").map((mode) => textAt(mode, "id"));
+  return { current: textAt(modes, "currentModeId"), all };
+}
+
+/** An option that can be set to something else than it is. */
+function otherValue(opened: unknown): { readonly configId: string; readonly value: string } {
+  for (const option of optionsOf(opened)) {
+    const values = at(option, "options");
+    const other = (Array.isArray(values) ? values.flatMap(flat) : []).find(
+      (one) => at(one, "value") !== at(option, "currentValue"),
+    );
+    if (other !== undefined) return { configId: textAt(option, "id"), value: textAt(other, "value") };
+  }
+  throw new NotOffered("session/new names no config option with a choice");
+}
+
+/** The values of an option may come in groups. */
+function flat(value: unknown): readonly unknown[] {
+  const group = at(value, "options");
+  return Array.isArray(group) ? group : [value];
+}

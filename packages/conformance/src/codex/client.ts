@@ -1,0 +1,169 @@
+import { Failed, NotOffered } from "../check-errors.ts";
+import { at, expectFit, isObject, shown, textAt, UUID } from "../pattern.ts";
+import type { TestContext } from "../test-context.ts";
+import { type Message, refusalOf, resultOf, type Wire } from "../wire.ts";
+
+/** How the checks introduce themselves. */
+export const CLIENT = { name: "flint-conformance", version: "1" } as const;
+
+/** What Codex answers to a method it does not know. Its number is the one of every refusal. */
+export const UNKNOWN_METHOD = { code: -32600, message: /^Invalid request: unknown variant `/ } as const;
+
+const INTRODUCTION = { clientInfo: CLIENT, capabilities: { experimentalApi: true } } as const;
+
+/** The connection that most checks share, after its handshake. */
+export async function codexWire(trial: TestContext): Promise<Wire> {
+  return trial.shared(greet);
+}
+
+/** A further connection to the same server, after its handshake. */
+export async function anotherWire(trial: TestContext): Promise<Wire> {
+  const wire = await trial.another();
+  await greet(wire);
+  return wire;
+}
+
+/** The handshake of a proper client. */
+export async function greet(wire: Wire): Promise<void> {
+  await wire.result("initialize", INTRODUCTION);
+  wire.notify("initialized");
+}
+
+/** Asks for what not every server has; a method that is unknown there is "not offered" and no failure. */
+export async function offered(wire: Wire, method: string, params?: unknown): Promise<Message> {
+  const answer = await wire.ask(method, params);
+  refuseUnknown(method, answer);
+  return resultOf(method, answer);
+}
+
+function refuseUnknown(method: string, answer: Message): void {
+  const { error } = answer;
+  if (!isObject(error)) return;
+  const unknown = error.code === -32601 || UNKNOWN_METHOD.message.test(String(error.message));
+  if (unknown) throw new NotOffered(`the server does not know ${method}`);
+}
+
+/** A thread for one check, on one connection. */
+export class CodexThread {
+  readonly wire: Wire;
+  readonly id: string;
+  /** The whole answer to thread/start. */
+  readonly started: Message;
+
+  private constructor(wire: Wire, started: Message) {
+    this.wire = wire;
+    this.started = started;
+    this.id = textAt(started, "thread", "id");
+  }
+
+  /** Starts a thread that asks before it does anything. */
+  static async start(trial: TestContext, wire: Wire, sandbox = "read-only"): Promise<CodexThread> {
+    const params = { cwd: trial.cwd, approvalPolicy: "untrusted", sandbox };
+    const started = await wire.result("thread/start", params);
+    expectFit("thread/start", started, { thread: { id: UUID } });
+    return new CodexThread(wire, started);
+  }
+
+  /** Begins a turn and resolves with its id as soon as the request is answered. */
+  async begin(text: string): Promise<string> {
+    const answer = await this.wire.result("turn/start", { threadId: this.id, input: input(text) });
+    return textAt(answer, "turn", "id");
+  }
+
+  /** Waits for the end of a turn and resolves with it. */
+  async ended(turnId: string, wire: Wire = this.wire): Promise<Message> {
+    const isEnd = (message: Message): boolean => endOf(message) === turnId;
+    const end = await wire.waitFor(isEnd, { what: `turn/completed of the turn ${turnId}` });
+    const turn = at(end, "params", "turn");
+    if (isObject(turn)) return turn;
+    throw new Failed(`turn/completed has no turn: ${shown(end)}`);
+  }
+
+  /** Waits for the end of a turn in which nothing is allowed that may be asked for on the way. */
+  async endedWithout(turnId: string): Promise<void> {
+    for (let after = 0; ; ) {
+      const mark = after;
+      const message = await this.wire.waitFor(
+        (one) => endOf(one) === turnId || ("id" in one && threadOf(one) === this.id),
+        { after: mark, what: `turn/completed of the turn ${turnId}` },
+      );
+      if (endOf(message) === turnId) return;
+      this.wire.answer(message.id, { decision: "decline" });
+      after = this.wire.entries.findIndex((entry) => entry.message === message) + 1;
+    }
+  }
+
+  /** Runs a turn to its end, and resolves with its id. */
+  async run(text: string): Promise<string> {
+    const turnId = await this.begin(text);
+    await this.ended(turnId);
+    return turnId;
+  }
+
+  /** Begins a turn that needs an approval, and waits until somebody is asked. */
+  async provoke(prompt: string, request = "item/commandExecution/requestApproval"): Promise<Asked> {
+    const after = this.wire.mark;
+    const turnId = await this.begin(prompt);
+    const about = (message: Message): boolean => at(message, "params", "threadId") === this.id;
+    const isAnswer = (message: Message): boolean =>
+      about(message) && (message.method === "turn/completed" || ("id" in message && "method" in message));
+    const message = await this.wire.waitFor(isAnswer, {
+      after,
+      what: `a request for approval after ${shown(prompt)}`,
+    });
+    if (message.method === request) return { id: message.id, turnId, request: message };
+    if (message.method === "turn/completed") {
+      throw new NotOffered(`the model ended its turn on ${shown(prompt)} without asking for anything`);
+    }
+    await this.wire.result("turn/interrupt", { threadId: this.id, turnId });
+    throw new NotOffered(`${shown(prompt)} led to ${String(message.method)} and not to ${request}`);
+  }
+
+  /** Stops a turn that a check left running. */
+  async stop(turnId: string): Promise<void> {
+    await this.wire.result("turn/interrupt", { threadId: this.id, turnId });
+    await this.ended(turnId);
+  }
+
+  /** Asks something about this thread. */
+  async result(method: string, params: object = {}): Promise<Message> {
+    return offered(this.wire, method, { threadId: this.id, ...params });
+  }
+
+  /** Asks something about this thread that has to be refused; a method the server lacks is "not offered". */
+  async refusal(method: string, params: object, message: RegExp): Promise<void> {
+    const answer = await this.wire.ask(method, { threadId: this.id, ...params });
+    if (!message.test("unknown variant")) refuseUnknown(method, answer);
+    refusalOf(method, answer, { code: -32600, message });
+  }
+
+  /** Waits for a notification about this thread. */
+  async told(method: string, after = 0, wire: Wire = this.wire): Promise<Message> {
+    const fits = (message: Message): boolean => message.method === method && threadOf(message) === this.id;
+    const message = await wire.waitFor(fits, { after, what: `${method} of the thread` });
+    return isObject(message.params) ? message.params : {};
+  }
+}
+
+/** A turn that waits for an approval. */
+export interface Asked {
+  /** The id of the server's request. */
+  readonly id: unknown;
+  readonly turnId: string;
+  readonly request: Message;
+}
+
+/** The turn whose end a message tells. */
+function endOf({ method, params }: Message): unknown {
+  return method === "turn/completed" ? at(params, "turn", "id") : undefined;
+}
+
+/** The thread that a notification or request is about. */
+export function threadOf({ params }: Message): unknown {
+  return at(params, "threadId") ?? at(params, "thread", "id");
+}
+
+/** Text as the input of a turn. */
+export function input(text: string): readonly object[] {
+  return [{ type: "text", text }];
+}

@@ -1,0 +1,129 @@
+import type { CheckGroup } from "../check.ts";
+import { Failed } from "../check-errors.ts";
+import { at, expectFit, shown } from "../pattern.ts";
+import type { TestContext } from "../test-context.ts";
+import type { Message, Wire } from "../wire.ts";
+import { anotherWire, CodexThread, codexWire, threadOf } from "./client.ts";
+
+/** Several clients on one server, and on one thread. */
+export const CONNECTIONS: CheckGroup = {
+  about: "Several connections",
+  checks: [
+    {
+      name: "thread/started and thread/status/changed reach every connection",
+      run: async (trial) => {
+        const { thread, other } = await twoClients(trial);
+        await thread.run("Say hello");
+        await thread.told("thread/started", 0, other);
+        await thread.told("thread/status/changed", 0, other);
+      },
+    },
+    {
+      name: "turns and items reach only those who started or resumed the thread",
+      run: async (trial) => {
+        const { thread, other } = await twoClients(trial);
+        await thread.run("Say hello");
+        await other.result("model/list", {});
+        const seen = other.since(0).find((message) => isWork(message) && threadOf(message) === thread.id);
+        if (seen !== undefined) throw new Failed(`the other connection was told ${shown(seen)}`);
+      },
+    },
+    {
+      name: "an approval is asked on every connection of the thread, with the same id",
+      run: async (trial) => {
+        const { thread, other } = await twoFollowers(trial);
+        const asked = await thread.provoke(`run \`touch ${trial.name()}\``);
+        const same = await other.waitForMethod("item/commandExecution/requestApproval");
+        await thread.stop(asked.turnId);
+        if (same.id !== asked.id)
+          throw new Failed(`one was asked as ${shown(asked.id)}, the other as ${shown(same.id)}`);
+      },
+    },
+    {
+      name: "the first answer wins, and the other connection is told that the request is resolved",
+      run: async (trial) => {
+        const { thread, other } = await twoFollowers(trial);
+        const asked = await thread.provoke(`run \`touch ${trial.name()}\``);
+        await other.waitForMethod("item/commandExecution/requestApproval");
+        other.answer(asked.id, { decision: "decline" });
+        const { requestId } = await thread.told("serverRequest/resolved");
+        thread.wire.answer(asked.id, { decision: "accept" });
+        expectFit("the turn", await thread.ended(asked.turnId), { status: "completed" });
+        if (requestId !== asked.id) throw new Failed(`resolved was ${shown(requestId)}`);
+        const item = completedCommand(thread.wire);
+        expectFit("the command", item, { status: "declined" });
+        await thread.told("serverRequest/resolved", 0, other);
+      },
+    },
+    {
+      name: "a client that resumes the thread while it waits is asked again, with the same id",
+      run: async (trial) => {
+        const { thread, other } = await twoClients(trial);
+        const asked = await thread.provoke(`run \`touch ${trial.name()}\``);
+        await other.result("thread/resume", { threadId: thread.id });
+        const again = await other.waitForMethod("item/commandExecution/requestApproval");
+        await thread.stop(asked.turnId);
+        if (again.id !== asked.id)
+          throw new Failed(`asked as ${shown(asked.id)}, asked again as ${shown(again.id)}`);
+      },
+    },
+    {
+      name: "a turn goes on when the connection that started it is gone",
+      run: async (trial) => {
+        const own = await anotherWire(trial);
+        const thread = await CodexThread.start(trial, own);
+        const asked = await thread.provoke(`run \`touch ${trial.name()}\``);
+        await own.close();
+        const other = await anotherWire(trial);
+        await other.result("thread/resume", { threadId: thread.id });
+        const again = await other.waitForMethod("item/commandExecution/requestApproval");
+        other.answer(again.id, { decision: "decline" });
+        expectFit("the turn", await thread.ended(asked.turnId, other), { status: "completed" });
+      },
+    },
+    {
+      name: "a client that unsubscribes is told no more of the thread's items",
+      run: async (trial) => {
+        const { thread, other } = await twoFollowers(trial);
+        await other.result("thread/unsubscribe", { threadId: thread.id });
+        const after = other.mark;
+        await thread.run("Say hello");
+        await other.result("model/list", {});
+        const seen = other.since(after).find((message) => isWork(message) && threadOf(message) === thread.id);
+        if (seen !== undefined) throw new Failed(`it was told ${shown(seen)}`);
+      },
+    },
+  ],
+};
+
+async function twoClients(
+  trial: TestContext,
+): Promise<{ readonly thread: CodexThread; readonly other: Wire }> {
+  const other = await anotherWire(trial);
+  const thread = await CodexThread.start(trial, await codexWire(trial));
+  return { thread, other };
+}
+
+/** Two connections that both follow a thread. It has a turn, because a thread without one cannot be resumed. */
+async function twoFollowers(
+  trial: TestContext,
+): Promise<{ readonly thread: CodexThread; readonly other: Wire }> {
+  const both = await twoClients(trial);
+  await both.thread.run("Say hello");
+  await both.other.result("thread/resume", { threadId: both.thread.id });
+  return both;
+}
+
+function isWork({ method }: Message): boolean {
+  return /^(?:turn|item)\//.test(String(method));
+}
+
+function completedCommand(wire: Wire): unknown {
+  const end = wire
+    .since(0)
+    .findLast(
+      ({ method, params }) =>
+        method === "item/completed" && at(params, "item", "type") === "commandExecution",
+    );
+  return at(end, "params", "item");
+}

@@ -1,0 +1,135 @@
+import type { Tolerances } from "./check.ts";
+import { shown } from "./pattern.ts";
+import type { Recording } from "./recording.ts";
+import { fieldsOf, isFields, isList, mayBeNull, type Shape } from "./shape.ts";
+
+/** What is told may still be on its way when a check ends. */
+const CUT_OFF = 2;
+/** Where a connection begins is a matter of which check came before. */
+const GREETING = "answer to initialize";
+
+/**
+ * How the second recording differs from the first, in sentences: messages in another order, a field that is missing,
+ * or one of another kind. Only checks that both have are looked at. What the second has beyond the first is no
+ * difference, and neither is a field that is absent where the first was null at least once.
+ */
+export function differences(first: Recording, second: Recording, latitude: Tolerances): string[] {
+  return [...orderDifferences(first, second, latitude), ...shapeDifferences(first, second, latitude)];
+}
+
+/** The same fault in many checks is told once. */
+function orderDifferences(first: Recording, second: Recording, latitude: Tolerances): string[] {
+  const faults = new Map<string, string[]>();
+  for (const [check, connections] of Object.entries(first.conversations)) {
+    const others = second.conversations[check] ?? [];
+    for (const [place, lines] of connections.entries()) {
+      const other = others[place];
+      if (other === undefined) continue;
+      for (const fault of faultsBetween(lines, other, latitude)) {
+        faults.set(fault, [...(faults.get(fault) ?? []), check]);
+      }
+    }
+  }
+  return [...faults].map(([fault, [check, ...more]]) => {
+    const others = more.length === 0 ? "" : ` and ${more.length} more`;
+    return `${fault} (in “${check}”${others})`;
+  });
+}
+
+/** An answer and what is told on the side may overtake each other; each of them keeps its own order. */
+function faultsBetween(first: readonly string[], second: readonly string[], latitude: Tolerances): string[] {
+  const { optionalMessages, unordered, errors } = latitude;
+  const counts = (line: string): boolean =>
+    line !== GREETING && !optionalMessages.some((name) => line.startsWith(name));
+  const comparable = (line: string): string => (isAnswer(line) ? COMPARABLE[errors](line) : line);
+  const kindOf = (line: string): string =>
+    isAnswer(line) ? "answers" : (unordered.find((name) => line.startsWith(name)) ?? "told");
+  return ["answers", "told", ...unordered].flatMap((kind) => {
+    const ofKind = (lines: readonly string[]): string[] =>
+      lines.filter((line) => counts(line) && kindOf(line) === kind).map(comparable);
+    return orderFault(ofKind(first), ofKind(second)) ?? [];
+  });
+}
+
+function orderFault(wanted: readonly string[], came: readonly string[]): string | undefined {
+  const place = wanted.findIndex((line, index) => line !== came[index]);
+  if (place === -1 && came.length - wanted.length <= CUT_OFF) return undefined;
+  const cut = place === came.length && wanted.length - came.length <= CUT_OFF && wanted.every(isTold);
+  if (cut) return undefined;
+  const at = place === -1 ? wanted.length : place;
+  const [should, is] = [wanted[at] ?? "nothing more", came[at] ?? "nothing more"];
+  return `after ${wanted[at - 1] ?? "nothing"} should come ${should}, but came ${is}`;
+}
+
+/** What is compared of an answer. What follows the first words of a refusal names things of one server or one run. */
+const COMPARABLE: Readonly<Record<Tolerances["errors"], (line: string) => string>> = {
+  words: (line) => line.replace(/[,(`"<].*$/s, "").trim(),
+  fact: (line) => line.replace(/^(refusal of [^:]+):.*$/s, "$1"),
+};
+
+function isAnswer(line: string): boolean {
+  return /^(?:answer to|refusal of) /.test(line);
+}
+
+function isTold(line: string): boolean {
+  return !isAnswer(line);
+}
+
+function shapeDifferences(
+  first: Recording,
+  second: Recording,
+  { optionalMessages, optionalFields, errors }: Tolerances,
+): string[] {
+  return Object.entries(first.shapes).flatMap(([what, shape]) => {
+    const own = second.shapes[what];
+    if (own === undefined || optionalMessages.some((name) => what.startsWith(name))) return [];
+    if (what === "refusal" && errors === "fact") return [];
+    const problems = shapeProblems(what, shape, own);
+    return problems.filter(({ place }) => !isOptional(what, place, optionalFields)).map(({ text }) => text);
+  });
+}
+
+interface Problem {
+  readonly place: string;
+  readonly text: string;
+}
+
+function isOptional(what: string, place: string, optional: readonly string[]): boolean {
+  const inside = place.slice(what.length);
+  return optional.some(
+    (name) => place.startsWith(name) || (name.startsWith("*") && inside.includes(name.slice(1))),
+  );
+}
+
+function shapeProblems(place: string, first: Shape, second: Shape): Problem[] {
+  if (typeof first === "string") return wordProblems(place, first, second);
+  if (second === "null") return mayBeNull(first) ? [] : [problem(place, first, second)];
+  if (isList(first)) {
+    if (!isList(second)) return [problem(place, first, second)];
+    const [wanted, came] = [first[0], second[0]];
+    return wanted === undefined || came === undefined ? [] : shapeProblems(`${place}[]`, wanted, came);
+  }
+  if (!isFields(second)) return [problem(place, first, second)];
+  return fieldsOf(first).flatMap(([name, shape]) =>
+    shapeProblems(`${place}.${name}`, shape, second[name] ?? "null"),
+  );
+}
+
+function wordProblems(place: string, first: string, second: Shape): Problem[] {
+  // What was always null in the first may be anything in the second.
+  if (first === "null") return [];
+  const fits = typeof second === "string" && areAlike(first.split("|"), second.split("|"));
+  return fits ? [] : [problem(place, first, second)];
+}
+
+/** Kinds have to be those of the first. Of the words of the protocol, not every run brings all. */
+function areAlike(first: readonly string[], second: readonly string[]): boolean {
+  const isKind = (word: string): boolean => word === "null" || word.startsWith("<");
+  const kinds = second.filter(isKind).every((kind) => first.includes(kind));
+  const words = second.filter((word) => !isKind(word));
+  return kinds && (words.length === 0 || words.some((word) => first.includes(word)));
+}
+
+function problem(place: string, first: Shape, second: Shape): Problem {
+  return { place, text: `${place} should be ${shown(first, 120)}, but is ${shown(second, 120)}` };
+}

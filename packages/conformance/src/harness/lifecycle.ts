@@ -1,0 +1,112 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import type { CheckGroup } from "../check.ts";
+import { Failed } from "../check-errors.ts";
+import { at, expectFit, listAt, NUMBER, shown, UUID } from "../pattern.ts";
+import { HarnessThread } from "./client.ts";
+
+const HELLO = "Say hello";
+
+/** Threads, turns and approvals from beginning to end. */
+export const LIFECYCLE: CheckGroup = {
+  about: "Threads, turns and approvals",
+  checks: [
+    {
+      name: "thread.create answers with the thread, thread.created follows, and thread.list shows it",
+      run: async (trial) => {
+        const { wire, id } = await HarnessThread.create(trial);
+        const isCreated = (message: object): boolean => at(message, "params", "thread", "threadId") === id;
+        const created = await wire.waitFor(isCreated, { what: "thread.created" });
+        const thread = { threadId: UUID, title: "A title", directory: trial.cwd, time: { created: NUMBER } };
+        expectFit("thread.created", created, { method: "thread.created", params: { thread } });
+        const ids = listAt(await wire.result("thread.list", {}), "threads").map((one) => at(one, "threadId"));
+        if (!ids.includes(id)) throw new Failed(`thread.list shows ${shown(ids)}`);
+      },
+    },
+    {
+      name: "a turn is answered, then started, then its items come, and turn.completed is last",
+      run: async (trial) => {
+        const thread = await HarnessThread.create(trial);
+        const after = thread.wire.mark;
+        const turnId = await thread.begin(HELLO);
+        expectFit("the turn", await thread.ended(turnId), {
+          status: "completed",
+          time: { completed: NUMBER },
+        });
+        const methods = thread.wire.since(after).map(({ method }) => method ?? "answer");
+        const order = ["answer", "turn.started", "item.started", "item.completed", "turn.completed"];
+        const places = order.map((method) => methods.indexOf(method));
+        const sorted = places.every(
+          (place, index) => place >= 0 && (index === 0 || place > (places[index - 1] ?? -1)),
+        );
+        if (!sorted) throw new Failed(`the order was ${methods.join(", ")}`);
+      },
+    },
+    {
+      name: "the user's message and the agent's are items, and the agent's text comes in pieces",
+      run: async (trial) => {
+        const thread = await HarnessThread.create(trial);
+        const after = thread.wire.mark;
+        await thread.ended(await thread.begin(HELLO));
+        const came = thread.wire.since(after);
+        const types = came
+          .filter(({ method }) => method === "item.completed")
+          .map(({ params }) => at(params, "item", "type"));
+        expectFit("the types of the items", types, ["user_message", "assistant_message"]);
+        const pieces = came.filter(({ method }) => method === "item.delta");
+        if (pieces.length === 0) throw new Failed("no item.delta came");
+      },
+    },
+    {
+      name: "thread.get brings everything that was told, in order",
+      run: async (trial) => {
+        const thread = await HarnessThread.create(trial);
+        const turnId = await thread.begin(HELLO);
+        await thread.ended(turnId);
+        const got = await thread.wire.result("thread.get", { threadId: thread.id });
+        const types = listAt(got, "events").map((event) => at(event, "type"));
+        expectFit("the first event", types[0], "thread.created");
+        expectFit("the last event", types.at(-1), "turn.completed");
+      },
+    },
+    {
+      name: "a second turn while one runs is refused with -32002, and turn.cancel ends the first as cancelled",
+      run: async (trial) => {
+        const thread = await HarnessThread.create(trial);
+        const { turnId } = await thread.provoke();
+        const params = { threadId: thread.id, input: [{ type: "text", text: HELLO }] };
+        await thread.wire.refusal("turn.start", params, { code: -32002 });
+        expectFit("turn.cancel", await thread.wire.result("turn.cancel", { threadId: thread.id }), {
+          ok: true,
+        });
+        expectFit("the turn", await thread.ended(turnId), { status: "cancelled" });
+        await thread.wire.refusal("turn.cancel", { threadId: thread.id }, { code: -32003 });
+      },
+    },
+    {
+      name: "reject: it did not run, and the same approval cannot be answered again",
+      run: async (trial) => {
+        const thread = await HarnessThread.create(trial);
+        const { turnId, requestId, name } = await thread.provoke();
+        await thread.wire.result("approval.respond", { requestId, decision: "reject" });
+        await thread.ended(turnId);
+        await thread.wire.refusal("approval.respond", { requestId, decision: "once" }, { code: -32004 });
+        const made = await access(join(trial.cwd, name)).then(
+          () => true,
+          () => false,
+        );
+        if (made) throw new Failed(`${name} was made although it was rejected`);
+      },
+    },
+    {
+      name: "once: it ran, and turn.completed follows",
+      run: async (trial) => {
+        const thread = await HarnessThread.create(trial);
+        const { turnId, requestId, name } = await thread.provoke();
+        await thread.wire.result("approval.respond", { requestId, decision: "once" });
+        expectFit("the turn", await thread.ended(turnId), { status: "completed" });
+        await access(join(trial.cwd, name));
+      },
+    },
+  ],
+};

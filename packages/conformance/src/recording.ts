@@ -1,0 +1,98 @@
+import { at, isObject } from "./pattern.ts";
+import type { CheckResult } from "./runner.ts";
+import { joinedShapes, type Shape, shapeOf } from "./shape.ts";
+import type { Entry, Message } from "./wire.ts";
+
+/** What a server said in a run, without what differs from run to run. */
+export interface Recording {
+  /** The messages of the server by the sentence of the check, one list for each connection, in order. */
+  readonly conversations: Readonly<Record<string, readonly (readonly string[])[]>>;
+  /** What each kind of message looked like, all of that kind together. */
+  readonly shapes: Readonly<Record<string, Shape>>;
+}
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+/** Pieces of streams: how many there are, and where between other messages, is a matter of time. */
+const PIECES = /[dD]elta$|_chunk$|tool_call_update$|summaryPartAdded$/;
+const MOST_REFUSAL = 160;
+
+/** The conversations of a run, normalised: the same from run to run and from machine to machine. */
+export function recordingOf(findings: readonly CheckResult[]): Recording {
+  const shapes = new Map<string, Shape>();
+  const conversations = findings.map(({ name, conversations }) => {
+    const own = subjectsOf(conversations.flat());
+    const steps = conversations.map((entries) => serverSteps(entries, own));
+    for (const { what, body } of steps.flat()) {
+      const known = shapes.get(what);
+      shapes.set(what, known === undefined ? shapeOf(body) : joinedShapes(known, shapeOf(body)));
+    }
+    return [
+      name,
+      steps.map((list) => list.map(({ line }) => line).filter((line) => !PIECES.test(line))),
+    ] as const;
+  });
+  const sorted = [...shapes].sort(([one], [other]) => (one < other ? -1 : 1));
+  return { conversations: Object.fromEntries(conversations), shapes: Object.fromEntries(sorted) };
+}
+
+interface ServerStep {
+  /** The kind of message. */
+  readonly what: string;
+  /** The same, and for a refusal its number and text. */
+  readonly line: string;
+  readonly body: unknown;
+}
+
+/** The threads or sessions that a check is about: it names them, or was given them. */
+function subjectsOf(entries: readonly Entry[]): ReadonlySet<unknown> {
+  const messages = entries.flatMap(({ direction, message }) =>
+    direction === "sent" || !("method" in (message ?? {})) ? [message] : [],
+  );
+  return new Set(messages.flatMap((message) => [subjectOf(message?.params), subjectOf(message?.result)]));
+}
+
+function subjectOf(body: unknown): unknown {
+  return at(body, "threadId") ?? at(body, "sessionId") ?? at(body, "thread", "id");
+}
+
+/** What comes late about the thread of an earlier check on the same connection is no part of this one. */
+function serverSteps(entries: readonly Entry[], own: ReadonlySet<unknown>): ServerStep[] {
+  const asked = new Map<unknown, string>();
+  return entries.flatMap(({ direction, message }) => {
+    if (message !== undefined && "method" in message && !own.has(subjectOf(message.params))) {
+      if (direction === "came") return [];
+    }
+    if (direction === "came") return [message === undefined ? NO_MESSAGE : stepOf(message, asked)];
+    if (message !== undefined && "method" in message) asked.set(message.id, String(message.method));
+    return [];
+  });
+}
+
+const NO_MESSAGE: ServerStep = { what: "(no message)", line: "(no message)", body: null };
+
+function stepOf(message: Message, asked: ReadonlyMap<unknown, string>): ServerStep {
+  if (typeof message.method === "string") {
+    const what = nameOf(message.method, message);
+    return { what, line: what, body: message.params };
+  }
+  const method = asked.get(message.id) ?? "a request";
+  if (!("error" in message)) {
+    const what = `answer to ${method}`;
+    return { what, line: what, body: message.result };
+  }
+  const line = `refusal of ${method}: ${String(at(message.error, "code"))} ${refusalText(message.error)}`;
+  return { what: "refusal", line, body: isObject(message.error) ? { ...message.error, data: null } : null };
+}
+
+/** The words that tell one kind of a notification from another. */
+function nameOf(method: string, { params }: Message): string {
+  const kind =
+    at(params, "update", "sessionUpdate") ?? at(params, "item", "type") ?? at(params, "status", "type");
+  return typeof kind === "string" ? `${method} ${kind}` : method;
+}
+
+/** The text of a refusal counts, but for what belongs to the run. */
+function refusalText(error: unknown): string {
+  const text = String(at(error, "message")).replaceAll(UUID, "<uuid>");
+  return text.replace(/(, expected one of `[^`]*`, `[^`]*`,).*$/s, "$1 …").slice(0, MOST_REFUSAL);
+}
