@@ -10,8 +10,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "offline-model": ["protocol", "core", "agent"],
   drivers: ["protocol", "rpc", "core", "host", "agent", "offline-model"],
   frontends: ["protocol", "rpc", "core"],
-  sdk: ["protocol", "rpc"],
   view: ["protocol"],
+  sdk: ["protocol", "rpc", "view"],
   server: [
     "protocol",
     "rpc",

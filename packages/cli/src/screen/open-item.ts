@@ -1,16 +1,16 @@
-import { isKnownItem, type KnownItem, type ThreadItem } from "@flint/protocol";
-import { visible } from "@flint/view";
-import { duration } from "./amounts.ts";
-import { callSpans, commandLines, outputLines, statusMark } from "./item-blocks.ts";
+import type { ThreadItem } from "@flint/protocol";
+import { activityOf, duration, rowOf, visible } from "@flint/view";
+import { commandLines, outputLines } from "./draw-blocks.ts";
+import { callLine, statusMark } from "./draw-row.ts";
 import { indented, type Line, lineOf, span } from "./line.ts";
 import { type Look, marksFor } from "./look.ts";
 import { OutputTail } from "./streamed.ts";
 
-/** While a command runs, this much of its output is shown below it. */
+/** How much of a running command's output is shown below it. */
 const LIVE_OUTPUT_LINES = 4;
 const KEPT_LINES = 10;
 
-/** An item that is being worked on: what it was when it began, and what has streamed in since. */
+/** An item in progress: what it was when it started, and what was streamed since. */
 export class OpenItem {
   readonly item: ThreadItem;
   readonly startedAt: number;
@@ -22,42 +22,33 @@ export class OpenItem {
     this.startedAt = startedAt;
   }
 
-  /** What is going on, for the last line of the screen. */
+  /** What the agent is doing, for the status line. */
   get activity(): string {
-    const { item } = this;
-    if (!isKnownItem(item)) return "Working";
-    return ACTIVITIES[item.type];
+    return activityOf(this.item);
   }
 
-  /** How it looks while it goes on. What is only shown when it is complete gives nothing. */
+  /** Its lines while it is in progress; none for what is only shown when it is complete. */
   lines(look: Look, now: number): Line[] {
-    const { item } = this;
-    if (!isKnownItem(item)) return [];
+    const row = rowOf(this.item);
     const mark = statusMark("inProgress", marksFor(look.unicode));
-    switch (item.type) {
-      case "commandExecution": {
-        const [head = []] = commandLines(
-          item.command,
-          mark,
-          span(`  ${duration(now - this.startedAt)}`, "dim"),
-        );
+    switch (row.family) {
+      case "command": {
+        const elapsed = span(`  ${duration(now - this.startedAt)}`, "dim");
+        const [head = []] = commandLines(row.title, mark, elapsed);
         return [head, ...outputLines(this.output.last(LIVE_OUTPUT_LINES), look)];
       }
-      case "mcpToolCall":
-        return [callSpans({ ...item, name: `${item.server}.${item.tool}` }, mark), ...this.#progressLines()];
-      case "toolCall":
-        return [callSpans({ ...item, name: item.title ?? item.tool }, mark), ...this.#progressLines()];
-      case "reasoning":
+      case "tool":
+        return [callLine(row, mark), ...this.#progressLines()];
+      case "thought":
         return this.#thoughtLines(look);
-      case "fileChange":
-      case "webSearch":
+      case "change":
+      case "search":
       case "plan":
-      case "userMessage":
-      case "agentMessage":
-      case "enteredReviewMode":
-      case "exitedReviewMode":
-      case "contextCompaction":
-      case "agentHandoff":
+      case "user":
+      case "message":
+      case "review":
+      case "notice":
+      case "unknown":
         return [];
     }
   }
@@ -72,19 +63,3 @@ export class OpenItem {
     return last === undefined ? [] : [lineOf(`${marksFor(look.unicode).thought} ${visible(last)}`, "dim")];
   }
 }
-
-const ACTIVITIES: Readonly<Record<KnownItem["type"], string>> = {
-  commandExecution: "Running a command",
-  fileChange: "Changing files",
-  mcpToolCall: "Calling a tool",
-  toolCall: "Calling a tool",
-  webSearch: "Searching the web",
-  reasoning: "Thinking",
-  agentMessage: "Writing",
-  plan: "Planning",
-  userMessage: "Working",
-  enteredReviewMode: "Reviewing",
-  exitedReviewMode: "Reviewing",
-  contextCompaction: "Making room in the conversation",
-  agentHandoff: "Handing over",
-};

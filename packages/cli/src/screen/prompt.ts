@@ -1,7 +1,7 @@
 import { visible } from "@flint/view";
 import type { Key } from "./keyboard.ts";
 import { type Line, lineOf, span } from "./line.ts";
-import type { Block } from "./wrap.ts";
+import type { LineBlock } from "./wrap.ts";
 
 /** One answer that a key gives. */
 export interface Choice<Value> {
@@ -43,7 +43,7 @@ export function choiceLine(question: string, choices: readonly Choice<unknown>[]
 }
 
 /** What each choice means. */
-export function helpBlock(choices: readonly Choice<unknown>[]): Block {
+export function helpBlock(choices: readonly Choice<unknown>[]): LineBlock {
   const lines = choices.map(({ key, help }): Line => [span(`  ${key}  `, "cyan"), span(help)]);
   const enter: Line = [span("  Enter alone is no. Ctrl-C interrupts the turn.", "dim")];
   return { head: [...lines, enter], indent: 5 };

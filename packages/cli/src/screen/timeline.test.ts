@@ -51,15 +51,15 @@ const change = {
   diff: "--- a/a.ts\n+++ b/a.ts\n@@ -1 +1 @@\n-one\n+two\n",
 } as const;
 
-test("of output that was cut its real end is shown, and how much is left out instead of a number of lines", () => {
+test("shows the end of truncated output, and how many bytes are omitted", () => {
   const shown = new Shown();
   shown.rows(started({ ...command, status: "inProgress" }), printed("c", "first\n".repeat(30)));
   const cut = { aggregatedOutput: "first\n\nlast one\n", omittedOutputBytes: 2_621_440 };
   const rows = shown.rows(completed({ ...command, ...cut, status: "completed", exitCode: 0 }));
-  expect(rows.slice(1)).toEqual(["  … 2.5 MiB left out", "  first", "", "  last one"]);
+  expect(rows.slice(1)).toEqual(["  … 2.5 MiB omitted", "  first", "", "  last one"]);
 });
 
-test("a command that runs is shown with the end of its output, and stays with its mark, time and last lines [S0-102]", () => {
+test("shows a running command with its latest output, and a completed one with its status, time and last lines [S0-102]", () => {
   const shown = new Shown();
   shown.rows(started({ ...command, status: "inProgress" }));
   shown.now = 3_000;
@@ -78,7 +78,7 @@ test("a command that runs is shown with the end of its output, and stays with it
   expect([rows.length, shown.live()]).toEqual([12, []]);
 });
 
-test("what the agent says appears as it is written, and once", () => {
+test("streams a message, and prints it once", () => {
   const shown = new Shown(20);
   expect(
     shown.rows(started({ type: "agentMessage", id: "m", text: "" }), said("m", "This is a line of")),
@@ -89,24 +89,24 @@ test("what the agent says appears as it is written, and once", () => {
   expect(shown.rows(completed(whole))).toEqual(["Next one"]);
 });
 
-test("a message that was not streamed is shown whole", () => {
+test("prints a message that was not streamed", () => {
   expect(new Shown().rows(completed({ type: "agentMessage", id: "m", text: "hello" }))).toEqual(["hello"]);
 });
 
-test("blocks are parted by an empty row, single lines are not", () => {
+test("separates blocks by an empty row, but not single lines", () => {
   const search = (id: string) => completed({ type: "webSearch", id, query: "why" });
   expect(new Shown().rows(search("1"), search("2"), plan("pending"), search("3"))).toEqual([
-    '⌕ Searched the web for "why"',
-    '⌕ Searched the web for "why"',
+    "⌕ Web search: why",
+    "⌕ Web search: why",
     "",
     "Plan",
     "  ○ step 1",
     "",
-    '⌕ Searched the web for "why"',
+    "⌕ Web search: why",
   ]);
 });
 
-test("a plan is shown whole at first, and then only the steps that changed", () => {
+test("shows a plan in full first, then only the changed steps", () => {
   const shown = new Shown();
   expect(shown.rows(plan("inProgress", "pending", "pending"))).toEqual([
     "Plan",
@@ -118,7 +118,7 @@ test("a plan is shown whole at first, and then only the steps that changed", () 
   expect(shown.rows(plan("completed", "inProgress", "pending"))).toEqual([]);
 });
 
-test("a file change is shown with its diff, and without it where the user has just allowed it [S0-102]", () => {
+test("shows a file change with its diff, but not again after an approval [S0-102]", () => {
   const item = { type: "fileChange", id: "f", status: "completed", changes: [change] } as const;
   const head = "✓ Changed a.ts +1 −1";
   expect(new Shown().rows(completed({ ...item, changes: [change] }))).toEqual([
@@ -144,7 +144,7 @@ test("a file change is shown with its diff, and without it where the user has ju
   expect(rows).toEqual(["→ allowed once", head]);
 });
 
-test("an approval that somebody else or nobody answered says so", () => {
+test("shows that an approval was not answered in time", () => {
   const approval = {
     id: "q",
     turnId: "turn",
@@ -158,10 +158,10 @@ test("an approval that somebody else or nobody answered says so", () => {
   const resolution = { decision: { outcome: "deny", scope: "once" }, by: "timeout" } as const;
   expect(
     shown.rows({ type: "approval/resolved", data: { ...place, approvalId: "q", itemId: "c", resolution } }),
-  ).toEqual(["→ declined: nobody answered in time"]);
+  ).toEqual(["→ declined: no answer in time"]);
 });
 
-test("thoughts are folded to their first lines", () => {
+test("folds thoughts after their first lines", () => {
   const shown = new Shown();
   shown.rows(started({ type: "reasoning", id: "r" }), thought("r", "First.\nSecond"));
   expect([shown.live(), shown.timeline.activity]).toEqual([["✻ Second"], "Thinking"]);
@@ -175,7 +175,7 @@ test("thoughts are folded to their first lines", () => {
   ]);
 });
 
-test("a call of a tool is one line with its progress, and its problem if it has one", () => {
+test("shows a tool call on one line, with its progress and error", () => {
   const call = {
     type: "mcpToolCall",
     id: "t",
@@ -196,27 +196,27 @@ test("a call of a tool is one line with its progress, and its problem if it has 
   ]);
 });
 
-test("a retry, a warning and a change of the model are told", () => {
+test("shows retries, warnings and a switch of the model", () => {
   const rows = new Shown().rows(
     { type: "error", data: { ...place, error: { message: "429" }, willRetry: true } },
     { type: "warning", data: { threadId: "thread", message: "careful", reason: "x" } },
     { type: "model/rerouted", data: { ...place, fromModel: "a", toModel: "b", reason: "busy" } },
   );
-  expect(rows).toEqual(["↻ 429 (trying again)", "! careful", "→ b works instead of a: busy"]);
+  expect(rows).toEqual(["↻ 429 (retrying)", "! careful", "→ Using b instead of a: busy"]);
 });
 
-test("an item of a type that nobody knows is shown with its id and its text [S0-88, S0-89]", () => {
+test("shows an item of an unknown type with its id and text [S0-88, S0-89]", () => {
   const hologram = { type: "hologram", id: "h-1", text: "a cube" };
   expect(new Shown().rows(completed(hologram))).toEqual(["● hologram h-1 a cube"]);
 });
 
-test("the prompt is not repeated, but what is sent while the turn runs is shown", () => {
+test("does not repeat the prompt, but shows later input", () => {
   const message = (id: string, text: string): AgentEvent =>
     completed({ type: "userMessage", id, content: [{ type: "text", text }] });
   expect(new Shown().rows(message("1", "do it"), message("2", "and faster"))).toEqual(["› and faster"]);
 });
 
-test("on a narrow terminal without Unicode every row fits and only plain signs are drawn", () => {
+test("fits a narrow terminal without Unicode", () => {
   const shown = new Shown(20, false);
   const output = "a very long line of output that goes on\n";
   const rows = [
@@ -235,7 +235,7 @@ test("on a narrow terminal without Unicode every row fits and only plain signs a
   expect(rows).toContain("  a very long lin...");
 });
 
-test("nothing that an agent or a command writes reaches the terminal as a control [P36]", () => {
+test("escapes control characters from agents and commands [P36]", () => {
   const evil = "\u001b]52;c;aGk=\u0007\u001b[2J\u001b]8;;http://x\u0007\r\u202e\u200b";
   const unknown = { type: evil, id: "h", text: evil };
   const shown = new Shown(200);

@@ -1,13 +1,14 @@
-import { inputText, isKnownItem, type PlanEntry, type ThreadItem } from "@flint/protocol";
+import { inputText, isKnownItem, type PlanEntry, type Resolution, type ThreadItem } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
-import { itemBlocks } from "./item-blocks.ts";
+import { describeResolution, rowOf } from "@flint/view";
+import { changedSteps, planLines } from "./draw-blocks.ts";
+import { drawRow } from "./draw-row.ts";
 import { type Line, lineOf } from "./line.ts";
 import { type Look, marksFor } from "./look.ts";
-import { notice, noticeOf, resolutionText } from "./notices.ts";
+import { notice, noticeOf } from "./notice.ts";
 import { OpenItem } from "./open-item.ts";
-import { changedSteps, planLines } from "./plan-lines.ts";
 import { StreamedText } from "./streamed.ts";
-import { type Block, cutLine, rowsOf } from "./wrap.ts";
+import { cutLine, type LineBlock, screenRows } from "./wrap.ts";
 
 /** What a timeline needs to know of the world. */
 export interface TimelineOptions {
@@ -115,10 +116,10 @@ export class Timeline {
   }
 
   /** Puts lines of its own between those of the agent. */
-  put(block: Block): void {
+  put(block: LineBlock): void {
     this.#endText();
     const look = this.#options.look();
-    const rows = rowsOf(block, look);
+    const rows = screenRows(block, look);
     const kind = rows.length === 1 ? "line" : "block";
     if (this.#last !== "nothing" && !(this.#last === "line" && kind === "line")) this.#rows.push([]);
     this.#rows.push(...rows);
@@ -150,17 +151,11 @@ export class Timeline {
 
   #putItem(item: ThreadItem, open: OpenItem | undefined): void {
     const { look, now, cwd } = this.#options;
-    const tookMs = open === undefined ? 0 : now() - open.startedAt;
+    const elapsedMs = open === undefined ? 0 : now() - open.startedAt;
     const streamed = item.type === "commandExecution" ? open?.output.last() : undefined;
     const output = streamed === undefined || streamed.lines.length === 0 ? undefined : streamed;
-    for (const block of itemBlocks(item, {
-      look: look(),
-      tookMs,
-      output,
-      cwd,
-      seen: this.#seen.has(item.id),
-    }))
-      this.put(block);
+    const context = { look: look(), elapsedMs, output, cwd, seen: this.#seen.has(item.id) };
+    for (const block of drawRow(rowOf(item), context)) this.put(block);
   }
 
   #say(itemId: string, piece: string, offset: number): void {
@@ -220,11 +215,11 @@ export class Timeline {
     this.#seen.add(itemId);
   }
 
-  #resolved(approvalId: string, resolution: Parameters<typeof resolutionText>[0]): void {
+  #resolved(approvalId: string, resolution: Resolution): void {
     if (!this.#asking.delete(approvalId)) return;
     const marks = marksFor(this.#options.look().unicode);
     const style = resolution.decision.outcome === "allow" ? "green" : "yellow";
-    this.put(notice(marks.arrow, style, resolutionText(resolution)));
+    this.put(notice(marks.arrow, style, describeResolution(resolution)));
   }
 
   #notice(event: AgentEvent): void {

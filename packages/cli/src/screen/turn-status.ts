@@ -8,11 +8,10 @@ import {
   totalTokens,
 } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
-import { visible } from "@flint/view";
-import { count, duration, money, tokens } from "./amounts.ts";
+import { count, duration, money, tokens, visible } from "@flint/view";
 import { type Line, type Style, span, textOf } from "./line.ts";
 import { type Look, marksFor } from "./look.ts";
-import { type Block, cutLine, textWidth } from "./wrap.ts";
+import { cutLine, type LineBlock, textWidth } from "./wrap.ts";
 
 /** What a turn has used and changed so far. */
 export class TurnTally {
@@ -104,7 +103,7 @@ const WORDS: Readonly<
 };
 
 /** The last lines of a turn: how it ended, what it took, and how to go on. */
-export function summaryBlock(end: TurnEnd, look: Look): Block {
+export function summaryBlock(end: TurnEnd, look: Look): LineBlock {
   const marks = marksFor(look.unicode);
   const { mark, style, text } = WORDS[end.status];
   const figures = figuresOf(end).join(marks.between);

@@ -137,8 +137,8 @@ function cellWidth(segment: string): number {
   return NO_WIDTH.test(segment) ? 0 : 1;
 }
 
-/** Lines that belong together: first those that are shown whole on as many rows as they need, then those that are cut. */
-export interface Block {
+/** Lines that belong together: the head is wrapped and shown in full, the lines of the body are cut. */
+export interface LineBlock {
   readonly head: readonly Line[];
   readonly body?: readonly Line[] | undefined;
   /** How far further rows of a long line are indented. */
@@ -146,7 +146,7 @@ export interface Block {
 }
 
 /** The rows of the screen that a block takes. */
-export function rowsOf({ head, body = [], indent = 0 }: Block, look: Look): Line[] {
+export function screenRows({ head, body = [], indent = 0 }: LineBlock, look: Look): Line[] {
   const sign = marksFor(look.unicode).more;
   return [
     ...head.flatMap((line) => wrapLine(line, look.columns, indent)),

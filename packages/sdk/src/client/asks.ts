@@ -1,14 +1,9 @@
 import { Answers, ApprovalAnswer, FLINT, failedToolCall, ToolCallResult } from "@flint/protocol";
 import type { Id, RpcError } from "@flint/rpc";
+import { describeAction } from "@flint/view";
 import { messageOf } from "../errors.ts";
 import type { AgentEvent } from "../events/agent-event.ts";
-import {
-  type ApprovalRequest,
-  actionText,
-  type ReadAsk,
-  type ToolCall,
-  type UserInputRequest,
-} from "./read-ask.ts";
+import type { ApprovalRequest, ReadAsk, ToolCall, UserInputRequest } from "./read-ask.ts";
 import { type OnWarning, problemOf } from "./warning.ts";
 
 /** The words that answer an approval. */
@@ -142,7 +137,7 @@ export class Asks {
 
   async #decide(request: ApprovalRequest, signal: AbortSignal): Promise<Outcome> {
     const { onApproval } = this.#handlers;
-    const subject = actionText(request.action);
+    const subject = describeAction(request.action);
     if (onApproval === undefined)
       return decline(`Declined ${subject}: this client has no onApproval handler.`);
     try {

@@ -1,11 +1,4 @@
-import {
-  type Action,
-  ASKS,
-  type Ask,
-  previewOf,
-  type RuleSuggestion,
-  type UserQuestion,
-} from "@flint/protocol";
+import { type Action, ASKS, type Ask, type RuleSuggestion, type UserQuestion } from "@flint/protocol";
 import type { KnownEvent } from "../events/agent-event.ts";
 import { problemOf } from "./warning.ts";
 
@@ -117,18 +110,6 @@ export function askedEvent(ask: ReadAsk): KnownEvent | undefined {
     type: "question/requested",
     data: { threadId, request: { ...open, id, itemId, questions: [...questions] } },
   };
-}
-
-/** The action in a line for people. */
-export function actionText(action: Action): string {
-  switch (action.kind) {
-    case "command":
-      return `the command "${previewOf(action.command)}"`;
-    case "fileChange":
-      return previewOf(`the change of ${action.changes.map((change) => change.path).join(", ")}`);
-    case "tool":
-      return `the tool "${action.server === undefined ? "" : `${action.server}.`}${action.tool}"`;
-  }
 }
 
 function isAsk(method: string): method is Ask {

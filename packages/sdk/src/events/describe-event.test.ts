@@ -31,7 +31,7 @@ const resolved = (outcome: string) => ({
 });
 const turn = (status: string, error?: object) => ({ turn: { id: "u", status, items: [], ...error } });
 
-describe("what an agent does, in one line for a channel [S4-37]", () => {
+describe("describeEvent [S4-37]", () => {
   test.each([
     ["item/started", item("commandExecution", { ...command, status: "inProgress" }), "$ npm test …"],
     [
@@ -43,12 +43,12 @@ describe("what an agent does, in one line for a channel [S4-37]", () => {
     [
       "item/started",
       item("fileChange", { changes, status: "inProgress" }),
-      "modify /project/a.ts and 1 more …",
+      "Change /project/a.ts and 1 more …",
     ],
     [
       "item/completed",
       item("fileChange", { changes: changes.slice(1), status: "failed" }),
-      "add /project/b.ts … failed",
+      "Add /project/b.ts … failed",
     ],
     ["item/started", item("mcpToolCall", { server: "web", tool: "get", status: "inProgress" }), "web.get …"],
     [
@@ -61,10 +61,10 @@ describe("what an agent does, in one line for a channel [S4-37]", () => {
       item("toolCall", { tool: "read", title: "Read a.ts", status: "completed" }),
       "Read a.ts … completed",
     ],
-    ["item/started", item("webSearch", { query: "flint" }), 'search "flint"'],
+    ["item/started", item("webSearch", { query: "flint" }), "Web search: flint"],
     ["item/started", item("hologram", { beam: "wide", width: 3 }), "hologram i wide"],
-    ["item/started", item("enteredReviewMode", { review: "main" }), "review: main"],
-    ["item/completed", item("contextCompaction", {}), "context summarised"],
+    ["item/started", item("enteredReviewMode", { review: "main" }), "Review: main"],
+    ["item/completed", item("contextCompaction", {}), "Context compacted"],
     ["item/mcpToolCall/progress", { itemId: "i", message: "half way" }, "… half way"],
     [
       "turn/plan/updated",
@@ -75,11 +75,11 @@ describe("what an agent does, in one line for a channel [S4-37]", () => {
           { step: "write", status: "inProgress" },
         ],
       },
-      "plan: 1 of 2 done, now write",
+      "Plan: 1 of 2 done, now write",
     ],
     ["approval/requested", { approval }, 'waiting for approval of the command "rm x"'],
-    ["approval/resolved", resolved("allow"), "approved"],
-    ["approval/resolved", resolved("deny"), "not approved"],
+    ["approval/resolved", resolved("allow"), "allowed once"],
+    ["approval/resolved", resolved("deny"), "declined"],
     [
       "question/requested",
       { request: { ...request, questions: [{ id: "c", question: "Which color?" }] } },
@@ -87,10 +87,10 @@ describe("what an agent does, in one line for a channel [S4-37]", () => {
     ],
     ["turn/completed", turn("failed", { error: { message: "no credit" } }), "turn failed: no credit"],
     ["turn/completed", turn("interrupted"), "turn interrupted"],
-    ["error", { error: { message: "slow down" }, willRetry: true }, "error: slow down (trying again)"],
+    ["error", { error: { message: "slow down" }, willRetry: true }, "error: slow down (retrying)"],
     ["warning", { message: "disk full", reason: "disk" }, "warning: disk full"],
-    ["model/rerouted", { fromModel: "a", toModel: "b", reason: "busy" }, "b works instead of a: busy"],
-  ])("%s %j is %s", (method, data, line) => {
+    ["model/rerouted", { fromModel: "a", toModel: "b", reason: "busy" }, "Using b instead of a: busy"],
+  ])("describes %s %j as %s", (method, data, line) => {
     expect(describeEvent(event(method, data))).toBe(line);
   });
 
@@ -102,11 +102,11 @@ describe("what an agent does, in one line for a channel [S4-37]", () => {
     ["turn/started", turn("inProgress")],
     ["turn/completed", turn("completed")],
     ["vendor/thing", {}],
-  ])("%s %j is not worth a line", (method, data) => {
+  ])("skips %s %j", (method, data) => {
     expect(describeEvent(event(method, data))).toBeUndefined();
   });
 
-  test("is one line without control characters, and short, whatever the agent does", () => {
+  test("gives one short line without control characters", () => {
     const nasty = `printf "\u001b[2J"\nrm -rf ${"x".repeat(500)}`;
     const started = item("commandExecution", { command: nasty, cwd: "/", status: "completed", exitCode: 1 });
     const line = describeEvent(event("item/completed", started)) ?? "";

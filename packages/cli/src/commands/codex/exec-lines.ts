@@ -2,7 +2,7 @@ import { NO_USAGE, type ThreadItem, type TokenUsage, type Turn, type TurnError }
 import type { AgentEvent } from "@flint/sdk";
 import { visible } from "@flint/view";
 import type { Outputs } from "../exec/output/piped.ts";
-import type { ExecView } from "../exec/output/turn-view.ts";
+import type { TurnView } from "../exec/output/turn-view.ts";
 import { bodyOf, type ExecItemBody, type ExecLine, type ExecUsage, type TodoItem } from "./exec-items.ts";
 
 /** What has to be remembered from one event to the next. */
@@ -172,7 +172,7 @@ function usageOf(usage: TokenUsage): ExecUsage {
 }
 
 /** The lines of `codex exec --experimental-json`; nothing else is on the answer's stream. */
-export class CodexLinesView implements ExecView {
+export class CodexLinesView implements TurnView {
   readonly #outputs: Outputs;
   #state: LinesState;
 

@@ -7,7 +7,7 @@ import {
   UserConfig,
 } from "@flint/server/config";
 import { userConfigPath } from "@flint/server/environment";
-import { count } from "../../screen/amounts.ts";
+import { count } from "@flint/view";
 import { type Finding, reason } from "./finding.ts";
 
 /** Whether the user's configuration is valid, and whether the programs of its MCP servers exist. */

@@ -1,7 +1,6 @@
-import { visible } from "@flint/view";
+import { count, visible } from "@flint/view";
 import { noArguments } from "../../command-line/arguments.ts";
 import { say, sayJson } from "../../command-line/output.ts";
-import { count } from "../../screen/amounts.ts";
 import { CHECKS } from "./checks.ts";
 import type { Finding } from "./finding.ts";
 

@@ -11,7 +11,7 @@ import {
 import { embed } from "@flint/server/embed";
 import { setting, userConfigPath, variable } from "@flint/server/environment";
 import type { ServerOptions } from "@flint/server/serve";
-import { count } from "../../screen/amounts.ts";
+import { count } from "@flint/view";
 import { type Finding, reason } from "./finding.ts";
 
 /** The models by provider, and which keys are set, without their values. */

@@ -1,12 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import type { Thread, Turn } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import { visible } from "@flint/view";
+import { transcript, visible } from "@flint/view";
 import { oneArgument, UsageError } from "../../command-line/arguments.ts";
 import { say, sayJson } from "../../command-line/output.ts";
 import { withStoredData } from "../local-server.ts";
 import { findThread } from "./thread-reference.ts";
-import { markdownOf } from "./transcript.ts";
 
 interface ShowArguments {
   readonly values: { readonly json?: boolean | undefined };
@@ -23,10 +22,10 @@ export async function showThread({ values, positionals }: ShowArguments): Promis
   const reference = oneArgument("threads show", positionals, "a thread: an id, or last");
   const { thread, turns } = await withStoredData((client) => whole(client, reference));
   if (values.json === true) return sayJson({ thread, turns });
-  return say(visible(markdownOf(thread, turns)));
+  return say(visible(transcript(thread, turns)));
 }
 
-/** `flint threads export ID`. A file gets the text as it is; a terminal gets it made safe. */
+/** `flint threads export ID`. Control characters are escaped on a terminal, but not in a file. */
 export async function exportThread({ values, positionals }: ExportArguments): Promise<number> {
   const reference = oneArgument("threads export", positionals, "a thread: an id, or last");
   const { format = "markdown", out } = values;
@@ -35,7 +34,7 @@ export async function exportThread({ values, positionals }: ExportArguments): Pr
   }
   const { thread, turns } = await withStoredData((client) => whole(client, reference));
   const text =
-    format === "json" ? `${JSON.stringify({ thread, turns }, undefined, 2)}\n` : markdownOf(thread, turns);
+    format === "json" ? `${JSON.stringify({ thread, turns }, undefined, 2)}\n` : transcript(thread, turns);
   if (out === undefined) return say(process.stdout.isTTY ? visible(text) : text);
   await writeFile(out, text, { mode: 0o600 });
   return say(`${out}\n`);

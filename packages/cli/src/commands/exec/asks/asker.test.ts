@@ -2,13 +2,13 @@ import { settled, TestClock } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { Keyboard, type KeySource } from "../../../screen/keyboard.ts";
 import { type Line, textOf } from "../../../screen/line.ts";
-import type { Block } from "../../../screen/wrap.ts";
-import type { AskSurface } from "../output/turn-view.ts";
+import type { LineBlock } from "../../../screen/wrap.ts";
+import type { PromptSurface } from "../output/turn-view.ts";
 import { Approvals } from "./approvals.ts";
 import { Asker } from "./asker.ts";
 import { answersOf, questionsFor } from "./questions.ts";
 
-class Terminal implements KeySource, AskSurface {
+class Terminal implements KeySource, PromptSurface {
   raw = false;
   said: string[] = [];
   asked: string | undefined;
@@ -25,7 +25,7 @@ class Terminal implements KeySource, AskSurface {
   off(_: "data", listener: (chunk: Buffer) => void): void {
     this.#listeners.delete(listener);
   }
-  put(block: Block): void {
+  put(block: LineBlock): void {
     this.said.push(...block.head.map(textOf));
   }
   prompt(line: Line | undefined): void {
@@ -51,17 +51,17 @@ function setUp() {
 
 const command = { kind: "command", itemId: "c", command: "make", cwd: "/work" } as const;
 const request = { threadId: "t", turnId: "u", approvalId: "a", action: command };
-const no = { decision: "decline", message: "The user said no." };
+const no = { decision: "decline", message: "The user declined." };
 const QUIET_MS = 250;
 
 test.each([
-  ["y", "accept"],
-  ["s", "acceptForSession"],
-  ["a", "acceptAlways"],
+  ["y", { decision: { outcome: "allow", scope: "once" } }],
+  ["s", { decision: { outcome: "allow", scope: "session" } }],
+  ["a", { decision: { outcome: "allow", scope: "always" } }],
   ["n", no],
   ["\r", no],
   ["\u001b", no],
-])("the key %j gives the answer %j", async (key, answer) => {
+])("answers the key %j with %j", async (key, answer) => {
   const { clock, terminal, approvals, controller } = setUp();
   const decided = approvals.decide(request, controller);
   await clock.advance(QUIET_MS);
@@ -71,7 +71,7 @@ test.each([
   expect([terminal.raw, terminal.asked, approvals.declinedUnattended]).toEqual([false, undefined, false]);
 });
 
-test("keys that were typed before the question is there, or pasted, answer nothing", async () => {
+test("ignores keys that were typed before the question or pasted", async () => {
   const { clock, terminal, approvals, controller, keyboard } = setUp();
   keyboard.hold();
   await terminal.type("y");
@@ -91,7 +91,7 @@ test("keys that were typed before the question is there, or pasted, answer nothi
   expect(terminal.raw).toBe(true);
 });
 
-test("a question that was answered elsewhere is taken back", async () => {
+test("withdraws a question that was answered elsewhere", async () => {
   const { clock, terminal, approvals, controller } = setUp();
   const decided = approvals.decide(request, controller);
   await clock.advance(QUIET_MS);
@@ -100,7 +100,7 @@ test("a question that was answered elsewhere is taken back", async () => {
   expect([terminal.asked, terminal.raw]).toEqual([undefined, false]);
 });
 
-test("Ctrl-C at a question is heard as an interrupt, not as an answer", async () => {
+test("treats Ctrl-C at a question as an interrupt", async () => {
   const { clock, terminal, approvals, controller, interrupts } = setUp();
   const decided = approvals.decide(request, controller);
   await clock.advance(QUIET_MS);
@@ -110,22 +110,22 @@ test("Ctrl-C at a question is heard as an interrupt, not as an answer", async ()
   await decided;
 });
 
-test("a no can carry a message to the agent, and ? explains the keys", async () => {
+test("declines with a message to the agent, and explains the keys on ?", async () => {
   const { clock, terminal, approvals, controller } = setUp();
   const decided = approvals.decide(request, controller);
   await clock.advance(QUIET_MS);
   await terminal.type("?");
-  expect(terminal.said).toContain("  y  yes, this one time");
+  expect(terminal.said).toContain("  y  Allow it this time");
   await terminal.type("N");
   await clock.advance(QUIET_MS);
   await terminal.type("use nn\u007fpm");
   expect(terminal.asked).toBe("> use npm ");
   await terminal.type("\r");
-  expect(await decided).toEqual({ decision: "decline", message: "The user said no: use npm" });
+  expect(await decided).toEqual({ decision: "decline", message: "The user declined: use npm" });
   expect(terminal.said.at(-1)).toBe("> use npm");
 });
 
-test("a rule that the server suggests can be taken", async () => {
+test("accepts a suggested rule", async () => {
   const { clock, terminal, approvals, controller } = setUp();
   const match = { type: "prefix", words: ["npm", "test"] } as const;
   const suggestion = {
@@ -142,7 +142,7 @@ test("a rule that the server suggests can be taken", async () => {
   expect(await decided).toEqual({ decision: { outcome: "allow", scope: "always", rule: "r1" } });
 });
 
-test("two questions are asked one after the other", async () => {
+test("asks one question after another", async () => {
   const { clock, terminal, approvals, controller } = setUp();
   const first = approvals.decide(request, controller);
   const second = approvals.decide({ ...request, action: { ...command, command: "rm x" } }, controller);
@@ -152,10 +152,10 @@ test("two questions are asked one after the other", async () => {
   await clock.advance(QUIET_MS);
   expect(terminal.said.join("\n")).toContain("rm x");
   await terminal.type("n");
-  expect([await first, await second]).toEqual(["accept", no]);
+  expect([await first, await second]).toEqual([{ decision: { outcome: "allow", scope: "once" } }, no]);
 });
 
-test("where nobody can be asked, the action is declined and that is remembered", async () => {
+test("declines and remembers it if no user can be asked", async () => {
   const look = () => ({ columns: 80, rows: 20, colour: false, unicode: true });
   const approvals = new Approvals({ asker: undefined, look, cwd: "/" });
   expect(await approvals.decide(request, new AbortController())).toMatchObject({ decision: "decline" });
@@ -181,7 +181,7 @@ test.each([
   expect(answersOf({ id: "q", question: "Which?", ...question }, line)).toEqual(answers);
 });
 
-test("questions are answered in order, and a secret is never shown", async () => {
+test("asks questions in order, and never shows a secret", async () => {
   const { clock, terminal, asker, controller } = setUp();
   const questions = [
     { id: "colour", question: "Which?", options },
@@ -205,7 +205,7 @@ test("questions are answered in order, and a secret is never shown", async () =>
   expect(terminal.said).toContain("> (no answer)");
 });
 
-test("where only yes or no make sense, another answer is asked for again", async () => {
+test("asks again until a yes-or-no question is answered", async () => {
   const { clock, terminal, asker, controller } = setUp();
   const questions = [{ id: "budget", question: "Go on?", options: [{ label: "Go on" }, { label: "Stop" }] }];
   const answered = questionsFor(asker)(
@@ -220,7 +220,7 @@ test("where only yes or no make sense, another answer is asked for again", async
   expect(await answered).toEqual({ budget: ["Go on"] });
 });
 
-test("without a user there are no answers", async () => {
+test("gives no answers without a user", async () => {
   const asked = { threadId: "t", turnId: "u", itemId: "i", questionId: "q", questions: [] };
   expect(await questionsFor(undefined)(asked, new AbortController())).toEqual({});
 });

@@ -8,19 +8,19 @@ import {
   stepTyping,
   typingLine,
 } from "../../../screen/prompt.ts";
-import type { Block } from "../../../screen/wrap.ts";
-import type { AskSurface } from "../output/turn-view.ts";
+import type { LineBlock } from "../../../screen/wrap.ts";
+import type { PromptSurface } from "../output/turn-view.ts";
 
 /** What an asker works with. */
 export interface AskerOptions {
   readonly keyboard: Keyboard;
-  readonly surface: AskSurface;
+  readonly surface: PromptSurface;
   readonly clock: Clock;
 }
 
 /** A question with one key for each answer. */
 export interface Question<Value> {
-  readonly about: Block;
+  readonly about: LineBlock;
   readonly ask: string;
   readonly choices: readonly Choice<Value>[];
   /** What Enter alone means. */
@@ -84,7 +84,7 @@ export class Asker {
   }
 
   /** Shows something between questions. */
-  put(block: Block): void {
+  put(block: LineBlock): void {
     this.#options.surface.put(block);
   }
 

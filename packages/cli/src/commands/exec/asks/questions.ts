@@ -2,7 +2,7 @@ import type { UserQuestion } from "@flint/protocol";
 import type { OnQuestion } from "@flint/sdk";
 import { visible } from "@flint/view";
 import { type Line, lineOf, linesOf, span } from "../../../screen/line.ts";
-import type { Block } from "../../../screen/wrap.ts";
+import type { LineBlock } from "../../../screen/wrap.ts";
 import type { Asker } from "./asker.ts";
 
 /** Lets the user answer what the agent wants to know. Without a user there are no answers, and the agent goes on. */
@@ -80,7 +80,7 @@ export function answersOf(question: UserQuestion, line: string): readonly string
   return [isYesOrNo(question) ? yesOrNo(question, text) : text];
 }
 
-function questionBlock(asked: UserQuestion): Block {
+function questionBlock(asked: UserQuestion): LineBlock {
   const { header, question, options = [] } = asked;
   const title: Line[] = header === undefined ? [] : [lineOf(visible(header), "cyan")];
   const choices = options.map(({ label, description }, place): Line => {

@@ -1,14 +1,14 @@
 import type { Clock } from "@flint/core/ports";
 import type { AgentEvent } from "@flint/sdk";
-import { duration, money, tokens } from "../../../screen/amounts.ts";
+import { duration, money, tokens } from "@flint/view";
 import type { Line } from "../../../screen/line.ts";
 import { LiveRegion } from "../../../screen/live-region.ts";
 import { type Look, marksFor } from "../../../screen/look.ts";
-import { notice } from "../../../screen/notices.ts";
+import { notice } from "../../../screen/notice.ts";
 import { Timeline } from "../../../screen/timeline.ts";
 import { statusLine, summaryBlock, type TurnTally } from "../../../screen/turn-status.ts";
-import { type Block, wrapLine } from "../../../screen/wrap.ts";
-import type { AskSurface, ExecView, ViewEnd } from "./turn-view.ts";
+import { type LineBlock, wrapLine } from "../../../screen/wrap.ts";
+import type { PromptSurface, TurnView, ViewEnd } from "./turn-view.ts";
 
 /** What a live view works with. */
 export interface LiveOptions {
@@ -26,7 +26,7 @@ const FRAME_MS = 33;
 const TICK_MS = 100;
 
 /** A turn on a terminal: what has happened scrolls up, what goes on stands at the bottom. */
-export class LiveView implements ExecView, AskSurface {
+export class LiveView implements TurnView, PromptSurface {
   readonly #options: LiveOptions;
   readonly #timeline: Timeline;
   readonly #region: LiveRegion;
@@ -56,7 +56,7 @@ export class LiveView implements ExecView, AskSurface {
     this.put(notice(marksFor(this.#options.look().unicode).warning, "yellow", text));
   }
 
-  put(block: Block): void {
+  put(block: LineBlock): void {
     this.#timeline.put(block);
     this.#draw();
   }

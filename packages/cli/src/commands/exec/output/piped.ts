@@ -1,6 +1,6 @@
 import type { AgentEvent } from "@flint/sdk";
 import { visible } from "@flint/view";
-import type { ExecView, ViewEnd } from "./turn-view.ts";
+import type { TurnView, ViewEnd } from "./turn-view.ts";
 
 /** Where a view writes: what is asked for, and what is about it. */
 export interface Outputs {
@@ -9,7 +9,7 @@ export interface Outputs {
 }
 
 /** Every event as one line of JSON, in the order in which they came; nothing else is on the answer's stream. */
-export class JsonView implements ExecView {
+export class JsonView implements TurnView {
   readonly #outputs: Outputs;
   readonly #threadId: () => string | undefined;
 
@@ -45,7 +45,7 @@ export class JsonView implements ExecView {
 }
 
 /** Only the last thing that the agent says, or what it was asked to answer as JSON. */
-export class AnswerView implements ExecView {
+export class AnswerView implements TurnView {
   readonly #outputs: Outputs;
   readonly #render: (text: string) => string;
 

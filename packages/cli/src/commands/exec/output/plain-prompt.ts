@@ -1,10 +1,10 @@
 import { inked, type Line, textOf } from "../../../screen/line.ts";
 import type { Look } from "../../../screen/look.ts";
-import { type Block, rowsOf, textWidth, wrapLine } from "../../../screen/wrap.ts";
-import type { AskSurface } from "./turn-view.ts";
+import { type LineBlock, screenRows, textWidth, wrapLine } from "../../../screen/wrap.ts";
+import type { PromptSurface } from "./turn-view.ts";
 
 /** Asks on a terminal that shows plain lines: questions scroll by like everything else. */
-export class PlainSurface implements AskSurface {
+export class PlainPrompt implements PromptSurface {
   readonly #write: (text: string) => void;
   readonly #look: () => Look;
   #drawn = 0;
@@ -14,11 +14,11 @@ export class PlainSurface implements AskSurface {
     this.#look = look;
   }
 
-  put(block: Block): void {
+  put(block: LineBlock): void {
     this.prompt(undefined);
     const look = this.#look();
     this.#write(
-      rowsOf(block, look)
+      screenRows(block, look)
         .map((line) => `${inked(line, look.colour)}\n`)
         .join(""),
     );

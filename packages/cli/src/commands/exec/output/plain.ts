@@ -1,17 +1,28 @@
-import { type AgentEvent, describeEvent } from "@flint/sdk";
-import { exact, visible } from "@flint/view";
-import { size } from "../../../screen/amounts.ts";
-import type { ExecView, ViewEnd } from "./turn-view.ts";
+import type { ThreadItem } from "@flint/protocol";
+import type { AgentEvent } from "@flint/sdk";
+import {
+  type Block,
+  describeError,
+  describeItem,
+  describeReroute,
+  exact,
+  type Row,
+  rowOf,
+  size,
+  spanText,
+  visible,
+} from "@flint/view";
+import type { TurnView, ViewEnd } from "./turn-view.ts";
 
-/** Half of a character, or of a line end: what follows decides how it is shown. */
+/** Half of a character or of a line break: the next piece decides how it is shown. */
 const UNDECIDED = /[\ud800-\udbff\r]$/;
 
-/** Shows a turn as plain lines: what the agent says, the commands it runs, the files it changes. */
-export class ExecScreen implements ExecView {
+/** Prints a turn as plain lines: the agent's messages, its commands with their output, and the files it changes. */
+export class PlainView implements TurnView {
   readonly #write: (text: string) => void;
   #atLineStart = true;
   #streamed = new Set<string>();
-  #held = "";
+  #pending = "";
 
   constructor(write: (text: string) => void) {
     this.#write = write;
@@ -25,7 +36,7 @@ export class ExecScreen implements ExecView {
         this.#text(event.data.delta);
         return;
       case "item/started":
-        this.#started(event);
+        this.#started(event.data.item);
         return;
       case "item/completed":
         this.#completed(event.data.item);
@@ -34,13 +45,13 @@ export class ExecScreen implements ExecView {
         for (const { step, status } of event.data.plan) this.#line(`  [${MARKS[status]}] ${step}`);
         return;
       case "error":
-        this.#line(`error: ${event.data.error.message}${event.data.willRetry ? " (trying again)" : ""}`);
+        this.#line(`error: ${describeError(event.data.error, event.data.willRetry)}`);
         return;
       case "warning":
         this.#line(`warning: ${event.data.message}`);
         return;
       case "model/rerouted":
-        this.#line(`warning: ${describeEvent(event) ?? ""}`);
+        this.#line(`warning: ${describeReroute(event.data)}`);
         return;
       default:
         return;
@@ -53,7 +64,7 @@ export class ExecScreen implements ExecView {
 
   end({ status, error }: Pick<ViewEnd, "status" | "error">): void {
     this.#line("");
-    if (status === "failed") this.#line(`The turn failed: ${error ?? "the agent did not say why"}`);
+    if (status === "failed") this.#line(`The turn failed: ${error ?? "the agent gave no reason"}`);
     else if (status !== "completed") this.#line(`The turn was ${status}.`);
   }
 
@@ -61,46 +72,76 @@ export class ExecScreen implements ExecView {
     this.#line("");
   }
 
-  /** A command as it would be typed; what has no picture of its own here, known or not, as one line. */
-  #started(event: Extract<AgentEvent, { type: "item/started" }>): void {
-    const { item } = event.data;
-    if (item.type === "commandExecution" && "command" in item) this.#line(`$ ${exact(item.command)}`);
-    else if (!SHOWN_WHEN_COMPLETE.has(item.type)) this.#line(describeEvent(event) ?? "");
+  /** A command as it would be typed; anything else as the line of an event log. */
+  #started(item: ThreadItem): void {
+    const row = rowOf(item);
+    if (row.family === "command") this.#line(`$ ${exact(spanText(row.title))}`);
+    else if (row.family !== "change") this.#line(describeItem(item, "started") ?? "");
   }
 
-  #completed(item: StartedItem): void {
-    if (item.type === "agentMessage" && "text" in item) {
-      if (!this.#streamed.has(item.id)) this.#text(String(item.text));
-      this.#line("");
-    } else if (item.type === "commandExecution" && "command" in item) {
-      const omitted = item.omittedOutputBytes ?? 0;
-      if (omitted > 0) this.#line(`... ${size(omitted)} left out`);
-      const how = item.exitCode === undefined ? item.status : `exit ${item.exitCode}`;
-      this.#line(`(${how})`);
-    } else if (item.type === "fileChange" && "changes" in item) {
-      for (const change of item.changes)
-        this.#line(`${change.kind} ${change.path} (${item.status})\n${change.diff}`);
-    } else if ("error" in item && typeof item.error === "string") {
-      this.#line(`error: ${item.error}`);
+  #completed(item: ThreadItem): void {
+    const row = rowOf(item);
+    switch (row.family) {
+      case "message":
+        if (!this.#streamed.has(item.id)) for (const block of row.body) this.#text(blockText(block));
+        this.#line("");
+        return;
+      case "command":
+        this.#commandEnd(row, this.#streamed.has(item.id));
+        return;
+      case "change":
+        for (const block of row.body) this.#change(block, row.outcome ?? row.status);
+        return;
+      case "tool":
+        for (const block of row.body) if (block.kind === "error") this.#line(`error: ${block.text}`);
+        return;
+      case "notice":
+        this.#line(describeItem(item, "completed") ?? "");
+        return;
+      case "unknown":
+        // Items of unknown types may carry an error of their own.
+        if ("error" in item && typeof item.error === "string") this.#line(`error: ${item.error}`);
+        return;
+      case "user":
+      case "thought":
+      case "search":
+      case "plan":
+      case "review":
+        return;
     }
   }
 
+  /** Output that was not streamed, as of a command that ended at once, is printed here. */
+  #commandEnd({ outcome, status, body }: Row, streamed: boolean): void {
+    for (const block of body) {
+      if (block.kind !== "output") continue;
+      if (!streamed) this.#text(block.text);
+      if (block.omittedBytes > 0) this.#line(`... ${size(block.omittedBytes)} omitted`);
+    }
+    this.#line(`(${outcome ?? status})`);
+  }
+
+  #change(block: Block, outcome: string): void {
+    if (block.kind !== "diff") return;
+    this.#line(`${block.change} ${block.path} (${outcome})\n${blockText(block)}`);
+  }
+
   #line(text: string): void {
-    this.#endHeld();
+    this.#flushPending();
     if (!this.#atLineStart) this.#text("\n");
     if (text !== "") this.#text(text.endsWith("\n") ? text : `${text}\n`);
   }
 
   #text(piece: string): void {
-    const text = this.#held + piece;
-    this.#held = UNDECIDED.test(text) ? text.slice(-1) : "";
-    this.#put(this.#held === "" ? text : text.slice(0, -1));
+    const text = this.#pending + piece;
+    this.#pending = UNDECIDED.test(text) ? text.slice(-1) : "";
+    this.#put(this.#pending === "" ? text : text.slice(0, -1));
   }
 
-  #endHeld(): void {
-    const held = this.#held;
-    this.#held = "";
-    this.#put(held);
+  #flushPending(): void {
+    const pending = this.#pending;
+    this.#pending = "";
+    this.#put(pending);
   }
 
   #put(text: string): void {
@@ -110,8 +151,9 @@ export class ExecScreen implements ExecView {
   }
 }
 
-type StartedItem = Extract<AgentEvent, { type: "item/started" }>["data"]["item"];
-
-const SHOWN_WHEN_COMPLETE = new Set(["userMessage", "agentMessage", "fileChange", "reasoning", "plan"]);
+function blockText(block: Block): string {
+  if (block.kind === "diff") return block.lines.map(({ text }) => text).join("\n");
+  return "text" in block ? block.text : "";
+}
 
 const MARKS = { pending: " ", inProgress: ">", completed: "x", failed: "!" } as const;

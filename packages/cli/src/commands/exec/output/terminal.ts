@@ -13,9 +13,9 @@ import { Asker } from "../asks/asker.ts";
 import type { OutputFormat } from "../options.ts";
 import { LiveView } from "./live.ts";
 import { AnswerView, JsonView } from "./piped.ts";
-import { ExecScreen } from "./plain.ts";
-import { PlainSurface } from "./plain-prompt.ts";
-import type { AskSurface, ExecView } from "./turn-view.ts";
+import { PlainView } from "./plain.ts";
+import { PlainPrompt } from "./plain-prompt.ts";
+import type { PromptSurface, TurnView } from "./turn-view.ts";
 
 /** What is to be shown on the terminal. */
 export interface TerminalOptions {
@@ -33,7 +33,7 @@ export interface TerminalOptions {
 
 /** The terminal of one run: what is written to it, what is typed at it, and that it is left as it was. */
 export class ExecTerminal {
-  readonly view: ExecView;
+  readonly view: TurnView;
   /** Undefined where nobody can be asked. */
   readonly asker: Asker | undefined;
   readonly #options: TerminalOptions;
@@ -94,8 +94,8 @@ export class ExecTerminal {
 
   #asker(): Asker | undefined {
     if (this.#keyboard === undefined) return undefined;
-    const surface: AskSurface =
-      this.#live ?? new PlainSurface((text) => void process.stderr.write(text), this.look);
+    const surface: PromptSurface =
+      this.#live ?? new PlainPrompt((text) => void process.stderr.write(text), this.look);
     return new Asker({ keyboard: this.#keyboard, surface, clock: SYSTEM_CLOCK });
   }
 
@@ -149,7 +149,7 @@ function isLiveTerminal(): boolean {
   return process.stdout.isTTY === true && canMoveCursor(inheritedEnvironment()) && isInForeground();
 }
 
-function pipedView({ format, answer, threadId }: TerminalOptions): ExecView {
+function pipedView({ format, answer, threadId }: TerminalOptions): TurnView {
   const outputs = {
     answer: (text: string) => void process.stdout.write(text),
     aside: (text: string) => void process.stderr.write(text),
@@ -157,7 +157,7 @@ function pipedView({ format, answer, threadId }: TerminalOptions): ExecView {
   if (format === "json") return new JsonView(outputs, threadId);
   if (format === "codex") return new CodexLinesView(outputs, answer);
   if (format === "answer" || answer !== undefined) return new AnswerView(outputs, answer);
-  return new ExecScreen(outputs.answer);
+  return new PlainView(outputs.answer);
 }
 
 function lookOf(stream: NodeJS.WriteStream): Look {

@@ -1,30 +1,30 @@
 import type { AgentEvent } from "@flint/sdk";
 import type { Line } from "../../../screen/line.ts";
 import type { TurnEnd } from "../../../screen/turn-status.ts";
-import type { Block } from "../../../screen/wrap.ts";
+import type { LineBlock } from "../../../screen/wrap.ts";
 
-/** A place where the user can be asked. */
-export interface AskSurface {
-  /** Shows lines that stay. */
-  put(block: Block): void;
-  /** Shows the line at which is answered, in place of the one before; undefined takes it away. */
+/** Where the user is asked. */
+export interface PromptSurface {
+  /** Prints lines above the prompt. */
+  put(block: LineBlock): void;
+  /** Shows the line that the user answers, replacing the previous one; undefined removes it. */
   prompt(line: Line | undefined): void;
 }
 
-/** How the end of a turn is told. */
+/** How a turn ended, for its view. */
 export interface ViewEnd extends TurnEnd {
-  /** The last thing that the agent said. */
+  /** The agent's last message. */
   readonly text: string;
 }
 
-/** One way to show a turn. */
-export interface ExecView {
+/** Prints a turn in one format. */
+export interface TurnView {
   /** Shows an event of the turn. */
   show(event: AgentEvent): void;
-  /** Says something of Flint's own. */
+  /** Prints a message from Flint itself. */
   say(text: string): void;
-  /** Says how the turn ended; nothing comes after it. */
+  /** Prints how the turn ended; nothing follows. */
   end(end: ViewEnd): void;
-  /** Leaves the terminal as it was, whatever happened before. May be called more than once. */
+  /** Restores the terminal. May be called more than once. */
   close(): void;
 }

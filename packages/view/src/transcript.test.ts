@@ -1,6 +1,6 @@
 import type { Thread, Turn } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { markdownOf } from "./transcript.ts";
+import { transcript } from "./transcript.ts";
 
 const THREAD: Thread = {
   id: "t1",
@@ -19,8 +19,8 @@ function turn(items: Turn["items"], rest: Partial<Turn> = {}): Turn {
   return { id: "turn", status: "completed", items, ...rest };
 }
 
-test("a thread is exported with what was asked, said, run and changed, in order", () => {
-  const text = markdownOf(THREAD, [
+test("a transcript has every prompt, message, command and change, in order", () => {
+  const text = transcript(THREAD, [
     turn([
       { type: "userMessage", id: "1", content: [{ type: "text", text: "fix the login\nplease" }] },
       { type: "agentMessage", id: "2", text: "I look." },
@@ -44,7 +44,7 @@ test("a thread is exported with what was asked, said, run and changed, in order"
   expect(text).toBe(
     [
       "# fix the login",
-      "- Thread: t1\n- Folder: /repo\n- Model: flint/offline\n- Begun: 1970-01-01 00:00",
+      "- Thread: t1\n- Folder: /repo\n- Model: flint/offline\n- Started: 1970-01-01 00:00",
       "## fix the login\n\nfix the login\nplease",
       "I look.",
       "```sh\n$ ls\na\n```\n\n(exit 0)",
@@ -53,9 +53,9 @@ test("a thread is exported with what was asked, said, run and changed, in order"
   );
 });
 
-test("output that holds a fence of its own cannot break out of its block", () => {
+test("output with a code fence cannot break out of its block", () => {
   const output = "```\n# a heading\n````";
-  const text = markdownOf(THREAD, [
+  const text = transcript(THREAD, [
     turn([
       {
         type: "commandExecution",
@@ -70,10 +70,10 @@ test("output that holds a fence of its own cannot break out of its block", () =>
   expect(text).toContain(`\`\`\`\`\`sh\n$ cat x\n${output}\n\`\`\`\`\``);
 });
 
-test("a turn that did not complete says why, and an item of an unknown kind is named", () => {
-  const text = markdownOf({ ...THREAD, name: "Mine" }, [
+test("a turn that did not complete says why, and an item of an unknown type is named", () => {
+  const text = transcript({ ...THREAD, name: "Mine" }, [
     turn([{ type: "x-new", id: "1" }], { status: "failed", error: { message: "no model" } }),
   ]);
   expect(text).toMatch(/^# Mine\n/);
-  expect(text).toContain("*(x-new)*\n\n*(failed: no model)*");
+  expect(text).toContain("*x-new 1*\n\n*(failed: no model)*");
 });

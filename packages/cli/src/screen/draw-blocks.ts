@@ -1,0 +1,122 @@
+import { relative } from "node:path";
+import type { PlanEntry } from "@flint/protocol";
+import {
+  type Block,
+  changeVerb,
+  type DiffLine,
+  exact,
+  type RowStatus,
+  type Span,
+  size,
+  visible,
+} from "@flint/view";
+import { indented, type Line, lineOf, linesOf, type Style, type Span as StyledSpan, span } from "./line.ts";
+import { type Look, type Marks, marksFor } from "./look.ts";
+import type { FoldedText } from "./streamed.ts";
+import { moreLines } from "./wrap.ts";
+
+type DiffBlock = Extract<Block, { kind: "diff" }>;
+
+/** A span of a row as the terminal shows it: escaped, and in the style of its emphasis. */
+export function drawSpan({ text, emphasis, exact: isExact }: Span): StyledSpan {
+  const escaped = isExact === true ? exact(text) : visible(text).replaceAll("\n", " ");
+  return span(escaped, emphasis === undefined ? undefined : EMPHASIS[emphasis]);
+}
+
+const EMPHASIS = { strong: "bold", muted: "dim" } as const;
+
+/** The escaped text of spans. */
+export function drawText(spans: readonly Span[]): string {
+  return spans.map((each) => drawSpan(each).text).join("");
+}
+
+/** A command as it would be typed; `end` follows its first line. */
+export function commandLines(title: readonly Span[], mark: StyledSpan, end?: StyledSpan): Line[] {
+  const [first = "", ...rest] = drawText(title).split("\n");
+  const head = [mark, span(" $ ", "dim"), span(first, "bold"), ...(end === undefined ? [] : [end])];
+  return [head, ...rest.map((line) => indented(lineOf(line, "bold"), 4))];
+}
+
+/** Output, dimmed and indented, and how much of it is not shown. */
+export function outputLines({ lines, hidden, omittedBytes = 0 }: FoldedText, look: Look): Line[] {
+  const shown = lines.map((line) => indented(lineOf(visible(withoutColours(line)), "dim"), 2));
+  if (omittedBytes > 0) {
+    const note = `${marksFor(look.unicode).more} ${size(omittedBytes)} omitted`;
+    return [indented(lineOf(note, "dim"), 2), ...shown];
+  }
+  return hidden === 0 ? shown : [indented(moreLines(hidden, look), 2), ...shown];
+}
+
+/** Drops the colours of a command's output. All other escape sequences are shown. */
+function withoutColours(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what a colour is
+  return text.replace(/\u001b\[[\d;:]*m/g, "");
+}
+
+/** What happens to a file and how many lines that adds and removes: `Changed a.ts +1 −1`. */
+export function changeSpans(block: DiffBlock, status: RowStatus, look: Look, cwd: string): StyledSpan[] {
+  const marks = marksFor(look.unicode);
+  const { change, path, movePath, added, removed } = block;
+  const moved = movePath === undefined ? "" : ` ${marks.arrow} ${shortPath(movePath, cwd)}`;
+  return [
+    span(`${changeVerb(change, status)} `),
+    span(`${shortPath(path, cwd)}${moved}`, "bold"),
+    ...(added === 0 ? [] : [span(` +${added}`, "green")]),
+    ...(removed === 0 ? [] : [span(` ${marks.minus}${removed}`, "red")]),
+  ];
+}
+
+/** A path relative to the working folder, if it is inside. */
+function shortPath(path: string, cwd: string): string {
+  const inside = relative(cwd, path);
+  return visible(inside === "" || inside.startsWith("..") ? path : inside);
+}
+
+/** The lines of a diff in colour. */
+export function diffLines({ lines }: DiffBlock): Line[] {
+  return lines.map(({ kind, text }) => lineOf(escapeDiffLine(text), DIFF_STYLES[kind]));
+}
+
+const DIFF_STYLES: Readonly<Record<DiffLine["kind"], Style | undefined>> = {
+  hunk: "cyan",
+  added: "green",
+  removed: "red",
+  context: undefined,
+  note: "dim",
+};
+
+/** Tabs are common in files and stay; everything else that is invisible is escaped. */
+function escapeDiffLine(line: string): string {
+  return line.split("\t").map(exact).join("\t");
+}
+
+/** The steps of a plan with their marks. */
+export function planLines(entries: readonly PlanEntry[], look: Look): Line[] {
+  const marks = marksFor(look.unicode);
+  return entries.map((entry) => [span("  "), ...stepSpans(entry, marks)]);
+}
+
+/** The steps whose status has changed; all of them if the plan is a different one. */
+export function changedSteps(before: readonly PlanEntry[], now: readonly PlanEntry[]): readonly PlanEntry[] {
+  const isSame = before.length === now.length && before.every(({ step }, place) => step === now[place]?.step);
+  return isSame ? now.filter(({ status }, place) => status !== before[place]?.status) : now;
+}
+
+function stepSpans({ step, status }: PlanEntry, marks: Marks): StyledSpan[] {
+  const text = ` ${visible(step).replaceAll("\n", " ")}`;
+  switch (status) {
+    case "completed":
+      return [span(marks.done, "green"), span(text, "dim")];
+    case "inProgress":
+      return [span(marks.current, "cyan"), span(text, "bold")];
+    case "failed":
+      return [span(marks.failed, "red"), span(text)];
+    case "pending":
+      return [span(marks.pending, "dim"), span(text)];
+  }
+}
+
+/** Escaped lines of text. */
+export function textLines(text: string, style?: Style): Line[] {
+  return linesOf(visible(text), style);
+}

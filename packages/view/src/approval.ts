@@ -1,0 +1,91 @@
+import type { Action, Decision, RuleSuggestion } from "@flint/protocol";
+import { diffBlock } from "./diff.ts";
+import type { Block, Span } from "./row.ts";
+
+/** An answer to an approval that a user can choose. */
+export interface ApprovalChoice {
+  /** The key that selects it. */
+  readonly key: string;
+  readonly label: string;
+  /** What exactly it allows or declines. */
+  readonly help: string;
+  readonly decision: Decision;
+}
+
+/** What a user is asked: the action in full, and the possible answers. An approval is never folded or cut. */
+export interface ApprovalPrompt {
+  readonly title: string;
+  /** Where it happens, such as the folder of a command. */
+  readonly place?: Span | undefined;
+  readonly subject: readonly Span[];
+  readonly body: readonly Block[];
+  /** Why the agent asks for it, or why Flint does. */
+  readonly reason?: string | undefined;
+  readonly choices: readonly ApprovalChoice[];
+}
+
+/** The prompt for an action that needs approval. */
+export function approvalPrompt(action: Action, suggestions: readonly RuleSuggestion[] = []): ApprovalPrompt {
+  return { ...subjectOf(action), reason: action.reason, choices: choicesFor(action, suggestions) };
+}
+
+function subjectOf(action: Action): Pick<ApprovalPrompt, "title" | "place" | "subject" | "body"> {
+  switch (action.kind) {
+    case "command":
+      return {
+        title: "The agent wants to run a command",
+        place: { text: action.cwd, exact: true },
+        subject: [{ text: action.command, emphasis: "strong", exact: true }],
+        body: [],
+      };
+    case "fileChange":
+      return { title: "The agent wants to change files", subject: [], body: action.changes.map(diffBlock) };
+    case "tool": {
+      const name = action.server === undefined ? action.tool : `${action.server}.${action.tool}`;
+      return {
+        title: "The agent wants to call a tool",
+        subject: [{ text: name, emphasis: "strong", exact: true }],
+        body: [{ kind: "json", label: "arguments", value: action.arguments ?? {} }],
+      };
+    }
+  }
+}
+
+/** What an answer for the thread or for always covers, by the kind of action. */
+const COVERED: Readonly<Record<Action["kind"], string>> = {
+  command: "this exact command",
+  fileChange: "any change to these files",
+  tool: "this call with these arguments",
+};
+
+function choicesFor(action: Action, suggestions: readonly RuleSuggestion[]): ApprovalChoice[] {
+  const covered = COVERED[action.kind];
+  return [
+    { key: "y", label: "once", help: "Allow it this time", decision: allow("once") },
+    { key: "s", label: "this thread", help: `Allow ${covered} in this thread`, decision: allow("session") },
+    { key: "a", label: "always", help: `Always allow ${covered} in this project`, decision: allow("always") },
+    ...prefixChoice(suggestions),
+    { key: "n", label: "no", help: "Decline; the agent is told and continues", decision: DECLINE },
+  ];
+}
+
+/** The rule that covers every command with the same first words, if it was suggested. */
+function prefixChoice(suggestions: readonly RuleSuggestion[]): ApprovalChoice[] {
+  const found = suggestions.find(({ match }) => match.type === "prefix");
+  if (found === undefined || found.match.type !== "prefix") return [];
+  const words = found.match.words.join(" ");
+  return [
+    {
+      key: "p",
+      label: `always ${words}`,
+      help: `Always allow commands that start with: ${words}`,
+      decision: { outcome: "allow", scope: "always", rule: found.id },
+    },
+  ];
+}
+
+const DECLINE: Decision = { outcome: "deny", scope: "once" };
+
+function allow(scope: "once" | "session" | "always"): Decision {
+  return { outcome: "allow", scope };
+}

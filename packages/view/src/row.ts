@@ -1,0 +1,70 @@
+import type { FileUpdateChange, PlanEntry } from "@flint/protocol";
+
+/** What kind of thing a row shows. */
+export type RowFamily =
+  | "user"
+  | "message"
+  | "thought"
+  | "command"
+  | "change"
+  | "tool"
+  | "search"
+  | "plan"
+  | "review"
+  | "notice"
+  | "unknown";
+
+/** How far the work of a row is. What has no status of its own is `completed`. */
+export type RowStatus = "inProgress" | "completed" | "failed" | "declined";
+
+/** A piece of a line. The text is exactly what the agent sent; each screen escapes it in its own way. */
+export interface Span {
+  readonly text: string;
+  readonly emphasis?: "strong" | "muted" | undefined;
+  /** Set for text that a user must be able to judge by its exact characters, such as a command. */
+  readonly exact?: true | undefined;
+}
+
+/** A line of a unified diff, without the file header. */
+export interface DiffLine {
+  readonly kind: "hunk" | "added" | "removed" | "context" | "note";
+  readonly text: string;
+}
+
+/** A part of a row's body. */
+export type Block =
+  | { readonly kind: "markdown"; readonly text: string }
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "error"; readonly text: string }
+  /** The output of a command; `omittedBytes` of it, in the middle, were not stored. */
+  | { readonly kind: "output"; readonly text: string; readonly omittedBytes: number }
+  | {
+      readonly kind: "diff";
+      readonly change: FileUpdateChange["kind"];
+      readonly path: string;
+      readonly movePath?: string | undefined;
+      readonly lines: readonly DiffLine[];
+      readonly added: number;
+      readonly removed: number;
+    }
+  | { readonly kind: "plan"; readonly entries: readonly PlanEntry[] }
+  | { readonly kind: "json"; readonly label: string; readonly value: unknown };
+
+/** One entry of a timeline: what an item shows on every screen, without widths, colours or markup. */
+export interface Row {
+  /** Stable for as long as the item exists. */
+  readonly key: string;
+  readonly family: RowFamily;
+  readonly status: RowStatus;
+  /** One line; empty if the body says it all. */
+  readonly title: readonly Span[];
+  /** How it ended, such as `exit 1`; undefined if that goes without saying. */
+  readonly outcome?: string | undefined;
+  readonly durationMs?: number | undefined;
+  readonly body: readonly Block[];
+}
+
+/** The text of spans. */
+export function spanText(spans: readonly Span[]): string {
+  return spans.map(({ text }) => text).join("");
+}

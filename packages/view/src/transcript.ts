@@ -1,0 +1,100 @@
+import type { Thread, Turn } from "@flint/protocol";
+import { rowOf } from "./items.ts";
+import { type Block, type Row, type RowFamily, spanText } from "./row.ts";
+
+/** A thread as Markdown: every prompt, message, command and change, in order. */
+export function transcript(thread: Thread, turns: readonly Turn[]): string {
+  const head = [
+    `# ${thread.name ?? (firstLine(thread.preview) || thread.id)}`,
+    `- Thread: ${thread.id}\n- Folder: ${thread.cwd}\n- Model: ${thread.model}\n- Started: ${time(thread.createdAt)}`,
+  ];
+  return `${[...head, ...turns.map(turnMarkdown)].join("\n\n")}\n`;
+}
+
+function turnMarkdown(turn: Turn): string {
+  const rows = turn.items.map((item) => rowMarkdown(rowOf(item))).filter((text) => text !== "");
+  const problem = turn.error === undefined ? "" : `: ${turn.error.message}`;
+  const ending = turn.status === "completed" ? [] : [`*(${turn.status}${problem})*`];
+  return [...rows, ...ending].join("\n\n");
+}
+
+function rowMarkdown(row: Row): string {
+  return FAMILIES[row.family](row);
+}
+
+/** How each kind of row is written in Markdown. */
+const FAMILIES: Readonly<Record<RowFamily, (row: Row) => string>> = {
+  user: (row) => `## ${firstLine(bodyText(row))}\n\n${bodyText(row)}`.trimEnd(),
+  message: bodyText,
+  thought: (row) => quoted(bodyText(row)),
+  command: (row) => {
+    const shell = fenced("sh", `$ ${spanText(row.title)}\n${bodyText(row)}`.trimEnd());
+    return `${shell}\n\n(${row.outcome ?? row.status})`;
+  },
+  change: ({ body, status }) => body.map((block) => changeMarkdown(block, status)).join("\n\n"),
+  tool: toolMarkdown,
+  search: titleMarkdown,
+  plan: (row) => row.body.map(blockText).join("\n\n"),
+  review: (row) => [titleMarkdown(row), ...row.body.map(blockText)].join("\n\n"),
+  notice: titleMarkdown,
+  unknown: titleMarkdown,
+};
+
+function titleMarkdown({ title }: Row): string {
+  return `*${spanText(title)}*`;
+}
+
+function toolMarkdown({ title, outcome, status, body }: Row): string {
+  const problem = body.find(({ kind }) => kind === "error");
+  const end = `${outcome ?? status}${problem === undefined ? "" : `: ${blockText(problem)}`}`;
+  return `*${spanText(title)} (${end})*`;
+}
+
+function changeMarkdown(block: Block, status: string): string {
+  if (block.kind !== "diff") return blockText(block);
+  return `${fenced("diff", blockText(block))}\n\n(${block.change} ${block.path}: ${status})`;
+}
+
+function bodyText({ body }: Row): string {
+  return body.map(blockText).join("\n\n");
+}
+
+function blockText(block: Block): string {
+  switch (block.kind) {
+    case "markdown":
+    case "text":
+    case "error":
+    case "output":
+      return block.text;
+    case "diff":
+      return block.lines.map(({ text }) => text).join("\n");
+    case "plan":
+      return block.entries
+        .map(({ step, status }) => `- [${status === "completed" ? "x" : " "}] ${step}`)
+        .join("\n");
+    case "json":
+      return fenced("json", JSON.stringify(block.value, undefined, 2));
+  }
+}
+
+/** A code block whose fence is longer than any inside it. */
+function fenced(language: string, text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text.trimEnd()}\n${fence}`;
+}
+
+function quoted(text: string): string {
+  if (text === "") return "";
+  const lines = text.trim().split("\n");
+  return lines.map((line) => `> ${line}`).join("\n");
+}
+
+function firstLine(text: string): string {
+  const [line = ""] = text.trim().split("\n");
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}
+
+function time(unixSeconds: number): string {
+  return new Date(unixSeconds * 1000).toISOString().slice(0, 16).replace("T", " ");
+}
