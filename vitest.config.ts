@@ -4,15 +4,32 @@ import { searchPath } from "./packages/testkit/src/agent-program.ts";
 import { CountReporter } from "./test/reporter.ts";
 import { SlowFirstSequencer } from "./test/sequencer.ts";
 
+/** Tests after which the machine looks different to others for a while, or that measure it: they run last, one by one. */
+const ALONE = "packages/*/src/**/*.alone.test.ts";
+
 export default defineConfig({
   resolve: { conditions: ["@flint/source"] },
   ssr: { resolve: { conditions: ["@flint/source"], externalConditions: ["@flint/source"] } },
   test: {
-    include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
     isolate: false,
     pool: "forks",
-    // Most of the time is spent waiting for other programs, so there is room for more than one test for each core.
-    maxWorkers: Math.min(8, 2 * availableParallelism()),
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "tests",
+          include: ["packages/*/src/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [ALONE],
+          // Most of the time is spent waiting for other programs, so there is room for more tests than cores.
+          maxWorkers: Math.min(8, 2 * availableParallelism()),
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: "alone", include: [ALONE], maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+    ],
     sequence: { sequencer: SlowFirstSequencer },
     reporters: ["default", new CountReporter()],
     env: { PATH: searchPath() },
