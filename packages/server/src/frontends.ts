@@ -9,16 +9,16 @@ export type FrontendSettings = Pick<ServerOptions, "autoResume">;
 
 /** Every front end, by the name that flags, paths and the rendezvous socket know it by; each loaded with its first client. */
 export const FRONTENDS = {
-  flint: async () => (await import("@flint/frontends/flint")).flintFrontend(),
-  harness: async () => (await import("@flint/frontends/harness")).harnessFrontend(),
-  codex: async () => {
+  flint: async (): Promise<Frontend> => (await import("@flint/frontends/flint")).flintFrontend(),
+  harness: async (): Promise<Frontend> => (await import("@flint/frontends/harness")).harnessFrontend(),
+  codex: async (): Promise<Frontend> => {
     const [{ codexFrontend }, { codexHost }] = await Promise.all([
       import("@flint/frontends/codex"),
       import("./codex-host/codex-host.ts"),
     ]);
     return codexFrontend(codexHost());
   },
-  acp: async (settings = {}) => {
+  acp: async (settings = {}): Promise<Frontend> => {
     const [{ acpFrontend }, { LastSessionsFile }, { autoResume }] = await Promise.all([
       import("@flint/frontends/acp"),
       import("./state/last-sessions.ts"),
