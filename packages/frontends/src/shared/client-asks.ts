@@ -42,7 +42,7 @@ interface State {
   readonly threadId: string;
   readonly withdrawn: AbortController;
   isAnswered: boolean;
-  /** The client did answer, but nothing came of it. */
+  /** The client answered without effect, and may be asked again. */
   isAskable: boolean;
 }
 
@@ -65,11 +65,6 @@ export class ClientAsks {
     const state = { id: -1, threadId: ask.threadId, withdrawn, isAnswered: false, isAskable: false };
     this.#open.set(ask.key, state);
     void this.#wait(ask, state);
-  }
-
-  /** Refuses in the client's place, unless another client could answer. True if that was taken. */
-  async refuse(ask: Ask, reason: string): Promise<boolean> {
-    return this.#client.isOnlySubscriber(ask.threadId) && this.#respond(ask.refused(reason));
   }
 
   /** Sends a request that is about nothing that others could answer, numbered like all others. */
@@ -127,7 +122,10 @@ export class ClientAsks {
   async #notAnswered(ask: Ask, state: State, error: unknown): Promise<void> {
     if (this.#open.get(ask.key) !== state || !(error instanceof RemoteError)) return;
     state.isAnswered = true;
-    state.isAskable = !(await this.refuse(ask, `The client cannot answer: ${error.message}`));
+    if (this.#client.isOnlySubscriber(ask.threadId)) {
+      await this.#respond(ask.refused(`The client cannot answer: ${error.message}`));
+    }
+    state.isAskable = true;
   }
 
   async #respond(call: CoreCall): Promise<boolean> {

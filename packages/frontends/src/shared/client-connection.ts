@@ -21,7 +21,7 @@ import {
   type Trace,
   type Transport,
 } from "@flint/rpc";
-import { type ClientRights, LOCAL_RIGHTS, refusedBy } from "./client-rights.ts";
+import { type ClientRights, LOCAL_RIGHTS, rightsError } from "./client-rights.ts";
 import type { CoreCalls } from "./core-calls.ts";
 import type { Client, ClientHandler, Frontend } from "./frontend.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -119,8 +119,8 @@ export class ClientConnection implements Client {
       respond?: (result: Result<Name>) => void,
     ) =>
       new Promise<Result<Name>>((resolve, reject) => {
-        const refusal = refusedBy(rights, params);
-        if (refusal !== undefined) throw refusal;
+        const error = rights.mayProvidePrograms ? undefined : rightsError(rights, params);
+        if (error !== undefined) throw error;
         const respondFirst = (result: Result<Name>): void => {
           respond?.(result);
           resolve(result);

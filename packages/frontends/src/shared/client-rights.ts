@@ -1,23 +1,23 @@
 import { FlintError } from "@flint/protocol";
 
-/** What a client may do beyond what its door lets everybody do. It follows from how it came in, never from what it says. */
+/** What a client may do. It follows from how the client connected, never from what it sends. */
 export interface ClientRights {
-  /** Whether it may bring MCP servers that are programs: they are started on this machine, outside of any sandbox. */
-  readonly bringsPrograms: boolean;
+  /** Whether it may provide MCP servers that are programs: they are started on this machine, without a sandbox. */
+  readonly mayProvidePrograms: boolean;
 }
 
-/** The rights of a client on stdio or at a socket file: only the user who runs the server gets there. */
-export const LOCAL_RIGHTS: ClientRights = { bringsPrograms: true };
+/** The rights of a client on stdio or a unix socket: only the user who runs the server can connect there. */
+export const LOCAL_RIGHTS: ClientRights = { mayProvidePrograms: true };
 
-/** What a server says of itself, if it is one. */
-type Brought = { readonly type?: unknown; readonly name?: unknown };
+/** An MCP server that a client provides, as far as it is looked at. */
+type ProvidedServer = { readonly type?: unknown; readonly name?: unknown };
 
-/** Why a call is refused to a client with these rights; undefined if it is not. */
-export function refusedBy({ bringsPrograms }: ClientRights, params: object): FlintError | undefined {
-  if (bringsPrograms) return undefined;
-  // Most methods know no such servers, and let the name pass with anything behind it.
+/** Why a call is rejected for a client with these rights; undefined if it is not. */
+export function rightsError({ mayProvidePrograms }: ClientRights, params: object): FlintError | undefined {
+  if (mayProvidePrograms) return undefined;
+  // Most methods have no such param, and accept anything under its name.
   const { mcpServers }: { readonly mcpServers?: unknown } = params;
-  const servers: readonly Brought[] = Array.isArray(mcpServers) ? mcpServers.map(Object) : [];
+  const servers: readonly ProvidedServer[] = Array.isArray(mcpServers) ? mcpServers.map(Object) : [];
   const index = servers.findIndex(({ type }) => type === "stdio");
   const program = servers[index];
   if (program === undefined) return undefined;

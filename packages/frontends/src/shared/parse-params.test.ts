@@ -7,14 +7,14 @@ function wrong(method: Method, params: object): string[] {
   return problemsOf(parsed.error?.issues ?? []).map(({ field, text }) => `${field}: ${text}`);
 }
 
-test("every wrong field is named with what is wrong about it", () => {
+test("every wrong field is named with what is wrong", () => {
   expect(wrong("turn/start", { threadId: "../x", input: [] })).toEqual([
     "threadId: must be 1 to 64 letters, digits, '_' or '-'",
     "input: must hold at least one piece",
   ]);
 });
 
-test("of a union, the branch that the client meant speaks", () => {
+test("of a union, only the branch that the client meant is reported", () => {
   const sandbox = { type: "workspaceWrite", networkAccess: "yes" };
   expect(wrong("thread/start", { sandbox })).toEqual([
     "sandbox.networkAccess: Invalid input: expected boolean, received string",
@@ -24,7 +24,7 @@ test("of a union, the branch that the client meant speaks", () => {
   ]);
 });
 
-test("a piece of input of an unknown kind is named by its place", () => {
+test("a part of the input of an unknown type is named by its index", () => {
   expect(wrong("turn/start", { threadId: "a", input: [{ type: "smell" }] })).toEqual([
     "input.0.type: is not one of the known kinds",
   ]);

@@ -7,7 +7,7 @@ export interface Issue {
   readonly message: string;
   /** For a union: what each of its branches found wrong. */
   readonly errors?: readonly (readonly Issue[])[] | undefined;
-  /** For a union told apart by a field: that field. */
+  /** For a discriminated union: its discriminator. */
   readonly discriminator?: string | undefined;
 }
 
@@ -18,8 +18,8 @@ export interface Problem {
 }
 
 /**
- * What is wrong, field by field. Of a union only the branch that came closest speaks, because the others describe
- * something the client did not mean.
+ * What is wrong, field by field. Of a union only the closest branch is reported, because the others describe something
+ * that the client did not mean.
  */
 export function problemsOf(issues: readonly Issue[], parent: readonly PropertyKey[] = []): Problem[] {
   return issues.flatMap((issue) => {

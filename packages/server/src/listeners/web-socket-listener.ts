@@ -21,7 +21,7 @@ export interface WebSocketOptions extends Omit<AccessRules, "port"> {
 }
 
 const CHECK_MS = 1_000;
-const DEFAULT_RIGHTS: ClientRights = { bringsPrograms: false };
+const DEFAULT_RIGHTS: ClientRights = { mayProvidePrograms: false };
 
 /** Accepts authorized WebSocket clients on a TCP port, and answers two health paths. */
 export class WebSocketListener implements Listener {

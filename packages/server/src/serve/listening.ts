@@ -130,7 +130,7 @@ export class Listening implements FurtherClients {
         this.#add(listener, protocol, undefined);
         return;
       }
-      const rights = { bringsPrograms: options.allowRemoteMcp === true };
+      const rights = { mayProvidePrograms: options.allowRemoteMcp === true };
       const isToken = token === undefined ? undefined : (given: string) => token.matches(given);
       const rules = { root, isToken, allowHosts, allowOrigins };
       const { host, port } = address;

@@ -1,64 +1,82 @@
 import type { ThreadEvent, ThreadItem } from "@flint/protocol";
-import { describe, expect, test } from "vitest";
-import { DeferredUsage } from "./deferred-usage.ts";
-import { StatusChanges } from "./status-changes.ts";
+import { TestClock } from "@flint/testkit";
+import { expect, test } from "vitest";
+import { Encoder } from "../../shared/encoder.ts";
+import { type CodexMessage, messagesOf } from "../events/events.ts";
+import { RequestedPolicies } from "../wire/requested-policies.ts";
+import { Ordering } from "./ordering.ts";
 
-describe("a client", () => {
-  const idle = { threadId: "t", status: { type: "idle" } };
-  const active = { threadId: "t", status: { type: "active", activeFlags: [] } };
-  const failed = { threadId: "t", status: { type: "systemError" } };
+const ofTurn = { threadId: "t", turnId: "u" };
+const TOKENS = { inputTokens: 1, outputTokens: 1 };
 
-  test("is sent a status when it changes, and a failure stays until the next turn", () => {
-    const statuses = new StatusChanges();
-    const changes = [idle, active, active, failed, idle, active, idle, idle].map(({ threadId, status }) =>
-      statuses.learn(threadId, status),
-    );
-    expect(changes).toEqual([false, true, false, true, false, true, true, false]);
+function item(type: "item/started" | "item/completed", id: string): ThreadEvent {
+  const command: ThreadItem = {
+    type: "commandExecution",
+    id,
+    command: "ls",
+    cwd: "/w",
+    status: "inProgress",
+  };
+  return { type, data: { ...ofTurn, item: command }, at: 1 };
+}
+
+const USAGE: ThreadEvent = {
+  type: "thread/tokenUsage/updated",
+  data: { ...ofTurn, usage: TOKENS, last: TOKENS },
+  at: 1,
+};
+const TURN_STARTED: ThreadEvent = {
+  type: "turn/started",
+  data: { threadId: "t", turn: { id: "u", status: "inProgress", items: [] } },
+  at: 1,
+};
+const TURN_COMPLETED: ThreadEvent = {
+  type: "turn/completed",
+  data: { threadId: "t", turn: { id: "u", status: "completed", items: [] } },
+  at: 1,
+};
+
+function ordering() {
+  const clock = new TestClock();
+  const encoder = new Encoder<CodexMessage>(false);
+  const sent: string[] = [];
+  const stages = new Ordering({
+    clock,
+    encode: (event) => encoder.encode(event, (each) => messagesOf(each, new RequestedPolicies())),
+    send: (message) => sent.push(message.kind === "line" ? message.notification.method : message.kind),
   });
+  return { clock, sent, stages };
+}
 
-  test("is sent token usage after the item that it paid for", () => {
-    const usages = new DeferredUsage();
-    const ofTurn = { threadId: "t", turnId: "u" };
-    const item: ThreadItem = { type: "agentMessage", id: "m", text: "" };
-    const tokens = { inputTokens: 1, outputTokens: 1 };
-    const usage: ThreadEvent = {
-      type: "thread/tokenUsage/updated",
-      data: { ...ofTurn, usage: tokens, last: tokens },
-      at: 1,
-    };
-    const started: ThreadEvent = { type: "item/started", data: { ...ofTurn, item }, at: 1 };
-    const completed: ThreadEvent = { type: "item/completed", data: { ...ofTurn, item }, at: 1 };
-    const turn = { id: "u", status: "completed", items: [] } as const;
-    const ended: ThreadEvent = {
-      type: "turn/completed",
-      data: { threadId: "t", turn: { ...turn, items: [] } },
-      at: 1,
-    };
-    const events = [usage, started, completed, usage, started, usage, completed, usage, usage, ended];
-    expect(events.flatMap((event) => usages.pass(event)).map(({ type }) => type)).toEqual([
-      ...["item/started", "item/completed", "thread/tokenUsage/updated", "item/started"],
-      ...["item/completed", "thread/tokenUsage/updated", "thread/tokenUsage/updated", "turn/completed"],
-    ]);
-  });
+test("events pass all stages, in the order of Codex", async () => {
+  const { clock, sent, stages } = ordering();
+  for (const event of [TURN_STARTED, item("item/started", "c")]) stages.event(event);
+  await clock.advance(20);
+  for (const event of [USAGE, item("item/completed", "c"), TURN_COMPLETED]) stages.event(event);
+  expect(sent).toEqual([
+    "thread/status/changed",
+    "turn/started",
+    "item/started",
+    "item/completed",
+    "thread/tokenUsage/updated",
+    "thread/status/changed",
+    "turn/completed",
+  ]);
+});
 
-  test("is sent token usage without waiting for items that are not shown, such as an open task list", () => {
-    const usages = new DeferredUsage();
-    const ofTurn = { threadId: "t", turnId: "u" };
-    const tasks: ThreadItem = { type: "plan", id: "p", text: "", entries: [] };
-    const message: ThreadItem = { type: "agentMessage", id: "m", text: "" };
-    const tokens = { inputTokens: 1, outputTokens: 1 };
-    const item = (type: "item/started" | "item/completed", shown: ThreadItem): ThreadEvent => ({
-      ...{ type, data: { ...ofTurn, item: shown }, at: 1 },
-    });
-    const usage: ThreadEvent = {
-      ...{ type: "thread/tokenUsage/updated", data: { ...ofTurn, usage: tokens, last: tokens }, at: 1 },
-    };
-    const before = [
-      item("item/started", tasks),
-      item("item/started", message),
-      item("item/completed", message),
-    ];
-    for (const event of before) expect(usages.pass(event)).toEqual([event]);
-    expect(usages.pass(usage)).toEqual([usage]);
+test("a status that the client learned from an answer is not sent", () => {
+  const { sent, stages } = ordering();
+  stages.learnStatus("t", { type: "active", activeFlags: [] });
+  stages.event(TURN_STARTED);
+  expect(sent).toEqual(["turn/started"]);
+});
+
+test("an event of which nothing has to wait is sent at once", () => {
+  const { clock, sent, stages } = ordering();
+  stages.immediate(item("item/started", "c"));
+  stages.immediate(USAGE);
+  expect({ sent, timers: clock.pending }).toEqual({
+    sent: ["item/started", "thread/tokenUsage/updated"],
+    timers: 0,
   });
 });
