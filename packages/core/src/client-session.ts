@@ -1,131 +1,184 @@
 import {
-  type EventBody,
+  FlintError,
   lazy,
+  METHODS,
   type Method,
   mintId,
   type Params,
   type Result,
   type ThreadEvent,
+  type ThreadMethod,
+  threadIdOf,
 } from "@flint/protocol";
-import type { Announcements } from "./thread/announcements.ts";
+import type { CallingClient, FreeHandler, SubscriptionStart, ThreadHandler } from "./handlers/handler.ts";
+import { HANDLERS } from "./handlers/index.ts";
+import type { Services } from "./services.ts";
+import { wellFormed } from "./text/characters.ts";
 import type { LiveThread } from "./thread/live-thread.ts";
 import type { Subscriber, Subscription } from "./thread/subscription.ts";
 
-/** An event that is told to one client only; with its number if it is in the log. */
-export type InitialEvent = EventBody & { readonly seq?: number };
-
-/** From where, and with what first, a client follows a thread. */
-export interface SubscriptionStart {
-  readonly afterSeq: number;
-  /** Told to this client only, before anything else. */
-  readonly first: readonly InitialEvent[];
-}
-
-/** Whoever answers the calls of a client. */
-export interface MethodCaller {
-  call<Name extends Method>(
-    client: ClientSession,
-    method: Name,
-    params: Params<Name>,
-    respond: (result: Result<Name>) => void,
-  ): Promise<void>;
-}
-
-/** One connected client: what it calls, and which threads it follows. */
-export class ClientSession {
-  /** Where its threads begin and its commands run if it does not say; undefined: where the server works. */
+/** One connected client: it calls methods and subscribes to threads. */
+export class ClientSession implements CallingClient {
   readonly cwd: string | undefined;
-  // Few clients are ever named; the first id of a process takes longer to make than the rest of a connection.
+  // Minted on first use: most clients never need an id, and the first one of a process is slow to make.
   readonly #id = lazy(() => mintId());
-  readonly #engine: MethodCaller;
+  readonly #services: Services;
   readonly #subscriber: Subscriber;
-  readonly #announcements: Announcements;
   readonly #subscriptions = new Map<string, { thread: LiveThread; subscription: Subscription }>();
   #closed = false;
 
-  constructor(engine: MethodCaller, follower: Subscriber, announcements: Announcements, cwd?: string) {
+  constructor(services: Services, subscriber: Subscriber, cwd?: string) {
     this.cwd = cwd;
-    this.#engine = engine;
-    this.#subscriber = follower;
-    this.#announcements = announcements;
-    if (follower.announce !== undefined) announcements.add(this);
+    this.#services = services;
+    this.#subscriber = subscriber;
+    if (subscriber.announce !== undefined) services.announcements.add(this);
   }
 
-  /** What this client is called where it is said who answered. */
   get id(): string {
     return this.#id();
   }
 
   /**
-   * Calls a method. `respond` gets the result before any event that the call causes is told to this client.
-   * Rejects with a FlintError if there is no result.
+   * Calls a method, in the queue of its thread if its row says so. `respond` receives the result before this client is
+   * sent any event that the call causes. Rejects with a FlintError, without secrets, if there is no result.
    */
-  call<Name extends Method>(
+  async call<Name extends Method>(
     method: Name,
     params: Params<Name>,
     respond: (result: Result<Name>) => void,
   ): Promise<void> {
-    return this.#engine.call(this, method, params, respond);
+    if (this.#services.isClosing) {
+      throw new FlintError("overloaded", "The server is stopping; connect again in a moment.");
+    }
+    const reply = new Reply(respond);
+    const checked = wellFormed(params);
+    try {
+      if (METHODS[method].scope === "thread") {
+        // The row says that this is a method of a thread; the generic name cannot carry that.
+        await this.#callThread(method as ThreadMethod, checked as never, reply as never);
+      } else {
+        await this.#callFree(method as Exclude<Method, ThreadMethod>, checked as never, reply as never);
+      }
+    } catch (error) {
+      throw this.#services.redactor.error(error);
+    }
+    reply.rethrow();
   }
 
-  /** Whether this client follows a thread. */
+  /** Whether this client is subscribed to a thread. */
   isSubscribed(threadId: string): boolean {
     return this.#subscriptions.get(threadId)?.subscription.isClosed === false;
   }
 
-  /** Whether this client follows a thread that nobody else follows. */
+  /** Whether this client is the only subscriber of a thread. */
   isOnlySubscriber(threadId: string): boolean {
-    const followed = this.#subscriptions.get(threadId);
-    return followed !== undefined && followed.thread.log.subscriberCount <= 1;
+    const subscribed = this.#subscriptions.get(threadId);
+    return subscribed !== undefined && subscribed.thread.log.subscriberCount <= 1;
   }
 
-  /** To be called when the client can take more again. */
+  /** To be called when the client can take more events again. */
   drained(): void {
     for (const { subscription } of this.#subscriptions.values()) void subscription.catchUp();
   }
 
-  /** Begins to follow a thread, or begins anew from another place. */
+  /** Subscribes to a thread, or starts an existing subscription again from another position. */
   subscribe(thread: LiveThread, { afterSeq, first }: SubscriptionStart, at: number): void {
     if (this.#closed) return;
     this.unsubscribe(thread.id);
-    this.#forgetClosed();
+    this.#removeClosed();
     const subscription = thread.log.subscribe(this.#subscriber, afterSeq);
     this.#subscriptions.set(thread.id, { thread, subscription });
     void subscription.start(first.map((body) => ({ ...body, at })));
   }
 
   unsubscribe(threadId: string): void {
-    const followed = this.#subscriptions.get(threadId);
-    if (followed === undefined) return;
-    followed.thread.log.unsubscribe(followed.subscription);
+    const subscribed = this.#subscriptions.get(threadId);
+    if (subscribed === undefined) return;
+    subscribed.thread.log.unsubscribe(subscribed.subscription);
     this.#subscriptions.delete(threadId);
   }
 
   /**
-   * Passes on what happens in threads that this client does not follow; of the others it hears anyway. Whoever does not
-   * read is told nothing of it, so that nothing piles up; the next list has it all.
+   * Forwards an event of a thread that this client is not subscribed to. Dropped while the client cannot take more, so
+   * that nothing piles up: the next `thread/list` has the same information.
    */
   announce(event: ThreadEvent): void {
-    const { threadId } = threadOf(event);
     if (this.#subscriber.isFull()) return;
-    if (!this.isSubscribed(threadId)) this.#subscriber.announce?.(event);
+    if (!this.isSubscribed(threadIdOf(event) ?? "")) this.#subscriber.announce?.(event);
   }
 
-  /** The client is gone; what it started goes on. */
+  /** Disconnects the client; its turns go on. */
   close(): void {
     this.#closed = true;
-    this.#announcements.remove(this);
+    this.#services.announcements.remove(this);
     for (const threadId of [...this.#subscriptions.keys()]) this.unsubscribe(threadId);
   }
 
-  /** Threads that were deleted or could not be read on have let go of us already. */
-  #forgetClosed(): void {
+  async #callFree<Name extends Exclude<Method, ThreadMethod>>(
+    method: Name,
+    params: Params<Name>,
+    reply: Reply<Result<Name>>,
+  ): Promise<void> {
+    // Indexing the table by a generic name gives the union of all handlers; this is the one for the name.
+    const handler = HANDLERS[method] as unknown as FreeHandler<Name>;
+    const context = { services: this.#services, client: this };
+    const outcome = await handler(params, context, (result) => reply.send(result));
+    if (outcome === "answered") return;
+    reply.send(outcome.result);
+    outcome.after?.();
+  }
+
+  async #callThread<Name extends ThreadMethod>(
+    method: Name,
+    params: Params<Name> & { threadId: string },
+    reply: Reply<Result<Name>>,
+  ): Promise<void> {
+    const services = this.#services;
+    // As above.
+    const handler = HANDLERS[method] as unknown as ThreadHandler<Name>;
+    await services.registry.runInQueue(params.threadId, async ({ thread, damage }) => {
+      const outcome = await handler(params, { services, client: this, thread, damage });
+      const { result, events = [], subscribe } = outcome;
+      try {
+        await thread.log.commit(events, () => {
+          reply.send(result);
+          if (subscribe !== undefined) this.subscribe(thread, subscribe, services.options.clock.now());
+        });
+        outcome.after?.();
+      } finally {
+        outcome.release?.();
+      }
+    });
+  }
+
+  /** Subscriptions also end on the thread's side: when it is deleted, or its log cannot be read. */
+  #removeClosed(): void {
     for (const [threadId, { subscription }] of this.#subscriptions) {
       if (subscription.isClosed) this.#subscriptions.delete(threadId);
     }
   }
 }
 
-function threadOf({ type, data }: ThreadEvent): { readonly threadId: string } {
-  return type === "thread/started" ? { threadId: data.thread.id } : { threadId: data.threadId ?? "" };
+/** Sends a result. A failure to send must not stop the work that was called for, so it is thrown only at the end. */
+class Reply<Value> {
+  readonly #respond: (value: Value) => void;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(respond: (value: Value) => void) {
+    this.#respond = respond;
+  }
+
+  /** Never throws. */
+  send(value: Value): void {
+    try {
+      this.#respond(value);
+    } catch (error) {
+      this.#failure = { error };
+    }
+  }
+
+  /** Throws what `send` caught. */
+  rethrow(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
 }

@@ -2,7 +2,6 @@ export { parseSimpleCommand } from "./approval/simple-command.ts";
 export type { ClientSession } from "./client-session.ts";
 export { Engine } from "./engine.ts";
 export * from "./ports/index.ts";
-export { RedactedStream, Redactor, redact, secretsIn } from "./redact/index.ts";
-export { mcpServerSecrets } from "./redact/server-keys.ts";
+export { mcpServerSecrets, RedactedStream, Redactor, redact, secretsIn } from "./redact/index.ts";
 export type { EngineOptions } from "./services.ts";
 export type { Subscriber } from "./thread/subscription.ts";

@@ -1,26 +1,43 @@
+import { FlintError } from "@flint/protocol";
 import type { FreeHandlers } from "./handler.ts";
 
-/** Answers to what agents ask. */
-export const approvalHandlers: Pick<FreeHandlers, "approval/respond" | "question/respond" | "tool/respond"> =
-  {
-    async "approval/respond"({ threadId, approvalId, decision }, { services, client }, respond) {
-      const { thread } = await services.registry.load(threadId);
-      const answerer = { by: "client", clientId: client.id } as const;
-      await thread.requests.decide(approvalId, decision, answerer, () => respond({}));
-      return "answered";
-    },
+/** Answering what agents ask, and the rules that earlier answers made. */
+export const approvalHandlers: Pick<
+  FreeHandlers,
+  "approval/respond" | "question/respond" | "tool/respond" | "rules/list" | "rules/remove"
+> = {
+  async "approval/respond"({ threadId, approvalId, decision }, { services, client }, respond) {
+    const { thread } = await services.registry.load(threadId);
+    const answerer = { by: "client", clientId: client.id } as const;
+    await thread.requests.decide(approvalId, decision, answerer, () => respond({}));
+    return "answered";
+  },
 
-    async "question/respond"({ threadId, questionId, answers }, { services, client }, respond) {
-      const { thread } = await services.registry.load(threadId);
-      const answerer = { by: "client", clientId: client.id } as const;
-      await thread.requests.answer(questionId, answers, answerer, () => respond({}));
-      return "answered";
-    },
+  async "question/respond"({ threadId, questionId, answers }, { services, client }, respond) {
+    const { thread } = await services.registry.load(threadId);
+    const answerer = { by: "client", clientId: client.id } as const;
+    await thread.requests.answer(questionId, answers, answerer, () => respond({}));
+    return "answered";
+  },
 
-    async "tool/respond"({ threadId, callId, result }, { services, client }, respond) {
-      const { thread } = await services.registry.load(threadId);
-      const answerer = { by: "client", clientId: client.id } as const;
-      await thread.requests.completeToolCall(callId, result, answerer, () => respond({}));
-      return "answered";
-    },
-  };
+  async "tool/respond"({ threadId, callId, result }, { services, client }, respond) {
+    const { thread } = await services.registry.load(threadId);
+    const answerer = { by: "client", clientId: client.id } as const;
+    await thread.requests.completeToolCall(callId, result, answerer, () => respond({}));
+    return "answered";
+  },
+
+  async "rules/list"({ cwd }, { services }) {
+    const { rules, realPath } = services.options;
+    const folder = cwd === undefined ? undefined : realPath(cwd);
+    return {
+      result: { data: rules.list().filter(({ project }) => folder === undefined || project === folder) },
+    };
+  },
+
+  async "rules/remove"({ id }, { services }) {
+    if (services.options.rules.remove(id)) return { result: {} };
+    const message = `There is no rule ${id}; it may have been removed already. rules/list names all there are.`;
+    throw new FlintError("invalidParams", message, { field: "id" });
+  },
+};

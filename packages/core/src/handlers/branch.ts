@@ -1,7 +1,7 @@
 import { type EventBody, FlintError, type StoredEvent, type Turn } from "@flint/protocol";
 import type { LiveThread } from "../thread/live-thread.ts";
 import { allTurns } from "../thread/registry.ts";
-import { usageOf } from "../thread/usage.ts";
+import { usageOf } from "../thread/view.ts";
 import type { ThreadContext, ThreadHandlers } from "./handler.ts";
 import { revertTurns, undoRevert } from "./revert.ts";
 import { announceNewThread, createThread, startedEvent } from "./thread.ts";
@@ -13,7 +13,7 @@ export const branchHandlers: Pick<
 > = {
   async "thread/fork"(params, { thread, services, client }) {
     const state = thread.log.current();
-    const settings = await services.withOverrides(state.settings, params);
+    const settings = await services.settings.override(state.settings, params);
     const store = services.registry.storeOf(thread.id);
     const turns = await completedTurns(thread, store, params.lastTurnId);
     const kept = new Set(turns.map((turn) => turn.id));

@@ -40,10 +40,11 @@ export const configHandlers: Pick<
   },
 
   async "config/set"({ threadId, id, value }, { services }, respond) {
-    if (threadId === undefined) return { result: { options: [...(await services.setDefault(id, value))] } };
+    if (threadId === undefined)
+      return { result: { options: [...(await services.settings.setDefault(id, value))] } };
     // In the queue, because a setting that is worked out from older ones would undo what came in between.
     await services.registry.runInQueue(threadId, async ({ thread: { log } }) => {
-      const settings = await services.withOverrides(log.state.settings, { config: { [id]: value } });
+      const settings = await services.settings.override(log.state.settings, { config: { [id]: value } });
       const options = [...(await services.catalogue.options(settings.model, settings.config))];
       await log.commit(settingsEvents(log.state, settings), () => respond({ options }));
       log.sendLive({ type: "config/updated", data: { threadId, options } });
@@ -74,7 +75,7 @@ export const configHandlers: Pick<
 };
 
 async function settingsOf(services: Services, threadId: string | undefined) {
-  if (threadId === undefined) return services.defaultSettings();
+  if (threadId === undefined) return services.settings.defaults();
   const loaded = services.registry.loaded(threadId);
   return loaded?.log.state.settings ?? (await services.options.store.peek(threadId)).state.settings;
 }

@@ -1,42 +1,63 @@
 import type { EventBody, Method, Params, Result, ThreadMethod } from "@flint/protocol";
-import type { ClientSession, SubscriptionStart } from "../client-session.ts";
 import type { Damage } from "../ports/index.ts";
 import type { Services } from "../services.ts";
 import type { LiveThread } from "../thread/live-thread.ts";
 
-/** What a handler knows beside its params. */
-export interface HandlerContext {
-  readonly services: Services;
-  readonly client: ClientSession;
+/** An event for one client only; with its number if it is in the log. */
+export type InitialEvent = EventBody & { readonly seq?: number };
+
+/** Where a subscription starts. */
+export interface SubscriptionStart {
+  /** The client has everything up to this number. */
+  readonly afterSeq: number;
+  /** Sent to this client only, before anything else. */
+  readonly first: readonly InitialEvent[];
 }
 
-/** What a handler of a thread's queue knows. */
+/** The client that called. */
+export interface CallingClient {
+  /** Identifies the client where it is recorded who answered. */
+  readonly id: string;
+  /** Where its threads start and its commands run by default; undefined: in the server's own folder. */
+  readonly cwd: string | undefined;
+  isSubscribed(threadId: string): boolean;
+  subscribe(thread: LiveThread, start: SubscriptionStart, at: number): void;
+  unsubscribe(threadId: string): void;
+}
+
+/** What a handler gets beside its params. */
+export interface HandlerContext {
+  readonly services: Services;
+  readonly client: CallingClient;
+}
+
+/** What a handler in the queue of a thread gets. */
 export interface ThreadContext extends HandlerContext {
   readonly thread: LiveThread;
   readonly damage: Damage;
 }
 
 /**
- * What a handler wants to happen, in this order: `events` are stored, the result is sent, the events are told,
- * `after` runs. Nothing of it happens if an error is thrown instead.
+ * What a handler decides to happen, in this order: `events` are stored, the result is sent, the client is subscribed,
+ * the events are sent, `after` runs. Nothing of it happens if the handler throws.
  */
 export interface ThreadOutcome<Name extends Method> {
   readonly result: Result<Name>;
   readonly events?: readonly EventBody[];
   readonly subscribe?: SubscriptionStart;
   after?(): void;
-  /** Runs last, also if the events could not be stored. */
+  /** Runs last, even if the events could not be stored. */
   release?(): void;
 }
 
-/** What a handler outside of any queue gives. */
+/** What a handler outside of any queue decides. */
 export interface FreeOutcome<Name extends Method> {
   readonly result: Result<Name>;
-  /** Runs after the result is sent. */
+  /** Runs after the result was sent. */
   after?(): void;
 }
 
-/** `answered`: the handler has sent the result itself, at the moment the log allowed it. */
+/** `answered`: the handler sent the result itself, when the log had stored its events. */
 export type FreeHandler<Name extends Method> = (
   params: Params<Name>,
   context: HandlerContext,
@@ -49,7 +70,7 @@ export type ThreadHandler<Name extends Method> = (
   context: ThreadContext,
 ) => Promise<ThreadOutcome<Name>>;
 
-/** The handlers of a thread's queue; a missing one does not compile. */
+/** The handlers that run in a thread's queue. */
 export type ThreadHandlers = { readonly [Name in ThreadMethod]: ThreadHandler<Name> };
 /** All other handlers. */
 export type FreeHandlers = { readonly [Name in Exclude<Method, ThreadMethod>]: FreeHandler<Name> };

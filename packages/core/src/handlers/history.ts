@@ -10,8 +10,7 @@ import {
 } from "@flint/protocol";
 import type { Damage, Store } from "../ports/index.ts";
 import type { Services } from "../services.ts";
-import { usageOf } from "../thread/usage.ts";
-import { fullTurn } from "../thread/view.ts";
+import { fullTurn, usageOf } from "../thread/view.ts";
 import { settingsEvents } from "../turn/decide/turn.ts";
 import type { FreeHandlers, ThreadHandlers } from "./handler.ts";
 import { startedEvent } from "./thread.ts";
@@ -26,7 +25,7 @@ export const historyHandlers: Pick<
   "thread/resume" | "thread/attach" | "thread/list" | "thread/read" | "thread/events/list"
 > = {
   async "thread/resume"(params, { thread, services, damage }) {
-    const settings = await services.withOverrides(thread.log.state.settings, params);
+    const settings = await services.settings.override(thread.log.state.settings, params);
     await services.setClientMcpServers(thread, params.mcpServers);
     await services.setClientTools(thread, params.tools);
     const before = thread.log.current();

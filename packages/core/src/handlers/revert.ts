@@ -35,7 +35,7 @@ export async function revertTurns(context: ThreadContext, gone: readonly Turn[],
   const revertId = mintId(services.options.clock.now());
   const files = await restoredFiles(context, gone, wish, revertId);
   // The agent remembers what was dropped; a new session, not its old one, starts from the shorter history.
-  await thread.dropSession();
+  await thread.closeSession();
   const { id: threadId } = thread;
   const forgotten = Object.keys(thread.log.state.nativeIds).map((agent) => sessionEvent(threadId, agent, ""));
   const data = { threadId, turnIds, revertId, ...(wish.files === undefined ? {} : { files: wish.files }) };
@@ -70,7 +70,7 @@ export async function undoRevert(context: ThreadContext, revertId: string) {
   const turnIds = turns.map((turn) => turn.id);
   const result = { thread: thread.log.state.thread, turnIds, ...told };
   if (turns.length === 0) return { result };
-  await thread.dropSession();
+  await thread.closeSession();
   const back: EventBody = {
     type: "thread/revert/undone",
     data: { threadId: thread.id, revertId, turns: shortened(turns) },

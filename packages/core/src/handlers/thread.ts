@@ -85,7 +85,10 @@ export const threadHandlers: Pick<
   | "thread/name/set"
 > = {
   async "thread/start"(params, { services, client }) {
-    const { settings, notices } = await services.newSettings({ ...params, cwd: params.cwd ?? client.cwd });
+    const { settings, notices } = await services.settings.forNewThread({
+      ...params,
+      cwd: params.cwd ?? client.cwd,
+    });
     const { ephemeral = false, name } = params;
     const { thread } = await createThread(services, { settings, ephemeral, name }, async () => undefined);
     await services.setClientMcpServers(thread, params.mcpServers);
@@ -115,7 +118,7 @@ export const threadHandlers: Pick<
 
   async "thread/settings/update"(params, { thread, services }) {
     const { state } = thread.log;
-    const settings = await services.withOverrides(state.settings, params);
+    const settings = await services.settings.override(state.settings, params);
     return { result: { settings }, events: settingsEvents(state, settings) };
   },
 

@@ -11,11 +11,17 @@ import type { LiveThread } from "../thread/live-thread.ts";
 import { enqueue } from "../turn/decide/queue.ts";
 import { itemEvents, queueEvent, settingsEvents, userMessage } from "../turn/decide/turn.ts";
 import type { FreeHandlers, ThreadContext, ThreadHandlers, ThreadOutcome } from "./handler.ts";
+import { announceNewThread, createThread } from "./thread.ts";
 
-/** Starting, steering and stopping turns. */
+/** Starting, steering and interrupting turns of all kinds. */
 export const turnHandlers: Pick<
   FreeHandlers & ThreadHandlers,
-  "turn/start" | "turn/steer" | "turn/interrupt" | "thread/compact/start" | "thread/shellCommand"
+  | "turn/start"
+  | "turn/steer"
+  | "turn/interrupt"
+  | "thread/compact/start"
+  | "thread/shellCommand"
+  | "review/start"
 > = {
   async "turn/start"(params, context) {
     const { thread, services } = context;
@@ -23,7 +29,7 @@ export const turnHandlers: Pick<
     checkInput(input);
     if (delivery === "reject") thread.refuseIfActive();
     const before = thread.log.state.settings;
-    const settings = await services.withOverrides(before, { ...params, sandbox: params.sandboxPolicy });
+    const settings = await services.settings.override(before, { ...params, sandbox: params.sandboxPolicy });
     const changes = settingsEvents(thread.log.state, settings);
     const joined = await joinRunning(context, params, changes);
     if (joined !== undefined) return { ...joined, ...subscribeIfNew(context) };
@@ -70,16 +76,43 @@ export const turnHandlers: Pick<
       after: () => thread.start(decided.started),
     };
   },
+
+  async "review/start"({ target, delivery }, { thread, services, client }) {
+    const request = { kind: "review", input: [], review: target } as const;
+    if (delivery !== "detached") {
+      const decided = thread.decideTurn(request);
+      return {
+        result: { turn: decided.turn, reviewThreadId: thread.id },
+        events: decided.events,
+        after: () => thread.start(decided.started),
+      };
+    }
+    const { settings } = thread.log.state;
+    const described = { settings, ephemeral: false, forkedFromId: thread.id };
+    const { thread: review, filled: decided } = await createThread(services, described, async (created) => {
+      const turn = created.decideTurn(request);
+      await created.log.commit(turn.events);
+      return turn;
+    });
+    return {
+      result: { turn: decided.turn, reviewThreadId: review.id },
+      after: () => {
+        client.subscribe(review, { afterSeq: 0, first: [] }, services.options.clock.now());
+        announceNewThread(services, review.log.state);
+        review.start(decided.started);
+      },
+    };
+  },
 };
 
-/** An input that the running turn has taken: what shows it in the turn, and what lets the turn end. */
+/** Input that the running turn accepted: the events that show it, and what lets the turn end again. */
 interface Steer {
   readonly turnId: string;
   readonly events: readonly EventBody[];
   release(): void;
 }
 
-/** Gives input to the running turn. Undefined if its agent cannot take it now, or no turn runs any more. */
+/** Sends input to the running turn. Undefined if its agent cannot accept it now, or no turn is running. */
 export async function steered(
   thread: LiveThread,
   input: readonly UserInput[],
@@ -94,7 +127,7 @@ export async function steered(
 
 type StartParams = Parameters<(typeof turnHandlers)["turn/start"]>[0];
 
-/** What becomes of an input while a turn runs: the turn takes it, or it waits. Undefined if no turn runs. */
+/** Handles input while a turn is running: the turn accepts it, or it is queued. Undefined if no turn is running. */
 async function joinRunning(
   { thread, services }: ThreadContext,
   { input, clientId, delivery, outputSchema }: StartParams,
@@ -122,22 +155,22 @@ function newQueuedInput(now: number, input: readonly UserInput[], clientId: stri
   return clientId === undefined ? queued : { ...queued, clientId };
 }
 
-/** Whoever starts a turn hears of it, also if it never asked to follow the thread. */
+/** A client that starts a turn receives its events even if it was not subscribed to the thread. */
 function subscribeIfNew({ client, thread }: ThreadContext): Pick<ThreadOutcome<"turn/start">, "subscribe"> {
   return client.isSubscribed(thread.id)
     ? {}
     : { subscribe: { afterSeq: thread.log.current().seq, first: [] } };
 }
 
-/** The turn may end between the answer and the deed; then there is nothing left to stop. */
+/** The turn may have ended since the response was sent. */
 function interruptIfRunning(thread: LiveThread, turnId: string): void {
   if (thread.log.state.activeTurnId === turnId) thread.interrupt(turnId);
 }
 
-/** Throws `invalidParams` for more text than one turn may carry. */
+/** Throws `invalidParams` for more text than one turn may have. */
 export function checkInput(input: readonly UserInput[]): void {
   const bytes = Buffer.byteLength(inputText(input));
   if (bytes <= LIMITS.prompt) return;
-  const message = `The input has ${bytes} bytes; at most ${LIMITS.prompt} are taken. Put long texts into files.`;
+  const message = `The input has ${bytes} bytes; at most ${LIMITS.prompt} are accepted. Put long texts into files.`;
   throw new FlintError("invalidParams", message, { field: "input", limit: LIMITS.prompt, bytes });
 }

@@ -1,9 +1,12 @@
+import { BoundedOutput } from "../text/bounded-output.ts";
 import type { FreeHandlers, HandlerContext } from "./handler.ts";
 
-/** Which files of a folder could steer Flint, and whether the user lets them. */
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+/** What belongs to a folder and not to a thread: its configuration files and whether they are trusted, and commands. */
 export const workspaceHandlers: Pick<
   FreeHandlers,
-  "workspace/read" | "workspace/trust" | "workspace/distrust"
+  "workspace/read" | "workspace/trust" | "workspace/distrust" | "command/exec"
 > = {
   async "workspace/read"({ cwd }, context) {
     return { result: await filesOf(cwd, context) };
@@ -17,6 +20,25 @@ export const workspaceHandlers: Pick<
   async "workspace/distrust"({ cwd }, context) {
     await context.services.options.workspaces.distrust(cwd);
     return { result: await filesOf(cwd, context) };
+  },
+
+  async "command/exec"({ command, cwd, sandboxPolicy, timeoutMs }, { services, client }) {
+    const settings = await services.settings.forCommand({ cwd: cwd ?? client.cwd, sandbox: sandboxPolicy });
+    const stdout = new BoundedOutput();
+    const stderr = new BoundedOutput();
+    const { exitCode, ended } = await services.launch({
+      command,
+      cwd: settings.cwd,
+      workspace: settings.cwd,
+      policy: settings.sandboxPolicy,
+      timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      onOutput: (text, stream) => (stream === "stdout" ? stdout : stderr).add(text),
+    });
+    const timedOut = ended === "timedOut";
+    const shown = services.redactor.value({ stdout: stdout.text, stderr: stderr.text });
+    const result = { exitCode, ...shown, timedOut };
+    const omittedOutputBytes = stdout.omittedBytes + stderr.omittedBytes;
+    return { result: omittedOutputBytes === 0 ? result : { ...result, omittedOutputBytes } };
   },
 };
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { commandEnvironment, isSecretName, secretsIn } from "./environment.ts";
+import type { McpServerConfig } from "../ports/index.ts";
+import { commandEnvironment, isSecretName, mcpServerSecrets, secretsIn } from "./environment.ts";
 
-test("keys, tokens and everything of a model provider are kept from commands [P31]", () => {
+test("hides keys, tokens and the variables of model providers from commands [P31]", () => {
   const environment = {
     HOME: "/home/someone",
     LANG: "C.UTF-8",
@@ -23,7 +24,7 @@ test("keys, tokens and everything of a model provider are kept from commands [P3
   expect(Object.keys(commandEnvironment(environment)).sort()).toEqual(["HOME", "LANG", "PATH"]);
 });
 
-test("names that only sound alike stay", () => {
+test("keeps variables whose names only look alike", () => {
   const names = [
     "KEYBOARD",
     "TOKENIZERS_PARALLELISM",
@@ -37,13 +38,13 @@ test("names that only sound alike stay", () => {
   expect(names.filter(isSecretName)).toEqual([]);
 });
 
-test("a command always has a search path, the user's if there is one", () => {
+test("always sets PATH, to the user's if there is one", () => {
   expect(commandEnvironment({})).toEqual({ PATH: expect.stringContaining("/usr/bin") });
   expect(commandEnvironment({ PATH: "/opt/bin", EMPTY: undefined })).toEqual({ PATH: "/opt/bin" });
   expect(commandEnvironment({ PATH: "." })).toEqual({ PATH: expect.stringContaining("/usr/bin") });
 });
 
-test("a workspace cannot bring its own programs or settings for known ones [P34]", () => {
+test("drops relative PATH entries and steering variables [P34]", () => {
   const environment = {
     PATH: ":.:/opt/bin:bin:./node_modules/.bin:/bin:",
     RIPGREP_CONFIG_PATH: ".ripgreprc",
@@ -51,7 +52,7 @@ test("a workspace cannot bring its own programs or settings for known ones [P34]
   expect(commandEnvironment(environment)).toEqual({ PATH: "/opt/bin:/bin" });
 });
 
-test("secrets are the values of variables that are named so, not endpoints, regions, paths or short words [P31]", () => {
+test("takes the values of secret variables, not endpoints, regions, paths or short words [P31]", () => {
   const environment = {
     ANTHROPIC_API_KEY: "sk-ant-something",
     OPENAI_API_KEY: " padded-key \n",
@@ -63,4 +64,31 @@ test("secrets are the values of variables that are named so, not endpoints, regi
     EMPTY_KEY: undefined,
   };
   expect(secretsIn(environment)).toEqual(["sk-ant-something", "padded-key"]);
+});
+
+function program(env: Record<string, string>): McpServerConfig {
+  return { type: "stdio", name: "s", command: "x", args: [], env };
+}
+
+function address(headers: Record<string, string>): McpServerConfig {
+  return { type: "http", name: "s", url: "https://example.org", headers };
+}
+
+test("finds the keys of an MCP server by the names of its variables and headers", () => {
+  const env = { GITHUB_TOKEN: "ghp_0123456789", ROOT: "/home/me/projects/mine", REGION: "eu-central-1-a" };
+  expect(mcpServerSecrets(program(env))).toEqual(["ghp_0123456789"]);
+  const headers = {
+    ...{ Authorization: "Bearer abcdefghijklmnop", "X-Api-Key": "0123456789abcdef" },
+    ...{ "X-Workspace": "the-workspace-of-everybody", Cookie: "session=0123456789" },
+  };
+  expect(mcpServerSecrets(address(headers))).toEqual([
+    "abcdefghijklmnop",
+    "0123456789abcdef",
+    "session=0123456789",
+  ]);
+});
+
+test("does not take short values and paths for keys, whatever their name", () => {
+  expect(mcpServerSecrets(program({ KEY: "abc", TOKEN: "/run/secrets/token" }))).toEqual([]);
+  expect(mcpServerSecrets(address({ Authorization: "Bearer x" }))).toEqual([]);
 });

@@ -1,24 +1,24 @@
-/** One kind of key: what it begins with, and what it goes on with. */
+/** One format of keys: its prefixes, and the characters after them. */
 export interface KeyFormat {
   readonly kind: string;
   readonly prefixes: readonly string[];
   readonly body: string;
-  /** How much of that there is at least. */
+  /** How many characters of the body there are at least. */
   readonly least?: number;
-  /** What a whole one is made of, where that is not just enough of the body. */
+  /** Matches a whole key, where that is more than enough of the body. */
   readonly whole?: string;
-  /** What must be near the beginning of the body, where the prefix alone is too common. */
+  /** Must match near the start of the body, where the prefix alone is too common. */
   readonly has?: string;
 }
 
 const WORD = "[A-Za-z0-9_-]";
 const BEARER = "[A-Za-z0-9._~+/=-]";
 
-/** The keys that are known by their looks. */
+/** The keys that are recognized by their format. */
 export const KEY_FORMATS: readonly KeyFormat[] = [
   { kind: "anthropic-key", prefixes: ["sk-ant-"], body: WORD, least: 8 },
   { kind: "api-key", prefixes: ["sk-proj-", "sk-svcacct-", "sk-or-"], body: WORD, least: 8 },
-  // Styles of web pages have names that begin the same and are made of plain words.
+  // CSS class names may start the same but consist of plain words.
   { kind: "api-key", prefixes: ["sk-"], body: WORD, least: 16, has: `${WORD}{0,40}[0-9A-Z]` },
   { kind: "api-key", prefixes: ["sk_live_", "rk_live_", "glpat-", "hf_", "npm_"], body: WORD, least: 16 },
   {
@@ -45,14 +45,14 @@ export const KEY_FORMATS: readonly KeyFormat[] = [
   },
 ];
 
-/** Finds out quickly that there is nothing: most text has none of these. */
+/** A quick check: most text contains none of these. */
 export const HINT = /sk[-_]|rk_l|lpat-|hf_|npm_|gh[oprsu]_|b_pat_|A[KS]IA|xox|AIza|earer |eyJ|PRIVATE KEY/;
 
-/** A key begins where no word goes on; the last letters of escape sequences are no words. */
+/** A key starts where no word continues; the last letters of escape sequences are not words. */
 const ESCAPE = "\\\\[nrt]|\\u001b\\[[0-9;]{0,9}m";
 const START = `(?:(?<![A-Za-z0-9_])|(?<=${ESCAPE}))`;
 
-/** Every whole key in a text; which group matched tells the format. */
+/** Every whole key in a text; the group that matched gives the format. */
 export const KEYS = new RegExp(
   KEY_FORMATS.map(({ prefixes, body, least = 1, has, whole }) => {
     const seen = has === undefined ? "" : `(?=${has})`;
@@ -61,13 +61,13 @@ export const KEYS = new RegExp(
   "g",
 );
 
-/** How much of a key is waited for before the rest of it is dropped unseen. */
+/** How much of a key is held back before the rest of it is dropped. */
 export const LONGEST_KEY = 4096;
 
-/** What a key may consist of, and what may go on after one that was too long to wait for. */
+/** The characters of a key, and of the rest of one that was too long to hold back. */
 export const KEY_CHARACTERS = /^[A-Za-z0-9._~+/=-]+/;
 
-/** What a key begins with, and all of the text after it. */
+/** A key prefix and everything after it, up to the end of the text. */
 const UNFINISHED = new RegExp(
   `(?:${KEY_FORMATS.map(({ prefixes, body }) => `(?:${prefixes.join("|")})${body}*`).join("|")})$`,
   "y",
@@ -82,26 +82,26 @@ const IS_KEY = table(`${LETTERS}.~+/=-`);
 const BEARER_END = /[Bb]earer $/;
 const ESCAPE_END = new RegExp(`(?:${ESCAPE})$`);
 
-/** Each try may look at the whole text; a text with more beginnings of keys than this is not looked at further. */
-const MOST_TRIES = 100;
+/** Each attempt may scan the whole text, so their number is bounded. */
+const MAX_ATTEMPTS = 100;
 
-/** Where a key has begun that may go on after the text; the length of the text if none has. */
+/** Where a key starts that may continue after the text; the length of the text if there is none. */
 export function unfinishedKeyAt(text: string): number {
   const { length } = text;
   let from = length;
   while (from > 0 && IS_KEY[text.charCodeAt(from - 1)] === 1) from -= 1;
   if (text[from - 1] === " " && BEARER_END.test(text.slice(Math.max(0, from - 7), from))) from -= 7;
-  let tries = 0;
-  for (let at = from; at < length && tries < MOST_TRIES; at += 1) {
+  let attempts = 0;
+  for (let at = from; at < length && attempts < MAX_ATTEMPTS; at += 1) {
     if (IS_FIRST[text.charCodeAt(at)] !== 1 || isInWord(text, at)) continue;
     UNFINISHED.lastIndex = at;
-    tries += 1;
+    attempts += 1;
     if (UNFINISHED.test(text)) return at;
   }
   return length;
 }
 
-/** Whether what is at a place of a text goes on with a word. */
+/** Whether a position is inside a word. */
 function isInWord(text: string, at: number): boolean {
   return IS_WORD[text.charCodeAt(at - 1)] === 1 && !ESCAPE_END.test(text.slice(Math.max(0, at - 12), at));
 }

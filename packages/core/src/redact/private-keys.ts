@@ -4,17 +4,17 @@ const HEADER = /-----BEGIN[A-Z ]{0,40}PRIVATE KEY-----/y;
 const FOOTER = /-----END[A-Z ]{0,40}-----/y;
 const UNFINISHED_HEADER = /-----BEGIN(?:[A-Z ]{0,60}|[A-Z ]{0,40}PRIVATE KEY-{0,4})$/y;
 
-/** How much of a private key is waited for; the longest in use have half of it. */
+/** How much of a private key is held back at most; the longest in use have half of it. */
 export const LONGEST_PRIVATE_KEY = 16_384;
 
-/** What the lines of a private key consist of, also where their ends are written as escapes. */
+/** What the lines of a private key consist of, including escaped line ends. */
 export const PRIVATE_KEY_CHARACTERS = /^[A-Za-z0-9+/=\s\\:,]+/;
 
-/** The text with the private keys in it replaced; one without an end as far as it looks like one. */
+/** Replaces the private keys in a text; one without a footer as far as it looks like one. */
 export function withoutPrivateKeys(text: string): string {
   let shown = "";
   let rest = 0;
-  // Looked for once, not once for every beginning.
+  // Searched once, not once for every header.
   let footer = text.indexOf(END);
   for (let at = text.indexOf(BEGIN); at !== -1; at = text.indexOf(BEGIN, Math.max(rest, at + 1))) {
     const body = endOf(HEADER, text, at);
@@ -28,7 +28,7 @@ export function withoutPrivateKeys(text: string): string {
   return rest === 0 ? text : shown + text.slice(rest);
 }
 
-/** Where a private key has begun that has no end yet; the length of the text if none has. */
+/** Where a private key starts that has no footer yet; the length of the text if there is none. */
 export function unfinishedPrivateKeyAt(text: string): number {
   const at = text.lastIndexOf(BEGIN);
   if (at === -1) return text.length;

@@ -2,26 +2,26 @@ import { KEY_CHARACTERS, LONGEST_KEY } from "./key-formats.ts";
 import { LONGEST_PRIVATE_KEY, PRIVATE_KEY_CHARACTERS } from "./private-keys.ts";
 import type { Redactor } from "./redactor.ts";
 
-/** How much of what was shown is looked at again: what keys begin with, and what may be before that, is shorter. */
+/** How much of the text already shown is checked again; longer than any key prefix and what may precede it. */
 const CONTEXT = 24;
 
 /**
- * Redacts a text that comes in pieces. What every key of a kind begins with is no secret and is shown as it comes;
- * from then on nothing is shown until the key has ended, so that no half of one gets through.
+ * Redacts text that comes in pieces. The prefix that all keys of a kind share is shown as it comes; from there on
+ * nothing is shown until the key has ended, so that no part of it gets through.
  */
 export class RedactedStream {
   readonly #redactor: Redactor;
-  /** The end of what was shown. */
+  /** The end of the text already shown. */
   #before = "";
   #held = "";
-  /** What is dropped until something else comes: the rest of a key that was too long to wait for. */
+  /** Matches the rest of a key that was too long to wait for; it is dropped. */
   #dropping: RegExp | undefined;
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor;
   }
 
-  /** What can be shown now. */
+  /** Adds a piece and returns the text that can be shown now. */
   push(piece: string): string {
     let text = this.#held + piece;
     if (this.#dropping !== undefined) {
@@ -41,7 +41,7 @@ export class RedactedStream {
     return this.#show(text.slice(0, at), text.slice(at));
   }
 
-  /** What is left when nothing more comes. */
+  /** Returns the text that was held back, at the end of the stream. */
   end(): string {
     return this.#show(this.#held, "");
   }
@@ -51,13 +51,13 @@ export class RedactedStream {
     if (text === "") return "";
     const shown = this.#redactor.text(context);
     const known = shown.startsWith(this.#before) ? this.#before.length : sameLength(shown, this.#before);
-    // What is cut off may have been a word; a key must not seem to begin where it was cut.
+    // The cut may be inside a word, where no key starts; the underscore keeps it one.
     this.#before = shown.length <= CONTEXT ? shown : `_${shown.slice(-CONTEXT)}`;
     return shown.slice(known);
   }
 }
 
-/** How far two texts are the same. */
+/** The length of the common prefix. */
 function sameLength(left: string, right: string): number {
   let at = 0;
   while (at < right.length && left[at] === right[at]) at += 1;

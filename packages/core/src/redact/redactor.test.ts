@@ -41,8 +41,8 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 
 const EVERY = Object.entries(KEYS).flatMap(([kind, keys]) => keys.map((key) => [kind, key] as const));
 
-describe("what is kept out of logs", () => {
-  test.each(EVERY)("a key of the kind %s, wherever it stands [P31]", (kind, key) => {
+describe("Redactor", () => {
+  test.each(EVERY)("removes a %s wherever it is in a text [P31]", (kind, key) => {
     const shown = `[redacted:${kind}]`;
     for (const [before, after] of [
       ["", ""],
@@ -57,14 +57,14 @@ describe("what is kept out of logs", () => {
     }
   });
 
-  test("a bearer token, but not the word before it [P31]", () => {
+  test("removes a bearer token, but not the word before it [P31]", () => {
     expect(redact(`Authorization: Bearer ${letters(40)}`, [])).toBe("Authorization: Bearer [redacted:token]");
     expect(redact(`authorization: bearer abc.${letters(20)}-_~+/==\r\n`, [])).toBe(
       "authorization: bearer [redacted:token]\r\n",
     );
   });
 
-  test("every given secret of eight characters or more, the longest first [P31]", () => {
+  test("removes every given secret of eight characters or more, the longest first [P31]", () => {
     const secrets = ["hunter2hunter2", "hunter2hunter2-and-more", "short", "spaces in it too", ""];
     const text = "a hunter2hunter2-and-more b xhunter2hunter2x c short d spaces in it too";
     expect(redact(text, secrets)).toBe(
@@ -82,18 +82,18 @@ describe("what is kept out of logs", () => {
     "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----",
     "desk-0123456789abcdefXYZ",
     "eyJust.a.sentence",
-  ])("ordinary text stays as it is: %j", (text) => {
+  ])("leaves ordinary text unchanged: %j", (text) => {
     expect(redact(text, [])).toBe(text);
     expect(new RedactedStream(new Redactor([])).push(`${text}\n`)).toBe(`${text}\n`);
   });
 
-  test("a private key without an end goes as far as it looks like one", () => {
+  test("removes a private key without a footer as far as it looks like one", () => {
     expect(redact(`x -----BEGIN PRIVATE KEY-----\n${letters(60)}\n!! y`, [])).toBe(
       "x [redacted:private-key]!! y",
     );
   });
 
-  test("values are redacted however deep, but not the names by which things are found", () => {
+  test("redacts strings at any depth, but not ids and other names", () => {
     const key = `sk-${letters(48)}`;
     const redactor = new Redactor([]);
     const value = { id: key, turnId: key, cwd: key, list: [{ text: key, n: 1 }], none: null };
@@ -105,7 +105,7 @@ describe("what is kept out of logs", () => {
     expect(redactor.value(plain)).toBe(plain);
   });
 
-  test("failures are told without the secret", () => {
+  test("redacts the message and data of errors", () => {
     const redactor = new Redactor(["correct horse"]);
     const failure = new FlintError("agentFailed", "Refused: correct horse", { said: "correct horse", at: 1 });
     expect(redactor.error(failure)).toMatchObject({
@@ -116,7 +116,7 @@ describe("what is kept out of logs", () => {
     expect(redactor.error(harmless)).toBe(harmless);
   });
 
-  test("hostile text takes no longer than its length", () => {
+  test("takes linear time on hostile text", () => {
     const startedAt = performance.now();
     for (const piece of [
       "sk-",
@@ -151,9 +151,9 @@ function isGivenAway(shown: string, secret: string): boolean {
   );
 }
 
-describe("text that comes in pieces", () => {
+describe("RedactedStream", () => {
   test.each([...EVERY, ["bearer", `Bearer ${letters(40)}`] as const])(
-    "a key of the kind %s does not get through in two halves, wherever it is cut [P31]",
+    "holds back a %s that comes in two pieces, wherever it is split [P31]",
     (_kind, key) => {
       const text = `before ${key} after`;
       for (let cut = 0; cut <= text.length; cut += 1) {
@@ -165,7 +165,7 @@ describe("text that comes in pieces", () => {
     },
   );
 
-  test("a given secret does not get through either, except for its first three letters [P31]", () => {
+  test("holds back a given secret, except for its first three letters [P31]", () => {
     const secret = "s3cr3t-p4ssw0rd";
     const text = `the s3 is ${secret}, says s3cr`;
     for (let cut = 0; cut <= text.length; cut += 1) {
@@ -176,7 +176,7 @@ describe("text that comes in pieces", () => {
     expect(streamed([...text], [secret])).toBe("the s3 is s3c[redacted:secret], says s3cr");
   });
 
-  test("text without secrets is the same however it is cut, and nothing of it waits for long", () => {
+  test("passes text without secrets unchanged, however it is split, and holds little of it back", () => {
     const words = fc.constantFrom(
       ...["task-1", "sk", "gh", "----", "Bear", "earer ", "corr", "A", "é😀", "words", "\\n", "\u001b[1m"],
       ...[" ", "\n", "=", ".", "-", "npm run x", "ASIA\n"],
@@ -198,14 +198,14 @@ describe("text that comes in pieces", () => {
     );
   });
 
-  test("what only looked like a key comes when it is known to be none, or at the end", () => {
+  test("releases what only looked like a key once that is known, or at the end", () => {
     const stream = new RedactedStream(new Redactor(["password123"]));
     const shown = ["a task", " sk", "-lea", "rn pass", "age"].map((piece) => stream.push(piece));
     expect([...shown, stream.end()]).toEqual(["a task", " sk", "", "-learn ", "passage", ""]);
     expect([stream.push(" sk-"), stream.end()]).toEqual([" ", "sk-"]);
   });
 
-  test("a key that never ends is dropped, and only a little of it is ever kept", () => {
+  test("drops a key that never ends, and keeps only a little of it in memory", () => {
     const stream = new RedactedStream(new Redactor([]));
     const pieces = ["x sk-proj-", ...Array.from({ length: 50 }, () => letters(LONGEST_KEY / 8)), " on"];
     expect(pieces.map((piece) => stream.push(piece)).join("") + stream.end()).toBe("x [redacted:api-key] on");

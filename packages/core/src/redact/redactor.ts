@@ -2,36 +2,36 @@ import { asFlintError, FlintError } from "@flint/protocol";
 import { HINT, KEY_FORMATS, KEYS, unfinishedKeyAt } from "./key-formats.ts";
 import { unfinishedPrivateKeyAt, withoutPrivateKeys } from "./private-keys.ts";
 
-/** What is shorter is too likely to be an ordinary word. */
+/** Shorter secrets are too likely to be ordinary words. */
 const SHORTEST_SECRET = 8;
 
-/** So much of a secret at the end of a text is no coincidence; less of it tells nobody anything. */
+/** This much of a secret at the end of a text is not a coincidence; less of it reveals nothing. */
 const TELLING_PART = 4;
 
-/** Fields by which a thread finds its parts, its agent and its folder again. */
+/** Fields that identify items, agents and folders, which must stay as they are. */
 const NAMES = /^(?:type|id|[a-z]+Ids?|cwd|model|agent|kind|status)$/;
 
-/** The text with every known format of keys, and every one of these secrets, replaced by `[redacted:kind]`. */
+/** Replaces every key of a known format, and each of these secrets, by `[redacted:kind]`. */
 export function redact(text: string, secrets: readonly string[]): string {
   return new Redactor(secrets).text(text);
 }
 
-/** Replaces what nobody else may read, in text that goes to logs, to terminals and to clients. */
+/** Replaces secrets in text that goes to logs, terminals and clients. */
 export class Redactor {
-  /** Longest first: one may be the beginning of another. */
+  /** Longest first, because one may be a prefix of another. */
   #secrets: readonly string[] = [];
 
   constructor(secrets: readonly string[]) {
     this.learn(secrets);
   }
 
-  /** Further texts that nobody else may read from now on. */
+  /** Adds secrets to redact from now on. */
   learn(secrets: readonly string[]): void {
     const known = new Set([...this.#secrets, ...secrets.filter(({ length }) => length >= SHORTEST_SECRET)]);
     this.#secrets = [...known].toSorted((left, right) => right.length - left.length);
   }
 
-  /** The text as anybody may see it. */
+  /** The text without secrets. */
   text(text: string): string {
     let shown = text;
     for (const secret of this.#secrets) {
@@ -41,20 +41,20 @@ export class Redactor {
     return withoutPrivateKeys(shown).replace(KEYS, replacement);
   }
 
-  /** Where a key or secret has begun that may go on after the text; the length of the text if none has. */
+  /** Where a key or secret starts that may continue after the text; the length of the text if there is none. */
   unfinishedAt(text: string): number {
     let earliest = Math.min(unfinishedKeyAt(text), unfinishedPrivateKeyAt(text));
     for (const secret of this.#secrets) earliest = Math.min(earliest, partAtEnd(text, secret));
     return earliest;
   }
 
-  /** A JSON value with all its text as anybody may see it, however deep. The very same value if it was so already. */
+  /** Redacts all strings of a JSON value. Returns the same object if nothing changed. */
   value<Value>(value: Value): Value {
     // The shape stays as it is; only the content of strings may change.
     return this.#redacted(value) as Value;
   }
 
-  /** A failure as anybody may see it. */
+  /** A FlintError without secrets in its message and data. */
   error(thrown: unknown): FlintError {
     const error = asFlintError(thrown);
     const message = this.text(error.message);
@@ -81,7 +81,7 @@ export class Redactor {
   }
 }
 
-/** What stands in the place of a key: its kind, and the word by which a header is still known as one. */
+/** The text in place of a key: its kind, after the word that marks an authorization header. */
 function replacement(...found: unknown[]): string {
   const at = KEY_FORMATS.findIndex((_, index) => found[index + 1] !== undefined);
   const kind = KEY_FORMATS[at]?.kind ?? "key";

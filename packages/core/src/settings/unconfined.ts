@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { FlintError, isUnconfined, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
 
-/** What decides whether a sandbox may be left out. */
+/** Whether unconfined work is allowed, and where the user's files are. */
 export interface UnconfinedOptions {
   readonly allowUnconfined: boolean;
   readonly home?: string | undefined;
@@ -9,37 +9,36 @@ export interface UnconfinedOptions {
 }
 
 /**
- * Refuses to run anything unasked with a sandbox that holds nothing back. Whoever starts the server decides about this,
- * not whoever is connected to it. To be called where nobody is asked: for a thread that never asks, and for a command
- * outside of any thread.
+ * Throws `invalidParams` for settings that confine nothing, unless the server was started with `--allow-unconfined`. To
+ * be called where nothing is asked: for threads with the approval policy "never", and commands outside of any thread.
  */
-export function refuseUnconfined(
+export function rejectUnconfined(
   { sandboxPolicy, cwd }: Pick<ThreadSettings, "sandboxPolicy" | "cwd">,
   subject: "thread" | "command",
   options: UnconfinedOptions,
 ): void {
   if (options.allowUnconfined) return;
-  const width = widthOf(sandboxPolicy, cwd, options);
-  if (width !== undefined) throw REFUSALS[subject](width);
+  const reason = unconfinedReason(sandboxPolicy, cwd, options);
+  if (reason !== undefined) throw ERRORS[subject](reason);
 }
 
-const REFUSALS = {
-  thread: (width: string) =>
+const ERRORS = {
+  thread: (reason: string) =>
     new FlintError(
       "invalidParams",
-      `With the approval policy "never" and ${width} an agent could do anything unasked. Choose one of them, or start Flint with --allow-unconfined.`,
+      `With the approval policy "never" and ${reason} an agent could do anything without asking. Choose one of them, or start Flint with --allow-unconfined.`,
       { field: "approvalPolicy" },
     ),
-  command: (width: string) =>
+  command: (reason: string) =>
     new FlintError(
       "invalidParams",
-      `With ${width} a command could do anything, and nobody is asked about it. Choose a narrower sandboxPolicy or cwd, or start Flint with --allow-unconfined.`,
+      `With ${reason} a command could do anything without asking. Choose a narrower sandboxPolicy or cwd, or start Flint with --allow-unconfined.`,
       { field: "sandboxPolicy" },
     ),
 };
 
-/** What makes a sandbox none, in words; undefined if it holds something back. */
-function widthOf(
+/** Why a sandbox confines nothing, as text; undefined if it does. */
+function unconfinedReason(
   policy: SandboxPolicy,
   cwd: string,
   { home, realPath }: UnconfinedOptions,

@@ -1,7 +1,7 @@
 import type { EventType, ThreadEvent } from "@flint/protocol";
 
-/** What clients may want to know about threads that they do not follow: enough to keep a list of them true. */
-const ANNOUNCED: ReadonlySet<EventType> = new Set<EventType>([
+/** The events that change how a thread is listed. */
+const LISTED_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
   "thread/status/changed",
   "thread/name/updated",
   "thread/archived",
@@ -10,12 +10,12 @@ const ANNOUNCED: ReadonlySet<EventType> = new Set<EventType>([
   "thread/closed",
 ]);
 
-/** Somebody who hears of all threads. */
+/** Receives the announcements of all threads. */
 export interface Listener {
   announce(event: ThreadEvent): void;
 }
 
-/** Tells everybody who listens what changes the list of threads, whoever follows them. */
+/** Publishes changes of the list of threads to all clients that want them, whether or not they are subscribed. */
 export class Announcements {
   readonly #listeners = new Set<Listener>();
 
@@ -27,12 +27,12 @@ export class Announcements {
     this.#listeners.delete(listener);
   }
 
-  /** Tells all listeners of an event of any thread, if it is one of those that concern a list. */
+  /** Publishes an event of any thread if it changes how the thread is listed. */
   publishIfListed(event: ThreadEvent): void {
-    if (this.#listeners.size > 0 && ANNOUNCED.has(event.type)) this.publish(event);
+    if (this.#listeners.size > 0 && LISTED_EVENTS.has(event.type)) this.publish(event);
   }
 
-  /** Tells all listeners. One that cannot be told anything does not disturb the others. */
+  /** Publishes an event to all listeners. One that fails is removed and does not disturb the others. */
   publish(event: ThreadEvent): void {
     for (const listener of this.#listeners) {
       try {

@@ -6,21 +6,21 @@ import { ClientProvided } from "./client-provided.ts";
 const SERVER: McpServerConfig = { type: "http", name: "wiki", url: "http://127.0.0.1:9/mcp", headers: {} };
 const TOOL: ClientTool = { name: "look", description: "Looks.", inputSchema: { type: "object" } };
 
-test("what a client brings is a change only if it was not there before", () => {
-  const brought = new ClientProvided();
-  expect([brought.setMcpServers("t", []), brought.setTools("t", [])]).toEqual([false, false]);
-  expect([brought.setMcpServers("t", [SERVER]), brought.setTools("t", [TOOL])]).toEqual([true, true]);
-  expect([brought.setMcpServers("t", [SERVER]), brought.setTools("t", [TOOL])]).toEqual([false, false]);
-  expect([brought.setMcpServers("t", []), brought.setTools("t", [])]).toEqual([true, true]);
+test("reports a change only if something is different", () => {
+  const provided = new ClientProvided();
+  expect([provided.setMcpServers("t", []), provided.setTools("t", [])]).toEqual([false, false]);
+  expect([provided.setMcpServers("t", [SERVER]), provided.setTools("t", [TOOL])]).toEqual([true, true]);
+  expect([provided.setMcpServers("t", [SERVER]), provided.setTools("t", [TOOL])]).toEqual([false, false]);
+  expect([provided.setMcpServers("t", []), provided.setTools("t", [])]).toEqual([true, true]);
 });
 
-test("a thread has what was brought for it, and nothing once it is gone", () => {
-  const brought = new ClientProvided();
+test("keeps what was provided for a thread until it is deleted", () => {
+  const provided = new ClientProvided();
   for (const threadId of ["t", "other"]) {
-    brought.setMcpServers(threadId, [SERVER]);
-    brought.setTools(threadId, [TOOL]);
+    provided.setMcpServers(threadId, [SERVER]);
+    provided.setTools(threadId, [TOOL]);
   }
-  brought.delete("t");
-  expect([brought.mcpServers("t"), brought.tools("t")]).toEqual([[], []]);
-  expect([brought.mcpServers("other"), brought.tools("other")]).toEqual([[SERVER], [TOOL]]);
+  provided.delete("t");
+  expect([provided.mcpServers("t"), provided.tools("t")]).toEqual([[], []]);
+  expect([provided.mcpServers("other"), provided.tools("other")]).toEqual([[SERVER], [TOOL]]);
 });

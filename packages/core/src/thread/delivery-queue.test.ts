@@ -2,56 +2,56 @@ import { Gate, settled } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { DeliveryQueue } from "./delivery-queue.ts";
 
-test("what has nothing to wait for is told at once", () => {
-  const told: string[] = [];
-  void new DeliveryQueue().add(undefined, () => told.push("first"));
-  expect(told).toEqual(["first"]);
+test("runs a delivery at once when nothing is pending", () => {
+  const sent: string[] = [];
+  void new DeliveryQueue().add(undefined, () => sent.push("first"));
+  expect(sent).toEqual(["first"]);
 });
 
-test("everything behind an entry that waits for the disk waits too", async () => {
+test("holds everything behind a delivery that waits for the disk", async () => {
   const queue = new DeliveryQueue();
   const disk = new Gate();
-  const told: string[] = [];
-  const first = queue.add(disk.opened, () => told.push("first"));
-  const second = queue.add(undefined, () => told.push("second"));
+  const sent: string[] = [];
+  const first = queue.add(disk.opened, () => sent.push("first"));
+  const second = queue.add(undefined, () => sent.push("second"));
   await settled();
-  expect(told).toEqual([]);
+  expect(sent).toEqual([]);
   disk.open();
   await Promise.all([first, second]);
-  expect(told).toEqual(["first", "second"]);
+  expect(sent).toEqual(["first", "second"]);
 });
 
-test("an entry that throws fails for its own caller, and the next ones are told", async () => {
+test("reports a failed delivery to its caller only and runs the next ones", async () => {
   const queue = new DeliveryQueue();
   const disk = new Gate();
-  const told: string[] = [];
+  const sent: string[] = [];
   const failing = queue.add(disk.opened, () => {
     throw new Error("a client broke");
   });
-  const next = queue.add(undefined, () => told.push("next"));
+  const next = queue.add(undefined, () => sent.push("next"));
   disk.open();
   await expect(failing).rejects.toThrow("a client broke");
   await next;
-  await queue.add(undefined, () => told.push("later"));
-  expect(told).toEqual(["next", "later"]);
+  await queue.add(undefined, () => sent.push("later"));
+  expect(sent).toEqual(["next", "later"]);
 });
 
-test("a disk that fails does not stop the telling", async () => {
+test("goes on when the disk fails", async () => {
   const queue = new DeliveryQueue();
-  const told: string[] = [];
-  await queue.add(Promise.reject(new Error("no disk")), () => told.push("first"));
-  await queue.add(undefined, () => told.push("second"));
-  expect(told).toEqual(["first", "second"]);
+  const sent: string[] = [];
+  await queue.add(Promise.reject(new Error("no disk")), () => sent.push("first"));
+  await queue.add(undefined, () => sent.push("second"));
+  expect(sent).toEqual(["first", "second"]);
 });
 
-test("what is added while something is told comes after it", async () => {
+test("runs what is added during a delivery after it", async () => {
   const queue = new DeliveryQueue();
-  const told: string[] = [];
+  const sent: string[] = [];
   let inner: Promise<void> | undefined;
   await queue.add(undefined, () => {
-    inner = queue.add(undefined, () => told.push("inner"));
-    told.push("outer");
+    inner = queue.add(undefined, () => sent.push("inner"));
+    sent.push("outer");
   });
   await inner;
-  expect(told).toEqual(["outer", "inner"]);
+  expect(sent).toEqual(["outer", "inner"]);
 });

@@ -6,7 +6,7 @@ interface Entry {
 }
 
 /**
- * Tells things strictly in the order they were added. An entry may wait for the disk; then everything behind it
+ * Runs deliveries strictly in the order in which they were added. One may wait for the disk; then everything behind it
  * waits too, so that nothing overtakes what was stored before it.
  */
 export class DeliveryQueue {
@@ -14,8 +14,8 @@ export class DeliveryQueue {
   #pumping = false;
 
   /**
-   * Resolves when `run` was called, rejects with what it threw; either way the next entry follows. Calls it at once
-   * if nothing has to be waited for. What is added from inside a `run` comes after it.
+   * Resolves when `run` was called and rejects with what it threw; either way the next entry follows. Calls it at once if
+   * nothing is pending. What is added from inside a `run` comes after it.
    */
   add(ready: Promise<void> | undefined, run: () => void): Promise<void> {
     const called = new Promise<void>((resolve, reject) => {
@@ -42,7 +42,7 @@ export class DeliveryQueue {
       runEntry(entry);
       this.#pump();
     };
-    // Whoever made the promise says what its failure means; the order of telling does not depend on it.
+    // A failure is handled by the owner of the promise; the order does not depend on it.
     ready.then(goOn, goOn);
   }
 }
@@ -52,7 +52,7 @@ function runEntry({ run, resolve, reject }: Entry): void {
     run();
     resolve();
   } catch (error) {
-    // Belongs to whoever added the entry, and must not stop the others.
+    // Reported to the caller who added the entry; must not stop the others.
     reject(error);
   }
 }

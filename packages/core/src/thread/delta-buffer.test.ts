@@ -14,8 +14,8 @@ function texts(bodies: readonly DeltaBody[]): [string, number, string][] {
 
 const none = () => 0;
 
-describe("streamed text on its way into the log", () => {
-  test("pieces of one item that come together are told as one", () => {
+describe("DeltaBuffer", () => {
+  test("sends pieces of one item that arrive together as one", () => {
     const buffer = new DeltaBuffer(new Redactor([]));
     for (const piece of ["one ", "two"]) buffer.push(place("a"), piece, none);
     buffer.push(place("b"), "three", none);
@@ -28,7 +28,7 @@ describe("streamed text on its way into the log", () => {
     expect(buffer.hasPending).toBe(false);
   });
 
-  test("what was told is stored as one piece an item, and stays until it is stored", () => {
+  test("merges what was sent into one piece per item until it is stored", () => {
     const buffer = new DeltaBuffer(new Redactor([]));
     buffer.push(place("a"), "one ", none);
     buffer.takePending();
@@ -46,7 +46,7 @@ describe("streamed text on its way into the log", () => {
     expect([buffer.unstored(), buffer.hasUnstored, buffer.unstoredBytes]).toEqual([[], false, 0]);
   });
 
-  test("the first piece starts where the text of the item ends, the next where the one before ended", () => {
+  test("starts at the end of the item's text and continues where the last piece ended", () => {
     const buffer = new DeltaBuffer(new Redactor([]));
     buffer.push(place("a"), "x", () => 10);
     buffer.takePending();
@@ -57,7 +57,7 @@ describe("streamed text on its way into the log", () => {
     expect(texts(buffer.takePending())).toEqual([["a", 3, "z"]]);
   });
 
-  test("a character that comes in two halves is told whole, and half of one becomes a mark", () => {
+  test("joins split surrogate pairs and replaces lone surrogates", () => {
     const buffer = new DeltaBuffer(new Redactor([]));
     const [high = "", low = ""] = "😀".split("");
     buffer.push(place("a"), `x${high}`, none);
@@ -70,7 +70,7 @@ describe("streamed text on its way into the log", () => {
     expect(texts(buffer.takePending())).toEqual([["a", 5, "\ufffdz"]]);
   });
 
-  test("however text is cut and whenever it is told, the pieces make the text again", () => {
+  test("produces pieces that add up to the text, however it is split and sent", () => {
     const steps = fc.array(
       fc.tuple(fc.constantFrom("a", "b"), fc.string({ unit: "binary", maxLength: 12 }), fc.nat(3)),
       {
@@ -81,10 +81,10 @@ describe("streamed text on its way into the log", () => {
       fc.property(steps, (pushes) => {
         const buffer = new DeltaBuffer(new Redactor([]));
         const given = new Map<string, string>();
-        const told = new Map<string, string>();
+        const sent = new Map<string, string>();
         const add = (pieces: readonly DeltaBody[]) => {
           for (const { data } of pieces) {
-            told.set(data.itemId, appendAt(told.get(data.itemId) ?? "", data.delta, data.offset));
+            sent.set(data.itemId, appendAt(sent.get(data.itemId) ?? "", data.delta, data.offset));
           }
         };
         for (const [item, text, action] of pushes) {
@@ -95,7 +95,7 @@ describe("streamed text on its way into the log", () => {
           if (action > 2) buffer.markStored();
         }
         add(buffer.takePending());
-        for (const [item, text] of given) expect(told.get(item) ?? "").toBe(text);
+        for (const [item, text] of given) expect(sent.get(item) ?? "").toBe(text);
       }),
     );
   });

@@ -3,7 +3,7 @@ import { RedactedStream, type Redactor } from "../redact/index.ts";
 import { toWellFormed } from "../text/characters.ts";
 import { StreamMap } from "./stream-map.ts";
 
-/** Where a piece of text belongs. */
+/** The item and field that a delta extends. */
 export interface DeltaTarget {
   readonly type: DeltaType;
   readonly threadId: string;
@@ -12,30 +12,30 @@ export interface DeltaTarget {
 }
 
 interface Run {
-  readonly place: DeltaTarget;
+  readonly target: DeltaTarget;
   readonly offset: number;
   text: string;
 }
 
-/** What is known of the text of one item between its pieces. */
+/** The state of one streamed text between two pieces. */
 interface TextStream {
-  readonly place: DeltaTarget;
+  readonly target: DeltaTarget;
   readonly stream: RedactedStream;
-  /** Half a character that waits for its other half. */
+  /** A high surrogate that waits for its low surrogate. */
   half: string;
-  /** Where the next piece starts, once there was one. */
+  /** The offset of the next piece, once there was one. */
   end: number | undefined;
 }
 
 /**
- * Streamed text between the driver and the log. Pieces of one item that come together are told as one, and what
- * was told is stored as one. Also knows where in its item each piece starts, never cuts a character in two, and
- * lets no secret through, also if it comes in two pieces.
+ * Streamed text on its way from the driver to the log. Pieces of one item that arrive together are sent as one, and
+ * what was sent is stored as one. It tracks the offset of each piece in its item, never splits a character, and lets
+ * no secret through, even if it comes in two pieces.
  */
 export class DeltaBuffer {
-  /** Not told yet, in the order it came. */
+  /** Not sent yet, in order of arrival. */
   #pending: Run[] = [];
-  /** Told, not stored yet, by item. */
+  /** Sent but not stored yet, by item. */
   readonly #unstored = new StreamMap<Run>();
   readonly #streams = new StreamMap<TextStream>();
   readonly #redactor: Redactor;
@@ -50,7 +50,7 @@ export class DeltaBuffer {
     return this.#pending.length > 0;
   }
 
-  /** Characters that wait to be told. */
+  /** How many characters wait to be sent. */
   get pendingSize(): number {
     return this.#pendingSize;
   }
@@ -59,43 +59,43 @@ export class DeltaBuffer {
     return this.#unstored.size > 0;
   }
 
-  /** Bytes that were told and are not stored yet. */
+  /** How many bytes were sent and are not stored yet. */
   get unstoredBytes(): number {
     return this.#unstoredBytes;
   }
 
-  /** Takes a piece. `known` is the length of the item's text before its first piece. */
-  push(place: DeltaTarget, piece: string, known: () => number): void {
-    const { type, itemId } = place;
-    const flow =
+  /** Adds a piece. `known` returns the length of the item's text before its first piece. */
+  push(target: DeltaTarget, piece: string, known: () => number): void {
+    const { type, itemId } = target;
+    const stream =
       this.#streams.get(type, itemId) ??
       this.#streams.set(type, itemId, {
-        ...{ place, stream: new RedactedStream(this.#redactor), half: "", end: undefined },
+        ...{ target, stream: new RedactedStream(this.#redactor), half: "", end: undefined },
       });
-    this.#add(flow, flow.stream.push(wellFormed(flow, piece)), known);
+    this.#add(stream, stream.stream.push(wellFormed(stream, piece)), known);
   }
 
-  /** No more pieces come for this item, or for none: what waited for more is to be told as it is. */
-  finish(known: (place: DeltaTarget) => number, itemId?: string): void {
-    for (const flow of this.#streams.values()) {
-      if (itemId !== undefined && flow.place.itemId !== itemId) continue;
-      this.#add(flow, flow.stream.end(), () => known(flow.place));
+  /** Ends the text of this item, or of all: what was held back becomes pending. */
+  finish(known: (target: DeltaTarget) => number, itemId?: string): void {
+    for (const stream of this.#streams.values()) {
+      if (itemId !== undefined && stream.target.itemId !== itemId) continue;
+      this.#add(stream, stream.stream.end(), () => known(stream.target));
     }
   }
 
-  #add(flow: TextStream, text: string, known: () => number): void {
+  #add(stream: TextStream, text: string, known: () => number): void {
     if (text === "") return;
-    const { place } = flow;
-    const offset = flow.end ?? known();
-    flow.end = offset + text.length;
+    const { target } = stream;
+    const offset = stream.end ?? known();
+    stream.end = offset + text.length;
     this.#pendingSize += text.length;
     const last = this.#pending.at(-1);
-    if (last !== undefined && last.place.itemId === place.itemId && last.place.type === place.type)
+    if (last !== undefined && last.target.itemId === target.itemId && last.target.type === target.type)
       last.text += text;
-    else this.#pending.push({ place, offset, text });
+    else this.#pending.push({ target, offset, text });
   }
 
-  /** The pieces to tell now; they count as told afterwards. */
+  /** Returns the pieces to send now; they count as sent afterwards. */
   takePending(): readonly DeltaBody[] {
     const fresh = this.#pending;
     this.#pending = [];
@@ -104,7 +104,7 @@ export class DeltaBuffer {
     return fresh.map(bodyOf);
   }
 
-  /** The pieces to store now; they stay until `forgetTold` says that they are stored. */
+  /** The pieces to store now; they stay until `markStored` is called. */
   unstored(): readonly DeltaBody[] {
     return this.#unstored.size === 0 ? [] : [...this.#unstored.values()].map(bodyOf);
   }
@@ -114,13 +114,13 @@ export class DeltaBuffer {
     this.#unstoredBytes = 0;
   }
 
-  /** Forgets where the items of an ended turn stood. */
+  /** Forgets the streams of an ended turn. */
   reset(): void {
     this.#streams.clear();
   }
 
   #remember(run: Run): void {
-    const { type, itemId } = run.place;
+    const { type, itemId } = run.target;
     const known = this.#unstored.get(type, itemId);
     if (known === undefined) this.#unstored.set(type, itemId, { ...run });
     else known.text += run.text;
@@ -128,12 +128,12 @@ export class DeltaBuffer {
   }
 }
 
-/** Half a character at the end waits for its other half; half a character alone becomes a replacement mark. */
-function wellFormed(flow: TextStream, piece: string): string {
-  let text = flow.half === "" ? piece : flow.half + piece;
-  flow.half = "";
+/** Holds back a high surrogate at the end; a lone surrogate becomes a retargetment character. */
+function wellFormed(stream: TextStream, piece: string): string {
+  let text = stream.half === "" ? piece : stream.half + piece;
+  stream.half = "";
   if (isHighSurrogate(text.charCodeAt(text.length - 1))) {
-    flow.half = text.slice(-1);
+    stream.half = text.slice(-1);
     text = text.slice(0, -1);
   }
   return toWellFormed(text);
@@ -143,7 +143,7 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
 }
 
-function bodyOf({ place, offset, text }: Run): DeltaBody {
-  const { type, threadId, turnId, itemId } = place;
+function bodyOf({ target, offset, text }: Run): DeltaBody {
+  const { type, threadId, turnId, itemId } = target;
   return { type, data: { threadId, turnId, itemId, delta: text, offset } };
 }

@@ -36,10 +36,10 @@ import { TurnRunner } from "../turn/runner.ts";
 import { ShellTurn } from "../turn/shell-turn.ts";
 import type { ThreadLog } from "./log.ts";
 
-/** How long a thread that is put to rest waits for a method that is still under way in it. */
+/** How long closing a thread waits for a method that is still running in it. */
 const QUEUE_GRACE_MS = 1_000;
 
-/** What a thread needs of its server. */
+/** What a thread is made of. */
 export interface LiveThreadOptions {
   readonly id: string;
   readonly ephemeral: boolean;
@@ -53,21 +53,21 @@ export interface LiveThreadOptions {
   readonly approvalTimeoutMs: number;
   realPath(path: string): string;
   mcpServers(cwd: string): Promise<readonly McpServerConfig[]>;
-  /** The tools that a client offers now. */
+  /** The tools that a client provides now. */
   clientTools(): readonly ClientTool[];
   /** The turns so far, oldest first. */
   history(): Promise<readonly Turn[]>;
-  /** The state of another thread; undefined if it is gone. */
+  /** The state of another thread; undefined if it was deleted. */
   stateOf(threadId: string): Promise<ThreadState | undefined>;
 }
 
-/** A loaded thread: its log, its agent's session, its running turn and its open questions. */
+/** A loaded thread: its log, its agent's session, its running turn and its open requests. */
 export class LiveThread {
   readonly id: string;
   readonly ephemeral: boolean;
   readonly log: ThreadLog;
   readonly requests: OpenRequests;
-  /** The order in which the methods of this thread run. */
+  /** Runs the methods of this thread one after the other. */
   readonly queue = new SerialQueue();
   readonly #clock: Clock;
   readonly #checkpoints: Checkpoints | undefined;
@@ -78,11 +78,11 @@ export class LiveThread {
   /** A turn that was interrupted before it was started. */
   #interrupted: string | undefined;
   #closed = false;
-  /** What the agent does by itself, until it has a turn. */
+  /** Work that the agent initiated, until it has a turn. */
   #agentInitiated: { readonly agent: string; readonly work: AgentInitiatedWork } | undefined;
-  /** Whether what waits in the queue may follow: not after a turn that did not complete, until a person asks for another. */
+  /** Whether queued input starts the next turn: not after a turn that did not complete, until the user starts another. */
   #continuesQueue = false;
-  /** When somebody last used it, in unix milliseconds. */
+  /** When a client last used it, in unix milliseconds. */
   lastUsedAt: number;
 
   constructor(options: LiveThreadOptions) {
@@ -117,51 +117,51 @@ export class LiveThread {
     this.lastUsedAt = clock.now();
   }
 
-  /** Whether it may be put to rest: nobody follows it, and nothing is under way in it, not even in the background. */
+  /** Whether it may be unloaded: no subscribers, and nothing running in it, not even in the background. */
   get isIdle(): boolean {
     return (
       this.#runner === undefined && this.log.subscriberCount === 0 && !this.queue.busy && !this.#agent.isBusy
     );
   }
 
-  /** Whether anything is under way in it: a turn, or what its agent has in the background. */
+  /** Whether a turn or its agent's background work is running. */
   get isWorking(): boolean {
     return this.#hasTurn || this.#agent.isBusy;
   }
 
-  /** Whether it was put to rest: whoever still holds it has to load it again. */
+  /** Whether it was unloaded, and has to be loaded again to be used. */
   get isClosed(): boolean {
     return this.#closed;
   }
 
-  /** Makes a turn that can be committed. Refuses while another one runs. */
-  decideTurn(wanted: NewTurn): DecidedTurn {
-    return decideTurn(this.log.state, wanted, this.#clock.now());
+  /** Decides on a new turn, to be committed. Throws while another one is running. */
+  decideTurn(request: NewTurn): DecidedTurn {
+    return decideTurn(this.log.state, request, this.#clock.now());
   }
 
-  /** A turn made from an input that waits; it leaves the queue with it. */
+  /** Decides on a turn for a queued input, which leaves the queue with it. */
   decideQueued(next: QueuedInput): DecidedTurn {
     return decideQueuedTurn(this.log.state, next, this.#clock.now());
   }
 
-  /** Throws `turnInProgress` while a turn runs. */
+  /** Throws `turnInProgress` while a turn is running. */
   refuseIfActive(): void {
     refuseIfActive(this.log.state);
   }
 
-  /** Runs a command of the user's own as a turn that was committed. */
+  /** Runs a committed turn that is a shell command of the user. */
   startShell(turn: StartedTurn, timeoutMs: number | undefined): void {
     const session = new ShellTurn(this.#sandbox, timeoutMs);
     const { lastAgent, settings } = this.log.state;
     const agent = lastAgent ?? agentOfModel(settings.model);
     this.start(turn, async () => ({
       ...{ agent, session, asksFirst: false, missedTurns: async () => [] },
-      // Whoever types a command has said yes to it.
+      // Typing the command approves it.
       asksToWrite: true,
     }));
   }
 
-  /** Runs a turn that was committed, and after it what waits in the queue. */
+  /** Runs a committed turn, and then the queued input. */
   start(turn: StartedTurn, session: () => Promise<OpenSession> = () => this.#agent.get()): void {
     const runner = new TurnRunner({
       threadId: this.id,
@@ -181,43 +181,43 @@ export class LiveThread {
     this.#running = this.#runToEnd(runner, turn.agentInitiated !== undefined);
   }
 
-  /** Stops the running turn, also one that is only about to start. Throws `notRunning` if there is none. */
+  /** Interrupts the running turn, also one that is about to start. Throws `notRunning` if there is none. */
   interrupt(expected?: string): void {
     const turnId = runningTurnId(this.log.state, expected);
     if (this.#runner?.turnId === turnId) this.#runner.interrupt("interrupt");
     else this.#interrupted = turnId;
   }
 
-  /** Stops the turn that runs, if one does, and waits for its end. To be called by a method of this very thread. */
+  /** Interrupts the running turn, if any, and waits for its end. To be called from this thread's queue. */
   async stopTurn(): Promise<void> {
     if (this.log.state.activeTurnId !== undefined) this.interrupt();
     await this.#running;
   }
 
   /**
-   * Gives input to the running turn. Undefined if its agent cannot take it now. Otherwise the turn does not end
-   * before the given function is called.
+   * Sends input to the running turn. Undefined if its agent cannot take it now. Otherwise the turn does not end before
+   * the returned function is called.
    */
   async steer(input: readonly UserInput[]): Promise<(() => void) | undefined> {
     return this.#runner?.steer(input);
   }
 
-  /** The running turn's id, or an error that says there is none. */
+  /** The id of the running turn. Throws `notRunning` if there is none, or another than expected. */
   runningTurnId(expected?: string): string {
     return runningTurnId(this.log.state, expected);
   }
 
-  /** Ends the agent's session; the next turn opens a new one. */
-  dropSession(): Promise<void> {
+  /** Closes the agent's session; the next turn opens a new one. */
+  closeSession(): Promise<void> {
     return this.#agent.close();
   }
 
-  /** Lets go of an agent that nobody has used for long, if it can be taken up again where it was. */
+  /** Stops an idle agent if it can be resumed. */
   async stopIdleAgent(): Promise<void> {
     if (this.#runner === undefined && !this.queue.busy) await this.#agent.stopIfIdle();
   }
 
-  /** Ends an agent whose work in the background goes on and on while nobody follows the thread, and says so in it. */
+  /** Stops an agent whose background work goes on without subscribers, and records that as a turn. */
   stopBackgroundWork(): Promise<void> {
     return this.queue.run(async () => {
       if (this.#hasTurn || this.log.subscriberCount > 0 || !this.#agent.isBusy) return;
@@ -227,13 +227,13 @@ export class LiveThread {
   }
 
   /**
-   * Stops what runs, ends the agent, stores everything. `inQueue`: asked for by a method of this very thread. Followers
-   * hear that it rests, unless there is another farewell for them.
+   * Stops what runs, ends the agent and stores everything. `inQueue`: called from this thread's queue. Subscribers get
+   * `thread/closed`, unless another final event follows.
    */
-  async close(inQueue: boolean, isFollowedByFarewell = false): Promise<void> {
+  async close(inQueue: boolean, hasFinalEvent = false): Promise<void> {
     this.#closed = true;
     this.#runner?.interrupt("serverStopped");
-    // A method under way may be about to start a turn; it finds the thread closed and stops it at once.
+    // A running method may be about to start a turn, which is then stopped at once because the thread is closed.
     if (!inQueue)
       await waitAtMost(
         this.#clock,
@@ -242,26 +242,26 @@ export class LiveThread {
       );
     await this.#running;
     await this.#agent.close();
-    await this.log.close(isFollowedByFarewell);
+    await this.log.close(hasFinalEvent);
   }
 
-  /** Also one that is only about to start, or not quite over yet. */
+  /** Also true for a turn that is about to start or to end. */
   get #hasTurn(): boolean {
     return this.#runner !== undefined || this.log.state.activeTurnId !== undefined;
   }
 
-  async #runToEnd(runner: TurnRunner, isUnasked: boolean): Promise<void> {
+  async #runToEnd(runner: TurnRunner, isAgentInitiated: boolean): Promise<void> {
     const status = await runner.run();
-    // The next turn may have begun as soon as the end of this one was told.
+    // The next turn may have started as soon as the end of this one was sent.
     if (this.#runner === runner) this.#runner = undefined;
     this.lastUsedAt = this.#clock.now();
-    // After an interruption or a failure a person should look before the queue goes on.
-    this.#continuesQueue = status === "completed" && (!isUnasked || this.#continuesQueue);
+    // After an interruption or a failure the user should look before the queue continues.
+    this.#continuesQueue = status === "completed" && (!isAgentInitiated || this.#continuesQueue);
     if (this.#continuesQueue || this.#agentInitiated !== undefined)
       void this.queue.run(() => this.#startNext());
   }
 
-  /** An agent that works by itself: that is a turn too, before what waits in the queue. */
+  /** Work that an agent initiated gets a turn too, ahead of the queued input. */
   #requestTurn(agent: string, work: AgentInitiatedWork): void {
     this.#agentInitiated = { agent, work };
     void this.queue.run(() => this.#startNext());
@@ -276,8 +276,7 @@ export class LiveThread {
       await this.log.commit(decided.events);
       this.start(decided.started);
     } catch {
-      // The log cannot be written, or the budget is used up: the input stays in the queue, and the next request says
-      // what is wrong.
+      // The log cannot be written, or the budget is used up: the input stays queued, and the next request reports it.
       work?.refuse();
     }
   }
@@ -291,7 +290,7 @@ export class LiveThread {
     return this.decideTurn({ kind: "prompt", input: [], agentInitiated: reason });
   }
 
-  /** What still waits for a turn, if its agent is still that of the thread. */
+  /** The work that still waits for a turn, if its agent is still that of the thread. */
   #takeAgentInitiated(): AgentInitiatedWork | undefined {
     const { agent, work } = this.#agentInitiated ?? {};
     this.#agentInitiated = undefined;
@@ -301,14 +300,14 @@ export class LiveThread {
     return undefined;
   }
 
-  /** In the queue, because a setting that is worked out from older ones would undo what came in between. */
+  /** Runs in the queue, because settings derived from older ones would undo changes made in between. */
   async #extendBudget(extended: Limits): Promise<void> {
     const { state } = this.log;
     const budget = extendedBudget(state.settings.budget, extended);
     try {
       await this.log.commit(settingsEvents(state, { ...state.settings, budget }));
     } catch {
-      // It cannot be stored: it holds for the running turn, and the user is asked again in the next one.
+      // It cannot be stored: it applies to the running turn only, and the user is asked again in the next one.
     }
   }
 }

@@ -6,7 +6,7 @@ import { ThreadLog } from "./log.ts";
 
 const PLACE = { type: "item/agentMessage/delta", threadId: "t", turnId: "u", itemId: "m" } as const;
 
-/** A log whose follower and writer note down what they get, in the order in which they get it. */
+/** A log whose subscriber and writer record what they get, in order. */
 async function notedLog() {
   const clock = new TestClock();
   const notes: string[] = [];
@@ -25,11 +25,11 @@ async function notedLog() {
     close: async () => undefined,
   };
   const log = new ThreadLog({ writer, state: emptyThread("t"), clock, read: async function* () {} });
-  const tell = (event: EventBody) => {
-    // As a connection does: what was told leaves at the end of the tick.
+  const send = (event: EventBody) => {
+    // As a connection does: what was sent leaves at the end of the tick.
     queueMicrotask(() => notes.push(`sent ${textOf(event)}`));
   };
-  await log.subscribe({ send: tell, isFull: () => false }, 0).start([]);
+  await log.subscribe({ send, isFull: () => false }, 0).start([]);
   const say = async (piece: string) => {
     log.delta(PLACE, piece);
     await settled();
@@ -42,7 +42,7 @@ function textOf(body: EventBody): string {
 }
 
 describe("streamed text", () => {
-  test("is sent at once and stored as one when its time is over", async () => {
+  test("is sent at once and stored as one record when the flush timer fires", async () => {
     const { clock, notes, say } = await notedLog();
     await say("a");
     await clock.advance(50);
@@ -54,7 +54,7 @@ describe("streamed text", () => {
     expect(notes.slice(2)).toEqual(["stored ab"]);
   });
 
-  test("is stored right after a piece was sent, when its time is nearly over, so that the next need not wait", async () => {
+  test("is stored right behind a piece when the flush is nearly due, so that the next one need not wait", async () => {
     const { clock, notes, say } = await notedLog();
     await say("a");
     await clock.advance(79);
@@ -66,7 +66,7 @@ describe("streamed text", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("is stored later again after that, and each piece once", async () => {
+  test("waits for the timer again after that, and stores each piece once", async () => {
     const { clock, notes, say } = await notedLog();
     for (const piece of "abcdef") {
       await say(piece);

@@ -16,25 +16,25 @@ import { Subscribers } from "./subscribers.ts";
 import { type Subscriber, Subscription } from "./subscription.ts";
 import { hasSameListing, isSameStatus, keepLatestTurn, textLength, withAllItems } from "./view.ts";
 
-/** What follows it runs before the next event, and costs less than `queueMicrotask`, which makes a resource of its own. */
+/** Its `then` runs in this tick and costs less than `queueMicrotask`, which creates an async resource. */
 const THIS_TICK = Promise.resolve();
 
-/** From when on streamed text is stored at the next occasion, without waiting for its time to be over. */
+/** After this long, streamed text is stored behind the next piece instead of on the timer. */
 const EARLY_FLUSH_MS = LIMITS.deltaMilliseconds * 0.8;
 
-/** What a log needs to work. */
+/** What a log is made of. */
 export interface ThreadLogOptions {
   readonly writer: ThreadWriter;
   readonly state: ThreadState;
   readonly clock: Clock;
-  /** What makes text fit to be kept and shown. */
+  /** Removes secrets from everything that is stored and sent. */
   readonly redactor?: Redactor | undefined;
-  /** Hears everything that is told, after those who follow. */
+  /** Called with every event that was sent, after the subscribers. */
   readonly onSent?: ((event: ThreadEvent) => void) | undefined;
   read(afterSeq: number): AsyncIterable<StoredEvent>;
 }
 
-/** The single writer of a thread: stores, folds and tells its events, in that order and without any secret in them. */
+/** The single writer of a thread: stores, folds and sends its events, in that order and without secrets. */
 export class ThreadLog {
   readonly #writer: ThreadWriter;
   readonly #clock: Clock;
@@ -43,11 +43,11 @@ export class ThreadLog {
   readonly #subscribers: Subscribers;
   readonly #read: (afterSeq: number) => AsyncIterable<StoredEvent>;
   #state: ThreadState;
-  /** Told although the disk refused them; they go into the log before anything else does. */
+  /** Sent although the disk refused them; they go into the log before anything else. */
   #unwritten: readonly EventBody[] = [];
   #isSendScheduled = false;
   #cancelFlush: (() => void) | undefined;
-  /** When the oldest piece was told that is not stored yet. */
+  /** When the oldest piece was sent that is not stored yet. */
   #unstoredSince = 0;
   #checkpointed: ThreadState["thread"];
   #onFailure: ((error: FlintError) => void) | undefined;
@@ -73,7 +73,7 @@ export class ThreadLog {
     return this.#writer.epoch;
   }
 
-  /** The state without text that is still on its way into the log. */
+  /** The state without streamed text that is not in the log yet. */
   get state(): ThreadState {
     return this.#state;
   }
@@ -82,21 +82,21 @@ export class ThreadLog {
     return this.#subscribers.count;
   }
 
-  /** The state with everything that happened. */
+  /** The state with everything that happened, after storing pending text. */
   current(): ThreadState {
     this.#sendPending();
     this.#flush();
     return this.#state;
   }
 
-  /** Who is told when the log cannot be written. */
+  /** Sets the listener for failed writes. */
   onFailure(listener: ((error: FlintError) => void) | undefined): void {
     this.#onFailure = listener;
   }
 
   /**
-   * Stores events, folds them, and tells them after `before` was called: that is where a response goes, so that it
-   * precedes the events it causes. Throws `storageFailed` with nothing changed. Resolves when they are told.
+   * Stores events, folds them, and sends them after `before` was called, which is where a response is sent: it precedes
+   * the events it causes. Throws `storageFailed` with nothing changed. Resolves when they were sent.
    */
   commit(events: readonly EventBody[], before?: () => void): Promise<void> {
     const bodies = this.#redactor.value(events);
@@ -104,21 +104,21 @@ export class ThreadLog {
       if (body.type === "item/completed") this.endText(body.data.item.id);
     }
     this.#sendPending();
-    // Nothing to store: what could not be stored earlier is no reason to refuse.
+    // Nothing to store, so an earlier failure is not a reason to reject.
     if (bodies.length === 0) this.#flush();
     else if (this.#closed) throw justUnloaded(this.#state.thread.id);
     const status = this.#state.thread.status;
     const stored = bodies.length === 0 ? [] : this.#append(bodies);
-    const told: ThreadEvent[] = stored.map((event) => withAllItems(event, this.#state));
-    told.push(...this.#statusChange(status));
+    const sent: ThreadEvent[] = stored.map((event) => withAllItems(event, this.#state));
+    sent.push(...this.#statusChange(status));
     this.#afterFold(stored.some((event) => event.type === "turn/completed"));
     const isSynced = stored.some((event) => keepingOf(event.type) === "synced");
-    return this.#subscribers.send(told, { ready: isSynced ? this.#sync() : undefined, before });
+    return this.#subscribers.send(sent, { ready: isSynced ? this.#sync() : undefined, before });
   }
 
   /**
-   * For the end of a turn when the disk refuses: told and folded now, stored as soon as that is possible. What ends
-   * it is made from the state with all text that was told.
+   * Ends a turn when the disk refuses to store its end: sent and folded now, stored as soon as possible. `decide` gets
+   * the state with all text that was sent.
    */
   commitUnwritten(decide: (state: ThreadState) => readonly EventBody[]): Promise<void> {
     this.endText();
@@ -127,18 +127,18 @@ export class ThreadLog {
     this.#foldUnwritten(this.#deltas.unstored());
     this.#deltas.markStored();
     const events = this.#foldUnwritten(this.#redactor.value(decide(this.#state)));
-    const told = [...events.map((event) => withAllItems(event, this.#state)), ...this.#statusChange(status)];
+    const sent = [...events.map((event) => withAllItems(event, this.#state)), ...this.#statusChange(status)];
     this.#state = keepLatestTurn(this.#state);
-    return this.#subscribers.send(told);
+    return this.#subscribers.send(sent);
   }
 
-  /** Tells an event that is never stored. */
+  /** Sends an event that is never stored. */
   sendLive(body: EventBody): void {
     this.#sendPending();
     void this.#subscribers.send([{ ...this.#redactor.value(body), at: this.#clock.now() }]);
   }
 
-  /** Takes a piece of streamed text: told within this tick, stored within 100 ms. */
+  /** Adds a piece of streamed text: sent within this tick, stored within 100 ms. */
   delta(place: DeltaTarget, piece: string): void {
     this.#deltas.push(place, piece, () => textLength(this.#state, place));
     if (this.#deltas.pendingSize >= LIMITS.deltaBytes) this.#sendPending();
@@ -147,24 +147,24 @@ export class ThreadLog {
     void THIS_TICK.then(this.#sendPendingInTick);
   }
 
-  /** No more text comes for an item, or for any: the last of it need not wait for what it might have become. */
+  /** Ends the text of an item, or of all: text that was held back is sent as it is. */
   endText(itemId?: string): void {
     this.#deltas.finish((place) => textLength(this.#state, place), itemId);
   }
 
-  /** Resolves when everything so far is told. */
+  /** Resolves when everything so far was sent. */
   drained(): Promise<void> {
     return this.#subscribers.send([]);
   }
 
-  /** Follows the log from a place on; the follower has seen everything up to `afterSeq`. */
-  subscribe(follower: Subscriber, afterSeq: number): Subscription {
+  /** Subscribes to the log; the subscriber has everything up to `afterSeq`. */
+  subscribe(subscriber: Subscriber, afterSeq: number): Subscription {
     const log = {
-      settle: () => ({ state: this.current(), toldSeq: this.#subscribers.toldSeq }),
+      settle: () => ({ state: this.current(), sentSeq: this.#subscribers.sentSeq }),
       read: this.#read,
       now: () => this.#clock.now(),
     };
-    const subscription = new Subscription(log, follower, afterSeq);
+    const subscription = new Subscription(log, subscriber, afterSeq);
     this.#subscribers.add(subscription);
     return subscription;
   }
@@ -173,16 +173,16 @@ export class ThreadLog {
     this.#subscribers.remove(subscription);
   }
 
-  /** Tells all followers one last thing and lets them go. */
+  /** Sends a final event to all subscribers and removes them. */
   sendFinal(body: EventBody): void {
     this.#subscribers.sendFinal({ ...this.#redactor.value(body), at: this.#clock.now() });
   }
 
-  /** Stores and tells what is left and gives up the writer. Followers hear that it rests, or nothing until a farewell. */
-  async close(isFollowedByFarewell = false): Promise<void> {
+  /** Stores and sends what is left and closes the writer. Sends `thread/closed` unless `sendFinal` follows. */
+  async close(hasFinalEvent = false): Promise<void> {
     this.current();
     this.#closed = true;
-    await this.#subscribers.send(isFollowedByFarewell ? [] : [this.#unloadedEvent()]);
+    await this.#subscribers.send(hasFinalEvent ? [] : [this.#unloadedEvent()]);
     this.#subscribers.close();
     this.#writer.checkpoint(this.#state);
     await this.#writer.close();
@@ -200,7 +200,7 @@ export class ThreadLog {
     return events;
   }
 
-  /** Appends what was told before, then `bodies`, in one write; only `bodies` are still to be told. */
+  /** Appends what was sent before, then `bodies`, in one write; only `bodies` still have to be sent. */
   #append(bodies: readonly EventBody[]): readonly StoredEvent[] {
     const earlier = [...this.#unwritten, ...this.#deltas.unstored()];
     if (earlier.length + bodies.length === 0) return [];
@@ -217,7 +217,7 @@ export class ThreadLog {
     try {
       return this.#writer.append(bodies, this.#clock.now());
     } catch (error) {
-      // The disk refused. Nothing is lost yet: what was told already is tried again with the next write.
+      // The disk refused. Nothing is lost yet: what was sent already is retried with the next write.
       const failure = asFlintError(error);
       this.#onFailure?.(failure);
       throw failure;
@@ -232,13 +232,13 @@ export class ThreadLog {
     else this.#flushLater(at);
   }
 
-  /** In time, and best right behind a piece that was just told: then the next one seldom has to wait for the disk. */
+  /** Preferably right behind a piece that was just sent, so that the next one rarely waits for the disk. */
   #flushLater(now: number): void {
     if (this.#cancelFlush === undefined) {
       this.#unstoredSince = now;
       this.#cancelFlush = this.#clock.after(LIMITS.deltaMilliseconds, this.#flushInTick);
     } else if (now - this.#unstoredSince >= EARLY_FLUSH_MS) {
-      // Whoever follows sends in this tick, and was asked before.
+      // Subscribers send in this tick too, and were called before.
       void THIS_TICK.then(this.#flushInTick);
     }
   }
@@ -253,7 +253,7 @@ export class ThreadLog {
       this.#append([]);
       this.#afterFold(endedTurn);
     } catch {
-      // Whoever runs the turn knows by `onFailure`; without a turn there is nothing that could go wrong further.
+      // `onFailure` stops the running turn; without a turn nothing else depends on it.
     }
   }
 
@@ -263,7 +263,7 @@ export class ThreadLog {
     return [{ type: "thread/status/changed", data: { threadId, status }, at: this.#clock.now() }];
   }
 
-  /** After a turn the memory of it shrinks; lists and the next opening learn of what changed. */
+  /** Drops older turns from memory, and writes a checkpoint if a turn ended or the listing changed. */
   #afterFold(turnEnded: boolean): void {
     if (this.#state.activeTurnId === undefined) this.#deltas.reset();
     this.#state = keepLatestTurn(this.#state);
@@ -272,7 +272,7 @@ export class ThreadLog {
     this.#writer.checkpoint(this.#state);
   }
 
-  /** An answer that is not safely on the disk must not be acted upon: the running turn ends, and everybody hears why. */
+  /** An answer that is not safely on the disk must not be acted upon: the running turn stops, and clients are warned. */
   async #sync(): Promise<void> {
     try {
       await this.#writer.sync();
@@ -286,6 +286,6 @@ export class ThreadLog {
 }
 
 function justUnloaded(threadId: string): FlintError {
-  const message = `Thread ${threadId} was put to rest at this very moment; try again.`;
+  const message = `Thread ${threadId} was just unloaded; try again.`;
   return new FlintError("overloaded", message, { threadId });
 }

@@ -30,7 +30,7 @@ import { ThreadLog } from "./log.ts";
 /** What the registry builds threads from. */
 export interface ThreadRegistryOptions {
   readonly store: Store;
-  /** Where threads live that leave nothing behind. */
+  /** Keeps ephemeral threads, in memory. */
   readonly ephemeralStore: Store;
   readonly clock: Clock;
   readonly checkpoints?: Checkpoints | undefined;
@@ -40,9 +40,9 @@ export interface ThreadRegistryOptions {
   readonly catalogue: Catalogue;
   readonly approvalTimeoutMs: number;
   realPath(path: string): string;
-  /** How long a thread that nobody uses stays loaded. */
+  /** How long an unused thread stays loaded. */
   readonly idleTimeoutMs: number;
-  /** How long the agent of a thread that nobody uses may go on with what it has in the background. */
+  /** How long background work of an agent may go on in an unused thread. */
   readonly backgroundTimeoutMs: number;
   readonly mcpServers: readonly McpServerConfig[];
   readonly workspaces: Workspaces;
@@ -58,14 +58,14 @@ export interface LoadedThread {
 
 const NO_DAMAGE: Damage = { records: 0, missing: 0 };
 
-/** Holds the loaded threads: loads them when they are used, puts them to rest when they are not. */
+/** The loaded threads: loads them when they are used and unloads them when they are not. */
 export class ThreadRegistry {
-  /** What clients brought along for single threads. */
+  /** The MCP servers and tools that clients provide for single threads. */
   readonly clientProvided = new ClientProvided();
   readonly #options: ThreadRegistryOptions;
   readonly #loading = new Map<string, Promise<LoadedThread>>();
   readonly #loaded = new Map<string, LoadedThread>();
-  /** Threads on their way out; nobody may load them before they are there. None of these rejects. */
+  /** Threads being unloaded, which cannot be loaded before that is done. None of these rejects. */
   readonly #unloading = new Map<string, Promise<void>>();
   #cancelSweep: (() => void) | undefined;
   #closed = false;
@@ -80,7 +80,7 @@ export class ThreadRegistry {
     return this.#loaded.get(threadId)?.thread;
   }
 
-  /** Whether anything is under way in any of them. */
+  /** Whether a turn or background work is running in any of them. */
   get isWorking(): boolean {
     return [...this.#loaded.values()].some(({ thread }) => thread.isWorking);
   }
@@ -95,14 +95,14 @@ export class ThreadRegistry {
     return this.loaded(threadId)?.ephemeral === true ? this.#options.ephemeralStore : this.#options.store;
   }
 
-  /** The thread, loaded if need be. A turn that was cut off by the end of a server is closed first. */
+  /** Returns the thread, loaded if necessary. A turn that was cut off when a server ended is closed first. */
   async load(threadId: string): Promise<LoadedThread> {
     for (
-      let leaving = this.#unloading.get(threadId);
-      leaving !== undefined;
-      leaving = this.#unloading.get(threadId)
+      let unloading = this.#unloading.get(threadId);
+      unloading !== undefined;
+      unloading = this.#unloading.get(threadId)
     ) {
-      await leaving;
+      await unloading;
     }
     this.#refuseIfClosed();
     const known = this.#loaded.get(threadId);
@@ -113,12 +113,12 @@ export class ThreadRegistry {
     return this.#loading.get(threadId) ?? this.#open(threadId);
   }
 
-  /** Runs work in the queue of a thread, loaded if need be. */
+  /** Runs a task in the queue of a thread, loaded if necessary. */
   async runInQueue<Value>(threadId: string, work: (loaded: LoadedThread) => Promise<Value>): Promise<Value> {
     for (;;) {
       const loaded = await this.load(threadId);
       const { thread } = loaded;
-      // Between loading and its turn in the queue the thread may have been put to rest; then it is loaded again.
+      // The thread may have been unloaded while this waited in its queue; then it is loaded again.
       const done = await thread.queue.run(async () =>
         thread.isClosed ? undefined : { value: await work(loaded) },
       );
@@ -126,7 +126,7 @@ export class ThreadRegistry {
     }
   }
 
-  /** Makes a thread with its first event still to be committed. */
+  /** Creates a thread whose first event is still to be committed. */
   async create(ephemeral: boolean, initial: (threadId: string) => ThreadState): Promise<LiveThread> {
     this.#refuseIfClosed();
     const threadId = mintId(this.#options.clock.now());
@@ -134,15 +134,15 @@ export class ThreadRegistry {
     const writer = await store.create(threadId);
     const thread = this.#build(threadId, writer, initial(threadId), store, ephemeral);
     this.#loaded.set(threadId, { thread, damage: NO_DAMAGE });
-    // The server may have begun to stop while the store was at work, and not know of this thread.
+    // The server may have begun to stop meanwhile, without knowing of this thread.
     if (this.#closed) await this.remove(threadId, false);
     this.#refuseIfClosed();
     return thread;
   }
 
   /**
-   * Deletes a loaded thread for good. `inQueue`: asked for by a method of this very thread. Who follows it is left to
-   * the caller's farewell, also if it could not be deleted.
+   * Deletes a loaded thread for good. `inQueue`: called from its own queue. The caller sends the final event, also if
+   * the thread could not be deleted.
    */
   async remove(threadId: string, inQueue: boolean): Promise<void> {
     const store = this.storeOf(threadId);
@@ -159,7 +159,7 @@ export class ThreadRegistry {
     await Promise.all(this.#unloading.values());
   }
 
-  /** Takes a thread out at once, and puts it to rest. */
+  /** Removes a thread at once and closes it. */
   async #unload(
     threadId: string,
     end = (thread: LiveThread) => thread.close(false),
@@ -168,13 +168,13 @@ export class ThreadRegistry {
     const known = this.#loaded.get(threadId);
     if (known === undefined) return;
     this.#loaded.delete(threadId);
-    const left = end(known.thread).then(then);
-    const over = left.catch(() => undefined).finally(() => this.#unloading.delete(threadId));
-    this.#unloading.set(threadId, over);
-    await left;
+    const closed = end(known.thread).then(then);
+    const settled = closed.catch(() => undefined).finally(() => this.#unloading.delete(threadId));
+    this.#unloading.set(threadId, settled);
+    await closed;
   }
 
-  /** Deletes a thread and what was saved of its files. What is left of those, nobody can come to any more. */
+  /** Deletes a thread and its checkpoints. What cannot be deleted of those is unreachable afterwards. */
   async #delete(store: Store, threadId: string): Promise<void> {
     await store.remove(threadId);
     this.clientProvided.delete(threadId);
@@ -197,7 +197,7 @@ export class ThreadRegistry {
     return loaded;
   }
 
-  /** A turn without its end was cut off by the end of a server. Nothing of it runs again. */
+  /** Closes a turn that was running when its server ended. Nothing of it runs again. */
   async #closeInterruptedTurn({ log }: LiveThread): Promise<void> {
     const { activeTurnId } = log.state;
     if (activeTurnId === undefined) return;
@@ -206,7 +206,7 @@ export class ThreadRegistry {
     try {
       await log.commit(events);
     } catch {
-      // A full disk is no reason not to show the thread; the end of the turn is stored when there is room again.
+      // A full disk must not hide the thread; the end of the turn is stored when there is room again.
       await log.commitUnwritten(() => events);
     }
   }
@@ -215,8 +215,8 @@ export class ThreadRegistry {
     const { clock, rules, policyRules, sandbox, catalogue, approvalTimeoutMs, checkpoints } = this.#options;
     const read = (afterSeq: number): AsyncIterable<StoredEvent> => store.read(id, afterSeq);
     const { redactor, announcements } = this.#options;
-    const onTold = (event: ThreadEvent): void => announcements.publishIfListed(event);
-    const log = new ThreadLog({ writer, state, clock, redactor, onSent: onTold, read });
+    const onSent = (event: ThreadEvent): void => announcements.publishIfListed(event);
+    const log = new ThreadLog({ writer, state, clock, redactor, onSent, read });
     const history = async () => (await allTurns(store, id)).filter((turn) => turn.status !== "inProgress");
     return new LiveThread({
       id,
@@ -237,7 +237,7 @@ export class ThreadRegistry {
     });
   }
 
-  /** Expected: a thread that was deleted, or that cannot be read. */
+  /** Undefined for a thread that was deleted or cannot be read. */
   #stateOf(threadId: string): Promise<ThreadState | undefined> {
     return this.load(threadId).then(
       ({ thread }) => thread.log.state,
@@ -245,12 +245,12 @@ export class ThreadRegistry {
     );
   }
 
-  /** The user's own, what a client brought along, and what the workspace adds. The first one of a name is the one. */
+  /** The user's servers, then the client's, then the workspace's. The first of each name wins. */
   async #mcpServers(threadId: string, cwd: string): Promise<readonly McpServerConfig[]> {
     const { mcpServers, workspaces } = this.#options;
-    const brought = this.clientProvided.mcpServers(threadId);
+    const provided = this.clientProvided.mcpServers(threadId);
     const named = new Map<string, McpServerConfig>();
-    for (const server of [...mcpServers, ...brought, ...(await workspaces.configOf(cwd)).mcpServers]) {
+    for (const server of [...mcpServers, ...provided, ...(await workspaces.configOf(cwd)).mcpServers]) {
       if (!named.has(server.name)) named.set(server.name, server);
     }
     return [...named.values()];
@@ -269,18 +269,18 @@ export class ThreadRegistry {
     for (const { thread } of this.#loaded.values()) {
       const unusedMs = clock.now() - thread.lastUsedAt;
       if (unusedMs < idleTimeoutMs) continue;
-      // What cannot be stored now stays as it was on the disk; the next use of the thread says what is wrong.
+      // What cannot be stored now stays as it is on the disk; the next use of the thread reports it.
       void this.#unloadOrStop(thread, unusedMs >= backgroundTimeoutMs).catch(() => undefined);
     }
   }
 
-  /** Lets go of as much of an unused thread as nobody needs. */
-  async #unloadOrStop(thread: LiveThread, isForgotten: boolean): Promise<void> {
+  /** Unloads an unused thread, or stops as much of it as possible. */
+  async #unloadOrStop(thread: LiveThread, isAbandoned: boolean): Promise<void> {
     const { id, ephemeral } = thread;
     if (thread.isIdle) {
       const forget = () => this.#delete(this.#options.ephemeralStore, id);
       await this.#unload(id, undefined, ephemeral ? forget : undefined);
-    } else if (isForgotten) await thread.stopBackgroundWork();
+    } else if (isAbandoned) await thread.stopBackgroundWork();
     else await thread.stopIdleAgent();
   }
 

@@ -4,31 +4,31 @@ import { StreamMap } from "./stream-map.ts";
 const MESSAGE = "item/agentMessage/delta";
 const REASONING = "item/reasoning/textDelta";
 
-describe("what belongs to streamed texts", () => {
-  test("is told apart by item and by kind of text, in whatever order they are asked for", () => {
-    const places = new StreamMap<{ name: string }>();
+describe("StreamMap", () => {
+  test("keeps a value for each item and type of delta, in any order of access", () => {
+    const map = new StreamMap<{ name: string }>();
     const names = [
       [MESSAGE, "a"],
       [REASONING, "a"],
       [MESSAGE, "b"],
     ] as const;
     for (const [type, itemId] of names)
-      places.getOrCreate(type, itemId, () => ({ name: `${type} of ${itemId}` }));
+      map.getOrCreate(type, itemId, () => ({ name: `${type} of ${itemId}` }));
     for (const [type, itemId] of [...names, ...names.toReversed(), ...names]) {
-      expect(places.get(type, itemId)).toEqual({ name: `${type} of ${itemId}` });
+      expect(map.get(type, itemId)).toEqual({ name: `${type} of ${itemId}` });
     }
-    expect(places.get(REASONING, "b")).toBeUndefined();
-    expect(places.get(MESSAGE, "b")).toEqual({ name: `${MESSAGE} of b` });
-    expect([...places.values()]).toHaveLength(3);
+    expect(map.get(REASONING, "b")).toBeUndefined();
+    expect(map.get(MESSAGE, "b")).toEqual({ name: `${MESSAGE} of b` });
+    expect([...map.values()]).toHaveLength(3);
   });
 
-  test("is made once, replaced when it is set, and gone when all is cleared", () => {
-    const places = new StreamMap<number>();
-    expect(places.getOrCreate(MESSAGE, "a", () => 1)).toBe(1);
-    expect(places.getOrCreate(MESSAGE, "a", () => 2)).toBe(1);
-    expect(places.set(MESSAGE, "a", 3)).toBe(3);
-    expect([places.get(MESSAGE, "a"), places.size]).toEqual([3, 1]);
-    places.clear();
-    expect([places.get(MESSAGE, "a"), places.size]).toEqual([undefined, 0]);
+  test("creates a value once, remap it on set, and is empty after clear", () => {
+    const map = new StreamMap<number>();
+    expect(map.getOrCreate(MESSAGE, "a", () => 1)).toBe(1);
+    expect(map.getOrCreate(MESSAGE, "a", () => 2)).toBe(1);
+    expect(map.set(MESSAGE, "a", 3)).toBe(3);
+    expect([map.get(MESSAGE, "a"), map.size]).toEqual([3, 1]);
+    map.clear();
+    expect([map.get(MESSAGE, "a"), map.size]).toEqual([undefined, 0]);
   });
 });

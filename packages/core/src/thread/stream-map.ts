@@ -1,8 +1,8 @@
 import type { DeltaType } from "@flint/protocol";
 
 /**
- * Something for each text that is streamed: there is one for every item and kind of piece. Pieces of one text follow
- * each other, so the latest one is found without looking for it.
+ * A map with a value for each streamed text, which is an item and a type of delta. Deltas of one text come in a row, so
+ * the last value is cached.
  */
 export class StreamMap<Value> {
   readonly #values = new Map<string, Value>();
@@ -14,7 +14,7 @@ export class StreamMap<Value> {
     return this.#values.size;
   }
 
-  /** What belongs to a text, if there is something. */
+  /** The value of a text, if there is one. */
   get(type: DeltaType, itemId: string): Value | undefined {
     if (this.#itemId === itemId && this.#type === type) return this.#latest;
     const found = this.#values.get(keyOf(type, itemId));
@@ -22,7 +22,7 @@ export class StreamMap<Value> {
     return found;
   }
 
-  /** What belongs to a text; made if there is nothing. */
+  /** The value of a text, created if there is none. */
   getOrCreate(type: DeltaType, itemId: string, make: () => Value): Value {
     return this.get(type, itemId) ?? this.set(type, itemId, make());
   }

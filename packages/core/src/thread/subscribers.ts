@@ -2,23 +2,23 @@ import type { ThreadEvent } from "@flint/protocol";
 import { DeliveryQueue } from "./delivery-queue.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** When events are told: after the disk has them, and after something else that must come first. */
+/** What has to happen before events are sent. */
 export interface DeliveryConditions {
   readonly ready?: Promise<void> | undefined;
   readonly before?: (() => void) | undefined;
 }
 
-/** All who follow one thread. They are told everything in one order, and none of them can disturb the others. */
+/** The subscribers of one thread. All receive the same order, and none can disturb the others. */
 export class Subscribers {
   readonly #subscriptions = new Set<Subscription>();
   readonly #deliveries = new DeliveryQueue();
   readonly #onSent: ((event: ThreadEvent) => void) | undefined;
   #sentSeq: number;
 
-  /** Everything up to `toldSeq` counts as told. `onTold` hears everything, after the followers. */
-  constructor(sentSeq: number, onTold?: (event: ThreadEvent) => void) {
+  /** Everything up to `sentSeq` counts as sent. `onSent` is called after the subscribers. */
+  constructor(sentSeq: number, onSent?: (event: ThreadEvent) => void) {
     this.#sentSeq = sentSeq;
-    this.#onSent = onTold;
+    this.#onSent = onSent;
   }
 
   get count(): number {
@@ -26,8 +26,8 @@ export class Subscribers {
     return this.#subscriptions.size;
   }
 
-  /** The number of the last stored event that was told. */
-  get toldSeq(): number {
+  /** The number of the last stored event that was sent. */
+  get sentSeq(): number {
     return this.#sentSeq;
   }
 
@@ -40,7 +40,7 @@ export class Subscribers {
     this.#subscriptions.delete(subscription);
   }
 
-  /** Tells events behind everything that was to be told before. Resolves when they are told. */
+  /** Queues events behind those before them. Resolves when they were sent. */
   send(events: readonly ThreadEvent[], { ready, before }: DeliveryConditions = {}): Promise<void> {
     return this.#deliveries.add(ready, () => {
       before?.();
@@ -48,14 +48,14 @@ export class Subscribers {
     });
   }
 
-  /** Tells an event that has no place in the order. */
+  /** Sends an event at once, ahead of the queue. */
   sendNow(event: ThreadEvent): void {
     this.#each((subscription) => subscription.receive(event));
     this.#sentUpTo(event.seq ?? 0);
     this.#onSent?.(event);
   }
 
-  /** Notes that what was told so far is in the log now, up to this number. */
+  /** Records that everything sent so far is in the log, up to this number. */
   markStored(seq: number): Promise<void> {
     return this.#deliveries.add(undefined, () => {
       this.#sentUpTo(seq);
@@ -63,14 +63,14 @@ export class Subscribers {
     });
   }
 
-  /** Tells everybody one last thing, also those who are behind, and lets them go. */
+  /** Sends a final event to all, including those that are behind, and removes them. */
   sendFinal(event: ThreadEvent): void {
     this.#each((subscription) => subscription.sendFinal(event));
     this.#subscriptions.clear();
     this.#onSent?.(event);
   }
 
-  /** Nobody is told anything any more, except by `farewell`. */
+  /** Closes all subscriptions; only `sendFinal` still reaches the subscribers. */
   close(): void {
     this.#each((subscription) => subscription.close());
   }
@@ -84,7 +84,7 @@ export class Subscribers {
       try {
         action(subscription);
       } catch {
-        // A follower that cannot be told anything is gone.
+        // The subscriber failed, so it is removed.
         this.remove(subscription);
       }
     }

@@ -8,7 +8,7 @@ import {
 } from "@flint/protocol";
 import { Gate, settled } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { type SubscribedLog, Subscription } from "./subscription.ts";
+import { SentText, type SubscribedLog, Subscription } from "./subscription.ts";
 
 const approval: Approval = {
   id: "a",
@@ -19,15 +19,15 @@ const approval: Approval = {
 };
 const asked: EventBody = { type: "approval/requested", data: { threadId: "t", approval } };
 
-/** A log that is sent by hand. */
-class HandLog implements SubscribedLog {
+/** A log that a test fills and sends by hand. */
+class ManualLog implements SubscribedLog {
   readonly events: StoredEvent[] = [];
-  toldSeq = 0;
+  sentSeq = 0;
   state: ThreadState = emptyThread("t");
   readWaits: () => Promise<void> = async () => undefined;
 
   settle() {
-    return { state: this.state, toldSeq: this.toldSeq };
+    return { state: this.state, sentSeq: this.sentSeq };
   }
 
   async *read(afterSeq: number): AsyncGenerator<StoredEvent> {
@@ -39,11 +39,11 @@ class HandLog implements SubscribedLog {
     return 0;
   }
 
-  /** Puts an event into the log and, unless it still waits for something, counts it as sent. */
-  add(body: EventBody, isTold = true): StoredEvent {
+  /** Puts an event into the log and, unless it still waits for something, marks it as sent. */
+  add(body: EventBody, isSent = true): StoredEvent {
     const event: StoredEvent = { ...body, seq: this.events.length + 1, at: 0 };
     this.events.push(event);
-    if (isTold) this.toldSeq = event.seq;
+    if (isSent) this.sentSeq = event.seq;
     return event;
   }
 }
@@ -63,9 +63,9 @@ function subscribe(log: SubscribedLog, afterSeq = 0) {
   return { sent, client, subscription, numbers: () => sent.map((event) => event.seq) };
 }
 
-describe("one who follows a log", () => {
+describe("a subscription", () => {
   test("is live at once when there is nothing to catch up with", () => {
-    const log = new HandLog();
+    const log = new ManualLog();
     const event = log.add(named("one"));
     const { subscription, sent } = subscribe(log, 1);
     void subscription.catchUp();
@@ -76,20 +76,20 @@ describe("one who follows a log", () => {
     expect(sent).toEqual([next]);
   });
 
-  test("is not sent from the log what was not yet sent to anybody", async () => {
-    const log = new HandLog();
+  test("does not read events from the log that were not sent to anyone yet", async () => {
+    const log = new ManualLog();
     log.add(named("one"));
     const waiting = log.add(named("waits for the disk"), false);
     const { subscription, numbers } = subscribe(log);
     await subscription.catchUp();
     expect(numbers()).toEqual([1]);
-    log.toldSeq = 2;
+    log.sentSeq = 2;
     subscription.receive(waiting);
     expect(numbers()).toEqual([1, 2]);
   });
 
-  test("catches up with what keeps coming while it reads", async () => {
-    const log = new HandLog();
+  test("catches up with events that arrive while it reads", async () => {
+    const log = new ManualLog();
     log.add(named("one"));
     const { subscription, numbers } = subscribe(log);
     const catchingUp = subscription.catchUp();
@@ -99,8 +99,8 @@ describe("one who follows a log", () => {
     expect(numbers()).toEqual([1, 2, 3]);
   });
 
-  test("goes on when there is room again, also if that was while it found out that there is none", async () => {
-    const log = new HandLog();
+  test("continues after a drain, also one that happens while it reads", async () => {
+    const log = new ManualLog();
     log.add(named("one"));
     log.add(named("two"));
     const { subscription, client, numbers } = subscribe(log);
@@ -116,8 +116,8 @@ describe("one who follows a log", () => {
     expect(numbers()).toEqual([1, 2]);
   });
 
-  test("stays behind while there is no room, and is sent nothing twice afterwards", async () => {
-    const log = new HandLog();
+  test("stays behind while the subscriber is full, and sends nothing twice afterwards", async () => {
+    const log = new ManualLog();
     const { subscription, client, numbers } = subscribe(log);
     await subscription.catchUp();
     client.full = true;
@@ -129,20 +129,20 @@ describe("one who follows a log", () => {
     expect(numbers()).toEqual([1, 2, 3]);
   });
 
-  test("is asked once what is open, also if it learns of it in two ways", async () => {
-    const log = new HandLog();
+  test("sends an open request once, even if it arrives in two ways", async () => {
+    const log = new ManualLog();
     log.state = { ...log.state, approvals: [approval] };
     const waiting = log.add(asked, false);
     const { subscription, sent } = subscribe(log);
     await subscription.catchUp();
-    log.toldSeq = 1;
+    log.sentSeq = 1;
     subscription.receive(waiting);
     subscription.receive(log.add(named("later")));
     expect(sent.map((event) => event.type)).toEqual(["approval/requested", "thread/name/updated"]);
   });
 
-  test("is not asked again when it falls behind and catches up", async () => {
-    const log = new HandLog();
+  test("does not send a request again when it falls behind and catches up", async () => {
+    const log = new ManualLog();
     log.state = { ...log.state, approvals: [approval] };
     const event = log.add(asked);
     const { subscription, client, sent } = subscribe(log);
@@ -155,8 +155,8 @@ describe("one who follows a log", () => {
     expect(sent.map((known) => known.type)).toEqual(["approval/requested", "thread/name/updated"]);
   });
 
-  test("hears why it is not sent any more when the log cannot be read", async () => {
-    const log = new HandLog();
+  test("warns the subscriber and closes when the log cannot be read", async () => {
+    const log = new ManualLog();
     log.add(named("one"));
     log.readWaits = async () => {
       throw new Error("The disk is gone.");
@@ -169,8 +169,8 @@ describe("one who follows a log", () => {
     expect(sent).toHaveLength(1);
   });
 
-  test("is sent nothing after it was let go, not even from a read under way", async () => {
-    const log = new HandLog();
+  test("sends nothing after it was closed, not even from a pending read", async () => {
+    const log = new ManualLog();
     log.add(named("one"));
     const reading = new Gate();
     log.readWaits = () => reading.wait();
@@ -182,4 +182,40 @@ describe("one who follows a log", () => {
     await settled();
     expect(sent).toEqual([]);
   });
+});
+
+function piece(
+  itemId: string,
+  offset: number,
+  delta: string,
+): Extract<StoredEvent, { type: "item/agentMessage/delta" }> {
+  const data = { threadId: "t", turnId: "u", itemId, offset, delta };
+  return { type: "item/agentMessage/delta", data, seq: 5, at: 0 };
+}
+
+test("SentText cuts off the part of a stored piece that was sent before it was stored", () => {
+  const sent = new SentText();
+  sent.add(piece("a", 0, "Hel"));
+  sent.add(piece("a", 3, "lo"));
+  expect(sent.unsentPartOf(piece("a", 0, "Hello, you"))).toEqual(piece("a", 5, ", you"));
+  expect(sent.unsentPartOf(piece("a", 0, "Hello"))).toBeUndefined();
+  const later = piece("a", 5, ", you");
+  expect(sent.unsentPartOf(later)).toBe(later);
+});
+
+test("SentText leaves other items and other events as they are", () => {
+  const sent = new SentText();
+  sent.add(piece("a", 0, "Hello"));
+  const other = piece("b", 0, "Hello");
+  expect(sent.unsentPartOf(other)).toBe(other);
+  const archived: StoredEvent = { type: "thread/archived", data: { threadId: "t" }, seq: 6, at: 0 };
+  expect(sent.unsentPartOf(archived)).toBe(archived);
+});
+
+test("SentText is empty after it was cleared", () => {
+  const sent = new SentText();
+  sent.add(piece("a", 0, "Hello"));
+  sent.clear();
+  const again = piece("a", 0, "Hello");
+  expect(sent.unsentPartOf(again)).toBe(again);
 });

@@ -1,39 +1,40 @@
 import {
   asFlintError,
+  type DeltaBody,
   type EventBody,
   isDelta,
   type StoredEvent,
   type ThreadEvent,
   type ThreadState,
 } from "@flint/protocol";
-import { SentText } from "./sent-text.ts";
+import { StreamMap } from "./stream-map.ts";
 
-/** Somebody who wants to know what happens in threads. */
+/** Receives the events of threads. */
 export interface Subscriber {
   send(event: ThreadEvent): void;
-  /** True while it cannot take more; it then follows the log at its own speed. */
+  /** True while it cannot take more. Its subscriptions then read the log at its own speed. */
   isFull(): boolean;
-  /** Set by those who also want to hear what changes the list of threads, of threads that they do not follow. */
+  /** Set to also receive the events that change the list of threads, of threads that it is not subscribed to. */
   announce?(event: ThreadEvent): void;
 }
 
-/** What a subscription needs of the log it follows. */
+/** What a subscription needs of a thread's log. */
 export interface SubscribedLog {
-  /** Stores what was told, so that the log holds all of it, and says how far it was told. */
-  settle(): { readonly state: ThreadState; readonly toldSeq: number };
+  /** Stores what was sent, so that the log contains all of it, and returns how far it was sent. */
+  settle(): { readonly state: ThreadState; readonly sentSeq: number };
   read(afterSeq: number): AsyncIterable<StoredEvent>;
   now(): number;
 }
 
 /**
- * One follower of one thread: live while it keeps up; behind, it reads the log from where it stands until it has
- * caught up. Nothing is lost, nothing piles up in memory, nothing comes twice.
+ * One subscriber of one thread. Live while the subscriber keeps up; otherwise it reads the log until it has caught up.
+ * Nothing is lost, nothing is sent twice, and nothing piles up in memory.
  */
 export class Subscription {
   readonly #subscriber: Subscriber;
   readonly #log: SubscribedLog;
   readonly #sentText = new SentText();
-  /** The open requests that the follower was told of. */
+  /** The open requests that the subscriber knows. */
   readonly #sentRequests = new Set<string>();
   #cursor: number;
   #live = false;
@@ -41,10 +42,10 @@ export class Subscription {
   #closed = false;
   #catchingUp = false;
 
-  /** The follower has seen everything up to `afterSeq`. */
-  constructor(log: SubscribedLog, follower: Subscriber, afterSeq: number) {
+  /** The subscriber has everything up to `afterSeq`. */
+  constructor(log: SubscribedLog, subscriber: Subscriber, afterSeq: number) {
     this.#log = log;
-    this.#subscriber = follower;
+    this.#subscriber = subscriber;
     this.#cursor = afterSeq;
   }
 
@@ -52,18 +53,18 @@ export class Subscription {
     return this.#closed;
   }
 
-  /** Tells what comes before everything else, then catches up. */
+  /** Sends `first` before everything else, then catches up. */
   start(first: readonly ThreadEvent[]): Promise<void> {
     try {
       for (const event of first) this.#send(event);
     } catch (error) {
-      // The follower cannot be told anything.
+      // The subscriber failed.
       this.#fail(asFlintError(error).message);
     }
     return this.catchUp();
   }
 
-  /** Takes an event as it happens. */
+  /** Sends a live event, unless the subscriber is behind. */
   receive(event: ThreadEvent): void {
     if (!this.#live || this.#closed) return;
     if (event.seq !== undefined && event.seq <= this.#cursor) return;
@@ -71,29 +72,29 @@ export class Subscription {
     else this.#send(event);
   }
 
-  /** All up to here was told in another form; it need not be told from the log. */
+  /** Everything up to here was sent in another form, so it need not be read from the log. */
   skipTo(seq: number): void {
     if (!this.#live || seq <= this.#cursor) return;
     this.#cursor = seq;
     this.#sentText.clear();
   }
 
-  /** Reads on from the log until it is live again or the follower is full. Safe to call at any time. Never rejects. */
+  /** Reads the log until it is live again or the subscriber is full. Safe to call at any time. Never rejects. */
   async catchUp(): Promise<void> {
     if (this.#catchingUp) return;
     this.#catchingUp = true;
     try {
-      // Room that was made while the log was read counts too: nobody will say again that there is some.
+      // The subscriber may have drained while the log was read, and does not say so twice.
       while (!this.#closed && !this.#live) if (!(await this.#readMore()) && this.#subscriber.isFull()) return;
     } catch (error) {
-      // Either the log cannot be read, or the follower cannot be told anything.
+      // Either the log cannot be read, or the subscriber failed.
       this.#fail(asFlintError(error).message);
     } finally {
       this.#catchingUp = false;
     }
   }
 
-  /** Tells one last thing, whatever else there was to tell. */
+  /** Sends a final event and closes, even if the subscriber is behind. */
   sendFinal(event: ThreadEvent): void {
     this.#closed = true;
     this.#subscriber.send(event);
@@ -103,26 +104,26 @@ export class Subscription {
     this.#closed = true;
   }
 
-  /** False: the follower is full and will say when it is not. */
+  /** False if the subscriber is full; it will call `drained`. */
   async #readMore(): Promise<boolean> {
-    const { toldSeq, state } = this.#log.settle();
-    if (this.#cursor >= toldSeq) {
+    const { sentSeq, state } = this.#log.settle();
+    if (this.#cursor >= sentSeq) {
       this.#goLive(state);
       return true;
     }
     for await (const event of this.#log.read(this.#cursor)) {
-      if (this.#closed || event.seq > toldSeq) break;
+      if (this.#closed || event.seq > sentSeq) break;
       if (this.#subscriber.isFull()) return false;
       const part = isStale(event, state) ? undefined : this.#sentText.unsentPartOf(event);
       if (part === undefined) this.#cursor = event.seq;
       else this.#send(part);
     }
-    // What could not be read is a hole in the log; it was reported when the thread was opened.
-    this.#cursor = Math.max(this.#cursor, toldSeq);
+    // Records that cannot be read were reported when the thread was opened.
+    this.#cursor = Math.max(this.#cursor, sentSeq);
     return true;
   }
 
-  /** Whoever joins late is asked too: what was requested before the place where it began. */
+  /** A late subscriber also gets the open requests from before its start. */
   #goLive(state: ThreadState): void {
     this.#sentText.clear();
     this.#live = true;
@@ -153,13 +154,13 @@ export class Subscription {
     const { thread } = this.#log.settle().state;
     const data = {
       threadId: thread.id,
-      message: `Thread ${thread.id} is not followed any more: ${message} Attach to it again.`,
+      message: `Thread ${thread.id} is no longer sent to you: ${message} Attach to it again.`,
       reason: "followingFailed",
     };
     try {
       this.#subscriber.send({ type: "warning", data, at: this.#log.now() });
     } catch {
-      // A follower that cannot be told anything is gone.
+      // The subscriber failed, so it is gone.
     }
   }
 }
@@ -170,7 +171,7 @@ function requestId(event: EventBody): string | undefined {
   return isAsked ? event.data.request.id : undefined;
 }
 
-/** A question that has its answer already must not be asked again when history is replayed. */
+/** An answered request must not be asked again when history is replayed. */
 function isStale(event: StoredEvent, { approvals, questions, toolCalls }: ThreadState): boolean {
   const id = requestId(event);
   return id !== undefined && ![...approvals, ...questions, ...toolCalls].some((open) => open.id === id);
@@ -183,4 +184,35 @@ function openRequests({ thread, approvals, questions, toolCalls }: ThreadState):
     ...questions.map((request): EventBody => ({ type: "question/requested", data: { threadId, request } })),
     ...toolCalls.map((request): EventBody => ({ type: "tool/requested", data: { threadId, request } })),
   ];
+}
+
+const atStart = () => ({ end: 0 });
+
+/**
+ * Remembers the streamed text that was sent before it was stored. A subscriber that then falls behind finds the same
+ * text in the log, merged with what came after it; this removes the part that it already has.
+ */
+export class SentText {
+  /** The end of the text that was sent, by item. */
+  readonly #ends = new StreamMap<{ end: number }>();
+
+  /** Records a piece that was sent before it was stored. */
+  add({ type, data }: DeltaBody): void {
+    this.#ends.getOrCreate(type, data.itemId, atStart).end = data.offset + data.delta.length;
+  }
+
+  /** The event without the text that was already sent; undefined if nothing is left. */
+  unsentPartOf(event: StoredEvent): ThreadEvent | undefined {
+    if (!isDelta(event)) return event;
+    const { type, data } = event;
+    const end = this.#ends.get(type, data.itemId)?.end ?? 0;
+    if (end <= data.offset) return event;
+    const delta = data.delta.slice(end - data.offset);
+    return delta === "" ? undefined : { ...event, data: { ...data, delta, offset: end } };
+  }
+
+  /** Forgets everything, because all of it is in the log now, before the subscriber's position. */
+  clear(): void {
+    if (this.#ends.size > 0) this.#ends.clear();
+  }
 }

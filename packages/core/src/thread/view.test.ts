@@ -11,7 +11,7 @@ function stateWith(text: string) {
   return { ...emptyThread("t"), turns: [turn] };
 }
 
-test("the end of a turn is told with all items, unless they are too many for one message", () => {
+test("withAllItems adds the items of a completed turn, unless they are too large for one message", () => {
   expect(withAllItems(event, stateWith("hi"))).toEqual({
     ...event,
     data: {
@@ -22,14 +22,14 @@ test("the end of a turn is told with all items, unless they are too many for one
   expect(withAllItems(event, stateWith("x".repeat(LIMITS.turnItems)))).toBe(event);
 });
 
-test("memory holds only the latest turn", () => {
+test("keepLatestTurn drops older turns", () => {
   const state = { ...emptyThread("t"), turns: [ended, { ...ended, id: "v" }] };
   expect(keepLatestTurn(state).turns.map((turn) => turn.id)).toEqual(["v"]);
   const single = stateWith("hi");
   expect(keepLatestTurn(single)).toBe(single);
 });
 
-test("a list shows a thread alike until something of it but its status changes", () => {
+test("hasSameListing is true until something other than the status changes", () => {
   expect(hasSameListing(thread, thread)).toBe(true);
   expect(hasSameListing(thread, { ...thread, status: { type: "active" } })).toBe(true);
   const changes: Partial<Thread>[] = [{ name: "n" }, { archived: true }, { updatedAt: 5 }, { preview: "p" }];
@@ -37,7 +37,7 @@ test("a list shows a thread alike until something of it but its status changes",
   expect(hasSameListing({ ...thread, name: "n" }, thread)).toBe(false);
 });
 
-test("a status is the same while it waits for the same", () => {
+test("isSameStatus compares the type and what it waits for", () => {
   const active = { type: "active", activeFlags: [] } as const;
   expect(isSameStatus({ ...active, activeFlags: [] }, { type: "active" })).toBe(true);
   expect(isSameStatus({ type: "idle" }, { type: "active" })).toBe(false);
@@ -46,10 +46,10 @@ test("a status is the same while it waits for the same", () => {
   );
 });
 
-test("the length of a text is that of the field that a piece would extend", () => {
-  const place = { threadId: "t", turnId: "u", itemId: "m" };
+test("textLength is that of the field that a delta would extend", () => {
+  const target = { threadId: "t", turnId: "u", itemId: "m" };
   const state = stateWith("four");
-  expect(textLength(state, { ...place, type: "item/agentMessage/delta" })).toBe(4);
-  expect(textLength(state, { ...place, type: "item/reasoning/textDelta" })).toBe(0);
-  expect(textLength(state, { ...place, itemId: "other", type: "item/agentMessage/delta" })).toBe(0);
+  expect(textLength(state, { ...target, type: "item/agentMessage/delta" })).toBe(4);
+  expect(textLength(state, { ...target, type: "item/reasoning/textDelta" })).toBe(0);
+  expect(textLength(state, { ...target, itemId: "other", type: "item/agentMessage/delta" })).toBe(0);
 });

@@ -1,6 +1,7 @@
 import {
   DELTA_FIELDS,
   LIMITS,
+  type Result,
   type Thread,
   type ThreadEvent,
   type ThreadState,
@@ -9,8 +10,8 @@ import {
 import type { DeltaTarget } from "./delta-buffer.ts";
 
 /**
- * `turn/completed` as it is told: with all items of the turn. The log keeps it without, because each item has a
- * record of its own there; and a turn too large for one message is told without them too, and says so.
+ * `turn/completed` as it is sent: with all items of the turn. The log stores it without, because each item has a record
+ * of its own there. A turn too large for one message is sent without its items too, and says so.
  */
 export function withAllItems<Event extends ThreadEvent>(event: Event, state: ThreadState): Event {
   if (event.type !== "turn/completed" || event.data.turn.itemsView !== "notLoaded") return event;
@@ -19,17 +20,17 @@ export function withAllItems<Event extends ThreadEvent>(event: Event, state: Thr
   return { ...event, data: { ...event.data, turn: fullTurn(turn) } };
 }
 
-/** A turn with the note that its items are all there. */
+/** The turn, marked as complete with all its items. */
 export function fullTurn(turn: Turn): Turn {
   return { ...turn, itemsView: "full" };
 }
 
-/** The state with only its latest turn: older ones are read from the log when somebody asks. */
+/** The state with only its latest turn; older ones are read from the log on demand. */
 export function keepLatestTurn(state: ThreadState): ThreadState {
   return state.turns.length <= 1 ? state : { ...state, turns: state.turns.slice(-1) };
 }
 
-/** How long the text is that a piece would extend. */
+/** The length of the text that a delta would extend. */
 export function textLength(state: ThreadState, { type, turnId, itemId }: DeltaTarget): number {
   const turn = state.turns.findLast((known) => known.id === turnId);
   const item = turn?.items.findLast((known) => known.id === itemId);
@@ -37,7 +38,7 @@ export function textLength(state: ThreadState, { type, turnId, itemId }: DeltaTa
   return typeof text === "string" ? text.length : 0;
 }
 
-/** Whether a list of threads would show both alike; what a thread does right now is not kept in lists. */
+/** Whether both are listed the same way; the status is not part of a listing. */
 export function hasSameListing(left: Thread, right: Thread): boolean {
   if (left === right) return true;
   const { status: _left, ...one } = left;
@@ -49,11 +50,22 @@ export function hasSameListing(left: Thread, right: Thread): boolean {
   );
 }
 
-/** Whether two states of a thread are the same: idle, or active and waiting for the same. */
+/** Whether two statuses are equal: both idle, or both active and waiting for the same things. */
 export function isSameStatus(left: Thread["status"], right: Thread["status"]): boolean {
   const flags = left.activeFlags ?? [];
   const others = right.activeFlags ?? [];
   return (
     left.type === right.type && flags.length === others.length && flags.every((flag) => others.includes(flag))
   );
+}
+
+/** The usage of a thread as it is reported to clients; with the latest model call if there was one. */
+export function usageOf(state: ThreadState): Pick<Result<"thread/attach">, "usage" | "lastUsage" | "cost"> {
+  const { usage, lastUsage, usageTurnId: turnId, modelContextWindow, cost } = state;
+  const window = modelContextWindow === undefined ? {} : { modelContextWindow };
+  return {
+    usage,
+    ...(turnId === undefined ? {} : { lastUsage: { turnId, usage: lastUsage, ...window } }),
+    ...(cost === undefined ? {} : { cost }),
+  };
 }

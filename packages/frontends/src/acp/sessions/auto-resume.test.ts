@@ -1,8 +1,23 @@
+import type { Engine } from "@flint/core";
 import { Gate } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { setUpAcp } from "../testing/setup.ts";
 
 const ON = { acp: { autoResume: true } };
+
+/** Runs `before` ahead of every call of the clients that connect from now on. */
+function beforeCalls(engine: Engine, before: (method: string) => Promise<void>): void {
+  const connect = engine.connect.bind(engine);
+  engine.connect = (subscriber, cwd) => {
+    const session = connect(subscriber, cwd);
+    const call = session.call.bind(session);
+    session.call = async (method, params, respond) => {
+      await before(method);
+      await call(method, params, respond);
+    };
+    return session;
+  };
+}
 
 describe("auto-resume", () => {
   test("continues the last session in a folder and shows its history [S3-21]", async () => {
@@ -27,13 +42,11 @@ describe("auto-resume", () => {
     const first = await connect();
     const created = await first.newSession(path);
     await first.prompt(created, "remember me");
-    const second = await connect();
     const looking = new Gate();
-    const call = engine.call.bind(engine);
-    engine.call = async (caller, method, params, respond) => {
+    beforeCalls(engine, async (method) => {
       if (method === "thread/read") await looking.opened;
-      await call(caller, method, params, respond);
-    };
+    });
+    const second = await connect();
     const last = second.newSession(path);
     expect(await second.newSession(path)).not.toBe(created);
     looking.open();
@@ -75,12 +88,10 @@ describe("auto-resume", () => {
     const client = await connect();
     const created = await client.newSession(path);
     await client.prompt(created, "hello");
-    const elsewhere = await connect();
-    const call = engine.call.bind(engine);
-    engine.call = async (caller, method, params, respond) => {
+    beforeCalls(engine, async (method) => {
       if (method === "thread/attach") throw new Error("another server has it");
-      await call(caller, method, params, respond);
-    };
+    });
+    const elsewhere = await connect();
     expect(await elsewhere.newSession(path)).not.toBe(created);
     await elsewhere.until(() => (elsewhere.agentText === "" ? undefined : elsewhere.agentText));
     expect(elsewhere.agentText).toMatch(/^This is a new session, because the last one cannot be resumed: .+/);

@@ -1,0 +1,126 @@
+import {
+  type ApprovalPolicy,
+  type Budget,
+  type ConfigOption,
+  type ConfigValues,
+  changedBudget,
+  FlintError,
+  type SandboxPolicy,
+  type SandboxPolicyInput,
+  sandboxPolicyOf,
+  type ThreadSettings,
+} from "@flint/protocol";
+import { SerialQueue } from "../async/serial-queue.ts";
+import type { Workspaces } from "../ports/index.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { rejectUnconfined, type UnconfinedOptions } from "./unconfined.ts";
+
+/** The defaults of new threads, and what settings are checked against. */
+export interface SettingsOptions extends UnconfinedOptions {
+  readonly cwd: string;
+  readonly model: string | undefined;
+  readonly approvalPolicy: ApprovalPolicy;
+  readonly sandboxPolicy: SandboxPolicy;
+  readonly budget?: Budget | undefined;
+  readonly workspaces: Workspaces;
+  isFolder(path: string): Promise<boolean>;
+}
+
+/** What a client may set for a thread. */
+export interface SettingsOverrides {
+  readonly model?: string | undefined;
+  readonly cwd?: string | undefined;
+  readonly approvalPolicy?: ApprovalPolicy | undefined;
+  readonly sandbox?: SandboxPolicyInput | undefined;
+  readonly config?: ConfigValues | undefined;
+  readonly developerInstructions?: string | undefined;
+  readonly budget?: Budget | undefined;
+}
+
+/** The settings of a new thread, and what the user should know about them. */
+export interface NewSettings {
+  readonly settings: ThreadSettings;
+  readonly notices: readonly string[];
+}
+
+/** Works out the settings of threads from defaults, workspace files and what clients ask for. */
+export class SettingsResolver {
+  readonly #options: SettingsOptions;
+  readonly #catalogue: Catalogue;
+  /** Changes of the defaults run one after the other, or a later one would undo an earlier one. */
+  readonly #defaultChanges = new SerialQueue();
+  /** The selector values of new threads. */
+  #configDefaults: ConfigValues = {};
+
+  constructor(options: SettingsOptions, catalogue: Catalogue) {
+    this.#options = options;
+    this.#catalogue = catalogue;
+  }
+
+  /** The settings of a new thread before workspace and client have changed anything. */
+  async defaults(): Promise<ThreadSettings> {
+    const { cwd, approvalPolicy, sandboxPolicy, budget } = this.#options;
+    const model = this.#options.model ?? (await this.#catalogue.defaultModel());
+    const { id } = await this.#catalogue.choose(model);
+    const config = await this.#catalogue.keepOffered(id, this.#configDefaults);
+    const settings = { model: id, cwd, approvalPolicy, sandboxPolicy, config };
+    return budget === undefined ? settings : { ...settings, budget };
+  }
+
+  /** The settings of a new thread: the defaults, then the trusted files of its folder, then the client's overrides. */
+  async forNewThread(overrides: SettingsOverrides): Promise<NewSettings> {
+    const defaults = await this.defaults();
+    const cwd = overrides.cwd === undefined ? defaults.cwd : await this.#folder(overrides.cwd);
+    const { notices, sandboxPolicy: sandbox, ...workspace } = await this.#options.workspaces.configOf(cwd);
+    const { model, approvalPolicy, budget } = workspace;
+    const here = await this.override(defaults, { model, approvalPolicy, sandbox, budget, cwd });
+    return { settings: await this.override(here, overrides), notices };
+  }
+
+  /** Settings with the client's overrides applied. Throws `invalidParams` for anything that does not exist. */
+  async override(settings: ThreadSettings, overrides: SettingsOverrides): Promise<ThreadSettings> {
+    const { model, cwd, approvalPolicy, sandbox, config, developerInstructions, budget } = overrides;
+    const next: ThreadSettings = { ...settings };
+    if (model !== undefined && model !== settings.model) {
+      next.model = (await this.#catalogue.choose(model)).id;
+      next.config = await this.#catalogue.keepOffered(next.model, settings.config);
+    }
+    if (cwd !== undefined) next.cwd = await this.#folder(cwd);
+    if (approvalPolicy !== undefined) next.approvalPolicy = approvalPolicy;
+    if (sandbox !== undefined) next.sandboxPolicy = sandboxPolicyOf(sandbox);
+    if (config !== undefined) next.config = await this.#catalogue.withValues(next.model, next.config, config);
+    if (developerInstructions !== undefined) next.developerInstructions = developerInstructions;
+    if (budget !== undefined) setBudget(next, budget);
+    if (next.approvalPolicy === "never") rejectUnconfined(next, "thread", this.#options);
+    return next;
+  }
+
+  /** Folder and policy of a command outside of any thread. It is never asked about, so the rule of "never" applies. */
+  async forCommand({ cwd, sandbox }: Pick<SettingsOverrides, "cwd" | "sandbox">): Promise<ThreadSettings> {
+    const settings = await this.override(await this.defaults(), { cwd, sandbox });
+    rejectUnconfined(settings, "command", this.#options);
+    return settings;
+  }
+
+  /** Sets a selector for new threads and returns the selectors with it applied. */
+  setDefault(id: string, value: string): Promise<readonly ConfigOption[]> {
+    return this.#defaultChanges.run(async () => {
+      const { model, config } = await this.defaults();
+      this.#configDefaults = await this.#catalogue.withValues(model, config, { [id]: value });
+      return this.#catalogue.options(model, this.#configDefaults);
+    });
+  }
+
+  async #folder(path: string): Promise<string> {
+    if (await this.#options.isFolder(path)) return path;
+    throw new FlintError("invalidParams", `The folder ${path} does not exist or is not a folder.`, {
+      field: "cwd",
+    });
+  }
+}
+
+function setBudget(settings: ThreadSettings, requested: Budget): void {
+  const budget = changedBudget(settings.budget, requested);
+  if (budget === undefined) delete settings.budget;
+  else settings.budget = budget;
+}
