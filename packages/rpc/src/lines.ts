@@ -1,12 +1,13 @@
-import { Buffer, isUtf8 } from "node:buffer";
-import { toUSVString } from "node:util";
-import { PartialLine } from "./partial-line.ts";
+import { allocate, decodeText, encodeText, isUtf8, viewOf, wellFormed } from "./bytes.ts";
 
 const LF = 10;
 const CR = 13;
 const SPACE = 32;
 const BYTE_ORDER_MARK = 0xfeff;
 const MOST_BYTES_PER_CODE_UNIT = 3;
+const FIRST_SIZE = 4096;
+const KEPT_SIZE = 65_536;
+const NOTHING = new Uint8Array(0);
 
 /** Why one line was not delivered: it is not UTF-8, or it has more bytes than the limit. */
 export type LineFault = { kind: "encoding" | "oversize"; bytes: number; limit?: number };
@@ -46,7 +47,7 @@ export class LineReader {
   /** Takes the next chunk and delivers the lines it completes. The chunk may be reused afterwards. */
   push(chunk: Uint8Array | string): void {
     if (typeof chunk === "string") this.#pushText(chunk);
-    else this.#pushBytes(asBuffer(chunk));
+    else this.#pushBytes(viewOf(chunk));
     this.#endBatch();
   }
 
@@ -66,18 +67,18 @@ export class LineReader {
     }
     const surelyFits = text.length * MOST_BYTES_PER_CODE_UNIT <= this.#options.limit;
     if (surelyFits && this.#partial.seen === 0 && text.endsWith("\n")) {
-      this.#textLines(toUSVString(text).slice(0, -1));
+      this.#textLines(wellFormed(text).slice(0, -1));
     } else {
-      this.#splitBytes(Buffer.from(text));
+      this.#splitBytes(encodeText(text));
     }
   }
 
-  #pushBytes(bytes: Buffer): void {
+  #pushBytes(bytes: Uint8Array): void {
     this.#settleHalfPair();
     this.#splitBytes(bytes);
   }
 
-  #splitBytes(bytes: Buffer): void {
+  #splitBytes(bytes: Uint8Array): void {
     const first = bytes.indexOf(LF);
     if (first === -1) {
       this.#partial.append(bytes);
@@ -95,11 +96,11 @@ export class LineReader {
   }
 
   /** No character crosses a LF in UTF-8, so many lines are checked and decoded as one; only a bad batch goes line by line. */
-  #wholeLines(chunk: Buffer, from: number, to: number): void {
+  #wholeLines(chunk: Uint8Array, from: number, to: number): void {
     // A view of a chunk costs as much as reading a short line, and most chunks are nothing but whole lines.
     const bytes = from === 0 && to === chunk.length - 1 ? chunk : chunk.subarray(from, to);
     if (to - from <= this.#options.limit && isUtf8(bytes)) {
-      this.#textLines(chunk.toString("utf8", from, to));
+      this.#textLines(decodeText(chunk, from, to));
       return;
     }
     let start = from;
@@ -126,9 +127,9 @@ export class LineReader {
     else this.#byteLine(line);
   }
 
-  #byteLine(bytes: Buffer): void {
+  #byteLine(bytes: Uint8Array): void {
     if (bytes.length > this.#options.limit) this.#refuseOversize(bytes.length);
-    else if (isUtf8(bytes)) this.#deliver(bytes.toString("utf8"));
+    else if (isUtf8(bytes)) this.#deliver(decodeText(bytes, 0, bytes.length));
     else this.#refuse({ kind: "encoding", bytes: bytes.length });
   }
 
@@ -152,7 +153,7 @@ export class LineReader {
 
   #settleHalfPair(): void {
     if (this.#halfPair === "") return;
-    const replaced = Buffer.from(this.#halfPair);
+    const replaced = encodeText(this.#halfPair);
     this.#halfPair = "";
     this.#partial.append(replaced);
   }
@@ -164,11 +165,63 @@ export class LineReader {
   }
 }
 
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
 function endsInsidePair(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff;
+}
+
+/**
+ * The start of a line whose end has not been seen yet. Holds at most `limit` bytes: a longer line is only counted.
+ * One buffer that doubles, because a peer that writes byte by byte would make a list of pieces cost far more than
+ * the bytes themselves.
+ */
+class PartialLine {
+  readonly #limit: number;
+  #buffer: Uint8Array = NOTHING;
+  #held = 0;
+  #seen = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Bytes of this line so far, also those that were not kept. */
+  get seen(): number {
+    return this.#seen;
+  }
+
+  /** Bytes of memory in use for this line. */
+  get capacity(): number {
+    return this.#buffer.length;
+  }
+
+  /** Copies the next bytes of the line, so the caller may reuse its buffer. */
+  append(piece: Uint8Array): void {
+    this.#seen += piece.length;
+    if (this.#seen > this.#limit) {
+      this.#buffer = NOTHING;
+      this.#held = 0;
+      return;
+    }
+    this.#reserve(this.#held + piece.length);
+    this.#buffer.set(piece, this.#held);
+    this.#held += piece.length;
+  }
+
+  /** The whole line; the bytes are valid until the next append. Undefined when it was longer than the limit. */
+  take(): Uint8Array | undefined {
+    const line = this.#seen > this.#limit ? undefined : this.#buffer.subarray(0, this.#held);
+    this.#held = 0;
+    this.#seen = 0;
+    if (this.#buffer.length > KEPT_SIZE) this.#buffer = NOTHING;
+    return line;
+  }
+
+  #reserve(size: number): void {
+    if (size <= this.#buffer.length) return;
+    const doubled = Math.max(FIRST_SIZE, this.#buffer.length * 2, size);
+    const grown = allocate(Math.min(doubled, this.#limit));
+    grown.set(this.#buffer.subarray(0, this.#held));
+    this.#buffer = grown;
+  }
 }
