@@ -1,9 +1,9 @@
-// Makes what runs: the `flint` command as a few files with lazy chunks, and each package as one module.
-import { readdir, readFile, rename, rm } from "node:fs/promises";
+// Makes what is published: the `flint` command as a few files with lazy chunks, and the SDK as ES modules.
+import { rename, rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import { bundleCommand } from "./build/command.mjs";
 import { compileCommand } from "./build/compile.mjs";
+import { bundleLibrary } from "./build/library.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
@@ -25,32 +25,9 @@ async function buildCommand(dir) {
   await compileCommand(dir);
 }
 
-async function buildLibrary(name, outdir) {
-  const manifest = JSON.parse(await readFile(`${root}packages/${name}/package.json`, "utf8"));
-  const sources = Object.values(manifest.exports).map((entry) => entry["@flint/source"]);
-  await build({
-    absWorkingDir: root,
-    entryPoints: sources.map((source) => `packages/${name}/${source}`),
-    outbase: `packages/${name}/src`,
-    outdir,
-    bundle: true,
-    packages: "external",
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    conditions: ["@flint/source"],
-    sourcemap: "linked",
-    splitting: true,
-    chunkNames: "chunks/[name]-[hash]",
-    logLevel: "error",
-  });
-}
-
-const packages = await readdir(`${root}packages/`);
-const libraries = packages.filter((name) => name !== "cli" && name !== "testkit");
 const built = await Promise.allSettled([
   replaceDist("cli", buildCommand),
-  ...libraries.map((name) => replaceDist(name, (outdir) => buildLibrary(name, outdir))),
+  replaceDist("sdk", (dir) => bundleLibrary(root, "sdk", dir)),
 ]);
 for (const { reason } of built) {
   if (reason === undefined) continue;

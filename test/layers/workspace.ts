@@ -20,14 +20,19 @@ function readFacts(root: string, name: string): PackageFacts {
   const text = readFileSync(join(root, "packages", name, "package.json"), "utf8");
   // Our own package.json files; a wrong shape would show as an import that leads to no file.
   const manifest = JSON.parse(text) as {
-    exports?: Record<string, { "@flint/source"?: string }>;
+    exports?: Record<string, string | { "@flint/source"?: string }>;
+    private?: boolean;
     dependencies?: Record<string, string>;
+    devDependencies?: Record<string, string>;
   };
   const exports = Object.entries(manifest.exports ?? {}).flatMap(([door, conditions]) => {
-    const source = conditions["@flint/source"];
+    const source = typeof conditions === "string" ? undefined : conditions["@flint/source"];
     return source === undefined
       ? []
       : [[posix.join("@flint", name, door), posix.join("packages", name, source)]];
   });
-  return { exports: Object.fromEntries(exports), dependencies: Object.keys(manifest.dependencies ?? {}) };
+  // What a published package bundles is among its development dependencies.
+  const bundled = manifest.private === true ? {} : manifest.devDependencies;
+  const dependencies = Object.keys({ ...manifest.dependencies, ...bundled });
+  return { exports: Object.fromEntries(exports), dependencies };
 }

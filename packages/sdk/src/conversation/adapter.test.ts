@@ -9,7 +9,8 @@ import { TurnFailedError } from "../errors.ts";
 import { describeEvent } from "../events/describe-event.ts";
 import { aThread, aTurn, FakeServer, FakeThread, Refusal } from "../testing/fake-server.ts";
 import { ConversationAdapter } from "./adapter.ts";
-import { FileConversationMap, MemoryConversationMap } from "./conversation-map.ts";
+import { MemoryConversationMap } from "./conversation-map.ts";
+import { FileConversationMap } from "./file-conversation-map.ts";
 
 const SERVER = fileURLToPath(new URL("../fixtures/fake-server.mjs", import.meta.url));
 const context = { cwd: "/work" };

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Warning } from "../client/warning.ts";
-import { FileConversationMap, MemoryConversationMap } from "./conversation-map.ts";
+import { MemoryConversationMap } from "./conversation-map.ts";
+import { FileConversationMap } from "./file-conversation-map.ts";
 
 let folder = "";
 let path = "";

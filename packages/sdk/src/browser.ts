@@ -1,0 +1,15 @@
+// The SDK for browsers: no module that this imports uses Node.
+import type { Transport } from "@flint/rpc";
+import type { FlintClient } from "./client/flint-client.ts";
+import { type ClientConnectOptions, openClient } from "./client/open-client.ts";
+import { externalEndpoint } from "./transport/endpoint.ts";
+
+/** The transport to the server, who connects, and the handlers for what the server asks and sends. */
+export type ConnectOptions = ClientConnectOptions & { readonly transport: Transport };
+
+/** Connects to a server over a transport, such as `webSocketTransport(new WebSocket(url))`, and initializes it. */
+export function connect(options: ConnectOptions): Promise<FlintClient> {
+  return openClient(() => externalEndpoint(options.transport), options);
+}
+
+export * from "./anywhere.ts";
