@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { packageNames, ROOT } from "./source/files.ts";
+
+const page = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8").replace(/^```[\s\S]*?^```/gm, "");
+const path = `((?:${packageNames(ROOT).join("|")})/src(?:/[\\w.-]+)*)`;
+
+/** Every path that the page names. */
+const paths = [...page.matchAll(new RegExp(`\`${path}\``, "g"))].map(([, file = ""]) => file);
+
+/** Every symbol that directly follows the path of its file. */
+const symbols = [...page.matchAll(new RegExp(`\`${path}\`\\s+\`(\\w+)\``, "g"))].map(
+  ([, file = "", symbol = ""]) => ({ file, symbol }),
+);
+
+test("ARCHITECTURE.md names files that exist", () => {
+  expect(paths.length).toBeGreaterThan(40);
+  expect(paths.filter((file) => !existsSync(join(ROOT, "packages", file)))).toEqual([]);
+});
+
+test("ARCHITECTURE.md names symbols that their files have", () => {
+  expect(symbols.length).toBeGreaterThan(30);
+  const missing = symbols.filter(({ file, symbol }) => {
+    const source = join(ROOT, "packages", file);
+    return !existsSync(source) || !new RegExp(`\\b${symbol}\\b`).test(readFileSync(source, "utf8"));
+  });
+  expect(missing).toEqual([]);
+});
+
+test("ARCHITECTURE.md lists every package", () => {
+  const listed = [...page.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name = ""]) => name);
+  expect(listed.sort()).toEqual(packageNames(ROOT));
+});
