@@ -17,7 +17,7 @@ export const PROGRAMS = [
   "bench-server",
   "checkpoint",
   "claude-server",
-  "door-server",
+  "frontend-server",
   "echo-server",
   "fake-claude",
   "fake-engine",

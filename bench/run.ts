@@ -10,10 +10,10 @@ import { checkpoint } from "./figures/checkpoint.ts";
 import { coldStart } from "./figures/cold-start.ts";
 import { concurrency } from "./figures/concurrency.ts";
 import { deltaCpu } from "./figures/delta-cpu.ts";
-import { doorMemory } from "./figures/door-memory.ts";
 import { durability } from "./figures/durability.ts";
 import { execStart } from "./figures/exec-start.ts";
 import { fanOut } from "./figures/fan-out.ts";
+import { frontendMemory } from "./figures/frontend-memory.ts";
 import { idle } from "./figures/idle.ts";
 import { sandbox } from "./figures/sandbox.ts";
 import { threadList } from "./figures/thread-list.ts";
@@ -31,7 +31,7 @@ const FIGURES: readonly Figure[] = [
   idle,
   asleep,
   fanOut,
-  doorMemory,
+  frontendMemory,
   approvalSpread,
   durability,
   checkpoint,

@@ -12,12 +12,12 @@ const RECORDINGS = {
   acp: [agentProgram("codex-acp") ?? "codex-acp"],
 } as const;
 
-function record(door: keyof typeof RECORDINGS): number {
+function record(frontend: keyof typeof RECORDINGS): number {
   const flint = join(ROOT, "packages/cli/bin/flint.cjs");
-  const file = join(ROOT, `test/fixtures/${door}-answers.json`);
-  const args = [flint, "conformance", "--protocol", door, "--offline-model", "--record", file];
+  const file = join(ROOT, `test/fixtures/${frontend}-answers.json`);
+  const args = [flint, "conformance", "--protocol", frontend, "--offline-model", "--record", file];
   const env = { ...process.env, CODEX_PATH: agentProgram("codex") ?? "codex" };
-  const { status } = spawnSync(process.execPath, [...args, "--", ...RECORDINGS[door]], {
+  const { status } = spawnSync(process.execPath, [...args, "--", ...RECORDINGS[frontend]], {
     env,
     stdio: "inherit",
   });
@@ -30,6 +30,8 @@ if (unknown.length > 0) {
   console.error(`record-answers takes codex and acp; not ${unknown.join(" ")}.`);
   process.exitCode = 2;
 } else {
-  const doors = (["codex", "acp"] as const).filter((door) => wanted.length === 0 || wanted.includes(door));
-  process.exitCode = doors.map(record).find((status) => status !== 0) ?? 0;
+  const frontends = (["codex", "acp"] as const).filter(
+    (frontend) => wanted.length === 0 || wanted.includes(frontend),
+  );
+  process.exitCode = frontends.map(record).find((status) => status !== 0) ?? 0;
 }

@@ -5,7 +5,7 @@ const SLOW = [
   /conformance\.test/,
   /hostile/,
   /test\/torture\/torture/,
-  /codex-tui|random|acpx/,
+  /codex\/tui|random|acpx/,
   /drivers\/src\/(claude|codex|acp)\//,
   /test\/e2e\//,
 ];

@@ -1,21 +1,23 @@
 import { FRONTEND_NAMES } from "../../packages/server/src/frontends.ts";
 import type { Bench, Figure } from "../bench.ts";
-import { DoorClient } from "../door-client.ts";
-import { DoorServer } from "../door-server.ts";
+import { FrontendClient } from "../frontend-client.ts";
+import { FrontendServer } from "../frontend-server.ts";
 import { quantile } from "../statistics.ts";
 
-/** How long an approval that was answered in one client still stands in the others, which are at other doors. */
+/** How long an approval answered in one client stays open in clients of the other front ends. */
 export const approvalSpread: Figure = {
   name: "approval-spread",
   async measure(bench: Bench) {
-    const server = await DoorServer.start(bench, "asking");
-    const clients = await Promise.all(FRONTEND_NAMES.map((door) => DoorClient.open(server.place, door)));
+    const server = await FrontendServer.start(bench, "asking");
+    const clients = await Promise.all(
+      FRONTEND_NAMES.map((frontend) => FrontendClient.open(server.url, frontend)),
+    );
     const times = await answerInTurns(clients, bench.choose(100, 20));
     for (const client of clients) client.close();
     await server.end();
     return [
       {
-        figure: "an approval is gone in clients of 3 other doors, p50",
+        figure: "an approval is gone in clients of 3 other front ends, p50",
         value: quantile(times, 0.5),
         unit: "ms",
       },
@@ -30,40 +32,40 @@ export const approvalSpread: Figure = {
 };
 
 /** The clients answer in turns. From each answer until the last of the others knows, in milliseconds. */
-async function answerInTurns(clients: readonly DoorClient[], count: number): Promise<number[]> {
+async function answerInTurns(clients: readonly FrontendClient[], count: number): Promise<number[]> {
   const [first] = clients;
-  if (first === undefined) throw new Error("There is no door.");
+  if (first === undefined) throw new Error("There is no front end.");
   const cwd = process.cwd();
-  const threadId = String(first.words.threadIdOf(await first.ask(first.words.startThread(cwd))));
-  for (const client of clients) if (client !== first) await client.ask(client.words.attach(threadId, cwd));
+  const threadId = String(first.script.threadIdOf(await first.ask(first.script.startThread(cwd))));
+  for (const client of clients) if (client !== first) await client.ask(client.script.attach(threadId, cwd));
   let asked = questions(clients);
-  first.send(first.words.prompt(threadId, String(count)));
+  first.send(first.script.prompt(threadId, String(count)));
   const times: number[] = [];
-  for (let place = 0; place < count; place += 1) {
+  for (let url = 0; url < count; url += 1) {
     const open = await asked;
     // What is asked next comes as soon as this is answered.
     asked = questions(clients);
-    if (place === count - 1) asked.catch(() => undefined);
-    times.push(await answerOne(clients, open, place % clients.length));
+    if (url === count - 1) asked.catch(() => undefined);
+    times.push(await answerOne(clients, open, url % clients.length));
   }
   return times;
 }
 
-type Message = Awaited<ReturnType<DoorClient["next"]>>;
+type Message = Awaited<ReturnType<FrontendClient["next"]>>;
 
-function questions(clients: readonly DoorClient[]): Promise<Message[]> {
-  return Promise.all(clients.map((client) => client.next((message) => client.words.isApproval(message))));
+function questions(clients: readonly FrontendClient[]): Promise<Message[]> {
+  return Promise.all(clients.map((client) => client.next((message) => client.script.isApproval(message))));
 }
 
 async function answerOne(
-  clients: readonly DoorClient[],
+  clients: readonly FrontendClient[],
   open: readonly Message[],
   answering: number,
 ): Promise<number> {
-  const others = clients.map(async (client, place) => {
-    const question = open[place];
-    if (place === answering || question === undefined) return;
-    await client.next((message) => client.words.isWithdrawal(message, question));
+  const others = clients.map(async (client, url) => {
+    const question = open[url];
+    if (url === answering || question === undefined) return;
+    await client.next((message) => client.script.isWithdrawal(message, question));
   });
   const question = open[answering];
   const startedAt = performance.now();

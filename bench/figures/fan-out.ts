@@ -8,26 +8,32 @@ import { lowest } from "../statistics.ts";
 
 const US_PER_MS = 1000;
 
-/** What it costs to tell the same turn to ten clients of a door instead of one. */
+/** What it costs to send the same turn to ten clients of a front end instead of one. */
 export const fanOut: Figure = {
   name: "fan-out",
   async measure(bench: Bench) {
     const rows: Row[] = [];
-    for (const door of FRONTEND_NAMES) rows.push(await measureDoor(bench, door));
+    for (const frontend of FRONTEND_NAMES) rows.push(await measureFrontend(bench, frontend));
     return rows;
   },
 };
 
-async function measureDoor(bench: Bench, door: FrontendName): Promise<Row> {
+async function measureFrontend(bench: Bench, frontend: FrontendName): Promise<Row> {
   const deltas = bench.choose(50_000, 5_000);
   const order: Order = { deltas, items: deltas / 1000, perSecond: 0 };
-  const stream = async (followers: number): Promise<number> => {
+  const stream = async (subscribers: number): Promise<number> => {
     const root = await bench.newFolder();
-    return runForNumber([bench.program("fan-out"), root, door, String(followers), JSON.stringify(order)]);
+    return runForNumber([
+      bench.program("fan-out"),
+      root,
+      frontend,
+      String(subscribers),
+      JSON.stringify(order),
+    ]);
   };
   const costs = await interleave(bench.choose(5, 1), { ten: () => stream(10), one: () => stream(1) });
   return {
-    figure: `CPU of a turn with 10 clients at the ${door} door`,
+    figure: `CPU of a turn with 10 clients at the ${frontend} front end`,
     value: lowest(costs.ten) / US_PER_MS,
     unit: "ms",
     floor: { name: "with 1 client", value: lowest(costs.one) / US_PER_MS },

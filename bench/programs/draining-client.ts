@@ -3,7 +3,7 @@ import type { Call, ClientScript, Fields } from "../../packages/frontends/src/te
 
 /** A client inside the process of the server that takes what it is sent at no cost: only answers are looked into. */
 export class DrainingClient implements Transport {
-  /** Resolves when the first turn has ended, as far as this door tells of it. */
+  /** Resolves when the first turn has ended, as far as this front end reports it. */
   readonly turnEnded: Promise<void>;
   /** How many characters it was sent. */
   taken = 0;

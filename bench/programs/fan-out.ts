@@ -1,5 +1,5 @@
-// Streams one turn to several clients of a door in one process and tells the processor time it took, in microseconds.
-// Arguments: the folder for its threads, the name of the door, how many clients, and the order for the turn as JSON.
+// Streams one turn to several clients of a front end in one process and prints the CPU time it took, in microseconds.
+// Arguments: the folder for its threads, the name of the front end, how many clients, and the description of the turn as JSON.
 import { ClientConnection } from "@flint/frontends";
 import { composeEngine } from "@flint/server";
 import { CLIENT_SCRIPTS } from "../../packages/frontends/src/testing/client-scripts.ts";
@@ -9,27 +9,27 @@ import { DrainingClient } from "./draining-client.ts";
 import { type Order, PIECE } from "./order.ts";
 
 const [root = "", name = "", followers, order = ""] = process.argv.slice(2);
-const doorName = isFrontendName(name) ? name : DEFAULT_FRONTEND;
-const words = CLIENT_SCRIPTS[doorName];
+const frontendName = isFrontendName(name) ? name : DEFAULT_FRONTEND;
+const script = CLIENT_SCRIPTS[frontendName];
 const engine = composeEngine({ root, durability: "relaxed", drivers: [burstDriver] });
-const frontend = await FRONTENDS[doorName]();
+const frontend = await FRONTENDS[frontendName]();
 
 async function connect(): Promise<DrainingClient> {
-  const client = new DrainingClient(words);
+  const client = new DrainingClient(script);
   new ClientConnection(frontend, engine, client);
-  await client.call(words.initialize);
+  await client.call(script.initialize);
   return client;
 }
 
 /** Streams a turn to all clients of a new thread. */
 async function stream(text: string): Promise<void> {
   const first = await connect();
-  const threadId = String(words.threadIdOf(await first.call(words.startThread(root))));
+  const threadId = String(script.threadIdOf(await first.call(script.startThread(root))));
   const others = await Promise.all(Array.from({ length: Number(followers) - 1 }, connect));
-  for (const other of others) await other.call(words.attach(threadId, root));
-  first.send(words.prompt(threadId, text));
+  for (const other of others) await other.call(script.attach(threadId, root));
+  first.send(script.prompt(threadId, text));
   // Where only the one who asked hears of the end, the others have heard everything else by then.
-  const told = words.answersAtEnd ? [first] : [first, ...others];
+  const told = script.answersAtEnd ? [first] : [first, ...others];
   await Promise.all(told.map((client) => client.turnEnded));
   for (const client of [first, ...others]) expectWhole(client, text);
 }

@@ -19,7 +19,7 @@ export function errorsPage(): string {
   return page([
     GENERATED,
     "# Errors",
-    "A request that fails is answered with an error. `data.reason` is its stable name: rely on that. The code belongs to the protocol, and the same number means different things on different doors. The message is for people: it names the thing and the way out.",
+    "A request that fails is answered with an error. `data.reason` is its stable name: rely on that. The code belongs to the protocol, and the same number means different things in different protocols. The message is for people: it names the thing and the way out.",
     EXAMPLE,
     table(
       ["Reason", "Flint", "Harness", "Meaning"],

@@ -1,6 +1,6 @@
 import { type JsonSchema, referredName, type SchemaPart } from "@flint/protocol/schema";
 import { code, table } from "./markdown.ts";
-import { type LinkTo, typeWords } from "./type-words.ts";
+import { type LinkTo, typeText } from "./type-text.ts";
 
 /** What the last column of a field table says: whether the writer must give a field, or the reader can count on it. */
 export type Presence = "Required" | "Always there";
@@ -27,7 +27,7 @@ function fieldRows(schema: JsonSchema, prefix: string, linkTo: LinkTo): string[]
   return fields.flatMap(([name, field]) => {
     const path = `${prefix}${name}`;
     const required = schema.required?.includes(name) ? "yes" : "";
-    return [[code(path), typeWords(field, linkTo), required], ...innerRows(field, path, linkTo)];
+    return [[code(path), typeText(field, linkTo), required], ...innerRows(field, path, linkTo)];
   });
 }
 

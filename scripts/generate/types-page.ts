@@ -11,7 +11,7 @@ import {
 import { fieldTable } from "./fields.ts";
 import { flintType } from "./links.ts";
 import { code, GENERATED, page } from "./markdown.ts";
-import { type LinkTo, typeWords } from "./type-words.ts";
+import { type LinkTo, typeText } from "./type-text.ts";
 
 /** What each type is, by its name. */
 export type TypeDocs = ReadonlyMap<string, string>;
@@ -44,18 +44,18 @@ export function typeSection(
 
 function shapeText(schema: JsonSchema, linkTo: LinkTo): string {
   if (schema.properties !== undefined) return fieldTable(schema, "Required", linkTo);
-  if (schema.enum !== undefined) return `One of ${typeWords(schema, linkTo)}.`;
+  if (schema.enum !== undefined) return `One of ${typeText(schema, linkTo)}.`;
   const alternatives = alternativesOf(schema);
   if (alternatives === undefined) return plainText(schema, linkTo);
   return ["One of:", "", ...alternatives.map((each) => `- ${alternativeText(each, linkTo)}`)].join("\n");
 }
 
 function plainText(schema: JsonSchema, linkTo: LinkTo): string {
-  return schema.type === "object" ? code(inlineType(withoutMeta(schema))) : `A ${typeWords(schema, linkTo)}.`;
+  return schema.type === "object" ? code(inlineType(withoutMeta(schema))) : `A ${typeText(schema, linkTo)}.`;
 }
 
 function alternativeText(schema: SchemaPart, linkTo: LinkTo): string {
-  if (typeof schema === "boolean" || referredName(schema) !== undefined) return typeWords(schema, linkTo);
+  if (typeof schema === "boolean" || referredName(schema) !== undefined) return typeText(schema, linkTo);
   return code(inlineType(withoutMeta(schema)));
 }
 

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { agentProgram, leavesNoProcess, needs, type WireMessage } from "@flint/testkit";
 import { expect, onTestFinished, vi } from "vitest";
 import { environmentIn } from "./codex/sdk.ts";
-import { commandPlace } from "./flint.ts";
+import { commandFixture } from "./flint.ts";
 import { asMessage, FLINT } from "./server.ts";
 
 /** Every command starts two processes, on a machine that may be busy. */
@@ -79,7 +79,7 @@ interface CommandResult {
 /** The real acpx with the built command as its agent, in folders of its own. No process may be left after the test. */
 async function acpx() {
   leavesNoProcess();
-  const { cwd, home } = await commandPlace();
+  const { cwd, home } = await commandFixture();
   const node = agentProgram("node24") ?? process.execPath;
   const program = [agentProgram("acpx") ?? "acpx", "--agent", `${process.execPath} ${FLINT} acp --offline`];
   const run = (args: readonly string[]) =>

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { agentProgram, needs } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { type CommandPlace, commandPlace } from "./flint.ts";
+import { type CommandFixture, commandFixture } from "./flint.ts";
 
 /** A Codex of another day: it prints a protocol in which Flint finds one of its words, and that one changed. */
 const OTHER_CODEX = `#!${process.execPath}
@@ -46,7 +46,7 @@ test("a Codex that cannot print its words is no fault", async () => {
 });
 
 needs("codex")("the Codex that Flint was made for is found without a word to say against it", async () => {
-  const { flint } = await commandPlace();
+  const { flint } = await commandFixture();
   const { findings } = await doctorOn(flint, agentProgram("codex") ?? "codex");
   expect(findings).toHaveLength(1);
   expect(findings[0]?.detail).toContain("codex-cli 0.166.0");
@@ -54,14 +54,14 @@ needs("codex")("the Codex that Flint was made for is found without a word to say
 
 /** What doctor says about a Codex that is this program. */
 async function doctorWith(program: string) {
-  const { flint, home } = await commandPlace();
+  const { flint, home } = await commandFixture();
   await mkdir(`${home}/bin`);
   await writeFile(`${home}/bin/codex`, program, { mode: 0o755 });
   return doctorOn(flint, `${home}/bin/codex`);
 }
 
 /** What doctor says about the Codex at this path. */
-async function doctorOn(flint: CommandPlace["flint"], path: string) {
+async function doctorOn(flint: CommandFixture["flint"], path: string) {
   const { code, stdout } = await flint(["doctor", "--json"], { env: { CODEX_EXECUTABLE: path } });
   const all: readonly Finding[] = JSON.parse(stdout);
   return { code, findings: all.filter(({ name }) => name === "codex") };

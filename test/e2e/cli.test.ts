@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { commandPlace } from "./flint.ts";
+import { commandFixture } from "./flint.ts";
 
 describe("flint threads", () => {
   test("lists, shows, searches, exports, names, forks, archives and deletes", async () => {
-    const { flint, cwd } = await commandPlace();
+    const { flint, cwd } = await commandFixture();
     expect((await flint(["threads", "list"])).stdout).toContain("No threads yet");
     await flint(["exec", "what is in this folder?"]);
     const listed = JSON.parse((await flint(["threads", "list", "--json"])).stdout);
@@ -43,7 +43,7 @@ describe("flint threads", () => {
   });
 
   test("goes back before a turn with its files, and takes that back", async () => {
-    const { flint, cwd } = await commandPlace();
+    const { flint, cwd } = await commandFixture();
     await flint(["exec", "--approval", "never", 'write "changed" to README.md']);
     expect(await readFile(`${cwd}/README.md`, "utf8")).toBe("changed\n");
     const preview = await flint(["threads", "revert", "last", "--files", "restore", "--preview"]);
@@ -66,7 +66,7 @@ describe("flint threads", () => {
   });
 
   test("a revert that keeps the files does not speak of changing them", async () => {
-    const { flint } = await commandPlace();
+    const { flint } = await commandFixture();
     await flint(["exec", "--approval", "never", "run `touch made`"]);
     const { stdout } = await flint(["threads", "revert", "last", "--preview"]);
     expect(stdout).toBe(
@@ -75,7 +75,7 @@ describe("flint threads", () => {
   });
 
   test("a beginning that several threads share names them, and the way on keeps what was asked", async () => {
-    const { flint } = await commandPlace();
+    const { flint } = await commandFixture();
     for (let turn = 0; turn < 6; turn += 1) await flint(["exec", `count to ${turn + 2}`]);
     const { code, stderr } = await flint(["exec", "--resume", "0", "hello"]);
     expect(code).toBe(2);
@@ -90,7 +90,7 @@ describe("flint threads", () => {
 
 describe("flint config", () => {
   test("sets, gets and takes out keys, and says what was likely meant", async () => {
-    const { flint, home } = await commandPlace();
+    const { flint, home } = await commandFixture();
     expect((await flint(["config", "path"])).stdout).toContain(`${home}/.config/flint/config.toml`);
     expect((await flint(["config", "set", "model", "flint/offline"])).code).toBe(0);
     expect((await flint(["config", "set", "budget.turn.tokens", "5000"])).code).toBe(0);
@@ -107,7 +107,7 @@ describe("flint config", () => {
   });
 
   test("refuses what a start would refuse, and leaves the file as it was", async () => {
-    const { flint, home } = await commandPlace();
+    const { flint, home } = await commandFixture();
     await flint(["config", "set", "sandbox", "read-only"]);
     const wrong: readonly [string, string, string][] = [
       ["writable_roots", '["/srv"]', "require the workspace-write sandbox"],
@@ -132,7 +132,7 @@ describe("flint config", () => {
   });
 
   test("shows what a trusted project says, and where", async () => {
-    const { flint, cwd } = await commandPlace();
+    const { flint, cwd } = await commandFixture();
     await flint(["config", "set", "model", "flint/offline"]);
     await mkdir(`${cwd}/.flint`);
     await writeFile(`${cwd}/.flint/config.toml`, "[budget.turn]\nsteps = 7\n");
@@ -151,7 +151,7 @@ describe("flint config", () => {
   });
 
   test("with a fault still lets threads be looked after, and can be put right by the command", async () => {
-    const { flint, home } = await commandPlace();
+    const { flint, home } = await commandFixture();
     await flint(["exec", "count to 2"]);
     await mkdir(`${home}/.config/flint`, { recursive: true });
     await writeFile(`${home}/.config/flint/config.toml`, 'sandbx = "read-only"\ndurability = 5\n');
@@ -166,7 +166,7 @@ describe("flint config", () => {
   });
 
   test("with a fault stops every command that would use it, naming the line", async () => {
-    const { flint, home } = await commandPlace();
+    const { flint, home } = await commandFixture();
     await mkdir(`${home}/.config/flint`, { recursive: true });
     await writeFile(`${home}/.config/flint/config.toml`, '\nsandbx = "read-only"\n');
     const { code, stderr } = await flint(["exec", "hello"]);
@@ -178,7 +178,7 @@ describe("flint config", () => {
   });
 
   test("decides the sandbox of a turn", async () => {
-    const { flint, cwd } = await commandPlace();
+    const { flint, cwd } = await commandFixture();
     await flint(["config", "set", "sandbox", "read-only"]);
     const { stdout } = await flint(["exec", "--approval", "never", "run `touch made`"]);
     expect(stdout).toContain("Read-only file system");
@@ -189,7 +189,7 @@ describe("flint config", () => {
 
 describe("flint trust", () => {
   test("shows the files of a folder, and only then lets them steer [P35]", async () => {
-    const { flint, cwd } = await commandPlace();
+    const { flint, cwd } = await commandFixture();
     await mkdir(`${cwd}/.flint`);
     await writeFile(`${cwd}/.flint/config.toml`, 'approval_policy = "never"\n');
     const before = await flint(["exec", "run `touch one`"]);
@@ -208,8 +208,8 @@ describe("flint trust", () => {
     expect((await flint(["trust", "--revoke"])).code).toBe(0);
   });
 
-  test("is not given by what a repository brings along for the harness door [P35]", async () => {
-    const { flint, cwd } = await commandPlace();
+  test("is not given by what a repository brings along for the harness front end [P35]", async () => {
+    const { flint, cwd } = await commandFixture();
     await mkdir(`${cwd}/.harness`);
     await writeFile(`${cwd}/.mcp.json`, '{"mcpServers":{"evil":{"command":"touch","args":["evil"]}}}');
     await flint(["trust", "--yes"]);
@@ -224,7 +224,7 @@ describe("flint trust", () => {
 
 describe("flint doctor", () => {
   test("says what is there, what is missing, and how to get it", async () => {
-    const { flint } = await commandPlace();
+    const { flint } = await commandFixture();
     const { code, stdout } = await flint(["doctor"], {
       env: { OPENAI_API_KEY: "sk-not-shown-anywhere-0000" },
     });
@@ -238,7 +238,7 @@ describe("flint doctor", () => {
   });
 
   test("looks at everything that is configured, and one fault does not hide another", async () => {
-    const { flint, home } = await commandPlace();
+    const { flint, home } = await commandFixture();
     await mkdir(`${home}/.config/flint`, { recursive: true });
     await writeFile(
       `${home}/.config/flint/config.toml`,
@@ -266,7 +266,7 @@ describe("flint doctor", () => {
 
 describe("flint model serve", () => {
   test("says in words that a port is used", async () => {
-    const { flint } = await commandPlace();
+    const { flint } = await commandFixture();
     const server = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => void server.close());
     await once(server, "listening");
@@ -281,7 +281,7 @@ describe("flint model serve", () => {
 
 describe("flint without a home folder", () => {
   test("says what to set, and needs it only where nothing else says where things are", async () => {
-    const { flint, cwd } = await commandPlace();
+    const { flint, cwd } = await commandFixture();
     const homeless = await flint(["threads", "list"], { env: { HOME: "" } });
     expect(homeless).toMatchObject({
       code: 1,
@@ -296,7 +296,7 @@ describe("flint without a home folder", () => {
 
 describe("flint completions", () => {
   test("complete commands, options and their values in bash", async () => {
-    const { flint, cwd } = await commandPlace();
+    const { flint, cwd } = await commandFixture();
     await writeFile(`${cwd}/complete.bash`, (await flint(["completions", "bash"])).stdout);
     const complete = (...words: readonly string[]) =>
       execFileSync(
@@ -319,7 +319,7 @@ describe("flint completions", () => {
   });
 
   test("exist for zsh and fish with every command", async () => {
-    const { flint } = await commandPlace();
+    const { flint } = await commandFixture();
     for (const shell of ["zsh", "fish"]) {
       const { stdout } = await flint(["completions", shell]);
       for (const word of ["exec", "threads", "doctor", "unarchive", "output-schema"])
@@ -334,7 +334,7 @@ describe("flint completions", () => {
 
 describe("help", () => {
   test("teaches each command with examples, and finds what was meant", async () => {
-    const { flint } = await commandPlace();
+    const { flint } = await commandFixture();
     for (const args of [
       ["exec"],
       ["threads"],

@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { commandPlace } from "./flint.ts";
+import { commandFixture } from "./flint.ts";
 
 describe("the flint command", () => {
   test("answers a question about the folder, with a real command, with an empty home and no key", async () => {
-    const { flint, home } = await commandPlace();
+    const { flint, home } = await commandFixture();
     const { code, stdout, stderr } = await flint(["exec", "what is in this folder?"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("$ ls");
@@ -13,14 +13,14 @@ describe("the flint command", () => {
   });
 
   test("declines what needs an approval when nobody is at the terminal, and says how to allow it", async () => {
-    const { flint, cwd } = await commandPlace();
+    const { flint, cwd } = await commandFixture();
     const { stdout } = await flint(["exec", "run `touch made.txt`"]);
     expect(stdout).toContain("declined");
     expect(await readdir(cwd)).not.toContain("made.txt");
   });
 
   test("teaches by --help, knows its version, and refuses nonsense with exit code 2", async () => {
-    const { flint } = await commandPlace();
+    const { flint } = await commandFixture();
     expect((await flint(["--help"])).stdout).toContain('flint exec "show me what you can do"');
     expect((await flint(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
     const wrong: readonly [readonly string[], RegExp][] = [
@@ -43,7 +43,7 @@ describe("the flint command", () => {
   });
 
   test("accepts the short forms people know from other tools", async () => {
-    const { flint, cwd } = await commandPlace();
+    const { flint, cwd } = await commandFixture();
     expect((await flint(["version"])).stdout).toBe((await flint(["--version"])).stdout);
     const printed = await flint(["-m", "flint/offline", "-p", "what is in this folder?", "-C", cwd]);
     expect(printed).toMatchObject({ code: 0, stdout: expect.stringContaining("README.md") });
@@ -54,7 +54,7 @@ describe("the flint command", () => {
   });
 
   test("publishes the protocol as JSON Schema and as TypeScript [S0-93]", async () => {
-    const { flint, cwd } = await commandPlace();
+    const { flint, cwd } = await commandFixture();
     const { stdout } = await flint(["schema", "flint"]);
     expect(Object.keys(JSON.parse(stdout))).toEqual(["flint"]);
     expect((await flint(["schema", "--typescript"])).stdout).toContain("turn/start");

@@ -48,7 +48,7 @@ function notPassed({ stdout }: Ran): string[] {
     .map(({ name, outcome, reason }) => `${outcome}: ${name}: ${reason}`);
 }
 
-/** In what the Codex door differs from Codex on purpose, or because another agent works behind it. */
+/** In what the Codex front end differs from Codex on purpose, or because another agent works behind it. */
 const ACCEPTED = [
   // A command that is cut off by an interruption is completed here; Codex leaves its item open.
   /but came item\/completed commandExecution \(/,
@@ -59,8 +59,8 @@ const ACCEPTED = [
   /“review\/start answers with a turn, which enters and leaves the review mode”/,
 ];
 
-/** Tries the Codex door as a server with a token, against what was recorded of Codex. */
-async function codexDoor(more: readonly string[]): Promise<Ran> {
+/** Tries the Codex front end as a server with a token, against what was recorded of Codex. */
+async function codexFrontend(more: readonly string[]): Promise<Ran> {
   const { path } = await temporaryFolder();
   const token = `${path}/token`;
   await writeFile(token, "a-token-of-forty-three-characters-and-a-bit\n", { mode: 0o600 });
@@ -88,14 +88,14 @@ function beyond(accepted: readonly RegExp[], found: readonly string[]): string[]
 }
 
 describe("flint conformance on Flint itself", () => {
-  test("the Flint door does all that its protocol says, for several clients too", async () => {
+  test("the Flint front end does all that its protocol says, for several clients too", async () => {
     const serve = [...SELF, "serve", "--listen", "unix:{socket}", "--protocol", "flint", "--alone"];
     const ran = await conformance(["--protocol", "flint", "--offline-model", "--json", "--", ...serve]);
     expect(notPassed(ran)).toEqual([]);
     expect(ran.code).toBe(0);
   }, 120_000);
 
-  test("the harness door does all that its protocol says", async () => {
+  test("the harness front end does all that its protocol says", async () => {
     const ran = await conformance([
       "--protocol",
       "harness",
@@ -128,20 +128,20 @@ describe("flint conformance on Flint itself", () => {
   });
 });
 
-describe("flint conformance on the doors for the clients of others", () => {
-  test("the Codex door, over a WebSocket with a token, does and says what Codex does, but for what is listed here", async () => {
-    const found = notPassed(await codexDoor([]));
+describe("flint conformance on the front ends for the clients of others", () => {
+  test("the Codex front end, over a WebSocket with a token, does and says what Codex does, but for what is listed here", async () => {
+    const found = notPassed(await codexFrontend([]));
     expect(beyond(ACCEPTED, found)).toEqual([]);
   }, 120_000);
 
   needs("codex")(
-    "every message of the Codex door fits the schemas that Codex writes",
+    "every message of the Codex front end fits the schemas that Codex writes",
     async () => {
       const { path } = await temporaryFolder();
       const codex = agentProgram("codex") ?? "codex";
       const args = ["app-server", "generate-json-schema", "--experimental", "--out", path];
       await promisify(execFile)(codex, args);
-      const ran = await codexDoor(["--schemas", path]);
+      const ran = await codexFrontend(["--schemas", path]);
       const ofSchemas = notPassed(ran).filter((line) => line.includes("fits the schemas"));
       expect(ofSchemas).toEqual([]);
       expect(ran.stdout).toContain("every message that came in this run fits the schemas");
@@ -149,7 +149,7 @@ describe("flint conformance on the doors for the clients of others", () => {
     LONG,
   );
 
-  test("the ACP door passes every check on stdin and stdout", async () => {
+  test("the ACP front end passes every check on stdin and stdout", async () => {
     const ran = await conformance(["--protocol", "acp", "--offline-model", "--json", "--", ...SELF, "acp"]);
     expect(notPassed(ran)).toEqual([]);
     expect(ran.code).toBe(0);
@@ -187,10 +187,13 @@ describe("flint conformance on a server that does it wrong", () => {
   });
 
   test("a server that is not there, does not start or is not given is one clear error", async () => {
-    const nobody = await conformance(["ws://127.0.0.1:9", "--protocol", "codex"]);
-    expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be reached") });
+    const unreachable = await conformance(["ws://127.0.0.1:9", "--protocol", "codex"]);
+    expect(unreachable).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be reached") });
     const missing = await conformance(["no-such-program-anywhere", "--protocol", "acp"]);
-    expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining("no-such-program-anywhere") });
+    expect(missing).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("no-such-program-anywhere"),
+    });
     expect(await conformance(["--protocol", "codex"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("conformance needs a server"),

@@ -61,11 +61,15 @@ describe("flint exec in a pipe", () => {
 
   test("--json prints each event as one line, from the thread to the end of its turn", async () => {
     const { stdout, stderr } = await exec(await makeWorkspace(), ["--json", "count to 3"]);
-    const told = events(stdout);
-    expect([told[0]?.type, told.at(-1)?.type, stderr]).toEqual(["thread/started", "turn/completed", ""]);
-    const threadId = asMessage(told[0]?.thread).id;
-    expect(new Set(told.map((event) => event.threadId))).toEqual(new Set([threadId]));
-    const stored = told.flatMap((event) => (typeof event.seq === "number" ? [event.seq] : []));
+    const streamed = events(stdout);
+    expect([streamed[0]?.type, streamed.at(-1)?.type, stderr]).toEqual([
+      "thread/started",
+      "turn/completed",
+      "",
+    ]);
+    const threadId = asMessage(streamed[0]?.thread).id;
+    expect(new Set(streamed.map((event) => event.threadId))).toEqual(new Set([threadId]));
+    const stored = streamed.flatMap((event) => (typeof event.seq === "number" ? [event.seq] : []));
     expect(stored).toEqual([...stored].sort((one, other) => one - other));
   });
 
@@ -128,8 +132,8 @@ describe("flint exec in a pipe", () => {
     const workspace = await makeWorkspace();
     const away = `${workspace.path}/away`;
     await mkdir(away);
-    const told = events((await exec(workspace, ["--json", "--cwd", away, "count to 2"])).stdout);
-    const threadId = String(asMessage(told[0]?.thread).id);
+    const streamed = events((await exec(workspace, ["--json", "--cwd", away, "count to 2"])).stdout);
+    const threadId = String(asMessage(streamed[0]?.thread).id);
     const { stdout, stderr } = await exec(workspace, ["--resume", threadId, "run `pwd`"]);
     expect(stderr).toBe(`This thread works in ${away}.\n`);
     expect(stdout).toContain(`\n${away}\n`);

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { temporaryFolder } from "@flint/testkit";
 import { FLINT } from "./server.ts";
 
-/** How a run of the command ended. */
+/** The result of one run of the command. */
 export interface Ran {
   readonly code: number;
   readonly stdout: string;
@@ -11,24 +11,24 @@ export interface Ran {
 }
 
 /** A folder to run the command in, with an empty home of its own. */
-export interface CommandPlace {
+export interface CommandFixture {
   readonly cwd: string;
   readonly home: string;
-  /** Runs the command to its end; nobody is at its terminal. */
+  /** Runs the command to its end, without a terminal. */
   flint(
     args: readonly string[],
     options?: { readonly stdin?: string; readonly env?: NodeJS.ProcessEnv },
   ): Promise<Ran>;
 }
 
-/** A folder with a README and nothing of the user's environment that could change what happens. */
-export async function commandPlace(): Promise<CommandPlace> {
+/** Creates a project with a README and an environment independent of the machine's user. */
+export async function commandFixture(): Promise<CommandFixture> {
   const { path } = await temporaryFolder();
   const home = `${path}/home`;
   const cwd = `${path}/project`;
   await Promise.all([mkdir(home), mkdir(cwd)]);
   await writeFile(`${cwd}/README.md`, "# Sample\n");
-  // Nobody answers at this address, so that what happens does not depend on what runs on the machine.
+  // Nothing listens on this address, so the result does not depend on what runs on the machine.
   const models = { FLINT_MODEL: "flint/offline", OLLAMA_HOST: "127.0.0.1:9" };
   const base = { PATH: process.env.PATH, HOME: home, LANG: "C.UTF-8", ...models };
   return {

@@ -2,33 +2,33 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { connect as connectSocket } from "node:net";
 import { needs, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { found, gone, ListeningPlace, until } from "./listening-place.ts";
+import { rejectOnExit, ServerFixture, serverInfo, until } from "./listening-server.ts";
 import { asMessage, initialize, runTurn, startThread } from "./server.ts";
 
 // Each of these starts several processes, and the machine may be busy with others.
 const TIMEOUT_MS = 90_000;
 
-const HELLO = '{"id":1,"method":"initialize","params":{"clientInfo":{"name":"e2e","version":"1"}}}\n';
+const INITIALIZE = '{"id":1,"method":"initialize","params":{"clientInfo":{"name":"e2e","version":"1"}}}\n';
 
 describe("flint serve --listen", { timeout: TIMEOUT_MS }, () => {
   test("serves over a WebSocket and a unix socket, says where, and leaves nothing behind [P28, P30]", async () => {
-    const place = await ListeningPlace.make();
-    const path = `${place.home}/door.sock`;
-    const { wire, places } = await place.listening([
+    const fixture = await ServerFixture.make();
+    const path = `${fixture.home}/custom.sock`;
+    const { wire, addresses } = await fixture.listening([
       "--listen",
       "ws://127.0.0.1:0",
       "--listen",
       `unix:${path}`,
     ]);
-    const [url = "", unix] = places;
+    const [url = "", unix] = addresses;
     expect([unix, statSync(path).mode & 0o777]).toEqual([`unix:${path}`, 0o600]);
-    const token = readFileSync(`${place.home}/run/token`, "utf8").trim();
-    expect([statSync(`${place.home}/run/token`).mode & 0o777, wire.stderr.includes(token)]).toEqual([
+    const token = readFileSync(`${fixture.home}/run/token`, "utf8").trim();
+    expect([statSync(`${fixture.home}/run/token`).mode & 0o777, wire.stderr.includes(token)]).toEqual([
       0o600,
       false,
     ]);
 
-    const client = await place.client(url);
+    const client = await fixture.client(url);
     const thread = await client.startThread({});
     const socket = connectSocket({ path });
     onTestFinished(() => void socket.destroy());
@@ -41,19 +41,24 @@ describe("flint serve --listen", { timeout: TIMEOUT_MS }, () => {
 
     wire.kill("SIGTERM");
     expect(await wire.exited).toEqual({ code: 0, signal: null });
-    expect(readdirSync(`${place.home}/run`).filter((name) => /sock|json$/.test(name))).toEqual([]);
+    expect(readdirSync(`${fixture.home}/run`).filter((name) => /sock|json$/.test(name))).toEqual([]);
   });
 
   test("a turn outlives its client, and is stopped and recorded when the server is [P26]", async () => {
-    const place = await ListeningPlace.make();
-    const { wire, places } = await place.listening(["--listen", "ws://127.0.0.1:0", "--approval", "always"]);
-    const [url = ""] = places;
-    const client = await place.client(url);
+    const fixture = await ServerFixture.make();
+    const { wire, addresses } = await fixture.listening([
+      "--listen",
+      "ws://127.0.0.1:0",
+      "--approval",
+      "always",
+    ]);
+    const [url = ""] = addresses;
+    const client = await fixture.client(url);
     const thread = await client.startThread({});
     void thread.run("run `echo hi`").catch(() => undefined);
     await until(() => thread.state.approvals.length > 0);
     await client.close();
-    const other = await place.client(url);
+    const other = await fixture.client(url);
     const seen = await other.attachThread(thread.id);
     await until(() => seen.state.approvals.length > 0);
     wire.kill("SIGTERM");
@@ -62,19 +67,19 @@ describe("flint serve --listen", { timeout: TIMEOUT_MS }, () => {
   });
 
   test("refuses what would be open to others, and says why [P28]", async () => {
-    const place = await ListeningPlace.make();
-    const open = await place.run(["serve", "--listen", "ws://0.0.0.0:0", "--no-token"]);
+    const fixture = await ServerFixture.make();
+    const open = await fixture.run(["serve", "--listen", "ws://0.0.0.0:0", "--no-token"]);
     expect([open.code, open.err]).toEqual([2, expect.stringContaining("could run commands as you")]);
-    expect((await place.run(["serve", "--listen", "4747"])).code).toBe(2);
-    expect((await place.run(["serve", "--protocol", "kitchen"])).err).toContain("--protocol must be flint");
+    expect((await fixture.run(["serve", "--listen", "4747"])).code).toBe(2);
+    expect((await fixture.run(["serve", "--protocol", "kitchen"])).err).toContain("--protocol must be flint");
   });
 
   needs("namespaces")(
     "keeps commands from its own socket, also where that lies in their workspace",
     async () => {
-      const place = await ListeningPlace.make();
-      const path = `${place.workspace}/flint.sock`;
-      await place.listening(["--listen", `unix:${path}`]);
+      const fixture = await ServerFixture.make();
+      const path = `${fixture.workspace}/flint.sock`;
+      await fixture.listening(["--listen", `unix:${path}`]);
       const socket = connectSocket({ path });
       onTestFinished(() => void socket.destroy());
       const client = WireClient.over(socket, socket);
@@ -84,7 +89,7 @@ describe("flint serve --listen", { timeout: TIMEOUT_MS }, () => {
         .on("error", () => console.log("out"))`;
       const ran = await client.request("command/exec", {
         command: [process.execPath, "-e", source, path],
-        cwd: place.workspace,
+        cwd: fixture.workspace,
         sandboxPolicy: { type: "workspaceWrite", networkAccess: true },
       });
       expect(ran).toMatchObject({ exitCode: 0, stdout: "out\n" });
@@ -93,9 +98,9 @@ describe("flint serve --listen", { timeout: TIMEOUT_MS }, () => {
   );
 
   test("says what going without a token means, and how the Codex TUI is started, on a line to paste", async () => {
-    const place = await ListeningPlace.make();
-    const wire = place.wire(["serve", "--listen", "ws://127.0.0.1:0", "--no-token", "--alone"]);
-    await Promise.race([until(() => wire.stderr.split("\n").length > 3), gone(wire)]);
+    const fixture = await ServerFixture.make();
+    const wire = fixture.wire(["serve", "--listen", "ws://127.0.0.1:0", "--no-token", "--alone"]);
+    await Promise.race([until(() => wire.stderr.split("\n").length > 3), rejectOnExit(wire)]);
     const [listening = "", codex = "", warning = ""] = wire.stderr.split("\n");
     const url = /ws:\/\/127\.0\.0\.1:\d+/.exec(listening)?.[0];
     expect(codex).toBe(`codex --remote ${url} --sandbox workspace-write`);
@@ -103,9 +108,9 @@ describe("flint serve --listen", { timeout: TIMEOUT_MS }, () => {
   });
 
   test("is the only one of its state folder; another one says how to join it", async () => {
-    const place = await ListeningPlace.make();
-    const { wire } = await place.listening(["--listen", "ws://127.0.0.1:0"]);
-    const second = await place.run(["serve", "--listen", "ws://127.0.0.1:0"]);
+    const fixture = await ServerFixture.make();
+    const { wire } = await fixture.listening(["--listen", "ws://127.0.0.1:0"]);
+    const second = await fixture.run(["serve", "--listen", "ws://127.0.0.1:0"]);
     expect([second.code, second.err]).toEqual([1, expect.stringContaining(`process ${wire.pid}`)]);
     expect(second.err).toContain("flint connect");
   });
@@ -113,11 +118,11 @@ describe("flint serve --listen", { timeout: TIMEOUT_MS }, () => {
 
 describe("flint connect", { timeout: TIMEOUT_MS }, () => {
   test("is a client of the running server, over its socket or a URL", async () => {
-    const place = await ListeningPlace.make();
-    const { wire, places } = await place.listening(["--listen", "ws://127.0.0.1:0"]);
-    const here = await place.run(["connect"], HELLO);
+    const fixture = await ServerFixture.make();
+    const { wire, addresses } = await fixture.listening(["--listen", "ws://127.0.0.1:0"]);
+    const here = await fixture.run(["connect"], INITIALIZE);
     expect([here.code, JSON.parse(here.out)]).toEqual([0, expect.objectContaining({ id: 1 })]);
-    const remote = place.wire(["connect", "--protocol", "flint", "--url", String(places[0])]);
+    const remote = fixture.wire(["connect", "--protocol", "flint", "--url", String(addresses[0])]);
     await initialize(remote);
     const threadId = await startThread(remote);
     expect(threadId).not.toBe("");
@@ -127,27 +132,27 @@ describe("flint connect", { timeout: TIMEOUT_MS }, () => {
   });
 
   test("says how to start a server if none runs, also if one was killed", async () => {
-    const place = await ListeningPlace.make();
-    const none = await place.run(["connect"], HELLO);
+    const fixture = await ServerFixture.make();
+    const none = await fixture.run(["connect"], INITIALIZE);
     expect([none.code, none.err]).toEqual([1, expect.stringContaining("flint serve --listen")]);
-    const { wire } = await place.listening(["--listen", "ws://127.0.0.1:0"]);
+    const { wire } = await fixture.listening(["--listen", "ws://127.0.0.1:0"]);
     wire.kill("SIGKILL");
     await wire.exited;
-    const dead = await place.run(["connect"], HELLO);
+    const dead = await fixture.run(["connect"], INITIALIZE);
     expect([dead.code, dead.err]).toEqual([1, expect.stringContaining("does not answer")]);
-    const next = await place.listening(["--listen", "ws://127.0.0.1:0"]);
-    expect((await found(place)).pid).toBe(next.wire.pid);
+    const next = await fixture.listening(["--listen", "ws://127.0.0.1:0"]);
+    expect((await serverInfo(fixture)).pid).toBe(next.wire.pid);
   });
 });
 
 describe("flint serve --stdio", { timeout: TIMEOUT_MS }, () => {
   test("joins the server that runs already, so that two clients meet on one live thread", async () => {
-    const place = await ListeningPlace.make();
-    const first = place.wire(["serve", "--stdio"]);
+    const fixture = await ServerFixture.make();
+    const first = fixture.wire(["serve", "--stdio"]);
     await initialize(first);
-    expect((await found(place)).pid).toBe(first.pid);
+    expect((await serverInfo(fixture)).pid).toBe(first.pid);
     const threadId = await startThread(first);
-    const second = place.wire(["serve", "--stdio"]);
+    const second = fixture.wire(["serve", "--stdio"]);
     await initialize(second);
     await second.request("thread/attach", { threadId });
     await runTurn(first, threadId, "hello");
@@ -157,19 +162,19 @@ describe("flint serve --stdio", { timeout: TIMEOUT_MS }, () => {
     await runTurn(second, threadId, "hello again");
     second.end();
     expect([await second.exited, await first.exited]).toMatchObject([{ code: 0 }, { code: 0 }]);
-    expect(readdirSync(`${place.home}/run`).filter((name) => /sock|json$/.test(name))).toEqual([]);
+    expect(readdirSync(`${fixture.home}/run`).filter((name) => /sock|json$/.test(name))).toEqual([]);
   });
 
   test("is a server of its own with --alone, or with options that shape it", async () => {
-    const place = await ListeningPlace.make();
-    const first = place.wire(["serve", "--stdio"]);
+    const fixture = await ServerFixture.make();
+    const first = fixture.wire(["serve", "--stdio"]);
     await initialize(first);
-    await found(place);
+    await serverInfo(fixture);
     const threadId = await startThread(first);
     await runTurn(first, threadId, "hello");
     const others = [
-      place.wire(["serve", "--stdio", "--alone"]),
-      place.wire(["serve", "--stdio", "--sandbox", "read-only"]),
+      fixture.wire(["serve", "--stdio", "--alone"]),
+      fixture.wire(["serve", "--stdio", "--sandbox", "read-only"]),
     ];
     for (const other of others) {
       await initialize(other);
@@ -180,15 +185,17 @@ describe("flint serve --stdio", { timeout: TIMEOUT_MS }, () => {
   });
 
   test("takes over from a server that was killed", async () => {
-    const place = await ListeningPlace.make();
-    const first = place.wire(["serve", "--stdio"]);
+    const fixture = await ServerFixture.make();
+    const first = fixture.wire(["serve", "--stdio"]);
     await initialize(first);
-    await found(place);
+    await serverInfo(fixture);
     first.kill("SIGKILL");
     await first.exited;
-    const second = place.wire(["serve", "--stdio"]);
+    const second = fixture.wire(["serve", "--stdio"]);
     await initialize(second);
-    await until(() => readFileSync(`${place.home}/run/server.json`, "utf8").includes(`"pid":${second.pid},`));
+    await until(() =>
+      readFileSync(`${fixture.home}/run/server.json`, "utf8").includes(`"pid":${second.pid},`),
+    );
     second.end();
     expect((await second.exited).code).toBe(0);
   });

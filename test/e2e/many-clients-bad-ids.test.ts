@@ -12,7 +12,7 @@ import * as z from "zod/mini";
 import { type Fields, fields } from "../../packages/frontends/src/testing/client-scripts.ts";
 import type { FrontendName } from "../../packages/server/src/frontends.ts";
 import { OpenServer } from "../../packages/server/src/serve/testing/open-server.ts";
-import { Person } from "./many-clients.ts";
+import { TestUser } from "./many-clients.ts";
 
 const VOCABULARIES: readonly (readonly [FrontendName, Vocabulary])[] = [
   ["flint", flintFrontend().vocabulary],
@@ -96,18 +96,18 @@ async function outcomeOf(answer: Promise<Fields>): Promise<string> {
 
 test.each(VOCABULARIES)(
   "%s: a thread id that could be a path is an error, and leads nowhere",
-  async (door, words) => {
+  async (frontend, words) => {
     const { path: folder } = await temporaryFolder();
     const root = join(folder, "state");
     const engine = composeEngine({ root, cwd: folder, drivers: [scriptedDriver()], durability: "relaxed" });
     onTestFinished(() => engine.close());
     const kit = { engine, folder, clock: new TestClock(), atEnd: onTestFinished };
     const server = await OpenServer.start(kit);
-    const owner = await Person.at("flint", server, folder);
-    const threadId = await owner.begin();
+    const owner = await TestUser.at("flint", server, folder);
+    const threadId = await owner.startThread();
     await owner.prompt(threadId, "keep me");
     await owner.wire.waitForMethod("turn/completed");
-    const person = await Person.at(door, server, folder);
+    const user = await TestUser.at(frontend, server, folder);
     const before = await readdir(join(root, "threads"));
     const wrong: string[] = [];
     let asked = 0;
@@ -116,7 +116,7 @@ test.each(VOCABULARIES)(
       if (request === undefined) continue;
       asked += 1;
       for (const id of pathsTo(threadId)) {
-        const outcome = await outcomeOf(person.ask([method, { ...request.params, [request.name]: id }]));
+        const outcome = await outcomeOf(user.ask([method, { ...request.params, [request.name]: id }]));
         if (outcome !== "refused") wrong.push(`${method} ${JSON.stringify(id)}: ${outcome}`);
       }
     }

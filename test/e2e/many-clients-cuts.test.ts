@@ -2,8 +2,8 @@ import { Gate, type Script } from "@flint/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Fields } from "../../packages/frontends/src/testing/client-scripts.ts";
-import { openHouse, type Person } from "./many-clients.ts";
-import { socketLine, ThreadFollower, webSocketLine } from "./many-clients-follower.ts";
+import { startSharedServer, type TestUser } from "./many-clients.ts";
+import { socketConnection, ThreadSubscriber, webSocketConnection } from "./many-clients-subscriber.ts";
 
 const OUTPUT = Array.from({ length: 30 }, (_, number) => `line ${number} of what was made\n`);
 
@@ -24,23 +24,23 @@ const QUESTIONS = 2;
 /** The steps with a gate before each, and then a command that begins and asks. */
 function gatedTurn() {
   const gates = STEPS.map(() => new Gate());
-  const gated = STEPS.flatMap((step, place) => [{ wait: gates[place] ?? new Gate() }, step]);
+  const gated = STEPS.flatMap((step, index) => [{ wait: gates[index] ?? new Gate() }, step]);
   const install = { command: "make install", startsFirst: true, output: OUTPUT };
   return { gates, script: [...gated, install, { text: "over" }] };
 }
 
 /** Says yes so many times. The question after them. */
-async function yesTo(count: number, person: Person): Promise<Fields> {
-  let question = await person.question();
+async function yesTo(count: number, user: TestUser): Promise<Fields> {
+  let question = await user.question();
   for (let answered = 0; answered < count; answered += 1) {
-    await person.answer(question, true);
-    question = await person.question(person.wire.messages.indexOf(question) + 1);
+    await user.answer(question, true);
+    question = await user.question(user.wire.messages.indexOf(question) + 1);
   }
   return question;
 }
 
 /** What is the same at every moment; what was told live has its number later. */
-function shown({ thread, turns, approvals, openItemIds, usage }: ThreadFollower["state"]) {
+function shown({ thread, turns, approvals, openItemIds, usage }: ThreadSubscriber["state"]) {
   return { thread, turns, approvals, openItemIds, usage };
 }
 
@@ -54,21 +54,23 @@ const CUTS = fc.record({
 test("a client that loses its connection at any byte and comes back has exactly the state of one that never did", async () => {
   const property = fc.asyncProperty(CUTS, async ({ bytes, overSocket }) => {
     const { gates, script } = gatedTurn();
-    const { server, person } = await openHouse({ scripts: [script] });
-    const starter = await person("flint");
-    const threadId = await starter.begin();
-    const steady = new ThreadFollower(threadId, () => webSocketLine(server));
-    const cut = new ThreadFollower(threadId, () => (overSocket ? socketLine(server) : webSocketLine(server)));
+    const { server, user } = await startSharedServer({ scripts: [script] });
+    const starter = await user("flint");
+    const threadId = await starter.startThread();
+    const steady = new ThreadSubscriber(threadId, () => webSocketConnection(server));
+    const cut = new ThreadSubscriber(threadId, () =>
+      overSocket ? socketConnection(server) : webSocketConnection(server),
+    );
     await Promise.all([steady.attach(), cut.attach()]);
     const lastQuestion = yesTo(QUESTIONS, starter);
     await starter.prompt(threadId, "go");
-    for (const [place, gate] of gates.entries()) {
+    for (const [index, gate] of gates.entries()) {
       await gate.reached;
-      cut.loseAfter(bytes[place] ?? 1);
+      cut.disconnectAfter(bytes[index] ?? 1);
       gate.open();
-      await (gates[place + 1]?.reached ?? lastQuestion);
-      await cut.heard();
-      await cut.lose();
+      await (gates[index + 1]?.reached ?? lastQuestion);
+      await cut.received();
+      await cut.disconnect();
       await cut.attach();
     }
     await expect.poll(() => steady.state.approvals, PATIENCE).toHaveLength(1);

@@ -3,7 +3,7 @@ import { Gate, type Script, settled } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { fields } from "../../packages/frontends/src/testing/client-scripts.ts";
 import { FRONTEND_NAMES } from "../../packages/server/src/frontends.ts";
-import { openHouse } from "./many-clients.ts";
+import { startSharedServer } from "./many-clients.ts";
 
 describe("an approval that nobody is there to give", () => {
   const approvalTimeoutMs = 90_000;
@@ -11,11 +11,11 @@ describe("an approval that nobody is there to give", () => {
 
   test.each(FRONTEND_NAMES)(
     "%s: waits as long as it may, and is then declined by name [P14]",
-    async (door) => {
+    async (frontend) => {
       const script: Script = [{ command: "rm -r build" }, { text: "then not" }];
-      const { made, server, person } = await openHouse({ scripts: [script], approvalTimeoutMs });
-      const starter = await person(door);
-      const threadId = await starter.begin();
+      const { made, server, user } = await startSharedServer({ scripts: [script], approvalTimeoutMs });
+      const starter = await user(frontend);
+      const threadId = await starter.startThread();
       await starter.prompt(threadId, "clean up");
       await starter.question();
       await starter.vanish();
@@ -26,7 +26,7 @@ describe("an approval that nobody is there to give", () => {
       await made.clock.advance(1);
       while (turn?.outcome === undefined) await settled();
       expect(turn.decisions).toEqual([{ outcome: "deny", scope: "once", message }]);
-      const later = await person("flint");
+      const later = await user("flint");
       const answer = await later.ask(["thread/attach", { threadId }]);
       expect(answer).toMatchObject({
         approvals: [],
@@ -44,36 +44,39 @@ describe("an approval that nobody is there to give", () => {
     },
   );
 
-  test.each(FRONTEND_NAMES)("%s: can still be given by a client that comes back in time", async (door) => {
-    const { made, person } = await openHouse({ scripts: [[{ command: "make" }]], approvalTimeoutMs });
-    const starter = await person(door);
-    const threadId = await starter.begin();
-    await starter.prompt(threadId, "go");
-    await starter.question();
-    await starter.vanish();
-    await made.clock.advance(approvalTimeoutMs - 1);
-    const back = await person(door);
-    await back.attach(threadId);
-    await back.answer(await back.question(), true);
-    while (made.driver.turns[0]?.outcome === undefined) await settled();
-    expect(made.driver.turns[0].decisions).toMatchObject([{ outcome: "allow", scope: "once" }]);
-  });
+  test.each(FRONTEND_NAMES)(
+    "%s: can still be given by a client that comes back in time",
+    async (frontend) => {
+      const { made, user } = await startSharedServer({ scripts: [[{ command: "make" }]], approvalTimeoutMs });
+      const starter = await user(frontend);
+      const threadId = await starter.startThread();
+      await starter.prompt(threadId, "go");
+      await starter.question();
+      await starter.vanish();
+      await made.clock.advance(approvalTimeoutMs - 1);
+      const back = await user(frontend);
+      await back.attach(threadId);
+      await back.answer(await back.question(), true);
+      while (made.driver.turns[0]?.outcome === undefined) await settled();
+      expect(made.driver.turns[0].decisions).toMatchObject([{ outcome: "allow", scope: "once" }]);
+    },
+  );
 });
 
 describe("a client that stops reading", () => {
-  // What a client of Flint's own door finds is compared whole beside the listeners.
-  const OTHER_DOORS = FRONTEND_NAMES.filter((door) => door !== "flint");
+  // What a client of Flint's own front end finds is compared whole beside the listeners.
+  const OTHER_FRONTENDS = FRONTEND_NAMES.filter((frontend) => frontend !== "flint");
 
-  test.each(OTHER_DOORS)(
+  test.each(OTHER_FRONTENDS)(
     "%s: is cut off after a while, and finds everything when it comes back [P10]",
-    async (door) => {
+    async (frontend) => {
       const gate = new Gate();
       const flood = { deltas: 60, size: 80_000 };
       const script: Script = [flood, flood, flood, { text: "the very end" }, { wait: gate }];
-      const { server, clock, person } = await openHouse({ scripts: [script] });
-      const steady = await person("flint");
-      const threadId = await steady.begin();
-      const slow = await person(door);
+      const { server, clock, user } = await startSharedServer({ scripts: [script] });
+      const steady = await user("flint");
+      const threadId = await steady.startThread();
+      const slow = await user(frontend);
       await slow.attach(threadId);
       slow.hang();
       await steady.prompt(threadId, "go");
@@ -83,7 +86,7 @@ describe("a client that stops reading", () => {
       while (server.listening.size > 1) await settled();
       gate.open();
       await steady.wire.waitForMethod("turn/completed");
-      const back = await person(door);
+      const back = await user(frontend);
       await back.attach(threadId);
       await back.saw("the very end");
       const lost = flood.deltas * flood.size;
@@ -100,9 +103,9 @@ describe("a client that stops reading", () => {
 describe("a place in a thread that cannot be continued from", () => {
   test("is said to be gone, and the thread is told as it is, before what it asks", async () => {
     const script: Script = [{ text: "said before" }, { command: "make", startsFirst: true }];
-    const { person } = await openHouse({ scripts: [script] });
-    const starter = await person("flint");
-    const threadId = await starter.begin();
+    const { user } = await startSharedServer({ scripts: [script] });
+    const starter = await user("flint");
+    const threadId = await starter.startThread();
     await starter.prompt(threadId, "go");
     await starter.question();
     const { epoch, seq } = await starter.ask(["thread/attach", { threadId }]);
@@ -110,9 +113,9 @@ describe("a place in a thread that cannot be continued from", () => {
       { afterSeq: 1, epoch: "of another log" },
       { afterSeq: Number(seq) + 1, epoch },
     ];
-    for (const place of gone) {
-      const late = await person("flint");
-      const answer = await late.ask(["thread/attach", { threadId, ...place }]);
+    for (const position of gone) {
+      const late = await user("flint");
+      const answer = await late.ask(["thread/attach", { threadId, ...position }]);
       expect(answer).toMatchObject({ truncated: true, seq, epoch });
       const [turn] = Array.isArray(answer.turns) ? answer.turns : [];
       expect(fields(turn).items).toMatchObject([
@@ -122,7 +125,7 @@ describe("a place in a thread that cannot be continued from", () => {
       ]);
       expect(fields((await late.question()).params).command).toBe("make");
     }
-    const kept = await person("flint");
+    const kept = await user("flint");
     const { truncated } = await kept.ask(["thread/attach", { threadId, afterSeq: 1, epoch }]);
     expect(truncated).toBe(false);
     await kept.saw("said before");

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { fields } from "../../packages/frontends/src/testing/client-scripts.ts";
 import { FRONTEND_NAMES, type FrontendName } from "../../packages/server/src/frontends.ts";
 import { OpenServer } from "../../packages/server/src/serve/testing/open-server.ts";
-import { openHouse, Person } from "./many-clients.ts";
+import { startSharedServer, TestUser } from "./many-clients.ts";
 
 const PAIRS = FRONTEND_NAMES.flatMap((first) => FRONTEND_NAMES.map((second) => ({ first, second })));
 
@@ -22,7 +22,7 @@ const HALF_WAY: Script = [
 ];
 
 /** The turn of a thread as the core has it. */
-async function lastTurn(watcher: Person, threadId: string) {
+async function lastTurn(watcher: TestUser, threadId: string) {
   const answer = await watcher.ask(["thread/attach", { threadId }]);
   return fields(Array.isArray(answer.turns) ? answer.turns.at(-1) : undefined);
 }
@@ -33,47 +33,50 @@ function commandStatus({ items }: { items?: unknown }): unknown {
   return fields(found).status;
 }
 
-async function turnEnd(watcher: Person, after = 0): Promise<unknown> {
+async function turnEnd(watcher: TestUser, after = 0): Promise<unknown> {
   const { params } = await watcher.wire.waitForMethod("turn/completed", { after });
   return fields(fields(params).turn).status;
 }
 
-describe("a thread that began at one door", () => {
-  test.each(PAIRS)("$first: is joined at the $second door while it works, and afterwards", async (doors) => {
-    const gate = new Gate();
-    const script: Script = [{ text: "the first part" }, { wait: gate }, { text: "the second part" }];
-    const house = await openHouse({ scripts: [script] });
-    const starter = await house.person(doors.first);
-    const threadId = await starter.begin();
-    await starter.prompt(threadId, "what was asked");
-    await gate.reached;
-    const joiner = await house.person(doors.second);
-    await joiner.attach(threadId);
-    await Promise.all(["what was asked", "the first part"].map((text) => joiner.saw(text)));
-    expect(joiner.placeOf("the second part")).toBe(-1);
-    gate.open();
-    await Promise.all([starter, joiner].map((person) => person.saw("the second part")));
-    const late = await house.person(doors.second);
-    await late.attach(threadId);
-    const whole = ["what was asked", "the first part", "the second part"];
-    await Promise.all(whole.map((text) => late.saw(text)));
-  });
+describe("a thread that began at one front end", () => {
+  test.each(PAIRS)(
+    "$first: is joined at the $second front end while it works, and afterwards",
+    async (frontends) => {
+      const gate = new Gate();
+      const script: Script = [{ text: "the first part" }, { wait: gate }, { text: "the second part" }];
+      const shared = await startSharedServer({ scripts: [script] });
+      const starter = await shared.user(frontends.first);
+      const threadId = await starter.startThread();
+      await starter.prompt(threadId, "what was asked");
+      await gate.reached;
+      const joiner = await shared.user(frontends.second);
+      await joiner.attach(threadId);
+      await Promise.all(["what was asked", "the first part"].map((text) => joiner.saw(text)));
+      expect(joiner.indexOf("the second part")).toBe(-1);
+      gate.open();
+      await Promise.all([starter, joiner].map((user) => user.saw("the second part")));
+      const late = await shared.user(frontends.second);
+      await late.attach(threadId);
+      const whole = ["what was asked", "the first part", "the second part"];
+      await Promise.all(whole.map((text) => late.saw(text)));
+    },
+  );
 });
 
 describe("a client that comes while a question is open", () => {
-  test.each(FRONTEND_NAMES)("%s: sees what is in progress before it is asked", async (door) => {
-    const house = await openHouse({ scripts: [HALF_WAY] });
-    const starter = await house.person("flint");
-    const threadId = await starter.begin();
+  test.each(FRONTEND_NAMES)("%s: sees what is in progress before it is asked", async (frontend) => {
+    const shared = await startSharedServer({ scripts: [HALF_WAY] });
+    const starter = await shared.user("flint");
+    const threadId = await starter.startThread();
     await starter.prompt(threadId, "go");
     await starter.question();
-    const late = await house.person(door);
+    const late = await shared.user(frontend);
     await late.attach(threadId);
     const question = await late.question();
     const asked = late.wire.messages.indexOf(question);
     for (const text of ["half a sentence", "make everything"]) {
-      expect(late.placeOf(text)).toBeGreaterThan(-1);
-      expect(late.placeOf(text)).toBeLessThan(asked);
+      expect(late.indexOf(text)).toBeGreaterThan(-1);
+      expect(late.indexOf(text)).toBeLessThan(asked);
     }
     await late.answer(question, true);
     expect(await turnEnd(starter)).toBe("completed");
@@ -85,61 +88,69 @@ describe("a question that two clients are asked", () => {
   const question: Script = [{ command: "make", output: ["made\n"] }];
 
   /** A thread with two who follow it and one who only watches. */
-  async function company({ first, second }: { first: FrontendName; second: FrontendName }) {
-    const house = await openHouse({ scripts: [question, question] });
-    const watcher = await house.person("flint");
-    const threadId = await watcher.begin();
-    const people = [await house.person(first), await house.person(second)] as const;
+  async function sharedQuestion({ first, second }: { first: FrontendName; second: FrontendName }) {
+    const shared = await startSharedServer({ scripts: [question, question] });
+    const watcher = await shared.user("flint");
+    const threadId = await watcher.startThread();
+    const users = [await shared.user(first), await shared.user(second)] as const;
     await watcher.prompt(threadId, "go");
     await watcher.question();
-    for (const person of people) await person.attach(threadId);
-    return { house, watcher, threadId, people };
+    for (const user of users) await user.attach(threadId);
+    return { shared, watcher, threadId, users };
   }
 
-  test.each(PAIRS)("is answered at the $first door, and the $second door is told so", async (doors) => {
-    const { watcher, threadId, people } = await company(doors);
-    const [first, second] = people;
-    const [mine, theirs] = [await first.question(), await second.question()];
-    await first.answer(mine, true);
-    await second.withdrawn(theirs);
-    // Too late: refused, or ignored, but never taken.
-    await second.answer(theirs, false).catch(() => undefined);
-    expect(await turnEnd(watcher)).toBe("completed");
-    expect(commandStatus(await lastTurn(watcher, threadId))).toBe("completed");
-  });
+  test.each(PAIRS)(
+    "is answered at the $first front end, and the $second front end is told so",
+    async (frontends) => {
+      const { watcher, threadId, users } = await sharedQuestion(frontends);
+      const [first, second] = users;
+      const [mine, theirs] = [await first.question(), await second.question()];
+      await first.answer(mine, true);
+      await second.withdrawn(theirs);
+      // Too late: refused, or ignored, but never taken.
+      await second.answer(theirs, false).catch(() => undefined);
+      expect(await turnEnd(watcher)).toBe("completed");
+      expect(commandStatus(await lastTurn(watcher, threadId))).toBe("completed");
+    },
+  );
 
-  test.each(PAIRS)("gets one answer if the $first and the $second door give two at once", async (doors) => {
-    const { watcher, threadId, people } = await company(doors);
-    const [first, second] = people;
-    const [mine, theirs] = [await first.question(), await second.question()];
-    await Promise.allSettled([first.answer(mine, true), second.answer(theirs, false)]);
-    expect(await turnEnd(watcher)).toBe("completed");
-    const resolved = watcher.wire.messages.filter(({ method }) => method === "approval/resolved");
-    expect(resolved).toHaveLength(1);
-    const { decision } = fields(fields(resolved[0]?.params).resolution);
-    const expected = fields(decision).outcome === "allow" ? "completed" : "declined";
-    expect(commandStatus(await lastTurn(watcher, threadId))).toBe(expected);
-  });
+  test.each(PAIRS)(
+    "gets one answer if the $first and the $second front end give two at once",
+    async (frontends) => {
+      const { watcher, threadId, users } = await sharedQuestion(frontends);
+      const [first, second] = users;
+      const [mine, theirs] = [await first.question(), await second.question()];
+      await Promise.allSettled([first.answer(mine, true), second.answer(theirs, false)]);
+      expect(await turnEnd(watcher)).toBe("completed");
+      const resolved = watcher.wire.messages.filter(({ method }) => method === "approval/resolved");
+      expect(resolved).toHaveLength(1);
+      const { decision } = fields(fields(resolved[0]?.params).resolution);
+      const expected = fields(decision).outcome === "allow" ? "completed" : "declined";
+      expect(commandStatus(await lastTurn(watcher, threadId))).toBe(expected);
+    },
+  );
 });
 
 describe("a turn", () => {
-  test.each(FRONTEND_NAMES)("%s: goes on when the client that began it vanishes [P26]", async (door) => {
+  test.each(FRONTEND_NAMES)("%s: goes on when the client that began it vanishes [P26]", async (frontend) => {
     const gate = new Gate();
-    const house = await openHouse({ scripts: [[{ text: "begun" }, { wait: gate }, { text: "ended" }]] });
-    const starter = await house.person(door);
-    const threadId = await starter.begin();
+    const shared = await startSharedServer({
+      scripts: [[{ text: "begun" }, { wait: gate }, { text: "ended" }]],
+    });
+    const starter = await shared.user(frontend);
+    const threadId = await starter.startThread();
     await starter.prompt(threadId, "go");
     await gate.reached;
     await starter.vanish();
-    while (house.server.listening.size > 0) await settled();
+    while (shared.server.listening.size > 0) await settled();
     gate.open();
-    const later = await house.person(door);
+    const later = await shared.user(frontend);
     await later.attach(threadId);
     await later.saw("ended");
   });
 });
 
-test("a thread that another process has open can be read at the harness door, though not followed", async () => {
+test("a thread that another process has open can be read at the harness front end, though not followed", async () => {
   const { path: root } = await temporaryFolder();
   const gate = new Gate();
   const servers = [0, 1].map(async () => {
@@ -152,11 +163,11 @@ test("a thread that another process has open can be read at the harness door, th
   });
   const [here, there] = await Promise.all(servers);
   if (here === undefined || there === undefined) throw new Error("Two servers were started.");
-  const owner = await Person.at("flint", there.server, there.folder);
-  const threadId = await owner.begin();
+  const owner = await TestUser.at("flint", there.server, there.folder);
+  const threadId = await owner.startThread();
   await owner.prompt(threadId, "go");
   await gate.reached;
-  const reader = await Person.at("harness", here.server, here.folder);
+  const reader = await TestUser.at("harness", here.server, here.folder);
   await reader.attach(threadId);
   await reader.saw("said there");
   const taken = reader.prompt(threadId, "me too");

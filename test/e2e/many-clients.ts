@@ -12,27 +12,27 @@ import {
 import type { FrontendName } from "../../packages/server/src/frontends.ts";
 import { OpenServer } from "../../packages/server/src/serve/testing/open-server.ts";
 
-/** A person at a client of any door, over a WebSocket. */
-export class Person {
-  readonly door: FrontendName;
+/** A user's client of any front end, over a WebSocket. */
+export class TestUser {
+  readonly frontend: FrontendName;
   readonly wire: WireClient;
   readonly #webSocket: WebSocket;
-  readonly #words: ClientScript;
+  readonly #script: ClientScript;
   readonly #cwd: string;
 
-  private constructor(door: FrontendName, webSocket: WebSocket, cwd: string) {
-    this.door = door;
+  private constructor(frontend: FrontendName, webSocket: WebSocket, cwd: string) {
+    this.frontend = frontend;
     this.#webSocket = webSocket;
-    this.#words = CLIENT_SCRIPTS[door];
+    this.#script = CLIENT_SCRIPTS[frontend];
     this.#cwd = cwd;
-    this.wire = wireOver(webSocket, this.#words.header);
+    this.wire = wireOver(webSocket, this.#script.header);
   }
 
-  /** Connects and says hello. */
-  static async at(door: FrontendName, server: OpenServer, cwd: string): Promise<Person> {
-    const person = new Person(door, await server.webSocket(`/${door}`), cwd);
-    await person.ask(person.#words.initialize);
-    return person;
+  /** Connects and initializes. */
+  static async at(frontend: FrontendName, server: OpenServer, cwd: string): Promise<TestUser> {
+    const user = new TestUser(frontend, await server.webSocket(`/${frontend}`), cwd);
+    await user.ask(user.#script.initialize);
+    return user;
   }
 
   async ask([method, params]: Call): Promise<Fields> {
@@ -40,40 +40,40 @@ export class Person {
   }
 
   /** A new thread. */
-  async begin(): Promise<string> {
-    return String(this.#words.threadIdOf(await this.ask(this.#words.startThread(this.#cwd))));
+  async startThread(): Promise<string> {
+    return String(this.#script.threadIdOf(await this.ask(this.#script.startThread(this.#cwd))));
   }
 
   async attach(threadId: string): Promise<void> {
-    await this.ask(this.#words.attach(threadId, this.#cwd));
+    await this.ask(this.#script.attach(threadId, this.#cwd));
   }
 
-  /** Begins a turn. Resolves when the server has taken it, as far as this door says so. */
+  /** Begins a turn. Resolves when the server has taken it, as far as this front end reports it. */
   async prompt(threadId: string, text: string): Promise<void> {
-    const asked = this.ask(this.#words.prompt(threadId, text));
+    const asked = this.ask(this.#script.prompt(threadId, text));
     // A prompt of which only the end is answered may end with the connection.
-    if (this.#words.answersAtEnd) asked.catch(() => undefined);
+    if (this.#script.answersAtEnd) asked.catch(() => undefined);
     else await asked;
   }
 
-  /** The request to answer something, from a place of the log on. */
+  /** Resolves with the first approval request at or after this index of the received messages. */
   question(after = 0): Promise<Fields> {
-    return this.wire.waitFor((message) => this.#words.isApproval(message), { after });
+    return this.wire.waitFor((message) => this.#script.isApproval(message), { after });
   }
 
-  /** Answers a question. Rejects if the door says that it is too late; most say nothing. */
+  /** Answers a question. Rejects if the front end reports that it is too late; most do not. */
   async answer(question: Fields, isYes: boolean): Promise<void> {
-    const answer = this.#words.answer(question, isYes);
+    const answer = this.#script.answer(question, isYes);
     if ("call" in answer) await this.ask(answer.call);
     else this.wire.answer(question.id, answer.result);
   }
 
-  /** Resolves when this client is told that a question needs no answer any more. */
+  /** Resolves when this client is notified that a request was resolved elsewhere. */
   withdrawn(question: Fields): Promise<Fields> {
-    return this.wire.waitFor((message) => this.#words.isWithdrawal(message, question));
+    return this.wire.waitFor((message) => this.#script.isWithdrawal(message, question));
   }
 
-  /** Resolves when anything that this client was told or answered contains a text. */
+  /** Resolves when any received message contains this string. */
   async saw(text: string): Promise<void> {
     const { lines } = this.wire;
     let next = 0;
@@ -87,46 +87,46 @@ export class Person {
     await this.wire.waitFor(isThere);
   }
 
-  /** The place in the log of the first message that contains a text; -1 if there is none. */
-  placeOf(text: string): number {
-    return this.wire.lines.findIndex((line) => line.includes(text));
+  /** The index of the first received message that contains this string; -1 if there is none. */
+  indexOf(text: string): number {
+    return this.wire.lines.findIndex((connection) => connection.includes(text));
   }
 
-  /** Stops reading, as a client that hangs does. */
+  /** Stops reading, like a client that hangs. */
   hang(): void {
     this.#webSocket.pause();
   }
 
-  /** Loses the connection without a word. */
+  /** Drops the connection without closing it. */
   async vanish(): Promise<void> {
     this.#webSocket.terminate();
     await this.wire.exited;
   }
 }
 
-/** A WebSocket as lines in both directions. */
+/** Wraps a WebSocket as lines in both directions. */
 function wireOver(webSocket: WebSocket, header: boolean): WireClient {
   const output = new PassThrough();
   webSocket.on("message", (data) => output.write(`${String(data)}\n`));
   webSocket.on("close", () => output.destroy());
   const input = new Writable({
-    write: (line, _encoding, done) => webSocket.send(String(line).trimEnd(), () => done()),
+    write: (connection, _encoding, done) => webSocket.send(String(connection).trimEnd(), () => done()),
   });
   return WireClient.over(output, input, { header });
 }
 
-/** A server with all its doors open on a port and at a socket, and people who come to it. */
-export async function openHouse(options: TestEngineOptions & { readonly door?: FrontendName }) {
-  const { door = "flint", ...engineOptions } = options;
+/** Starts a server with every front end on a port and a socket, and connects users to it. */
+export async function startSharedServer(options: TestEngineOptions & { readonly frontend?: FrontendName }) {
+  const { frontend = "flint", ...engineOptions } = options;
   const { path: folder } = await temporaryFolder();
   const made = testEngine({ approvalPolicy: "always", cwd: folder, ...engineOptions });
   const kit = { engine: made.engine, folder, clock: new TestClock(), atEnd: onTestFinished };
-  const server = await OpenServer.start(kit, { protocol: door });
+  const server = await OpenServer.start(kit, { protocol: frontend });
   return {
     made,
     server,
     folder,
     clock: kit.clock,
-    person: (name: FrontendName) => Person.at(name, server, folder),
+    user: (name: FrontendName) => TestUser.at(name, server, folder),
   };
 }

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { type CommandPlace, commandPlace } from "./flint.ts";
+import { type CommandFixture, commandFixture } from "./flint.ts";
 
 const SERVER = fileURLToPath(new URL("../../packages/agent/src/mcp/fixtures/server.mjs", import.meta.url));
 
@@ -10,10 +10,10 @@ const SCRIPT = JSON.stringify([
   [{ text: "The server answered." }],
 ]);
 
-async function placeWithScript(): Promise<CommandPlace & { readonly env: NodeJS.ProcessEnv }> {
-  const place = await commandPlace();
-  await writeFile(`${place.home}/script.json`, SCRIPT);
-  return { ...place, env: { FLINT_OFFLINE_SCRIPT: `${place.home}/script.json` } };
+async function placeWithScript(): Promise<CommandFixture & { readonly env: NodeJS.ProcessEnv }> {
+  const fixture = await commandFixture();
+  await writeFile(`${fixture.home}/script.json`, SCRIPT);
+  return { ...fixture, env: { FLINT_OFFLINE_SCRIPT: `${fixture.home}/script.json` } };
 }
 
 function items(

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import type { Params } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { ListeningPlace } from "./listening-place.ts";
+import { ServerFixture } from "./listening-server.ts";
 
 /** Starting a listening server may take long on a busy machine. */
 const TEST_MS = 60_000;
@@ -26,9 +26,9 @@ describe("stdio MCP servers of a remote client", { timeout: TEST_MS }, () => {
 });
 
 async function clientOf(flags: readonly string[], config: string) {
-  const place = await ListeningPlace.make();
-  await mkdir(place.home);
-  await writeFile(`${place.home}/config.toml`, config);
-  const { places } = await place.listening(["--listen", "ws://127.0.0.1:0", ...flags]);
-  return place.client(places[0] ?? "");
+  const fixture = await ServerFixture.make();
+  await mkdir(fixture.home);
+  await writeFile(`${fixture.home}/config.toml`, config);
+  const { addresses } = await fixture.listening(["--listen", "ws://127.0.0.1:0", ...flags]);
+  return fixture.client(addresses[0] ?? "");
 }

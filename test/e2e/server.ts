@@ -51,11 +51,11 @@ async function makeFolders(folder: TemporaryFolder): Promise<{ home: string; wor
   return { home, workspace };
 }
 
-/** Says hello on the Flint wire. */
+/** Initializes a connection of the Flint protocol. */
 export async function initialize(wire: WireClient): Promise<WireMessage> {
-  const hello = await wire.request("initialize", { clientInfo: { name: "e2e", version: "1" } });
+  const info = await wire.request("initialize", { clientInfo: { name: "e2e", version: "1" } });
   wire.notify("initialized", {});
-  return asMessage(hello);
+  return asMessage(info);
 }
 
 /** A new thread's id. */

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { connect } from "@flint/sdk";
 import { descendantsOf, isAlive, type WireClient, waitForExit } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { found, ListeningPlace, until } from "./listening-place.ts";
+import { ServerFixture, serverInfo, until } from "./listening-server.ts";
 import { asMessage, initialize, startThread } from "./server.ts";
 
 // Each of these starts several processes, and the machine may be busy with others.
@@ -21,8 +21,8 @@ async function liveThreads(wire: WireClient): Promise<unknown[]> {
 }
 
 /** Ends a server that outlives whoever started it, with the test. */
-async function backgroundServer(place: ListeningPlace): Promise<number> {
-  const { pid } = await found(place);
+async function backgroundServer(fixture: ServerFixture): Promise<number> {
+  const { pid } = await serverInfo(fixture);
   onTestFinished(() => {
     if (isAlive(pid)) process.kill(pid, "SIGKILL");
   });
@@ -31,10 +31,10 @@ async function backgroundServer(place: ListeningPlace): Promise<number> {
 
 describe("servers that are started at the same moment for one state folder", { timeout: TIMEOUT_MS }, () => {
   test.each([2, 5])("%i on stdio: one of them is the server, and all clients meet there", async (count) => {
-    const place = await ListeningPlace.make();
-    const wires = atOnce(count, () => place.wire(["serve", "--stdio"]));
+    const fixture = await ServerFixture.make();
+    const wires = atOnce(count, () => fixture.wire(["serve", "--stdio"]));
     await Promise.all(wires.map(initialize));
-    expect(wires.map(({ pid }) => pid)).toContain((await found(place)).pid);
+    expect(wires.map(({ pid }) => pid)).toContain((await serverInfo(fixture)).pid);
     const [first] = wires;
     if (first === undefined) throw new Error("None was started.");
     await startThread(first);
@@ -43,26 +43,26 @@ describe("servers that are started at the same moment for one state folder", { t
   });
 
   test.each([2, 5])("%i with listeners: one of them listens, the others say who does", async (count) => {
-    const place = await ListeningPlace.make();
-    const wires = atOnce(count, () => place.wire(["serve", "--json", "--listen", "ws://127.0.0.1:0"]));
-    const { pid } = await found(place);
+    const fixture = await ServerFixture.make();
+    const wires = atOnce(count, () => fixture.wire(["serve", "--json", "--listen", "ws://127.0.0.1:0"]));
+    const { pid } = await serverInfo(fixture);
     const others = wires.filter((wire) => wire.pid !== pid);
     expect(others).toHaveLength(count - 1);
     for (const other of others) {
       expect(await other.exited).toMatchObject({ code: 1 });
       // A process that has only just taken the lock is not named yet.
       const [, named = pid] = /already running for \S+ \(process (\d+)\)/.exec(other.stderr) ?? [];
-      expect(other.stderr).toContain(`A server is already running for ${place.home}`);
+      expect(other.stderr).toContain(`A server is already running for ${fixture.home}`);
       expect(Number(named)).toBe(pid);
       expect(other.stderr).not.toContain("listening");
     }
   });
 
   test("in the background, by five clients: they meet at one server, and the other four are gone", async () => {
-    const place = await ListeningPlace.make();
-    const wires = atOnce(5, () => place.wire(["connect", "--start"]));
+    const fixture = await ServerFixture.make();
+    const wires = atOnce(5, () => fixture.wire(["connect", "--start"]));
     await Promise.all(wires.map(initialize));
-    const server = await backgroundServer(place);
+    const server = await backgroundServer(fixture);
     // Each client has started one by now, unless it found one.
     const started = wires.flatMap(({ pid }) => (pid === undefined ? [] : descendantsOf(pid)));
     await waitForExit(
@@ -78,26 +78,26 @@ describe("servers that are started at the same moment for one state folder", { t
 
 describe("flint connect --start", { timeout: TIMEOUT_MS }, () => {
   test("starts a server that stays when its client leaves, with a log for its user alone, for the next one", async () => {
-    const place = await ListeningPlace.make();
-    const first = place.wire(["connect", "--start"]);
+    const fixture = await ServerFixture.make();
+    const first = fixture.wire(["connect", "--start"]);
     await initialize(first);
-    const pid = await backgroundServer(place);
+    const pid = await backgroundServer(fixture);
     const threadId = await startThread(first);
     first.end();
     expect(await first.exited).toMatchObject({ code: 0 });
-    expect(statSync(`${place.home}/run/server.log`).mode & 0o777).toBe(0o600);
-    expect(readFileSync(`${place.home}/run/server.log`, "utf8")).toContain("join this server");
-    const second = place.wire(["connect", "--start"]);
+    expect(statSync(`${fixture.home}/run/server.log`).mode & 0o777).toBe(0o600);
+    expect(readFileSync(`${fixture.home}/run/server.log`, "utf8")).toContain("join this server");
+    const second = fixture.wire(["connect", "--start"]);
     await initialize(second);
     await second.request("thread/attach", { threadId });
-    expect((await found(place)).pid).toBe(pid);
+    expect((await serverInfo(fixture)).pid).toBe(pid);
   });
 
   test("starts one that ends when nobody has been there for as long as was said", async () => {
-    const place = await ListeningPlace.make();
-    const client = place.wire(["connect", "--start", "--idle-exit", "0.2"]);
+    const fixture = await ServerFixture.make();
+    const client = fixture.wire(["connect", "--start", "--idle-exit", "0.2"]);
     await initialize(client);
-    const pid = await backgroundServer(place);
+    const pid = await backgroundServer(fixture);
     expect(await liveThreads(client)).toEqual([]);
     client.end();
     await client.exited;
@@ -105,20 +105,20 @@ describe("flint connect --start", { timeout: TIMEOUT_MS }, () => {
   });
 
   test("says what the server said if that cannot start, and what goes with it", async () => {
-    const place = await ListeningPlace.make();
-    mkdirSync(place.home, { recursive: true });
+    const fixture = await ServerFixture.make();
+    mkdirSync(fixture.home, { recursive: true });
     // A folder where the socket has to be.
-    mkdirSync(`${place.home}/run/server.sock`, { recursive: true, mode: 0o700 });
-    const failed = await place.run(["connect", "--start"]);
+    mkdirSync(`${fixture.home}/run/server.sock`, { recursive: true, mode: 0o700 });
+    const failed = await fixture.run(["connect", "--start"]);
     expect([failed.code, failed.err]).toEqual([1, expect.stringContaining("is not a socket")]);
-    const url = await place.run(["connect", "--start", "--url", "ws://127.0.0.1:1"]);
+    const url = await fixture.run(["connect", "--start", "--url", "ws://127.0.0.1:1"]);
     expect([url.code, url.err]).toEqual([2, expect.stringContaining("--url")]);
-    const web = await place.run(["connect", "--url", "http://127.0.0.1:1"]);
+    const web = await fixture.run(["connect", "--url", "http://127.0.0.1:1"]);
     expect([web.code, web.err]).toEqual([
       2,
       expect.stringContaining("--url must start with ws:// or wss://"),
     ]);
-    expect((await place.run(["serve", "--listen", "local", "--alone"])).err).toContain(
+    expect((await fixture.run(["serve", "--listen", "local", "--alone"])).err).toContain(
       "no client could connect",
     );
   });
@@ -126,11 +126,11 @@ describe("flint connect --start", { timeout: TIMEOUT_MS }, () => {
 
 describe("a client from another folder", { timeout: TIMEOUT_MS }, () => {
   test("joins the server that runs, and works in its own folder if it names none", async () => {
-    const place = await ListeningPlace.make();
-    const { wire: server } = await place.listening(["--listen", "local"]);
-    const [one, two] = [`${place.workspace}/one`, `${place.workspace}/two`];
+    const fixture = await ServerFixture.make();
+    const { wire: server } = await fixture.listening(["--listen", "local"]);
+    const [one, two] = [`${fixture.workspace}/one`, `${fixture.workspace}/two`];
     for (const folder of [one, two]) mkdirSync(folder);
-    const clients = [place.wire(["serve", "--stdio"], one), place.wire(["connect"], two)];
+    const clients = [fixture.wire(["serve", "--stdio"], one), fixture.wire(["connect"], two)];
     const folders: unknown[] = [];
     for (const client of clients) {
       await initialize(client);
@@ -142,14 +142,14 @@ describe("a client from another folder", { timeout: TIMEOUT_MS }, () => {
       folders.push([asMessage(thread).cwd, cwd, stdout]);
     }
     expect(folders).toEqual([one, two].map((folder) => [folder, folder, `${folder}\n`]));
-    expect((await found(place)).pid).toBe(server.pid);
+    expect((await serverInfo(fixture)).pid).toBe(server.pid);
   });
 
   test("is also a program that connects by the state folder", async () => {
-    const place = await ListeningPlace.make();
-    await place.listening(["--listen", "local"]);
-    const client = await connect({ home: place.home, cwd: place.home });
+    const fixture = await ServerFixture.make();
+    await fixture.listening(["--listen", "local"]);
+    const client = await connect({ home: fixture.home, cwd: fixture.home });
     onTestFinished(() => client.close());
-    expect((await client.startThread({})).state.thread.cwd).toBe(place.home);
+    expect((await client.startThread({})).state.thread.cwd).toBe(fixture.home);
   });
 });

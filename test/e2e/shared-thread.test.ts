@@ -8,8 +8,8 @@ import { composeEngine } from "@flint/server";
 import { Gate, type Script, scriptedDriver, temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 
-/** One engine with two doors, and ways in through each. */
-async function twoDoors(script: Script) {
+/** One engine with two front ends, and ways in through each. */
+async function twoFrontends(script: Script) {
   const { path } = await temporaryFolder();
   const driver = scriptedDriver({ scripts: () => script });
   const engine: Engine = composeEngine({
@@ -35,9 +35,9 @@ async function twoDoors(script: Script) {
   };
 }
 
-/** A client of the harness door that remembers what it was told. */
+/** A client of the harness front end that remembers what it was told. */
 class HarnessSide {
-  readonly told: { method: string; params: unknown }[] = [];
+  readonly received: { method: string; params: unknown }[] = [];
   readonly peer: Peer;
   #waiting: (() => void)[] = [];
 
@@ -49,7 +49,7 @@ class HarnessSide {
       handlers: {
         request: () => undefined,
         notification: (method, params) => {
-          this.told.push({ method, params });
+          this.received.push({ method, params });
           for (const wake of this.#waiting.splice(0)) wake();
         },
         bad: () => undefined,
@@ -60,26 +60,26 @@ class HarnessSide {
 
   async heard(method: string): Promise<unknown> {
     for (;;) {
-      const found = this.told.find((message) => message.method === method);
+      const found = this.received.find((message) => message.method === method);
       if (found !== undefined) return found.params;
       await new Promise<void>((wake) => this.#waiting.push(wake));
     }
   }
 }
 
-describe("one live thread behind two doors", () => {
-  test("a turn started at one door is seen at the other, which answers its approval [S0-1, S1-19]", async () => {
-    const doors = await twoDoors([
+describe("one live thread behind two front ends", () => {
+  test("a turn started at one front end is seen at the other, which answers its approval [S0-1, S1-19]", async () => {
+    const frontends = await twoFrontends([
       { text: "on it" },
       { command: "make", output: ["built\n"] },
       { text: "done" },
     ]);
-    const client = await doors.viaFlint();
+    const client = await frontends.viaFlint();
     const thread = await client.startThread({});
-    const watcher = doors.viaHarness();
+    const watcher = frontends.viaHarness();
     const got = await watcher.peer.request("thread.get", { threadId: thread.id });
     expect(got).toMatchObject({ thread: { threadId: thread.id } });
-    const attached = await doors.viaFlint();
+    const attached = await frontends.viaFlint();
     await attached.call("thread/attach", { threadId: thread.id });
     const seen: string[] = [];
     const second = attached.events(thread.id);
@@ -102,15 +102,15 @@ describe("one live thread behind two doors", () => {
 
   test("a client that comes late sees the item in progress and goes on from there", async () => {
     const gate = new Gate();
-    const doors = await twoDoors([
+    const frontends = await twoFrontends([
       { command: "slow", asks: false, output: ["half\n"], until: gate },
       { text: "over" },
     ]);
-    const first = await doors.viaFlint();
+    const first = await frontends.viaFlint();
     const thread = await first.startThread({});
     const running = thread.run("go");
     await gate.reached;
-    const late = await doors.viaFlint();
+    const late = await frontends.viaFlint();
     const handle = await late.startThread({}).then(() => late);
     const snapshot = await handle.call("thread/attach", { threadId: thread.id });
     expect(snapshot.turns.at(-1)).toMatchObject({

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { needs } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { spawnServer, TEST_MS, text, WAIT } from "./codex/flint-codex.ts";
-import { environmentIn, FLINT_CODEX, sdkPlace } from "./codex/sdk.ts";
+import { environmentIn, FLINT_CODEX, sdkFixture } from "./codex/sdk.ts";
 import { effortOf, T3_HELLO, T3_MODES, T3_TOKEN, T3Client, T3Mcp } from "./t3code.ts";
 
 needs("codex")(
   "what t3code does with Codex works with Flint, and every message is one that Codex could have sent",
   async () => {
-    const { workspace, home } = await sdkPlace();
+    const { workspace, home } = await sdkFixture();
     const mcp = await T3Mcp.start();
     const probe = await T3Client.start(workspace, home);
     const { model } = await probe.probe(workspace);
@@ -73,9 +73,9 @@ needs("codex")(
     expect(resumed).toMatchObject({ cwd: workspace, model, thread: { id: threadId } });
     const again = await later.turn({ ...settings, input: text("what did I ask before?") });
     expect(again).toMatchObject({ status: "completed" });
-    const nobody = "01a1e316-321b-7052-93ed-a40b0e39ea25";
+    const missing = "01a1e316-321b-7052-93ed-a40b0e39ea25";
     // The word and one of these make t3code begin a new thread instead.
-    await expect(later.wire.request("thread/resume", { ...opening, threadId: nobody })).rejects.toThrow(
+    await expect(later.wire.request("thread/resume", { ...opening, threadId: missing })).rejects.toThrow(
       /thread.*(not found|missing|no such|unknown|does not exist|no rollout found)|(no such|unknown|missing) thread/i,
     );
     await later.end();
@@ -91,7 +91,7 @@ needs("codex")(
 test(
   "the mode of t3code in which nobody is asked and nothing is confined needs the user's word, and says how to give it",
   async () => {
-    const { workspace, home } = await sdkPlace();
+    const { workspace, home } = await sdkFixture();
     const open = async () => {
       const wire = spawnServer(workspace, home);
       await wire.request("initialize", T3_HELLO, WAIT);
@@ -111,7 +111,7 @@ test(
 test(
   "titles and commit messages that t3code has written by `codex exec` are in the file it names",
   async () => {
-    const { workspace, home } = await sdkPlace();
+    const { workspace, home } = await sdkFixture();
     const [schema, output] = [join(home, "schema.json"), join(home, "output.json")];
     const properties = { title: { type: "string" } };
     await writeFile(schema, JSON.stringify({ type: "object", properties, required: ["title"] }));

@@ -92,10 +92,11 @@ export class T3Client {
     const after = this.wire.mark;
     const { id } = asMessage(asMessage(await this.call("turn/start", params)).turn);
     const ended = await this.wire.waitFor(
-      ({ method, params: told }) => method === "turn/completed" && asMessage(asMessage(told).turn).id === id,
+      ({ method, params: received }) =>
+        method === "turn/completed" && asMessage(asMessage(received).turn).id === id,
       { after, ...WAIT },
     );
-    return { ...asMessage(asMessage(ended.params).turn), told: this.wire.messages.slice(after) };
+    return { ...asMessage(asMessage(ended.params).turn), received: this.wire.messages.slice(after) };
   }
 
   /** Answers the next request of this kind. */

@@ -14,10 +14,10 @@ const TEST_MS = 60_000;
 
 /** What is on the wire of each agent in a turn with one command. */
 const WIRES = {
-  claude: { sent: ["user", "control_response"], told: ["system", "control_request", "result"] },
+  claude: { sent: ["user", "control_response"], received: ["system", "control_request", "result"] },
   codex: {
     sent: ["initialize", "turn/start"],
-    told: ["item/commandExecution/requestApproval", "turn/completed"],
+    received: ["item/commandExecution/requestApproval", "turn/completed"],
   },
 } as const satisfies Partial<Record<RealAgent, unknown>>;
 
@@ -33,32 +33,32 @@ for (const agent of ["claude", "codex"] as const) {
 
 async function recorded(agent: Agent): Promise<void> {
   leavesNoProcess();
-  const place = await newPlace(agent);
-  const file = join(place.folder, "trace.jsonl");
+  const fixture = await newFixture(agent);
+  const file = join(fixture.folder, "trace.jsonl");
   const flags = ["--agent", agent, "--offline", "--approval", "never", "--trace", file];
-  const ran = await place.flint(["exec", ...flags, `run \`echo ${KEY} > made\``]);
+  const ran = await fixture.flint(["exec", ...flags, `run \`echo ${KEY} > made\``]);
   expect(ran, ran.stderr).toMatchObject({ code: 0 });
-  expect((await readFile(join(place.workspace, "made"), "utf8")).trim()).toBe(KEY);
+  expect((await readFile(join(fixture.workspace, "made"), "utf8")).trim()).toBe(KEY);
 
   const trace = await readFile(file, "utf8");
   expect(trace).toContain("echo ");
   expect(trace).not.toContain(KEY);
   expect((await stat(file)).mode & 0o077, "other users").toBe(0);
 
-  const shown = await place.flint(["replay", file]);
+  const shown = await fixture.flint(["replay", file]);
   expect(shown).toMatchObject({ code: 0, stderr: "" });
   expect(shown.stdout).not.toContain(KEY);
   for (const word of WIRES[agent].sent) expect(shown.stdout).toMatch(new RegExp(`→ ${agent}  .*${word}`));
-  for (const word of WIRES[agent].told) expect(shown.stdout).toMatch(new RegExp(`← ${agent}  .*${word}`));
+  for (const word of WIRES[agent].received) expect(shown.stdout).toMatch(new RegExp(`← ${agent}  .*${word}`));
 
-  const played = await place.flint(["replay", "--fixture", file]);
+  const played = await fixture.flint(["replay", "--fixture", file]);
   const frames = played.stdout.trimEnd().split("\n");
   expect(frames.length).toBeGreaterThan(3);
   for (const frame of frames) expect(JSON.parse(frame)).toBeTypeOf("object");
 }
 
 /** A folder apart from the system's temporary one, with a workspace and a home of its own. */
-async function newPlace(agent: Agent) {
+async function newFixture(agent: Agent) {
   const { path: folder } = await agentFolder();
   const [workspace, home, state] = [join(folder, "workspace"), join(folder, "home"), join(folder, "state")];
   await Promise.all([workspace, home, state].map((path) => mkdir(path)));

@@ -31,10 +31,13 @@ export function buildGraph(
   sources: ReadonlyMap<string, string>,
   packages: Readonly<Record<string, PackageFacts>>,
 ): Graph {
-  const doors = new Map(Object.values(packages).flatMap((facts) => Object.entries(facts.exports)));
+  const entryPoints = new Map(Object.values(packages).flatMap((facts) => Object.entries(facts.exports)));
   const modules = [...sources].map(([path, source]) => {
     const { imports, mentions, environment } = readModule(source);
-    const edges = imports.map((each) => ({ ...each, target: resolve(path, each.specifier, sources, doors) }));
+    const edges = imports.map((each) => ({
+      ...each,
+      target: resolve(path, each.specifier, sources, entryPoints),
+    }));
     const named = mentions.map((mention) => posix.join(posix.dirname(path), mention));
     return { path, edges, mentions: named.filter((file) => sources.has(file)), environment };
   });
@@ -55,7 +58,7 @@ function resolve(
   from: string,
   specifier: string,
   sources: ReadonlyMap<string, string>,
-  doors: ReadonlyMap<string, string>,
+  entryPoints: ReadonlyMap<string, string>,
 ): Target {
   if (specifier.startsWith(".") && specifier.endsWith(".json")) return { kind: "data" };
   if (specifier.startsWith(".")) {
@@ -63,7 +66,7 @@ function resolve(
     return sources.has(path) ? { kind: "file", path } : { kind: "nowhere" };
   }
   if (specifier.startsWith("@flint/")) {
-    const path = doors.get(specifier);
+    const path = entryPoints.get(specifier);
     return path !== undefined && sources.has(path) ? { kind: "file", path } : { kind: "nowhere" };
   }
   const name = specifier.replace(/^node:/, "");

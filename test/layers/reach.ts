@@ -20,8 +20,8 @@ export const cycles: Rule = (graph) => {
 /** Every source file is used: reached from a package's exports, a command, a test or a script. */
 export const orphans: Rule = (graph) => {
   const byPath = new Map(graph.modules.map((module) => [module.path, module]));
-  const doors = new Set(Object.values(graph.packages).flatMap((facts) => Object.values(facts.exports)));
-  const waiting = graph.modules.filter(({ path }) => doors.has(path) || startsByItself(path));
+  const entryPoints = new Set(Object.values(graph.packages).flatMap((facts) => Object.values(facts.exports)));
+  const waiting = graph.modules.filter(({ path }) => entryPoints.has(path) || isProgram(path));
   const reached = new Set(waiting.map((module) => module.path));
   for (let module = waiting.pop(); module !== undefined; module = waiting.pop()) {
     const named = module.mentions.flatMap((path) => byPath.get(path) ?? []);
@@ -36,7 +36,7 @@ export const orphans: Rule = (graph) => {
     .map(({ path }) => `${path} is used by nothing`);
 };
 
-function startsByItself(path: string): boolean {
+function isProgram(path: string): boolean {
   return (
     packageOf(path) === undefined || isTest(path) || /^packages\/[^/]+\/src\/(?:bin\/|main\.ts$)/.test(path)
   );

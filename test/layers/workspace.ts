@@ -25,11 +25,11 @@ function readFacts(root: string, name: string): PackageFacts {
     dependencies?: Record<string, string>;
     devDependencies?: Record<string, string>;
   };
-  const exports = Object.entries(manifest.exports ?? {}).flatMap(([door, conditions]) => {
+  const exports = Object.entries(manifest.exports ?? {}).flatMap(([entry, conditions]) => {
     const source = typeof conditions === "string" ? undefined : conditions["@flint/source"];
     return source === undefined
       ? []
-      : [[posix.join("@flint", name, door), posix.join("packages", name, source)]];
+      : [[posix.join("@flint", name, entry), posix.join("packages", name, source)]];
   });
   // What a published package bundles is among its development dependencies.
   const bundled = manifest.private === true ? {} : manifest.devDependencies;

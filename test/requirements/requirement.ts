@@ -6,9 +6,9 @@ export type RequirementId = `${Source}-${number}`;
 
 /** The piece of work that will make a planned requirement true. */
 export type Subject =
-  | "acp door"
+  | "acp front end"
   | "claude driver"
-  | "codex door"
+  | "codex front end"
   | "codex driver"
   | "native agent"
   | "task layer"

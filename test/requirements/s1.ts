@@ -46,7 +46,7 @@ export const S1: readonly Requirement[] = [
   done("S1-31", "thread.get shows the same history after a restart"),
 
   // Errors
-  done("S1-32", "The harness door uses the five standard JSON-RPC error codes"),
+  done("S1-32", "The harness front end uses the five standard JSON-RPC error codes"),
   done("S1-33", "An unknown thread is error -32001"),
   done("S1-34", "A second turn while one runs is error -32002"),
   done("S1-35", "An unknown turn is error -32003"),

@@ -3,7 +3,7 @@ import { done, planned, type Requirement } from "./requirement.ts";
 /** Codex app-server as its clients use it, and the task layer that republishes its turns. */
 export const S2: readonly Requirement[] = [
   // Connection
-  done("S2-1", "The Codex door speaks JSON-RPC, one message per line on stdio"),
+  done("S2-1", "The Codex front end speaks JSON-RPC, one message per line on stdio"),
   done("S2-2", "A client spawns the server, initializes, works, and closes stdin to end it"),
   done("S2-3", "Messages that carry the JSON-RPC header are understood too"),
   done("S2-4", "initialize takes client info and empty capabilities"),

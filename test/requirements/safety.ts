@@ -54,7 +54,7 @@ export const SAFETY_CASES: readonly SafetyCase[] = [
 
   // Isolation
   done("P27", "A thread id that is not a plain name is refused by every method and touches no file"),
-  done("P28", "The network door is off by default, local and behind a token"),
+  done("P28", "The network listener is off by default, bound to loopback and protected by a token"),
   done("P29", "A foreign Origin or Host is refused before anything is read"),
   done("P30", "Everything in the store is private to its owner, and looser files are tightened"),
   done("P31", "Provider keys never reach logs, arguments or the commands that agents run"),

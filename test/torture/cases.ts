@@ -8,7 +8,7 @@ import { stdout } from "./p06-stdout.ts";
 import { manyThreads } from "./p07-threads.ts";
 import { manyStored } from "./p08-stored.ts";
 import { stalledClient } from "./p09-stalled-client.ts";
-import { followers } from "./p10-followers.ts";
+import { subscribers } from "./p10-subscribers.ts";
 import { loud } from "./p11-loud.ts";
 import { interruptText } from "./p12-interrupt-text.ts";
 import { interruptCommand } from "./p13-interrupt-command.ts";
@@ -38,7 +38,7 @@ export const CASES: readonly TortureCase[] = [
   manyThreads,
   manyStored,
   stalledClient,
-  followers,
+  subscribers,
   loud,
   interruptText,
   interruptCommand,

@@ -53,7 +53,7 @@ export class TestClient {
     return this.told.filter((event): event is EventOf<Type> => event.type === type);
   }
 
-  /** Calls a method, with its params checked and completed as at any door. */
+  /** Calls a method, with its params checked and completed as at any front end. */
   async call<Name extends Method>(method: Name, params: ParamsInput<Name>): Promise<Result<Name>> {
     // The schema of a row gives the params of that row; indexing by a generic name has lost which.
     const parsed = METHODS[method].params.parse(params) as Params<Name>;

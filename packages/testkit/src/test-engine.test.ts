@@ -41,7 +41,7 @@ test("a client that takes nothing is told later what it missed", async () => {
   expect((await stalled.waitFor("turn/completed")).data.turn.status).toBe("completed");
 });
 
-test("params are checked as at any door", async () => {
+test("params are checked as at any front end", async () => {
   const client = testEngine().connect();
   await expect(client.call("thread/read", { threadId: "../up" })).rejects.toThrow();
 });

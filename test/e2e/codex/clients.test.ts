@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { serverFile } from "../../../packages/server/src/config/environment.ts";
 import { asMessage } from "../server.ts";
 import { spawnServer, TEST_MS, text, WAIT } from "./flint-codex.ts";
-import { environmentIn, FLINT_CODEX, sdkPlace } from "./sdk.ts";
+import { environmentIn, FLINT_CODEX, sdkFixture } from "./sdk.ts";
 
 /** Nothing that runs without a question, and harmless in every sandbox. */
 const COMMAND = "sh -c 'echo lantern'";
@@ -49,7 +49,7 @@ needs("codex-acp")(
 test(
   "settings that a client gives its app server apply to threads without their own",
   async () => {
-    const { workspace, home } = await sdkPlace();
+    const { workspace, home } = await sdkFixture();
     const settings = ["-c", 'approval_policy="never"', "-c", "sandbox_mode=read-only", "-c", "shiny=1"];
     const wire = spawnServer(workspace, home, [...settings, "app-server", "--listen", "stdio://"]);
     await wire.request("initialize", { clientInfo: { name: "test", version: "1" } }, WAIT);
@@ -67,7 +67,7 @@ test(
 test(
   "two clients that each start an app server share the same live thread",
   async () => {
-    const { workspace, home } = await sdkPlace();
+    const { workspace, home } = await sdkFixture();
     const one = spawnServer(workspace, home);
     const clientInfo = { name: "test", version: "1" };
     await one.request("initialize", { clientInfo }, WAIT);
@@ -93,7 +93,7 @@ test(
 
 /** A session of the real codex-acp, whose Codex is Flint. */
 async function codexAcp(): Promise<{ acp: WireClient; sessionId: unknown }> {
-  const { workspace, home } = await sdkPlace();
+  const { workspace, home } = await sdkFixture();
   const acp = WireClient.spawn([agentProgram("codex-acp") ?? "codex-acp"], {
     cwd: workspace,
     // In its usual mode a second model would be asked instead of us.

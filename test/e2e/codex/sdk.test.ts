@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { agentProgram, descendantsOf, leavesNoProcess, needs, waitForExit } from "@flint/testkit";
 import { expect, onTestFinished, vi } from "vitest";
 import { offlineModel } from "../../../packages/drivers/src/testing/offline-model.ts";
-import { collect, environmentIn, FLINT_CODEX, type SdkEvent, type SdkThread, sdkPlace } from "./sdk.ts";
+import { collect, environmentIn, FLINT_CODEX, type SdkEvent, type SdkThread, sdkFixture } from "./sdk.ts";
 
 const test = needs("codex-sdk");
 const testWithBoth = needs(agentProgram("codex-sdk") === undefined ? "codex-sdk" : "codex");
@@ -19,7 +19,7 @@ const WITHIN_MS = 10_000;
 test(
   "the Codex SDK runs a turn and gets the answer, the items and the tokens",
   async () => {
-    const { workspace, codex } = await sdkPlace();
+    const { workspace, codex } = await sdkFixture();
     const thread = codex().startThread({ workingDirectory: workspace });
     const turn = await thread.run("run `echo lantern`");
     expect(thread.id).toMatch(UUID);
@@ -49,7 +49,7 @@ test(
 test(
   "the Codex SDK streams a plan with its steps and the commands in between",
   async () => {
-    const { workspace, codex } = await sdkPlace();
+    const { workspace, codex } = await sdkFixture();
     const thread = codex().startThread({ workingDirectory: workspace, skipGitRepoCheck: true });
     const { events } = await thread.runStreamed("plan to list files and run `echo lantern`");
     const { events: received, thrown } = await collect(events);
@@ -75,7 +75,7 @@ test(
 test(
   "the Codex SDK can change nothing without a sandbox mode, and only the workspace with one",
   async () => {
-    const { workspace, codex } = await sdkPlace();
+    const { workspace, codex } = await sdkFixture();
     const beside = join(dirname(workspace), "beside");
     await mkdir(beside);
     const options = { workingDirectory: workspace };
@@ -105,7 +105,7 @@ test(
 test(
   "the Codex SDK continues a thread, its own and one of an earlier process",
   async () => {
-    const { workspace, codex } = await sdkPlace();
+    const { workspace, codex } = await sdkFixture();
     const first = codex().startThread({ workingDirectory: workspace });
     await first.run("run `echo lantern`");
     const second = await first.run("what did I ask before?");
@@ -121,7 +121,7 @@ test(
 test(
   "a thread that does not exist is an error that names it",
   async () => {
-    const { codex } = await sdkPlace();
+    const { codex } = await sdkFixture();
     const nobody = "01a1e316-321b-7052-93ed-a40b0e39ea25";
     await expect(codex().resumeThread(nobody).run("hello")).rejects.toThrow(`No thread "${nobody}"`);
   },
@@ -131,7 +131,7 @@ test(
 test(
   "the answer to an output schema of the Codex SDK is JSON of that shape",
   async () => {
-    const { workspace, codex } = await sdkPlace();
+    const { workspace, codex } = await sdkFixture();
     const outputSchema = {
       type: "object",
       properties: { colour: { type: "string" } },
@@ -148,7 +148,7 @@ test(
 test(
   "a turn that fails reaches the Codex SDK with its reason",
   async () => {
-    const { workspace, codex } = await sdkPlace();
+    const { workspace, codex } = await sdkFixture();
     const thread = codex().startThread({ workingDirectory: workspace });
     await expect(thread.run("fail with no oil")).rejects.toThrow("The offline model failed: no oil");
     const { events, thrown } = await collect((await thread.runStreamed("fail with no oil")).events);
@@ -165,7 +165,7 @@ test(
 test(
   "every option of the Codex SDK is accepted, also those without an effect",
   async () => {
-    const { workspace, home, codex } = await sdkPlace();
+    const { workspace, home, codex } = await sdkFixture();
     const picture = join(home, "dot.png");
     await writeFile(picture, Buffer.from(DOT, "base64"));
     const more = join(home, "more");
@@ -202,7 +202,7 @@ test(
 test(
   "an aborted turn of the Codex SDK leaves neither the program nor its command [P23]",
   async () => {
-    const { workspace, codex } = await sdkPlace();
+    const { workspace, codex } = await sdkFixture();
     const controller = new AbortController();
     const thread = codex().startThread({ workingDirectory: workspace });
     const { events } = await thread.runStreamed(`run \`${SLEEP}\``, { signal: controller.signal });
@@ -229,7 +229,7 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
   test(
     `nothing of flint-codex exec is left after ${signal} [P23]`,
     async () => {
-      const { workspace, home } = await sdkPlace();
+      const { workspace, home } = await sdkFixture();
       leavesNoProcess();
       const args = ["exec", "--experimental-json", "--cd", workspace];
       const child = spawn(FLINT_CODEX, args, { env: environmentIn(home), stdio: ["pipe", "pipe", "ignore"] });
@@ -251,7 +251,7 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
 testWithBoth(
   "the Codex SDK sees the same events with the same fields from Flint as from Codex",
   async () => {
-    const { workspace, home, codex } = await sdkPlace();
+    const { workspace, home, codex } = await sdkFixture();
     const model = await offlineModel(onTestFinished);
     const provider = {
       name: "flint",

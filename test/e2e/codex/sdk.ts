@@ -41,7 +41,7 @@ export interface SdkCodex {
 }
 
 /** A folder to work in, and the SDK with a program of the test's choice. */
-export interface SdkPlace {
+export interface SdkFixture {
   readonly workspace: string;
   readonly home: string;
   /** A new instance, as another process of the user would make it. */
@@ -49,7 +49,7 @@ export interface SdkPlace {
 }
 
 /** The real SDK on Flint and its offline model, with folders of its own; nothing may run when the test is over. */
-export async function sdkPlace(): Promise<SdkPlace> {
+export async function sdkFixture(): Promise<SdkFixture> {
   const { path: folder } = await agentFolder();
   leavesNoProcess();
   const [workspace, home] = [join(folder, "workspace"), join(folder, "home")];

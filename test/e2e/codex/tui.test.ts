@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { agentProgram } from "@flint/testkit";
 import { expect } from "vitest";
-import { type CodexTui, needsTui, TuiPlace } from "./tui.ts";
+import { type CodexTui, needsTui, TuiFixture } from "./tui.ts";
 
 /** Several programs are started one after the other, on a machine that may be busy. */
 const TEST_MS = 150_000;
@@ -17,16 +17,16 @@ const test = needsTui("codex");
 test(
   "the stock Codex TUI drives Flint: text, approvals, Esc, steering, its commands and pickers, and resumed threads [S0-101]",
   async () => {
-    const place = await TuiPlace.make(["--offline"], `[agents.codex]\ncommand = ${CODEX}\n`);
-    const tui = await place.tui();
+    const fixture = await TuiFixture.make(["--offline"], `[agents.codex]\ncommand = ${CODEX}\n`);
+    const tui = await fixture.tui();
     await tui.isReady(OFFLINE);
-    await worksOnPrompts(tui, place.workspace);
+    await worksOnPrompts(tui, fixture.workspace);
     await showsWorkOnce(tui);
-    await isSteeredAndStopped(tui, place.workspace);
+    await isSteeredAndStopped(tui, fixture.workspace);
     await knowsItsCommands(tui);
     expect(await tui.troubles()).toEqual([]);
     await tui.quit();
-    await takesThreadsUp(place);
+    await takesThreadsUp(fixture);
   },
   TEST_MS,
 );
@@ -34,18 +34,18 @@ test(
 test(
   "a Codex that trusts no folder asks before it writes, and does what is approved",
   async () => {
-    const place = await TuiPlace.make(["--offline"], "", { trustsWorkspace: false });
-    const tui = await place.tui();
+    const fixture = await TuiFixture.make(["--offline"], "", { trustsWorkspace: false });
+    const tui = await fixture.tui();
     await tui.isReady(OFFLINE);
     await tui.ask("run `touch made.txt`");
     await tui.answer("$ touch made.txt", "y");
     await tui.shows("touch made.txt ended with exit code 0");
     await tui.isDone();
     await tui.ask("write `lantern` to light.txt");
-    await tui.answer(`Destination: ${place.workspace}/light.txt`, "y");
+    await tui.answer(`Destination: ${fixture.workspace}/light.txt`, "y");
     await tui.shows("Done: light.txt was added.");
     await tui.isDone();
-    expect(existsSync(join(place.workspace, "made.txt"))).toBe(true);
+    expect(existsSync(join(fixture.workspace, "made.txt"))).toBe(true);
     await tui.ask("/status");
     await tui.shows(/Permissions: +.*read.only/i);
     expect(await tui.troubles()).toEqual([]);
@@ -134,18 +134,18 @@ async function knowsItsCommands(tui: CodexTui): Promise<void> {
   await tui.shows(" · List the files · ");
 }
 
-async function takesThreadsUp(place: TuiPlace): Promise<void> {
-  const last = await place.tui("resume", "--last");
+async function takesThreadsUp(fixture: TuiFixture): Promise<void> {
+  const last = await fixture.tui("resume", "--last");
   await last.isReady(OFFLINE);
   await last.shows("› list the files");
   await last.ask("what did I ask before?");
   await last.shows(/You asked me:\n +1\. list the files\n/);
   await last.isDone();
-  await isSharedWith(place, last);
+  await isSharedWith(fixture, last);
   expect(await last.troubles()).toEqual([]);
   await last.quit();
 
-  const picker = await place.tui("resume");
+  const picker = await fixture.tui("resume");
   await picker.shows("Resume a previous session");
   await picker.shows(/List the files\n.*Which files did I name.*\n.*Hello\n/);
   await picker.terminal.press("Down", "Down", "Enter");
@@ -156,7 +156,7 @@ async function takesThreadsUp(place: TuiPlace): Promise<void> {
   await picker.terminal.press("Down", "Down", "Down", "Enter");
   await picker.shows("Permission selection requested: Read Only");
   await picker.ask("write `dark` to dark.txt");
-  await picker.answer(`Destination: ${place.workspace}/dark.txt`, "y");
+  await picker.answer(`Destination: ${fixture.workspace}/dark.txt`, "y");
   await picker.shows("Done: dark.txt was added.");
   await picker.isDone();
   // Shows that a line in red would have been found.
@@ -168,12 +168,12 @@ async function takesThreadsUp(place: TuiPlace): Promise<void> {
 }
 
 /** Both are on the same thread: what one asks for can be allowed in the other, also if that one comes later. */
-async function isSharedWith(place: TuiPlace, tui: CodexTui): Promise<void> {
+async function isSharedWith(fixture: TuiFixture, tui: CodexTui): Promise<void> {
   await tui.ask("write `late` to late.txt");
   await tui.shows("Would you like to make the following edits?");
-  const other = await place.tui("resume", "--last");
+  const other = await fixture.tui("resume", "--last");
   await other.shows(/Added late\.txt \(\+1 -0\)\n +1 \+late/);
-  await other.answer(`Destination: ${place.workspace}/late.txt`, "y");
+  await other.answer(`Destination: ${fixture.workspace}/late.txt`, "y");
   for (const each of [tui, other]) {
     await each.shows("Done: late.txt was added.");
     await each.isDone();
@@ -206,8 +206,8 @@ for (const { agent, model, setting, trustsWorkspace } of AGENTS) {
       const command = `command = ${JSON.stringify([agentProgram(agent) ?? agent])}`;
       const configuration = `[agents.${agent}]\n${command}\n${setting}\n`;
       const options = ["--agent", agent, "--offline"];
-      const place = await TuiPlace.make(options, configuration, { trustsWorkspace });
-      const tui = await place.tui();
+      const fixture = await TuiFixture.make(options, configuration, { trustsWorkspace });
+      const tui = await fixture.tui();
       await tui.isReady(model);
       await tui.ask("hello");
       await tui.shows("I am Flint's offline model");
@@ -219,7 +219,7 @@ for (const { agent, model, setting, trustsWorkspace } of AGENTS) {
       await tui.ask("run `touch made.txt`");
       await tui.answer("$ touch made.txt", "y");
       await tui.isDone();
-      expect(existsSync(join(place.workspace, "made.txt"))).toBe(true);
+      expect(existsSync(join(fixture.workspace, "made.txt"))).toBe(true);
       expect(await tui.troubles()).toEqual([]);
       await tui.quit();
     },

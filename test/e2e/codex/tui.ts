@@ -29,7 +29,7 @@ const READY = /^› Ask Codex to do anything$/m;
 const ASKED = "Would you like to";
 
 /** A server that listens, with folders of its own, to which the real TUI connects. */
-export class TuiPlace {
+export class TuiFixture {
   readonly workspace: string;
   readonly #folder: string;
   readonly #url: string;
@@ -47,7 +47,7 @@ export class TuiPlace {
     options: readonly string[],
     configuration = "",
     { trustsWorkspace = true } = {},
-  ): Promise<TuiPlace> {
+  ): Promise<TuiFixture> {
     const { path: folder } = await agentFolder();
     leavesNoProcess();
     await makeFolders(folder, configuration, trustsWorkspace);
@@ -62,7 +62,7 @@ export class TuiPlace {
     const { listening, tokenFile } = JSON.parse(
       await vi.waitUntil(listeningLine, { timeout: STARTS_WITHIN_MS }),
     );
-    return new TuiPlace(folder, listening, (await readFile(tokenFile, "utf8")).trim());
+    return new TuiFixture(folder, listening, (await readFile(tokenFile, "utf8")).trim());
   }
 
   /** Starts `codex --remote` with these arguments. */

@@ -9,7 +9,7 @@ import { SeenNames } from "./seen-names.ts";
 const OWN_FAULT = /^Flint failed/;
 
 /** What initializes a client; protocols without it reject it, which does no harm. */
-const HELLO = {
+const INITIALIZE = {
   clientInfo: { name: "random", version: "1" },
   capabilities: { experimentalApi: true },
   protocolVersion: 1,
@@ -40,7 +40,7 @@ export class RandomClient {
 
   /** Sends this many requests, a few at a time, and gives every answer that no client should get. */
   async play(requests: number): Promise<readonly string[]> {
-    this.#send("initialize", HELLO);
+    this.#send("initialize", INITIALIZE);
     await this.#settle();
     const { requests: rows, notifications } = this.#vocabulary;
     while (this.#sent < requests) {

@@ -7,7 +7,7 @@ import { protocolFiles } from "../../../../scripts/generate/files.ts";
 import { anchor, table } from "../../../../scripts/generate/markdown.ts";
 import { readMaterial } from "../../../../scripts/generate/material.ts";
 import { fillProse } from "../../../../scripts/generate/prose.ts";
-import { typeWords } from "../../../../scripts/generate/type-words.ts";
+import { typeText } from "../../../../scripts/generate/type-text.ts";
 import { ROOT } from "../../../../test/source/files.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
@@ -80,7 +80,7 @@ describe("a type in words", () => {
     [{ type: "object", additionalProperties: { type: "string" } }, "map of string by name"],
     [{ anyOf: [{ type: "string" }, { type: "null" }] }, "string or null"],
   ])("%j is %s", (schema, words) => {
-    expect(typeWords(schema, linkTo)).toBe(words);
+    expect(typeText(schema, linkTo)).toBe(words);
   });
 
   test("fields of inner objects and of objects in lists follow with their path", () => {

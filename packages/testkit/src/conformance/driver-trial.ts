@@ -13,10 +13,10 @@ export type MakeDriver = () => Promise<DriverUnderTest>;
 export type Settled = { readonly outcome: TurnOutcome } | { readonly rejection: unknown };
 
 /** How a turn of a check differs from a plain prompt in which everything is allowed. */
-export type TurnWishes = Partial<Omit<RecordingTurnOptions, "text">>;
+export type TurnOptions = Partial<Omit<RecordingTurnOptions, "text">>;
 
 /** What a session is opened with, where that is not a first one of the driver under test. */
-export interface SessionWishes {
+export interface SessionOptions {
   readonly driver?: Driver;
   readonly nativeId?: string | undefined;
   readonly history?: readonly Turn[];
@@ -38,7 +38,7 @@ export async function arrange(make: MakeDriver): Promise<DriverUnderTest> {
 }
 
 /** Opens a session that is closed with the test at the latest. */
-export async function open(under: DriverUnderTest, wishes: SessionWishes = {}): Promise<DriverSession> {
+export async function open(under: DriverUnderTest, wishes: SessionOptions = {}): Promise<DriverSession> {
   const { settings, sandbox = NO_COMMANDS } = under;
   const { driver = under.driver, nativeId, history = [], forkOf, position } = wishes;
   const session = await driver.open({
@@ -56,12 +56,12 @@ export async function open(under: DriverUnderTest, wishes: SessionWishes = {}): 
 }
 
 /** A turn that keeps what it is told and asked. */
-export function turnOf(under: DriverUnderTest, text: string, wishes: TurnWishes = {}): RecordingTurn {
+export function turnOf(under: DriverUnderTest, text: string, wishes: TurnOptions = {}): RecordingTurn {
   return new RecordingTurn({ text, settings: under.settings, ...wishes });
 }
 
 /** Begins a turn in a session of its own. */
-export async function begin(under: DriverUnderTest, text: string, wishes: TurnWishes = {}) {
+export async function begin(under: DriverUnderTest, text: string, wishes: TurnOptions = {}) {
   const session = await open(under);
   return beginIn(under, session, text, wishes);
 }
@@ -71,7 +71,7 @@ export function beginIn(
   under: DriverUnderTest,
   session: DriverSession,
   text: string,
-  wishes: TurnWishes = {},
+  wishes: TurnOptions = {},
 ) {
   const turn = turnOf(under, text, wishes);
   return { session, turn, ended: run(under, session, turn) };

@@ -8,8 +8,8 @@ import { connectRemote } from "../../packages/server/src/listeners/remote.ts";
 import { plainEnvironment } from "../server/plain-environment.ts";
 import { FLINT } from "./server.ts";
 
-/** A state folder and a workspace, and ways to start the command there. */
-export class ListeningPlace {
+/** A state folder and a workspace in which to run the command. */
+export class ServerFixture {
   readonly home: string;
   readonly workspace: string;
 
@@ -18,18 +18,18 @@ export class ListeningPlace {
     this.workspace = workspace;
   }
 
-  static async make(): Promise<ListeningPlace> {
+  static async make(): Promise<ServerFixture> {
     const folder = await temporaryFolder();
     await mkdir(folder.join("workspace"));
-    return new ListeningPlace(folder.join("home"), folder.join("workspace"));
+    return new ServerFixture(folder.join("home"), folder.join("workspace"));
   }
 
-  /** A command that speaks on stdin and stdout. */
+  /** Starts a command with a client on its stdin and stdout. */
   wire(args: readonly string[], cwd = this.workspace): WireClient {
     return WireClient.spawn([process.execPath, FLINT, ...args], { cwd, env: plainEnvironment(this.home) });
   }
 
-  /** A command that is run to its end. */
+  /** Runs a command to its end. */
   async run(args: readonly string[], input = ""): Promise<{ code: number | null; out: string; err: string }> {
     const env = { ...process.env, ...plainEnvironment(this.home) };
     const child = spawn(process.execPath, [FLINT, ...args], { cwd: this.workspace, env });
@@ -43,16 +43,16 @@ export class ListeningPlace {
     return { code, out, err };
   }
 
-  /** A server with listeners, when it has said where. */
-  async listening(args: readonly string[]): Promise<{ wire: WireClient; places: string[] }> {
+  /** Starts a server and resolves once it has printed the addresses of its listeners. */
+  async listening(args: readonly string[]): Promise<{ wire: WireClient; addresses: string[] }> {
     const wire = this.wire(["serve", "--json", ...args]);
     const listeners = args.filter((argument) => argument === "--listen").length;
     const lines = (): string[] => wire.stderr.split("\n").filter((line) => line.startsWith("{"));
-    await Promise.race([until(() => lines().length === listeners), gone(wire)]);
-    return { wire, places: lines().map((line) => JSON.parse(line).listening) };
+    await Promise.race([until(() => lines().length === listeners), rejectOnExit(wire)]);
+    return { wire, addresses: lines().map((line) => JSON.parse(line).listening) };
   }
 
-  /** A client over a WebSocket. */
+  /** Connects a client over a WebSocket. */
   async client(url: string): Promise<FlintClient> {
     const given = { protocol: undefined, tokenFile: undefined, token: undefined };
     const remote = await connectRemote({ url: `${url}/flint`, ...given, folder: this.home });
@@ -63,20 +63,20 @@ export class ListeningPlace {
   }
 }
 
-/** Resolves when something holds that nobody tells of. */
+/** Polls until a condition holds that emits no event. */
 export async function until(holds: () => boolean): Promise<void> {
   await expect.poll(holds, { timeout: 25_000, interval: 20 }).toBe(true);
 }
 
 /** Rejects when the command has ended. */
-export async function gone(wire: WireClient): Promise<never> {
+export async function rejectOnExit(wire: WireClient): Promise<never> {
   const { code } = await wire.exited;
   throw new Error(`The server ended with ${code}: ${wire.stderr}`);
 }
 
-/** Resolves when the server of a state folder can be found there. */
-export async function found(place: ListeningPlace): Promise<{ pid: number }> {
-  const path = `${place.home}/run/server.json`;
+/** Resolves once the server of a state folder is registered there. */
+export async function serverInfo(fixture: ServerFixture): Promise<{ pid: number }> {
+  const path = `${fixture.home}/run/server.json`;
   await until(() => existsSync(path));
   return JSON.parse(readFileSync(path, "utf8"));
 }

@@ -1,5 +1,5 @@
-// A server of Flint with all its doors on a port, and agents made for measurements. Its own input and output are for
-// whoever measures: "place" is answered with where it listens, "held" with the memory that it cannot give back.
+// A server of Flint with all its front ends on a port, and agents made for measurements. Its own input and output are for
+// the benchmark: "url" is answered with the listening address, "held" with the memory that cannot be freed.
 // Arguments: the folder for its threads, and `burst` or `asking` for its agent. Needs --expose-gc.
 import { createInterface } from "node:readline";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
@@ -28,7 +28,7 @@ const listening = await Listening.start(
   SYSTEM_CLOCK,
 );
 
-/** What is left when everything that nobody needs is gone. */
+/** Memory in MB after garbage collection. */
 function held(): number {
   globalThis.gc?.();
   globalThis.gc?.();
@@ -38,7 +38,7 @@ function held(): number {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method } = JSON.parse(line);
-  const result = method === "place" ? listening.listeners[0]?.place : held();
+  const result = method === "url" ? listening.listeners[0]?.place : held();
   process.stdout.write(`${JSON.stringify({ id, result })}\n`);
 }
 process.exit();

@@ -5,7 +5,7 @@ import { code, listed } from "./markdown.ts";
 export type LinkTo = (typeName: string) => string;
 
 /** What may stand in a field, in words: short enough for a table, with links to named types. */
-export function typeWords(schema: SchemaPart, linkTo: LinkTo): string {
+export function typeText(schema: SchemaPart, linkTo: LinkTo): string {
   if (typeof schema === "boolean") return schema ? "anything" : "nothing";
   const words = wordsOf(schema, linkTo);
   return schema.default === undefined ? words : `${words}, default ${code(JSON.stringify(schema.default))}`;
@@ -23,7 +23,7 @@ function wordsOf(schema: JsonSchema, linkTo: LinkTo): string {
   const alternatives = alternativesOf(schema);
   if (alternatives !== undefined)
     return listed(
-      alternatives.map((each) => typeWords(each, linkTo)),
+      alternatives.map((each) => typeText(each, linkTo)),
       "or",
     );
   return plainWords(schema, linkTo);
@@ -62,13 +62,13 @@ function patternWords(pattern: string): string {
 }
 
 function listWords({ items, minItems = 0 }: JsonSchema, linkTo: LinkTo): string {
-  const item = items === undefined || Array.isArray(items) ? "anything" : typeWords(items, linkTo);
+  const item = items === undefined || Array.isArray(items) ? "anything" : typeText(items, linkTo);
   return `list of ${item}${minItems > 0 ? `, at least ${minItems}` : ""}`;
 }
 
 function mapWords({ properties, additionalProperties = true }: JsonSchema, linkTo: LinkTo): string {
   if (properties !== undefined) return "object";
-  const values = typeWords(isEmpty(additionalProperties) ? true : additionalProperties, linkTo);
+  const values = typeText(isEmpty(additionalProperties) ? true : additionalProperties, linkTo);
   return values === "anything" ? "object with any fields" : `map of ${values} by name`;
 }
 

@@ -13,7 +13,7 @@ const DELTAS = 60_000;
 const SIZE = 100;
 
 /** Lets very many clients follow one thread, of which one stands still until the turn is over. */
-export const followers: TortureCase = {
+export const subscribers: TortureCase = {
   id: "P10",
   title: "fifty followers see one order of events; a stalled one catches up without a gap",
   async run(context) {

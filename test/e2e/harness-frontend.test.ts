@@ -16,7 +16,7 @@ async function turn(wire: WireClient, threadId: unknown, text: string) {
   return { turnId: asMessage(answer).turnId, messages: wire.messages.slice(from) };
 }
 
-describe("the harness door", () => {
+describe("the harness front end", () => {
   test("one piped request is answered before the process ends [S1-1..4, S1-37, S1-38]", async () => {
     const { path } = await temporaryFolder();
     const wire = harness(path);

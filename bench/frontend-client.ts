@@ -9,46 +9,46 @@ import {
 import type { FrontendName } from "../packages/server/src/frontends.ts";
 import { webSocketLibrary } from "../packages/server/src/listeners/web-socket-transport.ts";
 
-/** Something that is waited for: the first message that fits. */
+/** Waits for the first matching message. */
 interface Waiter {
   fits(message: Fields): boolean;
   resolve(message: Fields): void;
   reject(error: Error): void;
 }
 
-/** Streamed text of any door; it is not looked into. */
+/** Marks of streamed text in any protocol; those messages are not parsed. */
 const PIECE_MARKS = ["/delta", "item.delta", "agent_message_chunk"];
 
-/** A client of any door over a WebSocket, which takes streamed text without a look at it. */
-export class DoorClient {
-  readonly words: ClientScript;
+/** A client of any front end over a WebSocket that does not parse streamed text. */
+export class FrontendClient {
+  readonly script: ClientScript;
   readonly #webSocket: WebSocket;
   readonly #waiters = new Set<Waiter>();
   #id = 0;
 
-  private constructor(webSocket: WebSocket, words: ClientScript) {
+  private constructor(webSocket: WebSocket, script: ClientScript) {
     this.#webSocket = webSocket;
-    this.words = words;
+    this.script = script;
     webSocket.on("message", (data) => this.#onMessage(String(data)));
     webSocket.on("close", () => this.#onClose());
-    // What goes wrong ends in a close.
+    // Every error is followed by a close.
     webSocket.on("error", () => undefined);
   }
 
-  /** Connects to a server at a door and says hello. */
-  static async open(place: string, door: FrontendName): Promise<DoorClient> {
+  /** Connects to one front end of a server and initializes. */
+  static async open(url: string, frontend: FrontendName): Promise<FrontendClient> {
     const { WebSocket: Client } = webSocketLibrary();
-    const webSocket = new Client(`${place}/${door}`, { perMessageDeflate: false });
+    const webSocket = new Client(`${url}/${frontend}`, { perMessageDeflate: false });
     await new Promise<void>((resolve, reject) => {
       webSocket.once("open", resolve);
       webSocket.once("error", reject);
     });
-    const client = new DoorClient(webSocket, CLIENT_SCRIPTS[door]);
-    await client.ask(client.words.initialize);
+    const client = new FrontendClient(webSocket, CLIENT_SCRIPTS[frontend]);
+    await client.ask(client.script.initialize);
     return client;
   }
 
-  /** Asks, and gives the result. */
+  /** Sends a request and resolves with its result. */
   async ask(call: Call): Promise<Fields> {
     const id = this.send(call);
     const { result, error } = await this.next((message) => message.id === id && message.method === undefined);
@@ -56,26 +56,26 @@ export class DoorClient {
     return fields(result);
   }
 
-  /** Asks without waiting. The id of the request. */
+  /** Sends a request without waiting and returns its id. */
   send([method, params]: Call): number {
     this.#id += 1;
     this.#webSocket.send(JSON.stringify({ jsonrpc: "2.0", id: this.#id, method, params }));
     return this.#id;
   }
 
-  /** Answers what the server asked. */
+  /** Answers a request of the server. */
   answer(question: Fields): void {
-    const answer = this.words.answer(question, true);
+    const answer = this.script.answer(question, true);
     if ("call" in answer) this.send(answer.call);
     else this.#webSocket.send(JSON.stringify({ jsonrpc: "2.0", id: question.id, result: answer.result }));
   }
 
-  /** The next message that fits; streamed text never does. */
+  /** Resolves with the next matching message; streamed text never matches. */
   next(fits: (message: Fields) => boolean): Promise<Fields> {
     return new Promise((resolve, reject) => this.#waiters.add({ fits, resolve, reject }));
   }
 
-  /** Stops reading, as a client that hangs does. */
+  /** Stops reading, like a client that hangs. */
   hang(): void {
     this.#webSocket.pause();
   }

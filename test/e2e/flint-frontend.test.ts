@@ -11,11 +11,11 @@ import {
   startThread,
 } from "./server.ts";
 
-describe("the Flint door over stdio", () => {
+describe("the Flint front end over stdio", () => {
   test("one turn goes through in the documented order, without the jsonrpc field [S0-1, S0-6..11, S0-13, S0-17..19, S0-22, S0-23, S0-28, S0-34, S0-39..43, S0-46, S0-50, S0-52, S0-91, P06]", async () => {
     const { wire, workspace } = await startServer();
-    const hello = await initialize(wire);
-    expect(hello).toMatchObject({
+    const info = await initialize(wire);
+    expect(info).toMatchObject({
       agentInfo: { name: "flint", version: expect.any(String), provider: "flint" },
       capabilities: { streaming: true, configOptions: true, reasoning: true, plans: true, review: true },
     });
@@ -256,9 +256,9 @@ describe("the Flint door over stdio", () => {
 
   test("every request that was piped in is answered before the process ends [S1-38]", async () => {
     const { wire } = await startServer();
-    const hello = { id: 1, method: "initialize", params: { clientInfo: { name: "pipe", version: "1" } } };
+    const info = { id: 1, method: "initialize", params: { clientInfo: { name: "pipe", version: "1" } } };
     const slow = { id: 2, method: "command/exec", params: { command: ["sh", "-c", "sleep 0.5; echo late"] } };
-    await wire.sendRaw(`${JSON.stringify(hello)}\n${JSON.stringify(slow)}\n`);
+    await wire.sendRaw(`${JSON.stringify(info)}\n${JSON.stringify(slow)}\n`);
     wire.end();
     expect(await wire.exited).toEqual({ code: 0, signal: null });
     expect(wire.messages.map(({ id }) => id)).toEqual([1, 2]);

@@ -12,16 +12,16 @@ import {
 import { fields } from "../../packages/frontends/src/testing/client-scripts.ts";
 import type { OpenServer } from "../../packages/server/src/serve/testing/open-server.ts";
 
-/** A way to the server that can be lost at any byte. */
-export interface Line {
+/** A connection to the server that can be cut at any byte. */
+export interface Connection {
   send(text: string): void;
-  /** Gives every piece that arrives, and says when no more will. */
+  /** Passes on every chunk that arrives, and reports the end of the connection. */
   listen(piece: (bytes: Buffer) => void, lost: () => void): void;
   cut(): void;
 }
 
-/** A line over the unix socket of a server. */
-export async function socketLine(server: OpenServer): Promise<Line> {
+/** Connects to the unix socket of a server. */
+export async function socketConnection(server: OpenServer): Promise<Connection> {
   const socket = await server.socket();
   socket.on("error", () => undefined);
   return {
@@ -31,8 +31,8 @@ export async function socketLine(server: OpenServer): Promise<Line> {
   };
 }
 
-/** A line over a WebSocket; each message comes with an end of line, so that it can be lost in its middle too. */
-export async function webSocketLine(server: OpenServer): Promise<Line> {
+/** Connects over a WebSocket; each message ends with a newline, so that it can be cut in the middle too. */
+export async function webSocketConnection(server: OpenServer): Promise<Connection> {
   const webSocket = await server.webSocket("/flint");
   return {
     send: (text) => webSocket.send(text.trimEnd()),
@@ -44,55 +44,57 @@ export async function webSocketLine(server: OpenServer): Promise<Line> {
   };
 }
 
-const HELLO = { clientInfo: { name: "follower", version: "1" } };
+const CLIENT_INFO = { clientInfo: { name: "subscriber", version: "1" } };
 
-/** The least client that knows what a thread is: it folds what it is told, and takes up the thread where it stood. */
-export class ThreadFollower {
-  /** The thread as this client was told it. */
+/** A minimal client that reduces the events of a thread and resumes the subscription from its last position. */
+export class ThreadSubscriber {
+  /** The thread as this client received it. */
   state: ThreadState;
-  /** Whether the server said that it cannot go on from where this client stood. */
+  /** Whether the server could not resume from this client's position. */
   wasTruncated = false;
-  readonly #open: () => Promise<Line>;
+  readonly #open: () => Promise<Connection>;
   readonly #answers = new Map<number, (result: unknown) => void>();
-  #line: Line | undefined;
-  #lost: Promise<void> = Promise.resolve();
+  #connection: Connection | undefined;
+  #closed: Promise<void> = Promise.resolve();
   #text = Buffer.alloc(0);
-  /** How many bytes are still heard; after them the connection is lost. */
-  #left = Number.POSITIVE_INFINITY;
+  /** How many more bytes are read before the connection is cut. */
+  #bytesLeft = Number.POSITIVE_INFINITY;
   #epoch: string | undefined;
   #nextId = 1;
 
-  constructor(threadId: string, open: () => Promise<Line>) {
+  constructor(threadId: string, open: () => Promise<Connection>) {
     this.state = emptyThread(threadId);
     this.#open = open;
   }
 
-  /** Connects and goes on from where it stands; the first time from the present state. */
+  /** Connects and attaches from the last position; the first time from the current state. */
   async attach(): Promise<void> {
-    this.#left = Number.POSITIVE_INFINITY;
+    this.#bytesLeft = Number.POSITIVE_INFINITY;
     this.#text = Buffer.alloc(0);
-    const line = await this.#open();
-    this.#line = line;
-    this.#lost = new Promise((resolve) => line.listen((bytes) => this.#hear(line, bytes), resolve));
-    await this.request("initialize", HELLO);
+    const connection = await this.#open();
+    this.#connection = connection;
+    this.#closed = new Promise((resolve) =>
+      connection.listen((bytes) => this.#onBytes(connection, bytes), resolve),
+    );
+    await this.request("initialize", CLIENT_INFO);
     const threadId = this.state.thread.id;
-    const place = this.#epoch === undefined ? {} : { afterSeq: this.state.seq, epoch: this.#epoch };
-    await this.request("thread/attach", { threadId, ...place });
+    const position = this.#epoch === undefined ? {} : { afterSeq: this.state.seq, epoch: this.#epoch };
+    await this.request("thread/attach", { threadId, ...position });
   }
 
-  /** Loses the connection after so many bytes, wherever in a message that is. */
-  loseAfter(bytes: number): void {
-    this.#left = bytes;
+  /** Cuts the connection after this many bytes, even in the middle of a message. */
+  disconnectAfter(bytes: number): void {
+    this.#bytesLeft = bytes;
   }
 
-  /** Resolves when the connection is lost, or everything that was told before now has arrived. */
-  async heard(): Promise<void> {
-    await Promise.race([this.#lost, this.request("model/list", {})]);
+  /** Resolves when everything sent before now has arrived, or the connection is lost. */
+  async received(): Promise<void> {
+    await Promise.race([this.#closed, this.request("model/list", {})]);
   }
 
-  async lose(): Promise<void> {
-    this.#line?.cut();
-    await this.#lost;
+  async disconnect(): Promise<void> {
+    this.#connection?.cut();
+    await this.#closed;
   }
 
   request(method: string, params: object): Promise<unknown> {
@@ -103,21 +105,21 @@ export class ThreadFollower {
         if (method === "thread/attach") this.#onAttached(METHODS[method].result.parse(result));
         resolve(result);
       });
-      this.#line?.send(`${JSON.stringify({ id, method, params })}\n`);
+      this.#connection?.send(`${JSON.stringify({ id, method, params })}\n`);
     });
   }
 
-  #hear(line: Line, bytes: Buffer): void {
-    if (line !== this.#line || this.#left <= 0) return;
-    const taken = bytes.subarray(0, this.#left);
-    this.#left -= taken.length;
+  #onBytes(connection: Connection, bytes: Buffer): void {
+    if (connection !== this.#connection || this.#bytesLeft <= 0) return;
+    const taken = bytes.subarray(0, this.#bytesLeft);
+    this.#bytesLeft -= taken.length;
     this.#text = Buffer.concat([this.#text, taken]);
     for (let end = this.#text.indexOf("\n"); end !== -1; end = this.#text.indexOf("\n")) {
       const text = this.#text.subarray(0, end).toString();
       this.#text = this.#text.subarray(end + 1);
       this.#onMessage(fields(JSON.parse(text)));
     }
-    if (this.#left <= 0) line.cut();
+    if (this.#bytesLeft <= 0) connection.cut();
   }
 
   #onMessage({ id, method, params, result }: ReturnType<typeof fields>): void {
@@ -135,8 +137,8 @@ export class ThreadFollower {
     if (this.#epoch !== undefined && !truncated) return;
     this.#epoch = answer.epoch;
     const active = turns.findLast(({ status }) => status === "inProgress");
-    const told = { thread, settings, seq, turns, approvals, questions, queue, usage };
-    this.state = { ...emptyThread(thread.id), ...told, activeTurnId: active?.id };
+    const attached = { thread, settings, seq, turns, approvals, questions, queue, usage };
+    this.state = { ...emptyThread(thread.id), ...attached, activeTurnId: active?.id };
   }
 }
 
@@ -148,7 +150,7 @@ function eventOf(method: string, params: unknown): ThreadEvent | undefined {
   return (typeof seq === "number" ? { ...event, seq } : event) as ThreadEvent;
 }
 
-/** A request for an approval is the event that says it is open, in other words. */
+/** Translates an approval request into the event that it stands for. */
 function questionOf(params: unknown): ThreadEvent {
   const { threadId, turnId, approvalId, requestedAtMs, expiresAtMs, suggestions, ...action } = fields(params);
   const offered = suggestions === undefined ? {} : { suggestions };

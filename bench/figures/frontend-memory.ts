@@ -1,7 +1,7 @@
 import { LIMITS } from "@flint/protocol";
 import type { Bench, Figure } from "../bench.ts";
-import { DoorClient } from "../door-client.ts";
-import { DoorServer } from "../door-server.ts";
+import { FrontendClient } from "../frontend-client.ts";
+import { FrontendServer } from "../frontend-server.ts";
 import { peakMegabytes } from "../process-usage.ts";
 import type { Order } from "../programs/order.ts";
 
@@ -10,16 +10,16 @@ const QUEUE_MEGABYTES = LIMITS.clientQueue / BYTES_PER_MEGABYTE;
 /** Lines cost more than their characters, and the last turn of the thread is in memory too. */
 const MOST_MEGABYTES = 2 * QUEUE_MEGABYTES;
 
-/** What long turns through the Codex door over a WebSocket leave in memory, and what a client that hangs adds. */
-export const doorMemory: Figure = {
-  name: "door-memory",
+/** What long turns through the Codex front end over a WebSocket leave in memory, and what a client that hangs adds. */
+export const frontendMemory: Figure = {
+  name: "frontend-memory",
   async measure(bench: Bench) {
     const deltas = bench.choose(50_000, 5_000);
     const order: Order = { deltas, items: deltas / 1000, perSecond: 0 };
-    const server = await DoorServer.start(bench, "burst");
-    const reader = await DoorClient.open(server.place, "codex");
+    const server = await FrontendServer.start(bench, "burst");
+    const reader = await FrontendClient.open(server.url, "codex");
     const warm = await begin(reader);
-    // They compile, and fill what is kept for ever.
+    // Warms up the compiler and the long-lived caches.
     for (let turn = 0; turn < 2; turn += 1) await streamTurn(reader, warm, order);
     const read = await begin(reader);
     const before = await server.held();
@@ -27,8 +27,8 @@ export const doorMemory: Figure = {
     const after = await server.held();
     const peak = peakMegabytes(server.process.pid);
     const unread = await begin(reader);
-    const hanging = await DoorClient.open(server.place, "codex");
-    await hanging.ask(hanging.words.attach(unread, process.cwd()));
+    const hanging = await FrontendClient.open(server.url, "codex");
+    await hanging.ask(hanging.script.attach(unread, process.cwd()));
     hanging.hang();
     for (let turn = 0; turn < TURNS; turn += 1) await streamTurn(reader, unread, order);
     const stuck = await server.held();
@@ -37,7 +37,7 @@ export const doorMemory: Figure = {
     await server.end();
     return [
       {
-        figure: `memory that a turn of ${deltas.toLocaleString("en")} deltas at the codex door leaves`,
+        figure: `memory that a turn of ${deltas.toLocaleString("en")} deltas leaves at the codex front end`,
         value: Math.max(0, after - before) / TURNS,
         unit: "MB",
         target: { of: "value", most: 1 },
@@ -63,12 +63,12 @@ export const doorMemory: Figure = {
 /** Together they are several times the queue of a client. */
 const TURNS = 5;
 
-async function begin(client: DoorClient): Promise<string> {
-  return String(client.words.threadIdOf(await client.ask(client.words.startThread(process.cwd()))));
+async function begin(client: FrontendClient): Promise<string> {
+  return String(client.script.threadIdOf(await client.ask(client.script.startThread(process.cwd()))));
 }
 
-async function streamTurn(reader: DoorClient, threadId: string, order: Order): Promise<void> {
+async function streamTurn(reader: FrontendClient, threadId: string, order: Order): Promise<void> {
   const ended = reader.next(({ method }) => method === "turn/completed");
-  reader.send(reader.words.prompt(threadId, JSON.stringify(order)));
+  reader.send(reader.script.prompt(threadId, JSON.stringify(order)));
   await ended;
 }
