@@ -59,8 +59,8 @@ test("the page shows every row with its state and links to its tests", () => {
     new Map([["S0-13", ["packages/core/src/a.test.ts", "test/e2e/b.test.ts"]]]),
   );
   expect(page).toContain(
-    "| S0-13 | Anything before initialize is refused | done | [core/src/a.test.ts](../packages/core/src/a.test.ts)" +
-      "<br>[e2e/b.test.ts](../test/e2e/b.test.ts) |",
+    "| S0-13 | Anything before initialize is refused | done | [core/src/a.test.ts](../../packages/core/src/a.test.ts)" +
+      "<br>[e2e/b.test.ts](../../test/e2e/b.test.ts) |",
   );
   expect(page).toContain("| planned: terminal UI |");
   expect(page.split("\n").filter((line) => /^\| [SP]\d+(-\d+)? \|.*\|.*\|.*\|$/.test(line))).toHaveLength(
