@@ -183,7 +183,10 @@ describe("flint conformance on a server that does it wrong", () => {
     expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining("the token in clear") });
     await chmod(token, 0o644);
     const shared = await tried("ws://127.0.0.1:9");
-    expect(shared).toMatchObject({ code: 1, stderr: expect.stringContaining("Others can read the token") });
+    expect(shared).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("Other users can read the token"),
+    });
   });
 
   test("a server that is not there, does not start or is not given is one clear error", async () => {
