@@ -27,9 +27,12 @@ test("doctor names each word that the installed Codex does not know any more, an
   const [found, ...changes] = findings;
   expect(found).toMatchObject({ state: "absent", detail: expect.stringContaining("codex-cli 0.999.0") });
   expect(changes.map(({ detail }) => detail)).toEqual(
-    expect.arrayContaining(["The request thread/start is gone.", "The request turn/start is gone."]),
+    expect.arrayContaining([
+      "The request thread/start no longer exists.",
+      "The request turn/start no longer exists.",
+    ]),
   );
-  const steer = "The request turn/steer wants a field mood that Flint does not send.";
+  const steer = "The request turn/steer requires a field mood that Flint does not send.";
   expect(changes).toContainEqual({
     ...{ name: "codex", state: "problem", detail: steer },
     wayOut: expect.stringContaining("npm install -g @openai/codex@0.166.0"),

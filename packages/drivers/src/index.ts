@@ -3,7 +3,7 @@ import type { Driver } from "@flint/core/ports";
 import { ACP_PROFILES, acpProfile } from "./acp/descriptor.ts";
 import { CLAUDE } from "./claude/descriptor.ts";
 import { CODEX } from "./codex/descriptor.ts";
-import type { Print } from "./codex/drift/drift.ts";
+import type { RunProgram } from "./codex/drift/drift.ts";
 import { NativeDriver } from "./native/driver.ts";
 import type { AgentOptions } from "./shared/agent-options.ts";
 import type { AgentDescriptor } from "./shared/descriptor.ts";
@@ -11,7 +11,7 @@ import { LazyDriver, type LoadDriver } from "./shared/lazy-driver.ts";
 
 export type { Endpoint, ModelAccess, NamedEndpoint, NativeOptions, WebAccess } from "@flint/agent";
 export { DEFAULT_NATIVE_OPTIONS, FIRST_LISTED } from "@flint/agent";
-export type { Print } from "./codex/drift/drift.ts";
+export type { RunProgram } from "./codex/drift/drift.ts";
 export type { AgentOptions, AgentProgram, ProcessSpan } from "./shared/agent-options.ts";
 export type { AgentDescriptor, AgentLogin } from "./shared/descriptor.ts";
 
@@ -55,9 +55,9 @@ export function builtInDrivers(
   return [new NativeDriver(native), ...agents.map(agentDriver)];
 }
 
-/** What of Flint's part of the Codex protocol is gone or has changed in a Codex. Rejects if it cannot print its own. */
-export async function codexDrift(program: readonly string[], print: Print): Promise<readonly string[]> {
-  return (await import("./codex/drift/drift.ts")).codexDrift(program, print);
+/** How the protocol of a Codex differs from Flint's part of it. Rejects if that Codex cannot print its schemas. */
+export async function codexDrift(program: readonly string[], run: RunProgram): Promise<readonly string[]> {
+  return (await import("./codex/drift/drift.ts")).codexDrift(program, run);
 }
 
 function agentDriver({ id, command, options }: NamedAgent): Driver {

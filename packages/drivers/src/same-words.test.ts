@@ -7,13 +7,13 @@ import { agentFolder, agentProgram, leavesNoProcess, needs, RecordingTurn } from
 import { describe, expect, onTestFinished } from "vitest";
 import { ClaudeDriver } from "./claude/driver.ts";
 import { CodexDriver } from "./codex/driver.ts";
-import { HURRIED } from "./codex/testing/real-codex.ts";
+import { SHORT_LIVED } from "./codex/testing/real-codex.ts";
 import type { AgentOptions } from "./shared/agent-options.ts";
 import { offlineModel } from "./testing/offline-model.ts";
 
 const AGENTS: Readonly<Record<"claude" | "codex", (options: AgentOptions) => Driver>> = {
   claude: (options) => new ClaudeDriver(options),
-  codex: (options) => new CodexDriver(options, HURRIED),
+  codex: (options) => new CodexDriver(options, SHORT_LIVED),
 };
 
 /** Seven things that both have a word of their own for, in Flint's. */

@@ -13,7 +13,7 @@ import { onTestFinished } from "vitest";
 import { type OfflineScript, offlineModel } from "../testing/offline-model.ts";
 import { CodexDriver } from "./driver.ts";
 import { APP_SERVER } from "./testing/codex-bench.ts";
-import { HURRIED, realCodex } from "./testing/real-codex.ts";
+import { realCodex, SHORT_LIVED } from "./testing/real-codex.ts";
 
 /** What the model does first; Codex tries again by itself where that makes sense. */
 const FAILURES: Readonly<Record<ModelFailureKind, OfflineScript>> = {
@@ -35,7 +35,7 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
   let { url } = model;
   const options = realCodex({ program, sandbox, stateFolder, url: () => url });
   const anew = () => {
-    const driver = new CodexDriver(options, HURRIED);
+    const driver = new CodexDriver(options, SHORT_LIVED);
     // Before its home is removed, so that it writes nothing there any more.
     onTestFinished(() => driver.close());
     return driver;

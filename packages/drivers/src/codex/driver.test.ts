@@ -1,7 +1,7 @@
 import type { Driver } from "@flint/core/ports";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { CodexDriver } from "./driver.ts";
-import type { CodexTiming } from "./process/timing.ts";
+import type { CodexTiming } from "./process/server.ts";
 import { FakeCodex } from "./testing/fake-codex.ts";
 
 const MODEL = {

@@ -12,25 +12,22 @@ import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import { CODEX_VERSION, type CodexModel } from "@flint/protocol/codex";
 import type { AgentOptions } from "../shared/agent-options.ts";
 import { CODEX } from "./descriptor.ts";
-import { CODEX_ID, DEFAULT_MODEL, modelRows, selectorsOf } from "./models.ts";
-import { codexLaunch, codexProgram } from "./process/launch.ts";
-import type { Wall } from "./process/sandbox.ts";
-import type { CodexServer } from "./process/server.ts";
-import { CodexServers } from "./process/servers.ts";
-import { CODEX_TIMING, type CodexTiming } from "./process/timing.ts";
-import { CodexSession } from "./session.ts";
-import { mcpServerStatus } from "./translate/mcp-status.ts";
+import { DEFAULT_MODEL, modelRows, selectorsOf } from "./models.ts";
+import { codexLaunch, codexProgram, type ServerSandbox } from "./process/launch.ts";
+import { CODEX_TIMING, type CodexServer, type CodexTiming } from "./process/server.ts";
+import { ServerPool } from "./process/server-pool.ts";
+import { CodexSession, mcpServerStatus } from "./session.ts";
 
-/** The models as one process of Codex told them. */
-interface Listed {
+/** The models as one process of Codex listed them. */
+interface ModelList {
   readonly server: CodexServer;
   readonly models: readonly CodexModel[];
 }
 
-/** How long a Codex that could not say what it has is not asked again: one question to Flint may ask for it many times. */
-const SILENT_MS = 5_000;
+/** How long a Codex that did not list its models is not asked again: one request to Flint may need the list many times. */
+const RETRY_MS = 5_000;
 
-/** Codex: one `codex app-server` for all threads that may write the same. Starts nothing before it is needed. */
+/** Codex: one `codex app-server` for all threads in the same sandbox. Starts nothing before it is needed. */
 export class CodexDriver implements Driver {
   readonly id = CODEX.id;
   readonly asksToWrite = CODEX.asksToWrite;
@@ -38,13 +35,14 @@ export class CodexDriver implements Driver {
   readonly #options: AgentOptions;
   readonly #timing: CodexTiming;
   readonly #clock: Clock;
-  readonly #servers: CodexServers;
+  readonly #servers: ServerPool;
   readonly #sessions = new Set<CodexSession>();
   #sandbox: Sandbox | undefined;
-  #listed: Listed | undefined;
+  #listed: ModelList | undefined;
   #listing: Promise<readonly CodexModel[]> | undefined;
-  /** The process that could not say what it has, if there was one at all, and until when it is not asked again. */
-  #silent: { readonly server: CodexServer | undefined; readonly until: number } | undefined;
+  /** The process that did not list its models, if there was one at all, and until when it is not asked again. */
+  #unlisted: { readonly server: CodexServer | undefined; readonly until: number } | undefined;
+  /** The version whose protocol was last compared with Flint's. */
   #comparedVersion: string = CODEX_VERSION;
 
   constructor(options: AgentOptions, timing: Partial<CodexTiming> = {}, clock: Clock = SYSTEM_CLOCK) {
@@ -52,8 +50,8 @@ export class CodexDriver implements Driver {
     this.#timing = { ...CODEX_TIMING, ...timing };
     this.#clock = clock;
     this.#sandbox = options.sandbox;
-    const start = (sandbox: Sandbox, wall: Wall) => this.#spec(sandbox, wall);
-    this.#servers = new CodexServers(start, clock, this.#timing.linger);
+    const spec = (sandbox: Sandbox, serverSandbox: ServerSandbox) => this.#serverSpec(sandbox, serverSandbox);
+    this.#servers = new ServerPool(spec, clock, this.#timing.keepAlive);
   }
 
   async models(): Promise<readonly Model[]> {
@@ -65,10 +63,10 @@ export class CodexDriver implements Driver {
     return DEFAULT_MODEL;
   }
 
-  /** Codex takes any name of a model; it says itself if there is none. */
+  /** Takes every name with its own id in front: Codex reports itself that it has no such model. */
   qualify(name: string): string | undefined {
-    if (name === CODEX_ID) return DEFAULT_MODEL;
-    return name.startsWith(`${CODEX_ID}/`) && name.length > CODEX_ID.length + 1 ? name : undefined;
+    if (name === this.id) return DEFAULT_MODEL;
+    return name.startsWith(`${this.id}/`) && name.length > this.id.length + 1 ? name : undefined;
   }
 
   async options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]> {
@@ -77,7 +75,7 @@ export class CodexDriver implements Driver {
 
   async open(spec: SessionSpec): Promise<DriverSession> {
     this.#sandbox ??= spec.sandbox;
-    // Without the program there is no thread; that is said now, not in the middle of a turn.
+    // Without the program there is no thread; that fails now, not in the middle of a turn.
     await codexProgram(this.#options);
     const session = new CodexSession(spec, {
       ...{ servers: this.#servers, clock: this.#clock, timing: this.#timing },
@@ -89,18 +87,17 @@ export class CodexDriver implements Driver {
   }
 
   async account(): Promise<Account> {
-    const nobody: Account = { account: null, requiresLogin: false };
+    const unknown: Account = { account: null, requiresLogin: false };
     return this.#ask(async (server) => {
-      const told = await server.request("account/read", {}, this.#timing.list);
-      if (told.account === undefined || told.account === null) {
-        return { account: null, requiresLogin: told.requiresOpenaiAuth };
-      }
-      const { type, email } = told.account;
+      const { account, requiresOpenaiAuth } = await server.request("account/read", {}, this.#timing.list);
+      if (account === undefined || account === null)
+        return { account: null, requiresLogin: requiresOpenaiAuth };
+      const { type, email } = account;
       return { account: typeof email === "string" ? { type, label: email } : { type }, requiresLogin: false };
-    }, nobody);
+    }, unknown);
   }
 
-  /** Those of the open threads and of Codex itself; of one name the latest counts. Starts nothing. */
+  /** Those of the open threads and of Codex itself; the latest of each name. Starts nothing. */
   async mcpServers(): Promise<readonly McpServerStatus[]> {
     const running = await this.#servers.running();
     if (running === undefined) return [];
@@ -116,23 +113,24 @@ export class CodexDriver implements Driver {
     return [...new Map(all.map((status) => [status.name, status])).values()];
   }
 
-  /** Ends the processes. Threads that go on start others. */
+  /** Stops the processes. Threads that continue start others. */
   close(): Promise<void> {
     return this.#servers.close();
   }
 
-  async #spec(sandbox: Sandbox, wall: Wall) {
+  async #serverSpec(sandbox: Sandbox, serverSandbox: ServerSandbox) {
     const { version, trace } = this.#options;
-    return { launch: await codexLaunch(this.#options, wall), sandbox, version, trace, timing: this.#timing };
+    const launch = await codexLaunch(this.#options, serverSandbox);
+    return { launch, sandbox, version, trace, timing: this.#timing };
   }
 
-  /** As the running process lists them; as the last one did if none runs, and none at all if Codex cannot say. */
+  /** The list of the running process; the last list if none runs, and an empty one if Codex does not answer. */
   async #models(): Promise<readonly CodexModel[]> {
     const running = await this.#servers.running();
     if (this.#listed !== undefined && (running === undefined || running === this.#listed.server)) {
       return this.#listed.models;
     }
-    if (this.#silent?.server === running && this.#clock.now() < (this.#silent?.until ?? 0))
+    if (this.#unlisted?.server === running && this.#clock.now() < (this.#unlisted?.until ?? 0))
       return this.#listed?.models ?? [];
     this.#listing ??= this.#list().finally(() => {
       this.#listing = undefined;
@@ -147,39 +145,39 @@ export class CodexDriver implements Driver {
       this.#listed = { server, models: data };
       return data;
     }, known);
-    const isSilent = models === known && this.#sandbox !== undefined;
-    this.#silent = isSilent
-      ? { server: await this.#servers.running(), until: this.#clock.now() + SILENT_MS }
+    const hasFailed = models === known && this.#sandbox !== undefined;
+    this.#unlisted = hasFailed
+      ? { server: await this.#servers.running(), until: this.#clock.now() + RETRY_MS }
       : undefined;
     return models;
   }
 
-  /** Asks the process, started if need be; what cannot be asked, or is not answered in time, has another answer. */
+  /** Asks a process, started if there is none; resolves with `otherwise` if that fails or takes too long. */
   async #ask<Answer>(ask: (server: CodexServer) => Promise<Answer>, otherwise: Answer): Promise<Answer> {
     const sandbox = this.#sandbox;
     if (sandbox === undefined) return otherwise;
-    const shared = await this.#servers.forQuestions();
-    const letGo = shared.hold();
+    const shared = await this.#servers.any();
+    const release = shared.acquire();
     const late = new Promise<Answer>((resolve) =>
       this.#clock.after(this.#timing.list, () => resolve(otherwise)),
     );
-    // Whoever starts a turn is told what is wrong; a list is only empty.
+    // A turn reports what is wrong; a list is only empty.
     const answer = shared
       .server(sandbox)
       .then(ask)
       .catch(() => otherwise);
-    return Promise.race([answer, late]).finally(letGo);
+    return Promise.race([answer, late]).finally(release);
   }
 
-  /** What changed in a Codex of another version, told once. */
+  /** How a Codex of another version differs, once for each version. */
   async #drift({ version }: CodexServer): Promise<readonly string[]> {
     const sandbox = this.#sandbox;
     const program = await this.#options.program();
     if (version === this.#comparedVersion || sandbox === undefined || program === undefined) return [];
     this.#comparedVersion = version;
-    const { codexDrift, printingIn } = await import("./drift/drift.ts");
-    // A Codex that cannot print its words is used as it is.
-    const changes = await codexDrift(program.command, printingIn(sandbox)).catch(() => []);
+    const { codexDrift, runInSandbox } = await import("./drift/drift.ts");
+    // A Codex that cannot print its schemas is used as it is.
+    const changes = await codexDrift(program.command, runInSandbox(sandbox)).catch(() => []);
     return [
       `Codex is ${version || "of an unknown version"}; Flint was made for ${CODEX_VERSION}.`,
       ...changes,

@@ -26,7 +26,7 @@ real(
     const first = await run(await open(), { text: "about a lantern", settings });
     const nowhere = "00000000-0000-7000-8000-000000000000";
     const nativeId = first.turn.events.find((event) => event.type === "session")?.nativeId ?? "";
-    const message = expect.stringContaining("told what happened in words");
+    const message = expect.stringContaining("summary of the thread");
     for (const lost of [{ nativeId: nowhere }, { nativeId, position: nowhere }]) {
       const forkOf = { ...lost, handoffSummary: async () => "" };
       const session = await open({ forkOf, handoffSummary: async () => "the lamp was mended" });

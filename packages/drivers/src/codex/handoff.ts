@@ -3,45 +3,47 @@ import type { CodexUserInput } from "@flint/protocol/codex";
 import { historyText } from "../shared/history-text.ts";
 import { textInput } from "./settings.ts";
 
-/** What Codex is told of a thread in words: what other agents did, or all that happened if it has no memory of it. */
-export class Account {
-  readonly #spec: Pick<SessionSpec, "handoffSummary" | "history" | "forkOf">;
-  #isTold = false;
+type HandoffSpec = Pick<SessionSpec, "handoffSummary" | "history" | "forkOf">;
+
+/** What Codex's own thread lacks, as input before the next prompt: the turns of other agents, or all of them. */
+export class Handoff {
+  readonly #spec: HandoffSpec;
+  #isSent = false;
   #isLost = false;
   #isCopy = false;
 
-  constructor(spec: Pick<SessionSpec, "handoffSummary" | "history" | "forkOf">) {
+  constructor(spec: HandoffSpec) {
     this.#spec = spec;
   }
 
-  /** Codex begins with a copy of a thread that knows what was said. */
+  /** Codex begins with a copy of a thread, which has what was said there. */
   copied(): void {
     this.#isCopy = true;
   }
 
-  /** Codex begins anew, because it has no more what it had. */
+  /** Codex begins a new thread, because it no longer has the old one. */
   lost(): void {
     this.#isLost = true;
-    this.#isTold = false;
+    this.#isSent = false;
     this.#isCopy = false;
   }
 
-  /** Codex has taken it; it is not told again. */
-  told(): void {
-    this.#isTold = true;
+  /** Codex has accepted the input. */
+  sent(): void {
+    this.#isSent = true;
   }
 
-  /** What is still to be told, before what the user says now. */
+  /** The input that was not sent yet. */
   async input(turnId: string): Promise<CodexUserInput[]> {
-    if (this.#isTold) return [];
-    const known = (this.#isCopy ? this.#spec.forkOf : undefined) ?? this.#spec;
-    const account = (await known.handoffSummary()) || (await this.#forgotten(turnId));
-    if (account === "") return [];
-    return [textInput(`What happened in this conversation before you joined it:\n\n${account}`)];
+    if (this.#isSent) return [];
+    const source = (this.#isCopy ? this.#spec.forkOf : undefined) ?? this.#spec;
+    const summary = (await source.handoffSummary()) || (await this.#lostHistory(turnId));
+    if (summary === "") return [];
+    return [textInput(`What happened in this conversation before you joined it:\n\n${summary}`)];
   }
 
-  /** What was said in a thread that Codex had and has no more. The running turn may be in the history already. */
-  async #forgotten(turnId: string): Promise<string> {
+  /** The history of a thread that Codex had and has no longer. The running turn may already be part of it. */
+  async #lostHistory(turnId: string): Promise<string> {
     if (!this.#isLost) return "";
     return historyText((await this.#spec.history()).filter(({ id }) => id !== turnId));
   }

@@ -1,15 +1,16 @@
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { CodexModel } from "@flint/protocol/codex";
+import { CODEX } from "./descriptor.ts";
 
+/** The ids of the selectors. */
 export const REASONING_EFFORT = "reasoning_effort";
 export const PERSONALITY = "personality";
 export const COLLABORATION_MODE = "collaboration_mode";
 
-/** The driver's id, and what its model ids begin with. */
-export const CODEX_ID = "codex";
+const PREFIX = `${CODEX.id}/`;
 
-/** Whatever the user's own settings of Codex say; known without asking Codex. */
-export const DEFAULT_MODEL = `${CODEX_ID}/default`;
+/** The model of the user's own settings of Codex. */
+export const DEFAULT_MODEL = `${PREFIX}default`;
 
 const DEFAULT_ROW: Model = {
   id: DEFAULT_MODEL,
@@ -18,22 +19,22 @@ const DEFAULT_ROW: Model = {
   isDefault: true,
 };
 
-/** What Codex calls a model; undefined if it is to choose itself. */
+/** Codex's name of a model; undefined if Codex chooses. */
 export function modelName(id: string): string | undefined {
-  return id === DEFAULT_MODEL ? undefined : id.slice(CODEX_ID.length + 1);
+  return id === DEFAULT_MODEL ? undefined : id.slice(PREFIX.length);
 }
 
-/** The models as Flint lists them. */
+/** The models to list, with the default one first. */
 export function modelRows(models: readonly CodexModel[]): readonly Model[] {
   const rows = models.filter(({ hidden }) => !hidden).map(modelRow);
   return [DEFAULT_ROW, ...rows.filter(({ id }) => id !== DEFAULT_MODEL)];
 }
 
 function modelRow({ model, displayName, description }: CodexModel): Model {
-  return { id: `${CODEX_ID}/${model}`, displayName, description, isDefault: false };
+  return { id: PREFIX + model, displayName, description, isDefault: false };
 }
 
-/** The selectors of a model, with these values chosen. The efforts are the model's own, never a list of ours. */
+/** The selectors of a model, with values applied. The reasoning efforts are those that the model reports. */
 export function selectorsOf(
   id: string,
   models: readonly CodexModel[],
@@ -69,7 +70,7 @@ function effortOf(model: CodexModel | undefined): ConfigOption[] {
   ];
 }
 
-/** Only models that still know it; those of 0.166.0 say that they do not. */
+/** Only for models that support it; those of 0.166.0 do not. */
 function personalityOf(model: CodexModel | undefined): ConfigOption[] {
   if (model?.supportsPersonality !== true) return [];
   const options = ["default", "pragmatic", "friendly"].map((id) => ({ id, name: titled(id) }));

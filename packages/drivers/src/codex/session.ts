@@ -8,59 +8,58 @@ import {
 } from "@flint/core/ports";
 import type { UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexReviewTarget } from "@flint/protocol/codex";
-import { Account } from "./handoff.ts";
+import { Handoff } from "./handoff.ts";
 import { COLLABORATION_MODE } from "./models.ts";
-import { inputOf, workingOf } from "./settings.ts";
-import { type LoadedThread, NativeThread, type NativeThreadParts } from "./thread.ts";
-import { mcpServerStatus } from "./translate/mcp-status.ts";
-import { RunningTurn } from "./turn.ts";
+import { inputOf, turnParams } from "./settings.ts";
+import { CodexThread, type CodexThreadOptions, type LoadedThread } from "./thread.ts";
+import { CodexTurn } from "./turn.ts";
 
-/** What a session needs beside what every session is told. */
-export interface CodexSessionParts extends NativeThreadParts {
-  /** Told when a session is closed. */
+/** What a session needs beside its spec. */
+export interface CodexSessionOptions extends CodexThreadOptions {
+  /** Called when a session is closed. */
   closed(session: CodexSession): void;
 }
 
-/** How many remarks made between turns are kept for the next one. */
-const MOST_REMARKS = 20;
+/** How many warnings that come between turns are kept for the next one. */
+const MAX_WARNINGS = 20;
 
 const INTERRUPTED: TurnOutcome = { status: "interrupted" };
 
-/** One thread of Codex. It lives in whatever process runs now; after a death it is taken up in the next one. */
+/** The Codex of one thread. When a process has ended, the thread is resumed in the next one. */
 export class CodexSession implements DriverSession {
-  readonly #parts: CodexSessionParts;
+  readonly #options: CodexSessionOptions;
   readonly #closing = new AbortController();
-  readonly #account: Account;
-  readonly #thread: NativeThread;
-  #active: RunningTurn | undefined;
-  /** The turn that was asked for last, once Codex can be told of it; undefined if it ended before. */
-  #begun: Promise<RunningTurn | undefined> = Promise.resolve(undefined);
-  /** What Codex remarked since the last turn. */
-  #remarks: readonly CodexNotification[] = [];
+  readonly #handoff: Handoff;
+  readonly #thread: CodexThread;
+  #turn: CodexTurn | undefined;
+  /** The latest turn, once its thread is loaded; undefined if it ended before. */
+  #begun: Promise<CodexTurn | undefined> = Promise.resolve(undefined);
+  /** The warnings since the last turn. */
+  #warnings: readonly CodexNotification[] = [];
   #totalTokens = 0;
   readonly #mcpServers = new Map<string, McpServerStatus>();
   #running: Promise<unknown> = Promise.resolve();
 
-  constructor(spec: SessionSpec, parts: CodexSessionParts) {
-    this.#parts = parts;
-    this.#account = new Account(spec);
-    this.#thread = new NativeThread(spec, parts, this.#account, {
+  constructor(spec: SessionSpec, options: CodexSessionOptions) {
+    this.#options = options;
+    this.#handoff = new Handoff(spec);
+    this.#thread = new CodexThread(spec, options, this.#handoff, {
       notification: (notification) => this.#onNotification(notification),
-      call: (call) => this.#active?.call(call) ?? Promise.reject(new Error("No turn runs in this thread.")),
-      isWorking: () => this.#active !== undefined,
+      call: (call) => this.#turn?.call(call) ?? Promise.reject(new Error("No turn runs in this thread.")),
+      isWorking: () => this.#turn !== undefined,
     });
   }
 
-  /** How the MCP servers of this thread are, as far as Codex told. */
+  /** The MCP servers of this thread, as far as Codex reported them. */
   get mcpServers(): readonly McpServerStatus[] {
     return [...this.#mcpServers.values()];
   }
 
   run(turn: TurnContext): Promise<TurnOutcome> {
     const signal = AbortSignal.any([turn.signal, this.#closing.signal]);
-    const begun = this.#prepare(turn, signal);
+    const begun = this.#begin(turn, signal);
     this.#begun = begun.catch(() => undefined);
-    const running = this.#run(turn, begun);
+    const running = this.#finish(turn, begun);
     this.#running = running.catch(() => undefined);
     return running;
   }
@@ -72,84 +71,101 @@ export class CodexSession implements DriverSession {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#parts.closed(this);
+    this.#options.closed(this);
     await this.#running;
     await this.#thread.close();
   }
 
-  /** The turn in a thread that is ready for it; undefined if it is stopped before. */
-  async #prepare(turn: TurnContext, signal: AbortSignal): Promise<RunningTurn | undefined> {
+  /** Loads the thread and begins the turn in it; undefined if it is stopped before. */
+  async #begin(turn: TurnContext, signal: AbortSignal): Promise<CodexTurn | undefined> {
     if (signal.aborted) return undefined;
     const thread = await orAborted(this.#thread.load(turn), signal, undefined);
     if (thread === undefined) return undefined;
-    const { clock, timing } = this.#parts;
+    const { clock, timing } = this.#options;
     const { server, id: threadId } = thread;
-    const place = { server, threadId, clock, timing, totalTokens: this.#totalTokens };
-    const active = new RunningTurn(turn, place, signal);
-    this.#active = active;
-    for (const remark of this.#remarks) active.notification(remark);
-    this.#remarks = [];
-    void active.begin(() => this.#begin(turn, thread));
-    return active;
+    const options = { server, threadId, clock, timing, totalTokens: this.#totalTokens };
+    const running = new CodexTurn(turn, options, signal);
+    this.#turn = running;
+    for (const warning of this.#warnings) running.notification(warning);
+    this.#warnings = [];
+    void running.begin(() => this.#start(turn, thread));
+    return running;
   }
 
-  async #run(turn: TurnContext, begun: Promise<RunningTurn | undefined>): Promise<TurnOutcome> {
-    const active = await begun;
-    if (active === undefined) return INTERRUPTED;
+  async #finish(turn: TurnContext, begun: Promise<CodexTurn | undefined>): Promise<TurnOutcome> {
+    const running = await begun;
+    if (running === undefined) return INTERRUPTED;
     try {
-      const outcome = await active.outcome;
+      const outcome = await running.outcome;
       if (outcome.status !== "completed" || turn.signal.aborted) await this.#thread.cleanUp();
-      if (outcome.status === "completed") tellPosition(turn, active);
+      if (outcome.status === "completed") emitPosition(turn, running);
       return outcome;
     } finally {
-      this.#active = undefined;
-      this.#totalTokens = active.totalTokens;
+      this.#turn = undefined;
+      this.#totalTokens = running.totalTokens;
     }
   }
 
-  /** Asks for the turn. A compaction tells its id only when it begins. */
-  async #begin(turn: TurnContext, thread: LoadedThread): Promise<string | undefined> {
+  /** Requests the turn and resolves with its id. A compaction has its id only in the notification that it began. */
+  async #start(turn: TurnContext, thread: LoadedThread): Promise<string | undefined> {
     const { server, id: threadId } = thread;
-    const working = workingOf(turn.settings, await this.#thread.folder(turn.settings), thread.model);
+    const { settings, outputSchema } = turn;
+    const params = turnParams(settings, await this.#thread.temporary(settings), thread.model);
     const target = reviewTargetOf(turn);
     if (target === undefined && turn.kind !== "compact") {
-      const input = [...(await this.#account.input(turn.turnId)), ...inputOf(turn.input, turn.settings.cwd)];
-      const { outputSchema } = turn;
-      const wish = outputSchema === undefined ? {} : { outputSchema };
-      const started = await server.request("turn/start", { threadId, input, ...working, ...wish });
-      this.#account.told();
+      const input = [...(await this.#handoff.input(turn.turnId)), ...inputOf(turn.input, settings.cwd)];
+      const schema = outputSchema === undefined ? {} : { outputSchema };
+      const started = await server.request("turn/start", { threadId, input, ...params, ...schema });
+      this.#handoff.sent();
       return started.turn.id;
     }
-    await server.request("thread/settings/update", { threadId, ...working });
+    await server.request("thread/settings/update", { threadId, ...params });
     if (target === undefined) await server.request("thread/compact/start", { threadId });
     else return (await server.request("review/start", { threadId, target, delivery: "inline" })).turn.id;
     return undefined;
   }
 
-  /** Between turns only remarks count, and what was used in all, which Codex tells when a thread is taken up. */
+  /** Between turns only warnings matter, and the total usage, which Codex reports when a thread is resumed. */
   #onNotification(notification: CodexNotification): void {
     if (notification.method === "mcpServer/startupStatus/updated") {
       const { name, status, error } = notification.params;
       this.#mcpServers.set(name, mcpServerStatus(name, status, error));
     }
-    if (this.#active !== undefined) {
-      this.#active.notification(notification);
+    if (this.#turn !== undefined) {
+      this.#turn.notification(notification);
       return;
     }
     if (notification.method === "thread/tokenUsage/updated") {
       this.#totalTokens = notification.params.tokenUsage.total.totalTokens;
     }
-    if (isRemark(notification) && this.#remarks.length < MOST_REMARKS)
-      this.#remarks = [...this.#remarks, notification];
+    if (isWarning(notification) && this.#warnings.length < MAX_WARNINGS)
+      this.#warnings = [...this.#warnings, notification];
   }
 }
 
-/** What is worth telling in the turn that follows. */
-function isRemark({ method }: CodexNotification): boolean {
+const MCP_STATUS: Readonly<Record<string, McpServerStatus["status"]>> = {
+  notStarted: "starting",
+  starting: "starting",
+  ready: "ready",
+  connected: "ready",
+};
+
+/** The status of an MCP server. One that neither starts nor runs has failed. */
+export function mcpServerStatus(
+  name: string,
+  status: string | null | undefined,
+  error: string | null | undefined,
+): McpServerStatus {
+  const known = MCP_STATUS[status ?? "ready"];
+  if (known !== undefined && typeof error !== "string") return { name, status: known };
+  return { name, status: "failed", error: error ?? status ?? "unknown" };
+}
+
+function isWarning({ method }: CodexNotification): boolean {
   return method === "warning" || method === "configWarning" || method === "deprecationNotice";
 }
 
-/** What a turn is to review: as asked for, or in the mode in which every prompt is a review. */
+/** What a turn reviews: as requested, or every prompt in the collaboration mode review. */
 function reviewTargetOf({ kind, review, settings, input }: TurnContext): CodexReviewTarget | undefined {
   if (review !== undefined)
     return review.type === "commit" ? { ...review, title: review.title ?? null } : review;
@@ -158,8 +174,8 @@ function reviewTargetOf({ kind, review, settings, input }: TurnContext): CodexRe
   return { type: "custom", instructions };
 }
 
-/** A review has another name than the one by which it is told (0.166.0); what was said and answered is sure to be found. */
-function tellPosition(turn: TurnContext, { nativeId: position }: RunningTurn): void {
-  const isKept = turn.kind === "prompt" && reviewTargetOf(turn) === undefined;
-  if (isKept && position !== undefined) turn.emit({ type: "position", position });
+/** Emits where the turn ended. A review is stored under another id than it has in notifications (0.166.0), so not for those. */
+function emitPosition(turn: TurnContext, { nativeId: position }: CodexTurn): void {
+  const isPrompt = turn.kind === "prompt" && reviewTargetOf(turn) === undefined;
+  if (isPrompt && position !== undefined) turn.emit({ type: "position", position });
 }

@@ -2,7 +2,7 @@ import type { ThreadSettings } from "@flint/protocol";
 import type { CodexModel } from "@flint/protocol/codex";
 import { expect, test } from "vitest";
 import { modelRows, selectorsOf } from "./models.ts";
-import { inputOf, openingOf, sandboxPolicyOf, workingOf } from "./settings.ts";
+import { commandSandbox, inputOf, threadParams, turnParams } from "./settings.ts";
 
 const SETTINGS: ThreadSettings = {
   ...{ model: "codex/default", cwd: "/a/b", config: {} },
@@ -19,22 +19,22 @@ const MODEL: CodexModel = {
 };
 
 test("each policy means one sandbox of Codex, and never a wider one", () => {
-  expect(sandboxPolicyOf({ type: "readOnly" }, "/t")).toEqual({ type: "readOnly", networkAccess: false });
-  expect(sandboxPolicyOf({ type: "workspaceWrite", writableRoots: ["/x"] }, "/t")).toEqual({
+  expect(commandSandbox({ type: "readOnly" }, "/t")).toEqual({ type: "readOnly", networkAccess: false });
+  expect(commandSandbox({ type: "workspaceWrite", writableRoots: ["/x"] }, "/t")).toEqual({
     ...{ type: "workspaceWrite", writableRoots: ["/x", "/t"], networkAccess: false },
     ...{ excludeTmpdirEnvVar: true, excludeSlashTmp: true },
   });
-  expect(sandboxPolicyOf({ type: "externalSandbox" }, "/t")).toEqual({
+  expect(commandSandbox({ type: "externalSandbox" }, "/t")).toEqual({
     type: "externalSandbox",
     networkAccess: "restricted",
   });
-  expect(sandboxPolicyOf({ type: "dangerFullAccess" }, "/t")).toEqual({ type: "dangerFullAccess" });
+  expect(commandSandbox({ type: "dangerFullAccess" }, "/t")).toEqual({ type: "dangerFullAccess" });
 });
 
 test("Codex asks about everything, whoever answers: Flint's rules hold for those too who are never asked", () => {
   const asked = (["always", "unlessTrusted", "never"] as const).map((approvalPolicy) => [
-    openingOf({ ...SETTINGS, approvalPolicy }, [], "/t").approvalPolicy,
-    workingOf({ ...SETTINGS, approvalPolicy }, "/t", "m").approvalPolicy,
+    threadParams({ ...SETTINGS, approvalPolicy }, [], "/t").approvalPolicy,
+    turnParams({ ...SETTINGS, approvalPolicy }, "/t", "m").approvalPolicy,
   ]);
   expect(asked.flat()).toEqual(Array.from({ length: 6 }, () => "untrusted"));
 });
@@ -44,7 +44,7 @@ test("a thread begins read-only, with no folder trusted, and with the user's MCP
     { type: "stdio", name: "s", command: "c", args: ["1"], env: { K: "v" } },
     { type: "http", name: "h", url: "http://x", headers: { A: "b" } },
   ] as const;
-  const opening = openingOf(SETTINGS, servers, "/t");
+  const opening = threadParams(SETTINGS, servers, "/t");
   const untrusted = { trust_level: "untrusted" };
   expect(opening).toMatchObject({ model: null, sandbox: "read-only", approvalsReviewer: "user" });
   expect(opening.config).toEqual({
@@ -59,13 +59,13 @@ test("a thread begins read-only, with no folder trusted, and with the user's MCP
 
 test("a turn has the selectors that were chosen, and the model of the thread if none was", () => {
   const config = { reasoning_effort: "ultra", personality: "default", collaboration_mode: "plan" };
-  expect(workingOf({ ...SETTINGS, config }, "/t", "m")).toMatchObject({
+  expect(turnParams({ ...SETTINGS, config }, "/t", "m")).toMatchObject({
     model: "m",
     effort: "ultra",
     personality: "none",
     collaborationMode: { mode: "plan", settings: { model: "m", reasoning_effort: "ultra" } },
   });
-  const plain = workingOf({ ...SETTINGS, model: "codex/other" }, "/t", "m");
+  const plain = turnParams({ ...SETTINGS, model: "codex/other" }, "/t", "m");
   expect(plain).toMatchObject({ model: "other" });
   expect(plain).not.toHaveProperty("effort");
   expect(plain).not.toHaveProperty("collaborationMode");

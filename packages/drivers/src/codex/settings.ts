@@ -1,8 +1,15 @@
 import { dirname, isAbsolute, resolve } from "node:path";
 import type { McpServerConfig } from "@flint/core/ports";
-import { isUnconfined, type SandboxPolicy, type ThreadSettings, type UserInput } from "@flint/protocol";
+import {
+  type ClientTool,
+  isUnconfined,
+  type SandboxPolicy,
+  type ThreadSettings,
+  type UserInput,
+} from "@flint/protocol";
 import {
   type CodexApprovalPolicy,
+  type CodexDynamicTool,
   type CodexParams,
   type CodexSandboxMode,
   type CodexSandboxPolicy,
@@ -11,40 +18,40 @@ import {
 } from "@flint/protocol/codex";
 import { COLLABORATION_MODE, modelName, PERSONALITY, REASONING_EFFORT } from "./models.ts";
 
-/** What Codex is told so that it does not try what is refused here anyway. */
-const SANDBOX_NOTE =
-  "Commands always run in the sandbox of this session. Requests to run one outside of it (sandbox_permissions) are declined without asking anybody; say what you would need instead.";
+/** Keeps Codex from trying what is refused anyway. */
+const SANDBOX_INSTRUCTIONS =
+  "Commands always run in the sandbox of this session. Requests to run one outside of it (sandbox_permissions) are declined without asking the user; say what you would need instead.";
 
 /**
- * With `untrusted` Codex asks before every command and change, and Flint decides who answers. That holds for a user too
- * who never wants to be asked: Flint answers by itself then, and what its rules forbid stays forbidden.
+ * With `untrusted` Codex asks before every command and change, and Flint decides who answers. With the approval policy
+ * "never" Flint answers itself, and what its rules forbid stays forbidden.
  */
 const APPROVAL_POLICY: CodexApprovalPolicy = "untrusted";
 
-/** The sandbox of a policy. `temporary` is the one folder outside of the workspace that commands may write. */
-export function sandboxPolicyOf(policy: SandboxPolicy, temporary: string): CodexSandboxPolicy {
-  const told = codexSandboxPolicy(policy);
-  if (told.type !== "workspaceWrite") return told;
-  const writableRoots = [...told.writableRoots, temporary];
-  return { ...told, writableRoots, excludeTmpdirEnvVar: true, excludeSlashTmp: true };
+/** Codex's sandbox for commands. `temporary` is the only folder outside of the workspace that they may write. */
+export function commandSandbox(policy: SandboxPolicy, temporary: string): CodexSandboxPolicy {
+  const sandbox = codexSandboxPolicy(policy);
+  if (sandbox.type !== "workspaceWrite") return sandbox;
+  const writableRoots = [...sandbox.writableRoots, temporary];
+  return { ...sandbox, writableRoots, excludeTmpdirEnvVar: true, excludeSlashTmp: true };
 }
 
-/** What is behind a thread until its first turn says it exactly: never more than that. */
+/** The sandbox of a thread until its first turn sets it exactly: never a wider one. */
 function sandboxModeOf({ type }: SandboxPolicy): CodexSandboxMode {
   return type === "dangerFullAccess" ? "danger-full-access" : "read-only";
 }
 
-/** What a thread begins or goes on with. */
-export function openingOf(
+/** The parameters that start, resume or fork a thread. */
+export function threadParams(
   settings: ThreadSettings,
   mcpServers: readonly McpServerConfig[],
   temporary: string,
 ): CodexParams<"thread/start"> {
   const instructions = [
     settings.developerInstructions ?? "",
-    !isUnconfined(settings.sandboxPolicy) ? SANDBOX_NOTE : "",
+    isUnconfined(settings.sandboxPolicy) ? "" : SANDBOX_INSTRUCTIONS,
   ];
-  const told = instructions.filter((text) => text !== "").join("\n\n");
+  const developerInstructions = instructions.filter((text) => text !== "").join("\n\n");
   return {
     model: modelName(settings.model) ?? null,
     cwd: settings.cwd,
@@ -56,13 +63,13 @@ export function openingOf(
       "shell_environment_policy.set": { TMPDIR: temporary },
       ...(mcpServers.length === 0 ? {} : { mcp_servers: mcpConfig(mcpServers) }),
     },
-    ...(told === "" ? {} : { developerInstructions: told }),
+    ...(developerInstructions === "" ? {} : { developerInstructions }),
   };
 }
 
 /**
- * No folder of the workspace has a say over Codex: without this it would start the MCP servers that a workspace names,
- * and write into the user's settings that it is trusted (0.166.0, November 2026).
+ * Marks the workspace and all folders above it as untrusted. Without this Codex would start the MCP servers that a
+ * workspace names, and write into the user's settings that it is trusted (0.166.0, November 2026).
  */
 function untrusted(cwd: string): Record<string, unknown> {
   const folders: string[] = [];
@@ -82,8 +89,8 @@ function mcpEntry(server: McpServerConfig): Record<string, unknown> {
   return { command: server.command, args: [...server.args], env: { ...server.env } };
 }
 
-/** What a turn works with. `model` is the one that the thread has now. */
-export function workingOf(settings: ThreadSettings, temporary: string, model: string) {
+/** The parameters of a turn that come from the settings. `model` is the one that the thread has now. */
+export function turnParams(settings: ThreadSettings, temporary: string, model: string) {
   const { config } = settings;
   const effort = config[REASONING_EFFORT];
   const personality = config[PERSONALITY];
@@ -95,7 +102,7 @@ export function workingOf(settings: ThreadSettings, temporary: string, model: st
     cwd: settings.cwd,
     approvalPolicy: APPROVAL_POLICY,
     approvalsReviewer: "user",
-    sandboxPolicy: sandboxPolicyOf(settings.sandboxPolicy, temporary),
+    sandboxPolicy: commandSandbox(settings.sandboxPolicy, temporary),
     model: chosen,
     summary: "auto",
     ...(effort === undefined ? {} : { effort }),
@@ -104,7 +111,7 @@ export function workingOf(settings: ThreadSettings, temporary: string, model: st
   } as const satisfies Partial<CodexParams<"turn/start">>;
 }
 
-/** What a user sends, in Codex's words. Paths are told from the workspace. */
+/** The user's input as Codex takes it, with absolute paths. */
 export function inputOf(input: readonly UserInput[], cwd: string): CodexUserInput[] {
   return input.map((piece) => pieceOf(piece, cwd));
 }
@@ -125,11 +132,32 @@ function pieceOf(piece: UserInput, cwd: string): CodexUserInput {
   }
 }
 
-/** A piece of text. */
+/** Text as input. */
 export function textInput(text: string): CodexUserInput {
   return { type: "text", text, text_elements: [] };
 }
 
 function absolute(path: string, cwd: string): string {
   return isAbsolute(path) ? path : resolve(cwd, path);
+}
+
+/** The client-provided tools as a parameter of `thread/start`; Codex keeps them with the thread. */
+export function dynamicTools(tools: readonly ClientTool[]): { readonly dynamicTools?: CodexDynamicTool[] } {
+  if (tools.length === 0) return {};
+  const namespaces = new Map<string, ClientTool[]>();
+  const ungrouped: CodexDynamicTool[] = [];
+  for (const tool of tools) {
+    const { namespace } = tool;
+    if (namespace === undefined) ungrouped.push(functionTool(tool));
+    else namespaces.set(namespace, [...(namespaces.get(namespace) ?? []), tool]);
+  }
+  const grouped = [...namespaces].map(([name, members]): CodexDynamicTool => {
+    const description = `Tools of ${name}.`;
+    return { type: "namespace", name, description, tools: members.map(functionTool) };
+  });
+  return { dynamicTools: [...ungrouped, ...grouped] };
+}
+
+function functionTool({ name, description, inputSchema }: ClientTool) {
+  return { type: "function", name, description, inputSchema } as const;
 }

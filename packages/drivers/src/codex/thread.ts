@@ -3,178 +3,175 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock, SessionSpec, TurnContext } from "@flint/core/ports";
 import { isUnconfined, type ThreadSettings } from "@flint/protocol";
-import { dynamicTools } from "./asks/client-tools.ts";
-import type { Account } from "./handoff.ts";
-import { PRIVATE_TEMPORARY, wallOf } from "./process/sandbox.ts";
-import type { CodexServer, ThreadListener } from "./process/server.ts";
-import type { CodexServers } from "./process/servers.ts";
-import type { SharedServer } from "./process/shared-server.ts";
-import type { CodexTiming } from "./process/timing.ts";
-import { openingOf } from "./settings.ts";
+import type { Handoff } from "./handoff.ts";
+import { PRIVATE_TEMPORARY, serverSandbox } from "./process/launch.ts";
+import type { CodexServer, CodexTiming, ThreadListener } from "./process/server.ts";
+import type { ServerPool, SharedServer } from "./process/server-pool.ts";
+import { dynamicTools, threadParams } from "./settings.ts";
 
-/** What a thread of Codex lives in. */
-export interface NativeThreadParts {
-  readonly servers: CodexServers;
+/** What a thread of Codex needs beside its spec. */
+export interface CodexThreadOptions {
+  readonly servers: ServerPool;
   readonly clock: Clock;
   readonly timing: CodexTiming;
-  /** Told once for every process whose version is another one than Flint was made for. */
+  /** How a process of another version differs from the one that Flint was made for; empty after the first call. */
   drift(server: CodexServer): Promise<readonly string[]>;
 }
 
-/** A thread as it is loaded in one process of Codex. */
+/** A thread that is loaded in a process of Codex. */
 export interface LoadedThread {
   readonly server: CodexServer;
   readonly id: string;
-  /** The model that it has when none is chosen. */
+  /** The model that it has if none is chosen. */
   readonly model: string;
 }
 
-/** A thread in Codex's own keeping: in which process it is loaded, how it gets there, and how it is let go of. */
-export class NativeThread {
+/** Codex's own thread: in which process it is loaded, how it is loaded, and how it is unloaded. */
+export class CodexThread {
   readonly #spec: SessionSpec;
-  readonly #parts: NativeThreadParts;
-  readonly #account: Account;
+  readonly #options: CodexThreadOptions;
+  readonly #handoff: Handoff;
   readonly #listener: ThreadListener;
-  /** The process behind the wall that the thread is behind now, and the hold on it. */
+  /** The process for the sandbox that the thread has now. */
   #shared: SharedServer;
-  #letGo: () => void;
+  #release: () => void;
   #temporary: Promise<string> | undefined;
   #nativeId: string | undefined;
   #loaded: LoadedThread | undefined;
   #stopListening: () => void = () => {};
 
-  /** `listener` hears of the thread wherever it is loaded; `account` is told what Codex knows of it. */
-  constructor(spec: SessionSpec, parts: NativeThreadParts, account: Account, listener: ThreadListener) {
+  /** `listener` receives what happens in the thread, wherever it is loaded. */
+  constructor(spec: SessionSpec, options: CodexThreadOptions, handoff: Handoff, listener: ThreadListener) {
     this.#spec = spec;
-    this.#parts = parts;
-    this.#account = account;
+    this.#options = options;
+    this.#handoff = handoff;
     this.#listener = listener;
     this.#nativeId = spec.nativeId;
-    this.#shared = parts.servers.behind(wallOf(spec.settings));
-    this.#letGo = this.#shared.hold();
+    this.#shared = options.servers.forSandbox(serverSandbox(spec.settings));
+    this.#release = this.#shared.acquire();
   }
 
-  /** The thread in the process that runs now: loaded already, taken up, or begun. */
+  /** The thread in the process that runs now: loaded already, resumed, copied or started. */
   async load(turn: TurnContext): Promise<LoadedThread> {
     const server = await this.#server(turn.settings);
     if (this.#loaded?.server === server && server.isRunning) return this.#loaded;
     this.#stopListening();
-    const opening = openingOf(turn.settings, this.#spec.mcpServers, await this.folder(turn.settings));
-    const resumed =
+    const params = threadParams(turn.settings, this.#spec.mcpServers, await this.temporary(turn.settings));
+    const existing =
       this.#nativeId === undefined
-        ? await this.#fork(turn, server, opening)
-        : await this.#resume(server, this.#nativeId, opening);
+        ? await this.#fork(turn, server, params)
+        : await this.#resume(server, this.#nativeId, params);
     const { thread, model } =
-      resumed ??
-      (await server.request("thread/start", { ...opening, ...dynamicTools(this.#spec.clientTools ?? []) }));
+      existing ??
+      (await server.request("thread/start", { ...params, ...dynamicTools(this.#spec.clientTools ?? []) }));
     this.#loaded = { server, id: thread.id, model };
     this.#nativeId = thread.id;
     this.#stopListening = server.listen(thread.id, this.#listener);
     turn.emit({ type: "session", nativeId: thread.id });
-    await this.#warnOfDrift(turn, server);
+    await this.#reportDrift(turn, server);
     return this.#loaded;
   }
 
-  /** Ends what a stopped or failed turn left running. */
+  /** Stops the commands that a stopped or failed turn left running. */
   async cleanUp(): Promise<void> {
     if (this.#loaded?.server.isRunning !== true) return;
     const { server, id: threadId } = this.#loaded;
-    // An older Codex has no such request, and no such commands either.
+    // An older Codex has neither such a request nor such commands.
     await server
-      .request("thread/backgroundTerminals/clean", { threadId }, this.#parts.timing.stop)
+      .request("thread/backgroundTerminals/clean", { threadId }, this.#options.timing.stop)
       .catch(() => undefined);
   }
 
   /** The folder for temporary files of this thread's commands. */
-  async folder({ sandboxPolicy }: ThreadSettings): Promise<string> {
+  async temporary({ sandboxPolicy }: ThreadSettings): Promise<string> {
     if (!isUnconfined(sandboxPolicy)) return PRIVATE_TEMPORARY;
     this.#temporary ??= mkdtemp(join(tmpdir(), "flint-codex-"));
     return this.#temporary;
   }
 
-  /** Has Codex let go of the thread, and gives up what it had. */
+  /** Unloads the thread and removes its temporary folder. */
   async close(): Promise<void> {
-    await this.#moveOut();
-    this.#letGo();
+    await this.#unload();
+    this.#release();
     const temporary = await this.#temporary?.catch(() => undefined);
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
   }
 
-  /** The process behind the wall that these settings ask for. A thread that is behind another one is let go of there. */
+  /** The process for the sandbox of these settings. A thread that is loaded in another one is unloaded there. */
   async #server(settings: ThreadSettings): Promise<CodexServer> {
-    const shared = this.#parts.servers.behind(wallOf(settings));
+    const shared = this.#options.servers.forSandbox(serverSandbox(settings));
     if (shared !== this.#shared) {
-      await this.#moveOut();
-      this.#letGo();
+      await this.#unload();
+      this.#release();
       this.#shared = shared;
-      this.#letGo = shared.hold();
+      this.#release = shared.acquire();
     }
     return shared.server(this.#spec.sandbox);
   }
 
-  /** Has Codex let go of the thread. Whoever takes it up before that is refused, so this waits for it, but not for long. */
-  async #moveOut(): Promise<void> {
+  /** Unloads the thread. Codex refuses to resume it anywhere before that, so this waits for it, but not for long. */
+  async #unload(): Promise<void> {
     this.#stopListening();
     if (this.#loaded?.server.isRunning !== true) return;
     const { server, id: threadId } = this.#loaded;
-    const { clock, timing } = this.#parts;
+    const { clock, timing } = this.#options;
     await this.cleanUp();
-    let rest = () => {};
-    const rested = new Promise<void>((resolve) => {
-      rest = resolve;
+    let resolveClosed = () => {};
+    const closed = new Promise<void>((resolve) => {
+      resolveClosed = resolve;
     });
-    const stopWaiting = clock.after(timing.stop, rest);
+    const cancelTimer = clock.after(timing.stop, resolveClosed);
     this.#stopListening = server.listen(threadId, {
-      notification: ({ method }) => (method === "thread/closed" ? rest() : undefined),
+      notification: ({ method }) => (method === "thread/closed" ? resolveClosed() : undefined),
       call: () => Promise.reject(new Error("No turn runs in this thread.")),
     });
-    // One that does not even say that it will let go is not waited for; nobody listens any more.
-    const asked = server.request("thread/unsubscribe", { threadId }, timing.stop);
-    await asked.then(
-      () => Promise.race([rested, server.ended]),
+    // A process that does not even answer is not waited for.
+    const unsubscribed = server.request("thread/unsubscribe", { threadId }, timing.stop);
+    await unsubscribed.then(
+      () => Promise.race([closed, server.ended]),
       () => undefined,
     );
-    stopWaiting();
+    cancelTimer();
     this.#stopListening();
     this.#loaded = undefined;
   }
 
-  /** A thread that Codex does not have any more is begun anew. */
-  async #resume(server: CodexServer, threadId: string, opening: ReturnType<typeof openingOf>) {
-    // Expected: it was never written because nothing was said in it, or somebody deleted it.
+  /** Resumes the thread; undefined if Codex no longer has it. */
+  async #resume(server: CodexServer, threadId: string, params: ReturnType<typeof threadParams>) {
+    // Expected: it was never written because it had no turns, or it was deleted.
     return server
-      .request("thread/resume", { ...opening, threadId, excludeTurns: true })
+      .request("thread/resume", { ...params, threadId, excludeTurns: true })
       .catch((thrown: unknown) => {
         if (!server.isRunning || !isMissing(thrown)) throw thrown;
-        this.#account.lost();
+        this.#handoff.lost();
         return undefined;
       });
   }
 
-  /** A copy of a thread that knows turns of this one; undefined if there is none, or Codex cannot make one. */
-  async #fork(turn: TurnContext, server: CodexServer, opening: ReturnType<typeof openingOf>) {
+  /** Copies a thread that has turns of this one; undefined if there is none, or Codex cannot copy it. */
+  async #fork(turn: TurnContext, server: CodexServer, params: ReturnType<typeof threadParams>) {
     const { forkOf } = this.#spec;
     if (forkOf === undefined) return undefined;
-    // Expected: Codex has it no more. It is told in words what happened.
+    // Expected: Codex no longer has it.
     const { nativeId: threadId, position: lastTurnId } = forkOf;
     const upTo = lastTurnId === undefined ? {} : { lastTurnId };
-    return server.request("thread/fork", { ...opening, threadId, ...upTo }).then(
+    return server.request("thread/fork", { ...params, threadId, ...upTo }).then(
       (copy) => {
-        this.#account.copied();
+        this.#handoff.copied();
         return copy;
       },
       (thrown: unknown) => {
         if (!server.isRunning) throw thrown;
         const reason = thrown instanceof Error ? thrown.message : String(thrown);
-        const message = `Codex could not go on from a copy of its thread, so it is told what happened in words. It said: ${reason}`;
+        const message = `Codex could not continue from a copy of its thread, so it gets a summary of the thread instead. It said: ${reason}`;
         turn.emit({ type: "extension", method: "codex/forkFailed", params: { message } });
         return undefined;
       },
     );
   }
 
-  async #warnOfDrift(turn: TurnContext, server: CodexServer): Promise<void> {
-    const changes = await this.#parts.drift(server);
+  async #reportDrift(turn: TurnContext, server: CodexServer): Promise<void> {
+    const changes = await this.#options.drift(server);
     if (changes.length === 0) return;
     const params = { version: server.version, changes: [...changes] };
     turn.emit({ type: "extension", method: "codex/drift", params });

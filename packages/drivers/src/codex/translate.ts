@@ -5,31 +5,31 @@ import {
   isKnownItem,
   type PlanEntry,
   type ThreadItem,
+  type TokenUsage,
   type TurnError,
   type TurnKind,
 } from "@flint/protocol";
 import type { CodexNotification, CodexTokens, CodexTurn } from "@flint/protocol/codex";
 import { itemIdOf, threadItem } from "./translate/items.ts";
-import { turnError } from "./translate/turn-error.ts";
-import { tokenUsage } from "./translate/usage.ts";
+import { outcomeOf, turnError } from "./translate/outcome.ts";
 
-/** Where the translation of one turn stands. */
+/** The state of the translation of one turn. */
 export interface TranslateState {
-  /** The folder of the thread, from which paths are told. */
+  /** The folder of the thread, to which paths are relative. */
   readonly cwd: string;
   readonly kind: TurnKind;
-  /** Codex's id of the turn; unknown until it began. */
+  /** Codex's id of the turn; undefined until it has begun. */
   readonly turnId: string | undefined;
-  /** The work that is under way, as it was last told; what it streamed so far is in it. */
+  /** The items that have started and not ended, with what was streamed of them so far. */
   readonly open: ReadonlyMap<string, ThreadItem>;
-  /** Tokens of the thread in all, as last told: the same sum again is no further use. */
+  /** The tokens of the whole thread as last reported: the same total again is no further usage. */
   readonly totalTokens: number;
-  /** Why the turn fails, told before its end. */
+  /** Why the turn fails, as reported before its end. */
   readonly failure: TurnError | undefined;
   readonly outcome: TurnOutcome | undefined;
 }
 
-/** The next state, and what the core is told. */
+/** The next state, and the events to emit. */
 export type Step = readonly [TranslateState, readonly DriverEvent[]];
 
 type Params<Method extends CodexNotification["method"]> = Extract<
@@ -37,7 +37,7 @@ type Params<Method extends CodexNotification["method"]> = Extract<
   { method: Method }
 >["params"];
 
-/** The beginning of a turn of a thread that used so many tokens before. */
+/** The state at the beginning of a turn of a thread that has used this many tokens. */
 export function beginTurn(cwd: string, kind: TurnKind, totalTokens: number): TranslateState {
   return {
     cwd,
@@ -50,12 +50,12 @@ export function beginTurn(cwd: string, kind: TurnKind, totalTokens: number): Tra
   };
 }
 
-/** The turn has this id at Codex. */
+/** Sets Codex's id of the turn. */
 export function adoptTurn(state: TranslateState, turnId: string): TranslateState {
   return state.turnId === undefined ? { ...state, turnId } : state;
 }
 
-/** One notification in, the next state and the events it means out. No I/O, no clock, no randomness. */
+/** Translates one notification: the next state, and the events to emit. No I/O, no clock, no randomness. */
 export function step(state: TranslateState, notification: CodexNotification): Step {
   if (notification.method === "turn/started") return [onStarted(state, notification.params.turn), []];
   if (isOfAnotherTurn(state, notification)) return [afterAnotherTurn(state, notification), []];
@@ -81,17 +81,17 @@ export function step(state: TranslateState, notification: CodexNotification): St
     case "error":
       return onError(state, notification.params);
     default:
-      return [state, remark(notification)];
+      return [state, statelessEvents(notification)];
   }
 }
 
-/** A compaction has no other name than this one; of a review Codex tells another here than everywhere else. */
+/** Only here a compaction has its id; a review has another id here than in all other notifications (0.166.0). */
 function onStarted(state: TranslateState, { id }: CodexTurn): TranslateState {
   return state.kind === "compact" ? adoptTurn(state, id) : state;
 }
 
-/** What is told without any change of where the turn stands. */
-function remark(
+/** The events of a notification that does not change the state. */
+function statelessEvents(
   notification: Exclude<CodexNotification, { method: "turn/started" | "turn/completed" | "error" }>,
 ): readonly DriverEvent[] {
   const { method, params } = notification;
@@ -117,32 +117,32 @@ function remark(
   }
 }
 
-/** Without an id of its own yet, the turn waits for its beginning; what comes before is of an earlier one. */
+/** Before the turn has an id, everything belongs to an earlier one. */
 function isOfAnotherTurn({ turnId }: TranslateState, { params }: CodexNotification): boolean {
   if ("turn" in params) return params.turn.id !== turnId;
   return "turnId" in params && params.turnId !== turnId;
 }
 
-/** What an earlier turn used counts in the sum of the thread, which is told again when a thread is taken up. */
+/** The usage of an earlier turn counts in the total of the thread, which is repeated when a thread is resumed. */
 function afterAnotherTurn(state: TranslateState, { method, params }: CodexNotification): TranslateState {
   if (method !== "thread/tokenUsage/updated") return state;
   return { ...state, totalTokens: params.tokenUsage.total.totalTokens };
 }
 
-/** In a turn that was worked to its end everything has one; what the agent leaves running is over for the turn. */
+/** A completed turn completes all of its items, also those that the agent leaves running. */
 function onCompleted(state: TranslateState, turn: CodexTurn): Step {
   const ended = { ...state, outcome: outcomeOf(turn, state.failure) };
   return turn.status === "completed" ? closeOpen(ended, () => true) : [ended, []];
 }
 
-/** Ends what is open and will not be told of any more. */
-function closeOpen(state: TranslateState, ends: (item: ThreadItem) => boolean): Step {
-  const ending = [...state.open.values()].filter(ends);
-  const open = new Map([...state.open].filter(([, item]) => !ends(item)));
-  return [{ ...state, open }, ending.map((item) => ({ type: "item/completed", item: leftOpen(item) }))];
+/** Completes the open items for which `isEnding` holds. */
+function closeOpen(state: TranslateState, isEnding: (item: ThreadItem) => boolean): Step {
+  const ending = [...state.open.values()].filter(isEnding);
+  const open = new Map([...state.open].filter(([, item]) => !isEnding(item)));
+  return [{ ...state, open }, ending.map((item) => ({ type: "item/completed", item: completed(item) }))];
 }
 
-function leftOpen(item: ThreadItem): ThreadItem {
+function completed(item: ThreadItem): ThreadItem {
   if (!isKnownItem(item)) return item;
   switch (item.type) {
     case "agentMessage":
@@ -159,51 +159,46 @@ function leftOpen(item: ThreadItem): ThreadItem {
   }
 }
 
-function isText({ type }: ThreadItem): boolean {
+function isStreamed({ type }: ThreadItem): boolean {
   return type === "agentMessage" || type === "reasoning" || type === "plan";
 }
 
-function outcomeOf({ status, error }: CodexTurn, failure: TurnError | undefined): TurnOutcome {
-  if (status === "completed" || status === "interrupted") return { status };
-  const told = error === undefined || error === null ? failure : turnError(error);
-  const otherwise: TurnError = { message: `Codex ended the turn as ${status}.`, errorInfo: "Other" };
-  return { status: "failed", error: told ?? otherwise };
-}
-
 function onItemStarted(state: TranslateState, { item }: Params<"item/started">): Step {
-  const begun = threadItem(item, state.cwd);
-  if (begun === undefined || state.open.has(begun.id) || isNoted(state, begun)) return [state, []];
-  return [withOpen(state, begun), [{ type: "item/started", item: begun }]];
+  const started = threadItem(item, state.cwd);
+  if (started === undefined || state.open.has(started.id) || isReviewMarker(state, started))
+    return [state, []];
+  return [withOpen(state, started), [{ type: "item/started", item: started }]];
 }
 
-/** Flint itself notes where a review begins and ends. */
-function isNoted({ kind }: TranslateState, { type }: ThreadItem): boolean {
+/** Flint itself marks where a review begins and ends. */
+function isReviewMarker({ kind }: TranslateState, { type }: ThreadItem): boolean {
   return kind === "review" && (type === "enteredReviewMode" || type === "exitedReviewMode");
 }
 
-/** An item that ends without a beginning is begun first; Codex does that with what is over at once. */
-function onItemCompleted(state: TranslateState, { item }: Params<"item/completed">): Step {
-  const final = threadItem(item, state.cwd);
-  if (final === undefined || isNoted(state, final)) return [state, []];
+/** An item that completes without having started is started first; Codex does that with short work. */
+function onItemCompleted(state: TranslateState, params: Params<"item/completed">): Step {
+  const final = threadItem(params.item, state.cwd);
+  if (final === undefined || isReviewMarker(state, final)) return [state, []];
   const open = new Map(state.open);
-  const begun = open.get(final.id);
+  const known = open.get(final.id);
   open.delete(final.id);
-  const started: readonly DriverEvent[] = begun === undefined ? [{ type: "item/started", item: final }] : [];
-  const whole = begun === undefined ? final : withStreamed(final, begun);
-  return [{ ...state, open }, [...started, { type: "item/completed", item: whole }]];
+  const started: readonly DriverEvent[] = known === undefined ? [{ type: "item/started", item: final }] : [];
+  const item = known === undefined ? final : withStreamed(final, known);
+  return [{ ...state, open }, [...started, { type: "item/completed", item }]];
 }
 
-/** What was streamed stands if the end does not repeat it. */
-function withStreamed(final: ThreadItem, begun: ThreadItem): ThreadItem {
-  const kept = KEPT_FIELDS.flatMap((field): [string, unknown][] => {
-    const streamed: unknown = Reflect.get(begun, field);
+/** Keeps what was streamed where the completed item does not repeat it. */
+function withStreamed(final: ThreadItem, known: ThreadItem): ThreadItem {
+  const kept = STREAMED_FIELDS.flatMap((field): [string, unknown][] => {
+    const streamed: unknown = Reflect.get(known, field);
     return Reflect.has(final, field) || streamed === undefined ? [] : [[field, streamed]];
   });
   return kept.length === 0 ? final : { ...final, ...Object.fromEntries(kept) };
 }
 
-const KEPT_FIELDS = ["aggregatedOutput", "summary", "content"] as const;
+const STREAMED_FIELDS = ["aggregatedOutput", "summary", "content"] as const;
 
+/** The field of an item that each delta adds to. */
 const FIELD_OF = {
   "item/agentMessage/delta": "text",
   "item/plan/delta": "text",
@@ -217,25 +212,25 @@ function onDelta(
   method: keyof typeof FIELD_OF,
   params: Params<"item/agentMessage/delta">,
 ): Step {
-  const begun = state.open.get(itemIdOf(params.itemId));
-  if (begun === undefined) return [state, []];
-  const before: unknown = Reflect.get(begun, FIELD_OF[method]);
+  const item = state.open.get(itemIdOf(params.itemId));
+  if (item === undefined) return [state, []];
+  const before: unknown = Reflect.get(item, FIELD_OF[method]);
   const text = `${typeof before === "string" ? before : ""}${params.delta}`;
-  return [withOpen(state, { ...begun, [FIELD_OF[method]]: text }), [delta(method, params)]];
+  return [withOpen(state, { ...item, [FIELD_OF[method]]: text }), [delta(method, params)]];
 }
 
-/** Parts of a summary are apart by an empty line, as they are in the end. */
+/** The parts of a summary are separated by an empty line, as in the completed item. */
 function onSummaryPart(state: TranslateState, params: Params<"item/reasoning/summaryPartAdded">): Step {
   if (params.summaryIndex === 0) return [state, []];
   return onDelta(state, "item/reasoning/summaryTextDelta", { ...params, delta: "\n\n" });
 }
 
-/** The changes of a patch that is still being written are kept for the question whether it may be made. */
+/** Keeps the changes of a patch that is still being written, for the request to approve it. */
 function onPatch(state: TranslateState, params: Params<"item/fileChange/patchUpdated">): Step {
-  const begun = state.open.get(itemIdOf(params.itemId));
-  if (begun?.type !== "fileChange") return [state, []];
+  const item = state.open.get(itemIdOf(params.itemId));
+  if (item?.type !== "fileChange") return [state, []];
   const { changes } = params;
-  const updated = threadItem({ ...begun, id: params.itemId, ...{ changes } }, state.cwd);
+  const updated = threadItem({ ...item, id: params.itemId, ...{ changes } }, state.cwd);
   return [updated === undefined ? state : withOpen(state, updated), []];
 }
 
@@ -245,16 +240,29 @@ function onUsage(state: TranslateState, usage: Params<"thread/tokenUsage/updated
   const window = typeof modelContextWindow === "number" ? { modelContextWindow } : {};
   return [
     { ...state, totalTokens: total.totalTokens },
-    [{ type: "usage", last: tokenUsage(last satisfies CodexTokens), ...window }],
+    [{ type: "usage", last: tokenUsage(last), ...window }],
   ];
 }
 
+/** Disjoint buckets: Codex counts cached tokens with the input, and reasoning with the output. */
+function tokenUsage(tokens: CodexTokens): TokenUsage {
+  const { inputTokens, cachedInputTokens, cacheWriteInputTokens = 0 } = tokens;
+  const { outputTokens, reasoningOutputTokens } = tokens;
+  return {
+    inputTokens: Math.max(0, inputTokens - cachedInputTokens - cacheWriteInputTokens),
+    outputTokens: Math.max(0, outputTokens - reasoningOutputTokens),
+    thinkingTokens: reasoningOutputTokens,
+    cacheReadTokens: cachedInputTokens,
+    cacheWriteTokens: cacheWriteInputTokens,
+  };
+}
+
 function onError(state: TranslateState, { error, willRetry }: Params<"error">): Step {
-  const told = turnError(error);
-  if (!willRetry) return [{ ...state, failure: told }, []];
-  // What was being said when the answer broke off is said anew, as another item.
-  const [closed, events] = closeOpen(state, isText);
-  return [closed, [...events, { type: "error", error: told, willRetry }]];
+  const reported = turnError(error);
+  if (!willRetry) return [{ ...state, failure: reported }, []];
+  // The message that broke off is repeated as another item.
+  const [closed, events] = closeOpen(state, isStreamed);
+  return [closed, [...events, { type: "error", error: reported, willRetry }]];
 }
 
 function withOpen(state: TranslateState, item: ThreadItem): TranslateState {
@@ -275,7 +283,7 @@ function planEntry({ step: text, status }: { step: string; status: string }): Pl
   return { step: text, status: PLAN_STATUS[status] ?? "pending" };
 }
 
-/** The changes that an item is about, as far as they are known. */
+/** The changes of a file change item, as far as they are known. */
 export function changesOf(state: TranslateState, itemId: string): Item<"fileChange">["changes"] {
   const item = state.open.get(itemIdOf(itemId));
   return item !== undefined && isKnownItem(item) && item.type === "fileChange" ? item.changes : [];

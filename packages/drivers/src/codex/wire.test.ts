@@ -2,9 +2,8 @@ import type { Turn } from "@flint/protocol";
 import { RecordingTurn } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { CodexDriver } from "./driver.ts";
-import { NO_WALL } from "./process/sandbox.ts";
-import { CodexServer } from "./process/server.ts";
-import { CODEX_TIMING } from "./process/timing.ts";
+import { UNSANDBOXED } from "./process/launch.ts";
+import { CODEX_TIMING, CodexServer } from "./process/server.ts";
 import { FakeCodex } from "./testing/fake-codex.ts";
 import { fakeSession, PLACE, SETTINGS } from "./testing/fake-session.ts";
 
@@ -253,7 +252,7 @@ test("messages that nobody understands are counted", async () => {
   const launch = {
     command: ["codex"],
     environment: {},
-    wall: NO_WALL,
+    serverSandbox: UNSANDBOXED,
     ownPaths: [],
     privateFolders: [],
     readOnlyPaths: [],

@@ -35,7 +35,7 @@ export async function driftFindings(
     const sandboxPolicy = { type: "workspaceWrite" as const };
     const asked = { command: [...command], cwd: folder, sandboxPolicy, timeoutMs };
     const { exitCode, stdout, stderr } = await client.call("command/exec", asked);
-    return { exitCode, said: `${stdout}${stderr}` };
+    return { exitCode, output: `${stdout}${stderr}` };
   }).catch(() => undefined);
   if (changes === undefined) {
     const detail = `cannot compare its protocol with that of Codex ${CODEX_VERSION}, which Flint supports`;

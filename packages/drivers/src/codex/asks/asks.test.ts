@@ -110,7 +110,7 @@ describe("what Codex asks", () => {
     fake.say(skill);
     expect(await fake.told(({ id }) => id === skill.id)).toEqual({
       id: skill.id,
-      error: { code: -32602, message: expect.stringContaining("turns run in 2 of them") },
+      error: { code: -32602, message: expect.stringContaining("turns run in 2 threads") },
     });
     fake.endTurn();
     await outcome;

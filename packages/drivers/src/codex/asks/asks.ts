@@ -1,73 +1,85 @@
 import { answerElicitation } from "@flint/core/elicitation";
 import type { TurnContext } from "@flint/core/ports";
 import { shellQuote } from "@flint/core/text";
-import { type Action, type Decision, isKnownItem, isUnconfined, type UserQuestion } from "@flint/protocol";
+import {
+  type Action,
+  type Decision,
+  isKnownItem,
+  isUnconfined,
+  type ToolCallResult,
+  type UserQuestion,
+} from "@flint/protocol";
 import type { CodexServerCall, CodexServerParams, CodexServerResult } from "@flint/protocol/codex";
 import { fileChange } from "../translate/file-changes.ts";
 import { itemIdOf } from "../translate/items.ts";
 import { unwrapShell } from "../translate/shell-words.ts";
 import { changesOf, type TranslateState } from "../translate.ts";
-import { dynamicToolResult } from "./client-tools.ts";
 import { commandDecision, fileDecision, reviewDecision, skillDecision } from "./decisions.ts";
 
 type Params<Name extends CodexServerCall["method"]> = CodexServerParams<Name>;
 
-/** The turn in which Codex asks, and what is known of its items. */
-export interface AskedTurn {
+/** The turn in which Codex asks, and the state of its items. */
+export interface AskContext {
   readonly turn: TurnContext;
   state(): TranslateState;
 }
 
-/** Answers what Codex asks in a turn: the policy or a person decides, Codex's own words are found for it. */
-export async function answerCall(call: CodexServerCall, asked: AskedTurn): Promise<object> {
+/** Answers a request of Codex during a turn with the decision of the policy or of the user. */
+export async function answerCall(call: CodexServerCall, context: AskContext): Promise<object> {
   switch (call.method) {
     case "item/commandExecution/requestApproval":
       return {
-        decision: commandDecision(await approveCommand(call.params, asked), proposedIn(call.params, asked)),
+        decision: commandDecision(
+          await approveCommand(call.params, context),
+          proposedAmendment(call.params, context),
+        ),
       };
     case "item/fileChange/requestApproval":
-      return { decision: fileDecision(await approveFiles(call.params, asked)) };
+      return { decision: fileDecision(await approveFiles(call.params, context)) };
     case "item/permissions/requestApproval":
-      return approvePermissions(call.params, asked);
+      return approvePermissions(call.params, context);
     case "item/tool/requestUserInput":
-      return askUser(call.params, asked);
+      return askUser(call.params, context);
     case "mcpServer/elicitation/request":
-      return elicit(call.params, asked);
+      return elicit(call.params, context);
     case "item/tool/call":
-      return callTool(call.params, asked);
+      return callTool(call.params, context);
     case "execCommandApproval":
       return {
-        decision: reviewDecision(await approveOldCommand(call.params, asked), proposedIn(call.params, asked)),
+        decision: reviewDecision(
+          await approveOlderCommand(call.params, context),
+          proposedAmendment(call.params, context),
+        ),
       };
     case "applyPatchApproval":
-      return { decision: reviewDecision(await approveOldPatch(call.params, asked)) };
+      return { decision: reviewDecision(await approveOlderPatch(call.params, context)) };
     case "skill/requestApproval":
-      return { decision: skillDecision(await approveSkill(call.params, asked)) };
+      return { decision: skillDecision(await approveSkill(call.params, context)) };
   }
 }
 
 async function approveCommand(
   params: Params<"item/commandExecution/requestApproval">,
-  { turn }: AskedTurn,
+  { turn }: AskContext,
 ): Promise<Decision> {
   const itemId = itemIdOf(params.itemId);
   if (leavesSandbox(params) && !isUnconfined(turn.settings.sandboxPolicy)) return declined(turn, params);
   const { networkApprovalContext: network, command, cwd, reason } = params;
-  const why = reasonOf(reason);
+  const given = reasonOf(reason);
   if (network !== undefined && network !== null) {
-    return turn.approve({ kind: "tool", itemId, tool: "network", arguments: { ...network }, ...why });
+    return turn.approve({ kind: "tool", itemId, tool: "network", arguments: { ...network }, ...given });
   }
   if (typeof command !== "string" || params.kind === "writeStdin") {
-    return turn.approve({ kind: "tool", itemId, tool: "writeStdin", arguments: { command }, ...why });
+    return turn.approve({ kind: "tool", itemId, tool: "writeStdin", arguments: { command }, ...given });
   }
   const folder = cwd ?? turn.settings.cwd;
-  return turn.approve({ kind: "command", itemId, command: unwrapShell(command), cwd: folder, ...why });
+  return turn.approve({ kind: "command", itemId, command: unwrapShell(command), cwd: folder, ...given });
 }
 
 /**
- * Codex asks with a reason only when a command is to run outside of its sandbox, and nothing tells such a wish without a
- * reason from any other command (0.166.0, November 2026). The wall around the process holds for both; this is only the
- * sooner and clearer no.
+ * Codex gives a reason only if a command should run outside of its sandbox; such a request without a reason looks like
+ * any other (0.166.0, November 2026). The sandbox around the process holds for both; declining here is only earlier and
+ * clearer.
  */
 function leavesSandbox(params: Params<"item/commandExecution/requestApproval">): boolean {
   const { reason, additionalPermissions, networkApprovalContext } = params;
@@ -76,29 +88,30 @@ function leavesSandbox(params: Params<"item/commandExecution/requestApproval">):
   return isWidened || reachesOut || (typeof reason === "string" && params.kind !== "writeStdin");
 }
 
+/** Declines to leave the sandbox, and warns the user. */
 function declined(
   turn: TurnContext,
   { command }: { readonly command?: string | null | undefined },
 ): Decision {
   const what = typeof command === "string" ? `"${unwrapShell(command)}"` : "a connection";
-  const message = `Codex wanted ${what} outside of the sandbox. The sandbox policy ${turn.settings.sandboxPolicy.type} does not allow that; choose another one if it is needed.`;
+  const message = `Codex requested ${what} outside of the sandbox. The sandbox policy ${turn.settings.sandboxPolicy.type} does not allow that; choose another one if it is needed.`;
   turn.emit({ type: "extension", method: "codex/warning", params: { message } });
   return { outcome: "deny", scope: "once", message };
 }
 
 function approveFiles(
   { itemId, reason, grantRoot }: Params<"item/fileChange/requestApproval">,
-  { turn, state }: AskedTurn,
+  { turn, state }: AskContext,
 ): Promise<Decision> | Decision {
   if (typeof grantRoot === "string" && !isUnconfined(turn.settings.sandboxPolicy)) return declined(turn, {});
   const changes = changesOf(state(), itemId);
   return turn.approve({ kind: "fileChange", itemId: itemIdOf(itemId), changes, ...reasonOf(reason) });
 }
 
-/** Answered with what is granted, which is nothing where the sandbox policy is the limit. */
+/** Grants the permissions or none: in a sandbox, the sandbox policy is the limit. */
 async function approvePermissions(
   { itemId, permissions, reason }: Params<"item/permissions/requestApproval">,
-  { turn }: AskedTurn,
+  { turn }: AskContext,
 ): Promise<CodexServerResult<"item/permissions/requestApproval">> {
   const nothing = { permissions: {}, scope: "turn" } as const;
   if (!isUnconfined(turn.settings.sandboxPolicy)) {
@@ -116,7 +129,7 @@ async function approvePermissions(
 
 async function askUser(
   { itemId, questions }: Params<"item/tool/requestUserInput">,
-  { turn }: AskedTurn,
+  { turn }: AskContext,
 ): Promise<CodexServerResult<"item/tool/requestUserInput">> {
   const asked = questions.map(
     ({ id, header, question, isSecret, options }): UserQuestion => ({
@@ -132,17 +145,16 @@ async function askUser(
 
 async function callTool(
   { callId, tool, namespace, arguments: given }: Params<"item/tool/call">,
-  { turn }: AskedTurn,
+  { turn }: AskContext,
 ): Promise<CodexServerResult<"item/tool/call">> {
-  const of = namespace ?? undefined;
-  const call = { itemId: itemIdOf(callId), tool, namespace: of, arguments: given };
+  const call = { itemId: itemIdOf(callId), tool, namespace: namespace ?? undefined, arguments: given };
   return dynamicToolResult(await turn.callTool(call));
 }
 
-/** Either Codex asks whether a tool of an MCP server may be called, or the server itself wants to know something. */
+/** Either a request to approve the call of an MCP tool, or an elicitation of the server itself. */
 async function elicit(
   params: Params<"mcpServer/elicitation/request">,
-  { turn, state }: AskedTurn,
+  { turn, state }: AskContext,
 ): Promise<CodexServerResult<"mcpServer/elicitation/request">> {
   const { serverName: server, message = "", _meta: meta } = params;
   const call = openCall(state(), server, Reflect.get(Object(meta), "tool_params"));
@@ -151,7 +163,7 @@ async function elicit(
     const tool = call?.tool ?? /tool "([^"]+)"/.exec(message)?.[1] ?? "unknown";
     const itemId = call?.id ?? turn.turnId;
     const { outcome } = await turn.approve({ kind: "tool", itemId, tool, server, arguments: given });
-    return ELICITED[outcome];
+    return TOOL_APPROVAL[outcome];
   }
   const itemId = call?.id ?? turn.turnId;
   const answer = await answerElicitation(`The MCP server ${server}`, params, (questions) =>
@@ -160,13 +172,13 @@ async function elicit(
   return { content: null, ...answer, _meta: null };
 }
 
-const ELICITED = {
+const TOOL_APPROVAL = {
   allow: { action: "accept", content: {}, _meta: null },
   deny: { action: "decline", content: null, _meta: null },
   cancel: { action: "cancel", content: null, _meta: null },
 } as const satisfies Record<string, CodexServerResult<"mcpServer/elicitation/request">>;
 
-/** The call of a server's tool that is under way, best the one with these arguments. */
+/** The running call of a server's tool, preferably the one with these arguments. */
 function openCall(
   { open }: TranslateState,
   server: string,
@@ -176,13 +188,13 @@ function openCall(
   const calls = known.flatMap((item) =>
     item.type === "mcpToolCall" && item.server === server ? [item] : [],
   );
-  const wanted = JSON.stringify(given ?? {});
-  return calls.findLast((call) => JSON.stringify(call.arguments ?? {}) === wanted) ?? calls.at(-1);
+  const expected = JSON.stringify(given ?? {});
+  return calls.findLast((call) => JSON.stringify(call.arguments ?? {}) === expected) ?? calls.at(-1);
 }
 
-function approveOldCommand(
+function approveOlderCommand(
   { callId, command, cwd, reason }: Params<"execCommandApproval">,
-  { turn }: AskedTurn,
+  { turn }: AskContext,
 ): Promise<Decision> | Decision {
   const line = command.map(shellQuote).join(" ");
   if (typeof reason === "string" && !isUnconfined(turn.settings.sandboxPolicy))
@@ -196,9 +208,9 @@ function approveOldCommand(
   });
 }
 
-function approveOldPatch(
+function approveOlderPatch(
   { callId, fileChanges, reason, grantRoot }: Params<"applyPatchApproval">,
-  { turn }: AskedTurn,
+  { turn }: AskContext,
 ): Promise<Decision> | Decision {
   if (typeof grantRoot === "string" && !isUnconfined(turn.settings.sandboxPolicy)) return declined(turn, {});
   const changes = Object.entries(fileChanges).map(
@@ -210,7 +222,7 @@ function approveOldPatch(
 
 function approveSkill(
   { itemId, skillName }: Params<"skill/requestApproval">,
-  { turn }: AskedTurn,
+  { turn }: AskContext,
 ): Promise<Decision> {
   return turn.approve({
     kind: "tool",
@@ -220,8 +232,8 @@ function approveSkill(
   });
 }
 
-/** The rule that Codex proposes to make. It could not keep one where it is confined, and may not have it there. */
-function proposedIn(params: object, { turn }: AskedTurn): readonly string[] | undefined {
+/** The execpolicy amendment that Codex proposes. In a sandbox it could not store one, and may not have one. */
+function proposedAmendment(params: object, { turn }: AskContext): readonly string[] | undefined {
   if (!isUnconfined(turn.settings.sandboxPolicy)) return undefined;
   const proposed: unknown =
     Reflect.get(params, "proposedExecpolicyAmendment") ??
@@ -231,4 +243,14 @@ function proposedIn(params: object, { turn }: AskedTurn): readonly string[] | un
 
 function reasonOf(reason: string | null | undefined): { readonly reason?: string } {
   return typeof reason === "string" && reason !== "" ? { reason } : {};
+}
+
+/** The result of a client-provided tool as Codex takes it. */
+function dynamicToolResult({ success, content }: ToolCallResult): CodexServerResult<"item/tool/call"> {
+  const contentItems = content.map((piece) =>
+    piece.type === "text"
+      ? { type: "inputText", text: piece.text }
+      : { type: "inputImage", imageUrl: piece.url },
+  );
+  return { success, contentItems };
 }

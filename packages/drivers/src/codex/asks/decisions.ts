@@ -6,31 +6,31 @@ import type {
   CodexServerResult,
 } from "@flint/protocol/codex";
 
-/** What an answer for always says, beside its own words, if Codex itself is to keep the rule that it proposed. */
+/** The metadata of a decision for always if Codex itself should store the rule that it proposed. */
 export const AMENDMENT = "codex/execpolicyAmendment";
 
 /**
- * How a command is answered. A yes for the session is kept by Codex for the very same command; one for always is kept
- * by Flint, which is asked again and so can take it back. A rule of Codex holds in all folders, outside of Flint too, and
- * without any sandbox of Codex; so it is made only of what Codex proposed, and only for who asks for just that.
+ * The decision about a command. Codex keeps an approval for the session for the very same command; Flint keeps one for
+ * always itself, is asked again, and so can revoke it. A rule of Codex applies in all folders, outside of Flint too, and
+ * without any sandbox of Codex, so it is only made of what Codex proposed, and only on explicit request.
  */
 export function commandDecision(decision: Decision, proposed?: readonly string[]): CodexCommandDecision {
   if (decision.outcome !== "allow") return refusal(decision);
-  if (wantsAmendment(decision, proposed))
+  if (includesAmendment(decision, proposed))
     return { acceptWithExecpolicyAmendment: { execpolicy_amendment: [...proposed] } };
   return decision.scope === "session" && decision.rule === undefined ? "acceptForSession" : "accept";
 }
 
-/** How a change of files is answered. Codex would keep a yes for the session for any change of these files. */
+/** The decision about a file change. Codex would keep an approval for the session for any change of these files. */
 export function fileDecision(decision: Decision): CodexFileDecision {
   return decision.outcome === "allow" ? "accept" : refusal(decision);
 }
 
-/** How the older requests are answered. */
+/** The decision about one of the older requests. */
 export function reviewDecision(decision: Decision, proposed?: readonly string[]): CodexReviewDecision {
   switch (decision.outcome) {
     case "allow":
-      if (wantsAmendment(decision, proposed))
+      if (includesAmendment(decision, proposed))
         return { approved_execpolicy_amendment: { proposed_execpolicy_amendment: [...proposed] } };
       return decision.scope === "session" && decision.rule === undefined
         ? "approved_for_session"
@@ -42,12 +42,12 @@ export function reviewDecision(decision: Decision, proposed?: readonly string[])
   }
 }
 
-/** How the use of a skill is answered; there are no other words for it. */
+/** The decision about the use of a skill. */
 export function skillDecision({ outcome }: Decision): CodexServerResult<"skill/requestApproval">["decision"] {
   return outcome === "allow" ? "approve" : "decline";
 }
 
-function wantsAmendment(
+function includesAmendment(
   { scope, _meta: meta }: Decision,
   proposed: readonly string[] | undefined,
 ): proposed is readonly string[] {

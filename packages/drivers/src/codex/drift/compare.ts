@@ -1,4 +1,3 @@
-import { isRecord } from "@flint/protocol";
 import {
   CODEX_ITEMS,
   CODEX_NOTIFICATIONS,
@@ -7,62 +6,63 @@ import {
   type CodexSchema,
   fieldsOf,
 } from "@flint/protocol/codex";
+import { type JsonObject, listOf, objectOf } from "../../shared/json.ts";
 
 /** The schemas that Codex prints: each a list of messages with a method and params. */
-export interface GeneratedWords {
+export interface CodexSchemas {
   readonly requests: unknown;
   readonly serverRequests: unknown;
   readonly notifications: unknown;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
-/** One printed schema, and where its references lead. */
+/** A printed schema, and the definitions that it refers to. */
 interface Printed {
-  readonly schema: Json;
-  readonly definitions: Json;
+  readonly schema: JsonObject;
+  readonly definitions: JsonObject;
 }
 
-/** A field that Flint sends has to be known; one that Flint reads has to be there. */
+/** Codex has to accept a field that Flint sends, and to send one that Flint reads. */
 type Direction = "sent" | "read";
 
-/** What of Flint's words is gone or has changed in those that Codex printed; empty if all is as it was. */
-export function compareWords(words: GeneratedWords): readonly string[] {
+/** The differences between Flint's part of the protocol and the schemas that Codex printed; empty if there are none. */
+export function compareSchemas(schemas: CodexSchemas): readonly string[] {
   return [
-    ...compareFamily("request", CODEX_REQUESTS, words.requests, "sent"),
-    ...compareFamily("request of Codex", CODEX_SERVER_REQUESTS, words.serverRequests, "read"),
-    ...compareFamily("notification", CODEX_NOTIFICATIONS, words.notifications, "read"),
-    ...compareItems(words.notifications),
+    ...compareFamily("request", CODEX_REQUESTS, schemas.requests, "sent"),
+    ...compareFamily("request of Codex", CODEX_SERVER_REQUESTS, schemas.serverRequests, "read"),
+    ...compareFamily("notification", CODEX_NOTIFICATIONS, schemas.notifications, "read"),
+    ...compareItems(schemas.notifications),
   ];
 }
 
 type Rows = Readonly<Record<string, { readonly params: CodexSchema }>>;
 
 function compareFamily(kind: string, rows: Rows, generated: unknown, direction: Direction): string[] {
-  const definitions = jsonOf(jsonOf(generated).definitions);
-  const methods = new Map(listOf(jsonOf(generated).oneOf).map((entry) => [methodOf(entry), entry] as const));
+  const definitions = objectOf(objectOf(generated).definitions);
+  const methods = new Map(
+    listOf(objectOf(generated).oneOf).map((entry) => [methodOf(entry), entry] as const),
+  );
   return Object.entries(rows).flatMap(([method, { params }]) => {
     const entry = methods.get(method);
-    if (entry === undefined) return [`The ${kind} ${method} is gone.`];
-    const schema = resolved(jsonOf(jsonOf(entry).properties).params, definitions);
+    if (entry === undefined) return [`The ${kind} ${method} no longer exists.`];
+    const schema = resolved(objectOf(objectOf(entry).properties).params, definitions);
     return compareShape(`${kind} ${method}`, params, { schema, definitions }, direction);
   });
 }
 
-/** Items are told apart by their type, one schema each. */
+/** Each type of item has its own schema. */
 function compareItems(generated: unknown): string[] {
-  const definitions = jsonOf(jsonOf(generated).definitions);
+  const definitions = objectOf(objectOf(generated).definitions);
   const variants = listOf(resolved(definitions.ThreadItem, definitions).oneOf).map((entry) =>
     resolved(entry, definitions),
   );
   return Object.entries(CODEX_ITEMS).flatMap(([type, schema]) => {
     const found = variants.find((variant) => typesOf(variant, definitions).includes(type));
-    if (found === undefined) return [`The item ${type} is gone.`];
+    if (found === undefined) return [`The item ${type} no longer exists.`];
     return compareShape(`item ${type}`, schema, { schema: found, definitions }, "read");
   });
 }
 
-function typesOf(variant: Json, definitions: Json): readonly unknown[] {
+function typesOf(variant: JsonObject, definitions: JsonObject): readonly unknown[] {
   const type = resolved(propertiesOf(variant, definitions).type, definitions);
   return type.const === undefined ? listOf(type.enum) : [type.const];
 }
@@ -72,36 +72,28 @@ function compareShape(where: string, ours: CodexSchema, printed: Printed, direct
   const fields = fieldsOf(ours);
   const lost = fields
     .filter(({ name, isOptional }) => !(name in properties) && (direction === "sent" || !isOptional))
-    .map(({ name }) => `The ${where} has no field ${name} any more.`);
+    .map(({ name }) => `The ${where} no longer has the field ${name}.`);
   if (direction === "read") return lost;
   const added = listOf(printed.schema.required)
-    .filter((wanted) => !fields.some(({ name }) => name === wanted))
-    .map((wanted) => `The ${where} wants a field ${String(wanted)} that Flint does not send.`);
+    .filter((required) => !fields.some(({ name }) => name === required))
+    .map((required) => `The ${where} requires a field ${String(required)} that Flint does not send.`);
   return [...lost, ...added];
 }
 
-/** All fields of a printed schema, those of its parts included. */
-function propertiesOf(schema: Json, definitions: Json): Json {
+/** All fields of a printed schema, including those of its parts. */
+function propertiesOf(schema: JsonObject, definitions: JsonObject): JsonObject {
   const parts = [...listOf(schema.allOf), ...listOf(schema.oneOf), ...listOf(schema.anyOf)];
   const ofParts = parts.map((part) => propertiesOf(resolved(part, definitions), definitions));
-  return Object.assign({}, ...ofParts, jsonOf(schema.properties));
+  return Object.assign({}, ...ofParts, objectOf(schema.properties));
 }
 
-function resolved(schema: unknown, definitions: Json): Json {
-  const { $ref: reference } = jsonOf(schema);
-  if (typeof reference !== "string") return jsonOf(schema);
+function resolved(schema: unknown, definitions: JsonObject): JsonObject {
+  const { $ref: reference } = objectOf(schema);
+  if (typeof reference !== "string") return objectOf(schema);
   return resolved(definitions[reference.replace(/^#\/definitions\//, "")], definitions);
 }
 
 function methodOf(entry: unknown): unknown {
-  const method = jsonOf(jsonOf(jsonOf(entry).properties).method);
+  const method = objectOf(objectOf(objectOf(entry).properties).method);
   return method.const ?? listOf(method.enum)[0];
-}
-
-function jsonOf(value: unknown): Json {
-  return isRecord(value) ? { ...value } : {};
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

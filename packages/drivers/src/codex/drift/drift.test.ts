@@ -8,8 +8,8 @@ import { agentProgram, needs, RecordingTurn, type TemporaryFolder, temporaryFold
 import { describe, expect, onTestFinished, test } from "vitest";
 import { FakeCodex } from "../testing/fake-codex.ts";
 import { fakeSession, SETTINGS } from "../testing/fake-session.ts";
-import { compareWords } from "./compare.ts";
-import { codexDrift, printingIn } from "./drift.ts";
+import { compareSchemas } from "./compare.ts";
+import { codexDrift, runInSandbox } from "./drift.ts";
 
 /** A schema as Codex prints it, of one message only. */
 function printed(method: string, params: object): unknown {
@@ -18,52 +18,52 @@ function printed(method: string, params: object): unknown {
 }
 
 describe("a Codex of another version", () => {
-  test("each method that is gone is named", () => {
-    const said = compareWords({ requests: {}, serverRequests: {}, notifications: {} });
-    expect(said).toContain("The request turn/start is gone.");
-    expect(said).toContain("The request of Codex item/fileChange/requestApproval is gone.");
-    expect(said).toContain("The notification turn/completed is gone.");
-    expect(said).toContain("The item commandExecution is gone.");
+  test("names each method that no longer exists", () => {
+    const said = compareSchemas({ requests: {}, serverRequests: {}, notifications: {} });
+    expect(said).toContain("The request turn/start no longer exists.");
+    expect(said).toContain("The request of Codex item/fileChange/requestApproval no longer exists.");
+    expect(said).toContain("The notification turn/completed no longer exists.");
+    expect(said).toContain("The item commandExecution no longer exists.");
   });
 
-  test("each field that is gone, or newly wanted, is named", () => {
+  test("names each field that no longer exists or is newly required", () => {
     const steer = printed("turn/steer", {
       properties: { threadId: {}, input: {}, mood: {} },
       required: ["threadId", "input", "mood"],
     });
-    const said = compareWords({ requests: steer, serverRequests: {}, notifications: {} });
+    const said = compareSchemas({ requests: steer, serverRequests: {}, notifications: {} });
     expect(said.filter((line) => line.includes("turn/steer"))).toEqual([
-      "The request turn/steer has no field expectedTurnId any more.",
-      "The request turn/steer wants a field mood that Flint does not send.",
+      "The request turn/steer no longer has the field expectedTurnId.",
+      "The request turn/steer requires a field mood that Flint does not send.",
     ]);
   });
 
-  test("a field that is only read where it is there may be missing", () => {
+  test("may omit an optional field that Flint reads", () => {
     const usage = printed("item/commandExecution/requestApproval", {
       properties: { threadId: {}, turnId: {}, itemId: {} },
     });
-    const said = compareWords({ requests: {}, serverRequests: usage, notifications: {} });
+    const said = compareSchemas({ requests: {}, serverRequests: usage, notifications: {} });
     expect(said.filter((line) => line.includes("commandExecution/requestApproval"))).toEqual([]);
   });
 });
 
 const SANDBOX = new CommandSandbox({ environment: process.env });
 
-needs("codex")("the Codex that Flint was made for has every word that Flint speaks", async () => {
-  expect(await codexDrift([agentProgram("codex") ?? "codex"], printingIn(SANDBOX))).toEqual([]);
+needs("codex")("the Codex that Flint was made for does not differ", async () => {
+  expect(await codexDrift([agentProgram("codex") ?? "codex"], runInSandbox(SANDBOX))).toEqual([]);
 });
 
-needs("codex")("a Codex that prints other words is told by each of them", async () => {
+needs("codex")("describes each difference of a Codex with other schemas", async () => {
   const codex = await alteredCodex(await temporaryFolder(), agentProgram("codex") ?? "codex");
-  expect(await codexDrift([codex], printingIn(SANDBOX))).toEqual([
-    "The request thread/start has no field developerInstructions any more.",
-    "The request turn/steer is gone.",
-    "The notification turn/completed is gone.",
+  expect(await codexDrift([codex], runInSandbox(SANDBOX))).toEqual([
+    "The request thread/start no longer has the field developerInstructions.",
+    "The request turn/steer no longer exists.",
+    "The notification turn/completed no longer exists.",
   ]);
 });
 
 test("a program that cannot print its words says so", async () => {
-  const failed = codexDrift(["false"], printingIn(SANDBOX));
+  const failed = codexDrift(["false"], runInSandbox(SANDBOX));
   await expect(failed).rejects.toThrow(/did not print its protocol \(exit code 1\)/);
 });
 
@@ -93,8 +93,8 @@ test("a Codex of another version is told of once when it is first used, with eac
         version: "0.999.0",
         changes: expect.arrayContaining([
           "Codex is 0.999.0; Flint was made for 0.166.0.",
-          "The request turn/start is gone.",
-          "The notification turn/completed is gone.",
+          "The request turn/start no longer exists.",
+          "The notification turn/completed no longer exists.",
         ]),
       },
     },

@@ -2,29 +2,58 @@ import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { PrivateFolder } from "@flint/core/ports";
-import { isUnconfined } from "@flint/protocol";
+import { isUnconfined, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
 import { agentPaths, CODEX_FOLDER } from "../../shared/agent-folders.ts";
 import type { AgentOptions, AgentProgram } from "../../shared/agent-options.ts";
 import { notInstalled } from "../../shared/descriptor.ts";
 import { CODEX } from "../descriptor.ts";
-import type { Wall } from "./sandbox.ts";
 
-/** What is started, and what it may write beside what its wall lets through. */
+/**
+ * The sandbox around a whole process of Codex. Whatever is approved in its threads, a command that Codex runs outside of
+ * its own sandbox stays in this one.
+ */
+export interface ServerSandbox {
+  readonly policy: SandboxPolicy;
+  /** The workspace of the policy. */
+  readonly workspace: string;
+}
+
+/** No sandbox. Codex decides for each command whether it may reach the network. */
+export const UNSANDBOXED: ServerSandbox = { policy: { type: "dangerFullAccess" }, workspace: "/" };
+
+/** The folder for temporary files in a sandboxed process: a private folder is mounted there. */
+export const PRIVATE_TEMPORARY = "/tmp";
+
+/** The sandbox of the process for a thread with these settings. */
+export function serverSandbox({
+  sandboxPolicy,
+  cwd,
+}: Pick<ThreadSettings, "sandboxPolicy" | "cwd">): ServerSandbox {
+  return isUnconfined(sandboxPolicy) ? UNSANDBOXED : { policy: sandboxPolicy, workspace: cwd };
+}
+
+/** The same for sandboxes that allow the same: their threads share a process. */
+export function sandboxKey({ policy, workspace }: ServerSandbox): string {
+  const roots = policy.type === "workspaceWrite" ? [...(policy.writableRoots ?? [])].sort() : [];
+  return JSON.stringify([policy.type, workspace, ...roots]);
+}
+
+/** A process to start: its command, its environment, its sandbox and its own folders. */
 export interface CodexLaunch extends AgentProgram {
-  readonly wall: Wall;
+  readonly serverSandbox: ServerSandbox;
   readonly ownPaths: readonly string[];
   readonly privateFolders: readonly PrivateFolder[];
   readonly readOnlyPaths: readonly string[];
 }
 
-/** A thread that nobody listens to any more is let go of at once, so that another process can take it up. */
+/** Unloads a thread as soon as nothing subscribes to it, so that another process can resume it. */
 const FLAGS = ["-c", "thread_unload_delay_secs=0"];
 
 /**
- * Codex makes a sandbox for each command; inside of Flint's only the way without namespaces works (0.166.0). Snapshots
- * of shells and plugins are kept in places that a command could write, and run later where nothing confines them.
+ * Codex makes a sandbox for each command; inside Flint's only its way without namespaces works (0.166.0). It keeps shell
+ * snapshots and plugins where a command could write them, and runs them later outside of any sandbox.
  */
-const CONFINED_FLAGS = ["use_legacy_landlock=true", "shell_snapshot=false", "plugins=false"].flatMap(
+const SANDBOXED_FLAGS = ["use_legacy_landlock=true", "shell_snapshot=false", "plugins=false"].flatMap(
   (feature) => ["-c", `features.${feature}`],
 );
 
@@ -35,31 +64,32 @@ export async function codexProgram({ program }: Pick<AgentOptions, "program">): 
   return found;
 }
 
-/** What is started when Codex is needed: its app server, in the form that talks by lines. */
-export async function codexLaunch(options: AgentOptions, wall: Wall): Promise<CodexLaunch> {
+/** The app server of Codex on stdin and stdout, in a sandbox. */
+export async function codexLaunch(
+  options: AgentOptions,
+  sandbox: ServerSandbox = UNSANDBOXED,
+): Promise<CodexLaunch> {
   const program = await codexProgram(options);
-  const { flags, environment: moved } = await offline(options);
-  const environment: AgentProgram["environment"] = { NO_COLOR: "1", ...program.environment, ...moved };
-  const command = [...program.command, "app-server", ...FLAGS, ...flags];
-  if (isUnconfined(wall.policy))
-    return { command, environment, wall, ownPaths: [], privateFolders: [], readOnlyPaths: [] };
-  const { environment: places, ...paths } = await agentPaths(
-    [CODEX_FOLDER],
-    environment,
-    environment.HOME ?? homedir(),
-  );
+  const offline = await offlineOverrides(options);
+  const environment: AgentProgram["environment"] = {
+    ...{ NO_COLOR: "1", ...program.environment, ...offline.environment },
+  };
+  const command = [...program.command, "app-server", ...FLAGS, ...offline.flags];
+  const launch = { command, environment, serverSandbox: sandbox };
+  if (isUnconfined(sandbox.policy)) return { ...launch, ownPaths: [], privateFolders: [], readOnlyPaths: [] };
+  const home = environment.HOME ?? homedir();
+  const { environment: places, ...paths } = await agentPaths([CODEX_FOLDER], environment, home);
   return {
-    command: [...command, ...CONFINED_FLAGS],
+    ...{ ...launch, ...paths },
+    command: [...command, ...SANDBOXED_FLAGS],
     environment: { ...environment, ...places },
-    wall,
-    ...paths,
   };
 }
 
-/** Points Codex to the offline model, away from the user's account and settings. */
-async function offline({ offlineModel, stateFolder }: AgentOptions) {
+/** Makes Codex work on the offline model, apart from the user's account and settings. */
+async function offlineOverrides({ offlineModel, stateFolder }: AgentOptions) {
   if (offlineModel === undefined) return { flags: [], environment: {} };
-  // Without retries of single requests every second try is one that Codex tells of.
+  // Without retries of single requests, Codex reports every second attempt.
   const provider = `{name="flint",base_url=${JSON.stringify(`${await offlineModel()}/v1`)},wire_api="responses",request_max_retries=0}`;
   const flags = ["-c", "model_provider=flint", "-c", `model_providers.flint=${provider}`];
   if (stateFolder === undefined) return { flags, environment: {} };

@@ -14,9 +14,31 @@ import {
 import { type Id, Peer, PeerClosedError, RemoteError, type Trace } from "@flint/rpc";
 import { AgentProcess } from "../../shared/agent-process.ts";
 import type { CodexLaunch } from "./launch.ts";
-import type { CodexTiming } from "./timing.ts";
 
-/** Who is told what happens in a thread of Codex. */
+/** How long Codex may take, in milliseconds. */
+export interface CodexTiming {
+  /** To start and answer `initialize`. */
+  readonly start: number;
+  /** To answer a request that is not a turn. */
+  readonly answer: number;
+  /** To list its models. */
+  readonly list: number;
+  /** To stop a turn before its process is stopped. */
+  readonly stop: number;
+  /** How long a process is kept alive after the last thread was closed. */
+  readonly keepAlive: number;
+}
+
+/** Long enough for a slow machine, short enough for a user who waits. */
+export const CODEX_TIMING: CodexTiming = {
+  start: 20_000,
+  answer: 30_000,
+  list: 5_000,
+  stop: 1_500,
+  keepAlive: 5_000,
+};
+
+/** Receives what happens in one thread of Codex. */
 export interface ThreadListener {
   notification(notification: CodexNotification): void;
   /** Answers a request of Codex; a rejection is answered as an error. */
@@ -34,12 +56,12 @@ export interface CodexServerSpec {
   readonly trace: Trace | undefined;
 }
 
-const NOBODY = "Nobody works in this thread now.";
+const NO_TURN = "No turn runs in this thread.";
 
-/** What is told of a thread before anybody listens; more than this is not kept. */
-const KEPT_BEFORE = 200;
+/** How many notifications of a thread are buffered until there is a listener, and for how many threads. */
+const MAX_BUFFERED = 200;
 
-/** One running `codex app-server`, talked to by all threads. When it ends, everything that waits for it fails at once. */
+/** A running `codex app-server`, shared by threads. When it ends, every pending request is rejected at once. */
 export class CodexServer {
   /** Resolves when nothing of it is left. */
   readonly ended: Promise<void>;
@@ -47,8 +69,8 @@ export class CodexServer {
   readonly #peer: Peer;
   readonly #timing: CodexTiming;
   readonly #listeners = new Map<string, ThreadListener>();
-  readonly #before = new Map<string, CodexNotification[]>();
-  #unknown = 0;
+  readonly #buffered = new Map<string, CodexNotification[]>();
+  #unknownMessages = 0;
   #version = "";
   #isRunning = true;
 
@@ -62,27 +84,28 @@ export class CodexServer {
       handlers: {
         request: (id, method, params) => this.#onCall(id, method, params),
         notification: (method, params) => this.#onNotification(method, params),
-        bad: () => this.#count(),
-        orphan: () => this.#count(),
+        bad: () => this.#onUnknown(),
+        orphan: () => this.#onUnknown(),
       },
       ...(trace === undefined ? {} : { trace }),
     });
-    this.ended = this.#end();
+    this.ended = this.#untilEnd();
     this.#peer.start();
   }
 
-  /** Starts it and says hello. Rejects with a FlintError if that does not work, and leaves nothing behind. */
+  /** Starts and initializes it. Rejects with a FlintError if that fails, and leaves nothing behind. */
   static async start(spec: CodexServerSpec): Promise<CodexServer> {
     const { launch, sandbox } = spec;
-    const { command, environment, wall, ownPaths, privateFolders, readOnlyPaths } = launch;
-    // In the root folder no workspace has a say over it.
+    const { command, environment, ownPaths, privateFolders, readOnlyPaths } = launch;
+    const { workspace, policy } = launch.serverSandbox;
+    // In the root folder it reads the settings of no workspace.
     const process = await AgentProcess.start({
       ...{ name: "Codex", command, environment, sandbox, ownPaths, privateFolders, readOnlyPaths },
-      ...{ cwd: "/", workspace: wall.workspace, policy: wall.policy },
+      ...{ cwd: "/", workspace, policy },
     });
     const server = new CodexServer(process, spec);
     try {
-      await server.#hello(spec.version);
+      await server.#initialize(spec.version);
     } catch (thrown) {
       await server.close();
       throw thrown;
@@ -90,58 +113,58 @@ export class CodexServer {
     return server;
   }
 
-  /** The version that it says it has; empty if it does not say. */
+  /** The version that it reports; empty if it reports none. */
   get version(): string {
     return this.#version;
   }
 
-  /** Messages that nobody here understands. */
+  /** How many messages were not understood. */
   get unknownMessages(): number {
-    return this.#unknown;
+    return this.#unknownMessages;
   }
 
   get isRunning(): boolean {
     return this.#isRunning;
   }
 
-  /** Asks it. Rejects with a FlintError if it refuses, does not answer in time, or ends. */
+  /** Sends a request. Rejects with a FlintError if it is refused, not answered in time, or the process ends. */
   async request<Name extends CodexRequest>(
     method: Name,
     params: CodexParams<Name>,
     timeoutMs: number = this.#timing.answer,
   ): Promise<CodexResult<Name>> {
     const answer = await this.#peer.request(method, params, { timeoutMs }).catch(async (thrown: unknown) => {
-      throw await this.#problem(method, thrown);
+      throw await this.#requestError(method, thrown);
     });
     const read = CODEX_REQUESTS[method].result.safeParse(answer);
     if (read.success) return read.data as CodexResult<Name>;
-    const message = `Codex ${this.#version} answered ${method} in words that Flint does not know; \`flint doctor\` compares the versions.`;
+    const message = `Codex ${this.#version} answered ${method} in a form that Flint does not know; \`flint doctor\` compares the versions.`;
     throw new FlintError("agentFailed", message, { method }, { cause: read.error });
   }
 
-  /** Tells what happens in a thread from now on, after what was told already. The returned function ends it. */
+  /** Registers the listener of a thread, and replays what was buffered for it. The returned function removes it. */
   listen(threadId: string, listener: ThreadListener): () => void {
     this.#listeners.set(threadId, listener);
-    const before = this.#before.get(threadId) ?? [];
-    this.#before.delete(threadId);
-    for (const notification of before) listener.notification(notification);
+    const buffered = this.#buffered.get(threadId) ?? [];
+    this.#buffered.delete(threadId);
+    for (const notification of buffered) listener.notification(notification);
     return () => {
       if (this.#listeners.get(threadId) === listener) this.#listeners.delete(threadId);
     };
   }
 
-  /** What its end means for whoever needed it. */
+  /** The error for everything that still needed the process, once it has ended. */
   failure(): Promise<FlintError> {
     return this.#process.failure();
   }
 
-  /** Ends it and all it started. */
+  /** Stops it and everything it started. */
   async close(): Promise<void> {
     await this.#process.stop();
     await this.ended;
   }
 
-  async #hello(version: string): Promise<void> {
+  async #initialize(version: string): Promise<void> {
     const clientInfo = { name: "flint", title: "Flint", version };
     const capabilities = { experimentalApi: true, requestAttestation: false };
     const { userAgent } = await this.request("initialize", { clientInfo, capabilities }, this.#timing.start);
@@ -150,7 +173,7 @@ export class CodexServer {
   }
 
   /** A program that closed its output is of no use, whether it still runs or not. */
-  async #end(): Promise<void> {
+  async #untilEnd(): Promise<void> {
     await Promise.race([this.#peer.closed, this.#process.exited]);
     this.#isRunning = false;
     await this.#process.stop();
@@ -158,7 +181,7 @@ export class CodexServer {
     this.#peer.close();
   }
 
-  async #problem(method: string, thrown: unknown): Promise<FlintError> {
+  async #requestError(method: string, thrown: unknown): Promise<FlintError> {
     if (thrown instanceof PeerClosedError) return this.failure();
     if (thrown instanceof RemoteError) return new FlintError("agentFailed", thrown.message, { method });
     const message = `Codex did not answer ${method} in time.`;
@@ -168,63 +191,60 @@ export class CodexServer {
   #onNotification(method: string, params: unknown): void {
     const notification = readCodexNotification(method, params);
     if (notification === undefined) {
-      this.#count();
+      this.#onUnknown();
       return;
     }
     const threadId = threadIdOf(notification.params);
     if (threadId === undefined)
       for (const listener of this.#listeners.values()) listener.notification(notification);
-    else this.#tell(threadId, notification);
+    else this.#dispatch(threadId, notification);
   }
 
-  #tell(threadId: string, notification: CodexNotification): void {
+  #dispatch(threadId: string, notification: CodexNotification): void {
     const listener = this.#listeners.get(threadId);
     if (listener !== undefined) {
       listener.notification(notification);
       return;
     }
-    const before = this.#before.get(threadId) ?? [];
-    if (before.length < KEPT_BEFORE && this.#before.size < KEPT_BEFORE) before.push(notification);
-    this.#before.set(threadId, before);
+    const buffered = this.#buffered.get(threadId) ?? [];
+    if (buffered.length < MAX_BUFFERED && this.#buffered.size < MAX_BUFFERED) buffered.push(notification);
+    this.#buffered.set(threadId, buffered);
   }
 
   #onCall(id: Id, method: string, params: unknown): void {
+    const refuse = (code: number, message: string) => this.#peer.replyError(id, { code, message });
     const call = readCodexServerCall(method, params);
     if (call === undefined) {
-      this.#count();
-      this.#peer.replyError(id, {
-        code: STANDARD_CODES.methodNotFound,
-        message: `Flint does not support ${method}.`,
-      });
+      this.#onUnknown();
+      refuse(STANDARD_CODES.methodNotFound, `Flint does not support ${method}.`);
       return;
     }
-    const listener = this.#askedBy(call);
+    const listener = this.#listenerFor(call);
     if (typeof listener === "string") {
-      this.#peer.replyError(id, { code: STANDARD_CODES.invalidParams, message: listener });
+      refuse(STANDARD_CODES.invalidParams, listener);
       return;
     }
     listener.call(call).then(
       (result) => this.#peer.reply(id, result),
-      (error: unknown) =>
-        this.#peer.replyError(id, { code: STANDARD_CODES.internalError, message: messageOf(error) }),
+      (error: unknown) => refuse(STANDARD_CODES.internalError, messageOf(error)),
     );
   }
 
-  /** Who answers for the thread of a call; if nobody can, why. Former versions do not always say which thread it is. */
-  #askedBy({ method, params }: CodexServerCall): ThreadListener | string {
+  /** The listener that answers a call, or why there is none. Older versions do not always name the thread. */
+  #listenerFor({ method, params }: CodexServerCall): ThreadListener | string {
     const threadId = threadIdOf(params);
-    if (threadId !== undefined) return this.#listeners.get(threadId) ?? NOBODY;
+    if (threadId !== undefined) return this.#listeners.get(threadId) ?? NO_TURN;
     const [working, ...others] = [...this.#listeners.values()].filter((known) => known.isWorking?.());
-    if (others.length === 0) return working ?? NOBODY;
-    return `${method} does not name its thread, and turns run in ${others.length + 1} of them; nobody could be asked.`;
+    if (others.length === 0) return working ?? NO_TURN;
+    return `${method} does not name its thread, and turns run in ${others.length + 1} threads, so it cannot be answered.`;
   }
 
-  #count(): void {
-    this.#unknown += 1;
+  #onUnknown(): void {
+    this.#unknownMessages += 1;
   }
 }
 
-/** The thread that a message is about, in the words of either family of methods. */
+/** The thread that a message of either family of methods is about. */
 function threadIdOf(params: object): string | undefined {
   const thread: unknown = Reflect.get(params, "thread");
   const found: unknown =

@@ -13,7 +13,7 @@ import {
 import { onTestFinished } from "vitest";
 import { type OfflineScript, offlineModel } from "../../testing/offline-model.ts";
 import { CodexDriver } from "../driver.ts";
-import { HURRIED, realCodex } from "./real-codex.ts";
+import { realCodex, SHORT_LIVED } from "./real-codex.ts";
 
 /** The real program with the offline model, and a folder to work in; the running test may leave no process. */
 export async function codexBench(script?: OfflineScript) {
@@ -25,7 +25,7 @@ export async function codexBench(script?: OfflineScript) {
   const cwd = `${outside}/workspace`;
   await mkdir(cwd);
   const options = realCodex({ program, sandbox, stateFolder, url: () => model.url });
-  const driver = new CodexDriver(options, HURRIED);
+  const driver = new CodexDriver(options, SHORT_LIVED);
   // Before its home is removed, so that it writes nothing there any more.
   onTestFinished(() => driver.close());
   const settings: ThreadSettings = {

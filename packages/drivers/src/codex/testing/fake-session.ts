@@ -1,7 +1,7 @@
 import type { SessionSpec } from "@flint/core/ports";
 import type { ThreadSettings } from "@flint/protocol";
 import { CodexDriver } from "../driver.ts";
-import type { CodexTiming } from "../process/timing.ts";
+import type { CodexTiming } from "../process/server.ts";
 import type { FakeCodex } from "./fake-codex.ts";
 
 /** A thread without a sandbox of which everything is asked. */

@@ -1,9 +1,9 @@
 import type { Sandbox } from "@flint/core/ports";
 import type { AgentOptions } from "../../shared/agent-options.ts";
-import type { CodexTiming } from "../process/timing.ts";
+import type { CodexTiming } from "../process/server.ts";
 
 /** Ends the shared process soon after the last thread, so that a test leaves nothing. */
-export const HURRIED: Partial<CodexTiming> = { linger: 50 };
+export const SHORT_LIVED: Partial<CodexTiming> = { keepAlive: 50 };
 
 /** What a driver of the real Codex is given in a test. */
 export interface RealCodex {

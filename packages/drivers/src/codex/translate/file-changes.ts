@@ -1,10 +1,10 @@
-import { isAbsolute, relative } from "node:path";
 import type { FileUpdateChange } from "@flint/protocol";
 import type { CodexFileChange } from "@flint/protocol/codex";
+import { shownPath } from "../../shared/shown-path.ts";
 
 const NO_NEWLINE = "\\ No newline at end of file";
 
-/** A change of a file in Flint's words, with a whole unified diff. Paths in the workspace are told from there. */
+/** A file change with a complete unified diff, and paths relative to the workspace. */
 export function fileChange(change: CodexFileChange, cwd: string): FileUpdateChange {
   const path = shownPath(change.path, cwd);
   switch (change.kind.type) {
@@ -30,14 +30,14 @@ function modified({ diff, kind }: CodexFileChange, path: string, cwd: string): F
   return movePath === undefined ? whole : { ...whole, movePath };
 }
 
-/** Older versions have a header before the hunks and a note about the new name behind them. */
+/** Older versions write a header before the hunks and a note about the new name after them. */
 function hunksOf(diff: string): string {
   const start = diff.startsWith("@@") ? 0 : diff.indexOf("\n@@") + 1;
   if (start === 0 && !diff.startsWith("@@")) return "";
   return diff.slice(start).replace(/\n+Moved to: [^\n]*\n?$/, "\n");
 }
 
-/** A file that comes or goes as a whole. */
+/** The diff of a file that is added or deleted as a whole. */
 function wholeFile(text: string, from: string, to: string, sign: "+" | "-"): string {
   const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
   if (lines.length === 0) return `--- ${from}\n+++ ${to}\n`;
@@ -45,11 +45,4 @@ function wholeFile(text: string, from: string, to: string, sign: "+" | "-"): str
   const ranges = sign === "+" ? `-0,0 +${range}` : `-${range} +0,0`;
   const end = text.endsWith("\n") ? "" : `${NO_NEWLINE}\n`;
   return `--- ${from}\n+++ ${to}\n@@ ${ranges} @@\n${lines.map((line) => `${sign}${line}\n`).join("")}${end}`;
-}
-
-/** A path as people read it: from the workspace if it lies there. */
-export function shownPath(path: string, cwd: string): string {
-  if (!isAbsolute(path)) return path;
-  const inside = relative(cwd, path);
-  return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? path : inside;
 }

@@ -6,12 +6,12 @@ import { unwrapShell } from "./shell-words.ts";
 
 type WorkStatus = Item<"commandExecution">["status"];
 
-/** The id of an item as Flint writes it; one that Flint could not keep is replaced by a digest of it. */
+/** The id of an item; one that is not a valid id of Flint's is replaced by its digest. */
 export function itemIdOf(id: string): string {
   return isId(id) ? id : createHash("sha256").update(id).digest("hex").slice(0, 32);
 }
 
-/** An item of Codex in Flint's words; undefined for the user's own message, which Flint has already. */
+/** An item of Codex as an item of the thread; undefined for the user's message, which the thread has already. */
 export function threadItem(item: CodexAnyItem, cwd: string): ThreadItem | undefined {
   const known = readCodexItem(item);
   const id = itemIdOf(item.id);
@@ -107,7 +107,7 @@ function toolCall(
   };
 }
 
-/** What is neither under way nor well nor declined did not work. */
+/** An unknown status counts as failed. */
 function workStatus(status: string): WorkStatus {
   return status === "inProgress" || status === "completed" || status === "declined" ? status : "failed";
 }

@@ -2,8 +2,8 @@ const SHELL = /^(?:\/(?:[\w.-]+\/)*)?(?:ba|z|da)?sh$/;
 const SCRIPT_FLAGS = new Set(["-c", "-lc"]);
 
 /**
- * The script in a command line of the form `/bin/bash -lc 'script'`, which is how Codex runs everything. Any other line
- * is given back as it is.
+ * The script in a command line of the form `/bin/bash -lc 'script'`, which is how Codex runs every command. Any other
+ * line is returned as it is.
  */
 export function unwrapShell(line: string): string {
   const words = shellWords(line);

@@ -1,7 +1,9 @@
+import type { TurnOutcome } from "@flint/core/ports";
 import type { TurnError, TurnErrorInfo } from "@flint/protocol";
-import type { CodexTurnError } from "@flint/protocol/codex";
+import type { CodexTurn, CodexTurnError } from "@flint/protocol/codex";
+import { errorInfoOfStatus } from "../../shared/turn-error.ts";
 
-const INFO: Readonly<Record<string, TurnErrorInfo>> = {
+const ERROR_INFO: Readonly<Record<string, TurnErrorInfo>> = {
   contextWindowExceeded: "ContextWindowExceeded",
   usageLimitExceeded: "UsageLimitExceeded",
   rateLimitExceeded: "UsageLimitExceeded",
@@ -14,20 +16,28 @@ const INFO: Readonly<Record<string, TurnErrorInfo>> = {
   sandboxError: "SandboxError",
 };
 
-/** Why a turn failed, in Flint's words. */
+/** How a turn ended. `failure` is the error that was reported before its end. */
+export function outcomeOf({ status, error }: CodexTurn, failure: TurnError | undefined): TurnOutcome {
+  if (status === "completed" || status === "interrupted") return { status };
+  const reported = error === undefined || error === null ? failure : turnError(error);
+  const unknown: TurnError = { message: `Codex ended the turn as ${status}.`, errorInfo: "Other" };
+  return { status: "failed", error: reported ?? unknown };
+}
+
+/** An error of Codex as the error of a turn. */
 export function turnError(error: CodexTurnError): TurnError {
-  const { name, status } = infoOf(error.codexErrorInfo);
+  const { name, status } = codeOf(error.codexErrorInfo);
   const { additionalDetails } = error;
   return {
     message: readable(error.message),
-    errorInfo: INFO[name] ?? infoOfStatus(status),
+    errorInfo: ERROR_INFO[name] ?? errorInfoOfStatus(status),
     ...(status === undefined ? {} : { httpStatusCode: status }),
     ...(typeof additionalDetails === "string" ? { additionalDetails } : {}),
   };
 }
 
-/** A name alone, or an object with one name that may hold the status of an answer. */
-function infoOf(info: unknown): { readonly name: string; readonly status?: number | undefined } {
+/** A name alone, or an object with one field that may have the status of a response. */
+function codeOf(info: unknown): { readonly name: string; readonly status?: number | undefined } {
   if (typeof info === "string") return { name: info };
   const [entry] = Object.entries(Object(info));
   if (entry === undefined) return { name: "" };
@@ -35,15 +45,7 @@ function infoOf(info: unknown): { readonly name: string; readonly status?: numbe
   return { name: entry[0], status: typeof status === "number" ? status : undefined };
 }
 
-function infoOfStatus(status: number | undefined): TurnErrorInfo {
-  if (status === undefined) return "Other";
-  if (status === 401 || status === 403) return "Unauthorized";
-  if (status === 429) return "UsageLimitExceeded";
-  if (status >= 500) return "InternalServerError";
-  return status >= 400 ? "BadRequest" : "Other";
-}
-
-/** Codex passes on the body of a refusal as it is; its message is what a person can read. */
+/** Codex passes the body of an error response on as it is; only its message is readable. */
 function readable(message: string): string {
   if (!message.startsWith("{")) return message;
   try {
@@ -51,7 +53,7 @@ function readable(message: string): string {
     const inner: unknown = Reflect.get(Object(Reflect.get(Object(parsed), "error")), "message");
     return typeof inner === "string" && inner !== "" ? inner : message;
   } catch {
-    // It only looked like JSON.
+    // Expected: text that only looks like JSON.
     return message;
   }
 }

@@ -3,18 +3,18 @@ import type { ThreadSettings } from "@flint/protocol";
 import { needs, waitForExit } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { code, codexBench, codexProcesses, run } from "../testing/codex-bench.ts";
-import { NO_WALL, wallKey, wallOf } from "./sandbox.ts";
+import { sandboxKey, serverSandbox, UNSANDBOXED } from "./launch.ts";
 
 const real = needs("codex");
 
-/** Without a reason nothing tells it from any other command, so it is asked about and can be accepted. */
+/** Without a reason it looks like any other command, so it needs approval and can be accepted. */
 function escalated(command: string) {
   // What the shell of the user of this machine begins with is not part of the test.
   const call = { cmd: command, sandbox_permissions: "require_escalated", login: false };
   return code(`tools.exec_command(${JSON.stringify(call)})`);
 }
 
-describe("a command that Codex runs outside of its own sandbox, because somebody accepted it", () => {
+describe("an accepted command that Codex runs outside of its own sandbox", () => {
   real("writes in the workspace, and neither outside of it nor in what Codex reads later", async () => {
     const later = ["config.toml", "rules", "skills", "shell_snapshots/x", ".tmp/plugins", "plugins/x"];
     const places = ["made", "../made", ...later.map((name) => `$CODEX_HOME/${name}`)];
@@ -39,7 +39,7 @@ describe("a command that Codex runs outside of its own sandbox, because somebody
     expect([existsSync(`${cwd}/made`), existsSync(`${outside}/made`)]).toEqual([false, false]);
   });
 
-  real("writes where it likes if the user wants no sandbox", async () => {
+  real("writes anywhere if the thread has no sandbox", async () => {
     const { open, settings, outside } = await codexBench(escalated("touch ../made"));
     const free: ThreadSettings = { ...settings, sandboxPolicy: { type: "dangerFullAccess" } };
     await run(await open({ settings: free }), { text: "go", settings: free });
@@ -47,29 +47,32 @@ describe("a command that Codex runs outside of its own sandbox, because somebody
   });
 });
 
-real("a thread whose policy changes moves behind another wall, and knows what was said", async () => {
-  const { open, settings } = await codexBench();
-  const [moving, staying] = [await open(), await open()];
-  await run(staying, { text: "hello", settings });
-  const first = await run(moving, { text: "the word is lantern", settings });
-  const [before] = codexProcesses();
-  const readOnly: ThreadSettings = { ...settings, sandboxPolicy: { type: "readOnly" } };
-  const second = await run(moving, { text: "what did I ask you?", settings: readOnly });
-  expect(JSON.stringify(second.turn.completedItems)).toContain("lantern");
-  expect(codexProcesses()).toHaveLength(2);
-  const third = await run(moving, { text: "what did I ask you?", settings });
-  expect(JSON.stringify(third.turn.completedItems)).toContain("lantern");
-  const ids = [first, second, third].map(
-    ({ turn }) => turn.events.find((event) => event.type === "session")?.nativeId,
-  );
-  expect(new Set(ids).size).toBe(1);
-  const behind = codexProcesses().filter(({ pid }) => pid !== before?.pid);
-  await waitForExit(behind);
-  expect((await run(staying, { text: "hello", settings })).outcome).toEqual({ status: "completed" });
-  expect(codexProcesses().map(({ pid }) => pid)).toEqual([before?.pid]);
-});
+real(
+  "a thread whose sandbox policy changes moves to another process, and keeps its conversation",
+  async () => {
+    const { open, settings } = await codexBench();
+    const [moving, staying] = [await open(), await open()];
+    await run(staying, { text: "hello", settings });
+    const first = await run(moving, { text: "the word is lantern", settings });
+    const [before] = codexProcesses();
+    const readOnly: ThreadSettings = { ...settings, sandboxPolicy: { type: "readOnly" } };
+    const second = await run(moving, { text: "what did I ask you?", settings: readOnly });
+    expect(JSON.stringify(second.turn.completedItems)).toContain("lantern");
+    expect(codexProcesses()).toHaveLength(2);
+    const third = await run(moving, { text: "what did I ask you?", settings });
+    expect(JSON.stringify(third.turn.completedItems)).toContain("lantern");
+    const ids = [first, second, third].map(
+      ({ turn }) => turn.events.find((event) => event.type === "session")?.nativeId,
+    );
+    expect(new Set(ids).size).toBe(1);
+    const unused = codexProcesses().filter(({ pid }) => pid !== before?.pid);
+    await waitForExit(unused);
+    expect((await run(staying, { text: "hello", settings })).outcome).toEqual({ status: "completed" });
+    expect(codexProcesses().map(({ pid }) => pid)).toEqual([before?.pid]);
+  },
+);
 
-real("a user who is never asked is still protected by what the rules forbid", async () => {
+real("what the rules forbid is declined even if the approval policy is never", async () => {
   const { open, settings, cwd } = await codexBench();
   const never: ThreadSettings = { ...settings, approvalPolicy: "never" };
   const { turn } = await run(await open(), {
@@ -80,19 +83,19 @@ real("a user who is never asked is still protected by what the rules forbid", as
   expect(existsSync(`${cwd}/made`)).toBe(false);
 });
 
-describe("walls", () => {
+describe("the sandbox of a process", () => {
   type Settings = Pick<ThreadSettings, "cwd" | "sandboxPolicy">;
   const policy = { type: "workspaceWrite" as const, writableRoots: ["/x", "/y"] };
   const settings: Settings = { cwd: "/a", sandboxPolicy: policy };
 
-  test("threads that may write the same places are behind the same one", () => {
+  test("is the same for threads that may write the same paths", () => {
     const turned = { ...settings, sandboxPolicy: { ...policy, writableRoots: ["/y", "/x"] } };
     const online = { ...settings, sandboxPolicy: { ...policy, networkAccess: true } };
-    expect(wallKey(wallOf(turned))).toBe(wallKey(wallOf(settings)));
-    expect(wallKey(wallOf(online))).toBe(wallKey(wallOf(settings)));
+    expect(sandboxKey(serverSandbox(turned))).toBe(sandboxKey(serverSandbox(settings)));
+    expect(sandboxKey(serverSandbox(online))).toBe(sandboxKey(serverSandbox(settings)));
   });
 
-  test("another folder, other roots and another policy are behind others", () => {
+  test("differs for another folder, other roots and another policy", () => {
     const all: Settings[] = [
       settings,
       { ...settings, cwd: "/b" },
@@ -100,11 +103,11 @@ describe("walls", () => {
       { ...settings, sandboxPolicy: { type: "readOnly" } },
       { ...settings, sandboxPolicy: { type: "dangerFullAccess" } },
     ];
-    expect(new Set(all.map((each) => wallKey(wallOf(each)))).size).toBe(5);
+    expect(new Set(all.map((each) => sandboxKey(serverSandbox(each)))).size).toBe(5);
   });
 
-  test("who has no sandbox, or another one, has no wall", () => {
-    expect(wallOf({ cwd: "/a", sandboxPolicy: { type: "dangerFullAccess" } })).toBe(NO_WALL);
-    expect(wallOf({ cwd: "/a", sandboxPolicy: { type: "externalSandbox" } })).toBe(NO_WALL);
+  test("is none for threads without a sandbox of Flint's", () => {
+    expect(serverSandbox({ cwd: "/a", sandboxPolicy: { type: "dangerFullAccess" } })).toBe(UNSANDBOXED);
+    expect(serverSandbox({ cwd: "/a", sandboxPolicy: { type: "externalSandbox" } })).toBe(UNSANDBOXED);
   });
 });
