@@ -1,0 +1,147 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TemporaryFolder, temporaryFolder } from "@flint/testkit";
+import { rolldown } from "rolldown";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ROOT } from "./source/files.ts";
+
+const SLOW_MS = 120_000;
+
+/** What a user of the SDK writes. It compiles only if the declarations are there and say what they should. */
+const PROGRAM = `
+import { connect, type TurnResult } from "@flint/sdk";
+
+const client = await connect({
+  spawn: { command: "node_modules/.bin/flint", args: ["serve", "--stdio", "--offline"] },
+  onApproval: async ({ action }) => (action.kind === "command" ? "accept" : "decline"),
+});
+const thread = await client.startThread({ cwd: process.cwd() });
+const result: TurnResult = await thread.run("hello");
+// @ts-expect-error The text of an answer is no number.
+const wrong: number = result.text;
+const { data } = await client.methods["thread/list"]({ limit: 5 });
+const listed = data.some(({ id }) => id === thread.id);
+process.stdout.write(JSON.stringify({ status: result.status, text: String(wrong), listed }));
+await client.close();
+`;
+const BROWSER_PROGRAM = `
+import { connect, webSocketTransport } from "@flint/sdk/browser";
+
+export async function ask(url: string, prompt: string): Promise<string> {
+  const client = await connect({ transport: webSocketTransport(new WebSocket(url)) });
+  const thread = await client.startThread();
+  return (await thread.run(prompt)).text;
+}
+`;
+
+let folder: TemporaryFolder;
+let app = "";
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  app = folder.join("app");
+  await mkdir(app);
+  await install();
+  await writeFile(join(app, "program.ts"), PROGRAM);
+  await writeFile(join(app, "browser.ts"), BROWSER_PROGRAM);
+}, SLOW_MS);
+
+afterAll(() => folder.remove());
+
+test("the tarballs bring nothing but themselves and zod", async () => {
+  const installed = await readdir(join(app, "node_modules"));
+  expect(installed.filter((name) => !name.startsWith(".")).sort()).toEqual(["@flint", "flint", "zod"]);
+  expect(await readdir(join(app, "node_modules/@flint"))).toEqual(["sdk"]);
+});
+
+test(
+  "both commands run from the tarball",
+  async () => {
+    const answer = await run("node_modules/.bin/flint", "exec", "--offline", "hello");
+    expect(answer).toContain("offline model");
+    expect(await run("node_modules/.bin/flint-codex", "--version")).toMatch(/^codex-cli \d+\.\d+\.\d+/);
+  },
+  SLOW_MS,
+);
+
+test(
+  "a program with types drives the installed command through the installed SDK",
+  async () => {
+    await compile("program.ts", { types: ["node"], typeRoots: [join(ROOT, "node_modules/@types")] });
+    const result: unknown = JSON.parse(await run(process.execPath, "program.js"));
+    expect(result).toEqual({
+      status: "completed",
+      text: expect.stringContaining("offline model"),
+      listed: true,
+    });
+  },
+  SLOW_MS,
+);
+
+test(
+  "the browser entry compiles against the DOM and bundles without Node",
+  async () => {
+    await compile("browser.ts", { types: [], lib: ["ES2023", "DOM"], skipLibCheck: true });
+    expect(await importsOf("browser.ts", "browser")).toEqual([]);
+    // The other entry shows that something is looked for that can be found.
+    expect(await importsOf("program.ts", "node")).toContain("node:child_process");
+  },
+  SLOW_MS,
+);
+
+/** Installs the tarballs as npm hands them out, without a registry: their one dependency is given as a folder. */
+async function install(): Promise<void> {
+  await inFolder(ROOT, "npm", [
+    "pack",
+    "--silent",
+    "--workspace=flint",
+    "--workspace=@flint/sdk",
+    `--pack-destination=${folder.path}`,
+  ]);
+  await cp(join(ROOT, "node_modules/zod"), folder.join("zod"), { recursive: true });
+  const tarballs = (await readdir(folder.path)).filter((name) => name.endsWith(".tgz"));
+  const files = [...tarballs, "zod"].map((name) => `file:${folder.join(name)}`);
+  await writeFile(join(app, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  const options = ["--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
+  await run("npm", "install", ...options, ...files);
+}
+
+async function compile(file: string, options: object): Promise<void> {
+  const compilerOptions = {
+    target: "ES2023",
+    module: "NodeNext",
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    ...options,
+  };
+  await writeFile(join(app, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [file] }));
+  await run(process.execPath, join(ROOT, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.json");
+}
+
+/** The modules that a bundle of a program still imports. */
+async function importsOf(file: string, platform: "browser" | "node"): Promise<string[]> {
+  const bundle = await rolldown({ cwd: app, input: `./${file}`, platform, logLevel: "silent" });
+  const { output } = await bundle.generate({ format: "esm" });
+  await bundle.close();
+  const chunks = output.filter((each) => each.type === "chunk");
+  const own = new Set(chunks.map((chunk) => chunk.fileName));
+  return chunks
+    .flatMap((chunk) => [...chunk.imports, ...chunk.dynamicImports])
+    .filter((name) => !own.has(name));
+}
+
+function run(command: string, ...args: readonly string[]): Promise<string> {
+  return inFolder(app, command, args);
+}
+
+function inFolder(cwd: string, command: string, args: readonly string[]): Promise<string> {
+  const env = { PATH: process.env.PATH, HOME: folder.path, FLINT_HOME: folder.join("state") };
+  return new Promise((resolve, reject) => {
+    const child = execFile(command, [...args], { cwd, env, timeout: SLOW_MS }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else reject(new Error(`${error.message}\n${stdout}${stderr}`));
+    });
+    child.stdin?.end();
+  });
+}
