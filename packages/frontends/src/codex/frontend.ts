@@ -73,7 +73,7 @@ class RequestIds {
     return id;
   }
 
-  /** Nobody is asked this any more. */
+  /** No client is asked this any more. */
   release(key: string): void {
     this.#ids.delete(key);
   }

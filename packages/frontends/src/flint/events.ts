@@ -164,7 +164,7 @@ function toolAsk(threadId: string, request: ToolCallRequest): Ask {
 function resultOf(answer: unknown): ToolCallResult {
   const parsed = ToolCallResult.safeParse(answer);
   if (parsed.success) return parsed.data;
-  return failedToolCall("The client answered with something that is no result of a tool.");
+  return failedToolCall("The client answered with something that is not a tool result.");
 }
 
 function answersOf(answer: unknown): Answers {

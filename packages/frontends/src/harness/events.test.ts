@@ -59,7 +59,7 @@ describe("the end of a turn", () => {
       ],
     ],
     [
-      "that does not know its times has the time it was told [S1-27]",
+      "without times has the time of its event [S1-27]",
       { id: "u1", status: "completed", items: [], durationMs: 7 },
       [
         "turn.completed",
@@ -149,11 +149,11 @@ test("a completed file change is followed by its artifacts [S1-25]", () => {
 
 test("each state of the plan is one call of the plan tool", () => {
   const plan = [{ step: "Test", status: "inProgress" as const }];
-  const told = item("u1.plan-7", "tool_exec", { kind: "plan", tool: "plan", text: "Now", entries: plan });
+  const planItem = item("u1.plan-7", "tool_exec", { kind: "plan", tool: "plan", text: "Now", entries: plan });
   const body: EventBody = { type: "turn/plan/updated", data: { ...ofTurn, explanation: "Now", plan } };
   expect(sentFor(body)).toStrictEqual([
-    ["item.started", told],
-    ["item.completed", told],
+    ["item.started", planItem],
+    ["item.completed", planItem],
   ]);
 });
 

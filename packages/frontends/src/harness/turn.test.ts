@@ -57,7 +57,7 @@ const commandDone = {
 } as const;
 const action = { kind: "command", itemId: "i2", command: "npm test", cwd: "/repo" } as const;
 
-/** One whole turn, as the core tells it: a prompt, a command that must be allowed, and what the agent says. */
+/** The events of one turn: a prompt, a command that needs approval, and a message of the agent. */
 const TURN: readonly EventBody[] = [
   { type: "thread/started", data: { thread, settings } },
   { type: "turn/started", data: { threadId: "t1", turn: running } },

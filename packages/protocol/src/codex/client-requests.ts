@@ -22,15 +22,15 @@ const turnsOfPage = {
 const backwards = { turnsBackwardsCursor: nullish(z.string()), itemsBackwardsCursor: nullish(z.string()) };
 const goalFields = { objective: nullish(z.string()), tokenBudget: nullish(z.number()) };
 
-/** Requests that only clients of Codex send: reading and keeping threads. */
+/** Requests that only other clients send: reading and managing threads. */
 const THREADS = {
   "thread/read": request(
-    "Reads a thread without following it.",
+    "Reads a thread without subscribing to it.",
     () => foreignObject({ ...ofThread, includeTurns: z.optional(z.boolean()) }),
     () => foreignObject({ thread: CodexThread, readState: z.optional(z.unknown()) }),
   ),
   "thread/list": request(
-    "The threads there are.",
+    "Lists threads.",
     () =>
       foreignObject({
         ...page,
@@ -50,17 +50,17 @@ const THREADS = {
     () => foreignObject({ data: z.array(CodexThread), readStates: z.optional(z.unknown()), ...cursors }),
   ),
   "thread/loaded/list": request(
-    "The threads that are in memory.",
+    "Lists the threads in memory.",
     () => foreignObject(page),
     () => foreignObject({ data: z.array(z.string()), nextCursor: z.nullable(z.string()) }),
   ),
   "thread/turns/list": request(
-    "The turns of a thread, the latest first unless told otherwise.",
+    "Lists the turns of a thread, the latest first by default.",
     () => foreignObject({ ...ofThread, cursor: page.cursor, ...turnsOfPage }),
     () => foreignObject({ data: z.array(CodexTurn), ...cursors }),
   ),
   "thread/items/list": request(
-    "The items of a thread or of one of its turns, the oldest first unless told otherwise.",
+    "Lists the items of a thread or of one of its turns, the oldest first by default.",
     () =>
       foreignObject({
         ...ofThread,
@@ -71,84 +71,84 @@ const THREADS = {
       }),
     () => foreignObject({ data: z.array(z.unknown()), ...cursors }),
   ),
-  "thread/archive": request("Puts a thread away.", () => foreignObject(ofThread), nothing),
+  "thread/archive": request("Archives a thread.", () => foreignObject(ofThread), nothing),
   "thread/unarchive": request(
-    "Takes a thread out of the archive.",
+    "Unarchives a thread.",
     () => foreignObject(ofThread),
     () => foreignObject({ thread: CodexThread }),
   ),
-  "thread/delete": request("Deletes a thread for good.", () => foreignObject(ofThread), nothing),
+  "thread/delete": request("Deletes a thread permanently.", () => foreignObject(ofThread), nothing),
   "thread/name/set": request(
     "Names a thread.",
     () => foreignObject({ ...ofThread, name: z.string() }),
     nothing,
   ),
   "thread/revert": request(
-    "Goes back to the moment before a turn.",
+    "Reverts a thread to the state before a turn.",
     () => foreignObject({ ...ofThread, beforeTurnId: z.string() }),
     () => foreignObject({ thread: CodexThread, ...backwards }),
   ),
   "thread/rollback": request(
-    "Drops the last turns. Gone from Codex since 0.166.0; kept for clients that call it.",
+    "Drops the last turns. Removed from Codex in 0.166.0; kept for clients that call it.",
     () => foreignObject({ ...ofThread, numTurns: z.number() }),
     () => foreignObject({ thread: CodexThread }),
   ),
   "thread/shellCommand": request(
-    "Runs a command of the user's own.",
+    "Runs a shell command of the user.",
     () => foreignObject({ ...ofThread, command: z.string(), timeoutMs: nullish(z.number()) }),
     nothing,
   ),
   "thread/backgroundTerminals/list": request(
-    "The commands that a thread left running.",
+    "Lists the commands that a thread left running.",
     () => foreignObject({ ...ofThread, ...page }),
     () => foreignObject({ data: z.array(z.unknown()), nextCursor: z.nullable(z.string()) }),
   ),
 } as const;
 
-/** What a thread is for, and what waits in it. */
+/** Goals and queued inputs. */
 const GOALS_AND_QUEUES = {
   "thread/goal/get": request(
-    "What a thread is for.",
+    "Reads the goal of a thread.",
     () => foreignObject(ofThread),
     () => foreignObject({ goal: z.nullable(CodexGoal) }),
   ),
   "thread/goal/set": request(
-    "Says what a thread is for, or how far that is.",
+    "Sets the goal of a thread, or its status.",
     () => foreignObject({ ...ofThread, ...goalFields, status: nullish(CodexGoal.shape.status) }),
     () => foreignObject({ goal: CodexGoal }),
   ),
   "thread/goal/clear": request(
-    "Takes the goal of a thread away.",
+    "Clears the goal of a thread.",
     () => foreignObject(ofThread),
     () => foreignObject({ cleared: z.boolean() }),
   ),
   "thread/queue/add": request(
-    "Lets an input wait for the running turn to end.",
+    "Queues an input for after the running turn.",
     () => foreignObject({ ...ofThread, input: z.array(CodexUserInput), clientUserMessageId: z.string() }),
     () => foreignObject({ queuedSubmission: CodexQueuedSubmission }),
   ),
   "thread/queue/list": request(
-    "The inputs that wait.",
+    "Lists the queued inputs.",
     () => foreignObject({ ...ofThread, ...page }),
     () => foreignObject({ data: z.array(CodexQueuedSubmission), nextCursor: z.nullable(z.string()) }),
   ),
   "thread/queue/update": request(
-    "Changes an input that waits.",
+    "Changes a queued input.",
     () => foreignObject({ ...ofThread, queuedSubmissionId: z.string(), input: z.array(CodexUserInput) }),
     () => foreignObject({ queuedSubmission: CodexQueuedSubmission }),
   ),
   "thread/queue/delete": request(
-    "Takes an input out of the queue.",
+    "Removes an input from the queue.",
     () => foreignObject({ ...ofThread, queuedSubmissionId: z.string() }),
     () => foreignObject({ deleted: z.boolean() }),
   ),
   "thread/queue/reorder": request(
-    "Puts the inputs that wait into this order.",
+    "Reorders the queued inputs.",
     () => foreignObject({ ...ofThread, queuedSubmissionIds: z.array(z.string()) }),
     nothing,
   ),
   "thread/queue/start": request(
-    "Gives an input that waits to the agent now.",
+    "Starts a queued input now.",
     () => foreignObject({ ...ofThread, queuedSubmissionId: nullish(z.string()) }),
     () => foreignObject({ turn: CodexTurn }),
   ),
@@ -178,7 +178,7 @@ const working = {
   collaborationMode: nullish(CodexCollaborationModeInput),
 };
 
-/** Requests of which clients make more use than Flint does. */
+/** Requests with fields that Flint's driver does not send. */
 const OPENINGS = {
   "thread/start": further(CODEX_REQUESTS["thread/start"], { threadSource: nullish(z.string()) }),
   "thread/resume": further(CODEX_REQUESTS["thread/resume"], {
@@ -191,7 +191,7 @@ const OPENINGS = {
   "thread/settings/update": further(CODEX_REQUESTS["thread/settings/update"], working),
   "turn/start": further(CODEX_REQUESTS["turn/start"], { ...message, ...working }),
   "turn/steer": further(CODEX_REQUESTS["turn/steer"], message),
-  // Codex has only the first since 0.166.0; Flint still has both.
+  // Codex has only `inline` since 0.166.0; Flint has both.
   "review/start": further(CODEX_REQUESTS["review/start"], {
     delivery: nullish(z.enum(["inline", "detached"])),
   }),

@@ -23,22 +23,22 @@ const Written = () =>
   });
 const place = { filePath: nullish(z.string()), expectedVersion: nullish(z.string()) };
 
-/** The settings of Codex and what clients remember in them. */
+/** The configuration of Codex, and what clients write into it. */
 const SETTINGS = {
-  "configRequirements/read": request("What the settings must not be.", nothing, () =>
+  "configRequirements/read": request("Reads the constraints on the configuration.", nothing, () =>
     foreignObject({
       requirements: z.nullable(z.unknown()),
       supportsIndependentSpeedModes: nullish(z.boolean()),
     }),
   ),
   "config/read": request(
-    "The settings in force.",
+    "Reads the configuration in force.",
     () => foreignObject({ includeLayers: nullish(z.boolean()), cwd: nullish(z.string()) }),
     () => foreignObject({ config: anything, origins: anything, layers: nullish(z.array(z.unknown())) }),
   ),
-  "config/value/write": request("Keeps one value.", () => foreignObject({ ...Edit, ...place }), Written),
+  "config/value/write": request("Writes one value.", () => foreignObject({ ...Edit, ...place }), Written),
   "config/batchWrite": request(
-    "Keeps several values, all or none.",
+    "Writes several values, all or none.",
     () =>
       foreignObject({
         edits: z.array(foreignObject(Edit)),
@@ -47,15 +47,15 @@ const SETTINGS = {
       }),
     Written,
   ),
-  "config/mcpServer/reload": request("Has the MCP servers of new threads read again.", nothing, nothing),
+  "config/mcpServer/reload": request("Reloads the MCP servers for new threads.", nothing, nothing),
 } as const;
 
-/** Things that Codex has and Flint has none of; an empty list is the truth. */
+/** Lists of things that Codex has, most of which are empty in Flint. */
 const LISTS = {
-  "skills/list": request("The skills there are, by folder.", () => foreignObject(folders), list),
-  "hooks/list": request("The hooks there are, by folder.", () => foreignObject(folders), list),
+  "skills/list": request("Lists skills by folder.", () => foreignObject(folders), list),
+  "hooks/list": request("Lists hooks by folder.", () => foreignObject(folders), list),
   "plugin/list": request(
-    "The plugins there are.",
+    "Lists plugins.",
     () => foreignObject(folders),
     () =>
       foreignObject({
@@ -64,9 +64,9 @@ const LISTS = {
         featuredPluginIds: z.array(z.string()),
       }),
   ),
-  "collaborationMode/list": request("The ways of working together.", nothing, list),
-  "permissionProfile/list": request("The named sets of permissions.", () => foreignObject(paged), list),
-  "experimentalFeature/list": request("Features that are not finished.", () => foreignObject(paged), list),
+  "collaborationMode/list": request("Lists collaboration modes.", nothing, list),
+  "permissionProfile/list": request("Lists permission profiles.", () => foreignObject(paged), list),
+  "experimentalFeature/list": request("Lists experimental features.", () => foreignObject(paged), list),
 } as const;
 
 /** The ways to log in to Codex, in its own order. */
@@ -79,29 +79,29 @@ const LOGINS = [
   "amazonBedrockAccessKeys",
 ] as const;
 
-/** Who the agents work as. */
+/** Accounts and logins. */
 const ACCOUNTS = {
-  "account/rateLimits/read": request("How much of what is allowed was used.", nothing, () =>
+  "account/rateLimits/read": request("Reads the rate limits.", nothing, () =>
     foreignObject({ rateLimits: anything }),
   ),
   "account/login/start": request(
-    "Begins to log in.",
+    "Starts a login.",
     () => foreignObject({ type: z.enum(LOGINS) }),
     () => foreignObject({ type: z.string() }),
   ),
   "account/login/cancel": request(
-    "Gives up logging in.",
+    "Cancels a login.",
     () => foreignObject({ loginId: z.string() }),
     () => foreignObject({ status: z.enum(["canceled", "notFound"]) }),
   ),
   "account/logout": request("Logs out.", nothing, nothing),
   "account/bedrock/checkGovCloudRequirements": request(
-    "Whether a cloud of a government is used.",
+    "Checks whether a government cloud is used.",
     nothing,
     () => foreignObject({ isGovCloud: z.boolean(), shouldWarn: z.boolean() }),
   ),
   getAuthStatus: request(
-    "How Codex is logged in, in the words of earlier versions.",
+    "Reads the login, in the form of earlier versions.",
     () => foreignObject({ includeToken: nullish(z.boolean()), refreshToken: nullish(z.boolean()) }),
     () =>
       foreignObject({
@@ -112,7 +112,7 @@ const ACCOUNTS = {
   ),
 } as const;
 
-/** Files and commands outside of any thread. */
+/** Files and commands outside of threads. */
 const MACHINE = {
   "command/exec": request(
     "Runs one command in the sandbox.",
@@ -130,12 +130,12 @@ const MACHINE = {
     () => foreignObject({ exitCode: z.number(), stdout: z.string(), stderr: z.string() }),
   ),
   "fs/readFile": request(
-    "The content of a file.",
+    "Reads a file.",
     () => foreignObject({ path: z.string() }),
     () => foreignObject({ dataBase64: z.string() }),
   ),
   fuzzyFileSearch: request(
-    "Files whose paths hold the typed letters, best first.",
+    "Finds files whose paths contain the letters of a query, best match first.",
     () =>
       foreignObject({
         query: z.string(),
@@ -157,13 +157,13 @@ const MACHINE = {
       }),
   ),
   gitDiffToRemote: request(
-    "What the working copy has that no remote branch has.",
+    "Reads the diff between the working copy and the remote branches.",
     () => foreignObject({ cwd: z.string() }),
     () => foreignObject({ sha: z.string(), diff: z.string() }),
   ),
 } as const;
 
-/** What clients ask about the machine, the account and the settings of Codex. */
+/** Requests about the machine, the account and the configuration. */
 export const CODEX_HOST_REQUESTS = { ...SETTINGS, ...LISTS, ...ACCOUNTS, ...MACHINE } as const;
 /** The name of such a request. */
 export type CodexHostRequest = keyof typeof CODEX_HOST_REQUESTS;

@@ -19,7 +19,7 @@ export * from "./server-requests.ts";
 export * from "./values.ts";
 export * from "./version.ts";
 
-/** Codex has one number for whatever is wrong with a request, and one for having too much to do. */
+/** Codex has one code for anything wrong with a request, and one for overload. */
 const OVERLOADED = -32001;
 
 // Object.fromEntries forgets the names it was given.
@@ -27,7 +27,7 @@ const errorCodes = Object.fromEntries(
   Object.keys(ERROR_KINDS).map((kind) => [kind, STANDARD_CODES.invalidRequest]),
 ) as Record<ErrorKind, number>;
 
-/** The words of the Codex app-server that Flint speaks. */
+/** The part of the protocol of the Codex app-server that Flint has. */
 export const CODEX = defineVocabulary({
   name: "codex",
   header: false,

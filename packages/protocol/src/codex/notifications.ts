@@ -14,23 +14,26 @@ const notice = () => foreignObject({ summary: z.string(), details: nullish(z.str
 
 /** Every notification of Codex that Flint understands; any other one is counted and passed by. */
 export const CODEX_NOTIFICATIONS = {
-  "thread/started": notification("A thread is there.", () => foreignObject({ thread: CodexThread })),
-  "thread/status/changed": notification("A thread became idle or active, or waits for somebody.", () =>
-    foreignObject({ ...ofThread, status: CodexThreadStatus }),
+  "thread/started": notification("A thread started.", () => foreignObject({ thread: CodexThread })),
+  "thread/status/changed": notification(
+    "The status of a thread changed: idle, active or waiting for the user.",
+    () => foreignObject({ ...ofThread, status: CodexThreadStatus }),
   ),
-  "thread/closed": notification("A thread was put to rest.", () => foreignObject(ofThread)),
-  "thread/tokenUsage/updated": notification("What the thread used: in all, and by its latest call.", () =>
-    foreignObject({
-      ...ofTurn,
-      tokenUsage: foreignObject({
-        total: CodexTokens,
-        last: CodexTokens,
-        modelContextWindow: nullish(z.number()),
+  "thread/closed": notification("A thread was unloaded.", () => foreignObject(ofThread)),
+  "thread/tokenUsage/updated": notification(
+    "The token usage of a thread: total, and of its latest call.",
+    () =>
+      foreignObject({
+        ...ofTurn,
+        tokenUsage: foreignObject({
+          total: CodexTokens,
+          last: CodexTokens,
+          modelContextWindow: nullish(z.number()),
+        }),
       }),
-    }),
   ),
-  "turn/started": notification("A turn began.", ofThatTurn),
-  "turn/completed": notification("A turn ended, one way or another.", ofThatTurn),
+  "turn/started": notification("A turn started.", ofThatTurn),
+  "turn/completed": notification("A turn completed, failed or was interrupted.", ofThatTurn),
   "turn/plan/updated": notification("The plan of the turn, whole.", () =>
     foreignObject({
       ...ofTurn,
@@ -41,48 +44,46 @@ export const CODEX_NOTIFICATIONS = {
   "turn/diff/updated": notification("All file changes of the turn so far.", () =>
     foreignObject({ ...ofTurn, diff: z.string() }),
   ),
-  "item/started": notification("Work on an item began.", () =>
-    ofThatItem({ startedAtMs: nullish(z.number()) }),
-  ),
-  "item/completed": notification("An item is final.", () =>
+  "item/started": notification("An item started.", () => ofThatItem({ startedAtMs: nullish(z.number()) })),
+  "item/completed": notification("An item completed.", () =>
     ofThatItem({ completedAtMs: nullish(z.number()) }),
   ),
   "item/agentMessage/delta": notification("Text of the agent.", delta),
-  "item/plan/delta": notification("Text of a plan; it may differ from the plan in the end.", delta),
+  "item/plan/delta": notification("Text of a plan; the final plan may differ.", delta),
   "item/reasoning/textDelta": notification("Text of the reasoning.", () =>
     foreignObject({ ...ofItem, delta: z.string(), contentIndex: z.optional(z.number()) }),
   ),
   "item/reasoning/summaryTextDelta": notification("Text of the summary of the reasoning.", () =>
     foreignObject({ ...ofItem, delta: z.string(), summaryIndex: z.optional(z.number()) }),
   ),
-  "item/reasoning/summaryPartAdded": notification("A further part of the summary begins.", () =>
+  "item/reasoning/summaryPartAdded": notification("A part of the summary begins.", () =>
     foreignObject({ ...ofItem, summaryIndex: z.number() }),
   ),
   "item/commandExecution/outputDelta": notification("Output of a command.", delta),
-  "item/fileChange/patchUpdated": notification("What changes, while it is being written.", () =>
+  "item/fileChange/patchUpdated": notification("A file change while it is being written.", () =>
     foreignObject({ ...ofItem, changes: z.array(CodexFileChange) }),
   ),
-  "item/mcpToolCall/progress": notification("An MCP tool says how far it is.", () =>
+  "item/mcpToolCall/progress": notification("The progress of an MCP tool.", () =>
     foreignObject({ ...ofItem, message: z.string() }),
   ),
   "serverRequest/resolved": notification("A request of Codex needs no answer any more.", () =>
     foreignObject({ ...ofThread, requestId: z.union([z.string(), z.number()]) }),
   ),
-  "model/rerouted": notification("Another model than the chosen one does the work.", () =>
+  "model/rerouted": notification("Another model than the chosen one is used.", () =>
     foreignObject({ ...ofTurn, fromModel: z.string(), toModel: z.string(), reason: z.string() }),
   ),
-  error: notification("Something went wrong in a turn. With `willRetry` the turn goes on.", () =>
+  error: notification("An error in a turn. With `willRetry` the turn continues.", () =>
     foreignObject({ ...ofTurn, error: CodexTurnError, willRetry: z.boolean() }),
   ),
-  warning: notification("Something the user should know.", () =>
+  warning: notification("A warning for the user.", () =>
     foreignObject({ threadId: nullish(z.string()), message: z.string() }),
   ),
   configWarning: notification("Something in the configuration has no effect.", notice),
-  deprecationNotice: notification("Something that is used will go away.", notice),
+  deprecationNotice: notification("Something in use is deprecated.", notice),
   "account/rateLimits/updated": notification("How much of the account's limits is used.", () =>
     foreignObject({ rateLimits: z.record(z.string(), z.unknown()) }),
   ),
-  "mcpServer/startupStatus/updated": notification("How the start of an MCP server goes.", () =>
+  "mcpServer/startupStatus/updated": notification("The startup status of an MCP server.", () =>
     foreignObject({
       threadId: nullish(z.string()),
       name: z.string(),

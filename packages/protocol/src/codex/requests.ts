@@ -14,12 +14,12 @@ import {
 
 /** What every request of a thread takes. */
 export const ofThread = { threadId: z.string() };
-/** Which part of a list is wanted. */
+/** Which part of a list is requested. */
 export const page = { cursor: nullish(z.string()), limit: nullish(z.int().check(z.minimum(0))) };
-/** An answer that says only that it was done. */
+/** An empty answer. */
 export const nothing = () => foreignObject({});
 
-/** What a thread begins or goes on with. */
+/** The settings with which a thread is started or resumed. */
 const opening = {
   model: nullish(z.string()),
   cwd: nullish(z.string()),
@@ -50,7 +50,7 @@ export const CodexDynamicTool = z.union([
 ]);
 export type CodexDynamicTool = z.output<typeof CodexDynamicTool>;
 
-/** What a turn, and every later one, works with. */
+/** The settings of a turn and every later one. */
 const working = {
   cwd: nullish(z.string()),
   approvalPolicy: nullish(CodexApprovalPolicy),
@@ -64,7 +64,7 @@ const working = {
   collaborationMode: nullish(CodexCollaborationMode),
 };
 
-/** A thread with all that it works with. */
+/** A thread with its settings. */
 const OpenedThread = () =>
   foreignObject({
     thread: CodexThread,
@@ -87,10 +87,10 @@ const OpenedThread = () =>
     itemsBackwardsCursor: nullish(z.string()),
   });
 
-/** Every request to Codex that Flint speaks. */
+/** Every request to Codex that Flint's driver sends. */
 export const CODEX_REQUESTS = {
   initialize: request(
-    "Says who is there. Comes first.",
+    "Initializes the connection. Comes first.",
     () =>
       foreignObject({
         clientInfo: foreignObject({ name: z.string(), title: nullish(z.string()), version: z.string() }),
@@ -111,7 +111,7 @@ export const CODEX_REQUESTS = {
       }),
   ),
   "thread/start": request(
-    "Begins a thread.",
+    "Starts a thread.",
     () =>
       foreignObject({
         ...opening,
@@ -121,12 +121,12 @@ export const CODEX_REQUESTS = {
     OpenedThread,
   ),
   "thread/resume": request(
-    "Takes up a thread of an earlier time.",
+    "Resumes a thread.",
     () => foreignObject({ ...ofThread, ...opening, excludeTurns: z.optional(z.boolean()) }),
     OpenedThread,
   ),
   "thread/fork": request(
-    "Begins a thread with the history of another one.",
+    "Forks a thread.",
     () =>
       foreignObject({
         ...ofThread,
@@ -137,17 +137,17 @@ export const CODEX_REQUESTS = {
     OpenedThread,
   ),
   "thread/settings/update": request(
-    "Changes what the turns from now on work with.",
+    "Changes the settings of later turns.",
     () => foreignObject({ ...ofThread, ...working }),
     nothing,
   ),
   "thread/compact/start": request(
-    "Begins a turn that makes room in the context.",
+    "Starts a turn that compacts the context.",
     () => foreignObject(ofThread),
     nothing,
   ),
   "thread/unsubscribe": request(
-    "Lets go of a thread.",
+    "Unsubscribes from a thread.",
     () => foreignObject(ofThread),
     () => foreignObject({ status: z.optional(z.string()) }),
   ),
@@ -157,7 +157,7 @@ export const CODEX_REQUESTS = {
     nothing,
   ),
   "turn/start": request(
-    "Begins a turn.",
+    "Starts a turn.",
     () =>
       foreignObject({
         ...ofThread,
@@ -178,22 +178,22 @@ export const CODEX_REQUESTS = {
     () => foreignObject({ turnId: z.string() }),
   ),
   "turn/interrupt": request(
-    "Stops a turn. One that has ended is never answered for.",
+    "Interrupts a turn. One that has ended is never answered.",
     () => foreignObject({ ...ofThread, turnId: z.string() }),
     nothing,
   ),
   "review/start": request(
-    "Begins a turn that reviews changes.",
+    "Starts a turn that reviews changes.",
     () => foreignObject({ ...ofThread, target: CodexReviewTarget, delivery: nullish(z.string()) }),
     () => foreignObject({ turn: CodexTurn, reviewThreadId: z.string() }),
   ),
   "model/list": request(
-    "The models there are.",
+    "Lists models.",
     () => foreignObject({ ...page, includeHidden: nullish(z.boolean()) }),
     () => foreignObject({ data: z.array(CodexModel), nextCursor: nullish(z.string()) }),
   ),
   "account/read": request(
-    "Who Codex works as.",
+    "Reads the account.",
     () => foreignObject({}),
     () =>
       foreignObject({
@@ -203,7 +203,7 @@ export const CODEX_REQUESTS = {
       }),
   ),
   "mcpServerStatus/list": request(
-    "The MCP servers and how they are.",
+    "Lists the MCP servers and their status.",
     () => foreignObject({ ...page, detail: nullish(z.string()), threadId: nullish(z.string()) }),
     () =>
       foreignObject({

@@ -1,7 +1,7 @@
 import type { SandboxPolicy } from "../approval/policy.ts";
 import type { CodexSandboxPolicy } from "./values.ts";
 
-/** A sandbox in Codex's words. */
+/** A sandbox policy of Codex for one of Flint. */
 export function codexSandboxPolicy(policy: SandboxPolicy): CodexSandboxPolicy {
   switch (policy.type) {
     case "dangerFullAccess":

@@ -9,21 +9,21 @@ const thatThread = () => foreignObject(ofThread);
 /** Every notification that the Codex front end sends: those that Flint's driver reads, and those for other clients only. */
 export const CODEX_SERVER_NOTIFICATIONS = {
   ...CODEX_NOTIFICATIONS,
-  "thread/settings/updated": notification("What a thread works with has changed.", () =>
+  "thread/settings/updated": notification("The settings of a thread changed.", () =>
     foreignObject({ ...ofThread, threadSettings: CodexThreadSettings }),
   ),
-  "thread/name/updated": notification("A thread has a new name.", () =>
+  "thread/name/updated": notification("The name of a thread changed.", () =>
     foreignObject({ ...ofThread, threadName: nullish(z.string()) }),
   ),
-  "thread/archived": notification("A thread was put away.", thatThread),
-  "thread/unarchived": notification("A thread was taken out of the archive.", thatThread),
-  "thread/deleted": notification("A thread is gone.", thatThread),
-  "thread/reverted": notification("Turns of a thread were dropped.", thatThread),
-  "thread/goal/updated": notification("A thread has a goal, or another one.", () =>
+  "thread/archived": notification("A thread was archived.", thatThread),
+  "thread/unarchived": notification("A thread was unarchived.", thatThread),
+  "thread/deleted": notification("A thread was deleted.", thatThread),
+  "thread/reverted": notification("Turns of a thread were reverted or restored.", thatThread),
+  "thread/goal/updated": notification("The goal of a thread was set or changed.", () =>
     foreignObject({ ...ofThread, turnId: nullish(z.string()), goal: CodexGoal }),
   ),
-  "thread/goal/cleared": notification("A thread has no goal.", thatThread),
-  "thread/queue/changed": notification("Other inputs wait than before.", thatThread),
+  "thread/goal/cleared": notification("The goal of a thread was cleared.", thatThread),
+  "thread/queue/changed": notification("The queued inputs of a thread changed.", thatThread),
 } as const;
 
 /** The name of a notification that the Codex front end sends. */

@@ -69,7 +69,7 @@ export const CODEX_SERVER_REQUESTS = {
     () => foreignObject({ decision: CodexCommandDecision }),
   ),
   "item/fileChange/requestApproval": request(
-    "May the files of this item be changed? What changes stands in the item.",
+    "May the files of this item be changed? The changes are in the item.",
     () =>
       foreignObject({
         ...ofItem,
@@ -97,7 +97,7 @@ export const CODEX_SERVER_REQUESTS = {
     () => foreignObject({ answers: z.record(z.string(), foreignObject({ answers: z.array(z.string()) })) }),
   ),
   "mcpServer/elicitation/request": request(
-    "An MCP server wants something from the user, or Codex wants to know whether its tool may be called.",
+    "An elicitation of an MCP server, or the approval of a call of its tool.",
     () =>
       foreignObject({
         threadId: z.string(),

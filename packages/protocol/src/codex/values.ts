@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { foreignObject, nullish } from "../wire/foreign-wire.ts";
 
-/** One piece of what a user sends. */
+/** One part of a user's input. */
 export const CodexUserInput = z.discriminatedUnion("type", [
   foreignObject({
     type: z.literal("text"),
@@ -21,7 +21,7 @@ export type CodexUserInput = z.output<typeof CodexUserInput>;
 export const CodexShownInput = z.union([CodexUserInput, foreignObject({ type: z.string() })]);
 export type CodexShownInput = z.output<typeof CodexShownInput>;
 
-/** When Codex asks. With `untrusted` it asks before every command and every change of a file. */
+/** When Codex asks for approval. With `untrusted` it asks before every command and every change of a file. */
 export const CodexApprovalPolicy = z.union([
   z.enum(["untrusted", "on-request", "never"]),
   foreignObject({ granular: foreignObject({}) }),
@@ -32,7 +32,7 @@ export type CodexApprovalPolicy = z.output<typeof CodexApprovalPolicy>;
 export const CodexSandboxMode = z.enum(["read-only", "workspace-write", "danger-full-access"]);
 export type CodexSandboxMode = z.output<typeof CodexSandboxMode>;
 
-/** What commands may touch, as `turn/start` takes it. */
+/** A sandbox policy, as `turn/start` takes it. */
 export const CodexSandboxPolicy = z.discriminatedUnion("type", [
   foreignObject({ type: z.literal("dangerFullAccess") }),
   foreignObject({ type: z.literal("readOnly"), networkAccess: z.boolean() }),
@@ -47,7 +47,7 @@ export const CodexSandboxPolicy = z.discriminatedUnion("type", [
 ]);
 export type CodexSandboxPolicy = z.output<typeof CodexSandboxPolicy>;
 
-/** How to work: at once, or by making a plan first. */
+/** A collaboration mode: default, or planning first. */
 export const CodexCollaborationMode = foreignObject({
   mode: z.enum(["plan", "default"]),
   settings: foreignObject({
@@ -58,7 +58,7 @@ export const CodexCollaborationMode = foreignObject({
 });
 export type CodexCollaborationMode = z.output<typeof CodexCollaborationMode>;
 
-/** A sandbox as clients may write it: what they leave out is refused. */
+/** A sandbox policy as clients may write it. */
 export const CodexSandboxPolicyInput = z.discriminatedUnion("type", [
   foreignObject({ type: z.literal("dangerFullAccess") }),
   foreignObject({ type: z.literal("readOnly"), networkAccess: z.optional(z.boolean()) }),
@@ -76,7 +76,7 @@ export const CodexSandboxPolicyInput = z.discriminatedUnion("type", [
 ]);
 export type CodexSandboxPolicyInput = z.output<typeof CodexSandboxPolicyInput>;
 
-/** A way to work as clients may write it. */
+/** A collaboration mode as clients may write it. */
 export const CodexCollaborationModeInput = foreignObject({
   mode: z.enum(["plan", "default"]),
   settings: foreignObject({ model: nullish(z.string()), reasoning_effort: nullish(z.string()) }),
@@ -91,7 +91,7 @@ export const CodexTurnError = foreignObject({
 });
 export type CodexTurnError = z.output<typeof CodexTurnError>;
 
-/** A turn. `itemsView` says how many of its items are there; each also has events of its own. Times are unix seconds. */
+/** A turn. `itemsView` tells how many of its items are included; each also has events of its own. Times are unix seconds. */
 export const CodexTurn = foreignObject({
   id: z.string(),
   status: z.string(),
@@ -105,10 +105,10 @@ export const CodexTurn = foreignObject({
 });
 export type CodexTurn = z.output<typeof CodexTurn>;
 
-/** How much of a turn's items is wanted or there: none, the messages, or all. */
+/** Which items of a turn are requested or included: none, the messages, or all. */
 export type CodexItemsView = NonNullable<CodexTurn["itemsView"]>;
 
-/** What a thread does. The flags belong to `active`. */
+/** The status of a thread. The flags belong to `active`. */
 export const CodexThreadStatus = foreignObject({
   type: z.string(),
   activeFlags: z.optional(z.array(z.string())),
@@ -117,7 +117,7 @@ export type CodexThreadStatus = z.output<typeof CodexThreadStatus>;
 
 const place = { cwd: z.string(), runtimeWorkspaceRoots: z.array(z.string()) };
 
-/** A thread. Its turns are there only where they were asked for. Times are unix seconds. */
+/** A thread. Its turns are included only on request. Times are unix seconds. */
 export const CodexThread = foreignObject({
   id: z.string(),
   preview: z.string(),
@@ -154,7 +154,7 @@ export const CodexThread = foreignObject({
 });
 export type CodexThread = z.output<typeof CodexThread>;
 
-/** What a thread works with, as it is told when it changes. */
+/** The settings of a thread, as they are sent when they change. */
 export const CodexThreadSettings = foreignObject({
   disabledPluginIds: z.array(z.string()),
   cwd: z.string(),
@@ -173,7 +173,7 @@ export const CodexThreadSettings = foreignObject({
 });
 export type CodexThreadSettings = z.output<typeof CodexThreadSettings>;
 
-/** What a thread is for. Times are unix seconds. */
+/** The goal of a thread. Times are unix seconds. */
 export const CodexGoal = foreignObject({
   threadId: z.string(),
   objective: z.string(),
@@ -186,7 +186,7 @@ export const CodexGoal = foreignObject({
 });
 export type CodexGoal = z.output<typeof CodexGoal>;
 
-/** An input that waits for the running turn to end. */
+/** An input that is queued for after the running turn. */
 export const CodexQueuedSubmission = foreignObject({
   id: z.string(),
   input: z.array(CodexShownInput),
@@ -194,7 +194,7 @@ export const CodexQueuedSubmission = foreignObject({
 });
 export type CodexQueuedSubmission = z.output<typeof CodexQueuedSubmission>;
 
-/** Tokens; what was cached is part of the input, and reasoning is part of the output. */
+/** Tokens; cached ones are part of the input, and reasoning is part of the output. */
 export const CodexTokens = foreignObject({
   totalTokens: z.number(),
   inputTokens: z.number(),

@@ -1,2 +1,2 @@
-/** The version of Codex whose words these are, as `codex app-server generate-ts` of that version prints them. */
+/** The version of Codex whose protocol this is, as its `codex app-server generate-ts` prints it. */
 export const CODEX_VERSION = "0.166.0";

@@ -129,8 +129,8 @@ function commandDecision({ suggestions = [] }: Approval, answer: unknown): Decis
   if (!("acceptWithExecpolicyAmendment" in decision)) {
     return networkDecision(decision.applyNetworkPolicyAmendment.network_policy_amendment);
   }
-  const wanted = decision.acceptWithExecpolicyAmendment.execpolicy_amendment;
-  const taken = suggestions.find(({ match }) => match.type === "prefix" && isSame(match.words, wanted));
+  const requested = decision.acceptWithExecpolicyAmendment.execpolicy_amendment;
+  const taken = suggestions.find(({ match }) => match.type === "prefix" && isSame(match.words, requested));
   // A rule that was not offered allows what was shown, and nothing else.
   return taken === undefined ? ALLOW_ONCE : { outcome: "allow", scope: "always", rule: taken.id };
 }

@@ -35,7 +35,7 @@ describe("the start of a command", () => {
     expect(stage.pass(requested("c"))).toEqual([WAITING, started("c"), requested("c")]);
   });
 
-  test("is passed on by itself when the user is not asked in time", async () => {
+  test("is passed on late when the user is not asked in time", async () => {
     const { stage, clock, late } = staged();
     stage.pass(started("c"));
     await clock.advance(19);

@@ -6,7 +6,7 @@ import type { Stage } from "./stage.ts";
 /** A notification that is ready to be sent. */
 export type Line = Encoded<OutgoingNotification>;
 
-/** A status is sent when it changes. Several events imply the same one, and answers may have told it already. */
+/** A status is sent when it changes. Several events imply the same one, and a client may know it from an answer. */
 export class StatusChanges implements Stage<Line> {
   readonly #known = new Map<string, string>();
 

@@ -24,16 +24,13 @@ export class TitleThreads {
   readonly #clock: Clock;
   readonly #send: (event: ThreadEvent) => void;
   readonly #threads = new Map<string, Thread>();
+  /** The threads by id. */
+  readonly threads: ReadonlyMap<string, Thread> = this.#threads;
 
   /** `send` sends the client an event. */
   constructor(clock: Clock, send: (event: ThreadEvent) => void) {
     this.#clock = clock;
     this.#send = send;
-  }
-
-  /** The threads by id. */
-  get threads(): ReadonlyMap<string, Thread> {
-    return this.#threads;
   }
 
   /** Starts a thread for a title. `answer` is called before the client is sent that it started. */

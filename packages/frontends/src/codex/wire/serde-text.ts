@@ -49,8 +49,8 @@ function quoted(name: string): string {
 }
 
 function wrongType(value: unknown, expected: unknown): string {
-  const wanted = EXPECTED[String(expected)] ?? String(expected);
-  return `invalid type: ${described(value)}, expected ${wanted}`;
+  const type = EXPECTED[String(expected)] ?? String(expected);
+  return `invalid type: ${described(value)}, expected ${type}`;
 }
 
 /** A value as serde names it. */

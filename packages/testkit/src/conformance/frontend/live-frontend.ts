@@ -31,7 +31,7 @@ export interface CheckedFrontend {
   serve(client: never): CheckedHandler;
 }
 
-/** A front end and how its clients speak. */
+/** A front end, and what its clients send and receive. */
 export interface FrontendUnderTest<F extends CheckedFrontend = CheckedFrontend> {
   /** A front end of a server, on a clock. */
   create(clock: Clock): F;
@@ -144,7 +144,7 @@ export class LiveHandler {
   }
 }
 
-/** A client that speaks as its script says. */
+/** A client that follows its script. */
 export class LiveClient {
   readonly wire: WireClient;
   readonly handler: LiveHandler;
