@@ -19,7 +19,7 @@ interface Finding {
   readonly name: string;
   readonly state: string;
   readonly detail: string;
-  readonly wayOut?: string;
+  readonly fix?: string;
 }
 
 test("doctor names each word that the installed Codex does not know any more, and the version that does", async () => {
@@ -35,7 +35,7 @@ test("doctor names each word that the installed Codex does not know any more, an
   const steer = "The request turn/steer requires a field mood that Flint does not send.";
   expect(changes).toContainEqual({
     ...{ name: "codex", state: "problem", detail: steer },
-    wayOut: expect.stringContaining("npm install -g @openai/codex@0.166.0"),
+    fix: expect.stringContaining("npm install -g @openai/codex@0.166.0"),
   });
   expect(code).toBe(1);
 });
@@ -44,7 +44,7 @@ test("a Codex that cannot print its words is no fault", async () => {
   const { findings } = await doctorWith("#!/bin/sh\nexit 1\n");
   expect(findings.map(({ state, detail }) => [state, detail.replace(/^.*codex, /, "")])).toEqual([
     ["absent", "no login and no key"],
-    ["absent", "its words cannot be compared with those of 0.166.0, which Flint was made for"],
+    ["absent", "cannot compare its protocol with that of Codex 0.166.0, which Flint supports"],
   ]);
 });
 
