@@ -45,7 +45,7 @@ async function findPeer(): Promise<string> {
 async function peerEnvironment(bench: Bench): Promise<Record<string, string>> {
   const home = await bench.newFolder();
   const program = join(home, "claude");
-  // It also starts the program to ask who is signed in; nobody is.
+  // It also starts the program to ask who is signed in; no one is.
   const script = `#!/bin/sh\n[ "$1" = auth ] && exit 1\nexec "${process.execPath}" "${bench.program("fake-claude")}"\n`;
   await writeFile(program, script);
   await chmod(program, 0o755);

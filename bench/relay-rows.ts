@@ -56,7 +56,7 @@ async function fullSpeed(bench: Bench, { flint, floor, peer }: Relays, delta: st
   const costs = await interleave(bench.choose(9, 2), {
     floor: () => costPerDelta(floor, order),
     flint: () => costPerDelta(flint, order),
-    // It takes ten times as long, and a part of the order tells as much.
+    // It takes ten times as long, and a part of the order is enough.
     peer: async () => (peer === undefined ? 0 : costPerDelta(peer.relay, orderOf(order.deltas / 5))),
   });
   const row = {

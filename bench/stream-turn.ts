@@ -11,7 +11,9 @@ export function orderParams(
 
 /** Starts a turn and waits until it has completed. */
 export async function streamTurn(server: WireProcess, threadId: string, order: Order): Promise<void> {
-  const ended = server.next((told) => told.method === "turn/completed" && threadOf(told) === threadId);
+  const ended = server.next(
+    (received) => received.method === "turn/completed" && threadOf(received) === threadId,
+  );
   await server.exchange("turn/start", orderParams(threadId, order));
   const status = turnStatusOf(await ended);
   if (status !== "completed") throw new Error(`A turn that was to be measured ended as ${String(status)}.`);
@@ -22,7 +24,7 @@ export function threadOf({ params }: WireNotification): unknown {
   return member(params, "threadId");
 }
 
-/** How the turn ended that a notification tells the end of. */
+/** The status of the turn whose end a notification reports. */
 export function turnStatusOf({ params }: WireNotification): unknown {
   return member(member(params, "turn"), "status");
 }

@@ -11,7 +11,7 @@ const STOP_LIMIT_MS = 6000;
 /** What can be said about a process beside what it is started with. */
 export interface WireOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** Whether a line is streamed text; unless told, as Flint writes it. */
+  /** Whether a line is streamed text; by default, as Flint writes it. */
   isDelta?(line: string): boolean;
   /** Whether what it says about itself is of no interest. */
   readonly quiet?: boolean;
@@ -23,7 +23,7 @@ export interface Exchange {
   readonly milliseconds: number;
 }
 
-/** A message that is no delta and no answer. */
+/** A message that is neither a delta nor a response. */
 export interface WireNotification {
   readonly method: string;
   readonly params: unknown;
@@ -98,7 +98,7 @@ export class WireProcess {
     return METHODS[method].result.parse(result) as Result<Name>;
   }
 
-  /** Says hello to a server of Flint. */
+  /** Initializes a connection to a Flint server. */
   async initialize(): Promise<void> {
     await this.call("initialize", { clientInfo: { name: "bench", version: "0" } });
   }
@@ -167,7 +167,7 @@ export class WireProcess {
 
 function startNode(nodeArguments: readonly string[], { environment, quiet }: WireOptions): ServerChild {
   const env = { ...process.env, ...environment };
-  // The overloads of `spawn` tell a pipe from none only where each place is a literal.
+  // The overloads of `spawn` recognize a pipe only where each entry is a literal.
   return quiet === true
     ? spawn(process.execPath, nodeArguments, { stdio: ["pipe", "pipe", "ignore"], env })
     : spawn(process.execPath, nodeArguments, { stdio: ["pipe", "pipe", "inherit"], env });

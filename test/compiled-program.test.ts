@@ -69,7 +69,7 @@ describe("what was compiled when the command was built", () => {
     expect(start()).toEqual({ taken: ["chunks/name.cjs"], greeting: "hello you" });
   });
 
-  test("does not tell where it was compiled", () => {
+  test("does not reveal the path it was compiled in", () => {
     writeFileSync(
       folder.join("greeting.cjs"),
       'exports.greet = () => new Error().stack.split("\\n")[1].trim();',

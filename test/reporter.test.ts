@@ -34,7 +34,7 @@ test("a run ends with its counts, in which failures outside of tests count as fa
   expect(await lastLines(files, 1)).toEqual(["2 passed, 3 failed, 1 skipped"]);
 });
 
-test("a run tells before its counts why tests were skipped", async () => {
+test("a run reports why tests were skipped before its counts", async () => {
   const files = {
     "cases.test.ts": `
       test("passes", () => {});

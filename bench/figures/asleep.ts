@@ -20,7 +20,7 @@ const COLLECTION_MS = 300;
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 const ORDER = { deltas: 500, items: 1, perSecond: 0 };
 
-/** What a thread of Claude that nobody uses costs while a client still follows it: no process, and how much memory. */
+/** What an idle thread of Claude costs while a client is subscribed: no process, and how much memory. */
 export const asleep: Figure = {
   name: "asleep",
   async measure(bench: Bench) {

@@ -11,7 +11,7 @@ const THREADS = 100;
 const ORDER: Order = { deltas: 50, items: 1, perSecond: 0 };
 const EXPECTED_TEXT = PIECE.repeat(ORDER.deltas);
 
-/** Many threads that all have a turn at the same time. Fails if any of them is not told whole and in order. */
+/** Many threads that all have a turn at the same time. Fails if any text is incomplete or out of order. */
 export const concurrency: Figure = {
   name: "concurrency",
   async measure(bench: Bench) {
@@ -72,18 +72,18 @@ async function startThreads(server: WireProcess): Promise<{ threadIds: string[];
   };
 }
 
-/** Runs a turn in all threads at once. Rejects if any of them is not told whole and in order. */
+/** Runs a turn in all threads at once. Rejects if any text is incomplete or out of order. */
 async function streamAll(server: WireProcess, threadIds: readonly string[]): Promise<void> {
-  const told = new Promise<void>((resolve, reject) => {
+  const received = new Promise<void>((resolve, reject) => {
     const check = new OrderCheck(threadIds, resolve, reject);
     server.onDelta = (line) => check.onDelta(line);
     server.onNotification = (notification) => check.onNotification(notification);
   });
   const started = threadIds.map((threadId) => server.exchange("turn/start", orderParams(threadId, ORDER)));
-  await Promise.all([...started, told]);
+  await Promise.all([...started, received]);
 }
 
-/** Looks at what is told in the order in which it comes: each thread its own text, piece by piece, then its end. */
+/** Checks events as they arrive: each thread its own text, piece by piece, then its end. */
 class OrderCheck {
   readonly #texts: Map<string, string>;
   readonly #ended = new Set<string>();

@@ -41,7 +41,7 @@ function walk(path: string): void {
 }
 
 const first = await timed((turn) => turn.saveWorkspace(never));
-// A file that was changed a moment ago is read again; that is over soon, and is no part of what is measured.
+// A file that was changed a moment ago is read again; that is over soon and is not part of the measurement.
 await new Promise((resolve) => setTimeout(resolve, 200));
 await timed((turn) => turn.saveWorkspace(never));
 let edits = 0;

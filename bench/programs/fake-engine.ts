@@ -1,4 +1,4 @@
-// An agent on a pipe: does what it is told on stdin, one order a line, and writes one notification a line.
+// An agent on a pipe: reads one order per line on stdin and writes one notification per line.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -17,7 +17,7 @@ async function write(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, "drain");
 }
 
-/** Large writes, so that whoever reads is what limits the speed. */
+/** Large writes, so that the reader limits the speed. */
 async function streamAtOnce(itemId: string, pieces: number): Promise<void> {
   const one = line("item/agentMessage/delta", { itemId, delta: PIECE });
   for (let left = pieces; left > 0; left -= LINES_PER_WRITE) {

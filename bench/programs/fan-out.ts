@@ -8,7 +8,7 @@ import { burstDriver } from "./burst-driver.ts";
 import { DrainingClient } from "./draining-client.ts";
 import { type Order, PIECE } from "./order.ts";
 
-const [root = "", name = "", followers, order = ""] = process.argv.slice(2);
+const [root = "", name = "", clients, order = ""] = process.argv.slice(2);
 const frontendName = isFrontendName(name) ? name : DEFAULT_FRONTEND;
 const script = CLIENT_SCRIPTS[frontendName];
 const engine = composeEngine({ root, durability: "relaxed", drivers: [burstDriver] });
@@ -25,20 +25,20 @@ async function connect(): Promise<DrainingClient> {
 async function stream(text: string): Promise<void> {
   const first = await connect();
   const threadId = String(script.threadIdOf(await first.call(script.startThread(root))));
-  const others = await Promise.all(Array.from({ length: Number(followers) - 1 }, connect));
+  const others = await Promise.all(Array.from({ length: Number(clients) - 1 }, connect));
   for (const other of others) await other.call(script.attach(threadId, root));
   first.send(script.prompt(threadId, text));
-  // Where only the one who asked hears of the end, the others have heard everything else by then.
-  const told = script.answersAtEnd ? [first] : [first, ...others];
-  await Promise.all(told.map((client) => client.turnEnded));
+  // Where only the requesting client receives the end, the others have received everything else by then.
+  const notified = script.answersAtEnd ? [first] : [first, ...others];
+  await Promise.all(notified.map((client) => client.turnEnded));
   for (const client of [first, ...others]) expectWhole(client, text);
 }
 
-/** Clients that are told less than the text of the turn would cost less, and say nothing. */
+/** Fails if a client received less than the whole text, which would make the figure too low. */
 function expectWhole({ taken }: DrainingClient, text: string): void {
   // The prompts of measurements are orders.
   const { deltas } = JSON.parse(text) as Order;
-  if (taken < deltas * PIECE.length) throw new Error(`A client was told ${taken} characters only.`);
+  if (taken < deltas * PIECE.length) throw new Error(`A client received only ${taken} characters.`);
 }
 
 await stream(order);

@@ -16,12 +16,12 @@ export function monotonicMicroseconds(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
-/** A piece of text that tells when it was written; all have the same length. */
+/** A piece of text stamped with its time of writing; all have the same length. */
 export function stampedPiece(): string {
   return `sent at ${String(monotonicMicroseconds()).padStart(14, "0")};`;
 }
 
-/** The moments that pieces of text tell, also if several were put together. */
+/** The time stamps of pieces of text, even if several were joined. */
 export function stampsIn(text: string): number[] {
   return [...text.matchAll(/sent at (\d{14});/g)].map(([, stamp]) => Number(stamp));
 }

@@ -1,4 +1,4 @@
-// Reads a file of JSON lines and parses each, and tells how many milliseconds that took. Argument: the file.
+// Reads a file of JSON lines and parses each, and prints how many milliseconds that took. Argument: the file.
 import { readFile } from "node:fs/promises";
 
 const start = performance.now();

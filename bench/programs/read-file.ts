@@ -1,4 +1,4 @@
-// Reads a file once, as bytes, and tells how many milliseconds that took. Argument: the file.
+// Reads a file once, as bytes, and prints how many milliseconds that took. Argument: the file.
 import { readFile } from "node:fs/promises";
 
 const start = performance.now();

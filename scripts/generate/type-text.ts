@@ -4,7 +4,7 @@ import { code, listed } from "./markdown.ts";
 /** Where the description of a named type is found. */
 export type LinkTo = (typeName: string) => string;
 
-/** What may stand in a field, in words: short enough for a table, with links to named types. */
+/** Describes the type of a field: short enough for a table, with links to named types. */
 export function typeText(schema: SchemaPart, linkTo: LinkTo): string {
   if (typeof schema === "boolean") return schema ? "anything" : "nothing";
   const words = wordsOf(schema, linkTo);

@@ -55,7 +55,7 @@ function beforeGenerics(tokens: readonly Token[], close: number): number {
   return -1;
 }
 
-/** Steps over a return type; undefined when what follows the colon is no type, as in a ternary or a case. */
+/** Steps over a return type; undefined when what follows the colon is not a type, as in a ternary or a case. */
 function afterType(
   tokens: readonly Token[],
   from: number,

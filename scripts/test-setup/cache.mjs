@@ -65,6 +65,6 @@ function isWritable(folder) {
     accessSync(folder, constants.W_OK);
     return true;
   } catch {
-    return false; // Read-only, or somebody else's.
+    return false; // Read-only, or owned by another user.
   }
 }

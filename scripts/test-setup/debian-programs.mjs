@@ -58,7 +58,7 @@ export const git = debianPart({
   },
 });
 
-/** A terminal without a screen, in which tests work a full-screen program as a person would. */
+/** A terminal without a screen, in which tests drive a full-screen program. */
 export const tmux = debianPart({
   name: "tmux",
   onPath: true,

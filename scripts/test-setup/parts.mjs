@@ -9,7 +9,7 @@ import { acpx, claude, claudeAgentAcp, codex, codexAcp, codexSdk, node24 } from 
  * @property {() => Promise<void>} fetch gets it without touching the system, or rejects with the reason
  * @property {"agents"} [serves] only the tests with real agents need it
  * @property {boolean} [onPath] Flint itself looks for it on PATH, and so finds a private copy there in tests
- * @property {string} hint how a person gets it
+ * @property {string} hint how a user installs it
  *
  * @typedef {{ path: string, how: string }} Found
  * @typedef {{ reason: string }} Missing

@@ -40,7 +40,7 @@ test("doctor names each word that the installed Codex does not know any more, an
   expect(code).toBe(1);
 });
 
-test("a Codex that cannot print its words is no fault", async () => {
+test("a Codex that cannot print its schemas is not an error", async () => {
   const { findings } = await doctorWith("#!/bin/sh\nexit 1\n");
   expect(findings.map(({ state, detail }) => [state, detail.replace(/^.*codex, /, "")])).toEqual([
     ["absent", "no login and no key"],

@@ -23,7 +23,7 @@ const STARTS_WITHIN_MS = 30_000;
 const TEST_MS = 90_000;
 const INIT = 1;
 
-/** A command that can be told from those of other tests, wherever in the tree of processes it gets to. */
+/** A command that can be distinguished from those of other tests anywhere in the process tree. */
 const SLEEP = `sleep 3600.${process.pid}`;
 /** A command with children of its own, one of which tries to get away into a session of its own. */
 const COMMAND = `(setsid ${SLEEP} &); ${SLEEP} & touch begun; wait`;
@@ -31,13 +31,13 @@ const COMMAND = `(setsid ${SLEEP} &); ${SLEEP} & touch begun; wait`;
 const AGENTS = ["claude", "codex"] as const satisfies readonly RealAgent[];
 type Agent = (typeof AGENTS)[number];
 
-/** What tells the process of an agent from what was put around it: its own arguments, and what it begins with. */
+/** What identifies the process of an agent inside its wrappers: its own arguments and their prefix. */
 const PROCESSES: Readonly<Record<Agent, RegExp>> = {
   claude: /^\S*claude\S* .*stream-json/,
   codex: /^\S*codex\S* .*app-server/,
 };
 
-/** Put together here, so that nobody who looks for keys in this repository finds one. */
+/** Assembled at run time, so that secret scanners find no key in this repository. */
 const KEY = `sk-ant-${"aB3dE6gH9jK2mN5pQ8sT1vX4zC7".slice(0, 20)}`;
 
 const ENDS = [
@@ -56,7 +56,7 @@ for (const agent of AGENTS) {
     );
   }
   needs(agent)(
-    `${agent} killed in the middle of a turn fails it once, with its last words, and the next turn goes on [P24]`,
+    `${agent} killed in the middle of a turn fails it once with the end of its stderr, and the next turn continues [P24]`,
     () => killed(agent),
     TEST_MS,
   );
@@ -135,7 +135,7 @@ async function beginCommand(wire: WireClient, threadId: string, command: string)
   await vi.waitUntil(isRunning, { timeout: STARTS_WITHIN_MS });
 }
 
-/** Also those that got away from whoever started them. */
+/** Includes processes that were reparented. */
 function sleepers(): RunningProcess[] {
   return descendantsOf(INIT).filter(({ command }) => command === SLEEP);
 }

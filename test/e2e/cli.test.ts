@@ -265,7 +265,7 @@ describe("flint doctor", () => {
 });
 
 describe("flint model serve", () => {
-  test("says in words that a port is used", async () => {
+  test("reports that a port is in use", async () => {
     const { flint } = await commandFixture();
     const server = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => void server.close());

@@ -12,14 +12,14 @@ describe("the flint command", () => {
     expect(await readdir(`${home}/.local/state/flint/threads`)).toHaveLength(1);
   });
 
-  test("declines what needs an approval when nobody is at the terminal, and says how to allow it", async () => {
+  test("declines approvals without a terminal, and explains how to allow them", async () => {
     const { flint, cwd } = await commandFixture();
     const { stdout } = await flint(["exec", "run `touch made.txt`"]);
     expect(stdout).toContain("declined");
     expect(await readdir(cwd)).not.toContain("made.txt");
   });
 
-  test("teaches by --help, knows its version, and refuses nonsense with exit code 2", async () => {
+  test("prints help and version, and rejects unknown arguments with exit code 2", async () => {
     const { flint } = await commandFixture();
     expect((await flint(["--help"])).stdout).toContain('flint exec "show me what you can do"');
     expect((await flint(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
@@ -42,7 +42,7 @@ describe("the flint command", () => {
     }
   });
 
-  test("accepts the short forms people know from other tools", async () => {
+  test("accepts the short options of other tools", async () => {
     const { flint, cwd } = await commandFixture();
     expect((await flint(["version"])).stdout).toBe((await flint(["--version"])).stdout);
     const printed = await flint(["-m", "flint/offline", "-p", "what is in this folder?", "-C", cwd]);

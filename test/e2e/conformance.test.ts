@@ -52,7 +52,7 @@ function notPassed({ stdout }: Ran): string[] {
 const ACCEPTED = [
   // A command that is cut off by an interruption is completed here; Codex leaves its item open.
   /but came item\/completed commandExecution \(/,
-  // What joins a running turn is told at once; Codex tells it when the model is asked next.
+  // A steered message is sent at once; Codex sends it with the next model request.
   /but came item\/started userMessage \(/,
   // Flint's agent answers also where nothing was said, and asks its model in other steps for a review.
   /“a turn without any input runs and ends”/,

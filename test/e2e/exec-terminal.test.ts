@@ -45,7 +45,7 @@ describe("flint exec on a terminal", () => {
     expect(await readdir(pty.workspace)).not.toContain("made.txt");
   });
 
-  test("Ctrl-C stops the turn and its processes, and the exit code says so", async () => {
+  test("Ctrl-C stops the turn and its processes and sets the exit code", async () => {
     // No other run of these tests, beside this one, sleeps as long as this.
     const sleep = `sleep 9${process.pid}`;
     const pty = await Pty.start(["exec", "--offline", `run \`${sleep}\``]);
@@ -74,7 +74,7 @@ describe("flint exec on a terminal", () => {
     expect(await readdir(pty.workspace)).not.toContain("made.txt");
   });
 
-  test("a question is taken back when it times out, and that is said", async () => {
+  test("a question is withdrawn with a message when it times out", async () => {
     const pty = await Pty.start(["exec", "--offline", "--approval-timeout", "0.6", "run `touch made.txt`"]);
     await pty.waitFor("no answer in time");
     expect(await pty.exitCode()).toBe(0);
@@ -139,7 +139,7 @@ describe("flint exec on a terminal", () => {
     ["while a command runs", "never", "ready"],
     ["at a question", "unless-trusted", "[y]"],
   ])("a terminal that is closed %s ends the turn in order, without a crash", async (_, approval, shown) => {
-    // The shell outlives its terminal to tell the exit code.
+    // The shell outlives its terminal to report the exit code.
     const shell = (command: string) =>
       `trap '' HUP; ${command} 2>errors; echo $? > code.tmp; mv code.tmp code`;
     const prompt = "run `while :; do echo ready; sleep 0.1; done`";

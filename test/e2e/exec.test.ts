@@ -171,7 +171,7 @@ describe("flint exec in a pipe", () => {
     expect([never.code, never.stderr]).toEqual([4, expect.stringContaining("does not fit never.json")]);
   });
 
-  test("what nobody could be asked about is declined, and the exit code tells", async () => {
+  test("approvals are declined without a terminal, and the exit code shows it", async () => {
     const workspace = await makeWorkspace();
     const { code, stdout } = await exec(workspace, ["run `touch made.txt`"]);
     expect([code, await readdir(workspace.path)]).toEqual([3, ["notes.txt"]]);

@@ -195,7 +195,7 @@ describe("the Flint front end over stdio", () => {
     );
   });
 
-  test("thinking, plans and token usage are told [S0-47..49, S0-63..66, S0-80]", async () => {
+  test("reasoning, plans and token usage are sent [S0-47..49, S0-63..66, S0-80]", async () => {
     const { wire } = await startServer();
     await initialize(wire);
     const threadId = await startThread(wire);

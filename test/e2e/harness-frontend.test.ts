@@ -78,7 +78,7 @@ describe("the harness front end", () => {
     expect(again.messages.at(-1)?.method).toBe("turn.completed");
   });
 
-  test("an approval is told, answered by its id, and remembered for always [S1-10, S1-19, S1-24, S1-36]", async () => {
+  test("an approval is sent, answered by its id, and remembered for always [S1-10, S1-19, S1-24, S1-36]", async () => {
     const { path } = await temporaryFolder();
     const wire = harness(path);
     const created = asMessage(await wire.request("thread.create", {}));

@@ -41,14 +41,14 @@ function pathsTo(threadId: string): string[] {
   ];
 }
 
-/** What the shape of a schema does not tell. */
+/** What the shape of a schema does not express. */
 const SAMPLES: Fields = {
   prompt: [{ type: "text", text: "hello" }],
   value: "high",
   target: { type: "uncommittedChanges" },
 };
 
-/** A value that a schema takes, as far as the shape of it tells. */
+/** A value that the shape of a schema accepts. */
 function sample(schema: unknown): unknown {
   const { type, enum: values, const: value, anyOf, properties, required } = fields(schema);
   if (value !== undefined) return value;
@@ -83,7 +83,7 @@ function naming({ params }: RequestRow): { readonly name: string; readonly param
 
 const INTERNAL_ERROR = -32603;
 
-/** What became of a request. A failure inside the server is no refusal. */
+/** How a request ended. An internal error does not count as a rejection. */
 async function outcomeOf(answer: Promise<Fields>): Promise<string> {
   try {
     return `taken: ${JSON.stringify(await answer)}`;

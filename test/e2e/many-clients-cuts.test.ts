@@ -39,7 +39,7 @@ async function yesTo(count: number, user: TestUser): Promise<Fields> {
   return question;
 }
 
-/** What is the same at every moment; what was told live has its number later. */
+/** What is the same at every moment; live events get their number later. */
 function shown({ thread, turns, approvals, openItemIds, usage }: ThreadSubscriber["state"]) {
   return { thread, turns, approvals, openItemIds, usage };
 }

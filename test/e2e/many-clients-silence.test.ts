@@ -5,7 +5,7 @@ import { fields } from "../../packages/frontends/src/testing/client-scripts.ts";
 import { FRONTEND_NAMES } from "../../packages/server/src/frontends.ts";
 import { startSharedServer } from "./many-clients.ts";
 
-describe("an approval that nobody is there to give", () => {
+describe("an approval while no client is connected", () => {
   const approvalTimeoutMs = 90_000;
   const message = "Nobody answered within 90 s, so it was declined: rm -r build";
 
@@ -101,7 +101,7 @@ describe("a client that stops reading", () => {
 });
 
 describe("a place in a thread that cannot be continued from", () => {
-  test("is said to be gone, and the thread is told as it is, before what it asks", async () => {
+  test("is reported as truncated, and the current state is sent before open requests", async () => {
     const script: Script = [{ text: "said before" }, { command: "make", startsFirst: true }];
     const { user } = await startSharedServer({ scripts: [script] });
     const starter = await user("flint");

@@ -87,7 +87,7 @@ describe("a client that comes while a question is open", () => {
 describe("a question that two clients are asked", () => {
   const question: Script = [{ command: "make", output: ["made\n"] }];
 
-  /** A thread with two who follow it and one who only watches. */
+  /** A thread with two subscribers and one that only watches. */
   async function sharedQuestion({ first, second }: { first: FrontendName; second: FrontendName }) {
     const shared = await startSharedServer({ scripts: [question, question] });
     const watcher = await shared.user("flint");
@@ -100,7 +100,7 @@ describe("a question that two clients are asked", () => {
   }
 
   test.each(PAIRS)(
-    "is answered at the $first front end, and the $second front end is told so",
+    "is answered on the $first front end, and the $second front end is notified",
     async (frontends) => {
       const { watcher, threadId, users } = await sharedQuestion(frontends);
       const [first, second] = users;
@@ -150,7 +150,7 @@ describe("a turn", () => {
   });
 });
 
-test("a thread that another process has open can be read at the harness front end, though not followed", async () => {
+test("a thread that another process has open can be read on the harness front end, but not subscribed to", async () => {
   const { path: root } = await temporaryFolder();
   const gate = new Gate();
   const servers = [0, 1].map(async () => {

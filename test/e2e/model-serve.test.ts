@@ -48,7 +48,7 @@ async function workspace(): Promise<string> {
 }
 
 describe("flint model serve", () => {
-  test("listens on this machine until it is told to stop", async () => {
+  test("listens on loopback until it is stopped", async () => {
     const { url, child, ended } = await serve();
     expect((await fetch(`${url}/v1/models`)).status).toBe(200);
     child.kill("SIGTERM");
@@ -89,7 +89,7 @@ describe("clients of the usual libraries", () => {
   const request = { prompt: "run `date`", tools: { bash }, stopWhen: stepCountIs(5) };
 
   test.each(Object.keys(clients))(
-    "%s: a tool is called and its result is told, whole and streamed",
+    "%s: calls a tool and uses its result, whole and streamed",
     async (name) => {
       const { url } = await serve();
       const model = clients[name]?.(url) ?? "";

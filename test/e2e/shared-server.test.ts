@@ -20,7 +20,7 @@ async function liveThreads(wire: WireClient): Promise<unknown[]> {
   return data.filter((thread) => asMessage(asMessage(thread).status).type !== "notLoaded");
 }
 
-/** Ends a server that outlives whoever started it, with the test. */
+/** Stops, at the end of the test, a server that outlives the client that started it. */
 async function backgroundServer(fixture: ServerFixture): Promise<number> {
   const { pid } = await serverInfo(fixture);
   onTestFinished(() => {
@@ -93,7 +93,7 @@ describe("flint connect --start", { timeout: TIMEOUT_MS }, () => {
     expect((await serverInfo(fixture)).pid).toBe(pid);
   });
 
-  test("starts one that ends when nobody has been there for as long as was said", async () => {
+  test("starts a server that exits once no client has been connected for the idle time", async () => {
     const fixture = await ServerFixture.make();
     const client = fixture.wire(["connect", "--start", "--idle-exit", "0.2"]);
     await initialize(client);
@@ -104,7 +104,7 @@ describe("flint connect --start", { timeout: TIMEOUT_MS }, () => {
     await until(() => !isAlive(pid));
   });
 
-  test("says what the server said if that cannot start, and what goes with it", async () => {
+  test("reports the server's own error if it cannot start, and which flags go together", async () => {
     const fixture = await ServerFixture.make();
     mkdirSync(fixture.home, { recursive: true });
     // A folder where the socket has to be.

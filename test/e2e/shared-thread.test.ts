@@ -35,7 +35,7 @@ async function twoFrontends(script: Script) {
   };
 }
 
-/** A client of the harness front end that remembers what it was told. */
+/** A client of the harness front end that remembers what it received. */
 class HarnessSide {
   readonly received: { method: string; params: unknown }[] = [];
   readonly peer: Peer;

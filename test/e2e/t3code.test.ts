@@ -89,7 +89,7 @@ needs("codex")(
 );
 
 test(
-  "the mode of t3code in which nobody is asked and nothing is confined needs the user's word, and says how to give it",
+  "t3code's full-access mode needs the user's permission, and the error says how to give it",
   async () => {
     const { workspace, home } = await sdkFixture();
     const open = async () => {

@@ -182,7 +182,7 @@ export class T3Mcp {
     return new T3Mcp(server);
   }
 
-  /** How t3code tells Codex of it, and of a server that its user has turned off. */
+  /** How t3code passes it to Codex, along with a server that its user has disabled. */
   get args(): string[] {
     // It listens at a port, so its address is one of those.
     const { port } = this.#server.address() as AddressInfo;

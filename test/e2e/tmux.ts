@@ -27,7 +27,7 @@ const EXIT = /^\[exit code (\d+)\]$/m;
 const run = promisify(execFile);
 let started = 0;
 
-/** A program in a terminal of tmux's, worked and looked at as by a person. */
+/** A program in a tmux terminal, driven by keys and read from the screen. */
 export class Terminal {
   readonly #socket: readonly string[];
   readonly #env: Readonly<Record<string, string>>;
@@ -97,7 +97,7 @@ export class Terminal {
     }
   }
 
-  /** The exit code of the program, once it has ended by itself. */
+  /** Resolves with the exit code once the program has exited. */
   async exitCode(): Promise<number> {
     await this.until((everything) => EXIT.test(everything), "its end");
     return Number(EXIT.exec(await this.everything())?.[1]);
@@ -113,7 +113,7 @@ export class Terminal {
   }
 }
 
-/** Nobody tells when a screen changes. */
+/** Screen changes emit no event, so the screen is polled. */
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }

@@ -8,7 +8,7 @@ import { plainEnvironment } from "../server/plain-environment.ts";
 import type { Ran } from "./flint.ts";
 import { FLINT } from "./server.ts";
 
-/** Put together here, so that nobody who looks for keys in this repository finds one. */
+/** Assembled at run time, so that secret scanners find no key in this repository. */
 const KEY = `sk-ant-${"aB3dE6gH9jK2mN5pQ8sT1vX4zC7".slice(0, 20)}`;
 const TEST_MS = 60_000;
 
@@ -25,7 +25,7 @@ type Agent = keyof typeof WIRES;
 
 for (const agent of ["claude", "codex"] as const) {
   needs(agent)(
-    `what the real ${agent} was told and said is recorded without a key, and can be shown and played again [S4-50]`,
+    `records the traffic of the real ${agent} without keys, and can show and replay it [S4-50]`,
     () => recorded(agent),
     TEST_MS,
   );

@@ -39,7 +39,7 @@ test("a slip in a citation is kept, so that it can be reported", () => {
   );
 });
 
-test("brackets around other words are no citation", () => {
+test("brackets around anything but an id are not a citation", () => {
   expect(ids(`test("reads [S0-1 and more] and [] and [x, y]", body)`)).toEqual([]);
 });
 

@@ -7,7 +7,7 @@ export type Citations = ReadonlyMap<string, readonly string[]>;
 /** Every claim that the tests of a workspace make. */
 export type Evidence = { citations: Citations; switchedOff: readonly string[]; files: number };
 
-/** Reads every test of the workspace and gathers what it cites. The manifest itself is no test. */
+/** Reads every test of the workspace and gathers what it cites. The manifest itself is not a test. */
 export function collectEvidence(root: string): Evidence {
   const sources = [...readSources(root, "packages"), ...readSources(root, "test")].filter(([path]) =>
     isTest(path),

@@ -106,7 +106,7 @@ export const S0: readonly Requirement[] = [
   done("S0-85", "Any object may carry _meta, and nothing depends on what is in it"),
   done("S0-86", "An agent's own notifications arrive under its provider's prefix"),
   done("S0-87", "A client is not disturbed by notifications it does not know"),
-  done("S0-88", "An item type nobody knows passes through unchanged"),
+  done("S0-88", "An unknown item type passes through unchanged"),
   done("S0-89", "A client shows an unknown item as a generic tool call with id and any text"),
   done("S0-90", "Every listed method, notification and server request is served"),
   done("S0-91", "The thread, turn and item model and its names are those of Codex"),

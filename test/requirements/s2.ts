@@ -107,6 +107,6 @@ export const S2: readonly Requirement[] = [
   done("S2-84", "Input may be text, image, local image, skill or mention"),
   done("S2-85", "The four sandbox policies are accepted in their object form"),
   done("S2-86", "Token use has last, total and context window, each with five counts"),
-  done("S2-87", "The eight error kinds are told apart"),
+  done("S2-87", "The eight error kinds are distinguished"),
   done("S2-88", "An error notification says whether it will be retried"),
 ];

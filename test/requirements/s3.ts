@@ -30,13 +30,13 @@ export const S3: readonly Requirement[] = [
   // ACP: shapes
   done("S3-19", "session/new answers id, config options, models and modes"),
   done("S3-20", "A config option has its current value and the values to choose from"),
-  done("S3-21", "Resuming the last session by itself is a config option"),
+  done("S3-21", "Resuming the last session automatically is a config option"),
   done("S3-22", "Text, image, resource and resource link blocks are taken; audio is refused in words"),
   done("S3-23", "A tool call is pending, in_progress, completed or failed"),
   done("S3-24", "Every tool call has one of the known kinds"),
   done("S3-25", "A prompt ends with one of five stop reasons"),
   done("S3-26", "Claude's result subtypes lead to the right stop reasons"),
-  done("S3-27", "A turn that ran out of steps goes on by itself while tasks are open"),
+  done("S3-27", "A turn that ran out of steps continues automatically while tasks are open"),
 
   // ACP: methods
   done("S3-28", "initialize negotiates capabilities"),

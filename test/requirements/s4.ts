@@ -7,7 +7,7 @@ export const S4: readonly Requirement[] = [
   done("S4-2", "Claude's output is read as one JSON object per line"),
   done("S4-3", "Claude's lines that are not JSON, and its stderr, do no harm"),
   done("S4-4", "Codex is a long-lived server with one message per line both ways"),
-  done("S4-5", "Every line is told apart as response, notification or request"),
+  done("S4-5", "Every line is classified as response, notification or request"),
 
   // Life of a conversation
   done("S4-6", "Claude is resumed by the session id it reported last"),
@@ -35,7 +35,7 @@ export const S4: readonly Requirement[] = [
   // Approvals
   done("S4-21", "The answer to a server request carries the same id"),
   done("S4-22", "A question to the user is answered by question id with a list of answers"),
-  done("S4-23", "A question nobody answers cannot hold a turn for ever"),
+  done("S4-23", "An unanswered question cannot block a turn forever"),
 
   // Workspace
   done("S4-24", "The workspace is given both as cwd and as a line before the prompt"),

@@ -27,14 +27,14 @@ export const SAFETY_CASES: readonly SafetyCase[] = [
   // Load
   done("P07", "A hundred threads stream at once and every delta arrives in order"),
   done("P08", "A thousand stored threads do not slow the start, and pages are complete"),
-  done("P09", "A client that stops reading costs bounded memory and disturbs nobody"),
-  done("P10", "Fifty followers see one order of events; a stalled one is dropped and can resume"),
+  done("P09", "A client that stops reading costs bounded memory and does not disturb other clients"),
+  done("P10", "Fifty subscribers see one order of events; a stalled one is dropped and can resume"),
   done("P11", "A turn of very many deltas and a very loud command completes with output capped"),
 
   // Interrupt and approval
   done("P12", "An interrupt while streaming ends the turn within the time limit"),
   done("P13", "An interrupt while a command runs ends the turn with the process gone"),
-  done("P14", "An unanswered approval ends by itself as declined, and nothing runs"),
+  done("P14", "An unanswered approval times out as declined, and nothing runs"),
 
   // Crash
   done("P15", "A killed server loses nothing older than the flush window and ends the turn as interrupted"),

@@ -73,7 +73,7 @@ async function moveTo(temporary: string, folder: string): Promise<void> {
   try {
     await rename(temporary, folder);
   } catch {
-    // An earlier run, or somebody who was quicker, has made the same.
+    // An earlier or a concurrent run has made the same.
     await rm(temporary, { recursive: true, force: true });
   }
 }

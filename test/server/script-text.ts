@@ -24,7 +24,7 @@ export function wordsText(words: number): string {
   return Array.from({ length: words }, (_, place) => `${place} `).join("");
 }
 
-/** The script that a prompt asks for. Text that is no script is answered as an echo. */
+/** The script that a prompt asks for. Text that is not a script is echoed. */
 export function readScript(text: string): Script {
   if (!text.startsWith("[")) return [{ text: `You said: ${text}` }];
   // Whoever writes prompts for the scripted server writes them with `scriptText`.
@@ -51,7 +51,7 @@ function wordSteps(words: number, everyMs: number): Step[] {
   return steps;
 }
 
-/** Opens by itself some time after somebody came to it. */
+/** Opens automatically some time after it is reached. */
 class PausingGate extends Gate {
   readonly #milliseconds: number;
 
@@ -66,7 +66,7 @@ class PausingGate extends Gate {
   }
 }
 
-/** Prints when somebody comes to it. */
+/** Prints when it is reached. */
 class PrintingGate extends Gate {
   readonly #text: string;
 

@@ -3,7 +3,7 @@ import { codeTokens, tokenize } from "./tokens.ts";
 
 const kinds = (source: string) => tokenize(source).map((token) => `${token.kind} ${token.text}`);
 
-test("comments, strings and code are told apart", () => {
+test("comments, strings and code are distinguished", () => {
   expect(kinds(`const a = "// no"; // yes\n/* also */ b('/* no */');`)).toEqual([
     "word const",
     "word a",

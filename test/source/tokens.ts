@@ -14,7 +14,7 @@ const OPERATOR_WORDS = new Set(
 const WORD = /[\p{L}\p{N}_$#@]+/uy;
 
 /**
- * Cuts source into tokens. It is no parser: it knows just enough to never take a comment, a string or a
+ * Cuts source into tokens. It is not a parser: it knows just enough to never take a comment, a string or a
  * regular expression for code, which is all that scanning for imports, titles and braces needs.
  */
 export function tokenize(source: string): Token[] {
@@ -90,7 +90,7 @@ class Tokenizer {
     return { kind: "template", end: this.#source.length, opening: 1 };
   }
 
-  /** Counts braces inside `${}` and tells whether this one ends the expression. */
+  /** Counts braces inside `${}` and returns whether this one ends the expression. */
   #closesExpression(character: string): boolean {
     const depth = this.#templateDepths.pop();
     if (depth === undefined) return false;

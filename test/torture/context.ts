@@ -9,7 +9,7 @@ import { type ServerKind, TortureServer } from "./server.ts";
 /** How a server is started. */
 export interface StartOptions {
   readonly kind: ServerKind;
-  /** Its store; a new one unless told. */
+  /** Its store; a new one by default. */
   readonly home?: string;
   readonly cwd?: string;
   readonly args?: readonly string[];
@@ -56,7 +56,7 @@ export class Context {
     return folder.path;
   }
 
-  /** Starts a server and says hello to it. */
+  /** Starts a server and initializes a connection to it. */
   async start(options: StartOptions): Promise<TortureServer> {
     const home = options.home ?? join(await this.folder(), "home");
     const cwd = options.cwd ?? (await this.folder());

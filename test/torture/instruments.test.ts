@@ -34,7 +34,7 @@ test("text that comes twice counts once, and a hole is noticed", () => {
   expect(received.holes).toBe(1);
 });
 
-test("a line that is no message of the wire is noticed, and says why", () => {
+test("a line that is not a protocol message is reported with the reason", () => {
   const good = [
     '{"id":1,"result":{}}',
     '{"id":null,"error":{"code":-32700,"message":"m"}}',

@@ -3,7 +3,7 @@ import { StringDecoder } from "node:string_decoder";
 import type { WireMessage } from "@flint/testkit";
 import { ReceivedText } from "./received-text.ts";
 
-/** A client that keeps only what it needs to tell whether all came in order, so that there can be many of them. */
+/** A client that keeps only what it needs to check the order of events, so that there can be many of them. */
 export class LeanClient {
   readonly text = new ReceivedText();
   /** The stored events that are no pieces of text, by place and name, in the order they came. */
@@ -28,7 +28,7 @@ export class LeanClient {
   }
 
   /** Resolves when a notification with this method comes. */
-  told(method: string): Promise<void> {
+  received(method: string): Promise<void> {
     return this.#arrival(method);
   }
 

@@ -49,7 +49,7 @@ export const MALFORMED_LINES: readonly MalformedLine[] = [
   line("blank lines", "\n\r\n   ", undefined),
   line("control bytes", [0x00, 0x01, 0x1b, 0x5b], PARSE_ERROR),
   line("a batch", '[{"id":1,"method":"model/list"},{"id":2,"method":"model/list"}]', INVALID_REQUEST),
-  line("a result nobody asked for", '{"id":99,"result":{}}', undefined),
+  line("an unsolicited result", '{"id":99,"result":{}}', undefined),
   line("2,000 levels", `{"id":77,"method":"x","params":${nested(2_000)}}`, INVALID_REQUEST, "77"),
   line("100,000 levels", `{"id":78,"method":"x","params":${nested(100_000)}}`, INVALID_REQUEST, "78"),
   line(

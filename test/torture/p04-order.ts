@@ -62,11 +62,11 @@ async function answerTo(
   return server.wire.waitFor((message) => message.id === id && !("method" in message), { after });
 }
 
-/** A client may say hello and go on without waiting for the answer. */
+/** A client may send initialize and continue without waiting for the answer. */
 async function expectPipelined(server: TortureServer): Promise<void> {
-  const hello = { id: "hello", method: "initialize", params: HELLO };
+  const initialize = { id: "hello", method: "initialize", params: HELLO };
   const start = { id: "start", method: "thread/start", params: {} };
-  await server.wire.sendRaw(`${JSON.stringify(hello)}\n${JSON.stringify(start)}\n`);
+  await server.wire.sendRaw(`${JSON.stringify(initialize)}\n${JSON.stringify(start)}\n`);
   for (const id of ["hello", "start"]) {
     const answer = await server.wire.waitFor((message) => message.id === id);
     assert("result" in answer, `the answer to ${id}: ${JSON.stringify(answer)}`);

@@ -7,8 +7,8 @@ const LOUD_COMMAND =
   "echo to stdout; echo to stderr >&2; echo by name >/dev/stdout; echo '{}' >/proc/self/fd/1";
 
 /**
- * Lets libraries and commands print. That every line is a protocol message is checked after each case, by whoever
- * runs it; this case sees to it that something else had every chance to be there.
+ * Lets libraries and commands print. That every line is a protocol message is checked after each case, by the
+ *runner; this case makes everything else print that could.
  */
 export const stdout: TortureCase = {
   id: "P06",

@@ -20,7 +20,7 @@ const PROBE_MS = 25;
 /** Stops reading while 200,000 deltas come, as a client that hangs does. */
 export const stalledClient: TortureCase = {
   id: "P09",
-  title: "a client that stops reading costs bounded memory and disturbs nobody",
+  title: "a client that stops reading costs bounded memory and does not disturb other clients",
   async run(context) {
     const socketPath = join(await context.folder(), "socket");
     const stalled = await context.start({ kind: "scripted", env: { FLINT_TEST_SOCKET: socketPath } });
@@ -70,7 +70,7 @@ async function probeWhile(
   const endsAt = performance.now() + forMs;
   const probes: number[] = [];
   let done = false;
-  // A failure of the work is told to whoever waits for its result.
+  // A failure of the work rejects the promise of its result.
   working
     .catch(() => undefined)
     .finally(() => {

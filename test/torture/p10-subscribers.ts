@@ -12,22 +12,22 @@ const WORDS = 100;
 const DELTAS = 60_000;
 const SIZE = 100;
 
-/** Lets very many clients follow one thread, of which one stands still until the turn is over. */
+/** Subscribes many clients to one thread; one of them stalls until the turn is over. */
 export const subscribers: TortureCase = {
   id: "P10",
-  title: "fifty followers see one order of events; a stalled one catches up without a gap",
+  title: "fifty subscribers see one order of events; a stalled one catches up without a gap",
   async run(context) {
     const socketPath = join(await context.folder(), "socket");
     const server = await context.start({ kind: "scripted", env: { FLINT_TEST_SOCKET: socketPath } });
     await server.expectAlive(context.patience);
     const threadId = await server.startThread();
-    const clients = await follow(context, socketPath, threadId, context.choose(50, 10));
+    const clients = await subscribe(context, socketPath, threadId, context.choose(50, 10));
     const [stalled, ...others] = clients;
     assert(stalled !== undefined);
     assert(DELTAS * SIZE * 2 > LIMITS.clientQueue, "the turn is longer than what may wait for one client");
     const memory = new MemoryWatch(server.pid);
-    const finished = others.map((client) => client.told("turn/completed"));
-    const caughtUp = stalled.told("turn/completed");
+    const finished = others.map((client) => client.received("turn/completed"));
+    const caughtUp = stalled.received("turn/completed");
     stalled.pause();
     const startedAt = performance.now();
     const script = scriptText({ words: WORDS, everyMs: 1 }, { deltas: DELTAS, size: SIZE });
@@ -42,7 +42,7 @@ export const subscribers: TortureCase = {
     const { items } = await server.lastTurn(threadId);
     const texts = items.filter((item) => item.type === "agentMessage").map(({ id }) => id);
     return [
-      count("followers", clients.length),
+      count("subscribers", clients.length),
       none("out of order", clients.filter((client) => !sameEvents(client, others)).length),
       none("with lost text", clients.filter((client) => !hasAllText(client, texts)).length),
       milliseconds("turn", turnMs),
@@ -51,7 +51,7 @@ export const subscribers: TortureCase = {
   },
 };
 
-async function follow(
+async function subscribe(
   context: Context,
   socketPath: string,
   threadId: string,
@@ -62,7 +62,7 @@ async function follow(
     for (const client of clients) client.close();
   });
   for (const client of clients) {
-    await client.request("initialize", { clientInfo: { name: "follower", version: "1" } });
+    await client.request("initialize", { clientInfo: { name: "subscriber", version: "1" } });
     await client.request("thread/attach", { threadId });
   }
   return clients;

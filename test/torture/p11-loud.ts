@@ -53,8 +53,8 @@ async function loudCommand(context: Context): Promise<Measurements> {
   const command = commandOf(await server.lastTurn(threadId));
   const kept = command.aggregatedOutput?.length ?? 0;
   assert(kept > LIMITS.output / 2 && kept <= LIMITS.output + CUT_NOTE, `${kept} characters are kept`);
-  const told = ReceivedText.of(server.wire.messages).lengthOf(command.id);
-  assert(told <= LIMITS.output, `${told} characters were told`);
+  const received = ReceivedText.of(server.wire.messages).lengthOf(command.id);
+  assert(received <= LIMITS.output, `${received} characters were received`);
   assert((command.omittedOutputBytes ?? 0) >= OUTPUT - LIMITS.output, "what is left out is stated");
   const { growth } = memory;
   await server.expectAlive(context.patience);

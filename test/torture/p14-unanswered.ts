@@ -11,7 +11,7 @@ const ASK = "item/commandExecution/requestApproval";
 /** Leaves approvals unanswered, and interrupts a turn that waits for one. */
 export const unanswered: TortureCase = {
   id: "P14",
-  title: "an unanswered approval ends by itself as declined, and nothing runs",
+  title: "an unanswered approval times out as declined, and nothing runs",
   async run(context) {
     const timeoutMs = context.choose(2_000, 500);
     const cwd = await context.folder();
@@ -25,7 +25,7 @@ export const unanswered: TortureCase = {
     assert.equal(turnId, first.turnId);
     assert.equal(resolution.by, "timeout");
     assert.equal(resolution.decision.outcome, "deny");
-    assert((resolution.decision.message ?? "").length > 0, "the reason is told");
+    assert((resolution.decision.message ?? "").length > 0, "the reason is sent");
     const turn = await server.turnCompleted(first.turnId);
     const command = turn.items.find(({ type }) => type === "commandExecution");
     assert(command !== undefined && "status" in command && command.status === "declined");

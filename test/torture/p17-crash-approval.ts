@@ -30,6 +30,6 @@ export const crashApproval: TortureCase = {
     await assert.rejects(late, { code: -32004 }, "an answer to it comes too late");
     assert.equal((await next.runTurn(threadId, "hello")).status, "completed");
     assert.equal(existsSync(join(cwd, "ran")), false, "the command did not run");
-    return [none("asked again", next.told(ASK).length)];
+    return [none("asked again", next.received(ASK).length)];
   },
 };

@@ -38,7 +38,7 @@ async function tearOnce(context: Context, cut: number): Promise<void> {
   const { turns } = await next.call("thread/read", { threadId, includeTurns: true });
   assert.equal(turns?.length, 3);
   assert.deepEqual(turns[0]?.items, kept.items, "what was whole is still there");
-  assert.equal(next.told("warning").length, isTorn ? 1 : 0, `warnings after a cut of ${cut} bytes`);
+  assert.equal(next.received("warning").length, isTorn ? 1 : 0, `warnings after a cut of ${cut} bytes`);
   await next.stop();
   const log = readLog(home, threadId);
   assert.equal(log.torn.length, isTorn ? 1 : 0, "the torn record stays, and only that");

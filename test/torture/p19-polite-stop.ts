@@ -45,7 +45,7 @@ async function stopOnce(context: Context, way: Way): Promise<{ ms: number; left:
     assert.equal(
       (await server.turnCompleted(turnId)).status,
       "interrupted",
-      "a client that still listens is told",
+      "a connected client is notified",
     );
   }
 
@@ -53,7 +53,7 @@ async function stopOnce(context: Context, way: Way): Promise<{ ms: number; left:
   assert.equal(
     (await next.lastTurn(threadId)).status,
     "interrupted",
-    "the log says so before anybody resumes it",
+    "the log records it before the thread is resumed",
   );
   await next.call("thread/resume", { threadId });
   assert.equal((await next.runTurn(threadId, "hello")).status, "completed");

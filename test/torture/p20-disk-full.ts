@@ -31,7 +31,7 @@ export const diskFull: TortureCase = {
     await server.during(turnId, "item/agentMessage/delta");
     const startedAt = performance.now();
     const failed = await server.turnCompleted(turnId);
-    const toldMs = performance.now() - startedAt;
+    const reportedMs = performance.now() - startedAt;
     assert.equal(failed.status, "failed");
     assert.equal(failed.error?.errorInfo, "StorageFailed", failed.error?.message);
     await server.call("model/list", {});
@@ -56,7 +56,7 @@ export const diskFull: TortureCase = {
       ["completed", "failed", "completed"],
     );
     assert.deepEqual(turns?.at(-1)?.items, after.items, "the turn after it is whole");
-    return [milliseconds("told in", toldMs, 1_000), none("torn records", log.torn.length)];
+    return [milliseconds("reported in", reportedMs, 1_000), none("torn records", log.torn.length)];
   },
 };
 

@@ -64,7 +64,7 @@ function layBait(path: string): void {
   writeFileSync(path, '{"flint":"thread-log","version":1,"epoch":"e","threadId":"x","createdAtMs":0}\n');
 }
 
-/** Every path with what would change if somebody wrote to it, renamed it or changed its mode. */
+/** Every path with what would change if it were written, renamed or given another mode. */
 function fingerprint(folder: string): Record<string, string> {
   const entries = pathsBelow(folder).map((path): [string, string] => {
     const stats = lstatSync(path);

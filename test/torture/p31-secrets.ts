@@ -9,7 +9,7 @@ import { count, none } from "./figures.ts";
 import { pathsBelow } from "./log-files.ts";
 import type { TortureServer } from "./server.ts";
 
-/** Put together here, so that nobody who looks for keys in this repository finds one. */
+/** Assembled at run time, so that secret scanners find no key in this repository. */
 const BODY = "aB3dE6gH9jK2mN5pQ8sT1vX4zC7fG0hJ";
 const PROVIDER = {
   ANTHROPIC_API_KEY: `quiet-words-${BODY}-one`,
@@ -78,15 +78,15 @@ async function throughAgents(context: Context, home: string): Promise<string[]> 
   return leaksOf(server, home, after);
 }
 
-/** Where a key is to be found: in files of the store, on stderr, in what clients were told. */
+/** Where a key is to be found: in files of the store, on stderr, in what clients received. */
 async function leaksOf(server: TortureServer, home: string, after: number): Promise<string[]> {
-  const told = server.wire.messages.slice(after).map((message) => JSON.stringify(message));
+  const received = server.wire.messages.slice(after).map((message) => JSON.stringify(message));
   await server.stop();
   // Copies of files for taking changes back are what the files were.
   const isOurs = (path: string) => lstatSync(path).isFile() && !path.includes("/checkpoints/");
   const files = pathsBelow(home).filter(isOurs);
   const stored = files.map((path) => `${path}: ${readFileSync(path, "utf8")}`);
-  return [...found(stored), ...found([`stderr: ${server.wire.stderr}`]), ...found(told)];
+  return [...found(stored), ...found([`stderr: ${server.wire.stderr}`]), ...found(received)];
 }
 
 function found(texts: readonly string[]): string[] {

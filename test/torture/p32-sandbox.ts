@@ -8,7 +8,7 @@ import type { Context } from "./context.ts";
 import { count, none } from "./figures.ts";
 import type { TortureServer } from "./server.ts";
 
-/** Names that steer tools, which nobody may make. */
+/** Names of files that configure tools, which no command may create. */
 const STEERING = [
   ".git",
   ".flint",

@@ -9,7 +9,7 @@ import type { TortureServer } from "./server.ts";
 const NO_NAMESPACES = "echo 0 > /proc/sys/user/max_user_namespaces";
 const NO_CAPABILITIES = "setpriv --no-new-privs --inh-caps=-all --ambient-caps=-all --bounding-set=-all --";
 
-/** A place in which nobody can build a sandbox: no capabilities, no further namespaces. */
+/** An environment in which no sandbox can be built: no capabilities, no further namespaces. */
 const CAGE = `unshare --user --map-root-user -- sh -c '${NO_NAMESPACES} && exec ${NO_CAPABILITIES} "$@"' sh`;
 
 /** Starts a server where no sandbox can be built. */

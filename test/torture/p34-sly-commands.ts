@@ -60,7 +60,7 @@ export const slyCommands: TortureCase = {
 
     const unasked: string[] = [];
     for (const command of SLY) if (!(await asksAndDeclines(server, threadId, command))) unasked.push(command);
-    assert.deepEqual(unasked, [], "commands that nobody was asked about");
+    assert.deepEqual(unasked, [], "commands that ran without an approval");
     assert.deepEqual(readdirSync(cwd), before, "what was declined left nothing");
 
     const asked: string[] = [];
@@ -71,7 +71,7 @@ export const slyCommands: TortureCase = {
   },
 };
 
-/** Whether somebody was asked before the turn ended; the answer is no. */
+/** Whether an approval was requested before the turn ended; it is declined. */
 async function asksAndDeclines(server: TortureServer, threadId: string, command: string): Promise<boolean> {
   const after = server.wire.mark;
   const turnId = await server.startTurn(threadId, `run \`${command}\``);

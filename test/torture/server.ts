@@ -55,7 +55,7 @@ export class TortureServer {
     return turn.id;
   }
 
-  /** The end of a turn, as it was told. */
+  /** The end of a turn, as it was sent. */
   async turnCompleted(turnId: string, withinMs = TURN_MS): Promise<Turn> {
     const message = await this.wire.waitFor((candidate) => completedTurn(candidate)?.id === turnId, {
       withinMs,
@@ -112,7 +112,7 @@ export class TortureServer {
   }
 
   /** All that came with this method so far. */
-  told(method: string): readonly WireMessage[] {
+  received(method: string): readonly WireMessage[] {
     return this.wire.messages.filter((message) => message.method === method);
   }
 }

@@ -37,17 +37,17 @@ describe("a test clock", () => {
 
   test("lets promises settle between two timers", async () => {
     const clock = new TestClock(0);
-    const told: string[] = [];
+    const fired: string[] = [];
     const work = async (name: string): Promise<void> => {
       await Promise.resolve();
       await Promise.resolve();
-      told.push(name);
+      fired.push(name);
     };
     const works: Promise<void>[] = [];
     clock.after(10, () => works.push(work("first")));
-    clock.after(10, () => told.push("second"));
+    clock.after(10, () => fired.push("second"));
     await clock.advance(10);
-    expect(told).toEqual(["first", "second"]);
+    expect(fired).toEqual(["first", "second"]);
     await Promise.all(works);
   });
 

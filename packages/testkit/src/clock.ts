@@ -7,7 +7,7 @@ export class TestClock implements Clock {
   readonly #timers = new Set<Timer>();
   #now: number;
 
-  /** Starts at a fixed moment unless told otherwise, so that times in expected values are stable. */
+  /** Starts at a fixed moment by default, so that times in expected values are stable. */
   constructor(startAt: number = Date.UTC(2030, 0, 1)) {
     this.#now = startAt;
   }

@@ -32,7 +32,7 @@ describe("a golden file", () => {
     expect(() => expectGolden(folder.join("none.json"), 1)).toThrow("FLINT_UPDATE_GOLDEN=1");
   });
 
-  test("is written anew when that is asked for", async () => {
+  test("is rewritten on request", async () => {
     const folder = await temporaryFolder();
     const before = process.env.FLINT_UPDATE_GOLDEN;
     onTestFinished(() => {

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 
 /**
  * Compares a whole value with a checked-in file. A name that ends in `.jsonl` holds one element of an array on each
- * line, any other name holds one value. `FLINT_UPDATE_GOLDEN=1` writes the file anew; without it a missing file fails.
+ * line, any other name holds one value. `FLINT_UPDATE_GOLDEN=1` rewrites the file; without it a missing file fails.
  */
 export function expectGolden(file: URL | string, value: unknown): void {
   const path = typeof file === "string" ? file : fileURLToPath(file);

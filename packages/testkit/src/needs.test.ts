@@ -22,7 +22,7 @@ test("a part that is missing and required is an error that names it and the reas
   expect(() => needs("git")).toThrow(/FLINT_TEST_REQUIRE names git, but .*ENOENT/);
 });
 
-test("a part that is missing and not required is no error", () => {
+test("a missing part that is not required is not an error", () => {
   withEnvironment({ PATH: "/nowhere", FLINT_TEST_REQUIRE: "bwrap" });
   expect(() => needs("git")).not.toThrow();
 });

@@ -15,7 +15,7 @@ describe("the processes of a machine", () => {
     expect(commandsBelow(process.pid)).toContain("sleep 1000");
   });
 
-  test("are alive until they end, and told from others by when they began", async () => {
+  test("are alive until they end, and identified by their start time", async () => {
     const child = start("sleep", "1000");
     const [found] = descendantsOf(process.pid).filter(({ pid }) => pid === child.pid);
     expect(found).toBeDefined();

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 
-/** A process on this machine. The start time tells it from a later one with the same number. Linux only. */
+/** A process on this machine. The start time distinguishes it from a later one with the same number. Linux only. */
 export interface RunningProcess {
   readonly pid: number;
   readonly parentPid: number;
@@ -50,7 +50,7 @@ export async function waitForExit(
     if (performance.now() > deadline) {
       throw new Error(`Still running after ${withinMs} ms: ${left.map(describe).join("; ")}`);
     }
-    // Only a parent is told of the end of a process, and these are not our children.
+    // Only a parent is notified of the end of a process, and these are not our children.
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

@@ -9,11 +9,11 @@ import type {
   UserQuestion,
 } from "@flint/protocol";
 
-/** A moment that the test chooses: whoever waits goes on once it is opened. */
+/** A moment that the test chooses: waiters continue once it is opened. */
 export class Gate {
   /** Resolves when the gate is opened. */
   readonly opened: Promise<void>;
-  /** Resolves when somebody waits at the gate, so that a test knows that a script has come this far. */
+  /** Resolves when something waits at the gate, so that a test knows that a script has come this far. */
   readonly reached: Promise<void>;
   #open: () => void = () => {};
   #reach: () => void = () => {};
@@ -52,11 +52,11 @@ type Asking = {
 export type Step =
   /** Reports exactly this. */
   | { readonly emit: DriverEvent }
-  /** Says something: started, this many deltas (one unless told), completed. */
+  /** Says something: started, this many deltas (one by default), completed. */
   | { readonly text: string; readonly pieces?: number }
   /** Thinks something, in the same way. */
   | { readonly reasoning: string; readonly pieces?: number }
-  /** Runs a pretended command: output piece by piece, then its exit code (0 unless told). A no makes it declined. */
+  /** Runs a pretended command: output piece by piece, then its exit code (0 by default). Rejecting it makes it declined. */
   | ({
       readonly command: string;
       readonly output?: readonly string[];
@@ -84,7 +84,7 @@ export type Step =
   | { readonly fail: TurnError }
   /** Ends the turn by a rejection. */
   | { readonly throws: Error }
-  /** Never ends, not even when it is told to stop. */
+  /** Never ends, not even when it is stopped. */
   | { readonly hang: true }
   /** Waits for a steer. */
   | { readonly untilSteered: true }

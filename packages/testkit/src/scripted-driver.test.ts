@@ -84,7 +84,7 @@ describe("a scripted driver", () => {
     expect(driver.turns[0]?.answers).toEqual([answers]);
   });
 
-  test("reports usage, plans and anything else as told", async () => {
+  test("reports usage, plans and anything else as scripted", async () => {
     const { turn } = await play([
       { usage: { inputTokens: 1, outputTokens: 2 }, modelContextWindow: 100 },
       { plan: [{ step: "look", status: "pending" }] },
@@ -99,13 +99,13 @@ describe("a scripted driver", () => {
     expect(turn.actions.length).toBe(1);
   });
 
-  test("floods with as many deltas as told", async () => {
+  test("floods with as many deltas as scripted", async () => {
     const { turn } = await play([{ deltas: 100, size: 3 }]);
     expect(turn.events.filter((event) => event.type === "item/agentMessage/delta").length).toBe(100);
     expect(turn.completedItems).toMatchObject([{ text: "xxx".repeat(100) }]);
   });
 
-  test("waits at a gate that tells when it is reached, and stops there when told to", async () => {
+  test("waits at a gate that reports when it is reached, and stops there on request", async () => {
     const gate = new Gate();
     const session = await open(
       scriptedDriver({ scripts: [[{ wait: gate }, { text: "on" }], [{ wait: new Gate() }]] }),
@@ -138,7 +138,7 @@ describe("a scripted driver", () => {
     expect(await running).toEqual({ status: "interrupted" });
   });
 
-  test("hangs for ever where the script says so, also after stop and close", async () => {
+  test("hangs forever where scripted, even after stop and close", async () => {
     const session = await open(scriptedDriver({ scripts: [[{ text: "x" }, { hang: true }]] }));
     const turn = turnOf("go");
     let ended = false;
@@ -152,7 +152,7 @@ describe("a scripted driver", () => {
     expect(ended).toBe(false);
   });
 
-  test("fails, throws and dies as told", async () => {
+  test("fails, throws and dies as scripted", async () => {
     const error = new Error("as told");
     const driver = scriptedDriver({
       scripts: [[{ fail: { message: "no" } }], [{ throws: error }], [{ die: true }], [{ text: "again" }]],
@@ -199,7 +199,7 @@ describe("a scripted driver", () => {
     await running;
   });
 
-  test("misbehaves after the end where the script says so", async () => {
+  test("misbehaves after the end where scripted", async () => {
     const when = new Gate();
     const late: DriverEvent = { type: "turn/diff/updated", diff: "late" };
     const { turn } = await play([{ afterEnd: late }, { afterEnd: late, when }]);
@@ -222,7 +222,7 @@ describe("a scripted driver", () => {
     await expect(session.run(turnOf("2"))).rejects.toThrow('no script left for "2"');
   });
 
-  test("remembers what it was opened with and tells its own session id once, unless it is resumed", async () => {
+  test("remembers what it was opened with and reports its own session id once, unless resumed", async () => {
     const driver = scriptedDriver({ nativeId: "native" });
     const session = await open(driver);
     const [first, second, third] = [turnOf("1"), turnOf("2"), turnOf("3")];
@@ -274,8 +274,8 @@ function command(id: string, status: "inProgress" | "failed") {
   return { type: "commandExecution", id, command: "ls", cwd: "/work", status } as const;
 }
 
-function turnOf(text: string, wishes: Partial<RecordingTurnOptions> = {}): RecordingTurn {
-  return new RecordingTurn({ text, settings: SETTINGS, ...wishes });
+function turnOf(text: string, options: Partial<RecordingTurnOptions> = {}): RecordingTurn {
+  return new RecordingTurn({ text, settings: SETTINGS, ...options });
 }
 
 function open(driver: ScriptedDriver, nativeId?: string): Promise<DriverSession> {
@@ -295,14 +295,14 @@ function open(driver: ScriptedDriver, nativeId?: string): Promise<DriverSession>
   });
 }
 
-async function play(script: Script, wishes: Partial<RecordingTurnOptions> = {}) {
+async function play(script: Script, options: Partial<RecordingTurnOptions> = {}) {
   let count = 0;
   const nextId = (): string => {
     count += 1;
     return `${count}`;
   };
   const driver = scriptedDriver({ scripts: [script], nextId });
-  const turn = turnOf("go", wishes);
+  const turn = turnOf("go", options);
   const outcome = await (await open(driver)).run(turn);
   turn.end();
   return { driver, turn, outcome };

@@ -42,17 +42,17 @@ export interface SessionRecord {
 /** Chooses the script of a turn by the text of its input. */
 export type ScriptChoice = (text: string, turn: TurnContext) => Script;
 
-/** How a scripted driver differs from the plain one that repeats what it is told. */
+/** How a scripted driver differs from the plain one, which echoes its input. */
 export interface ScriptedOptions {
   readonly id?: string;
   readonly models?: readonly Model[];
-  /** The selectors; unless told, `thinking`, which makes `effort` appear when it is on. */
+  /** The selectors; by default `thinking`, which makes `effort` appear when it is on. */
   readonly selectors?: (model: string, values: ConfigValues) => readonly ConfigOption[];
   /** One script for each turn in order, or a choice by input. Without it the agent repeats its input. */
   readonly scripts?: readonly Script[] | ScriptChoice;
   /** Told by the first turn of a session that was not opened with one. */
   readonly nativeId?: string;
-  /** Whether each turn tells where the session stands after it: at the id of the turn. */
+  /** Whether each turn reports the position of the session after it: the id of the turn. */
   readonly tellsPositions?: boolean;
   /** What becomes of a steer. `absent`: the agent has no such thing. */
   readonly steering?: "accepts" | "refuses" | "absent";
@@ -64,7 +64,7 @@ export interface ScriptedOptions {
   readonly staysDead?: boolean;
   readonly account?: Account;
   readonly mcpServers?: readonly McpServerStatus[];
-  /** Names the items; fresh ids unless told. */
+  /** Names the items; fresh ids by default. */
   readonly nextId?: () => string;
 }
 

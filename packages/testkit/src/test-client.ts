@@ -22,7 +22,7 @@ export type EventOf<Type extends EventType> = Extract<ThreadEvent, { type: Type 
 
 type Waiter = { readonly found: (received: Received) => boolean };
 
-/** A client that remembers, in order, everything it is told and answered. */
+/** A client that records, in order, every event and response it receives. */
 export class TestClient {
   readonly session: ClientSession;
   /** Everything that came, events and answers, in the order it came. */
@@ -40,7 +40,7 @@ export class TestClient {
     return this.events.flatMap((entry) => (entry.kind === "told" ? [entry.event] : []));
   }
 
-  /** What came, in words: events by name, answers as `<- method`, refusals as `x method`. */
+  /** What was received, as text: events by name, answers as `<- method`, refusals as `x method`. */
   get order(): string[] {
     return this.events.map((entry) => {
       if (entry.kind === "told") return entry.event.type;
@@ -111,7 +111,7 @@ export class TestClient {
     return turn.id;
   }
 
-  /** The turn as its end was told. */
+  /** The turn as reported at its end. */
   async turnEnd(turnId: string): Promise<Turn> {
     const { data } = await this.waitFor("turn/completed", (event) => event.data.turn.id === turnId);
     return data.turn;

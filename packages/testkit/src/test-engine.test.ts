@@ -29,7 +29,7 @@ test("a client waits for an event that came already as well as for one that come
   expect((await later).data.turn.id).toBe(turnId);
 });
 
-test("a client that takes nothing is told later what it missed", async () => {
+test("a client that stops reading receives later what it missed", async () => {
   const made = testEngine();
   const [owner, stalled] = [made.connect(), made.connect()];
   const threadId = await owner.startThread();

@@ -25,15 +25,15 @@ import { atTestEnd } from "./test-end.ts";
 
 /** How an engine for a test differs from the plain one. */
 export interface TestEngineOptions<Time extends Clock = TestClock> {
-  /** In memory unless told. Give the same one to a second engine to see what is left after the first. */
+  /** In memory by default. Give the same one to a second engine to see what is left after the first. */
   readonly store?: Store;
-  /** One scripted driver unless told. */
+  /** One scripted driver by default. */
   readonly driver?: ScriptedDriver;
   /** The scripts of that driver, one for each turn. */
   readonly scripts?: readonly Script[];
   /** More drivers behind that one. */
   readonly otherDrivers?: readonly Driver[];
-  /** A clock that the test moves, unless told. */
+  /** A clock that the test moves, by default. */
   readonly clock?: Time;
   readonly rules?: Rules;
   readonly policyRules?: PolicyRules;
@@ -41,7 +41,7 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
   readonly workspaces?: Workspaces;
   readonly mcpServers?: readonly McpServerConfig[];
   readonly sandbox?: Sandbox;
-  /** Nothing is kept of files unless told. */
+  /** No file contents are stored by default. */
   readonly checkpoints?: Checkpoints;
   readonly cwd?: string;
   readonly model?: string;
@@ -54,9 +54,9 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
   readonly backgroundMs?: number;
   /** Texts that must be kept out of everything. */
   readonly secrets?: readonly string[];
-  /** Which folders there are; all of them unless told. */
+  /** Which folders exist; all of them by default. */
   readonly folders?: readonly string[];
-  /** Where paths lead; each to itself unless told. */
+  /** Where paths lead; each to itself by default. */
   readonly realPath?: (path: string) => string;
 }
 

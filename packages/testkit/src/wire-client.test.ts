@@ -47,7 +47,7 @@ describe("a wire client", () => {
     await client.waitForMethod("done");
   });
 
-  test("finds what came before it was waited for, and only what comes later if told so", async () => {
+  test("finds earlier messages, and only later ones when asked to", async () => {
     const client = await start([{ send: { method: "ready" } }, ECHO]);
     await client.waitForMethod("ready");
     await client.waitForMethod("ready");
@@ -55,7 +55,7 @@ describe("a wire client", () => {
     await expect(later).rejects.toThrow("Nothing fitting came within 50 ms");
   });
 
-  test("rejects at once when the server ends, with its last words", async () => {
+  test("rejects at once when the server ends, with the end of its stderr", async () => {
     const client = await start([{ stderr: "out of lamp oil\n" }, { expect: {} }, { exit: 3 }]);
     const waiting = client.waitForMethod("never");
     client.notify("go");
@@ -69,7 +69,7 @@ describe("a wire client", () => {
     await expect(client.waitFor(() => true)).rejects.toThrow("ENOENT");
   });
 
-  test("tells a server that was killed from one that left", async () => {
+  test("distinguishes a killed server from one that exited", async () => {
     const client = await start([{ send: { method: "ready" } }, { hang: true }]);
     await client.waitForMethod("ready");
     client.kill("SIGTERM");

@@ -106,10 +106,10 @@ export class WireClient {
       this.#resolveExited = resolve;
     });
     output.on("data", (chunk: Buffer) => this.#receive(chunk));
-    // Writing to a process that ended is told by `exited`.
+    // Writing to a process that ended is reported by `exited`.
     input.on("error", () => {});
     if (child === undefined) output.on("close", () => this.#onEnd({ code: null, signal: null }));
-    else this.#follow(child);
+    else this.#watch(child);
   }
 
   /** The end of what the process wrote to stderr. */
@@ -220,7 +220,7 @@ export class WireClient {
     return this.#header ? { jsonrpc: "2.0" } : {};
   }
 
-  #follow(child: ChildProcess): void {
+  #watch(child: ChildProcess): void {
     child.stderr?.on("data", (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString("utf8")).slice(-STDERR_KEPT);
     });

@@ -71,7 +71,7 @@ function sdkClass(): new (options: object) => SdkCodex {
   return Codex;
 }
 
-/** Everything that a turn tells, and how its stream ended. */
+/** Collects all events of a turn, and how its stream ended. */
 export async function collect(
   events: AsyncIterable<SdkEvent>,
 ): Promise<{ readonly events: readonly SdkEvent[]; readonly thrown: unknown }> {

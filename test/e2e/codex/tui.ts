@@ -84,7 +84,7 @@ export class TuiFixture {
   }
 }
 
-/** The real TUI, worked as by a person. */
+/** The real TUI, driven through a terminal. */
 export class CodexTui {
   readonly terminal: Terminal;
   #last: string | undefined;

@@ -21,7 +21,7 @@ export async function playAll(atEnd: AtEnd, opener: Opener): Promise<readonly Pl
   await player.work();
   await player.endings();
   await player.goalsAndQueues();
-  // The threads that somebody follows are put to rest with the server.
+  // Threads with a subscriber are unloaded with the server.
   const { mark } = player.client;
   await server.engine.close();
   await player.client.waitForMethod("thread/closed", { after: mark });

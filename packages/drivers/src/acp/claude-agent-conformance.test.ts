@@ -23,7 +23,7 @@ const [PROGRAM, CLAUDE] = [agentProgram(NAME), agentProgram("claude")];
 /** What it tells of a failing model is told like an answer, so that no failure can be seen. */
 const CHECKS = checksWithout(
   ...MODEL_FAILURES,
-  "answers what it is told while it runs",
+  "answers what is steered into a running turn",
   "takes further input while it runs, and none afterwards, if it can be steered",
   "uses another model from the turn on that names it",
 );

@@ -37,9 +37,9 @@ export const FURTHER_DRIVER_CHECKS = {
   "changes a file exactly as it showed before": checkFileChange,
   "leaves a file alone when the change is declined": checkDeclinedChange,
   "takes a yes for the session for that very thing and for nothing else": checkSessionApproval,
-  "answers what it is told while it runs": checkSteered,
+  "answers what is steered into a running turn": checkSteered,
   "remembers what was said when a new process takes the thread up": checkRecall,
-  "goes on in a fork with what was said before, and what it was forked from hears nothing of it": checkFork,
+  "continues a fork with the earlier conversation, without affecting the original session": checkFork,
   "goes on in a fork of an earlier turn without what came after it": checkForkAtTurn,
   "goes on in a fork where there is no session to copy": checkForkOfNothing,
   "uses another model from the turn on that names it": checkOtherModel,
@@ -86,8 +86,8 @@ async function checkSessionApproval(make: MakeDriver): Promise<void> {
   const { sameAgain, otherTool } = given(under, "sessionApproval");
   const session = await open(under);
   const decide = () => FOR_SESSION;
-  const asked = async (prompt: string, wishes: { decide(action: Action): Decision }) => {
-    const { turn, ended } = beginIn(under, session, prompt, wishes);
+  const asked = async (prompt: string, options: { decide(action: Action): Decision }) => {
+    const { turn, ended } = beginIn(under, session, prompt, options);
     await ended;
     return { turn, count: turn.actions.length, statuses: statusesOfAsked(turn) };
   };
@@ -171,7 +171,7 @@ async function checkFailing(make: MakeDriver, kind: ModelFailureKind): Promise<v
   const hasGoneOn = "outcome" in result && result.outcome.status === "completed";
   if (hasGoneOn) {
     expect(kind, "a refused request cannot be completed").not.toBe("badRequest");
-    // An agent may ask for the rest of an answer by itself, without a word.
+    // An agent may ask for the rest of an answer without reporting it.
     const isTold = kind === "cutStream" || turn.events.some(isRetry);
     expect(isTold, "it says that it tries again").toBe(true);
     expect(streamFaults(turn.events)).toEqual([]);

@@ -6,7 +6,7 @@ import { leavesNoProcess } from "../processes.ts";
 import type { DriverUnderTest } from "./driver-under-test.ts";
 import { RecordingTurn, type RecordingTurnOptions } from "./recording-turn.ts";
 
-/** Makes a driver to try, anew for each check. */
+/** Makes a new driver for each check. */
 export type MakeDriver = () => Promise<DriverUnderTest>;
 
 /** How a turn ended. */
@@ -38,9 +38,9 @@ export async function arrange(make: MakeDriver): Promise<DriverUnderTest> {
 }
 
 /** Opens a session that is closed with the test at the latest. */
-export async function open(under: DriverUnderTest, wishes: SessionOptions = {}): Promise<DriverSession> {
+export async function open(under: DriverUnderTest, options: SessionOptions = {}): Promise<DriverSession> {
   const { settings, sandbox = NO_COMMANDS } = under;
-  const { driver = under.driver, nativeId, history = [], forkOf, position } = wishes;
+  const { driver = under.driver, nativeId, history = [], forkOf, position } = options;
   const session = await driver.open({
     threadId: mintId(),
     settings,
@@ -55,15 +55,15 @@ export async function open(under: DriverUnderTest, wishes: SessionOptions = {}):
   return session;
 }
 
-/** A turn that keeps what it is told and asked. */
-export function turnOf(under: DriverUnderTest, text: string, wishes: TurnOptions = {}): RecordingTurn {
-  return new RecordingTurn({ text, settings: under.settings, ...wishes });
+/** A turn that records every event and request. */
+export function turnOf(under: DriverUnderTest, text: string, options: TurnOptions = {}): RecordingTurn {
+  return new RecordingTurn({ text, settings: under.settings, ...options });
 }
 
 /** Begins a turn in a session of its own. */
-export async function begin(under: DriverUnderTest, text: string, wishes: TurnOptions = {}) {
+export async function begin(under: DriverUnderTest, text: string, options: TurnOptions = {}) {
   const session = await open(under);
-  return beginIn(under, session, text, wishes);
+  return beginIn(under, session, text, options);
 }
 
 /** Begins a turn in a session. */
@@ -71,9 +71,9 @@ export function beginIn(
   under: DriverUnderTest,
   session: DriverSession,
   text: string,
-  wishes: TurnOptions = {},
+  options: TurnOptions = {},
 ) {
-  const turn = turnOf(under, text, wishes);
+  const turn = turnOf(under, text, options);
   return { session, turn, ended: run(under, session, turn) };
 }
 
@@ -85,7 +85,7 @@ export function run(under: DriverUnderTest, session: DriverSession, turn: Record
   );
   const limit = under.turnWithinMs ?? TURN_WITHIN_MS;
   const ended = within(limit, running, "the turn did not end").finally(() => turn.end());
-  // A test that waits for an event first is told by the event that it waits in vain.
+  // A test that waits for an event first fails on that event.
   ended.catch(() => {});
   return ended;
 }
@@ -102,7 +102,7 @@ export async function expectStop(
   await settled();
 }
 
-/** Checks that a turn failed in words, whichever way. */
+/** Checks that a turn failed with a message, whichever way. */
 export function expectFailure(result: Settled): void {
   if ("rejection" in result) expect(result.rejection).toBeInstanceOf(Error);
   else
@@ -123,7 +123,7 @@ export async function sessionAfter(
   return open(under, { nativeId: nativeIdOf(turn) });
 }
 
-/** The agent's own id of the session that a turn ran in, if it told one. */
+/** The agent's own id of the session that a turn ran in, if reported. */
 export function nativeIdOf(turn: RecordingTurn): string | undefined {
   return turn.events.findLast((event) => event.type === "session")?.nativeId;
 }

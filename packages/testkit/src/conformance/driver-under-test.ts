@@ -22,7 +22,7 @@ export interface DriverUnderTest {
   readonly driver: Driver;
   readonly settings: ThreadSettings;
   readonly prompts: DriverPrompts;
-  /** Given to its sessions; one that refuses every command unless told. */
+  /** Given to its sessions; one that refuses every command by default. */
   readonly sandbox?: Sandbox;
   /** Whether the thing of the `tool` prompt was done, seen by its effect. */
   readonly toolRan?: () => boolean | Promise<boolean>;
@@ -96,14 +96,14 @@ export interface RecallTrial {
   readonly says: RegExp;
 }
 
-/** What a fork is told, and what is asked of both sides to find out who knows what. */
+/** What a fork is prompted with, and what both sides are asked to find out which one knows it. */
 export interface ForkTrial {
   /** Said in the fork alone. */
   readonly told: string;
   readonly ask: string;
-  /** In the answer of whoever knows the `text` prompt. */
+  /** In the answer of a session that knows the `text` prompt. */
   readonly knowsBefore: RegExp;
-  /** In the answer of whoever knows what the fork was told. */
+  /** In the answer of a session that knows the fork's prompt. */
   readonly knowsTold: RegExp;
   /** Whether a copy of its session can be made that ends with an earlier turn. */
   readonly atAnyTurn: boolean;

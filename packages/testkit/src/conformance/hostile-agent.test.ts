@@ -35,7 +35,7 @@ describe("the suite of bad agents", () => {
     await expect(check).rejects.toThrow("the length of the message");
   });
 
-  test("finds a driver that does not tell why its agent ended", async () => {
+  test("finds a driver that does not report why its agent ended", async () => {
     const check = meetMidTurn("exits at once with an error", making("hidesWords"), MID_TURN);
     await expect(check).rejects.toThrow("to match /no such account/");
   });
@@ -45,7 +45,7 @@ describe("the suite of bad agents", () => {
     await expect(check).rejects.toThrow("the turn did not stop");
   });
 
-  test("finds a driver that tells more after the end", async () => {
+  test("finds a driver that emits events after the end", async () => {
     const check = meetMidTurn("never answers", making("talksOn"), MID_TURN);
     await expect(check).rejects.toThrow("reported after the end");
   });

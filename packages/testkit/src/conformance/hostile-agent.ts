@@ -16,7 +16,7 @@ export interface HostileStart {
   readonly command: readonly string[];
   /** Its folder, empty but for the script. */
   readonly folder: string;
-  /** For the time limits of the driver: the suite moves it, so that nobody waits for real. */
+  /** For the time limits of the driver: the suite moves it, so that no test waits in real time. */
   readonly clock: TestClock;
 }
 
@@ -30,7 +30,7 @@ export interface HostileStages {
   readonly asksLate: LateAsk | Absent;
 }
 
-/** An agent that asks when nobody wants anything of it. */
+/** An agent that sends a request outside a turn. */
 export interface LateAsk {
   /** A whole turn, then something that it asks to be allowed, then a wait for the refusal. */
   readonly refused: readonly FakeStep[];
@@ -50,7 +50,7 @@ const ENDS_WITHIN_MS = 20_000;
 const STOPS_WITHIN_MS = 5_000;
 const QUIET_WITHIN_MS = 3_000;
 const POLL_MS = 20;
-/** What a user is shown of a failure is no place for all that an agent wrote. */
+/** An error message must not contain all that an agent wrote. */
 const LONGEST_MESSAGE = 16 * 1024;
 
 /** What the failure has to say, where the agent said why. */
@@ -77,11 +77,11 @@ function given<Stage extends object>(
   stage: Stage | Absent,
   body: (stage: Stage) => Promise<void>,
 ): void {
-  // What cannot be arranged is left out; whoever calls says why.
+  // What cannot be arranged is left out; the caller says why.
   if (!("absent" in stage)) test(title, () => body(stage));
 }
 
-/** The turn fails by itself: by what the agent does, or by the driver's own time limit. */
+/** The turn fails without being stopped: by what the agent does, or by the driver's own time limit. */
 export async function meetAtStart(
   agent: HostileAgent,
   make: MakeHostile,
@@ -95,7 +95,7 @@ export async function meetAtStart(
   await meeting.expectSilence();
 }
 
-/** The turn fails by itself, or it can be stopped. */
+/** The turn fails, or it can be stopped. */
 export async function meetMidTurn(
   agent: HostileAgent,
   make: MakeHostile,
@@ -191,7 +191,7 @@ class Meeting {
     }
   }
 
-  /** How the turn ended, which it has to do by itself. */
+  /** How the turn ended, without being stopped. */
   end(failure: string, withinMs: number = ENDS_WITHIN_MS): Promise<Settled> {
     return within(withinMs, this.ended, failure);
   }
@@ -217,7 +217,7 @@ class Meeting {
     return stopping;
   }
 
-  /** After the end nothing more is told, and what was told makes sense. */
+  /** After the end no event is emitted, and the emitted ones are consistent. */
   async expectSilence(): Promise<void> {
     await this.#close();
     expect(this.turn.late, "what was reported after the end").toEqual([]);

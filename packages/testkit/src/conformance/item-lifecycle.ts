@@ -3,7 +3,7 @@ import { DELTA_FIELDS, ID_PATTERN, ThreadItem } from "@flint/protocol";
 
 /**
  * What is wrong with the items of a turn, in sentences; empty when all is well. With `whole` every item that was
- * started has to be completed, as in a turn that ended by itself.
+ * started has to be completed, as in a turn that was not stopped.
  */
 export function lifecycleFaults(events: readonly DriverEvent[], whole: boolean): string[] {
   const faults: string[] = [];

@@ -32,7 +32,7 @@ type EventWaiter = Waiter<DriverEvent> & { holds(event: DriverEvent): boolean };
 const ALLOW: Decision = { outcome: "allow", scope: "once" };
 const CANCEL: Decision = { outcome: "cancel", scope: "once" };
 
-/** The smallest thing a driver session can run against: it keeps whatever it is told and asked. */
+/** The smallest thing a driver session can run against: it records every event and request. */
 export class RecordingTurn implements TurnContext {
   readonly turnId: string = mintId();
   readonly kind = "prompt";
@@ -74,7 +74,7 @@ export class RecordingTurn implements TurnContext {
     this.#abort.abort();
   }
 
-  /** Marks the end: what is reported from now on is late, and whoever waits for an event does so in vain. */
+  /** Marks the end: events from now on are late, and waiting for one fails. */
   end(): void {
     this.#ended = true;
     for (const waiter of [...this.#waiters, ...this.#actionWaiters]) waiter.reject(new Error(this.#inVain()));

@@ -34,8 +34,8 @@ export async function checkQueries(make: MakeStore): Promise<void> {
     await thread.close();
     ids.push(thread.id);
   }
-  const found = async (wishes: Parameters<typeof listQuery>[0]): Promise<string[]> =>
-    (await store.list(listQuery(wishes))).data.map((thread) => thread.id);
+  const found = async (options: Parameters<typeof listQuery>[0]): Promise<string[]> =>
+    (await store.list(listQuery(options))).data.map((thread) => thread.id);
   expect(await found({})).toEqual(["t3", "t1", "t0"]);
   expect(await found({ sortDirection: "asc" })).toEqual(["t0", "t1", "t3"]);
   expect(await found({ sortKey: "updatedAt" })).toEqual(["t1", "t3", "t0"]);
@@ -69,7 +69,7 @@ export async function checkListPages(make: MakeStore): Promise<void> {
   }
 }
 
-/** A cursor of somebody else is refused. */
+/** A foreign cursor is rejected. */
 export async function checkCursors(make: MakeStore): Promise<void> {
   const { store } = await arrange(make);
   for (const id of ["t1", "t2"]) {

@@ -10,7 +10,7 @@ export interface StoreUnderTest {
   dispose(): Promise<void>;
 }
 
-/** Makes a store to try, anew for each check. */
+/** Makes a new store for each check. */
 export type MakeStore = () => Promise<StoreUnderTest>;
 
 /** The store of one check, gone with its test. */

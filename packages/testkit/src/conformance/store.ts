@@ -29,11 +29,11 @@ export function describeStore(name: string, make: MakeStore): void {
     test("finds a thread again as it was left, and goes on with its numbers", () => checkReopening(make));
     test("comes to the same state whenever it was checkpointed and reopened on the way", () =>
       checkReplay(make));
-    test("tells of a thread that is being written without disturbing its writer", () => checkPeek(make));
+    test("reads a thread that is being written without disturbing its writer", () => checkPeek(make));
     test("lets only one writer have a thread", () => checkOneWriter(make));
     test("gives up every thread when it is closed", () => checkClose(make));
     test("refuses a writer that was closed", () => checkClosedWriter(make));
-    test("says so when there is no such thread", () => checkUnknown(make));
+    test("reports an unknown thread", () => checkUnknown(make));
     test("refuses every id that is not a plain name [P27]", () => checkBadIds(make));
     test("pages through the turns from the newest to the oldest", () => checkTurnPages(make));
     test("leaves out turns that were reverted, also on the pages before", () => checkReverted(make));

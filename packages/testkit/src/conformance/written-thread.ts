@@ -16,7 +16,7 @@ import {
 const START = Date.UTC(2030, 0, 1);
 
 /** A query for the first page of everything that is not archived, newest first. */
-export function listQuery(wishes: Partial<ThreadQuery> = {}): ThreadQuery {
+export function listQuery(options: Partial<ThreadQuery> = {}): ThreadQuery {
   return {
     cursor: undefined,
     limit: 100,
@@ -25,7 +25,7 @@ export function listQuery(wishes: Partial<ThreadQuery> = {}): ThreadQuery {
     cwd: undefined,
     sortKey: "createdAt",
     sortDirection: "desc",
-    ...wishes,
+    ...options,
   };
 }
 

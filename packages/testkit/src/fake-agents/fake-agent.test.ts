@@ -16,7 +16,7 @@ import {
 } from "./fake-agent.ts";
 import { HOSTILE_AGENTS, type HostileAgent } from "./hostile.ts";
 
-type Told = { readonly method: string; readonly params: Record<string, unknown> };
+type Received = { readonly method: string; readonly params: Record<string, unknown> };
 
 const CLIENT = { clientInfo: { name: "testkit", version: "0" } };
 
@@ -217,7 +217,7 @@ async function amountWritten(steps: readonly FakeStep[]): Promise<{ stdout: numb
 /** A client of the fake server over the real peer; it accepts whatever it is asked. */
 class CodexClient {
   readonly peer: Peer;
-  readonly told: Told[] = [];
+  readonly received: Received[] = [];
   readonly asked: string[] = [];
   readonly completed: Promise<unknown>;
 
@@ -239,7 +239,7 @@ class CodexClient {
           this.peer.reply(id, { decision: "accept" });
         },
         notification: (method, params) => {
-          this.told.push({ method, params: asRecord(params) });
+          this.received.push({ method, params: asRecord(params) });
           if (method === "turn/completed") complete(params);
         },
         bad: (fault) => expect.fail(fault.message),
@@ -249,14 +249,14 @@ class CodexClient {
   }
 
   textOf(itemId: string): string {
-    const deltas = this.told.filter(
+    const deltas = this.received.filter(
       ({ method, params }) => method === "item/agentMessage/delta" && params.itemId === itemId,
     );
     return deltas.map(({ params }) => params.delta).join("");
   }
 
   eventsOf(itemId: string): unknown[] {
-    return this.told.flatMap(({ method, params }) => {
+    return this.received.flatMap(({ method, params }) => {
       if (params.itemId === itemId) return [[method, params.delta]];
       const item = asRecord(params.item);
       return item.id === itemId ? [[method, item.status]] : [];

@@ -15,10 +15,10 @@ export type Template = unknown;
 export type FakeStep =
   /**
    * Waits for a line that has at least these fields; others stay for later. The end of input before that ends the
-   * agent with the code `atEnd`, 0 unless told.
+   * agent with the code `atEnd`, 0 by default.
    */
   | { readonly expect: Template; readonly atEnd?: number }
-  /** Writes an object as a line, as often as told. */
+  /** Writes an object as a line, this many times. */
   | { readonly send: Template; readonly repeat?: number }
   /** Writes a text `times` over as one line, or without its end. */
   | { readonly raw: string; readonly times?: number; readonly newline?: false; readonly repeat?: number }
@@ -28,7 +28,7 @@ export type FakeStep =
   | { readonly forget: string | readonly string[] }
   /** Plays these again and again, with fresh captures each time, until the end of input. */
   | { readonly forever: readonly FakeStep[] }
-  /** Starts a process that outlives the agent unless somebody ends it. */
+  /** Starts a process that outlives the agent unless it is killed. */
   | { readonly spawn: readonly string[]; readonly detached?: boolean }
   /** Stays alive when it gets these. */
   | { readonly ignoreSignals: readonly NodeJS.Signals[] }

@@ -22,7 +22,7 @@ export const HOSTILE_AGENTS = {
       forever: [{ expect: { id: "$id", method: "$method" } }, { send: { id: "$id", result: {} }, repeat: 2 }],
     },
   ],
-  "answers what nobody asked": [{ send: { id: 999_999, result: {} } }, { hang: true }],
+  "answers a request that was never sent": [{ send: { id: 999_999, result: {} } }, { hang: true }],
   "floods with notifications": [
     { send: { method: "flood/{{index}}", params: { text: "x".repeat(1000) } }, repeat: 20_000 },
     { hang: true },

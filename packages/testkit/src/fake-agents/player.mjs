@@ -21,7 +21,7 @@ const known = new Map(
   }),
 );
 
-/** The lines that came in and were not expected yet, and whoever waits for another. */
+/** The lines received before they were expected, and the reader that waits for another. */
 class Inbox {
   /** @type {unknown[]} */
   #lines = [];
@@ -212,7 +212,7 @@ function readScript() {
   return lines.filter((line) => line.trim() !== "" && !line.startsWith("//")).map((line) => JSON.parse(line));
 }
 
-// Whoever reads may be gone before the script is; that is no reason for a stack trace.
+// The reader may exit before the script does; that does not deserve a stack trace.
 process.stdout.on("error", () => process.exit(0));
 process.stderr.on("error", () => {});
 try {

@@ -37,7 +37,7 @@ export interface AgentDisk {
   readonly said: Map<string, string[]>;
   latestModel: string;
   toolRan: boolean;
-  /** How the next turn that says "hello" meets a failure of the model. */
+  /** How the model fails in the next turn with the prompt "hello". */
   failure: "none" | "refused" | "retried";
   readonly processes: Set<ChildProcess>;
 }
@@ -93,7 +93,7 @@ class PliableSession implements DriverSession {
   #allowsAll = false;
   #isBroken = false;
   #wasClosed = false;
-  /** The session that hears, against all rules, what is said in this one. */
+  /** The session that wrongly receives what is said in this one. */
   #leakId: string | undefined;
 
   constructor(spec: SessionSpec, fault: Fault | undefined, disk: AgentDisk) {
