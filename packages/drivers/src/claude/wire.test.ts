@@ -240,6 +240,21 @@ test("[P24] [S4-6] [S4-13] [S4-25] a process that ends in a turn fails it with i
   ]);
 });
 
+test("another process resumes the session after a change of the folder or of the sandbox, and only then", async () => {
+  const bench = await make([...WELCOME, { forever: TURN }]);
+  const session = await bench.open();
+  const { path: cwd } = await temporaryFolder();
+  const sandboxPolicy = { type: "externalSandbox" } as const;
+  const processes: number[] = [];
+  for (const settings of [{}, {}, { cwd }, { cwd }, { cwd, sandboxPolicy }, { cwd, sandboxPolicy }]) {
+    expect((await run(bench, session, settings)).outcome).toEqual({ status: "completed" });
+    processes.push((await argumentsSeen(bench)).length);
+  }
+  expect(processes).toEqual([1, 1, 2, 2, 3, 3]);
+  const resumed = expect.arrayContaining(["--resume", "session-of-claude"]);
+  expect((await argumentsSeen(bench)).slice(1)).toEqual([resumed, resumed]);
+});
+
 /** A bench on a fake Claude that tells its arguments first and then plays the steps. */
 async function make(steps: readonly FakeStep[]): Promise<ClaudeBench> {
   leavesNoProcess();

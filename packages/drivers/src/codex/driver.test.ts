@@ -28,12 +28,22 @@ function questions(fake: FakeCodex): number {
 }
 
 describe("the list of Codex's models", () => {
-  test("is asked for once, and kept", async () => {
+  test("is requested once and cached", async () => {
     const fake = new FakeCodex();
     fake.answers.set("model/list", { data: [MODEL], nextCursor: null });
     const driver = driverOf(fake);
     for (const _each of [1, 2]) expect(await listed(driver)).toEqual(["codex/default", "codex/m"]);
     expect(questions(fake)).toBe(1);
+  });
+
+  test("is kept after the process that listed it has ended", async () => {
+    const fake = new FakeCodex();
+    fake.answers.set("model/list", { data: [MODEL], nextCursor: null });
+    const driver = driverOf(fake);
+    await listed(driver);
+    await driver.close();
+    expect(await listed(driver)).toEqual(["codex/default", "codex/m"]);
+    expect([questions(fake), fake.starts.length]).toEqual([1, 1]);
   });
 
   test("is waited for once where Codex does not say, and not for each model and each question again", async () => {

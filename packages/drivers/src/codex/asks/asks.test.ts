@@ -49,6 +49,18 @@ describe("what Codex asks", () => {
   );
 
   test.each([
+    ["allow", "once", "accept"],
+    ["allow", "session", "accept"],
+    ["deny", "once", "decline"],
+    ["cancel", "once", "cancel"],
+  ] as const)("a file change: %s, %s is answered with %s", async (outcome, scope, decision) => {
+    const answer = await answerTo("item/fileChange/requestApproval", { itemId: "f" }, () => ({
+      ...{ outcome, scope },
+    }));
+    expect(answer).toEqual({ id: "ask-7", result: { decision } });
+  });
+
+  test.each([
     ["allow", "once", "approved"],
     ["allow", "session", "approved_for_session"],
     ["deny", "once", { denied: { rejection: "The user declined." } }],
