@@ -15,7 +15,7 @@ const PARTS = {
     "unshare",
     ..."--user --map-root-user --mount --pid --net --fork --mount-proc -- true".split(" "),
   ],
-  root: ["sh", "-c", 'test "$(id -u)" = 0'],
+  root: ["sh", "-c", 'test "$(id -u)" = 0 || { echo this user is not root >&2; exit 1; }'],
   git: ["git", "--version"],
   sh: ["sh", "-c", "true"],
   tmux: ["tmux", "-V"],
