@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { bundleModules } from "../scripts/build/library.mjs";
 import type { Missing, Row } from "./row.ts";
 
 /** One subject of the benchmark; it gives one or more rows of the table. */
@@ -46,20 +46,8 @@ export class Bench {
   /** Makes the programs in the way in which the product is made. */
   static async prepare(short: boolean): Promise<Bench> {
     const folder = await mkdtemp(join(tmpdir(), "flint-bench-"));
-    await build({
-      absWorkingDir: ROOT,
-      entryPoints: PROGRAMS.map((name) => `bench/programs/${name}.ts`),
-      outdir: join(folder, "programs"),
-      outExtension: { ".js": ".mjs" },
-      bundle: true,
-      splitting: true,
-      platform: "node",
-      format: "esm",
-      target: "node20",
-      conditions: ["@flint/source"],
-      minifySyntax: true,
-      logLevel: "warning",
-    });
+    const input = Object.fromEntries(PROGRAMS.map((name) => [name, `./bench/programs/${name}.ts`]));
+    await bundleModules(ROOT, input, join(folder, "programs"), { extension: ".mjs" });
     return new Bench(folder, short);
   }
 

@@ -7,7 +7,12 @@ const CONDITIONS = {
 };
 
 /** Bundles sources into ES modules with lazy chunks. What `external` says is left to be imported. */
-export async function bundleModules(root, input, dir, { platform = "node", external = () => false } = {}) {
+export async function bundleModules(
+  root,
+  input,
+  dir,
+  { platform = "node", external = () => false, extension = ".js" } = {},
+) {
   const bundle = await rolldown({
     cwd: root,
     input,
@@ -21,8 +26,8 @@ export async function bundleModules(root, input, dir, { platform = "node", exter
     dir,
     format: "esm",
     sourcemap: true,
-    entryFileNames: "[name].js",
-    chunkFileNames: "chunks/[name]-[hash].js",
+    entryFileNames: `[name]${extension}`,
+    chunkFileNames: `chunks/[name]-[hash]${extension}`,
   });
   await bundle.close();
 }

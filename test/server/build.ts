@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { build, stop } from "esbuild";
 import { bundleCommand } from "../../scripts/build/command.mjs";
+import { bundleModules } from "../../scripts/build/library.mjs";
 import { ROOT } from "../source/files.ts";
 
 /** Programs made from the present sources, to be started with Node. */
@@ -39,23 +39,8 @@ async function buildAll(): Promise<BuiltPrograms> {
 }
 
 async function bundleScriptedServer(folder: string): Promise<void> {
-  await build({
-    absWorkingDir: ROOT,
-    entryPoints: ["test/server/scripted-server.ts"],
-    bundle: true,
-    outdir: join(folder, "scripted-server"),
-    outExtension: { ".js": ".mjs" },
-    splitting: true,
-    chunkNames: "chunks/[name]-[hash]",
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    conditions: ["@flint/source"],
-    sourcemap: "linked",
-    logLevel: "error",
-  });
-  // The bundler leaves a process behind for further builds; there are none.
-  await stop();
+  const input = { "scripted-server": "./test/server/scripted-server.ts" };
+  await bundleModules(ROOT, input, join(folder, "scripted-server"), { extension: ".mjs" });
 }
 
 async function digest(folder: string): Promise<string> {

@@ -13,13 +13,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { SandboxPolicy } from "@flint/protocol";
 import { MECHANISM_PARTS, needs } from "@flint/testkit";
+import { build } from "rolldown";
 import { describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
 import type { MechanismName } from "./mechanisms/mechanism.ts";
@@ -69,26 +69,23 @@ const launchHere: Launch = (mechanism, ...jobs) => {
 };
 
 const launchAsNobody: Launch = async (mechanism, ...jobs) => {
-  const place = publicPlace();
+  const place = await publicPlace();
   const env = { ...process.env, HOME: "/nonexistent", PATH: `${place}/fetched/bin:${process.env.PATH}` };
   const args = [join(place, "launcher.mjs"), JSON.stringify({ mechanism, jobs })];
   const { stdout } = await promisify(execFile)(process.execPath, args, { uid: NOBODY, gid: NOBODY, env });
   return JSON.parse(stdout) as Outcome[];
 };
 
-/** What is used of the bundler that the whole repository is built with. */
-interface Bundler {
-  buildSync(options: object): unknown;
-}
-
 /** A folder with what another user needs, who may read neither these sources nor the programs that were fetched. */
-function publicPlace(): string {
+async function publicPlace(): Promise<string> {
   const place = folder(NOBODY);
-  const bundler: Bundler = createRequire(import.meta.url)("esbuild");
-  bundler.buildSync({
-    stdin: { contents: LAUNCHER, resolveDir: "/" },
-    outfile: join(place, "launcher.mjs"),
-    ...{ bundle: true, platform: "node", format: "esm", conditions: ["@flint/source"], logLevel: "error" },
+  writeFileSync(join(place, "launcher.js"), LAUNCHER);
+  await build({
+    input: join(place, "launcher.js"),
+    platform: "node",
+    resolve: { conditionNames: ["@flint/source", "import", "node", "default"] },
+    output: { file: join(place, "launcher.mjs"), format: "esm", codeSplitting: false },
+    logLevel: "silent",
   });
   const folders = (process.env.PATH ?? "").split(":");
   const bwrap = folders.find((each) => existsSync(join(each, "bwrap")));

@@ -11,7 +11,7 @@ import {
   temporaryFolder,
   WrittenThread,
 } from "@flint/testkit";
-import { build } from "esbuild";
+import { build } from "rolldown";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { JsonlStore } from "./jsonl-store.ts";
 
@@ -22,13 +22,11 @@ let program: TemporaryFolder;
 beforeAll(async () => {
   program = await temporaryFolder();
   await build({
-    entryPoints: [CHILD],
-    outfile: program.join("child.mjs"),
-    bundle: true,
+    input: CHILD,
     platform: "node",
-    format: "esm",
-    conditions: ["@flint/source"],
-    logLevel: "error",
+    resolve: { conditionNames: ["@flint/source", "import", "node", "default"] },
+    output: { file: program.join("child.mjs"), format: "esm", codeSplitting: false },
+    logLevel: "silent",
   });
 });
 
