@@ -98,7 +98,7 @@ describe("flint exec on a terminal", () => {
     await pty.waitFor("> ");
     pty.type("y\r");
     expect(await pty.exitCode()).toBe(0);
-    expect(pty.screen.text).toContain("> Go on");
+    expect(pty.screen.text).toContain("> Continue");
   });
 
   test("an agent that is never asked for anything is announced first", async () => {

@@ -7,7 +7,7 @@ import { startSharedServer } from "./many-clients.ts";
 
 describe("an approval while no client is connected", () => {
   const approvalTimeoutMs = 90_000;
-  const message = "Nobody answered within 90 s, so it was declined: rm -r build";
+  const message = "There was no answer within 90 s, so it was declined: rm -r build";
 
   test.each(FRONTEND_NAMES)(
     "%s: waits as long as it may, and is then declined by name [P14]",

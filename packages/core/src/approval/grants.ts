@@ -14,23 +14,23 @@ import {
 } from "@flint/protocol";
 import { prefixOf } from "./prefixes.ts";
 
-/** Whose action it is: the folder of its thread and the agent. Rules hold for what a path leads to, not for its name. */
+/** Where an action comes from: the folder of its thread, and the agent. Rules apply to real paths, not to names. */
 export interface Actor {
-  /** Free of links. */
+  /** A real path. */
   readonly project: string;
   readonly agent: string;
-  /** Where a path really leads, free of links. */
+  /** Resolves the links of a path. */
   realPath(path: string): string;
 }
 
-/** All that was allowed before: in the thread as exact things and as suggestions taken, and for always. */
+/** What was allowed before: in the thread, exactly or as accepted suggestions, and by rules. */
 export interface Allowed {
   readonly grants: readonly string[];
   readonly taken: readonly RuleSuggestion[];
   readonly rules: readonly Rule[];
 }
 
-/** Whether everything about an action was allowed before, for this agent in this project. */
+/** Whether all of an action was allowed before, for this agent in this project. */
 export function isGranted(action: Action, actor: Actor, allowed: Allowed): boolean {
   const mine = (rule: RuleSuggestion) => rule.project === actor.project && rule.agent === actor.agent;
   const rules = allowed.rules.filter(mine);
@@ -39,7 +39,7 @@ export function isGranted(action: Action, actor: Actor, allowed: Allowed): boole
     ...rules.flatMap(({ tool, match }) => exactKey(tool, match) ?? []),
   ]);
   const keys = grantKeys(action);
-  // What has no key cannot have been allowed before.
+  // An action without a key cannot have been allowed before.
   if (keys.length > 0 && keys.every((key) => exact.has(key))) return true;
   return [...rules, ...allowed.taken.filter(mine)].some((rule) => isInPrefix(action, actor, rule));
 }
@@ -55,7 +55,7 @@ function isAtHome(cwd: string, { project, realPath }: Actor): boolean {
   return realPath(cwd) === project;
 }
 
-/** The rules that may be taken in place of exactly this action. Most actions have none. */
+/** The rules that may be accepted in place of exactly this action. Most actions have none. */
 export function suggestionsFor(action: Action, actor: Actor, now: number): RuleSuggestion[] {
   if (action.kind !== "command" || !isAtHome(action.cwd, actor)) return [];
   const words = prefixOf(action.command);
@@ -65,8 +65,8 @@ export function suggestionsFor(action: Action, actor: Actor, now: number): RuleS
   return [{ id: mintId(now), project, agent, tool: "command", match }];
 }
 
-/** Throws `invalidParams` for an answer that takes a rule which this approval does not offer. */
-export function refuseUnknownRule(
+/** Throws `invalidParams` for a decision with a rule that the approval did not offer. */
+export function rejectUnknownRule(
   { outcome, scope, rule }: Decision,
   { id, suggestions = [] }: Pick<Approval, "id" | "suggestions">,
 ): void {
@@ -79,7 +79,7 @@ export function refuseUnknownRule(
   throw new FlintError("invalidParams", message, { field: "decision.rule", offered });
 }
 
-/** The rules that an answer for always makes: the suggestion it takes, or one for each exact thing. */
+/** The rules that a decision with scope "always" makes: the accepted suggestion, or one for each exact match. */
 export function rulesMadeBy(
   decision: Decision,
   { action, suggestions = [] }: Pick<Approval, "action" | "suggestions">,

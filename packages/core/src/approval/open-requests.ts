@@ -12,11 +12,11 @@ import {
 } from "@flint/protocol";
 import type { ActionGuarantees, ClientToolCall, Clock, PolicyRules, Rules } from "../ports/index.ts";
 import type { ThreadLog } from "../thread/log.ts";
-import { type Actor, isGranted, refuseUnknownRule, rulesMadeBy, suggestionsFor } from "./grants.ts";
+import { type Actor, isGranted, rejectUnknownRule, rulesMadeBy, suggestionsFor } from "./grants.ts";
 import { type PendingAnswer, PendingAnswers } from "./pending-answers.ts";
 import { judge, subjectOf, type Verdict } from "./policy.ts";
 
-/** What open requests need to know of their thread. */
+/** What open requests need of their thread. */
 export interface OpenRequestsOptions {
   readonly threadId: string;
   readonly log: ThreadLog;
@@ -28,7 +28,7 @@ export interface OpenRequestsOptions {
   realPath(path: string): string;
 }
 
-/** Who answered: a client with its id, or nobody. */
+/** What resolved a request: a client, or something else. */
 export interface Answerer {
   readonly by: ResolvedBy;
   readonly clientId?: string;
@@ -39,8 +39,8 @@ const CALL_ENDED = failedToolCall("The turn has ended.");
 const TURN_ENDED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
 
 /**
- * The approvals, questions and calls of clients' tools that wait for somebody. Every one ends: by the first answer of any client, by its
- * time limit, or with its turn. What is allowed happens only after the answer is on the disk.
+ * The open approvals, questions and client tool calls of a thread. Each is resolved by the first answer of any client,
+ * by its time limit, or with its turn. An allowed action starts only after the decision is on the disk.
  */
 export class OpenRequests {
   readonly #options: OpenRequestsOptions;
@@ -52,7 +52,7 @@ export class OpenRequests {
     this.#options = options;
   }
 
-  /** Whether an action may happen: the policy says it, or somebody who is asked. */
+  /** Decides about an action, by the policy or by asking the user. */
   async approve(
     turnId: string,
     agent: string,
@@ -72,7 +72,7 @@ export class OpenRequests {
     return decision;
   }
 
-  /** Asks the user; an empty record when nobody answered. */
+  /** Asks the user; an empty record if there was no answer. */
   async question(turnId: string, itemId: string, questions: readonly UserQuestion[]): Promise<Answers> {
     const { threadId, log } = this.#options;
     const { id, ...times } = this.#newRequest();
@@ -83,12 +83,12 @@ export class OpenRequests {
     return answers;
   }
 
-  /** Has a client run a tool. Failed when nobody is there to run it, or nobody did in time. */
+  /** Has a client run a tool. Fails if no client is connected, or none answers in time. */
   async callTool(turnId: string, call: ClientToolCall): Promise<ToolCallResult> {
     const { threadId, log, timeoutMs } = this.#options;
     const { itemId, tool, namespace } = call;
     if (log.subscriberCount === 0) {
-      return failedToolCall(`Nobody is connected who could run ${tool}. It is a tool of the client.`);
+      return failedToolCall(`No client is connected to run ${tool}, which is a tool of the client.`);
     }
     const { id, ...times } = this.#newRequest();
     const late = failedToolCall(`No client ran ${tool} within ${Math.round(timeoutMs / 1000)} s.`);
@@ -100,10 +100,10 @@ export class OpenRequests {
     return result;
   }
 
-  /** Takes the answer to an approval. `before` runs when it is on the disk and before anybody else is told. */
+  /** Resolves an approval. `before` runs when the decision is on the disk and before it is sent to anyone. */
   async decide(id: string, decision: Decision, answerer: Answerer, before?: () => void): Promise<void> {
     const approval = this.#options.log.state.approvals.find((open) => open.id === id);
-    if (approval !== undefined) refuseUnknownRule(decision, approval);
+    if (approval !== undefined) rejectUnknownRule(decision, approval);
     const waiting = this.#approvals.take(id);
     const { threadId } = this.#options;
     const { turnId, itemId } = waiting;
@@ -113,7 +113,7 @@ export class OpenRequests {
     waiting.settle(decision);
   }
 
-  /** Takes the answers to a question. */
+  /** Resolves a question. */
   async answer(id: string, answers: Answers, answerer: Answerer, before?: () => void): Promise<void> {
     const waiting = this.#questions.take(id);
     const { threadId } = this.#options;
@@ -123,7 +123,7 @@ export class OpenRequests {
     waiting.settle(answers);
   }
 
-  /** Takes what came of a call of a client's tool. */
+  /** Resolves a call of a client's tool. */
   async completeToolCall(
     id: string,
     result: ToolCallResult,
@@ -138,7 +138,7 @@ export class OpenRequests {
     waiting.settle(result);
   }
 
-  /** Lets go of everything that a turn left open; the turn's own closing events say so in the log. */
+  /** Cancels everything that a turn left open; the events that close the turn record it. */
   cancelTurn(turnId: string): void {
     this.#approvals.settleTurn(turnId, TURN_ENDED);
     this.#questions.settleTurn(turnId, {});
@@ -162,7 +162,7 @@ export class OpenRequests {
   ): Promise<Decision> {
     const { threadId, log, timeoutMs } = this.#options;
     const { id, ...times } = this.#newRequest();
-    const message = `Nobody answered within ${Math.round(timeoutMs / 1000)} s, so it was declined: ${subjectOf(action)}`;
+    const message = `There was no answer within ${Math.round(timeoutMs / 1000)} s, so it was declined: ${subjectOf(action)}`;
     const cancelTimeout = this.#afterTimeout(() => this.decide(id, declined(message), { by: "timeout" }));
     const decision = this.#approvals.add(id, { turnId, itemId: action.itemId, cancelTimeout });
     const offered = suggestions.length === 0 ? {} : { suggestions };
@@ -179,11 +179,11 @@ export class OpenRequests {
 
   #afterTimeout(end: () => Promise<void>): () => void {
     const { clock, timeoutMs } = this.#options;
-    // An end that cannot be written ends the turn, because the log says so to whoever runs it.
+    // A failed write stops the turn, through the log's `onFailure`.
     return clock.after(timeoutMs, () => void end().catch(() => undefined));
   }
 
-  /** Stores the end of a request. If that fails it is neither open nor answered: its turn ends, and so does the wait. */
+  /** Stores the end of a request. If that fails, the request settles with `otherwise` and its turn is stopped. */
   async #end<Answer>(
     waiting: PendingAnswer<Answer>,
     body: EventBody,

@@ -1,6 +1,6 @@
 import { FlintError } from "@flint/protocol";
 
-/** Something that was asked and has no answer yet. */
+/** A request without an answer. */
 export interface PendingAnswer<Answer> {
   readonly turnId: string;
   readonly itemId: string;
@@ -8,17 +8,17 @@ export interface PendingAnswer<Answer> {
   readonly cancelTimeout: () => void;
 }
 
-/** The open requests of one kind. Each is taken once; what is taken counts as answered. */
+/** The open requests of one kind. Each can be taken once; then it counts as answered. */
 export class PendingAnswers<Answer> {
   readonly #what: string;
   readonly #pending = new Map<string, PendingAnswer<Answer>>();
 
-  /** `what` is its name in messages. */
+  /** `what` names the kind in messages. */
   constructor(what: string) {
     this.#what = what;
   }
 
-  /** Waits for the answer; `cancelTimeout` is called when it is taken. */
+  /** Adds a request and waits for its answer; `cancelTimeout` is called when it is taken. */
   add(
     id: string,
     place: Pick<PendingAnswer<Answer>, "turnId" | "itemId" | "cancelTimeout">,
@@ -28,7 +28,7 @@ export class PendingAnswers<Answer> {
     });
   }
 
-  /** Takes an open request out, for whoever answers it. Throws `approvalNotFound` if it has its answer already. */
+  /** Removes an open request, to be settled by the caller. Throws `approvalNotFound` if it is not open. */
   take(id: string): PendingAnswer<Answer> {
     const found = this.#pending.get(id);
     if (found === undefined) {
@@ -40,7 +40,7 @@ export class PendingAnswers<Answer> {
     return found;
   }
 
-  /** Gives the same answer to all that a turn left open. */
+  /** Settles all open requests of a turn with the same answer. */
   settleTurn(turnId: string, answer: Answer): void {
     for (const [id, waiting] of this.#pending) if (waiting.turnId === turnId) this.take(id).settle(answer);
   }

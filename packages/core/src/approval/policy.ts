@@ -3,22 +3,22 @@ import type { PolicyRules, Ruling } from "../ports/index.ts";
 import { hasHiddenCharacters } from "../text/characters.ts";
 import { isTrustedCommand } from "./trusted-commands.ts";
 
-/** What the policy says about an action, before any person is asked. */
+/** What the policy decides about an action before the user is asked. */
 export type Verdict =
   | { readonly kind: "allow" }
-  /** `warning` is shown also to somebody who is told the agent's own reason. */
+  /** `warning` is shown even if the agent gave its own reason. */
   | { readonly kind: "ask"; readonly reason: string; readonly warning?: string }
   | { readonly kind: "deny"; readonly reason: string };
 
-/** All that a verdict may depend on. */
+/** Everything that a verdict depends on. */
 export interface PolicyInput {
   readonly approvalPolicy: ApprovalPolicy;
   readonly action: Action;
-  /** Whether this was allowed before, for the thread or for always. */
+  /** Whether it was allowed before, for the thread or by a rule. */
   readonly granted: boolean;
-  /** Whether the command is run where it cannot do more than read. */
+  /** Whether the sandbox keeps the command from writing. */
   readonly onlyReads?: boolean | undefined;
-  /** What the policy file says about it. */
+  /** What the policy file decides about it. */
   readonly ruling?: Ruling | undefined;
   /** The policy file, if there is one. */
   readonly policyRules?: Pick<PolicyRules, "unanswered" | "source"> | undefined;
@@ -27,10 +27,9 @@ export interface PolicyInput {
 const HIDDEN = "It contains characters that cannot be seen.";
 
 /**
- * Whether an action may happen, must be asked about, or must not happen. Pure. A rule of the policy file is more
- * particular than the approval policy, so it comes first: what it denies never happens, what it wants asked is asked
- * even under `never`, and what it allows counts as allowed before, even under `always`. What cannot be seen is allowed
- * by nothing that was said before.
+ * Decides whether an action is allowed, asked about or denied. Pure. A rule of the policy file is more specific than
+ * the approval policy, so it comes first: what it denies never happens, what it asks about is asked even under `never`,
+ * and what it allows counts as granted, even under `always`. Actions with hidden characters are never granted.
  */
 export function judge(input: PolicyInput): Verdict {
   const { approvalPolicy, action, ruling, granted } = input;
@@ -48,7 +47,7 @@ export function judge(input: PolicyInput): Verdict {
   return unanswered(input, { kind: "ask", reason: reasonFor(action) });
 }
 
-/** What is left to a person, unless the policy file says that there is none. */
+/** Leaves the decision to the user, unless the policy file declines what it does not mention. */
 function unanswered({ policyRules }: PolicyInput, verdict: Verdict): Verdict {
   if (policyRules?.unanswered !== "decline") return verdict;
   const { source } = policyRules;
@@ -63,7 +62,7 @@ function isHidden(action: Action): boolean {
   return hasHiddenCharacters(subjectOf(action));
 }
 
-/** What an action is about, in one line. */
+/** The subject of an action, in one line. */
 export function subjectOf(action: Action): string {
   switch (action.kind) {
     case "command":

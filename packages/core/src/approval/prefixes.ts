@@ -1,27 +1,27 @@
 import { hasHiddenCharacters } from "../text/characters.ts";
 import { parseSimpleCommand } from "./simple-command.ts";
 
-/** What may be offered as a prefix for one program. */
+/** Which prefixes may be offered for one program. */
 interface Family {
-  /** Subcommands that stand for themselves, whatever words follow. */
+  /** Subcommands that form a prefix on their own, whatever words follow. */
   readonly alone?: readonly string[];
-  /** Subcommands that run what the next word names, so that word belongs to the prefix. */
+  /** Subcommands that run what the next word names, so that word is part of the prefix. */
   readonly withNext?: readonly string[];
   /**
    * The only options that a prefix covers, as whole words, dashes included, without `=value`. Programs
    * accept any number of dashes, abbreviations and new options with every release, so a list of dangerous ones never ends.
    */
   readonly options: ReadonlySet<string>;
-  /** Subcommands for which everything behind `--` goes to the script or test that runs anyway. */
+  /** Subcommands that pass everything after `--` to the script or test, which runs anyway. */
   readonly passesOn?: readonly string[];
 }
 
-/** Options that make a script runner say less; every other one may change which script runs, where and with what. */
+/** Options that make a script runner print less; any other may change which script runs, where and with what. */
 const SCRIPT_RUNNER_OPTIONS = listed("-s --silent --if-present");
 
 /**
- * The only programs that a prefix is offered for. A program that is not here (a shell, an interpreter, a wrapper such
- * as env or sudo, anything unknown) can be allowed only by the exact command.
+ * The only programs for which a prefix is offered. Anything else (a shell, an interpreter, a wrapper such as env or
+ * sudo, an unknown program) can only be allowed as an exact command.
  */
 const FAMILIES: Readonly<Record<string, Family>> = {
   biome: {
@@ -91,14 +91,14 @@ function listed(...lines: string[]): ReadonlySet<string> {
   return new Set(lines.flatMap((line) => line.split(" ")));
 }
 
-/** Whether a prefix covers a further word: plain ones, and the options that the family lists. */
+/** Whether a prefix covers another word: plain words, and the listed options. */
 function isCovered({ options }: Family, word: string): boolean {
   if (word.startsWith("-")) return options.has(word.replace(/=.*$/s, ""));
-  // Some programs read further options from a file named so, and MSBuild takes a slash for a dash.
+  // Some programs read more options from @file, and MSBuild accepts a slash for a dash.
   return !/^(@|\/[A-Za-z]+:)/.test(word);
 }
 
-/** Names under which a script runner would start an interpreter or a wrapper instead of a script. */
+/** Names with which a script runner would start an interpreter or a wrapper instead of a script. */
 const RUNS_ANYTHING =
   /^(ba|da|z|k|c|tc|fi)?sh$|^(bunx?|deno|doas|env|exec|find|git|node|nohup|npm|npx|nice|perl|php|pnpm|pnpx|python[\d.]*|ruby|ssh|sudo|tsx|ts-node|time|timeout|xargs|yarn)$/;
 
@@ -106,8 +106,8 @@ const SUBCOMMAND = /^[a-z][a-z-]*$/;
 const SCRIPT_NAME = /^[A-Za-z0-9][\w:.-]*$/;
 
 /**
- * The prefix that may be allowed in place of exactly this command; undefined if only the command itself may be. What
- * a prefix rule covers is asked of this very function, so it covers exactly the commands it would be offered for.
+ * The prefix that may be allowed in place of exactly this command; undefined if only the command itself may be. Also
+ * decides what a prefix rule covers, so a rule covers exactly the commands for which it is offered.
  */
 export function prefixOf(command: string): readonly string[] | undefined {
   if (hasHiddenCharacters(command)) return undefined;

@@ -1,10 +1,10 @@
-/** How a program may be called so that it only reads. What is not listed is not allowed. */
+/** How a program may be called so that it only reads. Anything not listed is not allowed. */
 export interface Reading {
-  /** Options that stand alone, whole words. */
+  /** Options without a value, as whole words. */
   readonly options?: RegExp;
-  /** Options whose value is the next word, whatever that is. */
+  /** Options whose value is the next word. */
   readonly valued?: RegExp;
-  /** What other words must look like; anything if not given. */
+  /** What other words must match; anything if not given. */
   readonly words?: RegExp;
   /** How many other words there may be; any number if not given. */
   readonly most?: number;
@@ -16,8 +16,8 @@ const NONE: Reading = { options: /^$/, most: 0 };
 const COUNT = "[0-9]{1,9}";
 
 /**
- * Programs that only read with exactly these words. Everything that git does with the content of a repository may
- * start programs that the repository names; these calls look up names only.
+ * Programs that only read with exactly these words. Anything git does with the content of a repository may start
+ * programs that the repository names; these calls only look up names.
  */
 const EXACT_WORDS: Readonly<Record<string, RegExp>> = {
   git: /^(?:branch --show-current|remote|remote -v|rev-parse --(?:show-toplevel|show-prefix|git-dir|is-inside-work-tree)|rev-parse --abbrev-ref HEAD)$/,
@@ -27,9 +27,9 @@ const EXACT_WORDS: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * Programs that only read when they are called like this. Left out on purpose: whatever runs other programs (env,
- * xargs, find -exec, rg --pre, sort --compress-program, file -z, diff -l), writes (sort -o, uniq with two files,
- * tree -o, find -fprint), waits (tail -f), or takes its arguments from a file (wc --files0-from).
+ * Programs that only read when called like this. Left out on purpose: everything that runs other programs (env, xargs,
+ * find -exec, rg --pre, sort --compress-program, file -z, diff -l), writes (sort -o, uniq with two files, tree -o, find
+ * -fprint), waits (tail -f), or takes its arguments from a file (wc --files0-from).
  */
 export const READING_PROGRAMS: Readonly<Record<string, Reading>> = {
   basename: { options: /^$/ },
@@ -95,7 +95,7 @@ export const READING_PROGRAMS: Readonly<Record<string, Reading>> = {
   whoami: NONE,
 };
 
-/** Whether a program is known to only read when it is called with exactly these words. */
+/** Whether a program only reads when called with exactly these words. */
 export function isReadingCall(program: string, words: readonly string[]): boolean {
   const known = Object.hasOwn(EXACT_WORDS, program) ? EXACT_WORDS[program] : undefined;
   return known?.test(words.join(" ")) === true && words.every((word) => !word.includes(" "));

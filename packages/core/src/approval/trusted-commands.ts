@@ -3,8 +3,8 @@ import { isReadingCall, READING_PROGRAMS, type Reading } from "./reading-program
 import { parseSimpleCommand } from "./simple-command.ts";
 
 /**
- * Whether a command is plainly one that only reads: the name of a known program without a path, and only options
- * that are known to keep it so. Everything else is asked about, and so is whatever cannot be told for sure.
+ * Whether a command is known to only read: a known program, named without a path, with only options that are known to
+ * be safe. Everything else is asked about, including whatever cannot be decided for sure.
  */
 export function isTrustedCommand(command: string): boolean {
   const [program = "", ...words] = parseSimpleCommand(command) ?? [];
@@ -35,18 +35,18 @@ function keepsTo(reading: Reading, words: readonly string[]): boolean {
   );
 }
 
-/** A dash alone means what is typed in, for which nobody would wait; what the kernel makes up may never end. */
+/** A lone dash reads stdin, which never comes; kernel files may never end. */
 function isHarmless({ words }: Reading, word: string): boolean {
   return word !== "-" && !isOfKernel(word) && (words === undefined || words.test(word));
 }
 
-/** Nothing is read from there, and nothing is waited for. */
+/** Always empty. */
 const NOTHING = "/dev/null";
 
-/** Where the kernel shows itself, also by way of the folders above, whichever one the command runs in. */
+/** Kernel file systems, also reached through parent folders from any working directory. */
 const OF_KERNEL = /^(?:\/|(?:\.\.\/)+)(?:dev|proc|sys)(?:\/|$)/;
 
-/** The files without an end, for a command that runs at the top. */
+/** Endless files, for a command that runs in the root folder. */
 const ENDLESS =
   /^(?:dev\/(?:zero|full|u?random|tty|console|stdin|fd|kmsg|ptmx|pts)|proc\/(?:kmsg|self))(?:\/|$)/;
 

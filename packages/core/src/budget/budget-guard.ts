@@ -24,25 +24,25 @@ export interface BudgetGuardOptions {
   exceeded(error: TurnError): void;
   /** The question could not be stored. */
   onError(error: unknown): void;
-  /** Keeps how far the user lets the thread go on. */
+  /** Stores how far the user extended the thread's limits. */
   extendThread(extended: Limits): void;
 }
 
-/** What a model call used. */
+/** The usage of one model call. */
 export interface UsedByCall {
   readonly last: TokenUsage;
   readonly cost?: Cost;
 }
 
 /**
- * Keeps one turn within its budget and that of its thread. When a limit is used up the turn is held at its next step
- * and the user is asked; if there is nobody to ask, or the answer is no, the turn ends.
+ * Keeps one turn within its budget and that of its thread. When a limit is used up, the turn is held at its next step
+ * and the user is asked; if no client is there, or the answer is no, the turn ends.
  */
 export class BudgetGuard {
   readonly #options: BudgetGuardOptions;
   readonly #work: WorkClock;
   readonly #usage = { tokens: 0, costUsd: 0, steps: 0 };
-  /** How far the user let this turn, and its thread during this turn, go on. */
+  /** How far the user extended the limits of this turn, and of its thread during this turn. */
   readonly #extended: Record<Reached["scope"], Partial<Record<Unit, number>>> = { turn: {}, thread: {} };
   #asking: Promise<void> | undefined;
   #closed = false;
@@ -54,33 +54,33 @@ export class BudgetGuard {
     this.#check();
   }
 
-  /** How long the turn waited for people so far. */
+  /** How long the turn has waited for the user. */
   get waitedMs(): number {
     return this.#work.waitedMs;
   }
 
-  /** Counts a model call that is in the log. */
+  /** Counts a model call. */
   used({ last, cost }: UsedByCall): void {
     this.#usage.tokens += totalTokens(last);
     this.#usage.steps += 1;
     if (cost?.currency === "USD") this.#usage.costUsd += cost.amount;
     else if (cost !== undefined) this.#warnCurrency(cost.currency);
-    // The last call of a turn is followed by its end at once; then there is nothing to ask about.
+    // Later, because the end of the turn may follow at once, and then there is nothing to ask.
     setImmediate(() => this.#check());
   }
 
-  /** Undefined if the turn may go on; otherwise resolves when it may, or is over. Never rejects. */
+  /** Undefined if the turn may continue; otherwise resolves when it may, or when it is over. Never rejects. */
   held(): Promise<void> | undefined {
     this.#check();
     return this.#asking === undefined ? undefined : this.#released();
   }
 
-  /** Runs something that waits for a person; that time is not counted. */
+  /** Runs something that waits for the user; that time does not count. */
   waiting<Value>(work: () => Promise<Value>): Promise<Value> {
     return this.#work.waiting(work);
   }
 
-  /** The turn is over: nothing is asked or ended any more. */
+  /** To be called when the turn is over. */
   close(): void {
     this.#closed = true;
     this.#work.alarm(undefined, () => {});
@@ -113,7 +113,7 @@ export class BudgetGuard {
     const { turn, thread } = this.#budget;
     const seconds = this.#work.workedMs / 1_000;
     const ofThread = usageOfThread(this.#options.log.state);
-    // How many turns there may be is looked at before each of them, not during.
+    // The number of turns is checked before a turn starts, not during it.
     const { turns: _turns, ...all } = { ...ofThread, seconds: (ofThread.seconds ?? 0) + seconds };
     return [
       ...reachedOf("turn", turn, this.#extended.turn, { ...this.#usage, seconds }),
@@ -125,7 +125,7 @@ export class BudgetGuard {
     return furthest(this.#budget.extended, this.#extended.thread);
   }
 
-  /** The work after which the next limit of time is used up; undefined if there is none. */
+  /** After how much work the next time limit is used up; undefined if there is none. */
   #nextSecondsMs(): number | undefined {
     const { turn, thread } = this.#budget;
     const earlierMs = this.#options.log.state.workedMs;
@@ -139,14 +139,14 @@ export class BudgetGuard {
 
   async #ask(reached: readonly Reached[]): Promise<void> {
     const { log, requests, turnId } = this.#options;
-    if (log.state.settings.approvalPolicy === "never") return this.#stop(reached, "nobody is to be asked.");
-    if (log.subscriberCount === 0) return this.#stop(reached, "nobody was there to be asked.");
+    if (log.state.settings.approvalPolicy === "never") return this.#stop(reached, "approvals are off.");
+    if (log.subscriberCount === 0) return this.#stop(reached, "no client was connected to ask.");
     try {
       const answer = budgetAnswer(await requests.question(turnId, mintId(), [budgetQuestion(reached)]));
-      if (answer === "goOn") this.#extend(reached);
-      else this.#stop(reached, answer === "stop" ? "that was the answer." : "nobody answered.");
+      if (answer === "continue") this.#extend(reached);
+      else this.#stop(reached, answer === "stop" ? "you chose to stop." : "there was no answer.");
     } catch (error) {
-      // Expected: a disk that refuses.
+      // Expected: the disk refuses.
       this.close();
       this.#options.onError(error);
     }

@@ -3,35 +3,35 @@ import { type Budget, FlintError, type ThreadBudget, type ThreadState, totalToke
 /** What a limit counts. */
 export type Unit = "tokens" | "costUsd" | "seconds" | "steps" | "turns";
 
-/** How much of each was used. */
-export type Spent = Readonly<Partial<Record<Unit, number>>>;
+/** How much was used of each unit. */
+export type Usage = Readonly<Partial<Record<Unit, number>>>;
 
-/** How much of each is allowed. */
+/** How much is allowed of each unit. */
 export type Limits = Readonly<Partial<Record<Unit, number | undefined>>>;
 
 /** A limit that is used up. */
 export interface Reached {
   readonly scope: "turn" | "thread";
   readonly unit: Unit;
-  /** As it was set. */
+  /** The limit as it was set. */
   readonly amount: number;
-  /** Where it stands, with what was allowed since. */
+  /** The limit with the user's extensions. */
   readonly limit: number;
   readonly used: number;
 }
 
 const UNITS: readonly Unit[] = ["tokens", "costUsd", "seconds", "steps", "turns"];
 
-/** The limits that are used up. `extended` is how far the user has let it go on since they were set. */
+/** The limits that are used up. `extended` are the limits as the user has extended them. */
 export function reachedOf(
   scope: Reached["scope"],
   limits: Limits | undefined,
   extended: Limits | undefined,
-  spent: Spent,
+  usage: Usage,
 ): Reached[] {
   return UNITS.flatMap((unit) => {
     const amount = limits?.[unit];
-    const used = spent[unit];
+    const used = usage[unit];
     if (amount === undefined || used === undefined) return [];
     const limit = Math.max(amount, extended?.[unit] ?? 0);
     return used >= limit ? [{ scope, unit, amount, limit, used }] : [];
@@ -48,7 +48,7 @@ export function furthest(left: Limits | undefined, right: Limits | undefined): L
   return further;
 }
 
-/** A budget with how far the user lets its thread go on. */
+/** A budget with the user's extensions of the thread's limits. */
 export function extendedBudget(budget: Budget | undefined, by: Limits): Budget {
   const { tokens, costUsd, seconds, turns } = furthest(budget?.extended, by);
   const extended: ThreadBudget = {};
@@ -59,19 +59,19 @@ export function extendedBudget(budget: Budget | undefined, by: Limits): Budget {
   return { ...budget, extended };
 }
 
-/** What all turns of a thread have used together. Money counts only in dollars, the currency of the limit. */
-export function usageOfThread(state: ThreadState): Spent {
+/** What all turns of a thread have used together. Cost counts only in dollars, the currency of the limit. */
+export function usageOfThread(state: ThreadState): Usage {
   const { usage, cost, workedMs, endedTurns } = state;
   const money = cost?.currency === "USD" ? { costUsd: cost.amount } : {};
   return { tokens: totalTokens(usage), seconds: workedMs / 1_000, turns: endedTurns, ...money };
 }
 
 /** Throws `budgetExceeded` if nothing is left for another turn of the thread. */
-export function refuseIfExhausted(state: ThreadState, budget: Budget | undefined): void {
+export function rejectIfExhausted(state: ThreadState, budget: Budget | undefined): void {
   const [reached] = reachedOf("thread", budget?.thread, budget?.extended, usageOfThread(state));
   if (reached === undefined) return;
   const { unit, limit, used } = reached;
-  const message = `Thread ${state.thread.id} has used up ${inWords(reached)}. Raise ${nameOf(reached)} to go on.`;
+  const message = `Thread ${state.thread.id} has used up ${describeLimit(reached)}. Raise ${nameOf(reached)} to go on.`;
   throw new FlintError("budgetExceeded", message, { limit: `thread.${unit}`, amount: limit, used });
 }
 
@@ -80,12 +80,12 @@ export function nameOf({ scope, unit }: Reached): string {
   return `budget.${scope}.${unit}`;
 }
 
-/** A limit with what was used of it. */
-export function inWords({ unit, limit, used }: Reached): string {
+/** A limit and how much of it was used, as text. */
+export function describeLimit({ unit, limit, used }: Reached): string {
   return `its limit of ${counted(unit, limit)} (${counted(unit, used)} used)`;
 }
 
-/** An amount with the word for what it counts. */
+/** An amount with its unit. */
 export function counted(unit: Unit, amount: number): string {
   const number = Number(amount.toFixed(unit === "costUsd" ? 4 : 1));
   const plural = number === 1 ? "" : "s";

@@ -1,41 +1,41 @@
 import type { Answers, TurnError, UserQuestion } from "@flint/protocol";
-import { counted, inWords, nameOf, type Reached } from "./limits.ts";
+import { counted, describeLimit, nameOf, type Reached } from "./limits.ts";
 
 const QUESTION_ID = "budget";
-const GO_ON = "Go on";
+const CONTINUE = "Continue";
 const STOP = "Stop";
 
-/** What the user is asked when limits are used up. */
+/** The question to the user when limits are used up. */
 export function budgetQuestion(reached: readonly Reached[]): UserQuestion {
   const more = reached.map(({ unit, amount }) => counted(unit, amount)).join(" and ");
   return {
     id: QUESTION_ID,
     header: "Budget",
-    question: `${allInWords(reached)}. Go on?`,
+    question: `${describeAll(reached)}. Continue?`,
     options: [
-      { label: GO_ON, description: `Allows the same again: ${more}.` },
+      { label: CONTINUE, description: `Allows the same again: ${more}.` },
       { label: STOP, description: "Ends the turn here." },
     ],
   };
 }
 
-/** What the user said. Whatever is not plainly a yes is a no. */
-export function budgetAnswer(answers: Answers): "goOn" | "stop" | "nobody" {
+/** The user's answer. Anything but a clear yes is a no. */
+export function budgetAnswer(answers: Answers): "continue" | "stop" | "none" {
   const given = Object.hasOwn(answers, QUESTION_ID) ? answers[QUESTION_ID]?.answers : undefined;
-  if (given === undefined || given.length === 0) return "nobody";
-  return given.length === 1 && given[0] === GO_ON ? "goOn" : "stop";
+  if (given === undefined || given.length === 0) return "none";
+  return given.length === 1 && given[0] === CONTINUE ? "continue" : "stop";
 }
 
-/** Why the turn ended, and the way out. */
+/** The error of a turn that was stopped, with the way out. */
 export function budgetError(reached: readonly Reached[], why: string): TurnError {
   const names = reached.map(nameOf).join(" or ");
-  const message = `${allInWords(reached)} and was stopped: ${why} Raise ${names} to allow more.`;
+  const message = `${describeAll(reached)} and was stopped: ${why} Raise ${names} to allow more.`;
   return { message, errorInfo: "BudgetExceeded" };
 }
 
-function allInWords(reached: readonly Reached[]): string {
+function describeAll(reached: readonly Reached[]): string {
   const each = reached.map((one) =>
-    one.scope === "thread" ? `${inWords(one)} for the whole thread` : inWords(one),
+    one.scope === "thread" ? `${describeLimit(one)} for the whole thread` : describeLimit(one),
   );
   return `The turn has reached ${each.join(" and ")}`;
 }

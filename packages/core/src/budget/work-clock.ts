@@ -1,6 +1,6 @@
 import type { Clock } from "../ports/index.ts";
 
-/** Measures how long a turn works: time in which it waits for a person does not count. */
+/** Measures how long a turn works; time spent waiting for the user does not count. */
 export class WorkClock {
   readonly #clock: Clock;
   readonly #startedAt: number;
@@ -23,7 +23,7 @@ export class WorkClock {
     return this.#clock.now() - this.#startedAt - this.waitedMs;
   }
 
-  /** Runs something that waits for a person. */
+  /** Runs something that waits for the user. */
   async waiting<Value>(work: () => Promise<Value>): Promise<Value> {
     if (this.#waits === 0) this.#waitingSince = this.#clock.now();
     this.#waits += 1;
@@ -37,7 +37,7 @@ export class WorkClock {
     }
   }
 
-  /** Does something when this much work is done; replaces what was to be done before. */
+  /** Calls `action` after this much work, in place of the alarm before. */
   alarm(workedMs: number | undefined, action: () => void): void {
     this.#alarm = workedMs === undefined ? undefined : { afterMs: workedMs, action };
     this.#schedule();

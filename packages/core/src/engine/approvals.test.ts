@@ -245,7 +245,7 @@ describe("every approval ends", () => {
     await made.clock.advance(1);
     const turn = await client.turnEnd(turnId);
     expect(turn.items.at(-1)).toMatchObject({ command: "rm -r build", status: "declined" });
-    const message = "Nobody answered within 2 s, so it was declined: rm -r build";
+    const message = "There was no answer within 2 s, so it was declined: rm -r build";
     expect((await client.waitFor("approval/resolved")).data.resolution).toEqual({
       decision: { outcome: "deny", scope: "once", message },
       by: "timeout",

@@ -62,20 +62,20 @@ describe("a turn that reaches a limit", () => {
       {
         id: "budget",
         header: "Budget",
-        question: "The turn has reached its limit of 200 tokens (200 tokens used). Go on?",
+        question: "The turn has reached its limit of 200 tokens (200 tokens used). Continue?",
         options: [
-          { label: "Go on", description: "Allows the same again: 200 tokens." },
+          { label: "Continue", description: "Allows the same again: 200 tokens." },
           { label: "Stop", description: "Ends the turn here." },
         ],
       },
     ]);
     await settled();
     expect(driver.made).toBe(2);
-    await answer(client, threadId, 0, "Go on");
+    await answer(client, threadId, 0, "Continue");
     await question(client, 1);
     await settled();
     expect(driver.made).toBe(4);
-    await answer(client, threadId, 1, "Go on");
+    await answer(client, threadId, 1, "Continue");
     expect((await client.turnEnd(turnId)).status).toBe("completed");
     expect(driver.made).toBe(5);
   });
@@ -89,18 +89,18 @@ describe("a turn that reaches a limit", () => {
       error: {
         errorInfo: "BudgetExceeded",
         message:
-          "The turn has reached its limit of 3 model calls (3 model calls used) and was stopped: that was the answer. Raise budget.turn.steps to allow more.",
+          "The turn has reached its limit of 3 model calls (3 model calls used) and was stopped: you chose to stop. Raise budget.turn.steps to allow more.",
       },
     });
     expect(driver.made).toBe(3);
     const next = client.runTurn(threadId, "again");
-    await answer(client, threadId, 1, "Go on");
+    await answer(client, threadId, 1, "Continue");
     expect((await next).status).toBe("completed");
   });
 
   test.each<[string, TestEngineOptions, string]>([
-    ["nothing is to be asked", { approvalPolicy: "never" }, "nobody is to be asked."],
-    ["nobody answers in time", { approvalTimeoutMs: 5_000 }, "nobody answered."],
+    ["nothing is to be asked", { approvalPolicy: "never" }, "approvals are off."],
+    ["nobody answers in time", { approvalTimeoutMs: 5_000 }, "there was no answer."],
   ])("ends likewise when %s", async (_name, options, why) => {
     const driver = caller(5);
     const { made, client, turnId } = await started({
@@ -132,7 +132,7 @@ describe("a turn that reaches a limit", () => {
     const status = async () => (await late.call("thread/read", { threadId })).thread.status.type;
     while ((await status()) !== "idle") await settled();
     const { turns } = await late.call("thread/attach", { threadId });
-    expect(turns[0]?.error?.message).toContain("nobody was there to be asked");
+    expect(turns[0]?.error?.message).toContain("no client was connected to ask");
   });
 
   test("is asked about all limits it has reached at once", async () => {
@@ -143,7 +143,7 @@ describe("a turn that reaches a limit", () => {
     });
     const [asked] = (await question(client)).questions;
     expect(asked?.question).toBe(
-      "The turn has reached its limit of 100 tokens (150 tokens used) and its limit of 1 model call (1 model call used) and its limit of 120 tokens (150 tokens used) for the whole thread. Go on?",
+      "The turn has reached its limit of 100 tokens (150 tokens used) and its limit of 1 model call (1 model call used) and its limit of 120 tokens (150 tokens used) for the whole thread. Continue?",
     );
   });
 
@@ -165,7 +165,7 @@ describe("a turn that reaches a limit", () => {
     await question(client);
     await settled();
     expect(client.toldOf("approval/requested")).toEqual([]);
-    await answer(client, threadId, 0, "Go on");
+    await answer(client, threadId, 0, "Continue");
     const { approval } = (await client.waitFor("approval/requested")).data;
     await client.call("approval/respond", {
       threadId,
@@ -238,7 +238,7 @@ describe("a limit of time", () => {
     await made.clock.advance(1_000);
     await question(client);
     await made.clock.advance(30_000);
-    await answer(client, threadId, 0, "Go on");
+    await answer(client, threadId, 0, "Continue");
     await settled();
     await made.clock.advance(9_999);
     expect(client.toldOf("question/requested")).toHaveLength(1);
@@ -318,7 +318,7 @@ describe("a limit of a thread", () => {
       { store, driver: caller(3) },
     );
     const turnId = await client.startTurn(threadId, "one");
-    await answer(client, threadId, 0, "Go on");
+    await answer(client, threadId, 0, "Continue");
     expect((await client.turnEnd(turnId)).status).toBe("completed");
     const { settings } = (await client.waitFor("thread/settings/updated")).data;
     expect(settings.budget).toEqual({ thread: { tokens: 250 }, extended: { tokens: 550 } });

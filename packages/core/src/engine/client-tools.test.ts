@@ -69,7 +69,7 @@ describe("a tool that a client offers", () => {
     await client.call("thread/unsubscribe", { threadId });
     before.open();
     await after.reached;
-    expect(JSON.stringify(driver.turns[0]?.toolResults)).toContain("Nobody is connected who could run lamp");
+    expect(JSON.stringify(driver.turns[0]?.toolResults)).toContain("No client is connected to run lamp");
     after.open();
   });
 

@@ -146,7 +146,7 @@ describe("what an agent has in the background of a thread that nobody follows", 
     expect(background.ends).toBe(0);
     await made.clock.advance(2 * IDLE_MS);
     expect(background.ends).toBe(1);
-    const reason = expect.stringContaining("what scripted had running in the background was ended");
+    const reason = expect.stringContaining("Background work of scripted was stopped");
     expect((await read()).turns[1]).toMatchObject({
       status: "completed",
       items: [{ type: "toolCall", tool: "background", status: "failed", error: reason }],
@@ -160,7 +160,7 @@ describe("what an agent has in the background of a thread that nobody follows", 
     await client.runTurn(threadId, "is it built?");
     await client.runTurn(threadId, "and now?");
     const [, told, ...later] = heard;
-    expect(told).toMatch(/in the background was ended.*is it built\?/s);
+    expect(told).toMatch(/Background work of scripted was stopped.*is it built\?/s);
     expect(later).toEqual(["and now?"]);
   });
 

@@ -6,7 +6,7 @@ import type { ThreadContext, ThreadHandlers } from "./handler.ts";
 import { revertTurns, undoRevert } from "./revert.ts";
 import { announceNewThread, createThread, startedEvent } from "./thread.ts";
 
-/** Going back in a conversation, and going on from it in another thread. */
+/** Going back in a conversation, and continuing it in another thread. */
 export const branchHandlers: Pick<
   ThreadHandlers,
   "thread/fork" | "thread/rollback" | "thread/revert" | "thread/revert/undo"
@@ -19,8 +19,8 @@ export const branchHandlers: Pick<
     const kept = new Set(turns.map((turn) => turn.id));
     const { ephemeral = false } = params;
     const { preview } = state.thread;
-    const wanted = { settings, ephemeral, forkedFromId: thread.id, preview };
-    const { thread: fork } = await createThread(services, wanted, (created) =>
+    const description = { settings, ephemeral, forkedFromId: thread.id, preview };
+    const { thread: fork } = await createThread(services, description, (created) =>
       copyTurns(store.read(thread.id), kept, created),
     );
     const { thread: described } = fork.log.state;
@@ -73,7 +73,7 @@ async function completedTurns(
   return lastTurnId === undefined ? turns : turns.slice(0, indexOfTurn(turns, lastTurnId) + 1);
 }
 
-/** Copies the records of whole turns; text pieces need not be copied, their items carry all of it. */
+/** Copies the records of whole turns. Deltas are left out, because the items contain their text. */
 async function copyTurns(
   source: AsyncIterable<StoredEvent>,
   kept: ReadonlySet<string>,

@@ -3,7 +3,7 @@ import type { Services } from "../services.ts";
 import { settingsEvents } from "../turn/decide/turn.ts";
 import type { FreeHandlers } from "./handler.ts";
 
-/** Models, selectors, accounts: what there is to choose from, and what is chosen. */
+/** Models, selectors and accounts. */
 export const configHandlers: Pick<
   FreeHandlers,
   | "initialize"
@@ -42,7 +42,7 @@ export const configHandlers: Pick<
   async "config/set"({ threadId, id, value }, { services }, respond) {
     if (threadId === undefined)
       return { result: { options: [...(await services.settings.setDefault(id, value))] } };
-    // In the queue, because a setting that is worked out from older ones would undo what came in between.
+    // In the queue, because settings derived from older ones would undo changes made in between.
     await services.registry.runInQueue(threadId, async ({ thread: { log } }) => {
       const settings = await services.settings.override(log.state.settings, { config: { [id]: value } });
       const options = [...(await services.catalogue.options(settings.model, settings.config))];
@@ -80,7 +80,7 @@ async function settingsOf(services: Services, threadId: string | undefined) {
   return loaded?.log.state.settings ?? (await services.options.store.peek(threadId)).state.settings;
 }
 
-/** The selectors of another model, with those of the values that it has too. */
+/** The selectors of another model, with the values that it offers too. */
 async function optionsWith(
   { catalogue }: Services,
   model: string,

@@ -1,7 +1,7 @@
 import { FlintError, type Goal } from "@flint/protocol";
 import type { ThreadHandlers } from "./handler.ts";
 
-/** What a thread is for. */
+/** The goal of a thread. */
 export const goalHandlers: Pick<ThreadHandlers, "thread/goal/get" | "thread/goal/set" | "thread/goal/clear"> =
   {
     async "thread/goal/get"(_params, { thread }) {
@@ -29,24 +29,24 @@ export const goalHandlers: Pick<ThreadHandlers, "thread/goal/get" | "thread/goal
 interface Change {
   readonly objective: string | undefined;
   readonly status: Goal["status"] | undefined;
-  /** Null takes the limit away. */
+  /** Null removes the limit. */
   readonly tokenBudget: number | null | undefined;
 }
 
-/** Another objective is another goal: what went into the old one does not count for it. */
+/** A new objective is a new goal, whose usage starts at zero. */
 function changed(before: Goal | undefined, { objective, status, tokenBudget }: Change, now: number): Goal {
   const updatedAt = Math.floor(now / 1000);
-  const wanted = objective ?? before?.objective;
-  if (wanted === undefined) {
-    const message = "The thread has no goal yet. Say what it is for with `objective`.";
+  const goal = objective ?? before?.objective;
+  if (goal === undefined) {
+    const message = "The thread has no goal yet. Set one with `objective`.";
     throw new FlintError("invalidParams", message, { field: "objective" });
   }
-  const isNew = before === undefined || wanted !== before.objective;
-  const spent = isNew ? { tokensUsed: 0, timeUsedSeconds: 0, createdAt: updatedAt } : before;
+  const isNew = before === undefined || goal !== before.objective;
+  const usage = isNew ? { tokensUsed: 0, timeUsedSeconds: 0, createdAt: updatedAt } : before;
   const limit = tokenBudget === undefined ? before?.tokenBudget : (tokenBudget ?? undefined);
-  const { tokensUsed, timeUsedSeconds, createdAt } = spent;
+  const { tokensUsed, timeUsedSeconds, createdAt } = usage;
   return {
-    ...{ objective: wanted, tokensUsed, timeUsedSeconds, createdAt, updatedAt },
+    ...{ objective: goal, tokensUsed, timeUsedSeconds, createdAt, updatedAt },
     status: status ?? (isNew ? "active" : before.status),
     ...(limit === undefined ? {} : { tokenBudget: limit }),
   };

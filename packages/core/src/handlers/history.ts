@@ -15,11 +15,11 @@ import { settingsEvents } from "../turn/decide/turn.ts";
 import type { FreeHandlers, ThreadHandlers } from "./handler.ts";
 import { startedEvent } from "./thread.ts";
 
-/** A client further behind than this starts from the present state instead of from where it stood. */
-const LONGEST_REPLAY = 50_000;
+/** A client further behind than this starts from the current state instead of from its position. */
+const MAX_REPLAY = 50_000;
 const DEFAULT_PAGE = 25;
 
-/** Reading, following and listing threads. */
+/** Reading, resuming, attaching to and listing threads. */
 export const historyHandlers: Pick<
   FreeHandlers & ThreadHandlers,
   "thread/resume" | "thread/attach" | "thread/list" | "thread/read" | "thread/events/list"
@@ -37,7 +37,7 @@ export const historyHandlers: Pick<
       result: { thread: state.thread, epoch: thread.log.epoch, truncated },
       events,
       subscribe: {
-        // The first event of the log is the one that is told anew.
+        // The first event of the log is sent again in `first`.
         afterSeq: truncated || params.afterSeq === undefined ? 1 : params.afterSeq,
         first: [startedEvent(state), ...damageWarning(thread.id, damage)],
       },
@@ -120,25 +120,25 @@ async function isWrittenElsewhere({ registry }: Services, threadId: string): Pro
     await registry.load(threadId);
     return false;
   } catch (error) {
-    // Another process runs the turn; it is not cut off.
+    // Another process is running the turn.
     if (error instanceof FlintError && error.kind === "threadLocked") return true;
     throw error;
   }
 }
 
-/** A thread that is not loaded does nothing, whatever its last server wrote down. */
+/** A thread that is not loaded is not active, whatever its last server stored. */
 function notLoaded(thread: Thread): Thread {
   return { ...thread, status: { type: "notLoaded" } };
 }
 
-/** Whether what a client knows cannot be continued, so that it has to start from the present state. */
+/** Whether a client cannot continue from its position and has to start from the current state. */
 function isTruncated(
   { afterSeq, epoch }: { afterSeq?: number | undefined; epoch?: string | undefined },
   current: string,
   state: ThreadState,
 ): boolean {
   if (epoch !== undefined && epoch !== current) return true;
-  return afterSeq !== undefined && (afterSeq > state.seq || state.seq - afterSeq > LONGEST_REPLAY);
+  return afterSeq !== undefined && (afterSeq > state.seq || state.seq - afterSeq > MAX_REPLAY);
 }
 
 async function latestTurns(store: Store, threadId: string, limit: number) {
@@ -147,7 +147,7 @@ async function latestTurns(store: Store, threadId: string, limit: number) {
   return { turns: page.data, nextCursor: page.nextCursor };
 }
 
-/** Turns from the log, with those that are still in memory as they are at this moment. */
+/** Turns from the log, with those in memory in their current state. */
 function withLatest(turns: readonly Turn[], latest: readonly Turn[]): Turn[] {
   const ids = new Set(latest.map((turn) => turn.id));
   return [...turns.filter((turn) => !ids.has(turn.id)), ...latest].map(fullTurn);

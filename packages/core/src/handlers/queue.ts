@@ -5,7 +5,7 @@ import { queueEvent } from "../turn/decide/turn.ts";
 import type { ThreadHandlers } from "./handler.ts";
 import { checkInput, steered } from "./turn.ts";
 
-/** The inputs that wait for the running turn to end. */
+/** The queued inputs of a thread. */
 export const queueHandlers: Pick<
   ThreadHandlers,
   | "thread/queue/list"

@@ -13,32 +13,37 @@ import { isTrustedCommand } from "../approval/trusted-commands.ts";
 import type { Checkpoints, FilesPreview, Store } from "../ports/index.ts";
 import type { ThreadContext } from "./handler.ts";
 
-/** How turns are dropped. */
+/** How turns are reverted. */
 export interface RevertOptions {
   readonly files?: "keep" | "restore" | undefined;
   readonly preview?: boolean | undefined;
 }
 
-/** With more text than this, turns come back without their items, and clients read them. */
-const MOST_TURN_TEXT = 1024 * 1024;
+/** With more text than this, turns are restored without their items, which clients then read. */
+const MAX_TURN_TEXT = 1024 * 1024;
 
-/** Drops turns that are no longer wanted, and puts their files back if that is wanted too. */
-export async function revertTurns(context: ThreadContext, gone: readonly Turn[], wish: RevertOptions) {
+/** Reverts turns, and restores their files if requested. */
+export async function revertTurns(context: ThreadContext, gone: readonly Turn[], options: RevertOptions) {
   const { thread, services } = context;
   const turnIds = gone.map((turn) => turn.id);
   const described = thread.log.state.thread;
-  if (wish.preview === true) {
+  if (options.preview === true) {
     const checkpoints = expectCheckpoints(services.options.checkpoints);
     const preview = await checkpoints.preview({ threadId: thread.id, turnIds, cwd: described.cwd });
     return { result: { thread: described, turnIds, ...fileResults(preview, gone) } };
   }
   const revertId = mintId(services.options.clock.now());
-  const files = await restoredFiles(context, gone, wish, revertId);
-  // The agent remembers what was dropped; a new session, not its old one, starts from the shorter history.
+  const files = await restoredFiles(context, gone, options, revertId);
+  // The agent's session contains the reverted turns, so a new one starts from the shorter history.
   await thread.closeSession();
   const { id: threadId } = thread;
   const forgotten = Object.keys(thread.log.state.nativeIds).map((agent) => sessionEvent(threadId, agent, ""));
-  const data = { threadId, turnIds, revertId, ...(wish.files === undefined ? {} : { files: wish.files }) };
+  const data = {
+    threadId,
+    turnIds,
+    revertId,
+    ...(options.files === undefined ? {} : { files: options.files }),
+  };
   const events: EventBody[] = [{ type: "thread/reverted", data }, ...forgotten];
   return { result: { thread: thread.log.state.thread, turnIds, revertId, ...files }, events };
 }
@@ -56,7 +61,7 @@ async function restoredFiles(
   return fileResults(await checkpoints.restore({ threadId: thread.id, turnIds, cwd }, revertId), gone);
 }
 
-/** Takes a revert back: its files, and its turns unless the conversation has gone on. */
+/** Undoes a revert: its files, and its turns unless the conversation has continued. */
 export async function undoRevert(context: ThreadContext, revertId: string) {
   const { thread, services } = context;
   thread.refuseIfActive();
@@ -65,17 +70,17 @@ export async function undoRevert(context: ThreadContext, revertId: string) {
   const { cwd } = thread.log.state.thread;
   const undone = await services.options.checkpoints?.undo(thread.id, revertId, cwd);
   const { files, conflicts, notSaved } = undone ?? NOTHING;
-  const told = { files: [...files], conflicts: [...conflicts], notSaved: [...notSaved] };
+  const outcome = { files: [...files], conflicts: [...conflicts], notSaved: [...notSaved] };
   const turns = found.isLatest ? await droppedTurns(store, thread.id, new Set(found.turnIds)) : [];
   const turnIds = turns.map((turn) => turn.id);
-  const result = { thread: thread.log.state.thread, turnIds, ...told };
+  const result = { thread: thread.log.state.thread, turnIds, ...outcome };
   if (turns.length === 0) return { result };
   await thread.closeSession();
   const back: EventBody = {
     type: "thread/revert/undone",
     data: { threadId: thread.id, revertId, turns: shortened(turns) },
   };
-  // Nothing ran since, so the agents' own sessions fit the conversation again.
+  // Nothing ran since, so the agents' own sessions match the conversation again.
   const sessions = [...found.nativeIds].map(([agent, nativeId]) => sessionEvent(thread.id, agent, nativeId));
   return { result, events: [back, ...sessions] };
 }
@@ -84,13 +89,13 @@ const NOTHING = { files: [], conflicts: [], notSaved: [] };
 
 interface FoundRevert {
   readonly turnIds: readonly string[];
-  /** Nothing has happened to the conversation since. */
+  /** Whether the conversation has not changed since. */
   readonly isLatest: boolean;
   /** The agents' own sessions at that time. */
   readonly nativeIds: ReadonlyMap<string, string>;
 }
 
-/** Reads the whole log: that is rarely needed, and nothing has to be kept for it. */
+/** Reads the whole log, which is rarely needed. */
 async function findRevert(store: Store, threadId: string, revertId: string): Promise<FoundRevert> {
   let found: Pick<FoundRevert, "turnIds" | "nativeIds"> | undefined;
   let hasMovedOn = false;
@@ -113,16 +118,16 @@ async function findRevert(store: Store, threadId: string, revertId: string): Pro
   throw new FlintError("invalidParams", message, { field: "revertId" });
 }
 
-/** Turns that no longer belong to the conversation, whole, as if they had never been dropped. */
+/** Reverted turns with all their items, as they were before. */
 async function droppedTurns(
   store: Store,
   threadId: string,
-  wanted: ReadonlySet<string>,
+  turnIds: ReadonlySet<string>,
 ): Promise<readonly Turn[]> {
   let state = emptyThread(threadId);
   for await (const event of store.read(threadId)) {
     const turnId = turnIdOf(event);
-    if (turnId !== undefined && wanted.has(turnId)) state = reduceThread(state, event);
+    if (turnId !== undefined && turnIds.has(turnId)) state = reduceThread(state, event);
   }
   return state.turns;
 }
@@ -141,7 +146,7 @@ function turnIdOf(event: StoredEvent): string | undefined {
 }
 
 function shortened(turns: readonly Turn[]): Turn[] {
-  if (JSON.stringify(turns).length <= MOST_TURN_TEXT) return [...turns];
+  if (JSON.stringify(turns).length <= MAX_TURN_TEXT) return [...turns];
   return turns.map((turn) => ({ ...turn, items: [], itemsView: "notLoaded" }));
 }
 
@@ -154,9 +159,9 @@ function fileResults({ files, conflicts, notSaved, savedTurnIds }: FilesPreview,
   };
 }
 
-/** Turns of before there were checkpoints, or copied from another thread. */
+/** For turns from before there were checkpoints, or copied from another thread. */
 function turnNotSaved(turnId: string): NotSaved {
-  const message = "Nothing was saved before this turn, so what it may have changed stays.";
+  const message = "There is no checkpoint of this turn, so its changes stay.";
   return { turnId, reason: "noCheckpoint", message };
 }
 
@@ -175,6 +180,6 @@ function sessionEvent(threadId: string, agent: string, nativeId: string): EventB
 
 function expectCheckpoints(checkpoints: Checkpoints | undefined): Checkpoints {
   if (checkpoints !== undefined) return checkpoints;
-  const message = 'This server keeps no checkpoints of files. Ask for it with files: "keep".';
+  const message = 'This server has no checkpoints of files. Revert with files: "keep".';
   throw new FlintError("unsupported", message, { field: "files" });
 }

@@ -10,7 +10,7 @@ import type { LiveThread } from "../thread/live-thread.ts";
 import { settingsEvents } from "../turn/decide/turn.ts";
 import type { FreeHandlers, ThreadHandlers } from "./handler.ts";
 
-/** What a new thread is beside its settings. */
+/** The description of a new thread. */
 interface NewThread {
   readonly settings: ThreadSettings;
   readonly ephemeral: boolean;
@@ -19,27 +19,27 @@ interface NewThread {
   readonly preview?: string;
 }
 
-/** Creates a thread, stores its first event, and fills it with more. If any of that fails, nothing of it is left. */
+/** Creates a thread, stores its first event, and lets `fill` add more. If any of that fails, nothing is left. */
 export async function createThread<Filled>(
   services: Services,
-  wanted: NewThread,
+  description: NewThread,
   fill: (thread: LiveThread) => Promise<Filled>,
 ): Promise<{ readonly thread: LiveThread; readonly filled: Filled }> {
   const { registry } = services;
-  const thread = await registry.create(wanted.ephemeral, (id) => emptyThread(id));
+  const thread = await registry.create(description.ephemeral, (id) => emptyThread(id));
   try {
-    const data = { thread: describe(services, thread.id, wanted), settings: wanted.settings };
+    const data = { thread: describe(services, thread.id, description), settings: description.settings };
     await thread.log.commit([{ type: "thread/started", data }]);
     return { thread, filled: await fill(thread) };
   } catch (error) {
-    // The disk refuses; half a thread is worth nothing, and if it cannot be removed either, that changes nothing.
+    // An incomplete thread is useless. If it cannot be removed either, the first error is still the one to report.
     await registry.remove(thread.id, false).catch(() => undefined);
     throw error;
   }
 }
 
-function describe({ options, catalogue }: Services, id: string, wanted: NewThread): Thread {
-  const { settings, ephemeral, name, forkedFromId, preview = "" } = wanted;
+function describe({ options, catalogue }: Services, id: string, description: NewThread): Thread {
+  const { settings, ephemeral, name, forkedFromId, preview = "" } = description;
   const now = Math.floor(options.clock.now() / 1000);
   return {
     id,
@@ -57,17 +57,17 @@ function describe({ options, catalogue }: Services, id: string, wanted: NewThrea
   };
 }
 
-/** The event that tells a client about the thread it now follows. */
+/** The event that describes a thread to a new subscriber. */
 export function startedEvent({ thread, settings }: ThreadState): EventBody {
   return { type: "thread/started", data: { thread, settings } };
 }
 
-/** Tells those who keep a list of threads of a new one; whoever made it follows it by now and knows. */
+/** Announces a new thread to clients that list threads; its creator is subscribed by now and gets it anyway. */
 export function announceNewThread({ announcements, options }: Services, state: ThreadState): void {
   announcements.publish({ ...startedEvent(state), at: options.clock.now() });
 }
 
-/** Something about the folder that whoever starts a thread in it should know. */
+/** A notice about the workspace, for the client that starts a thread in it. */
 function workspaceNotice(threadId: string, message: string): EventBody {
   return { type: "warning", data: { threadId, message, reason: "workspace" } };
 }
@@ -94,7 +94,7 @@ export const threadHandlers: Pick<
     await services.setClientMcpServers(thread, params.mcpServers);
     await services.setClientTools(thread, params.tools);
     const { state } = thread.log;
-    // Told from memory: a client that goes on at once must not get the next answer before this event.
+    // Sent from memory, because a client that goes on at once must not get its next response before this event.
     const first = [
       { ...startedEvent(state), seq: state.seq },
       ...notices.map((notice) => workspaceNotice(thread.id, notice)),
@@ -138,14 +138,14 @@ export const threadHandlers: Pick<
   async "thread/delete"({ threadId, interrupt }, { thread, services }) {
     if (interrupt === true) await thread.stopTurn();
     thread.refuseIfActive();
-    const farewell = (type: "thread/deleted" | "thread/closed") =>
+    const sendFinal = (type: "thread/deleted" | "thread/closed") =>
       thread.log.sendFinal({ type, data: { threadId } });
-    // Whoever waits in the queue behind this finds the thread closed, looks for it again, and does not find it.
+    // Calls that wait in the queue behind this find the thread closed, load it again, and get `threadNotFound`.
     await services.registry.remove(threadId, true).catch((error: unknown) => {
-      farewell("thread/closed");
+      sendFinal("thread/closed");
       throw error;
     });
-    return { result: {}, after: () => farewell("thread/deleted") };
+    return { result: {}, after: () => sendFinal("thread/deleted") };
   },
 
   async "thread/name/set"({ threadId, name }) {

@@ -1,18 +1,18 @@
 import type { Action } from "@flint/protocol";
 
-/** What a rule says about an action, and which rule it is. */
+/** What a rule decides about an action, and which rule it is. */
 export interface Ruling {
   readonly decision: "allow" | "ask" | "deny";
-  /** Names the rule and where it stands. */
+  /** Names the rule and where it is written. */
   readonly reason: string;
 }
 
-/** Rules that were written down before the run, for when nobody is there to answer. */
+/** Rules of a policy file, for unattended runs. */
 export interface PolicyRules {
-  /** The strictest thing any rule says about the action; undefined if none mentions it. Must not throw. */
+  /** The strictest decision of any rule about the action; undefined if none matches. Must not throw. */
   judge(action: Action, agent: string, cwd: string): Ruling | undefined;
-  /** What becomes of an action that no rule mentions and that would be asked about: it is, or it is declined at once. */
+  /** Whether an action that no rule matches and that needs approval is asked about or declined. */
   readonly unanswered: "ask" | "decline";
-  /** Where the rules stand, for messages. */
+  /** Where the rules are written, for messages. */
   readonly source: string;
 }

@@ -1,11 +1,11 @@
 import type { Rule } from "@flint/protocol";
 
-/** What was allowed for always, by project and agent. Holds for all servers that share the same place. */
+/** What was always allowed, by project and agent. Shared by all servers with the same state folder. */
 export interface Rules {
   /** All rules there are now, oldest first. */
   list(): readonly Rule[];
-  /** Keeps a rule; what another rule of the same project and agent covers already is not kept twice. */
+  /** Adds a rule, unless another rule of the same project and agent covers it already. */
   add(rule: Rule): void;
-  /** Takes a rule back. False if there is none with this id. */
+  /** Removes a rule. False if there is none with this id. */
   remove(id: string): boolean;
 }

@@ -7,15 +7,15 @@ export interface LaunchSpec {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly policy: SandboxPolicy;
-  /** The folder the policy calls the workspace. Comes from the user, never from a model. */
+  /** The folder that the policy calls the workspace. From the user, never from a model. */
   readonly workspace: string;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** Output as it comes, decoded, in order. Must be quick. */
+  /** Called with decoded output, in order. Must be quick. */
   onOutput(text: string, stream: "stdout" | "stderr"): void;
 }
 
-/** How a command ended. When this is known, no process of it is left. */
+/** How a command ended. None of its processes is left by then. */
 export interface LaunchResult {
   readonly exitCode: number;
   readonly durationMs: number;
@@ -29,14 +29,14 @@ export interface PrivateFolder {
   readonly hides?: readonly string[] | "everything";
 }
 
-/** A program that stays and is talked to, such as an agent or an MCP server. */
+/** A long-running program with a protocol on its pipes, such as an agent or an MCP server. */
 export interface ProcessSpec {
   /** Program and arguments; no shell is added. */
   readonly command: readonly string[];
   readonly cwd: string;
   readonly policy: SandboxPolicy;
   readonly workspace: string;
-  /** Variables it gets beside what every command gets; a key that it needs belongs here. */
+  /** Variables in addition to those of every command, such as a key that it needs. */
   readonly environment: Readonly<Record<string, string>>;
   /** Files and folders of its own that it may write whatever its policy says. What does not exist is left out. */
   readonly ownPaths?: readonly string[];
@@ -51,26 +51,26 @@ export interface ProcessSpec {
   readonly network?: boolean;
 }
 
-/** A program that runs. It and all it started die with this server, whatever way the server ends. */
+/** A running program. It and everything it started die with this server, however the server ends. */
 export interface RunningProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Settles when nothing of it is left; never rejects. */
+  /** Resolves when none of its processes is left. Never rejects. */
   readonly exited: Promise<{ readonly exitCode: number }>;
   /**
-   * Ends it and all it started: asked first, killed a moment later, or as soon as told. Resolves when nothing of it is
+   * Ends it and everything it started: terminated first, killed after `graceMs`. Resolves when none of its processes is
    * left.
    */
   stop(graceMs?: number): Promise<void>;
 }
 
-/** The one launch function for every command that Flint itself starts. */
+/** Starts every command and program that Flint runs. */
 export interface Sandbox {
-  /** Whether and how commands can be confined here. Asked once, then remembered. */
+  /** Whether and how commands can be confined on this machine. Computed once. */
   state(): Promise<SandboxState>;
   /** Runs a command to its end. Rejects with `sandboxUnavailable` instead of running it less confined than asked. */
   launch(spec: LaunchSpec): Promise<LaunchResult>;
-  /** Starts a program to talk to. Rejects with `sandboxUnavailable` likewise, or `agentFailed` if it cannot be started. */
+  /** Starts a program. Rejects with `sandboxUnavailable` likewise, or `agentFailed` if it cannot be started. */
   start(spec: ProcessSpec): Promise<RunningProcess>;
 }

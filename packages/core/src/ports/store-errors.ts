@@ -1,6 +1,6 @@
 import { type ErrorData, FlintError, isId } from "@flint/protocol";
 
-/** What an errno means for the user, and the way out. */
+/** What an errno means for the user, with the way out. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["ENOSPC", "the disk is full. Free some space and try again."],
   ["EDQUOT", "your quota of disk space is used up. Free some space and try again."],
@@ -22,7 +22,7 @@ export function codeOf(thrown: unknown): string | undefined {
   return typeof thrown.code === "string" ? thrown.code : undefined;
 }
 
-/** Why the store could not do something, in words and with `data.code`. A FlintError stays what it is. */
+/** The error of a failed store operation, with `data.code`. A FlintError is returned unchanged. */
 export function storageFailed(what: string, thrown: unknown, data: ErrorData = {}): FlintError {
   if (thrown instanceof FlintError) return thrown;
   const code = codeOf(thrown) ?? "UNKNOWN";
@@ -31,12 +31,12 @@ export function storageFailed(what: string, thrown: unknown, data: ErrorData = {
   return new FlintError("storageFailed", `${what}: ${reason}`, { code, ...data }, { cause: thrown });
 }
 
-/** No thread has this id. */
+/** The error for an unknown thread. */
 export function threadNotFound(threadId: string): FlintError {
   return new FlintError("threadNotFound", `There is no thread ${threadId}.`, { threadId });
 }
 
-/** Throws `invalidParams` for anything that must not become part of a path. */
+/** Throws `invalidParams` for an id that must not become part of a path. */
 export function checkThreadId(threadId: string): void {
   if (isId(threadId)) return;
   const shown = JSON.stringify(threadId.slice(0, 80));
@@ -47,7 +47,7 @@ export function checkThreadId(threadId: string): void {
   );
 }
 
-/** A writer was used after it was closed. */
+/** The error for a writer that is used after it was closed. */
 export function closedWriter(threadId: string): FlintError {
   const message = `The writer of thread ${threadId} is closed; open the thread again.`;
   return new FlintError("storageFailed", message, { threadId, code: "CLOSED" });

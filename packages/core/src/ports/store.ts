@@ -1,24 +1,24 @@
 import type { EventBody, StoredEvent, Thread, ThreadState, Turn } from "@flint/protocol";
 
-/** Where threads are kept. Methods reject with a FlintError: `threadNotFound`, `threadLocked`, `storageFailed`. */
+/** Stores threads. Methods reject with a FlintError: `threadNotFound`, `threadLocked`, `storageFailed`. */
 export interface Store {
-  /** Makes a new, empty log and holds its writer lock. The thread is listed from its first checkpoint on. */
+  /** Creates an empty log and takes its writer lock. The thread is listed from its first checkpoint on. */
   create(threadId: string): Promise<ThreadWriter>;
-  /** Takes the writer lock of a stored thread and reads its present state. Never changes what is in the log. */
+  /** Takes the writer lock of a stored thread and reads its state. Never changes what is in the log. */
   open(threadId: string): Promise<OpenedThread>;
-  /** The intact events after a place, oldest first, without taking the lock. */
+  /** The intact events after a position, oldest first, without taking the lock. */
   read(threadId: string, afterSeq?: number): AsyncIterable<StoredEvent>;
   /** The state of a thread without taking the lock. */
   peek(threadId: string): Promise<ReadThread>;
   /** Whole turns from the newest backwards; each page in order. The cost does not grow with the length of the log. */
   turns(threadId: string, page: TurnPage): Promise<Page<Turn>>;
   list(query: ThreadQuery): Promise<Page<Thread>>;
-  /** Deletes a thread for good. The caller holds no writer of it any more. */
+  /** Deletes a thread for good. The caller must have closed its writer. */
   remove(threadId: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What a log tells when it is read. `state.turns` holds only the latest turn, whole. */
+/** The content of a log. `state.turns` holds only the latest turn, with all its items. */
 export interface ReadThread {
   readonly epoch: string;
   readonly state: ThreadState;
@@ -30,9 +30,9 @@ export interface OpenedThread extends ReadThread {
   readonly writer: ThreadWriter;
 }
 
-/** What could not be read in a log. Everything else in it is intact. */
+/** What could not be read of a log. Everything else in it is intact. */
 export interface Damage {
-  /** Records that are not readable. */
+  /** Unreadable records. */
   readonly records: number;
   /** Numbers missing from the sequence. */
   readonly missing: number;
@@ -42,15 +42,15 @@ export interface Damage {
 export interface ThreadWriter {
   readonly epoch: string;
   /**
-   * Writes events in one piece and gives them their numbers; they survive the end of this process when it returns.
-   * Throws `storageFailed` if that is not possible; then none of them counts, and a later try starts on a fresh line.
+   * Writes events in one piece and numbers them; they survive the end of this process when it returns. Throws
+   * `storageFailed` if that is not possible; then none of them counts, and the next attempt starts on a new line.
    */
   append(bodies: readonly EventBody[], at: number): readonly StoredEvent[];
-  /** Resolves when all that was appended survives a power cut. Many threads share the work. */
+  /** Resolves when everything appended so far survives a power failure. Many threads share the work. */
   sync(): Promise<void>;
-  /** Remembers the state so that lists are right and the next opening need not read everything. Never throws. */
+  /** Saves the state, for lists and to make the next opening fast. Never throws. */
   checkpoint(state: ThreadState): void;
-  /** Gives up the lock after what was begun is written. */
+  /** Releases the lock after pending writes are done. */
   close(): Promise<void>;
 }
 
@@ -60,13 +60,13 @@ export interface Page<Row> {
   readonly nextCursor: string | undefined;
 }
 
-/** Which turns are wanted. */
+/** A request for a page of turns. */
 export interface TurnPage {
   readonly limit: number;
   readonly cursor: string | undefined;
 }
 
-/** Which threads are wanted, and in which order. */
+/** A query for threads, with the order. */
 export interface ThreadQuery {
   readonly cursor: string | undefined;
   readonly limit: number;

@@ -7,7 +7,7 @@ export interface ChosenModel {
   readonly driver: Driver;
 }
 
-/** All agents of this server: which models and selectors there are, and who is responsible for them. */
+/** The agents of this server, and their models and selectors. */
 export class Catalogue {
   readonly #drivers: readonly Driver[];
 
@@ -17,8 +17,8 @@ export class Catalogue {
   }
 
   /**
-   * The models of all drivers; the default of the preferred driver is the default. A driver that cannot say is left
-   * out, and only if none can, its reason is the reason.
+   * The models of all drivers; the default of the preferred driver is the default. A driver that fails is left out; only
+   * if all fail, the first failure is thrown.
    */
   async models(): Promise<readonly Model[]> {
     const preferred = await this.#preferred();
@@ -33,17 +33,17 @@ export class Catalogue {
   }
 
   async defaultModel(): Promise<string> {
-    // A driver that cannot say is left out, as it is in the list.
-    const soon = await (await this.#preferred())?.defaultModel?.().catch(() => undefined);
-    if (soon !== undefined) return soon;
+    // A driver that fails is left out, as in the list.
+    const known = await (await this.#preferred())?.defaultModel?.().catch(() => undefined);
+    if (known !== undefined) return known;
     const models = await this.models();
     const chosen = models.find((model) => model.isDefault) ?? models[0];
     if (chosen === undefined)
-      throw new FlintError("agentFailed", "No agent offers a model. Run with another agent.");
+      throw new FlintError("agentFailed", "No agent offers a model. Start Flint with another agent.");
     return chosen.id;
   }
 
-  /** The model of this id; `model` alone is enough where only one driver has it, and an agent alone is its default. */
+  /** Finds a model by its id; by its name alone if only one driver has it; by an agent's id for its default model. */
   async choose(id: string): Promise<ChosenModel> {
     const agent = this.driver(id);
     if (agent !== undefined) return { id: await defaultOf(agent), driver: agent };
@@ -58,21 +58,21 @@ export class Catalogue {
     throw unknownModel(id, alike, models);
   }
 
-  /** The agent of new threads where nobody chose one. */
+  /** The agent of new threads that do not name one. */
   async #preferred(): Promise<Driver | undefined> {
     for (const driver of this.#drivers) {
-      // One that cannot say is none to begin with.
+      // One that fails is not preferred.
       if ((await driver.isPreferred?.().catch(() => false)) === true) return driver;
     }
     return this.#drivers[0];
   }
 
-  /** The driver of this id, if this server has it. */
+  /** The driver with this id, if there is one. */
   driver(id: string): Driver | undefined {
     return this.#drivers.find((known) => known.id === id);
   }
 
-  /** The driver that a model id names. */
+  /** The driver in a model id. Throws `agentFailed` if there is no such driver. */
   driverOf(modelId: string): Driver {
     const name = modelId.split("/")[0];
     const driver = this.#drivers.find((known) => known.id === name);
@@ -90,7 +90,7 @@ export class Catalogue {
     return this.driverOf(modelId).options(modelId, values);
   }
 
-  /** The values with changes applied; each must be one that its selector offers, and one may make another appear. */
+  /** Applies changes; each value must be offered by its selector, and one may make another selector appear. */
   async withValues(modelId: string, values: ConfigValues, changes: ConfigValues): Promise<ConfigValues> {
     let next = values;
     let waiting = Object.entries(changes);
@@ -105,7 +105,7 @@ export class Catalogue {
     return next;
   }
 
-  /** The values that a model's selectors offer too; the others are dropped. */
+  /** Keeps the values that a model's selectors offer, and drops the others. */
   async keepOffered(modelId: string, values: ConfigValues): Promise<ConfigValues> {
     let kept: ConfigValues = {};
     let waiting = Object.entries(values);
@@ -120,10 +120,10 @@ export class Catalogue {
   }
 }
 
-/** How many models a message names at most. */
+/** How many models an error message lists at most. */
 const MODELS_SHOWN = 20;
 
-/** The first driver that knows what a name means, or else why the first that knew it cannot offer it. */
+/** The full id from the first driver that knows the name, or else the error of the first that cannot offer it. */
 function qualify(
   id: string,
   drivers: readonly Driver[],
@@ -170,8 +170,8 @@ function checkValue(options: readonly ConfigOption[], id: string, value: string)
 }
 
 async function defaultOf(driver: Driver): Promise<string> {
-  const soon = await driver.defaultModel?.();
-  if (soon !== undefined) return soon;
+  const known = await driver.defaultModel?.();
+  if (known !== undefined) return known;
   const models = await driver.models();
   const found = models.find((model) => model.isDefault) ?? models[0];
   if (found !== undefined) return found.id;

@@ -21,7 +21,7 @@ import type {
 } from "../ports/index.ts";
 import type { Catalogue } from "../settings/catalogue.ts";
 import { AgentSession, type OpenSession } from "../turn/agent-session.ts";
-import { decideBackgroundEnd } from "../turn/decide/background-end.ts";
+import { decideBackgroundEnd } from "../turn/decide/closing.ts";
 import {
   type DecidedTurn,
   decideQueuedTurn,

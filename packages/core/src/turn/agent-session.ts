@@ -1,4 +1,4 @@
-import type { ClientTool, ThreadState, Turn } from "@flint/protocol";
+import type { ClientTool, SandboxPolicy, ThreadSettings, ThreadState, Turn } from "@flint/protocol";
 import { waitAtMost } from "../async/waiting.ts";
 import type {
   AgentInitiatedWork,
@@ -12,12 +12,11 @@ import type { Catalogue } from "../settings/catalogue.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import { handoffSummary } from "./handoff.ts";
 import { type ForkSource, forkSource } from "./native-fork.ts";
-import { workingSettings } from "./working-settings.ts";
 
-/** How long an agent may take to end before nobody waits for it any more. */
+/** How long closing an agent is waited for. */
 const CLOSE_GRACE_MS = 3_000;
 
-/** What the agent of a thread needs. */
+/** What the agent of a thread is started with. */
 export interface AgentSessionOptions {
   readonly threadId: string;
   readonly log: ThreadLog;
@@ -25,13 +24,13 @@ export interface AgentSessionOptions {
   readonly sandbox: Sandbox;
   readonly clock: Clock;
   mcpServers(cwd: string): Promise<readonly McpServerConfig[]>;
-  /** The tools that a client offers now. */
+  /** The tools that a client provides now. */
   clientTools(): readonly ClientTool[];
   /** The turns so far, oldest first. */
   history(): Promise<readonly Turn[]>;
-  /** The state of another thread; undefined if it is gone. */
+  /** The state of another thread; undefined if it was deleted. */
   stateOf(threadId: string): Promise<ThreadState | undefined>;
-  /** Told when an agent works by itself and needs a turn for that. */
+  /** Called when an agent initiated work and needs a turn for it. */
   startTurn(agent: string, work: AgentInitiatedWork): void;
 }
 
@@ -43,18 +42,18 @@ export interface OpenSession {
   readonly asksFirst: boolean;
   /** Whether each action that may write is asked about. */
   readonly asksToWrite: boolean;
-  /** The turns that the agent's own session knows nothing of. */
+  /** The turns that the agent's own session lacks. */
   missedTurns(): Promise<readonly Turn[]>;
 }
 
 interface Opening {
   readonly agent: string;
   readonly opened: Promise<OpenSession>;
-  /** Set once it is there. */
+  /** Set once it is open. */
   session?: DriverSession;
 }
 
-/** The agent of one thread: started when it is first needed, and anew when it was let go or another one is chosen. */
+/** The agent of one thread: started on first use, and again after it was stopped or the thread changed agents. */
 export class AgentSession {
   readonly #options: AgentSessionOptions;
   #opening: Opening | undefined;
@@ -63,7 +62,7 @@ export class AgentSession {
     this.#options = options;
   }
 
-  /** The session of the agent that the thread's model belongs to. */
+  /** The session of the agent that the thread's model belongs to, opened if necessary. */
   async get(): Promise<OpenSession> {
     const { catalogue, log } = this.#options;
     const driver = catalogue.driverOf(log.state.settings.model);
@@ -72,12 +71,12 @@ export class AgentSession {
     return this.#opening.opened;
   }
 
-  /** Whether the agent has something under way that outlasts its turns. */
+  /** Whether the agent has background work that outlasts its turns. */
   get isBusy(): boolean {
     return this.#opening?.session?.isBusy?.() === true;
   }
 
-  /** Ends the session; the next one is a new one. Waits a while for it, never for ever. */
+  /** Closes the session, with a time limit; `get` opens a new one. */
   async close(): Promise<void> {
     const opening = this.#opening;
     if (opening === undefined) return;
@@ -86,7 +85,7 @@ export class AgentSession {
     await waitAtMost(this.#options.clock, CLOSE_GRACE_MS, closed);
   }
 
-  /** Lets go of an agent that can be taken up again where it was; others stay, and so does one that is busy. */
+  /** Stops an agent that can be resumed, unless it is busy. */
   async stopIfIdle(): Promise<void> {
     const { agent, opened } = this.#opening ?? {};
     if (agent === undefined || this.#options.catalogue.driver(agent)?.stopsWhenIdle !== true) return;
@@ -101,7 +100,7 @@ export class AgentSession {
         opening.session = session;
       },
       () => {
-        // Whoever waits for it is told; the next turn tries again.
+        // The caller gets the error; the next turn tries again.
         if (this.#opening === opening) this.#opening = undefined;
       },
     );
@@ -112,13 +111,13 @@ export class AgentSession {
     const { threadId, log, catalogue, sandbox, history } = this.#options;
     const { settings, nativeIds } = log.state;
     const mcpServers = await this.#options.mcpServers(settings.cwd);
-    // An empty id stands for a session that no longer fits the conversation.
+    // An empty id marks a session that no longer matches the conversation.
     const nativeId = nativeIds[agent] || undefined;
     const driver = catalogue.driverOf(settings.model);
     const source = await this.#forkSource(agent);
-    const untold = () => this.#missedTurns(agent, nativeId);
-    const missed = source === undefined ? untold : () => this.#turnsAfter(source.lastTurnId);
-    const account = async () => handoffSummary(await untold());
+    const missing = () => this.#missedTurns(agent, nativeId);
+    const missed = source === undefined ? missing : () => this.#turnsAfter(source.lastTurnId);
+    const account = async () => handoffSummary(await missing());
     const forkOf: NativeFork | undefined =
       source === undefined
         ? undefined
@@ -130,7 +129,7 @@ export class AgentSession {
     const asksToWrite = driver.asksToWrite === true;
     const session = await driver.open({
       threadId,
-      settings: workingSettings(settings, asksToWrite),
+      settings: effectiveSettings(settings, asksToWrite),
       nativeId,
       history,
       handoffSummary: account,
@@ -143,7 +142,7 @@ export class AgentSession {
     return { agent, session, asksFirst: driver.asksFirst === true, asksToWrite, missedTurns: missed };
   }
 
-  /** Only for an agent that has no session in this thread, or none that fits the conversation any more. */
+  /** Only for an agent without a session in this thread, or whose session no longer matches the conversation. */
   async #forkSource(agent: string): Promise<ForkSource | undefined> {
     const { log, history, stateOf } = this.#options;
     const { state } = log;
@@ -160,4 +159,18 @@ export class AgentSession {
     const turns = await this.#options.history();
     return turns.slice(turns.findLastIndex((turn) => turn.id === turnId) + 1);
   }
+}
+
+const WORKSPACE: SandboxPolicy = { type: "workspaceWrite", writableRoots: [], networkAccess: false };
+
+/**
+ * The settings that an agent gets. Under a read-only policy that allows writing once approved, an agent that asks before
+ * each write may write in the workspace. If approvals are off, or the agent does not ask, it stays read-only.
+ */
+export function effectiveSettings(settings: ThreadSettings, asksToWrite: boolean): ThreadSettings {
+  const { approvalPolicy, sandboxPolicy } = settings;
+  const mayWriteWhenApproved =
+    sandboxPolicy.type === "readOnly" && sandboxPolicy.whenApproved === "workspaceWrite";
+  if (!mayWriteWhenApproved || !asksToWrite || approvalPolicy === "never") return settings;
+  return { ...settings, sandboxPolicy: WORKSPACE };
 }

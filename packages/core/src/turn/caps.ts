@@ -2,36 +2,36 @@ import { type DeltaType, isKnownItem, LIMITS, type ThreadItem } from "@flint/pro
 import { cutMiddle, headOf } from "../text/bounded.ts";
 import { StreamMap } from "../thread/stream-map.ts";
 
-/** How much of a text was let in. */
-interface Taken {
+/** How much of a text was accepted. */
+interface Accepted {
   bytes: number;
 }
 
-const nothingTaken = (): Taken => ({ bytes: 0 });
+const nothingAccepted = (): Accepted => ({ bytes: 0 });
 
-/** Bounds what one turn streams, whatever its agent does: text beyond the limit of an item is counted, not kept. */
+/** Bounds the streamed text of one turn: text beyond the limit of an item is counted, not stored. */
 export class TurnCaps {
-  readonly #taken = new StreamMap<Taken>();
+  readonly #accepted = new StreamMap<Accepted>();
   readonly #omitted = new Map<string, number>();
 
   /** The part of a piece that still fits. */
   admit(type: DeltaType, itemId: string, piece: string): string {
     const limit = type === "item/commandExecution/outputDelta" ? LIMITS.output : LIMITS.text;
-    const taken = this.#taken.getOrCreate(type, itemId, nothingTaken);
+    const accepted = this.#accepted.getOrCreate(type, itemId, nothingAccepted);
     const size = Buffer.byteLength(piece);
-    if (taken.bytes + size <= limit) {
-      taken.bytes += size;
+    if (accepted.bytes + size <= limit) {
+      accepted.bytes += size;
       return piece;
     }
-    const admitted = headOf(piece, limit - taken.bytes);
-    // From the first missing byte on nothing is let in any more: a hole must not look like text.
-    taken.bytes = limit;
+    const admitted = headOf(piece, limit - accepted.bytes);
+    // Nothing is accepted after the first omitted byte, because a gap must not look like text.
+    accepted.bytes = limit;
     const missing = size - Buffer.byteLength(admitted);
     this.#omitted.set(itemId, (this.#omitted.get(itemId) ?? 0) + missing);
     return admitted;
   }
 
-  /** A finished item with its text within the limits, and the cut stated. */
+  /** A completed item with its text within the limits, and the number of omitted bytes. */
   finish(item: ThreadItem): ThreadItem {
     if (!isKnownItem(item)) return item;
     switch (item.type) {

@@ -5,13 +5,13 @@ import type { Checkpoints, Clock, DriverEvent, TurnCheckpoint } from "../ports/i
 import { storageFailed } from "../ports/store-errors.ts";
 import type { ThreadLog } from "../thread/log.ts";
 
-/** How long a turn that is over waits until it is noted down what it left. */
+/** How long the end of a turn waits until its checkpoint is complete. */
 const END_GRACE_MS = 5_000;
 
-/** From when on it is told that the agent has to wait for its folder to be saved. */
+/** After this long, clients are told that the agent waits for the workspace to be saved. */
 const SLOW_MS = 1_000;
 
-/** What saving the files of a turn needs. */
+/** What is needed to save the files of a turn. */
 export interface TurnFilesOptions {
   readonly threadId: string;
   readonly turnId: string;
@@ -22,7 +22,7 @@ export interface TurnFilesOptions {
   readonly signal: AbortSignal;
 }
 
-/** Saves what a turn may change, before it does. None of its methods throws or rejects. */
+/** Saves the files that a turn may change, before it does. Never throws or rejects. */
 export class TurnFiles {
   readonly #options: TurnFilesOptions;
   #beginning: Promise<void> | undefined;
@@ -35,7 +35,7 @@ export class TurnFiles {
     this.#options = options;
   }
 
-  /** Before the agent begins. One that does not ask before it writes finds everything saved. */
+  /** To be called before the agent starts. For one that does not ask before it writes, the whole workspace is saved. */
   begin(asksFirst: boolean): Promise<void> {
     this.#asksFirst = asksFirst;
     this.#beginning = this.#begin(asksFirst);
@@ -50,19 +50,19 @@ export class TurnFiles {
       this.#saved = await checkpoints.begin({ threadId, turnId, roots, ephemeral, onError: failed });
       if (!asksFirst) await this.#saveWorkspace(this.#saved);
     } catch (error) {
-      // Not even begun: nothing of this turn can be undone.
+      // Nothing of this turn can be undone.
       this.#warn(error);
     }
   }
 
-  /** Before an action that was allowed. */
+  /** To be called before an approved action. */
   async beforeAction(action: Action): Promise<void> {
     if (this.#saved === undefined) return;
     if (action.kind === "fileChange") this.#saved.saveFiles(pathsOf(action.changes));
     else if (this.#mayWrite(action)) await this.#saveWorkspace(this.#saved);
   }
 
-  /** The first look at a large folder takes a while, in which nothing else would be seen of the turn. */
+  /** Warns if it takes long: the first scan of a large folder does, and the turn shows nothing else meanwhile. */
   async #saveWorkspace(saved: TurnCheckpoint): Promise<void> {
     const { clock, signal } = this.#options;
     const cancel = clock.after(SLOW_MS, () => this.#warnSlow());
@@ -77,23 +77,23 @@ export class TurnFiles {
     log.sendLive({ type: "warning", data: { threadId, message, reason: "savingFiles" } });
   }
 
-  /** An agent that does not ask says at best what it is about to do. */
+  /** An agent that does not ask may at least report a change before it makes it. */
   onReport(event: DriverEvent): void {
     if (this.#saved === undefined || this.#asksFirst || event.type !== "item/started") return;
     const { item } = event;
     if (item.type === "fileChange" && "changes" in item) this.#saved.saveFiles(pathsOf(item.changes));
   }
 
-  /** After the agent has stopped. */
+  /** To be called after the agent has stopped. */
   async end(): Promise<void> {
     if (this.#beginning === undefined) return;
-    // A turn that was stopped while it began may still be saving.
+    // A turn that was stopped early may still be saving.
     const ended = this.#beginning.then(() => this.#saved?.end());
     await waitAtMost(this.#options.clock, END_GRACE_MS, ended);
   }
 
   #mayWrite(action: Exclude<Action, { kind: "fileChange" }>): boolean {
-    // A tool runs outside of the sandbox, so its policy says nothing about it.
+    // Tools run outside of the sandbox, so its policy does not apply.
     if (action.kind === "tool") return true;
     const { sandboxPolicy } = this.#options.log.state.settings;
     return sandboxPolicy.type !== "readOnly" && !isTrustedCommand(action.command);

@@ -1,26 +1,26 @@
 import { inputText, isKnownItem, type KnownItem, type ThreadItem, type Turn } from "@flint/protocol";
 
-/** How long an account is at most, and how much of one text it may take. */
+/** The longest summary, and the longest part of one text in it. */
 const LIMIT = 24_000;
 const TEXT_LIMIT = 2_000;
 
 /**
- * What happened in turns, in words for an agent that had no part in them. Bounded: the oldest turns are left out first,
- * and it says so. Empty if there is nothing to tell.
+ * Summarizes turns as text for an agent that did not take part in them. Bounded: the oldest turns are left out first,
+ * which it states. Empty if there are none.
  */
 export function handoffSummary(turns: readonly Turn[]): string {
-  const told: string[] = [];
+  const included: string[] = [];
   let room = LIMIT;
   for (const turn of turns.toReversed()) {
     const text = turnText(turn);
     room -= text.length;
     if (room < 0) break;
-    told.unshift(text);
+    included.unshift(text);
   }
-  if (told.length === 0) return "";
-  const left = turns.length - told.length;
+  if (included.length === 0) return "";
+  const left = turns.length - included.length;
   const omitted = left === 0 ? "" : `(${left} earlier turns are left out.)\n\n`;
-  return `${omitted}${told.join("\n\n")}`;
+  return `${omitted}${included.join("\n\n")}`;
 }
 
 function turnText(turn: Turn): string {
@@ -65,6 +65,6 @@ function knownText(item: KnownItem): string[] {
 
 function shortened(text: string): string {
   if (text.length <= TEXT_LIMIT) return text;
-  // A character of two halves is kept whole or left out.
+  // A surrogate pair is kept whole or left out.
   return `${text.slice(0, TEXT_LIMIT).replace(/[\uD800-\uDBFF]$/, "")} … (${text.length - TEXT_LIMIT} characters left out)`;
 }

@@ -1,20 +1,46 @@
-import { type EventBody, isKnownItem, keepingOf } from "@flint/protocol";
+import {
+  addCost,
+  addUsage,
+  type Cost,
+  type EventBody,
+  isKnownItem,
+  keepingOf,
+  type TokenUsage,
+} from "@flint/protocol";
+import type { DriverEvent } from "../ports/index.ts";
 import { wellFormed } from "../text/characters.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import { TurnCaps } from "./caps.ts";
 import { aggregateDiff } from "./decide/diff.ts";
-import { eventOf, type ReportedEvent, type ReportedItemEvent } from "./events.ts";
 
-/** Where a driver's reports belong. */
+/** Where a driver's event happened, and the totals it adds to. */
+interface EventContext {
+  readonly threadId: string;
+  readonly turnId: string;
+  readonly agent: string;
+  /** The usage of the thread so far. */
+  readonly usage: TokenUsage;
+  /** Its cost so far. */
+  readonly cost: Cost | undefined;
+  readonly caps: TurnCaps;
+}
+
+/** What becomes an event at once; the position of the agent's session becomes part of the end of the turn. */
+export type ReportedEvent = Exclude<DriverEvent, { position: string }>;
+
+/** The same without streamed text. */
+type ReportedItemEvent = Exclude<ReportedEvent, { delta: string }>;
+
+/** What a reporter needs of its turn. */
 export interface TurnReporterOptions {
   readonly threadId: string;
   readonly turnId: string;
   readonly log: ThreadLog;
-  /** What the log throws; a driver is not to be surprised by it. */
+  /** Called with what the log throws, which a driver must not see. */
   onError(error: unknown): void;
 }
 
-/** Brings what a driver reports into the log: as events of its turn, well-formed and within the limits. */
+/** Writes what a driver reports into the log: as events of its turn, well-formed and within the limits. */
 export class TurnReporter {
   readonly #options: TurnReporterOptions;
   readonly #caps = new TurnCaps();
@@ -24,7 +50,7 @@ export class TurnReporter {
     this.#options = options;
   }
 
-  /** Takes one report of this agent. Never throws. */
+  /** Writes one report of this agent. Never throws. */
   report(reported: ReportedEvent, agent: string): void {
     if ("delta" in reported) this.#delta(reported);
     else this.#whole(wellFormed(reported), agent);
@@ -57,7 +83,7 @@ export class TurnReporter {
     try {
       void this.#options.log.commit([body]);
     } catch (error) {
-      // Expected: a disk that refuses.
+      // Expected: the disk refuses.
       this.#options.onError(error);
     }
   }
@@ -65,4 +91,43 @@ export class TurnReporter {
 
 function isAppliedChange({ item }: Extract<ReportedItemEvent, { item: unknown }>): boolean {
   return isKnownItem(item) && item.type === "fileChange" && item.status === "completed";
+}
+
+/** A driver's event as an event of its thread. */
+function eventOf(
+  event: ReportedItemEvent,
+  { threadId, turnId, agent, usage, cost, caps }: EventContext,
+): EventBody {
+  const place = { threadId, turnId };
+  switch (event.type) {
+    case "item/started":
+      return { type: event.type, data: { ...place, item: event.item } };
+    case "item/completed":
+      return { type: event.type, data: { ...place, item: caps.finish(event.item) } };
+    case "turn/plan/updated":
+      return { type: event.type, data: { ...place, explanation: event.explanation, plan: [...event.plan] } };
+    case "turn/diff/updated":
+      return { type: event.type, data: { ...place, diff: event.diff } };
+    case "item/mcpToolCall/progress":
+      return { type: event.type, data: { ...place, itemId: event.itemId, message: event.message } };
+    case "usage": {
+      const { type: _type, last, cost: ofCall, ...rest } = event;
+      const total = ofCall === undefined ? {} : { cost: addCost(cost, ofCall) };
+      const data = { ...place, usage: addUsage(usage, last), last, ...rest, ...total };
+      return { type: "thread/tokenUsage/updated", data };
+    }
+    case "error":
+      return { type: "error", data: { ...place, error: event.error, willRetry: event.willRetry } };
+    case "model/rerouted": {
+      const { type, ...rest } = event;
+      return { type, data: { ...place, ...rest } };
+    }
+    case "session":
+      return { type: "thread/session/updated", data: { threadId, agent, nativeId: event.nativeId } };
+    case "extension":
+      return {
+        type: "extension/notified",
+        data: { threadId, method: event.method, params: { ...event.params } },
+      };
+  }
 }

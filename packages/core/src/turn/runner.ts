@@ -19,49 +19,54 @@ import type {
   TurnOutcome,
 } from "../ports/index.ts";
 import type { ThreadLog } from "../thread/log.ts";
-import type { OpenSession } from "./agent-session.ts";
-import { TurnRequests } from "./asking.ts";
-import { closeTurn, type Ending } from "./decide/closing.ts";
+import { effectiveSettings, type OpenSession } from "./agent-session.ts";
+import {
+  agentFailed,
+  closeTurn,
+  type Ending,
+  failedStorage,
+  SERVER_STOPPED,
+  turnErrorOf,
+} from "./decide/closing.ts";
 import type { StartedTurn } from "./decide/turn.ts";
-import { agentFailed, failedStorage, SERVER_STOPPED, turnErrorOf } from "./errors.ts";
 import { TurnFiles } from "./files.ts";
 import { TurnReporter } from "./reporter.ts";
-import { workingSettings } from "./working-settings.ts";
+import { TurnRequests } from "./requests.ts";
 
-/** How long a driver may take to stop before its session is ended for it. */
+/** How long a driver may take to stop before its session is closed. */
 const STOP_GRACE_MS = 3_000;
 
-/** What a runner needs of its thread. */
+/** What a turn runs with. */
 export interface TurnRunnerOptions {
   readonly threadId: string;
   readonly turn: StartedTurn;
   readonly log: ThreadLog;
   readonly requests: OpenRequests;
   readonly clock: Clock;
-  /** Keeps the files of the turn as they were before it. */
+  /** Saves files before the turn changes them. */
   readonly checkpoints?: Checkpoints | undefined;
   readonly ephemeral?: boolean;
-  /** The agent's session, opened if need be. */
+  /** The agent's session, opened if necessary. */
   session(): Promise<OpenSession>;
-  /** Ends the agent's session; the next turn opens a new one. */
+  /** Closes the agent's session; the next turn opens a new one. */
   closeSession(): Promise<void>;
-  /** Keeps how far the user lets the thread go on beyond its budget. */
+  /** Stores how far the user extended the thread's budget. */
   extendBudget(extended: Limits): void;
 }
 
 /**
- * Drives one turn of a driver. Whatever happens to the agent, the disk or the user's patience, the turn ends here,
- * in exactly one `turn/completed`.
+ * Runs one turn of a driver. Whatever the agent, the disk or the user does, the turn ends here with exactly one
+ * `turn/completed`.
  */
 export class TurnRunner {
   readonly #options: TurnRunnerOptions;
   readonly #abort = new AbortController();
-  /** The driver was told to do the turn. */
+  /** Opens when the driver starts the turn. */
   readonly #begun = new Latch();
   readonly #stopped = new Latch();
-  /** The driver was told to stop and has not in time. */
+  /** Opens when the driver has not stopped in time. */
   readonly #overdue = new Latch();
-  /** The driver is done, one way or another. */
+  /** Opens when the driver has finished, one way or another. */
   readonly #finished = new Latch();
   readonly #steers = new KeepAlive();
   readonly #reporter: TurnReporter;
@@ -71,7 +76,7 @@ export class TurnRunner {
   #cancelGrace: (() => void) | undefined;
   #session: DriverSession | undefined;
   #agent = "";
-  /** Where the agent's own session stands, as it said last. */
+  /** The latest position of the agent's own session. */
   #position: string | undefined;
   #interruptedBy: "interrupt" | "serverStopped" | undefined;
   #storageFailure: FlintError | undefined;
@@ -103,15 +108,15 @@ export class TurnRunner {
     return this.#options.turn.turnId;
   }
 
-  /** Asks the turn to stop. It ends soon after, with its processes gone; nothing that was asked is answered any more. */
+  /** Stops the turn. It ends soon after, with its processes gone; open requests are cancelled. */
   interrupt(by: "interrupt" | "serverStopped"): void {
     this.#interruptedBy ??= by;
     this.#stop();
   }
 
   /**
-   * Gives input to the agent, as soon as it is there. Undefined if it takes none. Otherwise the turn goes on until the
-   * given function is called, so that the input can be noted down as a part of it.
+   * Sends input to the agent, as soon as it has started. Undefined if it accepts none. Otherwise the turn does not end
+   * until the returned function is called, so that the input can be stored as a part of it.
    */
   async steer(input: readonly UserInput[]): Promise<(() => void) | undefined> {
     await Promise.race([this.#begun.opened, this.#stopped.opened, this.#finished.opened]);
@@ -129,7 +134,7 @@ export class TurnRunner {
     return undefined;
   }
 
-  /** Runs to the end. Never rejects. Gives how the turn ended. */
+  /** Runs the turn to its end and returns how it ended. Never rejects. */
   async run(): Promise<Ending["status"]> {
     const { log, requests } = this.#options;
     log.onFailure((error) => this.#failStorage(error));
@@ -155,14 +160,14 @@ export class TurnRunner {
       await this.#options.closeSession();
       return { status: "interrupted" };
     } catch (error) {
-      // Any rejection of a driver is a failed turn; a driver that failed this way is not trusted with the next one.
+      // A driver that rejects has failed the turn, and its session is not used again.
       await this.#options.closeSession();
       return { status: "failed", error: turnErrorOf(error) };
     }
   }
 
   async #attempt(): Promise<TurnOutcome> {
-    // A turn that is stopped while its agent still starts need not wait for it; the next turn will find it ready.
+    // A turn that is stopped while its agent starts does not wait for it; the next turn will use it.
     const opened = await Promise.race([this.#options.session(), this.#stopped.opened]);
     if (opened === true || this.#isOver) return { status: "interrupted" };
     this.#agent = opened.agent;
@@ -178,7 +183,7 @@ export class TurnRunner {
     return running;
   }
 
-  /** Another agent than that of the latest turn goes on: everybody should see where. */
+  /** Adds an item where another agent than that of the last turn takes over. */
   async #markHandoff({ agent, missedTurns }: OpenSession): Promise<void> {
     const { lastAgent } = this.#options.log.state;
     if (lastAgent === undefined || lastAgent === agent) return;
@@ -201,7 +206,7 @@ export class TurnRunner {
     this.#options.requests.cancelTurn(this.turnId);
   }
 
-  /** Ends the turn because its budget is used up, unless it is ending already. */
+  /** Stops the turn because its budget is used up, unless it is ending already. */
   #exceed(error: TurnError): void {
     if (this.#isOver) return;
     this.#overBudget = error;
@@ -230,7 +235,7 @@ export class TurnRunner {
       await log.commit(closeTurn(log.current(), this.turnId, ending, clock.now()));
       return ending.status;
     } catch (error) {
-      // The disk refuses even the end of the turn: it is told now and stored when there is room again.
+      // The disk refuses even the end of the turn: it is sent now and stored when there is room again.
       const unsaved = { ...failedStorage(asFlintError(error)), waitedMs };
       await log.commitUnwritten((state) => closeTurn(state, this.turnId, unsaved, clock.now()));
       return unsaved.status;
@@ -242,7 +247,7 @@ export class TurnRunner {
     const { turnId, kind, input, review, outputSchema, agentInitiated } = turn;
     return {
       ...{ turnId, kind, input, review, outputSchema, agentInitiated },
-      settings: workingSettings(log.state.settings, asksToWrite),
+      settings: effectiveSettings(log.state.settings, asksToWrite),
       signal: this.#abort.signal,
       emit: (event) => this.#emit(event),
       ready: () => this.#ready(),
@@ -254,7 +259,7 @@ export class TurnRunner {
 
   async #ready(): Promise<void> {
     await this.#options.log.drained();
-    // A log that is always ready must not keep everybody else from having a turn.
+    // Yields to other work even if the log never makes it wait.
     await new Promise((resolve) => setImmediate(resolve));
     await this.#guard.held();
   }

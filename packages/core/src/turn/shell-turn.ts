@@ -5,8 +5,8 @@ import { BoundedOutput } from "../text/bounded-output.ts";
 const HOUR_MS = 3_600_000;
 
 /**
- * Does a turn that is a command of the user's own. No agent has a part in it; the command is confined by the policies
- * of the thread like any other.
+ * Runs a turn that is a shell command of the user. No agent takes part; the command is confined by the policy of the
+ * thread like any other.
  */
 export class ShellTurn implements DriverSession {
   readonly #sandbox: Sandbox;

@@ -1,6 +1,9 @@
 import {
   type Approval,
+  agentOfModel,
+  asFlintError,
   type EventBody,
+  FlintError,
   isKnownItem,
   type KnownItem,
   mintId,
@@ -15,21 +18,21 @@ import {
 } from "@flint/protocol";
 import { itemEvents } from "./turn.ts";
 
-/** How a turn is to be closed. */
+/** How a turn ends. */
 export interface Ending {
   readonly status: "completed" | "interrupted" | "failed";
   readonly error?: TurnError | undefined;
-  /** Who ends what is still open. */
+  /** What resolves the requests that are still open. */
   readonly by: ResolvedBy;
-  /** How much of the turn was spent waiting for a person. */
+  /** How long the turn waited for the user. */
   readonly waitedMs?: number;
-  /** Where it ends in the agent's own session, if the agent said so. */
+  /** Where it ends in the agent's own session, if the agent reported it. */
   readonly nativeEnd?: NativeEnd | undefined;
 }
 
 /**
- * The events that end a running turn: its open items, approvals, questions and tool calls first, `turn/completed` last.
- * The same for a turn that ended by itself and for one that was found cut off in the log.
+ * The events that end a running turn: open approvals, questions, tool calls and items first, `turn/completed` last. The
+ * same for a turn that ends normally and for one that is found unfinished in the log.
  */
 export function closeTurn(state: ThreadState, turnId: string, ending: Ending, at: number): EventBody[] {
   const turn = state.turns.findLast((known) => known.id === turnId);
@@ -44,7 +47,7 @@ export function closeTurn(state: ThreadState, turnId: string, ending: Ending, at
     ...openItems.map(
       (item): EventBody => ({
         type: "item/completed",
-        data: { threadId, turnId, item: cutOff(item, waiting.has(item.id) ? "declined" : "failed") },
+        data: { threadId, turnId, item: unfinished(item, waiting.has(item.id) ? "declined" : "failed") },
       }),
     ),
     ...reviewEnd(threadId, turn),
@@ -52,14 +55,14 @@ export function closeTurn(state: ThreadState, turnId: string, ending: Ending, at
   ];
 }
 
-/** A review that was entered is left again, however it ended; what was said last is its text. */
+/** A review is always exited, however it ended; the last agent message is its text. */
 function reviewEnd(threadId: string, turn: Turn): EventBody[] {
   if (turn.kind !== "review") return [];
   const said = turn.items.filter(isKnownItem).findLast((item) => item.type === "agentMessage");
   return itemEvents(threadId, turn.id, { type: "exitedReviewMode", id: mintId(), review: said?.text ?? "" });
 }
 
-/** A turn as its end is stored: without its items, which have records of their own. */
+/** The turn as `turn/completed` stores it: without its items, which have records of their own. */
 export function endedTurn(turn: Turn, ending: Ending, at: number): Turn {
   const closed: Turn = {
     ...turn,
@@ -115,15 +118,15 @@ function closeToolCall(threadId: string, call: ToolCallRequest, ending: Ending):
   };
 }
 
-/** What becomes of work that its turn ended before: nobody allowed it yet, or it was under way. */
-type Fate = "declined" | "failed";
+/** The status of unfinished work: not approved yet, or running. */
+type UnfinishedStatus = "declined" | "failed";
 
-/** An item as it is when its turn ends before it does. */
-function cutOff(item: ThreadItem, fate: Fate): ThreadItem {
-  return isKnownItem(item) ? cutOffKnown(item, fate) : item;
+/** An item whose turn ended before it did. */
+function unfinished(item: ThreadItem, status: UnfinishedStatus): ThreadItem {
+  return isKnownItem(item) ? unfinishedKnown(item, status) : item;
 }
 
-function cutOffKnown(item: KnownItem, fate: Fate): KnownItem {
+function unfinishedKnown(item: KnownItem, status: UnfinishedStatus): KnownItem {
   switch (item.type) {
     case "agentMessage":
     case "reasoning":
@@ -132,8 +135,8 @@ function cutOffKnown(item: KnownItem, fate: Fate): KnownItem {
     case "commandExecution":
     case "fileChange":
     case "toolCall":
-      return item.status === "inProgress" ? { ...item, status: fate } : item;
-    // A call of an MCP server knows no other end than these two.
+      return item.status === "inProgress" ? { ...item, status } : item;
+    // MCP tool calls have no status "declined".
     case "mcpToolCall":
       return item.status === "inProgress" ? { ...item, status: "failed" } : item;
     case "userMessage":
@@ -144,4 +147,55 @@ function cutOffKnown(item: KnownItem, fate: Fate): KnownItem {
     case "agentHandoff":
       return item;
   }
+}
+
+/**
+ * The turn that records that Flint stopped an agent's background work. A turn of its own, because nothing is added to
+ * one that has ended, and because users look at the turns when they come back.
+ */
+export function decideBackgroundEnd({ thread, settings }: ThreadState, now: number): EventBody[] {
+  const { id: threadId } = thread;
+  const reason = `Background work of ${agentOfModel(settings.model)} was stopped, because this thread was not used for as long as background_timeout allows.`;
+  const turn: Turn = {
+    ...{ id: mintId(now), status: "inProgress", items: [], kind: "prompt", startedAtMs: now },
+    _meta: { startedBy: "flint", reason },
+  };
+  const item = {
+    tool: "background",
+    title: "Background work",
+    status: "failed",
+    error: reason,
+  } as const;
+  return [
+    { type: "turn/started", data: { threadId, turn } },
+    ...itemEvents(threadId, turn.id, { type: "toolCall", id: mintId(now), ...item }),
+    {
+      type: "turn/completed",
+      data: { threadId, turn: endedTurn(turn, { status: "completed", by: "turnEnded" }, now) },
+    },
+  ];
+}
+
+/** The error of a turn that was running when its server stopped. */
+export const SERVER_STOPPED: TurnError = {
+  message: "The server stopped while the turn was running. Nothing of it will be run again.",
+  errorInfo: "ServerStopped",
+};
+
+/** The end of a turn whose log cannot be written. */
+export function failedStorage({ message }: FlintError): Ending {
+  return { status: "failed", error: { message, errorInfo: "StorageFailed" }, by: "turnEnded" };
+}
+
+/** The error of a turn whose driver threw. */
+export function turnErrorOf(thrown: unknown): TurnError {
+  const error = asFlintError(thrown);
+  if (error.kind === "sandboxUnavailable") return { message: error.message, errorInfo: "SandboxError" };
+  return { message: agentFailed(thrown).message, errorInfo: "AgentFailed" };
+}
+
+/** What an agent threw, as an error for the user. */
+export function agentFailed(thrown: unknown): FlintError {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new FlintError("agentFailed", `The agent failed: ${message}`, {}, { cause: thrown });
 }

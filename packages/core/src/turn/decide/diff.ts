@@ -1,8 +1,8 @@
 import { type FileUpdateChange, type Item, isKnownItem, type Turn } from "@flint/protocol";
 
 /**
- * All file changes of a turn as one unified diff: file by file in the order they were first touched, and within a
- * file change by change, so that applying it from top to bottom gives what the turn did.
+ * All file changes of a turn as one unified diff: file by file in the order of their first change, and change by change
+ * within a file, so that applying it from top to bottom gives the result of the turn.
  */
 export function aggregateDiff(turn: Turn): string {
   const byPath = new Map<string, string[]>();
@@ -22,7 +22,7 @@ function isAppliedChange(item: { type: string; status?: string }): item is Item<
 }
 
 function diffText(change: FileUpdateChange): string {
-  // Only at its very beginning: further down the same signs are a removed line that began with two dashes.
+  // Only at the very start: further down, "--- " may be a removed line that began with two dashes.
   const headed = /^(diff |Index: |--- )/.test(change.diff) ? change.diff : `${header(change)}${change.diff}`;
   return headed.endsWith("\n") ? headed : `${headed}\n`;
 }

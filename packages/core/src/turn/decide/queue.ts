@@ -2,7 +2,7 @@ import { FlintError, LIMITS, type QueuedInput } from "@flint/protocol";
 
 type Queue = readonly QueuedInput[];
 
-/** The queue with one more input at its end. */
+/** Appends an input to the queue. Throws `overloaded` if it is full. */
 export function enqueue(queue: Queue, input: QueuedInput): QueuedInput[] {
   if (queue.length >= LIMITS.queuedInputs) {
     const message = `The queue of the thread is full (${LIMITS.queuedInputs} inputs). Delete one first.`;
@@ -11,7 +11,7 @@ export function enqueue(queue: Queue, input: QueuedInput): QueuedInput[] {
   return [...queue, input];
 }
 
-/** One input of the queue, or an error that says which there are. */
+/** Returns an input of the queue. Throws `queuedInputNotFound`, with the ids that there are. */
 export function findQueued(queue: Queue, id: string): QueuedInput {
   const found = queue.find((input) => input.id === id);
   if (found !== undefined) return found;
@@ -19,22 +19,22 @@ export function findQueued(queue: Queue, id: string): QueuedInput {
   throw new FlintError("queuedInputNotFound", message, { queuedInputIds: queue.map((input) => input.id) });
 }
 
-/** The queue without one input. */
+/** Removes an input from the queue. */
 export function dequeue(queue: Queue, id: string): QueuedInput[] {
   findQueued(queue, id);
   return queue.filter((input) => input.id !== id);
 }
 
-/** The queue with other content for one input. */
+/** Replaces the content of an input in the queue. */
 export function replaceQueued(queue: Queue, id: string, input: QueuedInput["input"]): QueuedInput[] {
   findQueued(queue, id);
   return queue.map((queued) => (queued.id === id ? { ...queued, input } : queued));
 }
 
-/** The queue in a new order, which names each input once. */
+/** Reorders the queue; `ids` must name each input once. */
 export function reorder(queue: Queue, ids: readonly string[]): QueuedInput[] {
-  const wanted = new Set(ids);
-  if (wanted.size !== ids.length || ids.length !== queue.length) {
+  const unique = new Set(ids);
+  if (unique.size !== ids.length || ids.length !== queue.length) {
     const message = `Name each of the ${queue.length} inputs of the queue exactly once.`;
     throw new FlintError("invalidParams", message, { queuedInputIds: queue.map((input) => input.id) });
   }

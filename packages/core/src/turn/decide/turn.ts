@@ -11,24 +11,23 @@ import {
   type TurnKind,
   type UserInput,
 } from "@flint/protocol";
-import { refuseIfExhausted } from "../../budget/limits.ts";
+import { rejectIfExhausted } from "../../budget/limits.ts";
 import { dequeue } from "./queue.ts";
-import { reviewPrompt, reviewTitle } from "./review.ts";
 
-/** What is needed to begin a turn. */
+/** A request for a new turn. */
 export interface NewTurn {
   readonly kind: TurnKind;
   readonly input: readonly UserInput[];
   readonly review?: ReviewTarget | undefined;
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
   readonly clientId?: string | undefined;
-  /** Why the agent begins it by itself; then there is no input. */
+  /** Why the agent initiated it; then there is no input. */
   readonly agentInitiated?: string | undefined;
-  /** What is in force from this turn on, if that changes with it. */
+  /** The settings from this turn on, if they change with it. */
   readonly settings?: ThreadSettings | undefined;
 }
 
-/** What an agent is given for a turn. */
+/** What the agent gets for a turn. */
 export interface StartedTurn {
   readonly turnId: string;
   readonly kind: TurnKind;
@@ -38,44 +37,44 @@ export interface StartedTurn {
   readonly agentInitiated?: string | undefined;
 }
 
-/** A turn that is decided: the events that make it true, and what is to be run once they are told. */
+/** A decided turn: the events to store, and what to run once they were sent. */
 export interface DecidedTurn {
   readonly turn: Turn;
   readonly events: readonly EventBody[];
   readonly started: StartedTurn;
 }
 
-/** Makes a turn that can be committed. Refuses while another one runs, and when the thread's budget is used up. */
-export function decideTurn(state: ThreadState, wanted: NewTurn, now: number): DecidedTurn {
+/** Decides on a new turn. Throws while another one is running, and when the thread's budget is used up. */
+export function decideTurn(state: ThreadState, request: NewTurn, now: number): DecidedTurn {
   refuseIfActive(state);
-  refuseIfExhausted(state, (wanted.settings ?? state.settings).budget);
+  rejectIfExhausted(state, (request.settings ?? state.settings).budget);
   const threadId = state.thread.id;
-  const { kind, review, outputSchema, agentInitiated } = wanted;
+  const { kind, review, outputSchema, agentInitiated } = request;
   const why = agentInitiated === undefined ? {} : { _meta: { startedBy: "agent", reason: agentInitiated } };
   const turn: Turn = { id: mintId(now), status: "inProgress", items: [], kind, startedAtMs: now, ...why };
   const events: EventBody[] = [{ type: "turn/started", data: { threadId, turn } }];
-  for (const item of firstItems(wanted)) events.push(...itemEvents(threadId, turn.id, item));
-  const input = review === undefined ? heard(state, wanted) : [textInput(reviewPrompt(review))];
+  for (const item of firstItems(request)) events.push(...itemEvents(threadId, turn.id, item));
+  const input = review === undefined ? inputWithNotes(state, request) : [textInput(reviewPrompt(review))];
   return { turn, events, started: { turnId: turn.id, kind, input, review, outputSchema, agentInitiated } };
 }
 
-/** A turn made from an input that waits; it leaves the queue with it. */
+/** Decides on a turn for a queued input, which leaves the queue with it. */
 export function decideQueuedTurn(state: ThreadState, next: QueuedInput, now: number): DecidedTurn {
   const decided = decideTurn(state, { kind: "prompt", input: next.input, clientId: next.clientId }, now);
   return { ...decided, events: [queueEvent(state, dequeue(state.queue, next.id)), ...decided.events] };
 }
 
-/** Throws `turnInProgress` with the way out while a turn runs. */
+/** Throws `turnInProgress`, with the ways out, while a turn is running. */
 export function refuseIfActive({ thread, activeTurnId }: ThreadState): void {
   if (activeTurnId === undefined) return;
   const message = `Thread ${thread.id} is busy with turn ${activeTurnId}. Wait for it, interrupt it, or send the input with delivery "steer" or "queue".`;
   throw new FlintError("turnInProgress", message, { activeTurnId });
 }
 
-/** The running turn's id, or an error that says there is none, or another one than expected. */
+/** The id of the running turn. Throws `notRunning` if there is none, or another than expected. */
 export function runningTurnId({ thread, activeTurnId }: ThreadState, expected?: string): string {
   if (activeTurnId === undefined) {
-    throw new FlintError("notRunning", `Thread ${thread.id} runs no turn.`, { threadId: thread.id });
+    throw new FlintError("notRunning", `Thread ${thread.id} has no running turn.`, { threadId: thread.id });
   }
   if (expected !== undefined && expected !== activeTurnId) {
     const message = `Turn ${expected} is not running; the running one is ${activeTurnId}.`;
@@ -84,13 +83,13 @@ export function runningTurnId({ thread, activeTurnId }: ThreadState, expected?: 
   return activeTurnId;
 }
 
-/** The item that shows what the user sent. */
+/** The item for the user's input. */
 export function userMessage(input: readonly UserInput[], clientId?: string): ThreadItem {
   const item: ThreadItem = { type: "userMessage", id: mintId(), content: [...input] };
   return clientId === undefined ? item : { ...item, clientId };
 }
 
-/** An item that is complete from the start. */
+/** The events of an item that is complete from the start. */
 export function itemEvents(threadId: string, turnId: string, item: ThreadItem): EventBody[] {
   const data = { threadId, turnId, item };
   return [
@@ -99,30 +98,58 @@ export function itemEvents(threadId: string, turnId: string, item: ThreadItem): 
   ];
 }
 
-/** The settings event for a thread, if the settings really changed. */
+/** The settings event of a thread, if the settings changed. */
 export function settingsEvents(state: ThreadState, settings: ThreadSettings): EventBody[] {
   if (JSON.stringify(settings) === JSON.stringify(state.settings)) return [];
   return [{ type: "thread/settings/updated", data: { threadId: state.thread.id, settings } }];
 }
 
-/** The event for another queue. */
+/** The event of a changed queue. */
 export function queueEvent(state: ThreadState, queue: QueuedInput[]): EventBody {
   return { type: "thread/queue/changed", data: { threadId: state.thread.id, queue } };
 }
 
-/** What stands at the beginning of a turn: the user's message, or the note that a review begins. */
+/** The first items of a turn: the user's message, or the start of a review. */
 function firstItems({ kind, review, input, clientId, agentInitiated }: NewTurn): ThreadItem[] {
   if (agentInitiated !== undefined) return [];
   if (review !== undefined) return [{ type: "enteredReviewMode", id: mintId(), review: reviewTitle(review) }];
   return kind === "compact" || kind === "shell" ? [] : [userMessage(input, clientId)];
 }
 
-/** The user's input, after what happened since the agent last heard of the thread. */
-function heard({ unheard }: ThreadState, { kind, input, agentInitiated }: NewTurn): readonly UserInput[] {
+/** The user's input, after notes on what happened since the agent's last turn. */
+function inputWithNotes(
+  { unheard }: ThreadState,
+  { kind, input, agentInitiated }: NewTurn,
+): readonly UserInput[] {
   if (agentInitiated !== undefined) return [];
   return kind !== "prompt" || unheard.length === 0 ? input : [textInput(unheard.join("\n\n")), ...input];
 }
 
 function textInput(text: string): UserInput {
   return { type: "text", text };
+}
+
+/** The title of a review, in one line. */
+function reviewTitle(target: ReviewTarget): string {
+  switch (target.type) {
+    case "uncommittedChanges":
+      return "the uncommitted changes";
+    case "baseBranch":
+      return `the changes against ${target.branch}`;
+    case "commit":
+      return target.title === undefined ? `commit ${target.sha}` : `commit ${target.sha} (${target.title})`;
+    case "custom":
+      return target.instructions;
+  }
+}
+
+/** The prompt for a review. */
+function reviewPrompt(target: ReviewTarget): string {
+  const task = target.type === "custom" ? target.instructions : `Review ${reviewTitle(target)}.`;
+  return [
+    task,
+    "Read the changes and the code around them. Change nothing.",
+    "Report each problem with its file and line, its severity, and how to fix it; the most severe first.",
+    "If nothing is wrong, say so in one sentence.",
+  ].join("\n");
 }

@@ -1,6 +1,6 @@
 import type { SandboxPolicy, ThreadSettings } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { workingSettings } from "./working-settings.ts";
+import { effectiveSettings } from "./agent-session.ts";
 
 function policyOf(
   sandboxPolicy: SandboxPolicy,
@@ -8,22 +8,22 @@ function policyOf(
   asks = true,
 ) {
   const settings: ThreadSettings = { model: "a/b", cwd: "/w", approvalPolicy, sandboxPolicy, config: {} };
-  return workingSettings(settings, asks).sandboxPolicy.type;
+  return effectiveSettings(settings, asks).sandboxPolicy.type;
 }
 
 const ASKING: SandboxPolicy = { type: "readOnly", whenApproved: "workspaceWrite" };
 
-test("an agent that asks may write what is approved, in a thread that says so", () => {
+test("lets an agent that asks write in the workspace, if the policy says so", () => {
   expect(policyOf(ASKING, "unlessTrusted")).toBe("workspaceWrite");
   expect(policyOf(ASKING, "always")).toBe("workspaceWrite");
 });
 
-test("where nobody is asked, or the agent would not ask, it only reads", () => {
+test("stays read-only if approvals are off or the agent does not ask", () => {
   expect(policyOf(ASKING, "never")).toBe("readOnly");
   expect(policyOf(ASKING, "always", false)).toBe("readOnly");
 });
 
-test("every other policy is what it says", () => {
+test("leaves every other policy unchanged", () => {
   expect(policyOf({ type: "readOnly" }, "always")).toBe("readOnly");
   expect(policyOf({ type: "dangerFullAccess" }, "always")).toBe("dangerFullAccess");
   expect(policyOf({ type: "workspaceWrite" }, "never")).toBe("workspaceWrite");

@@ -15,7 +15,7 @@ import type { TurnFiles } from "./files.ts";
 const NOT_ALLOWED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
 const TOO_LATE: ToolCallResult = failedToolCall("The turn has ended.");
 
-/** What asking needs of its turn. */
+/** What requests need of their turn. */
 export interface TurnRequestsOptions {
   readonly turnId: string;
   readonly requests: OpenRequests;
@@ -23,13 +23,13 @@ export interface TurnRequestsOptions {
   readonly files: TurnFiles | undefined;
   /** Whether the turn has ended or is about to. */
   isOver(): boolean;
-  /** Somebody said no to the whole turn. */
+  /** Called when the user cancels the whole turn. */
   cancelTurn(): void;
-  /** What was asked could not be stored. */
+  /** Called when a request could not be stored. */
   onError(error: unknown): void;
 }
 
-/** What the agent of a turn may ask for. It is answered until the turn is over, and never with a rejection. */
+/** The requests of a turn's agent to the user and to clients. Answered until the turn is over; never rejects. */
 export class TurnRequests {
   readonly #options: TurnRequestsOptions;
 
@@ -37,25 +37,25 @@ export class TurnRequests {
     this.#options = options;
   }
 
-  /** Whether the agent may act. What it may is undoable: the files are saved before. */
+  /** Requests approval of an action. The files it may change are saved before it is allowed. */
   async approve(agent: string, action: Action, promise?: ActionGuarantees): Promise<Decision> {
     const { turnId, requests, files, isOver } = this.#options;
     const ask = () => requests.approve(turnId, agent, wellFormed(action), promise);
     const decision = await this.#waitForUser(ask, NOT_ALLOWED);
-    // To cancel is to say no to the whole turn, whatever its agent makes of it.
+    // Cancelling stops the whole turn, whatever its agent does with the decision.
     if (decision.outcome === "cancel" && !isOver()) this.#options.cancelTurn();
     if (decision.outcome !== "allow" || files === undefined) return decision;
     await files.beforeAction(action);
     return isOver() ? NOT_ALLOWED : decision;
   }
 
-  /** What the user says; nothing if nobody answered. */
+  /** Asks the user; an empty record if there is no answer. */
   ask(itemId: string, questions: readonly UserQuestion[]): Promise<Answers> {
     const { turnId, requests } = this.#options;
     return this.#waitForUser(() => requests.question(turnId, itemId, wellFormed(questions)), {});
   }
 
-  /** What came of a client's tool. Nobody is waited for as a person is, so the time counts. */
+  /** Has a client run a tool. No user is waited for, so the time counts towards the budget. */
   callTool(call: ClientToolCall): Promise<ToolCallResult> {
     const { turnId, requests } = this.#options;
     return this.#answerInTime(() => requests.callTool(turnId, wellFormed(call)), TOO_LATE);
@@ -65,7 +65,7 @@ export class TurnRequests {
     return this.#answerInTime(() => this.#options.guard.waiting(ask), otherwise);
   }
 
-  /** What somebody answers; `otherwise` if it comes too late or what is asked cannot be stored. */
+  /** The answer; `otherwise` if it comes too late or the request cannot be stored. */
   async #answerInTime<Answer>(ask: () => Promise<Answer>, otherwise: Answer): Promise<Answer> {
     const { guard, isOver, onError } = this.#options;
     const held = guard.held();
