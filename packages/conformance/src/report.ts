@@ -1,4 +1,4 @@
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import type { CheckResult, Outcome } from "./runner.ts";
 import type { Entry } from "./wire.ts";
 
@@ -26,7 +26,7 @@ export function findingLines({ name, outcome, reason, conversations }: CheckResu
   const lines = [`  ${SIGNS[outcome]}  ${name}`];
   if (reason !== undefined) lines.push(...indented(reason));
   if (outcome === "failed") lines.push(...conversations.flatMap(conversationLines));
-  return `${lines.map(visible).join("\n")}\n`;
+  return `${lines.map(escapeControls).join("\n")}\n`;
 }
 
 /** The last line of a report. */

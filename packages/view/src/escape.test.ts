@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { exact, visible } from "./escape.ts";
+import { escapeControls, escapeExact } from "./escape.ts";
 
 test.each([
   ["plain text, ünïcode and 日本", "plain text, ünïcode and 日本"],
@@ -16,10 +16,10 @@ test.each([
   ["half \ud83d of a pair", "half \\u{d83d} of a pair"],
   ["👩🏽‍💻 and ✔️ and 🇩🇪", "👩🏽‍💻 and ✔️ and 🇩🇪"],
   ["a\u200db", "a\\u{200d}b"],
-])("%j is shown as %j on a terminal [P36]", (text, shown) => {
-  expect(visible(text)).toBe(shown);
+])("escapes %j as %j [P36]", (text, shown) => {
+  expect(escapeControls(text)).toBe(shown);
 });
 
-test("what is to be judged shows every character that is not what it looks like [P36]", () => {
-  expect(exact("rm\u00a0-rf\t/\r\nls  -l")).toBe("rm\\u{a0}-rf\\u{9}/\\u{d}\nls  -l");
+test("escapes every character that is not what it looks like in exact text [P36]", () => {
+  expect(escapeExact("rm\u00a0-rf\t/\r\nls  -l")).toBe("rm\\u{a0}-rf\\u{9}/\\u{d}\nls  -l");
 });

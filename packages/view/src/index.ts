@@ -9,7 +9,7 @@ export {
   describeResolution,
 } from "./describe.ts";
 export { diffBlock } from "./diff.ts";
-export { exact, visible } from "./escape.ts";
+export { escapeControls, escapeExact } from "./escape.ts";
 export { activityOf, changeVerb, rowOf, rowsOf } from "./items.ts";
 export {
   type Block,

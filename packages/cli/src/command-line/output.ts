@@ -1,4 +1,4 @@
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 
 /** Prints to stdout. Returns the exit code for success. */
 export function say(text: string): number {
@@ -8,7 +8,7 @@ export function say(text: string): number {
 
 /** Prints a message to stderr. Returns the given exit code. */
 export function complain(message: string, exitCode: number): number {
-  process.stderr.write(`flint: ${visible(message)}\n`);
+  process.stderr.write(`flint: ${escapeControls(message)}\n`);
   return exitCode;
 }
 
@@ -19,7 +19,7 @@ export function sayJson(value: unknown): number {
 
 /** Formats rows as aligned columns, with control characters escaped. The last column may have any length. */
 export function columns(rows: readonly (readonly string[])[]): string {
-  const safe = rows.map((row) => row.map((cell) => visible(cell).replaceAll("\n", " ")));
+  const safe = rows.map((row) => row.map((cell) => escapeControls(cell).replaceAll("\n", " ")));
   const widths = safe.reduce<number[]>(
     (known, row) => row.map((cell, place) => Math.max(known[place] ?? 0, cell.length)),
     [],

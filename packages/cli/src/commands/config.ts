@@ -10,7 +10,7 @@ import {
 } from "@flint/server/config";
 import { stateFolder, userConfigPath } from "@flint/server/environment";
 import { TrustFile, WorkspaceFiles } from "@flint/server/workspace";
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import { noArguments, oneArgument, UsageError } from "../command-line/arguments.ts";
 import { complain, say, sayJson } from "../command-line/output.ts";
 
@@ -62,7 +62,7 @@ function sayEntries(entries: readonly Entry[], json: boolean): number {
     const origin = path === undefined ? "" : `  # ${path} in this folder`;
     return `${name} = ${JSON.stringify(value)}${origin}\n`;
   });
-  return say(visible(lines.join("")));
+  return say(escapeControls(lines.join("")));
 }
 
 function notSet(key: string): string {

@@ -17,7 +17,7 @@ import {
 import { inheritedEnvironment } from "@flint/server/environment";
 import { FRONTEND_NAMES, type FrontendName } from "@flint/server/frontends";
 import { readToken } from "@flint/server/listeners";
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import { choice, numberOption, UsageError } from "../command-line/arguments.ts";
 import { say, sayJson } from "../command-line/output.ts";
 
@@ -45,7 +45,7 @@ export async function conformance({ values, positionals }: ConformanceArguments)
   const words = wordsOf(positionals);
   const label = words.join(" ");
   const progress = new Progress(values.json !== true);
-  if (values.json !== true) say(`Testing ${visible(label)} against the ${protocol} protocol\n`);
+  if (values.json !== true) say(`Testing ${escapeControls(label)} against the ${protocol} protocol\n`);
   const started = Date.now();
   const report = (result: CheckResult): void => progress.report(result);
   const tested = await testServer({ words, protocol, ...optionsOf(values), report });

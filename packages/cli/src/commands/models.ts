@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import type { Model } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import { noArguments, numberOption } from "../command-line/arguments.ts";
 import { columns, say, sayJson } from "../command-line/output.ts";
 import { withServer } from "./local-server.ts";
@@ -26,7 +26,7 @@ export async function models({ values, positionals }: ModelsArguments): Promise<
   const another =
     "Use another with flint exec -m MODEL, or make it the default:\n  flint config set model MODEL\n";
   if ("problem" in chosen) {
-    const problem = `The default model cannot be used: ${visible(chosen.problem)}\n`;
+    const problem = `The default model cannot be used: ${escapeControls(chosen.problem)}\n`;
     return say(`${modelTable(list, undefined)}\n${problem}${another}`);
   }
   return say(`${modelTable(list, chosen.id)}\n* is the default. ${another}`);

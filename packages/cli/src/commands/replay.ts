@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { isRecord } from "@flint/protocol";
 import { TraceRecord } from "@flint/server/trace";
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import { oneArgument, UsageError } from "../command-line/arguments.ts";
 import { complain, say } from "../command-line/output.ts";
 
@@ -121,7 +121,7 @@ function lineOf(
   const time = `+${(elapsedMs / 1000).toFixed(3)}s`.padStart(10);
   const arrow = stage === "failed" ? "!" : ARROWS[direction];
   const text = content === undefined ? "" : typeof content === "string" ? content : JSON.stringify(content);
-  const shown = visible(`${agent}  ${name}  ${isFull ? text : shortened(text)}`);
+  const shown = escapeControls(`${agent}  ${name}  ${isFull ? text : shortened(text)}`);
   return `${time} ${arrow} ${shown.replaceAll("\n", "\\n").trimEnd()}\n`;
 }
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { WorkspaceFile } from "@flint/protocol";
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import { noArguments, UsageError } from "../command-line/arguments.ts";
 import { say } from "../command-line/output.ts";
 import { askLine, isInteractive } from "../command-line/terminal.ts";
@@ -39,7 +39,7 @@ function shown({ path, content, trusted, problem }: WorkspaceFile): string {
   const state = trusted ? "trusted" : "not trusted";
   const fault = problem === undefined ? "" : `  ignored: ${problem}\n`;
   const lines = content.trimEnd().split("\n");
-  return visible(`${path} (${state})\n${fault}${lines.map((line) => `  | ${line}\n`).join("")}`);
+  return escapeControls(`${path} (${state})\n${fault}${lines.map((line) => `  | ${line}\n`).join("")}`);
 }
 
 async function confirmed(): Promise<boolean> {

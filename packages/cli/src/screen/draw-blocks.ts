@@ -4,11 +4,11 @@ import {
   type Block,
   changeVerb,
   type DiffLine,
-  exact,
+  escapeControls,
+  escapeExact,
   type RowStatus,
   type Span,
   size,
-  visible,
 } from "@flint/view";
 import { indented, type Line, lineOf, linesOf, type Style, type Span as StyledSpan, span } from "./line.ts";
 import { type Look, type Marks, marksFor } from "./look.ts";
@@ -19,7 +19,7 @@ type DiffBlock = Extract<Block, { kind: "diff" }>;
 
 /** A span of a row as the terminal shows it: escaped, and in the style of its emphasis. */
 export function drawSpan({ text, emphasis, exact: isExact }: Span): StyledSpan {
-  const escaped = isExact === true ? exact(text) : visible(text).replaceAll("\n", " ");
+  const escaped = isExact === true ? escapeExact(text) : escapeControls(text).replaceAll("\n", " ");
   return span(escaped, emphasis === undefined ? undefined : EMPHASIS[emphasis]);
 }
 
@@ -39,7 +39,7 @@ export function commandLines(title: readonly Span[], mark: StyledSpan, end?: Sty
 
 /** Output, dimmed and indented, and how much of it is not shown. */
 export function outputLines({ lines, hidden, omittedBytes = 0 }: FoldedText, look: Look): Line[] {
-  const shown = lines.map((line) => indented(lineOf(visible(withoutColours(line)), "dim"), 2));
+  const shown = lines.map((line) => indented(lineOf(escapeControls(withoutColours(line)), "dim"), 2));
   if (omittedBytes > 0) {
     const note = `${marksFor(look.unicode).more} ${size(omittedBytes)} omitted`;
     return [indented(lineOf(note, "dim"), 2), ...shown];
@@ -69,7 +69,7 @@ export function changeSpans(block: DiffBlock, status: RowStatus, look: Look, cwd
 /** A path relative to the working folder, if it is inside. */
 function shortPath(path: string, cwd: string): string {
   const inside = relative(cwd, path);
-  return visible(inside === "" || inside.startsWith("..") ? path : inside);
+  return escapeControls(inside === "" || inside.startsWith("..") ? path : inside);
 }
 
 /** The lines of a diff in colour. */
@@ -87,7 +87,7 @@ const DIFF_STYLES: Readonly<Record<DiffLine["kind"], Style | undefined>> = {
 
 /** Tabs are common in files and stay; everything else that is invisible is escaped. */
 function escapeDiffLine(line: string): string {
-  return line.split("\t").map(exact).join("\t");
+  return line.split("\t").map(escapeExact).join("\t");
 }
 
 /** The steps of a plan with their marks. */
@@ -103,7 +103,7 @@ export function changedSteps(before: readonly PlanEntry[], now: readonly PlanEnt
 }
 
 function stepSpans({ step, status }: PlanEntry, marks: Marks): StyledSpan[] {
-  const text = ` ${visible(step).replaceAll("\n", " ")}`;
+  const text = ` ${escapeControls(step).replaceAll("\n", " ")}`;
   switch (status) {
     case "completed":
       return [span(marks.done, "green"), span(text, "dim")];
@@ -118,5 +118,5 @@ function stepSpans({ step, status }: PlanEntry, marks: Marks): StyledSpan[] {
 
 /** Escaped lines of text. */
 export function textLines(text: string, style?: Style): Line[] {
-  return linesOf(visible(text), style);
+  return linesOf(escapeControls(text), style);
 }

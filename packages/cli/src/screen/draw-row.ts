@@ -2,11 +2,11 @@ import {
   type ApprovalPrompt,
   type Block,
   duration,
-  exact,
+  escapeControls,
+  escapeExact,
   type Row,
   type RowFamily,
   type RowStatus,
-  visible,
 } from "@flint/view";
 import {
   changeSpans,
@@ -104,7 +104,7 @@ function wholeBlock(block: Block, look: Look, cwd: string): Line[] {
     case "diff":
       return [changeSpans(block, "inProgress", look, cwd), ...diffLines(block)];
     case "json":
-      return exact(JSON.stringify(block.value, null, 2))
+      return escapeExact(JSON.stringify(block.value, null, 2))
         .split("\n")
         .map((line) => lineOf(line));
     case "plan":
@@ -171,7 +171,7 @@ function argumentText(body: readonly Block[]): string {
 
 function drawThought({ body: [block] }: Row, { look, elapsedMs }: RowContext): LineBlock[] {
   if (block?.kind !== "markdown") return [];
-  const [first = "", ...rest] = visible(block.text)
+  const [first = "", ...rest] = escapeControls(block.text)
     .split("\n")
     .filter((line) => line.trim() !== "");
   const mark = marksFor(look.unicode).thought;
@@ -202,5 +202,5 @@ function titleLine({ title }: Row, mark: string, style: Style): LineBlock {
 }
 
 function oneLine(text: string): string {
-  return visible(text).replaceAll("\n", " ");
+  return escapeControls(text).replaceAll("\n", " ");
 }

@@ -1,5 +1,5 @@
 import type { AgentEvent } from "@flint/sdk";
-import { describeError, describeReroute, visible } from "@flint/view";
+import { describeError, describeReroute, escapeControls } from "@flint/view";
 import { type Style, span } from "./line.ts";
 import { type Look, marksFor } from "./look.ts";
 import type { LineBlock } from "./wrap.ts";
@@ -24,5 +24,5 @@ export function noticeOf(event: AgentEvent, look: Look): LineBlock | undefined {
 
 /** One line with a mark in front. */
 export function notice(mark: string, style: Style, text: string): LineBlock {
-  return { head: [[span(mark, style), span(` ${visible(text).replaceAll("\n", " ")}`)]], indent: 2 };
+  return { head: [[span(mark, style), span(` ${escapeControls(text).replaceAll("\n", " ")}`)]], indent: 2 };
 }

@@ -1,5 +1,5 @@
 import type { ThreadItem } from "@flint/protocol";
-import { activityOf, duration, rowOf, visible } from "@flint/view";
+import { activityOf, duration, escapeControls, rowOf } from "@flint/view";
 import { commandLines, outputLines } from "./draw-blocks.ts";
 import { callLine, statusMark } from "./draw-row.ts";
 import { indented, type Line, lineOf, span } from "./line.ts";
@@ -54,12 +54,14 @@ export class OpenItem {
   }
 
   #progressLines(): Line[] {
-    const text = visible(this.progress).replaceAll("\n", " ");
+    const text = escapeControls(this.progress).replaceAll("\n", " ");
     return text === "" ? [] : [indented(lineOf(text, "dim"), 2)];
   }
 
   #thoughtLines(look: Look): Line[] {
     const last = this.output.last(2).lines.findLast((line) => line.trim() !== "");
-    return last === undefined ? [] : [lineOf(`${marksFor(look.unicode).thought} ${visible(last)}`, "dim")];
+    return last === undefined
+      ? []
+      : [lineOf(`${marksFor(look.unicode).thought} ${escapeControls(last)}`, "dim")];
   }
 }

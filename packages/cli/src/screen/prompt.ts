@@ -1,4 +1,4 @@
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import type { Key } from "./keyboard.ts";
 import { type Line, lineOf, span } from "./line.ts";
 import type { LineBlock } from "./wrap.ts";
@@ -77,6 +77,6 @@ export function stepTyping(typing: Typing, key: Key): Typing | { readonly done: 
 
 /** The line as it is shown while it is typed; of a secret not even its length is. */
 export function typingLine({ text, secret }: Typing): Line {
-  const shown = secret ? (text === "" ? "" : "(hidden)") : visible(text);
+  const shown = secret ? (text === "" ? "" : "(hidden)") : escapeControls(text);
   return [span("> ", "cyan"), ...lineOf(shown), span(" ", "inverse")];
 }

@@ -1,4 +1,4 @@
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import { type Line, lineOf, textOf } from "./line.ts";
 import { wrapLine } from "./wrap.ts";
 
@@ -20,7 +20,7 @@ export class StreamedText {
     const text = this.#held + fresh;
     const decided = text.search(UNDECIDED);
     this.#held = decided === -1 ? "" : text.slice(decided);
-    this.#append(visible(decided === -1 ? text : text.slice(0, decided)), columns);
+    this.#append(escapeControls(decided === -1 ? text : text.slice(0, decided)), columns);
   }
 
   /** Takes the rows that are final. */
@@ -37,7 +37,7 @@ export class StreamedText {
 
   /** Nothing more comes: the last row is final too. */
   end(columns: number): void {
-    this.#append(visible(this.#held), columns);
+    this.#append(escapeControls(this.#held), columns);
     this.#held = "";
     if (this.#open !== "") this.#rows.push(lineOf(this.#open));
     this.#open = "";

@@ -8,7 +8,7 @@ import {
   totalTokens,
 } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
-import { count, duration, money, tokens, visible } from "@flint/view";
+import { count, duration, escapeControls, money, tokens } from "@flint/view";
 import { type Line, type Style, span, textOf } from "./line.ts";
 import { type Look, marksFor } from "./look.ts";
 import { cutLine, type LineBlock, textWidth } from "./wrap.ts";
@@ -109,7 +109,7 @@ export function summaryBlock(end: TurnEnd, look: Look): LineBlock {
   const figures = figuresOf(end).join(marks.between);
   const first: Line = [span(marks[mark], style), span(` ${text}`, "bold"), span(` ${figures}`, "dim")];
   const why: Line[] =
-    end.error === undefined ? [] : [[span(`  ${visible(end.error).replaceAll("\n", " ")}`, style)]];
+    end.error === undefined ? [] : [[span(`  ${escapeControls(end.error).replaceAll("\n", " ")}`, style)]];
   const goOn: Line[] = end.goOn === undefined ? [] : [[span(`  Go on: ${end.goOn}`, "dim")]];
   return { head: [first, ...why, ...goOn], indent: 2 };
 }

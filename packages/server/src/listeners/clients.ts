@@ -1,7 +1,7 @@
 import type { Clock } from "@flint/core/ports";
 import type { ClientConnection } from "@flint/frontends";
 import { LIMITS } from "@flint/protocol";
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import type { ClientTraits, FrontendName, Frontends, OpenFrontend } from "../frontends.ts";
 import { type ClientTransport, WatchedTransport } from "./client-transport.ts";
 
@@ -48,7 +48,7 @@ export class Clients {
       return await this.#frontends.open(name);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      process.stderr.write(`flint: Cannot load the ${name} front end: ${visible(reason)}\n`);
+      process.stderr.write(`flint: Cannot load the ${name} front end: ${escapeControls(reason)}\n`);
       return undefined;
     }
   }

@@ -1,6 +1,6 @@
 import { NO_USAGE, type ThreadItem, type TokenUsage, type Turn, type TurnError } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import type { Outputs } from "../exec/output/piped.ts";
 import type { TurnView } from "../exec/output/turn-view.ts";
 import { bodyOf, type ExecItemBody, type ExecLine, type ExecUsage, type TodoItem } from "./exec-items.ts";
@@ -188,7 +188,7 @@ export class CodexLinesView implements TurnView {
   }
 
   say(text: string): void {
-    this.#outputs.aside(`${visible(text)}\n`);
+    this.#outputs.aside(`${escapeControls(text)}\n`);
   }
 
   end(): void {}

@@ -1,4 +1,4 @@
-import { count, visible } from "@flint/view";
+import { count, escapeControls } from "@flint/view";
 import { noArguments } from "../../command-line/arguments.ts";
 import { say, sayJson } from "../../command-line/output.ts";
 import { CHECKS } from "./checks.ts";
@@ -37,6 +37,6 @@ export function report(findings: readonly Finding[]): string {
 
 function lines({ state, name, detail, fix }: Finding, width: number): string {
   const mark = MARKS[state];
-  const fixLine = fix === undefined ? "" : `${"".padEnd(mark.length + width)}${visible(fix)}\n`;
-  return `${mark}${name.padEnd(width)}${visible(detail)}\n${fixLine}`;
+  const fixLine = fix === undefined ? "" : `${"".padEnd(mark.length + width)}${escapeControls(fix)}\n`;
+  return `${mark}${name.padEnd(width)}${escapeControls(detail)}\n${fixLine}`;
 }

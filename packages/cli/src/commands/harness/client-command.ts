@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { spawnServer } from "@flint/sdk";
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import { UsageError } from "../../command-line/arguments.ts";
 import { askLine } from "../../command-line/terminal.ts";
 import { runHarnessClient } from "./harness-client.ts";
@@ -28,7 +28,7 @@ export async function harnessClient({ values, positionals }: HarnessClientArgume
       decide: async ({ action }, signal) => {
         const shown = action.kind === "command" ? action.command : JSON.stringify(action);
         const line = await askLine(
-          `\nAllow it?\n  ${visible(shown)}\n[y] once  [a] always  [n] no: `,
+          `\nAllow it?\n  ${escapeControls(shown)}\n[y] once  [a] always  [n] no: `,
           signal,
         );
         return line === "y" ? "once" : line === "a" ? "always" : "reject";

@@ -9,7 +9,7 @@ import {
   LIMITS,
 } from "@flint/protocol";
 import { type Id, Peer, type Transport } from "@flint/rpc";
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 
 /** What the demo client works with. */
 export interface HarnessClientOptions {
@@ -277,6 +277,6 @@ export class HarnessScreen {
 
   #put(text: string): void {
     this.#lineOpen = !text.endsWith("\n");
-    this.#write(visible(text));
+    this.#write(escapeControls(text));
   }
 }

@@ -1,5 +1,5 @@
 import type { FlintClient } from "@flint/sdk";
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import { noArguments, oneArgument, UsageError } from "../../command-line/arguments.ts";
 import { say, sayJson } from "../../command-line/output.ts";
 import { askLine, isInteractive } from "../../command-line/terminal.ts";
@@ -40,7 +40,7 @@ export async function nameThread({ positionals }: Positionals): Promise<number> 
   const id = await onThread(reference, (client, threadId) =>
     client.call("thread/name/set", { threadId, name }),
   );
-  return say(`Named ${id}: ${visible(name)}\n`);
+  return say(`Named ${id}: ${escapeControls(name)}\n`);
 }
 
 /** `flint threads archive ID`. */
@@ -73,7 +73,7 @@ export async function deleteThread({ values, positionals }: DeleteArguments): Pr
 async function confirmed(id: string, about: string): Promise<boolean> {
   if (!isInteractive()) throw new UsageError("Not running in a terminal: confirm with --yes.");
   const [line = ""] = about.split("\n");
-  const answer = await askLine(`Delete ${id} (${visible(line)}) permanently? [y/N] `);
+  const answer = await askLine(`Delete ${id} (${escapeControls(line)}) permanently? [y/N] `);
   return answer?.toLowerCase() === "y";
 }
 

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import type { Thread, Turn } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
-import { transcript, visible } from "@flint/view";
+import { escapeControls, transcript } from "@flint/view";
 import { oneArgument, UsageError } from "../../command-line/arguments.ts";
 import { say, sayJson } from "../../command-line/output.ts";
 import { withStoredData } from "../local-server.ts";
@@ -22,7 +22,7 @@ export async function showThread({ values, positionals }: ShowArguments): Promis
   const reference = oneArgument("threads show", positionals, "a thread: an id, or last");
   const { thread, turns } = await withStoredData((client) => whole(client, reference));
   if (values.json === true) return sayJson({ thread, turns });
-  return say(visible(transcript(thread, turns)));
+  return say(escapeControls(transcript(thread, turns)));
 }
 
 /** `flint threads export ID`. Control characters are escaped on a terminal, but not in a file. */
@@ -35,7 +35,7 @@ export async function exportThread({ values, positionals }: ExportArguments): Pr
   const { thread, turns } = await withStoredData((client) => whole(client, reference));
   const text =
     format === "json" ? `${JSON.stringify({ thread, turns }, undefined, 2)}\n` : transcript(thread, turns);
-  if (out === undefined) return say(process.stdout.isTTY ? visible(text) : text);
+  if (out === undefined) return say(process.stdout.isTTY ? escapeControls(text) : text);
   await writeFile(out, text, { mode: 0o600 });
   return say(`${out}\n`);
 }

@@ -1,5 +1,5 @@
 import type { ApprovalReply, ApprovalRequest, OnApproval } from "@flint/sdk";
-import { approvalPrompt, exact, visible } from "@flint/view";
+import { approvalPrompt, escapeControls, escapeExact } from "@flint/view";
 import { drawApproval } from "../../../screen/draw-row.ts";
 import { lineOf, span } from "../../../screen/line.ts";
 import type { Look } from "../../../screen/look.ts";
@@ -49,7 +49,7 @@ export class Approvals {
     const prompt = approvalPrompt(request.action, request.suggestions);
     const choices = prompt.choices.map(({ key, label, help, decision }): Choice<Answer> => {
       const value = decision.outcome === "deny" ? DECLINED : { decision };
-      return { key, label: exact(label), help: exact(help), value };
+      return { key, label: escapeExact(label), help: escapeExact(help), value };
     });
     const answer = await asker.choose<Answer>(
       {
@@ -70,7 +70,10 @@ export class Approvals {
     asker.put({ head: [lineOf("What should it do instead? Enter sends it, Esc just declines.", "bold")] });
     const message = (await asker.type(false, signal))?.trim();
     if (message === undefined || message === "") return DECLINED;
-    asker.put({ head: [[span("> ", "cyan"), span(visible(message).replaceAll("\n", " "))]], indent: 2 });
+    asker.put({
+      head: [[span("> ", "cyan"), span(escapeControls(message).replaceAll("\n", " "))]],
+      indent: 2,
+    });
     return { decision: "decline", message: `The user declined: ${message}` };
   }
 }

@@ -1,6 +1,6 @@
 import type { UserQuestion } from "@flint/protocol";
 import type { OnQuestion } from "@flint/sdk";
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import { type Line, lineOf, linesOf, span } from "../../../screen/line.ts";
 import type { LineBlock } from "../../../screen/wrap.ts";
 import type { Asker } from "./asker.ts";
@@ -82,13 +82,13 @@ export function answersOf(question: UserQuestion, line: string): readonly string
 
 function questionBlock(asked: UserQuestion): LineBlock {
   const { header, question, options = [] } = asked;
-  const title: Line[] = header === undefined ? [] : [lineOf(visible(header), "cyan")];
+  const title: Line[] = header === undefined ? [] : [lineOf(escapeControls(header), "cyan")];
   const choices = options.map(({ label, description }, place): Line => {
     const more = description === undefined ? [] : [span(`  ${flat(description)}`, "dim")];
     return [span(`  ${place + 1}  `, "cyan"), span(flat(label)), ...more];
   });
   return {
-    head: [...title, ...linesOf(visible(question), "bold"), ...choices, hintLine(asked)],
+    head: [...title, ...linesOf(escapeControls(question), "bold"), ...choices, hintLine(asked)],
     indent: 5,
   };
 }
@@ -112,5 +112,5 @@ function answerLine({ secret }: UserQuestion, answers: readonly string[]): Line 
 }
 
 function flat(text: string): string {
-  return visible(text).replaceAll("\n", " ");
+  return escapeControls(text).replaceAll("\n", " ");
 }

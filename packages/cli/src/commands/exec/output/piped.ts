@@ -1,5 +1,5 @@
 import type { AgentEvent } from "@flint/sdk";
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import type { TurnView, ViewEnd } from "./turn-view.ts";
 
 /** Where a view writes: what is asked for, and what is about it. */
@@ -23,7 +23,7 @@ export class JsonView implements TurnView {
   }
 
   say(text: string): void {
-    this.#outputs.aside(`${visible(text)}\n`);
+    this.#outputs.aside(`${escapeControls(text)}\n`);
   }
 
   end(): void {}
@@ -49,7 +49,7 @@ export class AnswerView implements TurnView {
   readonly #outputs: Outputs;
   readonly #render: (text: string) => string;
 
-  constructor(outputs: Outputs, render: (text: string) => string = visible) {
+  constructor(outputs: Outputs, render: (text: string) => string = escapeControls) {
     this.#outputs = outputs;
     this.#render = render;
   }
@@ -59,7 +59,7 @@ export class AnswerView implements TurnView {
   }
 
   say(text: string): void {
-    this.#outputs.aside(`${visible(text)}\n`);
+    this.#outputs.aside(`${escapeControls(text)}\n`);
   }
 
   end({ status, error, text }: ViewEnd): void {

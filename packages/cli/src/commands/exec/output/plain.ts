@@ -5,12 +5,12 @@ import {
   describeError,
   describeItem,
   describeReroute,
-  exact,
+  escapeControls,
+  escapeExact,
   type Row,
   rowOf,
   size,
   spanText,
-  visible,
 } from "@flint/view";
 import type { TurnView, ViewEnd } from "./turn-view.ts";
 
@@ -75,7 +75,7 @@ export class PlainView implements TurnView {
   /** A command as it would be typed; anything else as the line of an event log. */
   #started(item: ThreadItem): void {
     const row = rowOf(item);
-    if (row.family === "command") this.#line(`$ ${exact(spanText(row.title))}`);
+    if (row.family === "command") this.#line(`$ ${escapeExact(spanText(row.title))}`);
     else if (row.family !== "change") this.#line(describeItem(item, "started") ?? "");
   }
 
@@ -146,7 +146,7 @@ export class PlainView implements TurnView {
 
   #put(text: string): void {
     if (text === "") return;
-    this.#write(visible(text));
+    this.#write(escapeControls(text));
     this.#atLineStart = text.endsWith("\n");
   }
 }

@@ -2,7 +2,7 @@ import { openSync } from "node:fs";
 import { isatty, ReadStream } from "node:tty";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { inheritedEnvironment } from "@flint/server/environment";
-import { visible } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import { lossOf, type OutputLoss } from "../../../command-line/standard-streams.ts";
 import { isInForeground } from "../../../command-line/terminal.ts";
 import { type Key, Keyboard } from "../../../screen/keyboard.ts";
@@ -62,7 +62,7 @@ export class ExecTerminal {
   /** Says something about this run, never among what is printed for a program. JSON tells it by itself. */
   remark(text: string): void {
     if (this.#live !== undefined) this.#live.say(text);
-    else if (!SPEAKS_JSON.includes(this.#options.format)) process.stderr.write(`${visible(text)}\n`);
+    else if (!SPEAKS_JSON.includes(this.#options.format)) process.stderr.write(`${escapeControls(text)}\n`);
   }
 
   /** The turn is being stopped. */
