@@ -10,7 +10,9 @@ describe("flint exec on a terminal", () => {
     expect(await pty.exitCode()).toBe(0);
     const { text, cursorShown } = pty.screen;
     expect(text).toMatch(/^✓ \$ ls .*\n(.*\n)* {2}notes\.txt\n\n/);
-    expect(text).toMatch(/\n✓ Done in [\d.]+s · \d+ tokens\n {2}Go on: flint exec --resume [\w-]+ "\.\.\."$/);
+    expect(text).toMatch(
+      /\n✓ Done in [\d.]+s · \d+ tokens\n {2}Continue: flint exec --resume [\w-]+ "\.\.\."$/,
+    );
     expect([text.includes("Ctrl-C"), cursorShown]).toEqual([false, true]);
   });
 
@@ -94,7 +96,7 @@ describe("flint exec on a terminal", () => {
     await pty.waitFor("Type y or n");
     await pty.waitFor("> ");
     pty.type("hm\r");
-    await pty.waitFor("none of the answers");
+    await pty.waitFor("Please answer y, n");
     await pty.waitFor("> ");
     pty.type("y\r");
     expect(await pty.exitCode()).toBe(0);
@@ -104,7 +106,7 @@ describe("flint exec on a terminal", () => {
   test("an agent that is never asked for anything is announced first", async () => {
     const pty = await Pty.start(["exec", "--offline", "--approval", "never", "what is in this folder?"]);
     expect(await pty.exitCode()).toBe(0);
-    expect(pty.screen.text).toMatch(/^\S Nothing is asked for \(approval never\)\.\n/);
+    expect(pty.screen.text).toMatch(/^\S Approvals are off\.\n/);
   });
 
   test("on 20 columns, without colours and without Unicode, every row fits and all signs are plain", async () => {

@@ -96,7 +96,7 @@ describe("flint exec in a pipe", () => {
     const away = `${workspace.path}/../away`;
     await mkdir(away);
     const bold = await exec(workspace, ["--approval", "never", "run `touch a`"]);
-    expect([bold.code, bold.stderr]).toEqual([0, "Nothing is asked for (approval never).\n"]);
+    expect([bold.code, bold.stderr]).toEqual([0, "Approvals are off.\n"]);
     const shy = await exec(workspace, ["-c", "run `touch b`"]);
     expect([shy.code, await readdir(workspace.path)]).toEqual([3, ["a", "notes.txt"]]);
     expect(shy.stderr).toMatch(
@@ -105,7 +105,7 @@ describe("flint exec in a pipe", () => {
 
     const unconfined = ["-c", "--approval", "always", "--sandbox", "danger-full-access", "--max-steps", "1"];
     const open = await exec(workspace, [...unconfined, "count to 2"]);
-    expect(open.stderr).toBe("Commands are not confined (sandbox danger-full-access).\n");
+    expect(open.stderr).toBe("The sandbox is off.\n");
     const confined = await exec(workspace, ["-c", "--approval", "never", "run `touch ../away/c`"]);
     expect([confined.code, await readdir(away)]).toEqual([0, []]);
     expect(confined.stdout).toContain("(exit 1)");
@@ -168,7 +168,7 @@ describe("flint exec in a pipe", () => {
     const fits = await exec(workspace, ["--output-schema", "schema.json", "count to 2"]);
     expect([fits.code, fits.stderr, typeof JSON.parse(fits.stdout)]).toEqual([0, "", "object"]);
     const never = await exec(workspace, ["--output-schema", "never.json", "count to 2"]);
-    expect([never.code, never.stderr]).toEqual([4, expect.stringContaining("does not fit never.json")]);
+    expect([never.code, never.stderr]).toEqual([4, expect.stringContaining("does not match never.json")]);
   });
 
   test("approvals are declined without a terminal, and the exit code shows it", async () => {
@@ -211,7 +211,7 @@ describe("flint exec in a pipe", () => {
     });
     await once(child.stdout, "data");
     child.stdout.destroy();
-    const remark = "Nothing is asked for (approval never).\n";
+    const remark = "Approvals are off.\n";
     expect([await once(child, "close"), stderr]).toEqual([[141, null], remark]);
   });
 
@@ -225,9 +225,7 @@ describe("flint exec in a pipe", () => {
     if (child.stderr === null) throw new Error("There is no stderr.");
     const said = text(child.stderr);
     expect(await once(child, "close")).toEqual([1, null]);
-    expect(await said).toMatch(
-      /^(Nothing is asked for .*\n)?flint: The output cannot be written: ENOSPC.*\n$/,
-    );
+    expect(await said).toMatch(/^(Approvals are off.*\n)?flint: Cannot write the output: ENOSPC.*\n$/);
     const [thread] = await readdir(`${env.FLINT_HOME}/threads`);
     const log = await readFile(`${env.FLINT_HOME}/threads/${thread}/events.jsonl`, "utf8");
     expect(log).toMatch(/"turn\/completed".*"interrupted"/);
@@ -245,17 +243,20 @@ describe("flint exec in a pipe", () => {
     if (child.stderr === null) throw new Error("There is no stderr.");
     const said = text(child.stderr);
     expect(await once(child, "close")).toEqual([1, null]);
-    expect(await said).toMatch(/^flint: The output cannot be written: ENOSPC.*\n$/);
+    expect(await said).toMatch(/^flint: Cannot write the output: ENOSPC.*\n$/);
   });
 
   test("pictures and schemas that cannot be sent are refused before anything starts", async () => {
     const workspace = await makeWorkspace();
     await writeFile(`${workspace.path}/wrong.json`, '{"type":"text"}');
     const wrong: readonly [readonly string[], RegExp][] = [
-      [["--image", "none.png", "look"], /none\.png cannot be read/],
-      [["--image", "notes.txt", "look"], /notes\.txt is not a picture/],
+      [["--image", "none.png", "look"], /Cannot read --image none\.png/],
+      [["--image", "notes.txt", "look"], /notes\.txt is not an image/],
       [["--output-schema", "notes.txt", "look"], /notes\.txt is not JSON/],
-      [["--output-schema", "wrong.json", "look"], /wrong\.json is no JSON Schema: #\/type is "text"/],
+      [
+        ["--output-schema", "wrong.json", "look"],
+        /wrong\.json is not a valid JSON Schema: #\/type is "text"/,
+      ],
       [["--max-cost", "-1", "look"], /--max-cost must be a number above 0, not "-1"/],
       [["--max-tokens", "many", "look"], /--max-tokens must be a whole number/],
       [["--json", "--quiet", "look"], /cannot be used together/],

@@ -14,29 +14,27 @@ export async function main(args: readonly string[]): Promise<number> {
     const code = await dispatch(args);
     await streams.written();
     const { failure } = streams;
-    // Who was to read it knows best why it stopped; a place that takes no more is a failure nobody else would tell.
+    // A closed pipe is the reader's choice; output that cannot be written is a failure that must be reported.
     const isLost = failure !== undefined && lossOf(failure) === "unwritable";
-    return isLost
-      ? complain(`The output cannot be written: ${failure.message}.`, code === 0 ? 1 : code)
-      : code;
+    return isLost ? complain(`Cannot write the output: ${failure.message}.`, code === 0 ? 1 : code) : code;
   } catch (error) {
-    // The last catch of the program: a wrong use gets a sentence and a way out, anything else its message.
+    // The last catch of the program: a usage error gets a hint, anything else only its message.
     const message = await withoutSecrets(error instanceof Error ? error.message : String(error));
-    const wayOut = wayOutOf(error);
-    return wayOut === undefined ? complain(message, 1) : complain(`${message}\n${wayOut}`, 2);
+    const hint = hintFor(error);
+    return hint === undefined ? complain(message, 1) : complain(`${message}\n${hint}`, 2);
   }
 }
 
-/** Where somebody finds how it is done; undefined if the fault is not in how Flint was called. */
-function wayOutOf(error: unknown): string | undefined {
+/** Where to find help; undefined unless the error is in how Flint was called or configured. */
+function hintFor(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  if (error.name === "ConfigError") return 'Run "flint config keys" for every key and what it takes.';
+  if (error.name === "ConfigError") return 'Run "flint config keys" for all keys and their values.';
   if (error.name !== "UsageError") return undefined;
   const command = "help" in error && typeof error.help === "string" ? error.help : "flint";
-  return `Run "${command} --help" for examples.`;
+  return `Run "${command} --help" for usage.`;
 }
 
-/** What a library says about a failed request may repeat the key that the request was made with. */
+/** Redacts secrets: the error of a failed request may contain its API key. */
 async function withoutSecrets(text: string): Promise<string> {
   const { redact, secretsIn } = await import("@flint/core");
   return redact(text, secretsIn(inheritedEnvironment()));

@@ -17,7 +17,10 @@ const otherSpace = () => /[^\P{Zs} ]/gu;
  */
 export function escapeControls(text: string): string {
   if (PLAIN.test(text)) return text;
-  return escape(text.replace(/\r(?=\n)/g, ""), (character) => character === "\n" || character === "\t");
+  return replaceUnsafe(
+    text.replace(/\r(?=\n)/g, ""),
+    (character) => character === "\n" || character === "\t",
+  );
 }
 
 /**
@@ -25,10 +28,10 @@ export function escapeControls(text: string): string {
  * and unusual spaces are escaped too.
  */
 export function escapeExact(text: string): string {
-  return escape(text, (character) => character === "\n").replace(otherSpace(), escaped);
+  return replaceUnsafe(text, (character) => character === "\n").replace(otherSpace(), escaped);
 }
 
-function escape(text: string, isKept: (character: string) => boolean): string {
+function replaceUnsafe(text: string, isKept: (character: string) => boolean): string {
   const joiners = new Set([...text.matchAll(emojiJoiner())].map((match) => match.index));
   return text.replace(unsafe(), (character, place: number) =>
     isKept(character) || joiners.has(place) ? character : escaped(character),

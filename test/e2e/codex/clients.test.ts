@@ -57,7 +57,7 @@ test(
       approvalPolicy: "never",
       sandbox: { type: "readOnly" },
     });
-    expect(wire.stderr).toContain("--config shiny is left out");
+    expect(wire.stderr).toContain("Ignoring --config shiny");
     wire.end();
     expect(await wire.exited).toEqual({ code: 0, signal: null });
   },

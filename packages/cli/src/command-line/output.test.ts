@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { columns } from "./output.ts";
 
-test("rows are aligned, and the last column ends where its text ends", () => {
+test("aligns columns, without padding the last one", () => {
   expect(
     columns([
       ["a", "long"],
@@ -10,10 +10,10 @@ test("rows are aligned, and the last column ends where its text ends", () => {
   ).toBe("a    long\nbbb  x\n");
 });
 
-test("what an agent said in a row can neither break the row nor the terminal", () => {
+test("escapes control characters in cells", () => {
   expect(columns([["a\u001b[2J\nb", "c"]])).toBe("a\\u{1b}[2J b  c\n");
 });
 
-test("no rows are no lines", () => {
+test("prints nothing without rows", () => {
   expect(columns([])).toBe("");
 });

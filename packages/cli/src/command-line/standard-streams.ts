@@ -1,30 +1,30 @@
 import { closeSync, openSync } from "node:fs";
 import { isatty } from "node:tty";
 
-/** Why nothing can be written any more: the terminal was closed, the reader went away, or the place is full. */
+/** Why output can no longer be written: the terminal was closed, the pipe was closed, or the write failed. */
 export type OutputLoss = "terminalClosed" | "readerGone" | "unwritable";
 
-/** What the failure of a standard stream means. */
+/** The cause of a failed write to a standard stream. */
 export function lossOf({ code }: NodeJS.ErrnoException): OutputLoss {
   if (code === "EPIPE") return "readerGone";
   return code === "EIO" ? "terminalClosed" : "unwritable";
 }
 
-/** What became of the standard streams while a command ran. */
+/** The state of the standard streams while a command runs. */
 export interface StandardStreams {
-  /** The first failure to write to stdout, if there was one. */
+  /** The first failed write to stdout, if any. */
   readonly failure: NodeJS.ErrnoException | undefined;
-  /** Resolves when everything was written to stdout, or could not be. */
+  /** Resolves when everything was written to stdout, or has failed. */
   written(): Promise<void>;
 }
 
-/** Keeps the standard streams from ending the program with a stack trace or a crash when they are lost. */
+/** Keeps a lost standard stream from ending the program with a stack trace or a crash. */
 export function watchStandardStreams(): StandardStreams {
   let failure: NodeJS.ErrnoException | undefined;
   process.stdout.on("error", (error) => {
     failure ??= error;
   });
-  // Nowhere is left to say it.
+  // There is nowhere left to report it.
   process.stderr.on("error", () => undefined);
   leaveClosedTerminals();
   return {
@@ -36,19 +36,19 @@ export function watchStandardStreams(): StandardStreams {
 }
 
 /**
- * Node gives each terminal the settings back that it had at the start, and crashes at its end where that terminal is gone
- * (seen in 20.20). It leaves alone what has another file in its place by then.
+ * At exit, Node restores the mode of each terminal, and crashes if the terminal is gone (seen in 20.20). It skips a
+ * descriptor that has been replaced by another file.
  */
 function leaveClosedTerminals(): void {
   const terminals = [0, 1, 2].filter((stream) => isatty(stream));
   if (terminals.length === 0) return;
   process.on("exit", () => {
     for (const stream of terminals.filter((each) => !isatty(each))) {
-      // Expected: it was closed already.
+      // Expected: it is already closed.
       try {
         closeSync(stream);
       } catch {}
-      // The lowest free number is the one that was just closed.
+      // Takes the lowest free descriptor, which is the one that was just closed.
       openSync("/dev/null", "r+");
     }
   });

@@ -3,7 +3,7 @@ import { modelTable } from "./models.ts";
 
 const offline = { id: "flint/offline", displayName: "Offline", isDefault: true };
 
-test("the model of new threads is marked, also if nobody lists it", () => {
+test("marks the default model, also if no agent lists it", () => {
   expect(modelTable([offline], "flint/offline")).toMatch(/^\* {2}flint\/offline {2}Offline$/m);
   const table = modelTable([offline], "flint/lab/zebra");
   expect(table).toMatch(/^ {3}flint\/offline/m);

@@ -23,7 +23,7 @@ const RPC: readonly Line[] = [
   { agent: "codex", direction: "out", payload: json({ id: 1, error: { code: 1 } }) },
 ];
 
-test("requests, answers and notifications are shown by name, with their direction and time", () => {
+test("prints requests, responses and notifications by name, with direction and time", () => {
   const { shown: stdout, exitCode: code } = shown(RPC);
   expect(code).toBe(0);
   expect(stdout.split("\n")).toEqual([
@@ -36,7 +36,7 @@ test("requests, answers and notifications are shown by name, with their directio
   ]);
 });
 
-test("frames without a method are shown by their types", () => {
+test("prints frames without a method by their types", () => {
   const frames = [
     { type: "control_request", request_id: "a", request: { subtype: "initialize" } },
     { type: "control_response", response: { subtype: "success" } },
@@ -59,20 +59,20 @@ test("frames without a method are shown by their types", () => {
   ]);
 });
 
-test("long content is shortened unless all of it is wanted, and nothing in it is obeyed", () => {
+test("shortens long content unless --full is given, and escapes control characters", () => {
   const line: Line = { agent: "x", direction: "in", payload: `${"y".repeat(200)}\u001b[31m\nend` };
   const short = shown([line]).shown;
   expect(short).toContain(`${"y".repeat(120)}… (209 characters)`);
   expect(shown([line], { full: true }).shown).toContain(`${"y".repeat(200)}\\u{1b}[31m\\nend\n`);
-  expect(shown(RPC, { full: true }).shown).toContain("understood as  notification item/started");
+  expect(shown(RPC, { full: true }).shown).toContain("decoded  notification item/started");
 });
 
-test("what went wrong is marked", () => {
+test("marks failures", () => {
   const { shown: stdout } = shown([{ agent: "x", direction: "in", stage: "failed", payload: "too long" }]);
   expect(stdout).toBe("   +0.000s ! x  failed  too long\n");
 });
 
-test("as JSON it holds all, as a fixture exactly what the agent sent", () => {
+test("prints everything as JSON, and exactly what the agent sent as a fixture", () => {
   const { shown: stdout } = shown(RPC, { json: true });
   expect(JSON.parse(stdout)).toHaveLength(RPC.length);
   expect(JSON.parse(stdout)[4]).toMatchObject({ name: "turn/start #1 answered", elapsedMs: 4, stage: "raw" });
@@ -81,22 +81,22 @@ test("as JSON it holds all, as a fixture exactly what the agent sent", () => {
   expect(fixture.shown.split("\n")).toEqual([RPC[1]?.payload, RPC[3]?.payload, RPC[4]?.payload, ""]);
 });
 
-test("lines that cannot be read are told and left out; a file that is no trace is an error", () => {
+test("skips and reports invalid lines, and rejects a file that is not a trace", () => {
   expect(shown([...RPC.slice(0, 1), '{"at":1', "{}"])).toEqual({
     shown: '   +0.000s → codex  turn/start #1  {"a":1}\n',
-    problem: "2 lines of trace.jsonl cannot be read and left out, the first is line 2.",
+    problem: "Skipped 2 lines of trace.jsonl that cannot be read; the first is line 2.",
     exitCode: 0,
   });
   expect(shown(["hello"])).toMatchObject({
     shown: "",
-    problem: expect.stringContaining("is no trace"),
+    problem: expect.stringContaining("is not a trace"),
     exitCode: 1,
   });
 });
 
-test("wrong use is told with what would be right", async () => {
+test("rejects wrong usage", async () => {
   await expect(replay({ values: {}, positionals: [] })).rejects.toThrow("replay needs the file");
-  await expect(replay({ values: {}, positionals: ["/none"] })).rejects.toThrow("/none cannot be read");
+  await expect(replay({ values: {}, positionals: ["/none"] })).rejects.toThrow("Cannot read /none");
   const both = { json: true, fixture: true };
-  await expect(replay({ values: both, positionals: ["x"] })).rejects.toThrow("not both");
+  await expect(replay({ values: both, positionals: ["x"] })).rejects.toThrow("cannot be used together");
 });

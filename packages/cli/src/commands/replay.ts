@@ -15,8 +15,8 @@ interface ReplayArguments {
   readonly positionals: readonly string[];
 }
 
-/** A line of a trace, with what can be told about it. */
-interface Shown extends TraceRecord {
+/** A record of a trace with its time, name and content. */
+interface NamedRecord extends TraceRecord {
   readonly elapsedMs: number;
   readonly name: string;
   readonly content: unknown;
@@ -24,12 +24,12 @@ interface Shown extends TraceRecord {
 
 const SHORT = 120;
 const ARROWS = { in: "←", out: "→" } as const;
-const NOT_NAMED = { decoded: "understood as", failed: "failed" } as const;
+const NOT_NAMED = { decoded: "decoded", failed: "failed" } as const;
 
-/** `flint replay`: what a trace file holds, readably, as JSON, or as lines that a test can play again. */
+/** `flint replay`: prints a trace, as text, as JSON, or as a test fixture. */
 export async function replay({ values, positionals }: ReplayArguments): Promise<number> {
   if (values.json === true && values.fixture === true) {
-    throw new UsageError("replay takes --json or --fixture, not both.");
+    throw new UsageError("--json and --fixture cannot be used together.");
   }
   const path = oneArgument("replay", positionals, "the file that --trace wrote");
   const { shown, problem, exitCode } = replayed(await textOf(path), path, values);
@@ -38,7 +38,7 @@ export async function replay({ values, positionals }: ReplayArguments): Promise<
   return exitCode;
 }
 
-/** What there is to print about the text of a trace, and what is wrong with it. */
+/** The output for the text of a trace, and what is wrong with it. */
 export function replayed(text: string, path: string, values: ReplayArguments["values"]) {
   const { records, faulty } = recordsIn(text);
   const wanted = records.filter(({ agent }) => values.agent === undefined || agent === values.agent);
@@ -60,14 +60,14 @@ function format(records: readonly TraceRecord[], values: ReplayArguments["values
 }
 
 async function textOf(path: string): Promise<string> {
-  // Expected: a file that is not there or not readable.
+  // Expected: a file that is missing or unreadable.
   return readFile(path, "utf8").catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${path} cannot be read: ${why}.`);
+    throw new UsageError(`Cannot read ${path}: ${why}.`);
   });
 }
 
-/** The records of a trace and the numbers of the lines that are none, such as one that was being written in a crash. */
+/** The records of a trace, and the numbers of invalid lines, such as one that was cut off by a crash. */
 function recordsIn(text: string): { readonly records: TraceRecord[]; readonly faulty: number[] } {
   const records: TraceRecord[] = [];
   const faulty: number[] = [];
@@ -81,7 +81,7 @@ function recordsIn(text: string): { readonly records: TraceRecord[]; readonly fa
 }
 
 function recordIn(line: string): TraceRecord | undefined {
-  // Expected: a line that is no JSON.
+  // Expected: a line that is not JSON.
   try {
     return TraceRecord.safeParse(JSON.parse(line)).data;
   } catch {
@@ -90,18 +90,18 @@ function recordIn(line: string): TraceRecord | undefined {
 }
 
 function problemOf(path: string, [first, ...more]: readonly number[], isTrace: boolean): string {
-  if (!isTrace) return `${path} is no trace. Make one with: flint exec --trace FILE "…"`;
-  const count = more.length === 0 ? "A line" : `${more.length + 1} lines`;
-  return `${count} of ${path} cannot be read and left out, the first is line ${first}.`;
+  if (!isTrace) return `${path} is not a trace. Record one with flint exec --trace FILE "…"`;
+  const count = more.length === 0 ? "a line" : `${more.length + 1} lines`;
+  return `Skipped ${count} of ${path} that cannot be read; the first is line ${first}.`;
 }
 
-/** What the agents sent, exactly, one frame a line. */
+/** Exactly what the agents sent, one frame per line. */
 function fixtureOf(records: readonly TraceRecord[]): string {
   const frames = records.filter(({ direction, stage }) => direction === "in" && stage === "raw");
   return frames.map(({ payload }) => `${payload}\n`).join("");
 }
 
-function named(records: readonly TraceRecord[]): Shown[] {
+function named(records: readonly TraceRecord[]): NamedRecord[] {
   const names = new Map<string | undefined, FrameNames>();
   const start = records[0]?.at ?? 0;
   return records.map((record) => {
@@ -115,7 +115,7 @@ function named(records: readonly TraceRecord[]): Shown[] {
 }
 
 function lineOf(
-  { elapsedMs, direction, stage, agent = "agent", name, content }: Shown,
+  { elapsedMs, direction, stage, agent = "agent", name, content }: NamedRecord,
   isFull: boolean,
 ): string {
   const time = `+${(elapsedMs / 1000).toFixed(3)}s`.padStart(10);
@@ -131,19 +131,19 @@ function shortened(text: string): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a line between Flint and an agent is, in a few words, and what it carries. */
+/** A message between Flint and an agent: a short name, and its content. */
 export interface NamedFrame {
   readonly name: string;
-  /** Undefined where the name says it all. */
+  /** Undefined if the name says it all. */
   readonly content: unknown;
 }
 
-/** Names the lines of one agent in order: an answer is named after the request that it answers. */
+/** Names the messages of one agent in order: a response is named after its request. */
 export class FrameNames {
   /** Open requests by direction and id. */
   readonly #requests = new Map<string, string>();
 
-  /** Names a line as it was on the wire. */
+  /** Names a message as it was on the wire. */
   name(direction: "in" | "out", payload: string): NamedFrame {
     const fields = fieldsOf(payload);
     if (fields === undefined) return { name: "text", content: payload };
@@ -167,7 +167,7 @@ export class FrameNames {
   }
 }
 
-/** The name of a frame that has no method: its type and, where there is one, the type of what is in it. */
+/** The name of a frame without a method: its type, and the type of its content if it has one. */
 function typeName(fields: Fields): string {
   const { type, subtype, request, response, event, message } = fields;
   if (typeof type !== "string") return "object";
@@ -179,7 +179,7 @@ function typeName(fields: Fields): string {
 }
 
 function fieldsOf(payload: string): Fields | undefined {
-  // Expected: what is no JSON, or was cut off.
+  // Expected: text that is not JSON, or was cut off.
   try {
     const value: unknown = JSON.parse(payload);
     return isRecord(value) ? value : undefined;

@@ -14,6 +14,6 @@ test.each([
   ["\u001by", []],
   ["\u001b]10;rgb:00/00/00\u0007n", [text("n")]],
   ["\u0001\u0002", []],
-])("%j are these keys", (chunk, keys) => {
+])("parses %j into keys", (chunk, keys) => {
   expect(readKeys(chunk)).toEqual(keys);
 });

@@ -1,6 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 
-/** What is needed of a terminal that is typed at; `process.stdin` is one. */
+/** A terminal that keys are read from, such as `process.stdin`. */
 export interface KeySource {
   setRawMode(raw: boolean): unknown;
   resume(): unknown;
@@ -9,12 +9,12 @@ export interface KeySource {
   off(event: "data", listener: (chunk: Buffer) => void): unknown;
 }
 
-/** Hears a key. One that did not come alone was pasted, or typed while nobody looked. */
+/** Receives a key. One that arrived together with others was pasted, or typed while no one was reading. */
 export type KeyListener = (key: Key, alone: boolean) => void;
 
 /**
- * The keys of a terminal, one by one and without an echo, for as long as somebody holds it. Whoever listens last gets
- * them; what nobody wants is dropped, so nothing that was typed before a question can answer it.
+ * Reads the keys of a terminal in raw mode while anyone holds it. The latest listener gets them; keys without a listener
+ * are dropped, so that nothing typed before a question can answer it.
  */
 export class Keyboard {
   readonly #source: KeySource;
@@ -23,13 +23,13 @@ export class Keyboard {
   #listener: KeyListener | undefined;
   #holds = 0;
 
-  /** The fallback hears the keys for which nobody listens, such as an interrupt. */
+  /** The fallback gets interrupts and suspends, whoever listens. */
   constructor(source: KeySource, fallback: (key: Key) => void) {
     this.#source = source;
     this.#fallback = fallback;
   }
 
-  /** Takes the keys of the terminal until as many releases have come. */
+  /** Switches to raw mode until released as often as it was held. */
   hold(): void {
     this.#holds += 1;
     if (this.#holds > 1) return;
@@ -38,7 +38,7 @@ export class Keyboard {
     this.#source.resume();
   }
 
-  /** Gives the terminal back as it was. */
+  /** Restores the terminal's mode. */
   release(): void {
     if (this.#holds === 0) return;
     this.#holds -= 1;
@@ -48,18 +48,18 @@ export class Keyboard {
     this.#source.setRawMode(false);
   }
 
-  /** Gives the terminal back however many hold it; for the end of the program. */
+  /** Restores the terminal's mode, however often it is held; for the end of the program. */
   releaseAll(): void {
     this.#holds = Math.min(this.#holds, 1);
     this.release();
   }
 
-  /** Sets the mode again, after the program was stopped and goes on. */
+  /** Sets raw mode again, after the program was suspended. */
   refresh(): void {
     if (this.#holds > 0) this.#source.setRawMode(true);
   }
 
-  /** Sends every key to one listener; undefined sends them to nobody. */
+  /** Sends every key to one listener; undefined drops them. */
   listen(listener: KeyListener | undefined): void {
     this.#listener = listener;
   }
@@ -73,12 +73,12 @@ export class Keyboard {
   };
 }
 
-/** What was pressed: a character that can be typed, or one of the keys that mean something here. */
+/** A key: a printable character, or one that has a meaning here. */
 export type Key =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "enter" | "backspace" | "clear" | "escape" | "interrupt" | "end" | "suspend" };
 
-/** What a byte of a key means here. Others have no meaning and are dropped. */
+/** The control characters that have a meaning. Others are dropped. */
 const CONTROLS: Readonly<Record<string, Exclude<Key["type"], "text">>> = {
   "\r": "enter",
   "\n": "enter",
@@ -91,11 +91,11 @@ const CONTROLS: Readonly<Record<string, Exclude<Key["type"], "text">>> = {
   "\u001b": "escape",
 };
 
-/** An arrow, a function key, a paste bracket or another answer of the terminal: one key, and none of ours. */
+/** An arrow key, a function key, a paste bracket or a terminal response: one key without a meaning. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals write keys like this
 const SEQUENCE = /^\u001b(?:\[[0-?]*[ -/]*[@-~]|O.|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[^[\]O\u001b])/u;
 
-/** The keys in what a terminal in raw mode has sent. */
+/** Parses what a terminal in raw mode has sent. */
 export function readKeys(chunk: string): Key[] {
   const keys: Key[] = [];
   for (let rest = chunk; rest !== ""; ) {

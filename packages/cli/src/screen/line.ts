@@ -1,13 +1,13 @@
-/** How a piece of a line looks, where the terminal has colours. */
+/** The style of a piece of a line, on terminals with colours. */
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan" | "inverse";
 
-/** A piece of a line in one style. Its text holds no control characters. */
+/** A piece of a line in one style. Its text has no control characters. */
 export interface Span {
   readonly text: string;
   readonly style?: Style | undefined;
 }
 
-/** One line of the screen, before it is fitted to a width. */
+/** A line, before it is wrapped or cut to a width. */
 export type Line = readonly Span[];
 
 const CODES: Readonly<Record<Style, number>> = {
@@ -35,22 +35,22 @@ export function linesOf(text: string, style?: Style): Line[] {
   return text.split("\n").map((each) => lineOf(each, style));
 }
 
-/** The line behind a margin of spaces. */
+/** The line, indented by spaces. */
 export function indented(line: Line, by: number): Line {
   return line.length === 0 || by === 0 ? line : [span(" ".repeat(by)), ...line];
 }
 
-/** What a line says, without its styles. */
+/** The text of a line without its styles. */
 export function textOf(line: Line): string {
   return line.map((each) => each.text).join("");
 }
 
 /** The line as it is written to a terminal. */
-export function inked(line: Line, colour: boolean): string {
+export function styled(line: Line, colour: boolean): string {
   if (!colour) return textOf(line);
-  return line.map(({ text, style }) => (style === undefined ? text : painted(text, style))).join("");
+  return line.map(({ text, style }) => (style === undefined ? text : withStyle(text, style))).join("");
 }
 
-function painted(text: string, style: Style): string {
+function withStyle(text: string, style: Style): string {
   return text === "" ? "" : `\u001b[${CODES[style]}m${text}\u001b[0m`;
 }

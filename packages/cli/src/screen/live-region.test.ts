@@ -10,7 +10,7 @@ function regionOn(screen: FakeTerminal, size = { columns: 20 }) {
 
 const lines = (...texts: string[]) => texts.map((text) => lineOf(text));
 
-test("final rows scroll up and the changing ones stay below them", () => {
+test("scrolls final rows up above the live ones", () => {
   const screen = new FakeTerminal();
   const region = regionOn(screen);
   region.draw([], lines("working"));
@@ -30,7 +30,7 @@ test.each(["short", "as wide as the row!!"])(
   },
 );
 
-test("nothing of the changing rows is left, and the cursor is back", () => {
+test("clears the live rows and shows the cursor", () => {
   const screen = new FakeTerminal();
   const region = regionOn(screen);
   region.draw(lines("one"), lines("a long status", "", "日本語 below"));
@@ -39,7 +39,7 @@ test("nothing of the changing rows is left, and the cursor is back", () => {
   expect([screen.rows, screen.cursorShown]).toEqual([["one", ""], true]);
 });
 
-test("each change is one write, and no change is none", () => {
+test("writes once per change, and not without a change", () => {
   const screen = new FakeTerminal();
   const region = regionOn(screen);
   region.draw(lines("one"), lines("status"));
@@ -50,7 +50,7 @@ test("each change is one write, and no change is none", () => {
   expect(screen.writes).toBe(2);
 });
 
-test("a row as wide as the terminal keeps its last column", () => {
+test("keeps the last column of a full row", () => {
   const screen = new FakeTerminal();
   const region = regionOn(screen, { columns: 5 });
   region.draw(lines("abcde"), lines("12345"));
@@ -58,7 +58,7 @@ test("a row as wide as the terminal keeps its last column", () => {
   expect(screen.rows).toEqual(["abcde", "67890"]);
 });
 
-test("a terminal that became narrower has broken the changing rows, and all of them go", () => {
+test("removes live rows that a narrower terminal has wrapped", () => {
   const screen = new FakeTerminal();
   const size = { columns: 20 };
   const region = regionOn(screen, size);

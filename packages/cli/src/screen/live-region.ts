@@ -1,4 +1,4 @@
-import { inked, type Line, textOf } from "./line.ts";
+import { type Line, styled, textOf } from "./line.ts";
 import type { Look } from "./look.ts";
 import { textWidth } from "./wrap.ts";
 
@@ -8,13 +8,13 @@ const ERASE_LINE = "\u001b[K";
 const ERASE_BELOW = "\u001b[J";
 
 /**
- * The lower end of a terminal: rows that are written once and scroll away, and below them a few that are written
- * over again and again. Each change is one write, so nothing flickers.
+ * The bottom of a terminal: final rows that scroll up, and below them live rows that are redrawn in place. Each change is
+ * one write, so nothing flickers.
  */
 export class LiveRegion {
   readonly #write: (text: string) => void;
   readonly #look: () => Look;
-  /** What the changing rows say. */
+  /** The text of the live rows. */
   #drawn: readonly string[] = [];
   #shown = "";
   #hidden = false;
@@ -24,13 +24,13 @@ export class LiveRegion {
     this.#look = look;
   }
 
-  /** Adds final rows and replaces the changing ones. Writes nothing if the screen looks like that already. */
+  /** Adds final rows and replaces the live ones. Writes nothing if nothing has changed. */
   draw(final: readonly Line[], live: readonly Line[]): void {
     const below = live.map((line) => this.#row(line)).join("\n");
     if (final.length === 0 && below === this.#shown) return;
     const above = final.map((line) => `${this.#row(line)}\n`).join("");
     const hide = this.#hidden || live.length === 0 ? "" : HIDE_CURSOR;
-    // Rows are written over and their rest erased, rather than erased first: so nothing is empty for a moment.
+    // Rows are overwritten and then erased to their end, so that no row is blank in between.
     const erase = this.#drawn.length === 0 ? "" : ERASE_BELOW;
     const [before, after] = this.#isFull(live.at(-1)) ? [erase, ""] : ["", erase];
     this.#write(`${hide}${this.#backToStart()}${before}${above}${below}${after}`);
@@ -39,7 +39,7 @@ export class LiveRegion {
     this.#shown = below;
   }
 
-  /** Takes the changing rows away and gives the cursor back. Draws again if it is used again. */
+  /** Removes the live rows and shows the cursor. It can be drawn again. */
   clear(): void {
     const erase = this.#drawn.length === 0 ? "" : `${this.#backToStart()}${ERASE_BELOW}`;
     const show = this.#hidden ? SHOW_CURSOR : "";
@@ -49,7 +49,7 @@ export class LiveRegion {
     this.#hidden = false;
   }
 
-  /** From the end of the last changing row to the start of the first. A narrower terminal has broken them into more. */
+  /** Moves from the end of the live rows to their start. A terminal that became narrower has wrapped them. */
   #backToStart(): string {
     if (this.#drawn.length === 0) return "";
     const { columns } = this.#look();
@@ -58,9 +58,9 @@ export class LiveRegion {
     return `\r${up}`;
   }
 
-  /** A row and nothing behind it. At a full row the cursor still stands in its last column, which must stay. */
+  /** A row, erased to its end. After a full row the cursor is still in the last column, which must not be erased. */
   #row(line: Line): string {
-    const text = inked(line, this.#look().colour);
+    const text = styled(line, this.#look().colour);
     return this.#isFull(line) ? text : `${text}${ERASE_LINE}`;
   }
 

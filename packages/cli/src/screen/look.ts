@@ -1,4 +1,4 @@
-/** What the terminal can show: how wide and high it is, whether it has colours, and characters beyond ASCII. */
+/** The size of a terminal, and whether it supports colours and Unicode. */
 export interface Look {
   readonly columns: number;
   readonly rows: number;
@@ -6,7 +6,7 @@ export interface Look {
   readonly unicode: boolean;
 }
 
-/** What is known of the stream that is written to. */
+/** The size that a stream reports. */
 export interface TerminalSize {
   readonly columns?: number | undefined;
   readonly rows?: number | undefined;
@@ -14,34 +14,34 @@ export interface TerminalSize {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const USUAL_COLUMNS = 80;
-const USUAL_ROWS = 24;
-/** Narrower than this there is nothing to be read; lines are then cut by the terminal itself. */
-const LEAST_COLUMNS = 8;
+const DEFAULT_COLUMNS = 80;
+const DEFAULT_ROWS = 24;
+/** On narrower terminals lines are not readable anyway. */
+const MIN_COLUMNS = 8;
 
-/** Reads what a terminal can show from its size and the usual variables. */
+/** Determines a terminal's capabilities from its size and the environment. */
 export function readLook(environment: Environment, size: TerminalSize): Look {
   return {
-    // A terminal without a size says 0.
-    columns: Math.max(LEAST_COLUMNS, size.columns || USUAL_COLUMNS),
-    rows: size.rows || USUAL_ROWS,
+    // A terminal of unknown size reports 0.
+    columns: Math.max(MIN_COLUMNS, size.columns || DEFAULT_COLUMNS),
+    rows: size.rows || DEFAULT_ROWS,
     colour: !environment.NO_COLOR && canMoveCursor(environment),
     unicode: isUnicode(environment),
   };
 }
 
-/** Whether lines that were written can be written over. */
+/** Whether lines can be rewritten. */
 export function canMoveCursor(environment: Environment): boolean {
   return environment.TERM !== undefined && environment.TERM !== "" && environment.TERM !== "dumb";
 }
 
-/** The first of these that is set decides, as for every program. Where none is, terminals of today speak UTF-8. */
+/** The first variable that is set decides, as for every program; UTF-8 is assumed if none is. */
 function isUnicode({ LC_ALL, LC_CTYPE, LANG }: Environment): boolean {
   const locale = LC_ALL || LC_CTYPE || LANG;
   return locale === undefined || locale === "" || /utf-?8/i.test(locale);
 }
 
-/** The signs in front of lines and between words. */
+/** The symbols in front of lines and between words. */
 export interface Marks {
   readonly running: string;
   readonly done: string;
@@ -99,7 +99,7 @@ const ASCII: Marks = {
   spinner: ["|", "/", "-", "\\"],
 };
 
-/** The signs that the terminal can show. */
+/** The symbols that the terminal supports. */
 export function marksFor(unicode: boolean): Marks {
   return unicode ? UNICODE : ASCII;
 }

@@ -3,22 +3,22 @@ import type { Key } from "./keyboard.ts";
 import { type Line, lineOf, span } from "./line.ts";
 import type { LineBlock } from "./wrap.ts";
 
-/** One answer that a key gives. */
+/** An answer and the key for it. */
 export interface Choice<Value> {
   readonly key: string;
   readonly label: string;
   readonly value: Value;
-  /** What it means, for whoever presses `?`. */
+  /** Shown when the user presses `?`. */
   readonly help: string;
 }
 
-/** What a key did to a question: nothing, something to see, or an answer. */
+/** What a key does to a question: nothing, show help, or answer it. */
 export type Step<Value> =
   | { readonly type: "open" }
   | { readonly type: "help" }
   | { readonly type: "answered"; readonly value: Value };
 
-/** What a key means for a question with one key for each answer. Enter and everything unknown never say yes. */
+/** Handles a key at a question with a key for each answer. Enter and unknown keys never mean yes. */
 export function stepChoice<Value>(
   choices: readonly Choice<Value>[],
   otherwise: Value,
@@ -32,7 +32,7 @@ export function stepChoice<Value>(
   return chosen === undefined ? { type: "open" } : { type: "answered", value: chosen.value };
 }
 
-/** The choices on one line: `[y] once  [n] no`. Where it is too long, each key stays with its words. */
+/** The choices on one line: `[y] once  [n] no`. A wrapped line keeps each key with its label. */
 export function choiceLine(question: string, choices: readonly Choice<unknown>[]): Line {
   const keys = [...choices, { key: "?", label: "help" }].flatMap(({ key, label }) => [
     span("  "),
@@ -42,10 +42,10 @@ export function choiceLine(question: string, choices: readonly Choice<unknown>[]
   return [span(question, "bold"), ...keys];
 }
 
-/** What each choice means. */
+/** Explains each choice. */
 export function helpBlock(choices: readonly Choice<unknown>[]): LineBlock {
   const lines = choices.map(({ key, help }): Line => [span(`  ${key}  `, "cyan"), span(help)]);
-  const enter: Line = [span("  Enter alone is no. Ctrl-C interrupts the turn.", "dim")];
+  const enter: Line = [span("  Enter means no. Ctrl-C interrupts the turn.", "dim")];
   return { head: [...lines, enter], indent: 5 };
 }
 
@@ -55,7 +55,7 @@ export interface Typing {
   readonly secret: boolean;
 }
 
-/** What a key does to a line that is being typed. Escape and the end of input give it up. */
+/** Handles a key while a line is typed. Escape and the end of input cancel it. */
 export function stepTyping(typing: Typing, key: Key): Typing | { readonly done: string | undefined } {
   switch (key.type) {
     case "text":
@@ -75,7 +75,7 @@ export function stepTyping(typing: Typing, key: Key): Typing | { readonly done: 
   }
 }
 
-/** The line as it is shown while it is typed; of a secret not even its length is. */
+/** The line as it is shown while typing; of a secret not even the length. */
 export function typingLine({ text, secret }: Typing): Line {
   const shown = secret ? (text === "" ? "" : "(hidden)") : escapeControls(text);
   return [span("> ", "cyan"), ...lineOf(shown), span(" ", "inverse")];

@@ -16,7 +16,7 @@ function rowsOf(pieces: readonly string[], columns: number): string[] {
   return [...rows, ...text.takeRows().map(textOf)];
 }
 
-test("a row is final once the next one has begun", () => {
+test("a row becomes final when the next one starts", () => {
   const text = new StreamedText();
   text.add("one two th", 0, 9);
   expect([text.takeRows().map(textOf), textOf(text.openRow)]).toEqual([["one two"], "th"]);
@@ -24,7 +24,7 @@ test("a row is final once the next one has begun", () => {
   expect([text.takeRows().map(textOf), textOf(text.openRow)]).toEqual([["three"], "four"]);
 });
 
-test("a piece that comes twice is shown once", () => {
+test("shows a repeated piece once", () => {
   const text = new StreamedText();
   text.add("hello", 0, 20);
   text.add("lo world", 3, 20);
@@ -32,12 +32,12 @@ test("a piece that comes twice is shown once", () => {
   expect(textOf(text.openRow)).toBe("hello world");
 });
 
-test("a character that arrives in two halves is whole, and half a one at the end is shown as such", () => {
+test("joins a character that arrives in two halves, and escapes half a character at the end", () => {
   expect(rowsOf(["a\ud83d", "\ude00b"], 20)).toEqual(["a😀b"]);
   expect(rowsOf(["a\ud83d"], 20)).toEqual(["a\\u{d83d}"]);
 });
 
-test("text looks the same however it is cut into pieces", () => {
+test("gives the same rows for any chunking", () => {
   const word = fc.constantFrom(
     "a",
     "word",

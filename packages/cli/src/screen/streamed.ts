@@ -2,17 +2,17 @@ import { escapeControls } from "@flint/view";
 import { type Line, lineOf, textOf } from "./line.ts";
 import { wrapLine } from "./wrap.ts";
 
-/** Half of a character or of a line end, an emoji, a space: what follows decides how, and on which row, it is shown. */
+/** Half a character or line break, an emoji, or a space: what follows decides how, and on which row, it is shown. */
 const UNDECIDED = /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|\u200d|[\r \t]|[\ud800-\udbff])+$/u;
 
-/** Text that arrives in pieces: rows that will not change any more, and the last one, which still may. */
+/** Streamed text: final rows, and the last row, which may still change. */
 export class StreamedText {
   #length = 0;
   #held = "";
   #open = "";
   #rows: Line[] = [];
 
-  /** Takes a piece that starts at this place of the text; what was there before is not taken again. */
+  /** Adds a piece that starts at this offset; text that was added before is skipped. */
   add(piece: string, offset: number, columns: number): void {
     const fresh = piece.slice(Math.max(0, this.#length - offset));
     if (fresh === "") return;
@@ -23,7 +23,7 @@ export class StreamedText {
     this.#append(escapeControls(decided === -1 ? text : text.slice(0, decided)), columns);
   }
 
-  /** Takes the rows that are final. */
+  /** Returns the rows that became final since the last call. */
   takeRows(): Line[] {
     const rows = this.#rows;
     this.#rows = [];
@@ -35,7 +35,7 @@ export class StreamedText {
     return lineOf(this.#open);
   }
 
-  /** Nothing more comes: the last row is final too. */
+  /** Ends the text: the last row becomes final. */
   end(columns: number): void {
     this.#append(escapeControls(this.#held), columns);
     this.#held = "";
@@ -47,25 +47,25 @@ export class StreamedText {
     const lines = (this.#open + text).split("\n");
     const last = lines.pop() ?? "";
     for (const line of lines) this.#rows.push(...wrapLine(lineOf(line), columns));
-    // Only the last row can change with what comes; so a line of any length costs no more than it is long.
+    // Only the last row can still change, so that the cost is linear in the length of a line.
     const rows = wrapLine(lineOf(last), columns);
     this.#rows.push(...rows.slice(0, -1));
     this.#open = textOf(rows.at(-1) ?? []);
   }
 }
 
-/** The end of an output, and how many lines came before it. */
+/** The last lines of an output, and how many came before. */
 export interface FoldedText {
   readonly lines: readonly string[];
   readonly hidden: number;
-  /** How much was never kept; then nobody knows how many lines are hidden. */
+  /** How many bytes were not stored; then the number of hidden lines is unknown. */
   readonly omittedBytes?: number | undefined;
 }
 
-/** Longer than this no line is kept whole; nobody reads it on a screen. */
-const LINE_LIMIT = 4_000;
+/** Longer lines are cut. */
+const MAX_LINE = 4_000;
 
-/** The last lines of what streams in, however much that is. */
+/** Keeps the last lines of streamed output of any length. */
 export class OutputTail {
   readonly #limit: number;
   #lines: string[] = [];
@@ -76,11 +76,11 @@ export class OutputTail {
     this.#limit = limit;
   }
 
-  /** Takes the next piece. */
+  /** Adds the next piece. */
   add(piece: string): void {
     const lines = (this.#open + piece).split("\n");
-    this.#open = (lines.pop() ?? "").slice(-LINE_LIMIT);
-    for (const line of lines.slice(-this.#limit)) this.#lines.push(line.slice(0, LINE_LIMIT));
+    this.#open = (lines.pop() ?? "").slice(-MAX_LINE);
+    for (const line of lines.slice(-this.#limit)) this.#lines.push(line.slice(0, MAX_LINE));
     this.#hidden += Math.max(0, lines.length - this.#limit);
     const over = this.#lines.length - this.#limit;
     if (over <= 0) return;
@@ -88,7 +88,7 @@ export class OutputTail {
     this.#hidden += over;
   }
 
-  /** The last lines, at most so many, the unfinished one included. */
+  /** At most this many of the last lines, including the unfinished one. */
   last(most: number = this.#limit): FoldedText {
     const lines = this.#open === "" ? this.#lines : [...this.#lines, this.#open];
     const shown = lines.slice(-most);
@@ -96,7 +96,7 @@ export class OutputTail {
   }
 }
 
-/** The last lines of a text, at most so many. Empty lines at its end do not count. */
+/** At most this many of the last lines of a text, without trailing blank lines. */
 export function lastLines(text: string, most: number): FoldedText {
   const tail = new OutputTail(most);
   tail.add(text.replace(/\s*\n\s*$/, ""));

@@ -10,30 +10,27 @@ import { OpenItem } from "./open-item.ts";
 import { StreamedText } from "./streamed.ts";
 import { cutLine, type LineBlock, screenRows } from "./wrap.ts";
 
-/** What a timeline needs to know of the world. */
+/** What a timeline depends on. */
 export interface TimelineOptions {
   readonly cwd: string;
   readonly look: () => Look;
   readonly now: () => number;
 }
 
-/**
- * A turn as rows of a screen: events go in; out come rows that are final, and below them those that still change.
- * Writes nothing itself.
- */
+/** Turns the events of a turn into screen rows: final ones, and live ones below them. Writes nothing itself. */
 export class Timeline {
   readonly #options: TimelineOptions;
   readonly #open = new Map<string, OpenItem>();
-  /** What the user is asked about now: the item by the id of the question. */
+  /** The items that the user is being asked about, by the id of the approval or question. */
   readonly #asking = new Map<string, string>();
-  /** The items that the user has seen whole, because they were asked about. */
+  /** The items that the user has already seen in full in an approval. */
   readonly #seen = new Set<string>();
   #text: { readonly itemId: string; readonly streamed: StreamedText } | undefined;
   #streamedIds = new Set<string>();
   #rows: Line[] = [];
   #plan: readonly PlanEntry[] = [];
-  #begun = false;
-  #heardPrompt = false;
+  #started = false;
+  #seenPrompt = false;
   #last: "nothing" | "text" | "line" | "block" = "nothing";
   #retrying = false;
 
@@ -41,22 +38,22 @@ export class Timeline {
     this.#options = options;
   }
 
-  /** What is going on now, in a few words. */
+  /** What is happening now, in a few words. */
   get activity(): string {
     if (this.#asking.size > 0) return "Waiting for an answer";
-    if (this.#retrying) return "Trying again";
+    if (this.#retrying) return "Retrying";
     const open = [...this.#open.values()].at(-1);
-    return open?.activity ?? (this.#begun ? "Thinking" : "Starting");
+    return open?.activity ?? (this.#started ? "Thinking" : "Starting");
   }
 
-  /** The rows that became final since the last call. */
+  /** Returns the rows that became final since the last call. */
   takeRows(): Line[] {
     const rows = this.#rows;
     this.#rows = [];
     return rows;
   }
 
-  /** The rows below the final ones, as they are now; at most so many. */
+  /** The live rows below the final ones; at most this many. */
   liveRows(most: number): Line[] {
     const look = this.#options.look();
     const sign = marksFor(look.unicode).more;
@@ -71,11 +68,11 @@ export class Timeline {
     return [...(text.length === 0 ? [] : [text]), ...gap, ...rows].slice(-Math.max(0, most));
   }
 
-  /** Takes an event in. */
+  /** Processes an event. */
   show(event: AgentEvent): void {
     switch (event.type) {
       case "turn/started":
-        this.#begun = true;
+        this.#started = true;
         break;
       case "item/started":
         this.#start(event.data.item);
@@ -84,7 +81,7 @@ export class Timeline {
         this.#complete(event.data.item);
         break;
       case "item/agentMessage/delta":
-        this.#say(event.data.itemId, event.data.delta, event.data.offset);
+        this.#messageDelta(event.data.itemId, event.data.delta, event.data.offset);
         break;
       case "item/reasoning/textDelta":
       case "item/reasoning/summaryTextDelta":
@@ -95,16 +92,16 @@ export class Timeline {
         this.#progress(event.data.itemId, event.data.message);
         break;
       case "turn/plan/updated":
-        this.#planned(event.data.plan);
+        this.#planUpdated(event.data.plan);
         break;
       case "approval/requested":
-        this.#asked(event.data.approval.id, event.data.approval.action.itemId);
+        this.#waitFor(event.data.approval.id, event.data.approval.action.itemId);
         break;
       case "approval/resolved":
         this.#resolved(event.data.approvalId, event.data.resolution);
         break;
       case "question/requested":
-        this.#asked(event.data.request.id, event.data.request.itemId);
+        this.#waitFor(event.data.request.id, event.data.request.itemId);
         break;
       case "question/resolved":
         this.#asking.delete(event.data.questionId);
@@ -115,7 +112,7 @@ export class Timeline {
     }
   }
 
-  /** Puts lines of its own between those of the agent. */
+  /** Adds a block of lines. */
   put(block: LineBlock): void {
     this.#endText();
     const look = this.#options.look();
@@ -126,7 +123,7 @@ export class Timeline {
     this.#last = kind;
   }
 
-  /** Nothing more comes; what is still open is forgotten. */
+  /** Ends the timeline; open items are dropped. */
   end(): void {
     this.#endText();
     this.#open.clear();
@@ -143,9 +140,9 @@ export class Timeline {
     const open = this.#open.get(item.id);
     this.#open.delete(item.id);
     if (!isKnownItem(item)) this.#putItem(item, open);
-    else if (item.type === "agentMessage") this.#said(item.id, item.text);
-    else if (item.type === "userMessage") this.#heard(inputText(item.content));
-    else if (item.type === "plan" && item.entries !== undefined) this.#planned(item.entries);
+    else if (item.type === "agentMessage") this.#message(item.id, item.text);
+    else if (item.type === "userMessage") this.#userMessage(inputText(item.content));
+    else if (item.type === "plan" && item.entries !== undefined) this.#planUpdated(item.entries);
     else this.#putItem(item, open);
   }
 
@@ -158,17 +155,17 @@ export class Timeline {
     for (const block of drawRow(rowOf(item), context)) this.put(block);
   }
 
-  #say(itemId: string, piece: string, offset: number): void {
+  #messageDelta(itemId: string, piece: string, offset: number): void {
     if (this.#text?.itemId !== itemId) this.#beginText(itemId);
     const { columns } = this.#options.look();
     this.#text?.streamed.add(piece, offset, columns);
     this.#takeText();
   }
 
-  /** The whole text is known: what was not streamed is shown now. */
-  #said(itemId: string, text: string): void {
-    if (this.#text?.itemId === itemId) this.#say(itemId, text, 0);
-    else if (!this.#streamedIds.has(itemId) && text !== "") this.#say(itemId, text, 0);
+  /** Shows what was not streamed of a complete message. */
+  #message(itemId: string, text: string): void {
+    if (this.#text?.itemId === itemId) this.#messageDelta(itemId, text, 0);
+    else if (!this.#streamedIds.has(itemId) && text !== "") this.#messageDelta(itemId, text, 0);
     this.#endText();
   }
 
@@ -190,9 +187,9 @@ export class Timeline {
     this.#rows.push(...(this.#text?.streamed.takeRows() ?? []));
   }
 
-  /** Only what the user sends while the turn runs; the prompt itself is above, on the command line. */
-  #heard(text: string): void {
-    if (!this.#heardPrompt) this.#heardPrompt = true;
+  /** Shows input that was sent during the turn; the prompt itself is on the command line above. */
+  #userMessage(text: string): void {
+    if (!this.#seenPrompt) this.#seenPrompt = true;
     else this.put(notice(marksFor(this.#options.look().unicode).user, "cyan", text));
   }
 
@@ -201,7 +198,7 @@ export class Timeline {
     if (open !== undefined) open.progress = message;
   }
 
-  #planned(plan: readonly PlanEntry[]): void {
+  #planUpdated(plan: readonly PlanEntry[]): void {
     const changed = changedSteps(this.#plan, plan);
     const isNew = changed.length === plan.length;
     this.#plan = plan;
@@ -210,7 +207,7 @@ export class Timeline {
     this.put({ head: isNew ? [lineOf("Plan", "bold"), ...steps] : steps, indent: 4 });
   }
 
-  #asked(askId: string, itemId: string): void {
+  #waitFor(askId: string, itemId: string): void {
     this.#asking.set(askId, itemId);
     this.#seen.add(itemId);
   }

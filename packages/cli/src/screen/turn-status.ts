@@ -13,10 +13,10 @@ import { type Line, type Style, span, textOf } from "./line.ts";
 import { type Look, marksFor } from "./look.ts";
 import { cutLine, type LineBlock, textWidth } from "./wrap.ts";
 
-/** What a turn has used and changed so far. */
+/** Counts what a turn has used and changed so far. */
 export class TurnTally {
   readonly #files = new Set<string>();
-  /** What the thread had cost before this turn, which does not count. */
+  /** The cost of the thread before this turn, which is subtracted. */
   costBefore: Cost | undefined;
   #usage = NO_USAGE;
   #cost: Cost | undefined;
@@ -26,7 +26,7 @@ export class TurnTally {
     return totalTokens(this.#usage);
   }
 
-  /** What the turn costs, if the agent says. */
+  /** The cost of the turn, if the agent reports it. */
   get cost(): Cost | undefined {
     if (this.#cost === undefined) return undefined;
     const before = this.costBefore?.currency === this.#cost.currency ? this.costBefore.amount : 0;
@@ -38,7 +38,7 @@ export class TurnTally {
     return this.#files.size;
   }
 
-  /** Counts what an event tells. */
+  /** Counts an event. */
   count(event: AgentEvent): void {
     if (event.type === "thread/tokenUsage/updated") {
       this.#usage = addUsage(this.#usage, event.data.last);
@@ -53,21 +53,21 @@ export class TurnTally {
   }
 }
 
-/** What the last line of a live screen says. */
+/** The content of the status line. */
 export interface Status {
   readonly activity: string;
-  /** Figures, the most telling first; what does not fit is left out from the end. */
+  /** Figures, the most important first; those that do not fit are dropped from the end. */
   readonly figures: readonly string[];
   readonly hint: string;
-  /** Counts up; each is another picture of the spinner. */
+  /** Selects the frame of the spinner. */
   readonly tick: number;
 }
 
-/** The last line of a live screen, never longer than the terminal is wide. */
+/** The status line, never wider than the terminal. */
 export function statusLine({ activity, figures, hint, tick }: Status, look: Look): Line {
   const marks = marksFor(look.unicode);
   const spinner = marks.spinner[tick % marks.spinner.length] ?? "";
-  // The last column stays free: some terminals break the line there.
+  // The last column stays free: some terminals wrap the line there.
   const room = look.columns - 1;
   const head: Line = [span(spinner, "cyan"), span(` ${activity}`)];
   let width = textWidth(textOf(head));
@@ -81,16 +81,16 @@ export function statusLine({ activity, figures, hint, tick }: Status, look: Look
   return cutLine([...head, span(rest, "dim")], room, marks.more);
 }
 
-/** How a turn ended, and what it took. */
+/** How a turn ended and what it used. */
 export interface TurnEnd {
   readonly status: TurnStatus;
   readonly error?: string | undefined;
-  readonly tookMs: number;
+  readonly elapsedMs: number;
   readonly tokens: number;
   readonly cost?: Cost | undefined;
   readonly files: number;
-  /** The command that goes on with the thread, if it is kept. */
-  readonly goOn?: string | undefined;
+  /** The command that resumes the thread, if it is stored. */
+  readonly resumeWith?: string | undefined;
 }
 
 const WORDS: Readonly<
@@ -102,7 +102,7 @@ const WORDS: Readonly<
   inProgress: { mark: "failed", style: "red", text: "Not finished" },
 };
 
-/** The last lines of a turn: how it ended, what it took, and how to go on. */
+/** The last lines of a turn: how it ended, what it used, and how to continue. */
 export function summaryBlock(end: TurnEnd, look: Look): LineBlock {
   const marks = marksFor(look.unicode);
   const { mark, style, text } = WORDS[end.status];
@@ -110,13 +110,14 @@ export function summaryBlock(end: TurnEnd, look: Look): LineBlock {
   const first: Line = [span(marks[mark], style), span(` ${text}`, "bold"), span(` ${figures}`, "dim")];
   const why: Line[] =
     end.error === undefined ? [] : [[span(`  ${escapeControls(end.error).replaceAll("\n", " ")}`, style)]];
-  const goOn: Line[] = end.goOn === undefined ? [] : [[span(`  Go on: ${end.goOn}`, "dim")]];
-  return { head: [first, ...why, ...goOn], indent: 2 };
+  const resumeWith: Line[] =
+    end.resumeWith === undefined ? [] : [[span(`  Continue: ${end.resumeWith}`, "dim")]];
+  return { head: [first, ...why, ...resumeWith], indent: 2 };
 }
 
-function figuresOf({ tookMs, tokens: used, cost, files }: TurnEnd): string[] {
+function figuresOf({ elapsedMs, tokens: used, cost, files }: TurnEnd): string[] {
   return [
-    `in ${duration(tookMs)}`,
+    `in ${duration(elapsedMs)}`,
     ...(used === 0 ? [] : [tokens(used)]),
     ...(cost === undefined ? [] : [money(cost)]),
     ...(files === 0 ? [] : [`${count(files, "file")} changed`]),

@@ -15,37 +15,37 @@ test.each([
   ["🇩🇪", 2],
   ["✔️", 2],
   ["", 0],
-])("%j takes %i columns", (text, width) => {
+])("%j is %i columns wide", (text, width) => {
   expect(textWidth(text)).toBe(width);
 });
 
-test("a long line is broken between words, and further rows have a margin", () => {
+test("wraps between words and indents further rows", () => {
   expect(wrapped("one two   three four", 9)).toEqual(["one two  ", "three", "four"]);
   expect(wrapped("one two three four", 9, 2)).toEqual(["one two", "  three", "  four"]);
 });
 
-test("a word that is too long for a row is broken where the row ends", () => {
+test("breaks a word that is longer than a row", () => {
   expect(wrapped("  http://example.org/long", 10)).toEqual(["  http://e", "xample.org", "/long"]);
   expect(wrapped("日本語です", 5)).toEqual(["日本", "語で", "す"]);
 });
 
-test("a line is not broken at a fixed space, which is written as a plain one", () => {
+test("does not break at a no-break space", () => {
   expect(wrapped("one [y]\u00a0yes [n]\u00a0no", 9)).toEqual(["one", "[y] yes", "[n] no"]);
 });
 
-test("an empty line stays a row", () => {
+test("keeps an empty line as a row", () => {
   expect(wrapped("", 10)).toEqual([""]);
 });
 
-test("a line that is cut says so, also in the middle of wide characters", () => {
+test("marks a cut line, also between wide characters", () => {
   expect([cut("short", 5), cut("longer", 5), cut("日本語", 4)]).toEqual(["short", "long…", "日…"]);
 });
 
-test("a tab goes on to the next stop", () => {
+test("expands tabs to the next stop", () => {
   expect(cut("a\tb", 20)).toBe("a       b");
 });
 
-test("styles stay with their words when a line is broken", () => {
+test("keeps styles when a line is wrapped", () => {
   const line = [span("red words", "red"), span(" and plain")];
   expect(wrapLine(line, 6)).toEqual([
     [{ text: "red", style: "red" }],
@@ -89,7 +89,7 @@ const LINE = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-test("no row is wider than the terminal, and no letter is lost", () => {
+test("never exceeds the width and never loses a character", () => {
   const columnsOf = fc.integer({ min: 8, max: 40 });
   const holds = (texts: readonly string[], columns: number, indent: number) => {
     const flat = texts.map((text) => text.replace(/[\p{Cc}\p{Cf}]/gu, ""));
@@ -108,7 +108,7 @@ test("no row is wider than the terminal, and no letter is lost", () => {
   fc.assert(fc.property(LINE, columnsOf, fc.integer({ min: 0, max: 12 }), holds), { examples });
 });
 
-test("a sign that changes the letter before it stays with it, also in another style", () => {
+test("keeps a combining mark with its base, also across styles", () => {
   expect(wrapLine([span("1234567❤"), span("\ufe0f!", "red")], 8)).toEqual([
     [{ text: "1234567", style: undefined }],
     [

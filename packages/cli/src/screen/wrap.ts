@@ -6,10 +6,10 @@ interface StyledCell extends Cell {
 }
 
 const TAB_STOP = 8;
-/** A space at which no line is broken. It is written as a plain one. */
+/** A no-break space, which is written as a plain one. */
 const FIXED_SPACE = "\u00a0";
 
-/** The line as rows of at most so many columns, broken between words where it can be; further rows are indented. */
+/** Wraps a line to rows of at most this many columns, between words where possible; further rows are indented. */
 export function wrapLine(line: Line, columns: number, indent = 0): Line[] {
   const margin = Math.min(indent, Math.max(0, columns - 4));
   const cells = styledCells(line);
@@ -20,13 +20,13 @@ export function wrapLine(line: Line, columns: number, indent = 0): Line[] {
     const end = rowEnd(cells, from, first ? columns : columns - margin);
     const row = spansOf(cells.slice(from, end));
     rows.push(first ? row : indented(row, margin));
-    // The spaces at which the line was broken are not shown again.
+    // The spaces at the break are dropped.
     for (from = end; cells[from]?.text === " "; ) from += 1;
   }
   return rows;
 }
 
-/** The line in at most so many columns, with a sign at its end if something was cut off. */
+/** Cuts a line to at most this many columns, with a mark at the end if anything was cut. */
 export function cutLine(line: Line, columns: number, sign: string): Line {
   const cells = styledCells(line);
   if (widthOf(cells) <= columns) return spansOf(cells);
@@ -36,7 +36,7 @@ export function cutLine(line: Line, columns: number, sign: string): Line {
   return [...spansOf(cells.slice(0, fittingEnd(cells, 0, room))), span(sign, "dim")];
 }
 
-/** Characters are told apart in the whole line: a sign in one style may belong to the letter before it in another. */
+/** Splits the line into characters regardless of styles: a combining mark may have another style than its base. */
 function styledCells(line: Line): StyledCell[] {
   const cells: StyledCell[] = [];
   const styleAt = stylesOf(line);
@@ -53,7 +53,7 @@ function styledCells(line: Line): StyledCell[] {
   return cells;
 }
 
-/** The style of the letter at a place. Asked from the front to the back. */
+/** Looks up the style at an offset. Offsets must increase from call to call. */
 function stylesOf(line: Line): (place: number) => Style | undefined {
   let at = 0;
   let end = line[0]?.text.length ?? 0;
@@ -63,7 +63,7 @@ function stylesOf(line: Line): (place: number) => Style | undefined {
   };
 }
 
-/** Where a row ends: behind the last cell if all fit, else at its last space behind a word, else where it is full. */
+/** Where a row ends: after the last cell if all fit, else at the last space after a word, else where it is full. */
 function rowEnd(cells: readonly StyledCell[], from: number, columns: number): number {
   const end = fittingEnd(cells, from, columns);
   if (end === cells.length || cells[end]?.text === " ") return end;
@@ -76,7 +76,7 @@ function rowEnd(cells: readonly StyledCell[], from: number, columns: number): nu
   return space;
 }
 
-/** At least one cell is taken, so that a line always comes to its end. */
+/** Includes at least one cell, so that wrapping always terminates. */
 function fittingEnd(cells: readonly StyledCell[], from: number, columns: number): number {
   let width = 0;
   for (let place = from; place < cells.length; place += 1) {
@@ -104,7 +104,7 @@ function spansOf(cells: readonly StyledCell[]): Line {
   return spans;
 }
 
-/** One character as a person sees it, and how many columns it takes. */
+/** One grapheme and the number of columns it takes. */
 export interface Cell {
   readonly text: string;
   readonly width: number;
@@ -118,15 +118,15 @@ const WIDE =
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** The text as characters that stay together, each with its width on a terminal. */
+/** Splits text into graphemes with their widths. */
 export function cellsOf(text: string): Cell[] {
   if (ASCII.test(text)) return Array.from(text, (character) => ({ text: character, width: 1 }));
-  // Made late: most of what is shown is ASCII.
+  // Created lazily: most text is ASCII.
   segmenter ??= new Intl.Segmenter();
   return Array.from(segmenter.segment(text), ({ segment }) => ({ text: segment, width: cellWidth(segment) }));
 }
 
-/** How many columns a text takes on a terminal. */
+/** The width of a text in columns. */
 export function textWidth(text: string): number {
   if (ASCII.test(text)) return text.length;
   return cellsOf(text).reduce((sum, cell) => sum + cell.width, 0);
@@ -154,14 +154,14 @@ export function screenRows({ head, body = [], indent = 0 }: LineBlock, look: Loo
   ];
 }
 
-/** The first lines of many, and a word about how many more there are. */
+/** Keeps the first lines and says how many more there are. */
 export function foldAfter(lines: readonly Line[], most: number, look: Look): Line[] {
-  // A sign for one hidden line would take as much room as that line.
+  // A note about one hidden line would take as much room as that line.
   if (lines.length <= most + 1) return [...lines];
   return [...lines.slice(0, most), moreLines(lines.length - most, look)];
 }
 
-/** A word about lines that are not shown. */
+/** A note about hidden lines. */
 export function moreLines(hidden: number, look: Look): Line {
   return lineOf(`${marksFor(look.unicode).more} ${hidden} more line${hidden === 1 ? "" : "s"}`, "dim");
 }

@@ -10,15 +10,15 @@ import { readOverrides, readSettings } from "./settings.ts";
 
 const STDIO = "stdio://";
 
-/** Commands of the real `codex app-server` that are not here. */
-const OTHER_COMMANDS = ["daemon", "proxy", "generate-ts", "generate-json-schema", "help"];
+/** Commands of `codex app-server` that are not supported. */
+const UNSUPPORTED = ["daemon", "proxy", "generate-ts", "generate-json-schema", "help"];
 
 /**
- * `flint codex-shim app-server`: the Codex door for the client that started it. Without settings of its own it joins
- * the server that runs already, as `flint serve --stdio` does.
+ * `flint codex-shim app-server`: serves the client that started it over the Codex protocol. Without settings of its own
+ * it joins the running server, as `flint serve --stdio` does.
  */
 export async function shimAppServer(given: Given<typeof SHIM_SERVER_FLAGS>): Promise<number> {
-  refuseOthers(given);
+  rejectUnsupported(given);
   const { values } = given;
   const { settings, notes } = readSettings(await readOverrides(values.config ?? []));
   for (const note of notes) complain(note, 0);
@@ -33,14 +33,14 @@ export async function shimAppServer(given: Given<typeof SHIM_SERVER_FLAGS>): Pro
   return 0;
 }
 
-function refuseOthers({ values, positionals }: Given<typeof SHIM_SERVER_FLAGS>): void {
+function rejectUnsupported({ values, positionals }: Given<typeof SHIM_SERVER_FLAGS>): void {
   const [command] = positionals;
-  if (command !== undefined && OTHER_COMMANDS.includes(command)) {
-    throw new UsageError(`codex-shim app-server has no ${command}; only the server itself.`);
+  if (command !== undefined && UNSUPPORTED.includes(command)) {
+    throw new UsageError(`codex-shim app-server does not support ${command}.`);
   }
   noArguments("codex-shim app-server", positionals);
   if (values.listen === undefined || values.listen === STDIO) return;
   throw new UsageError(
-    `codex-shim listens on ${STDIO} only; not on ${values.listen}. flint serve --listen takes addresses.`,
+    `codex-shim supports only ${STDIO}, not ${values.listen}. To listen on a socket, use flint serve --listen.`,
   );
 }

@@ -1,47 +1,47 @@
 import { type Item, type ItemType, isKnownItem, type ThreadItem } from "@flint/protocol";
 
-/** What an item is told with beside itself. */
+/** What items are printed with. */
 export interface ItemContext {
-  /** The agent of the thread, which stands for the server where it calls a tool of its own. */
+  /** The agent of the thread, which is printed as the server of its own tools. */
   readonly agent: string;
-  /** How the agent's words are printed. */
+  /** Formats the agent's messages. */
   readonly answer: (text: string) => string;
 }
 
 interface Row<Type extends ItemType> {
-  /** Whether it is told when it begins, or only when it is whole. */
-  readonly told: "from its start" | "when whole";
-  /** What it says; undefined is not told at all. */
+  /** Whether it is printed when it starts, or only when it has completed. */
+  readonly printed: "from its start" | "when completed";
+  /** Its content; undefined if it is not printed. */
   readonly body: (item: Item<Type>, context: ItemContext) => ExecItemBody | undefined;
 }
 
-const UNTOLD = { told: "when whole", body: () => undefined } as const;
+const NOT_PRINTED = { printed: "when completed", body: () => undefined } as const;
 
-/** What each item becomes. What Codex prints nothing about, nothing is printed about here. */
+/** How each item type is printed. Types that Codex does not print are not printed here. */
 const ITEM_ROWS: { readonly [Type in ItemType]: Row<Type> } = {
-  userMessage: UNTOLD,
+  userMessage: NOT_PRINTED,
   agentMessage: {
-    told: "when whole",
+    printed: "when completed",
     body: ({ text }, { answer }) => ({ type: "agent_message", text: answer(text) }),
   },
-  reasoning: { told: "when whole", body: ({ summary, content }) => reasoningOf(summary, content) },
-  commandExecution: { told: "from its start", body: commandOf },
-  fileChange: { told: "from its start", body: fileChangeOf },
-  mcpToolCall: { told: "from its start", body: (item) => callOf(item, item.server) },
-  toolCall: { told: "from its start", body: (item, { agent }) => callOf(item, agent) },
+  reasoning: { printed: "when completed", body: ({ summary, content }) => reasoningOf(summary, content) },
+  commandExecution: { printed: "from its start", body: commandOf },
+  fileChange: { printed: "from its start", body: fileChangeOf },
+  mcpToolCall: { printed: "from its start", body: (item) => callOf(item, item.server) },
+  toolCall: { printed: "from its start", body: (item, { agent }) => callOf(item, agent) },
   webSearch: {
-    told: "from its start",
+    printed: "from its start",
     body: ({ query }) => ({ type: "web_search", query, action: { type: "search", query } }),
   },
-  // The steps of a plan come as the plan of the turn; only one in plain words is a thing of its own.
-  plan: { told: "when whole", body: planOf },
-  enteredReviewMode: UNTOLD,
-  exitedReviewMode: UNTOLD,
-  contextCompaction: UNTOLD,
-  agentHandoff: UNTOLD,
+  // The steps of a plan are printed as the turn's to-do list; only a plan in prose is an item.
+  plan: { printed: "when completed", body: planOf },
+  enteredReviewMode: NOT_PRINTED,
+  exitedReviewMode: NOT_PRINTED,
+  contextCompaction: NOT_PRINTED,
+  agentHandoff: NOT_PRINTED,
 };
 
-/** What an item says here, or undefined if it is not told, or not told yet. */
+/** The printed content of an item; undefined if it is not printed, or not yet. */
 export function bodyOf(
   item: ThreadItem,
   when: "started" | "completed",
@@ -49,11 +49,11 @@ export function bodyOf(
 ): ExecItemBody | undefined {
   if (!isKnownItem(item)) return undefined;
   const row = rowOf(item.type);
-  return when === "started" && row.told === "when whole" ? undefined : row.body(item, context);
+  return when === "started" && row.printed === "when completed" ? undefined : row.body(item, context);
 }
 
 function rowOf(type: ItemType): Row<ItemType> {
-  // The row of a type takes the items of that type; the union cannot follow the lookup.
+  // Each row takes the items of its own type, which TypeScript cannot follow through the lookup.
   return ITEM_ROWS[type] as Row<ItemType>;
 }
 
@@ -101,7 +101,7 @@ function callOf(item: Item<"mcpToolCall"> | Item<"toolCall">, server: string): E
 
 type ToolResult = Extract<ExecItemBody, { type: "mcp_tool_call" }>["result"];
 
-/** What a tool gave back, in the shape of MCP; tools that are not of MCP give anything. */
+/** The result of a tool in the shape of MCP; other tools return anything. */
 function resultOf(result: unknown): ToolResult {
   if (result === undefined || result === null) return null;
   if (typeof result === "object" && "content" in result && Array.isArray(result.content)) {
@@ -123,10 +123,10 @@ function withoutDeclined(status: keyof typeof STATES): WorkState {
   return status === "declined" ? "failed" : STATES[status];
 }
 
-/** How far a piece of work is. A file change is never `declined` here: Codex calls that failed. */
+/** The status of an item. A file change is never `declined`: Codex reports that as failed. */
 export type WorkState = "in_progress" | "completed" | "failed" | "declined";
 
-/** What an item says beside its id, with the names that `codex exec --experimental-json` prints. */
+/** The fields of an item, besides its id, that `codex exec --experimental-json` prints. */
 export type ExecItemBody =
   | { readonly type: "agent_message" | "reasoning"; readonly text: string }
   | {
@@ -161,10 +161,10 @@ export type ExecItemBody =
 /** One entry of a to-do list. */
 export type TodoItem = { readonly text: string; readonly completed: boolean };
 
-/** An item as it is printed: its number in the run, then what it says. */
+/** An item as it is printed, with its number in the run as id. */
 export type ExecItem = { readonly id: string } & ExecItemBody;
 
-/** Tokens of the whole thread; input counts what came from and went to the cache, output what was thought. */
+/** Tokens of the whole thread; input includes cached tokens, output includes reasoning. */
 export interface ExecUsage {
   readonly input_tokens: number;
   readonly cached_input_tokens: number;

@@ -4,12 +4,12 @@ import type { AgentEvent } from "@flint/sdk";
 import { expectGolden } from "@flint/testkit";
 import { expect, test } from "vitest";
 import type { ExecLine } from "./exec-items.ts";
-import { beforeLines, stepLines } from "./exec-lines.ts";
+import { initialLines, stepLines } from "./exec-lines.ts";
 
 const FIXTURES = new URL("./fixtures/", import.meta.url);
 
 function linesOf(events: readonly AgentEvent[], answer?: (text: string) => string): ExecLine[] {
-  let state = beforeLines(answer);
+  let state = initialLines(answer);
   return events.flatMap((event) => {
     const step = stepLines(state, event);
     state = step.state;
@@ -28,14 +28,14 @@ function problem(message: string, willRetry: boolean): AgentEvent {
   return { type: "error", data: { ...ofTurn, error: { message }, willRetry } };
 }
 
-test("every kind of item is told in the words of codex exec, and what Codex does not tell is left out", () => {
+test("prints every item type as codex exec does, and skips what Codex does not print", () => {
   const text = readFileSync(new URL("every-item.events.jsonl", FIXTURES), "utf8");
   // Written down for this test, as the SDK would have read them.
   const events = text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as AgentEvent]));
   expectGolden(new URL("every-item.lines.jsonl", FIXTURES), linesOf(events));
 });
 
-test("a failed turn is an error and then its end", () => {
+test("prints a failed turn as an error and then its end", () => {
   const lines = linesOf([ended("failed", { message: "No lamp.", additionalDetails: "none at all" })]);
   expect(lines).toEqual([
     { type: "error", message: "No lamp. (none at all)" },
@@ -43,7 +43,7 @@ test("a failed turn is an error and then its end", () => {
   ]);
 });
 
-test("an error that was told already is not told a second time when the turn fails of it", () => {
+test("does not repeat an error when the turn fails with it", () => {
   const lines = linesOf([
     problem("Busy.", true),
     problem("No lamp.", false),
@@ -56,24 +56,24 @@ test("an error that was told already is not told a second time when the turn fai
   ]);
 });
 
-test("a turn that fails without a word says what went wrong last", () => {
+test("prints the latest error for a turn that fails without one", () => {
   expect(linesOf([problem("Busy.", true), ended("failed")]).at(-1)).toEqual({
     type: "turn.failed",
     error: { message: "Busy." },
   });
   expect(linesOf([ended("failed")]).at(-1)).toEqual({
     type: "turn.failed",
-    error: { message: "The agent did not say why." },
+    error: { message: "The agent gave no reason." },
   });
 });
 
-test("an interrupted turn does not look like one that was completed", () => {
+test("does not print an interrupted turn as completed", () => {
   expect(linesOf([ended("interrupted")])).toEqual([
     { type: "turn.failed", error: { message: "The turn was interrupted." } },
   ]);
 });
 
-test("a turn that nobody counted has used nothing", () => {
+test("prints no usage for a turn without usage", () => {
   const usage = {
     input_tokens: 0,
     cached_input_tokens: 0,
@@ -84,7 +84,7 @@ test("a turn that nobody counted has used nothing", () => {
   expect(linesOf([ended("completed")])).toEqual([{ type: "turn.completed", usage }]);
 });
 
-test("an item that is still open when the turn ends is closed first", () => {
+test("completes open items before the turn", () => {
   const command = { type: "commandExecution", id: "i1", command: "sleep", cwd: "/w" } as const;
   const started = { ...command, status: "inProgress" } as const;
   const failed = { ...command, status: "failed" } as const;
@@ -97,7 +97,7 @@ test("an item that is still open when the turn ends is closed first", () => {
   expect(lines[1]).toMatchObject({ item: { id: "item_0", status: "failed" } });
 });
 
-test("an answer that has to fit a schema is printed without what stands around it", () => {
+test("prints an answer with a schema without its code fence", () => {
   const item = { type: "agentMessage", id: "i1", text: "```json\n{}\n```" } as const;
   const lines = linesOf([{ type: "item/completed", data: { ...ofTurn, item } }], () => "{}");
   expect(lines).toEqual([

@@ -5,28 +5,28 @@ import type { Outputs } from "../exec/output/piped.ts";
 import type { TurnView } from "../exec/output/turn-view.ts";
 import { bodyOf, type ExecItemBody, type ExecLine, type ExecUsage, type TodoItem } from "./exec-items.ts";
 
-/** What has to be remembered from one event to the next. */
+/** The state between events. */
 export interface LinesState {
   readonly answer: (text: string) => string;
   readonly agent: string;
-  /** How many items have a number already. */
+  /** How many items have been numbered. */
   readonly numbered: number;
-  /** The numbers of the items that are told and not whole yet. */
+  /** The numbers of items that were printed and have not completed. */
   readonly open: ReadonlyMap<string, string>;
   readonly todo: { readonly id: string; readonly items: readonly TodoItem[] } | undefined;
   readonly usage: TokenUsage;
-  /** What went wrong last. */
+  /** The latest error. */
   readonly problem: string | undefined;
 }
 
-/** What comes of one event: the next state, and the lines to print. */
+/** The result of one event: the next state, and the lines to print. */
 export interface LinesStep {
   readonly state: LinesState;
   readonly lines: readonly ExecLine[];
 }
 
-/** The state before the first event. `answer` says how the agent's words are printed. */
-export function beforeLines(answer: (text: string) => string = (text) => text): LinesState {
+/** The state before the first event. `answer` formats the agent's messages. */
+export function initialLines(answer: (text: string) => string = (text) => text): LinesState {
   return {
     answer,
     agent: "agent",
@@ -38,7 +38,7 @@ export function beforeLines(answer: (text: string) => string = (text) => text): 
   };
 }
 
-/** One event of a thread in, the lines that `codex exec --experimental-json` would print for it out. */
+/** Translates one event of a thread into the lines that `codex exec --experimental-json` prints for it. */
 export function stepLines(state: LinesState, event: AgentEvent): LinesStep {
   switch (event.type) {
     case "thread/started": {
@@ -90,7 +90,7 @@ function onItemCompleted(state: LinesState, item: ThreadItem): LinesStep {
   const body = bodyOf(item, "completed", state);
   if (body === undefined) return { state, lines: [] };
   const known = state.open.get(item.id);
-  if (known === undefined) return tellWhole(state, body);
+  if (known === undefined) return completedItem(state, body);
   const open = new Map(state.open);
   open.delete(item.id);
   return { state: { ...state, open }, lines: [{ type: "item.completed", item: { id: known, ...body } }] };
@@ -109,7 +109,7 @@ function onPlan(state: LinesState, items: readonly TodoItem[]): LinesStep {
 }
 
 function onNotice(state: LinesState, message: string): LinesStep {
-  return tellWhole(state, { type: "error", message });
+  return completedItem(state, { type: "error", message });
 }
 
 function onError(state: LinesState, message: string): LinesStep {
@@ -133,11 +133,11 @@ function closeTodo(state: LinesState): LinesStep {
   return { state: { ...state, todo: undefined }, lines: [{ type: "item.completed", item }] };
 }
 
-/** A failure is an error first, as Codex tells it; one that was just told is not told twice. */
+/** A failure is printed as an error first, as Codex does, unless that error was just printed. */
 function endingOf({ usage, problem }: LinesState, { status, error }: Turn): ExecLine[] {
   if (status === "completed") return [{ type: "turn.completed", usage: usageOf(usage) }];
   if (status !== "failed") return [failed("The turn was interrupted.")];
-  const message = error === undefined ? (problem ?? "The agent did not say why.") : describe(error);
+  const message = error === undefined ? (problem ?? "The agent gave no reason.") : describe(error);
   return message === problem ? [failed(message)] : [{ type: "error", message }, failed(message)];
 }
 
@@ -151,7 +151,7 @@ function describe({ message, additionalDetails }: TurnError): string {
     : `${message} (${additionalDetails})`;
 }
 
-function tellWhole(state: LinesState, body: ExecItemBody): LinesStep {
+function completedItem(state: LinesState, body: ExecItemBody): LinesStep {
   const { id, state: numbered } = numberItem(state);
   return { state: numbered, lines: [{ type: "item.completed", item: { id, ...body } }] };
 }
@@ -171,14 +171,14 @@ function usageOf(usage: TokenUsage): ExecUsage {
   };
 }
 
-/** The lines of `codex exec --experimental-json`; nothing else is on the answer's stream. */
+/** Prints the lines of `codex exec --experimental-json`; stdout has nothing else. */
 export class CodexLinesView implements TurnView {
   readonly #outputs: Outputs;
   #state: LinesState;
 
   constructor(outputs: Outputs, answer: ((text: string) => string) | undefined) {
     this.#outputs = outputs;
-    this.#state = beforeLines(answer);
+    this.#state = initialLines(answer);
   }
 
   show(event: AgentEvent): void {

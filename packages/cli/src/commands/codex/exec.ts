@@ -13,8 +13,8 @@ import { type CodexSettings, readOverrides, readSettings } from "./settings.ts";
 type Values = FlagValues<typeof CODEX_EXEC_FLAGS>;
 
 /**
- * `flint exec --experimental-json` and `flint-codex exec`: one turn for a program that would start `codex exec`. Nobody
- * is asked anything, and without a word about the sandbox nothing can be written.
+ * `flint exec --experimental-json` and `flint-codex exec`: runs one turn for a program that would run `codex exec`. Nothing
+ * is asked, and the sandbox is read-only by default.
  */
 export async function codexExec({ values, positionals }: Given<typeof CODEX_EXEC_FLAGS>): Promise<number> {
   const { settings, notes } = readSettings(await readOverrides(values.config ?? []));
@@ -28,9 +28,9 @@ export async function codexExec({ values, positionals }: Given<typeof CODEX_EXEC
   const piped = isPiped(process.stdin) ? await readPiped(process.stdin, () => {}) : undefined;
   const input = [...textInput(promptOf(values, positionals), piped), ...images];
   const file = values["output-last-message"];
-  const answered = file === undefined ? undefined : (text: string) => writeFileSync(file, text);
-  const code = await runTurn({ options, server, schema, input, effort: settings.effort, answered });
-  // What was declined is told in its item; for Codex, too, that is no failure of the run.
+  const onAnswer = file === undefined ? undefined : (text: string) => writeFileSync(file, text);
+  const code = await runTurn({ options, server, schema, input, effort: settings.effort, onAnswer });
+  // Its item says what was declined; Codex does not treat that as a failure either.
   return code === 3 ? 0 : code;
 }
 
@@ -48,22 +48,22 @@ function execOptions(values: Values, positionals: readonly string[], settings: C
   };
 }
 
-/** Commands of `codex exec` that are not here. */
-const OTHER_COMMANDS = ["fork", "review", "help"];
+/** Commands of `codex exec` that are not supported. */
+const UNSUPPORTED = ["fork", "review", "help"];
 
 function threadOf({ last }: Values, [command, id]: readonly string[]): ExecOptions["thread"] {
-  if (command !== undefined && OTHER_COMMANDS.includes(command)) {
-    throw new UsageError(`exec --experimental-json has no ${command}; only resume THREAD.`);
+  if (command !== undefined && UNSUPPORTED.includes(command)) {
+    throw new UsageError(`exec --experimental-json does not support ${command}, only resume THREAD.`);
   }
   if (command !== "resume") return undefined;
   if (last === true) return "newest";
   if (id === undefined || id === "") {
-    throw new UsageError("resume needs the id of a thread; flint threads list shows them.");
+    throw new UsageError("resume needs the id of a thread; see flint threads list.");
   }
   return { reference: id };
 }
 
-/** What stands behind the command and, unless it is the newest, the id of its thread. */
+/** The arguments after `resume` and the id of the thread, unless that is `--last`. */
 function promptOf({ last }: Values, positionals: readonly string[]): readonly string[] {
   if (positionals[0] !== "resume") return positionals;
   return positionals.slice(last === true ? 1 : 2);

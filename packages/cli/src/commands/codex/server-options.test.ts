@@ -12,7 +12,7 @@ async function userWith(config: string): Promise<string> {
   return path;
 }
 
-test("where nothing is said nobody is asked, nothing is written, and the folder has no say in it", async () => {
+test("by default nothing is asked or written, and the project has no influence", async () => {
   await userWith("");
   expect(await unattendedServer({}, {})).toMatchObject({
     approvalPolicy: "never",
@@ -21,7 +21,7 @@ test("where nothing is said nobody is asked, nothing is written, and the folder 
   });
 });
 
-test("the sandbox that the user configured for Flint holds where the command line names none", async () => {
+test("uses the user's sandbox if the command line has none", async () => {
   await userWith('sandbox = "workspace-write"\nnetwork_access = true\napproval_policy = "always"\n');
   const configured = { type: "workspaceWrite", networkAccess: true };
   expect(await unattendedServer({}, {})).toMatchObject({
@@ -31,7 +31,7 @@ test("the sandbox that the user configured for Flint holds where the command lin
   expect((await unattendedServer({ sandbox: "read-only" }, {})).sandboxPolicy).toEqual({ type: "readOnly" });
 });
 
-test("folders and the network are added to a sandbox that can have them", async () => {
+test("adds folders and network access to a sandbox that supports them", async () => {
   const cwd = await userWith("");
   const settings = { networkAccess: true, writableRoots: ["/srv"] };
   const flags = { cwd, sandbox: "workspace-write", addedFolders: ["more"] };
@@ -59,19 +59,19 @@ test.each([
   },
 );
 
-test("a server for a client that can be asked is as the user configured it", async () => {
+test("uses the user's configuration for an attended server", async () => {
   await userWith('model = "flint/offline"\n');
   const { model, approvalPolicy, sandboxPolicy, chosen } = await attendedServer({}, {});
   expect({ model, approvalPolicy, sandboxPolicy, chosen }).toEqual({ model: "flint/offline", chosen: [] });
 });
 
-test("a sandbox that Codex does not have is refused", async () => {
+test("rejects a sandbox that Codex does not have", async () => {
   await userWith("");
   await expect(unattendedServer({ sandbox: "external-sandbox" }, {})).rejects.toThrow("read-only");
   await expect(unattendedServer({}, { sandbox: "none" })).rejects.toThrow('not "none"');
 });
 
-test("an MCP server of the user is left out where the command line turns it off or gives another of its name", async () => {
+test("drops the user's MCP server if the command line disables or redefines it", async () => {
   await userWith('[mcp_servers.lamps]\ncommand = "lamps"\n[mcp_servers.stay]\ncommand = "stay"\n');
   const far = { type: "http", name: "lamps", url: "http://127.0.0.1:1/mcp", headers: {} } as const;
   const given = { mcpServers: [far], withoutMcpServers: ["lamps"] };

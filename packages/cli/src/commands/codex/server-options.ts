@@ -8,22 +8,22 @@ import {
 } from "../../command-line/server-options.ts";
 import type { ApprovalMode, CodexSettings } from "./settings.ts";
 
-/** What a command line of Codex says about its server beside the settings. */
+/** The options of a Codex command line, besides its settings. */
 export interface CodexServerFlags
   extends Pick<ServerFlagValues, "cwd" | "model" | "agent" | "offline" | "trace" | "sandbox"> {
-  /** Further folders that may be written. */
+  /** Additional writable folders. */
   readonly addedFolders?: readonly string[] | undefined;
 }
 
-/** How the words of Codex for when to ask are meant where somebody is there, and where nobody is. */
-const ASKING = {
+/** The meaning of Codex's approval modes in attended and unattended runs. */
+const APPROVALS = {
   attended: {
     never: "never",
     "on-failure": "unlessTrusted",
     "on-request": "unlessTrusted",
     untrusted: "unlessTrusted",
   },
-  // What would only be asked for outside the sandbox stays inside; what would be asked for first is declined.
+  // Modes that ask only outside the sandbox stay inside it; the one that asks first declines.
   unattended: {
     never: "never",
     "on-failure": "never",
@@ -32,7 +32,7 @@ const ASKING = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<ApprovalMode, ApprovalPolicy>>>>;
 
-/** The server for one run of which nobody watches: the folder that it works in has no say in what the agent may do. */
+/** The server of an unattended run: the project's configuration does not affect its permissions. */
 export async function unattendedServer(
   flags: CodexServerFlags,
   settings: CodexSettings,
@@ -40,13 +40,13 @@ export async function unattendedServer(
   const given = await codexServer(flags, settings);
   return {
     ...given,
-    approvalPolicy: ASKING.unattended[settings.approval ?? "never"],
+    approvalPolicy: APPROVALS.unattended[settings.approval ?? "never"],
     sandboxPolicy: given.sandboxPolicy ?? READ_ONLY,
     chosen: [...(given.chosen ?? []), "approvalPolicy", "sandboxPolicy"],
   };
 }
 
-/** The server for a client that can be asked; what is not said is as Flint has it. */
+/** The server of a client that can be asked; Flint's defaults apply to what is not set. */
 export async function attendedServer(
   flags: CodexServerFlags,
   settings: CodexSettings,
@@ -57,7 +57,7 @@ export async function attendedServer(
     ? given
     : {
         ...given,
-        approvalPolicy: ASKING.attended[approval],
+        approvalPolicy: APPROVALS.attended[approval],
         chosen: [...(given.chosen ?? []), "approvalPolicy"],
       };
 }
@@ -80,7 +80,7 @@ async function codexServer(flags: CodexServerFlags, settings: CodexSettings): Pr
 
 const READ_ONLY: SandboxPolicy = { type: "readOnly" };
 
-/** What is said on the command line, else what the user configured for Flint. */
+/** The sandbox of the command line, else of the user's configuration. */
 function sandboxOf(
   flags: CodexServerFlags,
   settings: CodexSettings,
@@ -104,7 +104,7 @@ const MODES = ["read-only", "workspace-write", "danger-full-access"];
 function sandboxNamed(name: string): SandboxPolicy {
   const parsed = SandboxShorthand.safeParse(name);
   if (parsed.success && MODES.includes(name)) return sandboxPolicyOf(parsed.data);
-  throw new UsageError(`The sandbox is one of ${MODES.join(", ")}; not ${JSON.stringify(name)}.`);
+  throw new UsageError(`The sandbox must be one of ${MODES.join(", ")}, not ${JSON.stringify(name)}.`);
 }
 
 function withoutSearch({ native }: PlacedOptions): Pick<PlacedOptions, "native"> {

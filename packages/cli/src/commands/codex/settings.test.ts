@@ -5,7 +5,7 @@ async function read(...given: readonly string[]) {
   return readSettings(await readOverrides(given));
 }
 
-test("what the SDK of Codex sends is understood", async () => {
+test("supports what the Codex SDK sends", async () => {
   expect(
     await read(
       'model_reasoning_effort="high"',
@@ -32,13 +32,13 @@ test("what the SDK of Codex sends is understood", async () => {
   });
 });
 
-test("a setting that means nothing here is noted by its name, and the others hold", async () => {
+test("notes an unsupported setting and applies the others", async () => {
   expect(await read("model=gpt", "features.shiny=true", "hide_agent_reasoning=true", "empty={}")).toEqual({
     settings: { model: "gpt" },
     notes: [
-      "--config features.shiny is left out: Flint has no such setting.",
-      "--config hide_agent_reasoning is left out: Flint has no such setting.",
-      "--config empty is left out: Flint has no such setting.",
+      "Ignoring --config features.shiny: Flint has no such setting.",
+      "Ignoring --config hide_agent_reasoning: Flint has no such setting.",
+      "Ignoring --config empty: Flint has no such setting.",
     ],
   });
 });
@@ -55,13 +55,13 @@ test.each([
   "toString=1",
   'openai_base_url="http://127.0.0.1:1"',
   "sandbox_workspace_write=3",
-])("%s is noted and never an error", async (given) => {
+])("notes %s instead of failing", async (given) => {
   const { settings, notes } = await read(given);
   expect(settings).toEqual({});
   expect(notes).toHaveLength(1);
 });
 
-test("MCP servers come along; keys that Flint has not are noted and the server stays", async () => {
+test("adds MCP servers, and notes keys that Flint does not support", async () => {
   const { settings, notes } = await read(
     'mcp_servers.lamps.command="node"',
     'mcp_servers.lamps.args=["lamp.mjs"]',
@@ -74,11 +74,11 @@ test("MCP servers come along; keys that Flint has not are noted and the server s
     { type: "http", name: "far", url: "https://lamps.example/mcp", headers: {} },
   ]);
   expect(notes).toEqual([
-    "--config mcp_servers is left out: Flint does not understand lamps.startup_timeout_sec, nothing.",
+    "Ignoring --config mcp_servers: Flint does not support lamps.startup_timeout_sec, nothing.",
   ]);
 });
 
-test("the headers of an MCP server come under the names that Codex has for them, from variables too", async () => {
+test("reads the headers of an MCP server under all of their Codex names", async () => {
   vi.stubEnv("LAMP_TOKEN", "let-there-be");
   onTestFinished(() => void vi.unstubAllEnvs());
   const { settings, notes } = await read(
@@ -97,11 +97,11 @@ test("the headers of an MCP server come under the names that Codex has for them,
     "mcp_servers.far.bearer_token_env_var=NO",
   );
   expect(unset.notes).toEqual([
-    "--config mcp_servers is left out: Flint does not understand far.bearer_token_env_var.",
+    "Ignoring --config mcp_servers: Flint does not support far.bearer_token_env_var.",
   ]);
 });
 
-test("an MCP server that is turned off, or given anew, takes the place of the user's own", async () => {
+test("an MCP server that is disabled or redefined replaces the user's own", async () => {
   const { settings, notes } = await read(
     "mcp_servers.lamps.enabled=false",
     'mcp_servers.far.url="https://lamps.example/mcp"',
@@ -109,13 +109,16 @@ test("an MCP server that is turned off, or given anew, takes the place of the us
   expect([settings.withoutMcpServers, notes]).toEqual([["lamps", "far"], []]);
 });
 
-test("a later setting wins, and a text needs no quotes", async () => {
+test("a later setting wins, and a string needs no quotes", async () => {
   expect(await readOverrides(["a.b=1", "a.c= plain words ", "a.b=2", "d=x=y"])).toEqual({
     a: { b: 2, c: "plain words" },
     d: "x=y",
   });
 });
 
-test.each(["model", "=1", ".a=1", "a..b=1", "__proto__.polluted=1"])("%s is no setting", async (given) => {
-  await expect(readOverrides([given])).rejects.toThrow(/--config/);
-});
+test.each(["model", "=1", ".a=1", "a..b=1", "__proto__.polluted=1"])(
+  "rejects the setting %s",
+  async (given) => {
+    await expect(readOverrides([given])).rejects.toThrow(/--config/);
+  },
+);

@@ -3,11 +3,11 @@ import { checkedDocument, isTable, mcpServersOf } from "@flint/server/config";
 import { variable } from "@flint/server/environment";
 import { UsageError } from "../../command-line/arguments.ts";
 
-/** When Codex asks, in its own words; the second and the last are words of older versions. */
+/** Codex's approval modes; `on-failure` and `untrusted` are from older versions. */
 export const APPROVAL_MODES = ["never", "on-failure", "on-request", "untrusted"] as const;
 export type ApprovalMode = (typeof APPROVAL_MODES)[number];
 
-/** What the settings of Codex mean for Flint. */
+/** The Codex settings that Flint supports. */
 export interface CodexSettings {
   readonly model?: string;
   readonly effort?: string;
@@ -18,54 +18,54 @@ export interface CodexSettings {
   readonly developerInstructions?: string;
   readonly webSearch?: "disabled";
   readonly mcpServers?: readonly McpServerConfig[];
-  /** The MCP servers of Flint's own configuration that are not to be there. */
+  /** The MCP servers of Flint's own configuration to leave out. */
   readonly withoutMcpServers?: readonly string[];
 }
 
-/** Settings as Flint understands them, and a sentence on each that it leaves out. */
+/** The supported settings, and a note about each that is ignored. */
 export interface ReadSettings {
   readonly settings: CodexSettings;
   readonly notes: readonly string[];
 }
 
-/** What a setting means, and why it, or a part of it, is left out. */
+/** What a setting means, and why it, or a part of it, is ignored. */
 interface Meaning {
   readonly means?: CodexSettings;
-  readonly leftOut?: string;
+  readonly ignored?: string;
 }
 
-const NOT_OURS: Meaning = { leftOut: "Flint has no such setting" };
-const ADDRESSES: Meaning = { leftOut: "where models are is set up in Flint; see `flint config keys`" };
+const NOT_OURS: Meaning = { ignored: "Flint has no such setting" };
+const ADDRESSES: Meaning = { ignored: "configure model endpoints in Flint; see `flint config keys`" };
 
-/** Every setting of Codex that means something here, by its key. */
+/** Every supported setting of Codex, by its key. */
 const MEANINGS: Readonly<Record<string, (value: unknown) => Meaning>> = {
-  model: (value) => ofText(value, (model) => ({ model })),
-  model_reasoning_effort: (value) => ofText(value, (effort) => ({ effort })),
-  sandbox_mode: (value) => ofText(value, (sandbox) => ({ sandbox })),
+  model: (value) => ofString(value, (model) => ({ model })),
+  model_reasoning_effort: (value) => ofString(value, (effort) => ({ effort })),
+  sandbox_mode: (value) => ofString(value, (sandbox) => ({ sandbox })),
   "sandbox_workspace_write.network_access": (value) =>
-    typeof value === "boolean" ? { means: { networkAccess: value } } : { leftOut: "it takes true or false" },
+    typeof value === "boolean"
+      ? { means: { networkAccess: value } }
+      : { ignored: "it must be true or false" },
   "sandbox_workspace_write.writable_roots": (value) =>
-    isTexts(value) ? { means: { writableRoots: value } } : { leftOut: "it takes a list of folders" },
+    isStrings(value) ? { means: { writableRoots: value } } : { ignored: "it must be a list of folders" },
   approval_policy: (value) => approvalMeaning(value),
-  developer_instructions: (value) => ofText(value, (developerInstructions) => ({ developerInstructions })),
+  developer_instructions: (value) => ofString(value, (developerInstructions) => ({ developerInstructions })),
   web_search: (value) =>
-    value === "disabled"
-      ? { means: { webSearch: value } }
-      : { leftOut: "whether an agent searches the web is set up in Flint" },
+    value === "disabled" ? { means: { webSearch: value } } : { ignored: "configure web search in Flint" },
   mcp_servers: (value) => mcpMeaning(value),
   openai_base_url: () => ADDRESSES,
   model_providers: () => ADDRESSES,
-  model_provider: () => ({ leftOut: "the agent is part of the model's name, as in claude/opus" }),
+  model_provider: () => ({ ignored: "the agent is part of the model id, such as claude/opus" }),
 };
 
-/** Reads a document of Codex settings. Nothing in it is an error: what has no meaning here is noted. */
+/** Reads Codex settings. Unsupported ones are not an error but noted. */
 export function readSettings(document: Readonly<Record<string, unknown>>): ReadSettings {
   let settings: CodexSettings = {};
   const notes: string[] = [];
   for (const [key, value] of leavesOf(document)) {
-    const { means = {}, leftOut } = meaningOf(key, value);
+    const { means = {}, ignored } = meaningOf(key, value);
     settings = { ...settings, ...means };
-    if (leftOut !== undefined) notes.push(`--config ${key} is left out: ${leftOut}.`);
+    if (ignored !== undefined) notes.push(`Ignoring --config ${key}: ${ignored}.`);
   }
   return { settings, notes };
 }
@@ -74,7 +74,7 @@ function meaningOf(key: string, value: unknown): Meaning {
   return (Object.hasOwn(MEANINGS, key) ? MEANINGS[key]?.(value) : undefined) ?? NOT_OURS;
 }
 
-/** Each setting with its whole key; a table that has a meaning as a whole stays whole. */
+/** Each setting with its full key; a table that is a setting itself is not split. */
 function leavesOf(table: Readonly<Record<string, unknown>>, prefix = ""): (readonly [string, unknown])[] {
   return Object.entries(table).flatMap(([name, value]) => {
     const key = `${prefix}${name}`;
@@ -86,33 +86,33 @@ function leavesOf(table: Readonly<Record<string, unknown>>, prefix = ""): (reado
 function approvalMeaning(value: unknown): Meaning {
   const approval = APPROVAL_MODES.find((mode) => mode === value);
   return approval === undefined
-    ? { leftOut: `it takes ${APPROVAL_MODES.join(", ")}` }
+    ? { ignored: `it must be one of ${APPROVAL_MODES.join(", ")}` }
     : { means: { approval } };
 }
 
-/** The servers that are understood, with the keys of them that Flint's own configuration has too. */
+/** The supported MCP servers, with the keys that Flint's own configuration has too. */
 function mcpMeaning(value: unknown): Meaning {
-  if (!isTable(value)) return { leftOut: "it takes a table of servers" };
+  if (!isTable(value)) return { ignored: "it must be a table of servers" };
   const servers: McpServerConfig[] = [];
   const faults: string[] = [];
   for (const [name, given] of Object.entries(value)) {
     const server = isTable(given) ? withHeaders(given) : given;
     const { values, problems } = checkedDocument({ mcp_servers: { [name]: server } }, "user");
     faults.push(...problems.map(({ at }) => at.slice(1).join(".")));
-    // Expected: a server without a program and without an address.
+    // Expected: a server without a command and without a URL.
     try {
       servers.push(...mcpServersOf(values, (text) => text));
     } catch {
       faults.push(name);
     }
   }
-  const leftOut = faults.length === 0 ? {} : { leftOut: `Flint does not understand ${faults.join(", ")}` };
+  const ignored = faults.length === 0 ? {} : { ignored: `Flint does not support ${faults.join(", ")}` };
   const off = Object.entries(value).filter(([, given]) => isTable(given) && given.enabled === false);
   const withoutMcpServers = [...off.map(([name]) => name), ...servers.map(({ name }) => name)];
-  return { means: { mcpServers: servers, withoutMcpServers }, ...leftOut };
+  return { means: { mcpServers: servers, withoutMcpServers }, ...ignored };
 }
 
-/** The headers of a server, which Codex has under three names, two of them with variables to take the values from. */
+/** Merges the three ways in which Codex writes headers, two of which name environment variables. */
 function withHeaders(server: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { bearer_token_env_var: bearer, http_headers: plain, env_http_headers: taken, ...rest } = server;
   const token = typeof bearer === "string" ? variable(bearer) : undefined;
@@ -121,7 +121,7 @@ function withHeaders(server: Readonly<Record<string, unknown>>): Record<string, 
     ...(isTable(taken) ? variablesOf(taken) : {}),
     ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
   };
-  // A variable that is not set is named with what is not understood: the server would refuse every call.
+  // An unset variable is reported as unsupported: the server would reject every call.
   const missing = bearer !== undefined && token === undefined ? { bearer_token_env_var: bearer } : {};
   return { ...rest, ...missing, ...(Object.keys(headers).length === 0 ? {} : { headers }) };
 }
@@ -133,23 +133,25 @@ function variablesOf(names: Readonly<Record<string, unknown>>): Record<string, s
   );
 }
 
-function ofText(value: unknown, means: (text: string) => CodexSettings): Meaning {
-  return typeof value === "string" && value !== "" ? { means: means(value) } : { leftOut: "it takes a text" };
+function ofString(value: unknown, means: (text: string) => CodexSettings): Meaning {
+  return typeof value === "string" && value !== ""
+    ? { means: means(value) }
+    : { ignored: "it must be a string" };
 }
 
-function isTexts(value: unknown): value is readonly string[] {
+function isStrings(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
-/** The `--config` options of a command line as one document; a later one wins over an earlier one. */
+/** Merges the `--config` options of a command line; later ones win. */
 export async function readOverrides(given: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
   const document: Record<string, unknown> = {};
   for (const override of given) {
     const at = override.indexOf("=");
-    if (at <= 0) throw new UsageError(`--config takes KEY=VALUE; not ${JSON.stringify(override)}.`);
+    if (at <= 0) throw new UsageError(`--config must be KEY=VALUE, not ${JSON.stringify(override)}.`);
     const path = override.slice(0, at).trim().split(".");
     if (path.some((name) => name === "" || name === "__proto__")) {
-      throw new UsageError(`--config ${JSON.stringify(override.slice(0, at))} is no key.`);
+      throw new UsageError(`--config ${JSON.stringify(override.slice(0, at))} is not a valid key.`);
     }
     put(document, path, await tomlValue(override.slice(at + 1)));
   }
@@ -168,10 +170,10 @@ function put(into: Record<string, unknown>, path: readonly string[], value: unkn
   put(table, rest, value);
 }
 
-/** Codex takes what is no TOML as a text. */
+/** Codex treats a value that is not TOML as a string. */
 async function tomlValue(text: string): Promise<unknown> {
   const { parse } = await import("smol-toml");
-  // Expected: a text without quotes.
+  // Expected: a string without quotes.
   try {
     return parse(`value = ${text}`).value;
   } catch {

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { codexShim } from "./shim.ts";
 
 test.each([
-  [["login"], 'codex-shim has no "login"'],
+  [["login"], 'codex-shim does not support "login"'],
   [[], "codex-shim needs a command"],
   [["-c", "model=x"], "codex-shim needs a command"],
-])("what the stand-in for Codex cannot do says what it can: %j", async (args, problem) => {
+])("rejects %j and says what is available", async (args, problem) => {
   const message = await codexShim(args).catch((thrown: Error) => thrown.message);
   expect(message).toContain(problem);
   expect(message).toContain("app-server, exec and --version");
@@ -13,12 +13,12 @@ test.each([
 
 test.each([
   [["app-server", "--listen", "ws://127.0.0.1:1"], "flint serve --listen"],
-  [["app-server", "generate-ts"], "has no generate-ts"],
+  [["app-server", "generate-ts"], "does not support generate-ts"],
   [["app-server", "now"], 'does not take the argument "now"'],
-  [["-c", "model", "app-server"], "--config takes KEY=VALUE"],
-  [["exec", "--experimental-json", "fork"], "has no fork"],
+  [["-c", "model", "app-server"], "--config must be KEY=VALUE"],
+  [["exec", "--experimental-json", "fork"], "does not support fork"],
   [["exec", "--experimental-json", "resume"], "needs the id of a thread"],
   [["exec", "--experimental-json", "--sandbox", "none"], "read-only, workspace-write, danger-full-access"],
-])("%j is a wrong use that is named", async (args, problem) => {
+])("rejects %j with a reason", async (args, problem) => {
   await expect(codexShim(args)).rejects.toThrow(problem);
 });

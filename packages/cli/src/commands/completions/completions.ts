@@ -13,7 +13,7 @@ import {
 
 const SHELLS = { bash: bashCompletions, zsh: zshCompletions, fish: fishCompletions } as const;
 
-/** `flint completions [SHELL]`: a script for the shell; the user's own shell if none is named. */
+/** `flint completions [SHELL]`: prints a completion script for the given shell, or the user's own. */
 export async function completions(
   { positionals }: { readonly positionals: readonly string[] },
   commands: CommandTable,
@@ -22,7 +22,9 @@ export async function completions(
   noArguments("completions", more);
   const shell = named ?? basename(setting("SHELL") ?? "bash");
   if (shell !== "bash" && shell !== "zsh" && shell !== "fish") {
-    throw new UsageError(`There are completions for bash, zsh and fish; not for ${JSON.stringify(shell)}.`);
+    throw new UsageError(
+      `Completions are available for bash, zsh and fish, not for ${JSON.stringify(shell)}.`,
+    );
   }
   return say(SHELLS[shell](completionTree(commands)));
 }
@@ -34,7 +36,7 @@ export function bashCompletions(tree: readonly CompletionNode[]): string {
     return `    "${path}") words="${all.join(" ")}" ;;`;
   });
   const values = valueCases(tree);
-  return `# bash completions of flint. Use: source <(flint completions bash)
+  return `# bash completions for flint. Use: source <(flint completions bash)
 _flint() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" path="" words="" word
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
@@ -77,7 +79,7 @@ export function zshCompletions(tree: readonly CompletionNode[]): string {
     return `    ${singleQuote(node.path)})${describe}\n      options=(${flags.join(" ")}) ;;`;
   });
   return `#compdef flint
-# zsh completions of flint. Use: source <(flint completions zsh)
+# zsh completions for flint. Use: source <(flint completions zsh)
 _flint() {
   local path="" word
   local -a choices options groups
@@ -123,7 +125,7 @@ function escaped(word: string): string {
 /** A completion script for fish. */
 export function fishCompletions(tree: readonly CompletionNode[]): string {
   const lines = tree.flatMap((node) => [...wordLines(node), ...flagLines(node)]);
-  return `# fish completions of flint. Use: flint completions fish > ~/.config/fish/completions/flint.fish
+  return `# fish completions for flint. Use: flint completions fish > ~/.config/fish/completions/flint.fish
 function __flint_words
     string match --invert -- '-*' (commandline -opc)[2..-1]
 end

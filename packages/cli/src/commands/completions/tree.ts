@@ -4,11 +4,11 @@ import type { Flag } from "../../command-line/flags.ts";
 /** The table of all commands. */
 export type CommandTable = Readonly<Record<string, Command | CommandGroup>>;
 
-/** What can be completed after some words. */
+/** The completions after some words. */
 export interface CompletionNode {
   /** The words after `flint`, such as `threads list`. */
   readonly path: string;
-  /** Words that may come next, with what they mean. */
+  /** The words that may follow, with descriptions. */
   readonly words: readonly { readonly word: string; readonly meaning: string }[];
   readonly flags: readonly CompletionFlag[];
 }
@@ -24,7 +24,7 @@ export interface CompletionFlag {
   readonly meaning: string;
 }
 
-/** Every place where something can be completed, from the table of commands. */
+/** The completions of every command, from the table of commands. */
 export function completionTree(commands: CommandTable): readonly CompletionNode[] {
   const top = Object.entries(commands).map(([word, { summary }]) => ({ word, meaning: summary }));
   const nodes = Object.entries(commands).flatMap(([name, row]) => {
@@ -58,7 +58,7 @@ function flagOf(name: string, { type, short, takes, values = [], doc }: Flag): C
   return { name, short, takesValue: type === "string", takes, values, meaning: doc };
 }
 
-/** The commands that have others below them. */
+/** The commands that have subcommands. */
 export function groupNames(tree: readonly CompletionNode[]): string[] {
   const below = tree.map(({ path }) => path.split(" ")).filter((words) => words.length > 1);
   return [...new Set(below.flatMap(([group = ""]) => group))];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { report } from "./doctor.ts";
 
-test("the details stand in one column, also beside a long name", () => {
+test("aligns details, also next to a long name", () => {
   const shown = report([
     { name: "git", state: "ok", detail: "/usr/bin/git" },
     { name: "claude-agent-acp", state: "absent", detail: "not found", fix: "npm install it" },

@@ -16,36 +16,36 @@ import { type CheckedAnswer, checkAnswer, type Schema } from "./schema.ts";
 import { effortValue } from "./settings.ts";
 import { openThread } from "./thread.ts";
 
-/** `flint exec "PROMPT"`: one turn in a new thread or an old one, shown as it happens. */
+/** `flint exec "PROMPT"`: runs one turn in a new or existing thread and prints it as it happens. */
 export async function exec({ values, positionals }: Given<typeof EXEC_FLAGS>): Promise<number> {
   const options = readExecOptions(values);
   const server = await serverOptions(options.server);
   const schema = options.schemaFile === undefined ? undefined : await readSchema(options.schemaFile);
   const images = await Promise.all(options.images.map(imageInput));
-  const tell = (text: string): void => void process.stderr.write(text);
-  const piped = isPiped(process.stdin) ? await readPiped(process.stdin, tell) : undefined;
+  const log = (text: string): void => void process.stderr.write(text);
+  const piped = isPiped(process.stdin) ? await readPiped(process.stdin, log) : undefined;
   const input = [...textInput(positionals, piped), ...images];
   return runTurn({ options, server, schema, input });
 }
 
-/** One turn as the options say, from its first line to its exit code. */
+/** Runs one turn. Resolves with its exit code. */
 export function runTurn(given: RunOptions): Promise<number> {
   return new ExecRun(given).run();
 }
 
-/** What one run works with. */
+/** The input of one run. */
 export interface RunOptions {
   readonly options: ExecOptions;
   readonly server: PlacedOptions;
   readonly schema: Schema | undefined;
   readonly input: readonly UserInput[];
-  /** How hard the agent shall think, if it can be told. */
+  /** The reasoning effort, for agents that have one. */
   readonly effort?: string | undefined;
-  /** Gets the last thing that the agent said in a turn that is complete. */
-  readonly answered?: ((text: string) => void) | undefined;
+  /** Called with the agent's last message when the turn has completed. */
+  readonly onAnswer?: ((text: string) => void) | undefined;
 }
 
-/** One turn from the first line on the screen to the exit code. */
+/** One turn, from the first line of output to the exit code. */
 class ExecRun {
   readonly #given: RunOptions;
   readonly #tally = new TurnTally();
@@ -60,7 +60,7 @@ class ExecRun {
     const { options, server, schema } = given;
     this.#interruption = new Interruption({
       interrupting: () => this.#terminal.interrupting(),
-      leave: () => this.#leave(),
+      exitNow: () => this.#exitNow(),
     });
     this.#terminal = new ExecTerminal({
       format: options.format,
@@ -77,7 +77,7 @@ class ExecRun {
 
   async run(): Promise<number> {
     const stopListening = this.#interruption.listen(process);
-    // Nothing else may be open while an agent thinks; the program must not end for that.
+    // Keeps the process alive while it waits for an agent and nothing else is open.
     const alive = setInterval(() => {}, 60_000);
     try {
       return await this.#served();
@@ -88,7 +88,7 @@ class ExecRun {
     }
   }
 
-  /** The rest of the program is loaded while the first line is on the screen already. */
+  /** The server is loaded after the first line is on the screen. */
   async #served(): Promise<number> {
     const { embed } = await import("@flint/server/embed");
     const embedded = await embed(this.#given.server, {
@@ -103,7 +103,7 @@ class ExecRun {
     }
   }
 
-  /** The turn; undefined if it was interrupted before it began. */
+  /** Runs the turn; undefined if it was interrupted before it started. */
   async #turn({ client }: Embedded): Promise<TurnResult | undefined> {
     const { options, server, schema, input } = this.#given;
     const { signal } = this.#interruption;
@@ -112,14 +112,14 @@ class ExecRun {
       this.#terminal.view.show(event);
     });
     client.follow(feed);
-    const { thread, takenUp, overrides, remarks } = await openThread(client, options, server);
+    const { thread, resumed, overrides, notices } = await openThread(client, options, server);
     this.#thread = thread;
-    for (const remark of remarks) this.#terminal.remark(remark);
-    if (takenUp !== undefined) {
+    for (const notice of notices) this.#terminal.notify(notice);
+    if (resumed !== undefined) {
       this.#tally.costBefore = thread.state.cost;
-      this.#terminal.view.show(takenUp);
+      this.#terminal.view.show(resumed);
     }
-    feed.begin(thread.id);
+    feed.start(thread.id);
     if (signal.aborted) return undefined;
     return thread.run(input, {
       ...overrides,
@@ -130,7 +130,7 @@ class ExecRun {
     });
   }
 
-  /** The effort that is asked for, as the thread's agent takes it; what it cannot take is said and left out. */
+  /** The requested effort as a setting of the thread's agent; one that the agent does not have is reported and ignored. */
   async #effort(
     client: FlintClient,
     thread: ThreadHandle,
@@ -138,40 +138,41 @@ class ExecRun {
   ): Promise<EffortOverride> {
     const { effort } = this.#given;
     if (effort === undefined) return {};
-    // What a model offers is known for the thread's own; another one begins with what it does by itself.
+    // Only the options of the thread's own model are known.
     const isOwn = model === undefined || isNameOf(model, thread.state.settings.model);
     const config = isOwn ? effortValue(await client.configList(thread.id), effort) : undefined;
     if (config !== undefined) return { config };
-    this.#terminal.view.say(`The effort ${JSON.stringify(effort)} is left out: the model has no such.`);
+    this.#terminal.view.say(`Ignoring the effort ${JSON.stringify(effort)}: the model does not offer it.`);
     return {};
   }
 
   #finish(result: TurnResult | undefined): number {
-    const { options, schema, answered } = this.#given;
+    const { options, schema, onAnswer } = this.#given;
     const status: TurnStatus = result?.status ?? "interrupted";
     const text = result?.text ?? "";
     const checked = schema === undefined ? undefined : checkAnswer(text, schema);
-    const goOn = options.ephemeral || this.#thread === undefined ? undefined : resumeCommand(this.#thread.id);
+    const resumeWith =
+      options.ephemeral || this.#thread === undefined ? undefined : resumeCommand(this.#thread.id);
     const { tokens, cost, files } = this.#tally;
-    const tookMs = Date.now() - this.#startedAt;
+    const elapsedMs = Date.now() - this.#startedAt;
     this.#terminal.view.end({
       status,
       text,
       error: this.#problemOf(result),
-      tookMs,
+      elapsedMs,
       tokens,
       cost,
       files,
-      goOn,
+      resumeWith,
     });
     this.#terminal.close();
     if (status === "completed" && checked?.ok === false) {
-      process.stderr.write(`flint: The answer does not fit ${options.schemaFile}: ${checked.problem}.\n`);
+      process.stderr.write(`flint: The answer does not match ${options.schemaFile}: ${checked.problem}.\n`);
     }
-    // Agents hear why, but not all of them say it again.
+    // Not every agent repeats the reason that it was given.
     if (this.#approvals.declinedUnattended)
       process.stderr.write(`flint: Something was declined. ${UNATTENDED}\n`);
-    if (status === "completed") answered?.(checked === undefined ? text : answerText(checked, text));
+    if (status === "completed") onAnswer?.(checked === undefined ? text : answerText(checked, text));
     const { declinedUnattended } = this.#approvals;
     return exitCodeOf({ status, cause: this.#cause, declinedUnattended, matchesSchema: checked?.ok });
   }
@@ -191,8 +192,8 @@ class ExecRun {
     return this.#interruption.cause;
   }
 
-  /** The user does not want to wait: what runs is ended with this process. */
-  #leave(): void {
+  /** The user does not want to wait: whatever is running ends with this process. */
+  #exitNow(): void {
     this.#terminal.close();
     process.exit(exitCodeOf({ status: "interrupted", cause: this.#cause, declinedUnattended: false }));
   }
@@ -200,7 +201,7 @@ class ExecRun {
 
 type EffortOverride = { readonly config?: Readonly<Record<string, string>> };
 
-/** A model may be named with its agent, without it, or by its agent alone. */
+/** A model can be named with its agent, without it, or by the agent alone. */
 function isNameOf(name: string, model: string): boolean {
   return name === model || model.endsWith(`/${name}`) || model.startsWith(`${name}/`);
 }

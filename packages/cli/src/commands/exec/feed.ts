@@ -2,8 +2,8 @@ import { threadIdOf } from "@flint/protocol";
 import type { AgentEvent, EventListener } from "@flint/sdk";
 
 /**
- * Everything that happens in one thread until its turn is over. It listens before the thread has an id, because the
- * first events of a thread can be here before the answer that names it.
+ * The events of one thread until its turn has ended. It is subscribed before the thread has an id, because the first
+ * events can arrive before the response that has it.
  */
 export class ThreadFeed implements EventListener {
   readonly #show: (event: AgentEvent) => void;
@@ -15,21 +15,21 @@ export class ThreadFeed implements EventListener {
     this.#show = show;
   }
 
-  /** From now on the events of this thread are shown, those that came already first. */
-  begin(threadId: string): void {
+  /** Passes on the events of this thread, starting with those that have already arrived. */
+  start(threadId: string): void {
     this.#threadId = threadId;
-    for (const event of this.#early) this.#tell(event);
+    for (const event of this.#early) this.#pass(event);
     this.#early = [];
   }
 
   event(event: AgentEvent): void {
     if (this.#threadId === undefined) this.#early.push(event);
-    else this.#tell(event);
+    else this.#pass(event);
   }
 
   ended(): void {}
 
-  #tell(event: AgentEvent): void {
+  #pass(event: AgentEvent): void {
     if (this.#over || idOf(event) !== this.#threadId) return;
     this.#over = event.type === "turn/completed";
     this.#show(event);

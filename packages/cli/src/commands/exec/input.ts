@@ -8,8 +8,8 @@ import { type Schema, schemaFault } from "./schema.ts";
 const NEEDS_PROMPT = 'exec needs a prompt: flint exec "what is in this folder?"';
 
 /**
- * The prompt and what was piped in, as pieces of one input. `-` as the prompt is what was piped; beside another prompt
- * that is context.
+ * The input of a turn: the prompt, and what was piped in. Piped text is the prompt if that is `-` or absent, and context
+ * otherwise.
  */
 export function textInput(positionals: readonly string[], piped: string | undefined): UserInput[] {
   const words = positionals.join(" ").trim();
@@ -26,17 +26,18 @@ export function textInput(positionals: readonly string[], piped: string | undefi
   return texts.map((text) => ({ type: "text", text }));
 }
 
-/** Reads the schema that the answer shall fit. */
+/** Reads the schema for the answer. */
 export async function readSchema(path: string): Promise<Schema> {
   const text = await readFile(path, "utf8").catch((cause: Error) => {
-    throw new UsageError(`--output-schema ${path} cannot be read: ${cause.message}`);
+    throw new UsageError(`Cannot read --output-schema ${path}: ${cause.message}`);
   });
   const value = parsed(text, path);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new UsageError(`--output-schema ${path} must hold a JSON Schema, which is an object.`);
+    throw new UsageError(`--output-schema ${path} must be a JSON Schema object.`);
   }
   const fault = schemaFault(value);
-  if (fault !== undefined) throw new UsageError(`--output-schema ${path} is no JSON Schema: ${fault}.`);
+  if (fault !== undefined)
+    throw new UsageError(`--output-schema ${path} is not a valid JSON Schema: ${fault}.`);
   return { ...value };
 }
 
@@ -44,7 +45,7 @@ function parsed(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    // The user's file; what is wrong with it is what they need to know.
+    // The user's file: the parser's message helps them most.
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new UsageError(`--output-schema ${path} is not JSON: ${reason}`);
   }
@@ -54,31 +55,31 @@ function asContext(text: string): string {
   return `<stdin>\n${text.replace(/\n$/, "")}\n</stdin>`;
 }
 
-/** After this long without an end, whoever waits is told what for. */
-const PATIENCE_MS = 1_000;
+/** After this long, the user is told that standard input is being read. */
+const NOTICE_MS = 1_000;
 
-/** What is needed of standard input. */
+/** Standard input, or something like it. */
 export interface InputSource extends AsyncIterable<Buffer | string> {
   readonly isTTY?: boolean | undefined;
 }
 
-/** Whether something is piped or redirected into this program; a terminal, `/dev/null` or nothing at all is not. */
+/** Whether standard input is a pipe, a file or a socket, rather than a terminal or `/dev/null`. */
 export function isPiped(source: { readonly isTTY?: boolean | undefined }, descriptor = 0): boolean {
   if (source.isTTY === true) return false;
   try {
     const stats = fstatSync(descriptor);
     return stats.isFIFO() || stats.isFile() || stats.isSocket();
   } catch {
-    // It was closed before we came.
+    // It is closed.
     return false;
   }
 }
 
-/** Everything that is piped in, as text. Refuses what is more than a prompt may be, and what is no text. */
-export async function readPiped(source: InputSource, tell: (text: string) => void): Promise<string> {
+/** Reads piped text to its end. Throws if it is too long for a prompt or not UTF-8. */
+export async function readPiped(source: InputSource, log: (text: string) => void): Promise<string> {
   const timer = setTimeout(() => {
-    tell("Reading standard input until it ends; start with </dev/null if there is none.\n");
-  }, PATIENCE_MS);
+    log("Reading from standard input; use </dev/null if there is no input.\n");
+  }, NOTICE_MS);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -94,10 +95,10 @@ export async function readPiped(source: InputSource, tell: (text: string) => voi
   return asText(Buffer.concat(chunks));
 }
 
-/** What to say about a text that is too long to be sent. */
+/** The error for text that is too long for a prompt. */
 export function tooLong(what: string, size: string): UsageError {
   return new UsageError(
-    `${what} has ${size} bytes; a prompt can have ${LIMITS.prompt}. Send a part of it, or name a file that the agent can read.`,
+    `${what} has ${size} bytes; the limit is ${LIMITS.prompt}. Shorten it, or refer to a file that the agent can read.`,
   );
 }
 
@@ -105,15 +106,14 @@ function asText(bytes: Buffer): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    // Only text can be sent.
-    throw new UsageError("Standard input is not UTF-8 text; put it into a file and name that instead.");
+    throw new UsageError("Standard input is not UTF-8 text. Save it to a file and refer to that instead.");
   }
 }
 
-/** Larger pictures are refused by the models themselves, after they have been sent. */
-const SIZE_LIMIT = 20 * 1024 * 1024;
+/** Models reject larger images. */
+const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 
-/** What the first bytes of a picture are; `at` is where they stand. */
+/** The magic bytes of each image format, and their offset. */
 const KINDS: readonly { readonly name: string; readonly at: number; readonly bytes: Buffer }[] = [
   { name: "png", at: 0, bytes: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) },
   { name: "jpeg", at: 0, bytes: Buffer.from([0xff, 0xd8, 0xff]) },
@@ -121,21 +121,21 @@ const KINDS: readonly { readonly name: string; readonly at: number; readonly byt
   { name: "webp", at: 8, bytes: Buffer.from("WEBP", "latin1") },
 ];
 
-/** The kind of a picture by its first bytes, whatever its name is; undefined if it is none that models see. */
+/** The format of an image by its magic bytes; undefined if models do not support it. */
 export function imageKind(head: Uint8Array): string | undefined {
   return KINDS.find(({ at, bytes }) => bytes.equals(head.subarray(at, at + bytes.length)))?.name;
 }
 
-/** A file as a picture to send along. Refuses what is not there, is no picture, or is too large. */
+/** An image file as input. Throws if it cannot be read, is not a supported image, or is too large. */
 export async function imageInput(path: string): Promise<UserInput> {
   const whole = resolve(path);
   const { head, size } = await beginningOf(path, whole);
   if (imageKind(head) === undefined) {
-    throw new UsageError(`--image ${path} is not a picture; png, jpeg, gif and webp can be sent.`);
+    throw new UsageError(`--image ${path} is not an image; png, jpeg, gif and webp are supported.`);
   }
-  if (size > SIZE_LIMIT) {
-    const limit = `${SIZE_LIMIT / 1024 / 1024} MiB`;
-    throw new UsageError(`--image ${path} has ${size} bytes; at most ${limit} can be sent. Make it smaller.`);
+  if (size > MAX_IMAGE_BYTES) {
+    const limit = `${MAX_IMAGE_BYTES / 1024 / 1024} MiB`;
+    throw new UsageError(`--image ${path} has ${size} bytes; the limit is ${limit}.`);
   }
   return { type: "localImage", path: whole };
 }
@@ -151,8 +151,8 @@ async function beginningOf(path: string, whole: string): Promise<{ head: Uint8Ar
       await file.close();
     }
   } catch (cause) {
-    // Not there, not readable, or a folder: the reason of the system says which.
+    // The system's message says whether it is missing, unreadable or a folder.
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`--image ${path} cannot be read: ${reason}`);
+    throw new UsageError(`Cannot read --image ${path}: ${reason}`);
   }
 }

@@ -3,27 +3,27 @@ import { expect, test } from "vitest";
 import { Interruption } from "./interrupt.ts";
 
 function setUp() {
-  const heard: string[] = [];
+  const calls: string[] = [];
   const interruption = new Interruption({
-    interrupting: (signal) => heard.push(`interrupting ${signal}`),
-    leave: (signal) => heard.push(`leave ${signal}`),
+    interrupting: (signal) => calls.push(`interrupting ${signal}`),
+    exitNow: (signal) => calls.push(`exitNow ${signal}`),
   });
-  return { heard, interruption, source: new EventEmitter() };
+  return { calls, interruption, source: new EventEmitter() };
 }
 
-test("once stops the turn, twice leaves", () => {
-  const { heard, interruption, source } = setUp();
+test("interrupts the turn first, then exits", () => {
+  const { calls, interruption, source } = setUp();
   interruption.listen(source);
   source.emit("SIGINT");
   expect([interruption.signal.aborted, interruption.cause]).toEqual([true, "SIGINT"]);
   source.emit("SIGTERM");
-  expect(heard).toEqual(["interrupting SIGINT", "leave SIGTERM"]);
+  expect(calls).toEqual(["interrupting SIGINT", "exitNow SIGTERM"]);
 });
 
-test("a reader that is gone stops the turn without a word", () => {
-  const { heard, interruption } = setUp();
+test("stops the turn silently when the output pipe closes", () => {
+  const { calls, interruption } = setUp();
   interruption.loseOutput("readerGone");
-  expect([interruption.signal.aborted, interruption.cause, heard]).toEqual([true, "SIGPIPE", []]);
+  expect([interruption.signal.aborted, interruption.cause, calls]).toEqual([true, "SIGPIPE", []]);
 });
 
 test.each([
@@ -31,17 +31,17 @@ test.each([
   ["terminalClosed", "SIGHUP"],
   ["unwritable", "outputFailed"],
 ] as const)(
-  "%s stops the turn as %s, and the first signal after it does not leave at once",
+  "%s stops the turn as %s, and the first signal after it does not exitNow at once",
   (loss, cause) => {
-    const { heard, interruption, source } = setUp();
+    const { calls, interruption, source } = setUp();
     interruption.listen(source);
     interruption.loseOutput(loss);
     source.emit("SIGHUP");
-    expect([interruption.cause, heard]).toEqual([cause, ["interrupting SIGHUP"]]);
+    expect([interruption.cause, calls]).toEqual([cause, ["interrupting SIGHUP"]]);
   },
 );
 
-test("nothing listens any more when it is over", () => {
+test("removes its listeners at the end", () => {
   const { interruption, source } = setUp();
   interruption.listen(source)();
   expect(source.eventNames()).toEqual([]);

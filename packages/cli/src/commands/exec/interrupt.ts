@@ -4,7 +4,7 @@ import type { OutputLoss } from "../../command-line/standard-streams.ts";
 /** The signals that end a turn. */
 export type StopSignal = Exclude<StopCause, "SIGPIPE" | "outputFailed">;
 
-/** A terminal that closes sends SIGHUP as well; which of the two comes first makes no difference. */
+/** A closing terminal also sends SIGHUP; which of the two comes first makes no difference. */
 const LOSSES: Readonly<Record<OutputLoss, StopCause>> = {
   terminalClosed: "SIGHUP",
   readerGone: "SIGPIPE",
@@ -13,21 +13,21 @@ const LOSSES: Readonly<Record<OutputLoss, StopCause>> = {
 
 const SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** What a process does with signals; `process` is one. */
+/** Emits signals, as `process` does. */
 export interface SignalSource {
   on(signal: StopSignal, listener: () => void): unknown;
   off(signal: StopSignal, listener: () => void): unknown;
 }
 
-/** What to do when the user wants it to end. */
+/** What to do when the user interrupts. */
 export interface InterruptHandlers {
-  /** The first time: the turn is being stopped. */
+  /** The first time: the turn is being interrupted. */
   readonly interrupting: (signal: StopSignal) => void;
-  /** Again: leave now, whatever goes on. */
-  readonly leave: (signal: StopSignal) => void;
+  /** The second time: exit at once. */
+  readonly exitNow: (signal: StopSignal) => void;
 }
 
-/** Ctrl-C and its like: once stops the turn in order, twice leaves at once. */
+/** Ctrl-C and termination signals: the first interrupts the turn, the second exits at once. */
 export class Interruption {
   readonly #controller = new AbortController();
   readonly #handlers: InterruptHandlers;
@@ -39,17 +39,17 @@ export class Interruption {
     this.#handlers = handlers;
   }
 
-  /** Aborts when the turn shall stop. */
+  /** Aborts when the turn must stop. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** What came first, if something did. */
+  /** What stopped the turn first, if anything did. */
   get cause(): StopCause | undefined {
     return this.#cause;
   }
 
-  /** Listens until it is told to stop listening. */
+  /** Listens for signals. Returns a function that stops listening. */
   listen(source: SignalSource): () => void {
     for (const signal of SIGNALS) {
       const listener = (): void => this.press(signal);
@@ -61,11 +61,11 @@ export class Interruption {
     };
   }
 
-  /** One press of Ctrl-C, or a signal like it. */
+  /** Handles Ctrl-C or a signal. */
   press(signal: StopSignal): void {
-    // The signal of a terminal that closes comes besides the loss of the output, and is no second wish to leave.
+    // The SIGHUP of a closing terminal arrives besides the loss of output and is not a second interrupt.
     if (this.#wasPressed) {
-      this.#handlers.leave(signal);
+      this.#handlers.exitNow(signal);
       return;
     }
     this.#wasPressed = true;
@@ -74,9 +74,9 @@ export class Interruption {
     this.#controller.abort(new Error(`Interrupted by ${signal}.`));
   }
 
-  /** Stops the turn without a word: nobody gets its output any more. */
+  /** Stops the turn silently: its output can no longer be written. */
   loseOutput(loss: OutputLoss): void {
     this.#cause ??= LOSSES[loss];
-    this.#controller.abort(new Error("Nobody gets the output any more."));
+    this.#controller.abort(new Error("The output can no longer be written."));
   }
 }

@@ -26,16 +26,16 @@ test.each([
   ['{"name":1}', "the answer.name is not of type string"],
   ['{"name":"x","more":1}', "the answer.more is not allowed"],
   ['{"name":"x","count":1.5}', "the answer.count is not of type integer or null"],
-  ['{"name":"x","kind":"c"}', "the answer.kind is none of the allowed values"],
+  ['{"name":"x","kind":"c"}', "the answer.kind is not one of the allowed values"],
   ['{"name":"x","version":2}', "the answer.version is not 1"],
   ['{"name":"x","list":[{"id":1},{}]}', 'the answer.list[1] has no "id"'],
-  ['{"name":"x","either":true}', "the answer.either fits none of the alternatives"],
-])("the answer %j has this problem: %s", (text, problem) => {
+  ['{"name":"x","either":true}', "the answer.either matches none of the alternatives"],
+])("rejects the answer %j: %s", (text, problem) => {
   const checked = checkAnswer(text, schema);
   expect(checked.ok ? undefined : checked.problem).toBe(problem);
 });
 
-test("a schema that refers to itself for ever ends", () => {
+test("terminates on a schema that refers to itself", () => {
   expect(checkAnswer("1", { $ref: "#" }).ok).toBe(true);
 });
 
@@ -44,7 +44,7 @@ test.each([
   [{ type: ["string", "null"], enum: ["a", null] }],
   [{ type: "object", properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: { type: "integer" } } }],
   [{ type: "array", items: { type: "number" }, additionalProperties: false }],
-])("%j is a schema", (schema) => {
+])("accepts the schema %j", (schema) => {
   expect(schemaFault(schema)).toBeUndefined();
 });
 
@@ -53,9 +53,9 @@ test.each([
   [{ type: ["string", "nil"] }, '#/type is "nil"'],
   [{ properties: { a: { type: "objekt" } } }, '#/properties/a/type is "objekt"'],
   [{ items: { anyOf: [{ type: "string" }, { type: "int" }] } }, '#/items/anyOf/1/type is "int"'],
-  [{ properties: { a: 5 } }, "#/properties/a is neither"],
+  [{ properties: { a: 5 } }, "#/properties/a must be"],
   [{ required: "a" }, "#/required is not a list"],
   [{ enum: "a" }, "#/enum is not a list"],
-])("%j is none, and it is said where", (schema, fault) => {
+])("rejects the schema %j and says where", (schema, fault) => {
   expect(schemaFault(schema)).toContain(fault);
 });

@@ -2,14 +2,14 @@ import { isRecord } from "@flint/protocol";
 /** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** An answer that is what a schema asks for, or why it is not. */
+/** An answer that matches a schema, or why it does not. */
 export type CheckedAnswer =
   | { readonly ok: true; readonly json: string }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Checks that an answer is JSON and has the shape that a schema asks for: types, required and forbidden properties,
- * items, constants and choices. What else a schema can say is left to the one who uses the answer.
+ * Checks that an answer is JSON and matches a schema: types, required and forbidden properties, items, constants and
+ * enums. Other keywords are not checked.
  */
 export function checkAnswer(text: string, schema: Schema): CheckedAnswer {
   const body = withoutFence(text);
@@ -18,12 +18,12 @@ export function checkAnswer(text: string, schema: Schema): CheckedAnswer {
     const problem = problemIn(value, schema, schema, "the answer");
     return problem === undefined ? { ok: true, json: body } : { ok: false, problem };
   } catch {
-    // Models that are asked for JSON may still say something else.
+    // A model may answer something else although it was asked for JSON.
     return { ok: false, problem: "the answer is not JSON" };
   }
 }
 
-/** Many models put JSON into a code block. */
+/** Many models wrap JSON in a code block. */
 function withoutFence(text: string): string {
   const [, inside] = /^```(?:json)?\n([\s\S]*?)\n```$/.exec(text.trim()) ?? [];
   return (inside ?? text).trim();
@@ -37,10 +37,10 @@ function problemIn(value: unknown, given: unknown, root: Schema, where: string):
   if ("const" in schema && !isSame(value, schema.const))
     return `${where} is not ${JSON.stringify(schema.const)}`;
   if (Array.isArray(schema.enum) && !schema.enum.some((each) => isSame(value, each)))
-    return `${where} is none of the allowed values`;
+    return `${where} is not one of the allowed values`;
   const some = [schema.anyOf, schema.oneOf].find(Array.isArray);
   if (some?.every((each) => problemIn(value, each, root, where) !== undefined))
-    return `${where} fits none of the alternatives`;
+    return `${where} matches none of the alternatives`;
   const all = Array.isArray(schema.allOf) ? schema.allOf : [];
   const parts = [
     ...all.map((each) => () => problemIn(value, each, root, where)),
@@ -86,7 +86,7 @@ function firstProblem(checks: readonly Check[]): string | undefined {
   return undefined;
 }
 
-/** A schema behind references into the same document; undefined for what says nothing or lies elsewhere. */
+/** Follows references within the document; undefined for other references and missing schemas. */
 function resolved(given: unknown, root: Schema): Schema | false | undefined {
   let schema = given;
   for (let depth = 0; isRecord(schema) && typeof schema.$ref === "string"; depth += 1) {
@@ -120,15 +120,15 @@ function isSame(left: unknown, right: unknown): boolean {
 
 const TYPES = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/** Keys whose value is one schema, several in a list, or several by name. */
+/** Keywords whose value is one schema, a list of schemas, or schemas by name. */
 const SINGLE = ["items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"];
 const LISTED = ["anyOf", "oneOf", "allOf", "prefixItems", "items"];
 const NAMED = ["properties", "patternProperties", "$defs", "definitions"];
 
-/** What is wrong with a JSON Schema, and where; undefined if nothing is. Words that are not ours are left alone. */
+/** What is wrong with a JSON Schema, and where; undefined if it is valid. Unknown keywords are ignored. */
 export function schemaFault(schema: unknown, where = "#"): string | undefined {
   if (typeof schema === "boolean") return undefined;
-  if (!isRecord(schema)) return `${where} is neither an object nor true or false`;
+  if (!isRecord(schema)) return `${where} must be an object or a boolean`;
   return ownFault(schema, where) ?? firstFault(subschemasOf(schema, where));
 }
 
@@ -136,7 +136,7 @@ function ownFault({ type, required, enum: choices }: Schema, where: string): str
   const types = type === undefined ? [] : [type].flat();
   const unknown = types.find((word) => typeof word !== "string" || !TYPES.includes(word));
   if (unknown !== undefined) {
-    return `${where}/type is ${JSON.stringify(unknown)}; there are ${TYPES.join(", ")}`;
+    return `${where}/type is ${JSON.stringify(unknown)}, but must be one of ${TYPES.join(", ")}`;
   }
   if (required !== undefined && !isTexts(required)) return `${where}/required is not a list of names`;
   return choices === undefined || Array.isArray(choices) ? undefined : `${where}/enum is not a list`;

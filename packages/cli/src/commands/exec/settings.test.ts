@@ -1,41 +1,43 @@
 import type { ConfigOption } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { allowanceIn, boldness, effortValue, turnBudget } from "./settings.ts";
+import { effortValue, permissionsIn, permissionWarning, turnBudget } from "./settings.ts";
 
-test("a folder without files of its own gets what was asked for, else what is configured, else the usual", async () => {
+test("a folder without configuration gets the permissions of the command line, the configuration, or the defaults", async () => {
   const { path } = await temporaryFolder();
   const usual = { approvalPolicy: "unlessTrusted", sandboxPolicy: { type: "workspaceWrite" } };
-  expect(await allowanceIn(path, { root: path, cwd: path })).toEqual({ ...usual, budget: undefined });
+  expect(await permissionsIn(path, { root: path, cwd: path })).toEqual({ ...usual, budget: undefined });
   const budget = { turn: { steps: 3 } };
-  expect(await allowanceIn(path, { root: path, cwd: path, approvalPolicy: "never", budget })).toEqual({
+  expect(await permissionsIn(path, { root: path, cwd: path, approvalPolicy: "never", budget })).toEqual({
     ...usual,
     approvalPolicy: "never",
     budget,
   });
 });
 
-test("a limit of an earlier run is lifted unless it is given again or configured", () => {
+test("drops a limit of an earlier run unless it is given again or configured", () => {
   expect(turnBudget(undefined, undefined, { turn: { steps: 1 } })).toEqual({ turn: {} });
   expect(turnBudget({ turn: { costUsd: 1 } }, { steps: 2 }, undefined)).toEqual({
     turn: { costUsd: 1, steps: 2 },
   });
 });
 
-test("how far a thread was let go on is only forgotten when its budget changes", () => {
+test("resends the budget of a thread only if it changes", () => {
   const thread = { turns: 5, tokens: 9 };
   expect(turnBudget({ thread }, undefined, { thread: { tokens: 9, turns: 5 } })).toEqual({ turn: {} });
   expect(turnBudget({ thread }, undefined, { thread: { turns: 4 } })).toEqual({ turn: {}, thread });
   expect(turnBudget(undefined, undefined, { thread })).toEqual({ turn: {}, thread: {} });
 });
 
-test("whoever lets an agent do more than usual is told so", () => {
+test("warns if approvals or the sandbox are off", () => {
   const usual = { approvalPolicy: "always", sandboxPolicy: { type: "readOnly" } } as const;
   const open = { type: "dangerFullAccess" } as const;
-  expect(boldness(usual)).toBeUndefined();
-  expect(boldness({ ...usual, approvalPolicy: "never" })).toContain("approval never");
-  expect(boldness({ ...usual, sandboxPolicy: open })).toContain("danger-full-access");
-  expect(boldness({ approvalPolicy: "never", sandboxPolicy: open })).toContain("nothing is confined");
+  expect(permissionWarning(usual)).toBeUndefined();
+  expect(permissionWarning({ ...usual, approvalPolicy: "never" })).toBe("Approvals are off.");
+  expect(permissionWarning({ ...usual, sandboxPolicy: open })).toBe("The sandbox is off.");
+  expect(permissionWarning({ approvalPolicy: "never", sandboxPolicy: open })).toBe(
+    "Approvals and the sandbox are off.",
+  );
 });
 
 function selector(id: string, category?: string): ConfigOption {
@@ -50,7 +52,7 @@ function selector(id: string, category?: string): ConfigOption {
   };
 }
 
-test("an effort goes to the selector of the agent that is meant for it, by its id or its category", () => {
+test("finds the option for an effort by its id or its category", () => {
   expect(effortValue([selector("mode"), selector("reasoning_effort")], "high")).toEqual({
     reasoning_effort: "high",
   });
@@ -59,7 +61,7 @@ test("an effort goes to the selector of the agent that is meant for it, by its i
   });
 });
 
-test("an effort that the agent does not offer is none", () => {
+test("gives nothing for an effort that the agent does not offer", () => {
   expect(effortValue([selector("reasoning_effort")], "ultra")).toBeUndefined();
   expect(effortValue([selector("mode")], "high")).toBeUndefined();
 });

@@ -13,18 +13,18 @@ import { LazyWorkspaces } from "@flint/server/serve";
 import type { PlacedOptions } from "../../command-line/server-options.ts";
 import type { TurnLimits } from "./options.ts";
 
-/** What an agent may do in a turn, and how much of it. */
-export interface Allowance {
+/** The permissions and the budget of a turn. */
+export interface Permissions {
   readonly approvalPolicy: ApprovalPolicy;
   readonly sandboxPolicy: SandboxPolicy;
   readonly budget?: Budget | undefined;
 }
 
 /**
- * What a new thread in a folder would be allowed: what was said on the command line, else what the trusted files of
- * the folder say, else the user's own configuration.
+ * The permissions that a new thread in a folder would have: from the command line, else from the folder's trusted files,
+ * else from the user's configuration.
  */
-export async function allowanceIn(cwd: string, server: PlacedOptions): Promise<Allowance> {
+export async function permissionsIn(cwd: string, server: PlacedOptions): Promise<Permissions> {
   const userRoot = server.userRoot ?? server.root ?? stateFolder();
   const workspaces = new LazyWorkspaces(async () => {
     const { WorkspaceFiles } = await import("@flint/server/workspace");
@@ -39,7 +39,7 @@ export async function allowanceIn(cwd: string, server: PlacedOptions): Promise<A
   };
 }
 
-/** The budget to send with a turn, so that no limit of an earlier run stays and none that is configured is lost. */
+/** The budget to send with a turn: drops the limits of an earlier run and keeps the configured ones. */
 export function turnBudget(
   configured: Budget | undefined,
   limits: TurnLimits | undefined,
@@ -48,7 +48,7 @@ export function turnBudget(
   const thread = configured?.thread ?? {};
   return {
     turn: { ...configured?.turn, ...limits },
-    // Sent only when it differs: a budget that is sent again forgets how far the user has let the thread go on.
+    // Sent only if it differs: sending a budget again resets what the user has allowed beyond it.
     ...(isSame(thread, current?.thread ?? {}) ? {} : { thread }),
   };
 }
@@ -58,24 +58,23 @@ function isSame(one: object, other: object): boolean {
   return sorted(one) === sorted(other);
 }
 
-/** What somebody should know before an agent begins that may do more than usual; undefined if it may not. */
-export function boldness({
+/** A warning if approvals or the sandbox are off; undefined otherwise. */
+export function permissionWarning({
   approvalPolicy,
   sandboxPolicy,
 }: Pick<ThreadSettings, "approvalPolicy" | "sandboxPolicy">): string | undefined {
-  const unasked = approvalPolicy === "never";
-  const unconfined = sandboxPolicy.type === "dangerFullAccess";
-  if (unasked && unconfined)
-    return "Nothing is asked for and nothing is confined (approval never, sandbox danger-full-access).";
-  if (unasked) return "Nothing is asked for (approval never).";
-  return unconfined ? "Commands are not confined (sandbox danger-full-access)." : undefined;
+  const noApprovals = approvalPolicy === "never";
+  const noSandbox = sandboxPolicy.type === "dangerFullAccess";
+  if (noApprovals && noSandbox) return "Approvals and the sandbox are off.";
+  if (noApprovals) return "Approvals are off.";
+  return noSandbox ? "The sandbox is off." : undefined;
 }
 
-/** How hard an agent thinks is a selector of its own; agents of Flint and of ACP name it in one of these ways. */
+/** How agents name the option for their reasoning effort: by id or by category. */
 const ID = "reasoning_effort";
 const CATEGORY = "thought_level";
 
-/** The value of a selector that an effort means; undefined where the agent has no such selector or no such value. */
+/** The option and value for an effort; undefined if the agent does not offer it. */
 export function effortValue(
   options: readonly ConfigOption[],
   effort: string,

@@ -3,25 +3,25 @@ import type { AgentEvent, FlintClient, ThreadHandle } from "@flint/sdk";
 import type { PlacedOptions } from "../../command-line/server-options.ts";
 import { findThread, newestThread } from "../threads/thread-reference.ts";
 import type { ExecOptions } from "./options.ts";
-import { allowanceIn, boldness, turnBudget } from "./settings.ts";
+import { permissionsIn, permissionWarning, turnBudget } from "./settings.ts";
 
-/** What a turn changes of the settings of its thread. */
+/** The settings of a thread that a turn overrides. */
 export type TurnOverrides = Pick<
   ParamsInput<"turn/start">,
   "model" | "cwd" | "approvalPolicy" | "sandboxPolicy" | "budget"
 >;
 
-/** The thread of this run, and what its turn changes of it. */
+/** The thread of this run. */
 export interface OpenedThread {
   readonly thread: ThreadHandle;
-  /** What `thread/started` would say of a thread that is taken up: it tells its history to nobody. */
-  readonly takenUp: AgentEvent | undefined;
+  /** The `thread/started` event of a resumed thread, for views; the server does not send one. */
+  readonly resumed: AgentEvent | undefined;
   readonly overrides: TurnOverrides;
-  /** What to say before anything else. */
-  readonly remarks: readonly string[];
+  /** Printed before anything else. */
+  readonly notices: readonly string[];
 }
 
-/** Starts a thread, or takes up the one that is meant. */
+/** Starts a thread, or resumes the requested one. */
 export async function openThread(
   client: FlintClient,
   options: ExecOptions,
@@ -29,7 +29,7 @@ export async function openThread(
 ): Promise<OpenedThread> {
   return options.thread === undefined
     ? startThread(client, options, server)
-    : takeUpThread(client, options, options.thread, server);
+    : resumeThread(client, options, options.thread, server);
 }
 
 async function startThread(
@@ -45,17 +45,17 @@ async function startThread(
   const { settings } = thread.state;
   return {
     thread,
-    takenUp: undefined,
+    resumed: undefined,
     overrides: limits === undefined ? {} : { budget: turnBudget(settings.budget, limits, settings.budget) },
-    remarks: remarksOn(settings),
+    notices: noticesFor(settings),
   };
 }
 
 /**
- * An old thread keeps its model and its folder. What its agent may do is said anew by each run: a flag of an earlier
- * run must not hold for one that does not have it.
+ * A resumed thread keeps its model and its folder, but not its permissions: an option of an earlier run must not apply to
+ * a run without it.
  */
-async function takeUpThread(
+async function resumeThread(
   client: FlintClient,
   options: ExecOptions,
   wanted: NonNullable<ExecOptions["thread"]>,
@@ -69,27 +69,27 @@ async function takeUpThread(
   const { state } = thread;
   const moved = options.server.cwd === undefined ? {} : { cwd: server.cwd };
   const cwd = moved.cwd ?? state.settings.cwd;
-  const { budget, ...policies } = await allowanceIn(cwd, server);
+  const { budget, ...policies } = await permissionsIn(cwd, server);
   const away = cwd === server.cwd ? [] : [`This thread works in ${cwd}.`];
   return {
     thread,
-    takenUp: { type: "thread/started", data: { thread: state.thread, settings: state.settings } },
+    resumed: { type: "thread/started", data: { thread: state.thread, settings: state.settings } },
     overrides: {
       ...chosenModel(server),
       ...moved,
       ...policies,
       budget: turnBudget(budget, options.limits, state.settings.budget),
     },
-    remarks: [...remarksOn(policies), ...away],
+    notices: [...noticesFor(policies), ...away],
   };
 }
 
-/** Only one that was named: a thread keeps its own. */
+/** The model, if one was given: a thread keeps its own otherwise. */
 function chosenModel({ model, chosen = [] }: PlacedOptions): { readonly model?: string } {
   return model !== undefined && chosen.includes("model") ? { model } : {};
 }
 
-function remarksOn(settings: Pick<ThreadSettings, "approvalPolicy" | "sandboxPolicy">): string[] {
-  const remark = boldness(settings);
-  return remark === undefined ? [] : [remark];
+function noticesFor(settings: Pick<ThreadSettings, "approvalPolicy" | "sandboxPolicy">): string[] {
+  const warning = permissionWarning(settings);
+  return warning === undefined ? [] : [warning];
 }

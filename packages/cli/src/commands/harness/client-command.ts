@@ -10,13 +10,13 @@ interface HarnessClientArguments {
   readonly positionals: readonly string[];
 }
 
-/** `flint harness-client --cwd DIR "PROMPT"`: starts a harness server and drives one turn through it. */
+/** `flint harness-client --cwd DIR "PROMPT"`: starts a harness server and runs one turn on it. */
 export async function harnessClient({ values, positionals }: HarnessClientArguments): Promise<number> {
   const prompt = positionals.join(" ");
   if (prompt === "")
     throw new UsageError('harness-client needs a prompt: flint harness-client --cwd DIR "PROMPT"');
   const cwd = resolve(values.cwd ?? ".");
-  // The server is this very program.
+  // The server is this same program.
   const flint = process.argv[1] ?? "flint";
   const server = spawnServer({ command: process.execPath, args: [flint, "harness", "--cwd", cwd] });
   try {

@@ -100,8 +100,8 @@ async function run(play: Play, { decide = refuseToDecide, refusals = {} }: Chang
   return { code, text: written.join(""), asked: server.asked };
 }
 
-describe("the demo client", () => {
-  test("has a prompt carried out and shows text, commands and output", async () => {
+describe("the example client", () => {
+  test("runs a prompt and prints text, commands and output", async () => {
     const { code, text, asked } = await run((server) => {
       server.started("user_message", "i0", { text: "Test it", content: [] });
       server.started("assistant_message", "i1", { text: "" });
@@ -133,7 +133,7 @@ describe("the demo client", () => {
     ]);
   });
 
-  test("shows a piece that comes twice once, and keeps items on lines of their own", async () => {
+  test("prints repeated pieces once, and items on lines of their own", async () => {
     const { text } = await run((server) => {
       server.grown("assistant_message", "i1", "text", "one ", 0);
       server.grown("assistant_message", "i1", "text", "one two", 0);
@@ -144,7 +144,7 @@ describe("the demo client", () => {
     expect(text).toBe("one two\nok\n three\n");
   });
 
-  test("shows control characters instead of obeying them", async () => {
+  test("escapes control characters", async () => {
     const { text } = await run((server) => {
       server.grown("tool_log", "i2.log", "output", "a\u001b[2Jb\tc\r\nd\u009b1me\u007f\rf\n", 0);
       server.tell("turn.completed", { turn });
@@ -152,7 +152,7 @@ describe("the demo client", () => {
     expect(text).toBe("a\\u{1b}[2Jb\tc\nd\\u{9b}1me\\u{7f}\\u{d}f\n");
   });
 
-  test("ignores other threads, other shapes and other notifications", async () => {
+  test("ignores other threads, unknown shapes and other notifications", async () => {
     const { code, text } = await run((server) => {
       server.tell("turn.error", { turn: { ...turn, threadId: "t2" }, error: { message: "not ours" } });
       server.tell("item.delta", { itemId: 7 });
@@ -163,9 +163,9 @@ describe("the demo client", () => {
   });
 });
 
-describe("an approval in the demo client", () => {
+describe("an approval in the example client", () => {
   test.each(["once", "always", "reject"] as const)(
-    "is answered with %s when the user says so",
+    "is answered with %s as the user decides",
     async (word) => {
       const shown: unknown[] = [];
       const { code, asked } = await run(
@@ -188,7 +188,7 @@ describe("an approval in the demo client", () => {
     },
   );
 
-  test("is refused when the user cannot be asked", async () => {
+  test("is rejected if the user cannot be asked", async () => {
     const { asked } = await run(
       async (server) => {
         const answered = server.answerTo("t1.a1");
@@ -201,7 +201,7 @@ describe("an approval in the demo client", () => {
     expect(asked.at(-1)).toEqual(["approval.respond", { requestId: "t1.a1", decision: "reject" }]);
   });
 
-  test("waits until the one before it is answered", async () => {
+  test("waits until the previous one is answered", async () => {
     let open = 0;
     let most = 0;
     const { asked } = await run(
@@ -229,7 +229,7 @@ describe("an approval in the demo client", () => {
     ]);
   });
 
-  test("is not asked any more once somebody else answered it", async () => {
+  test("is withdrawn when another client has answered it", async () => {
     const { code, asked } = await run(
       async (server) => {
         const answered = server.answerTo("t1.a2");
@@ -249,7 +249,7 @@ describe("an approval in the demo client", () => {
     expect(asked).toHaveLength(4);
   });
 
-  test("that the user did not answer before the turn ended is withdrawn", async () => {
+  test("is withdrawn when the turn ends", async () => {
     const signals: AbortSignal[] = [];
     let asking = () => {};
     const { code } = await run(
@@ -273,7 +273,7 @@ describe("an approval in the demo client", () => {
     expect(signals.map((signal) => signal.aborted)).toEqual([true]);
   });
 
-  test("whose answer came too late is a warning", async () => {
+  test("warns if the answer came too late", async () => {
     const { text } = await run(
       async (server) => {
         const answered = server.answerTo("t1.a1");
@@ -287,7 +287,7 @@ describe("an approval in the demo client", () => {
   });
 });
 
-describe("the demo client fails", () => {
+describe("the example client fails", () => {
   test.each<[name: string, play: Play, message: string]>([
     [
       "when the turn fails",
@@ -310,14 +310,14 @@ describe("the demo client fails", () => {
     expect({ code, text }).toEqual({ code: 1, text: `error: ${message}\n` });
   });
 
-  test.each(["initialize", "thread.create", "turn.start"])("when %s is refused", async (method) => {
+  test.each(["initialize", "thread.create", "turn.start"])("when %s is rejected", async (method) => {
     const { code, text, asked } = await run(() => {}, { refusals: { [method]: `no ${method} today` } });
     expect({ code, text }).toEqual({ code: 1, text: `error: no ${method} today\n` });
     expect(asked.at(-1)?.[0]).toBe(method);
   });
 });
 
-test("a server that asks the demo client gets an answer", async () => {
+test("the example client answers requests with an error", async () => {
   let answer: unknown;
   await run(async (server) => {
     answer = await server.peer.request("fs/read", {}).catch((error: unknown) => error);

@@ -11,21 +11,21 @@ import {
 import { type Id, Peer, type Transport } from "@flint/rpc";
 import { escapeControls } from "@flint/view";
 
-/** What the demo client works with. */
+/** The options of the example client. */
 export interface HarnessClientOptions {
-  /** The connection to a server that speaks the harness wire. It is closed at the end. */
+  /** The connection to a harness server. It is closed at the end. */
   readonly transport: Transport;
-  /** The folder the agent works in, absolute. */
+  /** The absolute path of the folder to work in. */
   readonly cwd: string;
   readonly prompt: string;
   write(text: string): void;
-  /** Asks the user. The signal aborts when the answer is not needed any more; a failure to ask is a refusal. */
+  /** Asks the user. The signal aborts when no answer is needed any more; an error means no. */
   decide(request: HarnessApprovalRequest, signal: AbortSignal): Promise<HarnessDecision>;
 }
 
 /**
- * Has one prompt carried out in a new thread and shows the work as it happens. Resolves with the exit code: 0 when
- * the turn completed, 1 when it failed, was cancelled, or the connection ended; then the last line says why.
+ * Runs a prompt in a new thread and prints the work as it happens. Resolves with the exit code: 0 if the turn completed; 1
+ * if it failed, was cancelled or the connection closed, with the reason on the last line.
  */
 export async function runHarnessClient(options: HarnessClientOptions): Promise<number> {
   return new HarnessClient(options).run();
@@ -33,7 +33,7 @@ export async function runHarnessClient(options: HarnessClientOptions): Promise<n
 
 const { requests: REQUESTS, serverNotifications: TOLD } = HARNESS;
 
-/** How the turn ended: undefined when it completed, else what to tell the user. */
+/** Why the turn ended; undefined if it completed. */
 type Ending = string | undefined;
 
 class HarnessClient {
@@ -59,7 +59,7 @@ class HarnessClient {
       handlers: {
         request: (id, method) => this.#refuse(id, method),
         notification: (method, params) => this.#onNotification(method, params),
-        bad: ({ message }) => this.#screen.line(`warning: ignored a line of the server: ${message}`),
+        bad: ({ message }) => this.#screen.line(`warning: ignored a line from the server: ${message}`),
         crashed: (error) => this.#end(messageOf(error)),
       },
     });
@@ -74,7 +74,7 @@ class HarnessClient {
       this.#screen.endLine();
       return 0;
     } catch (error) {
-      // A refused request, or a connection that ended before its answer: the message says which.
+      // A rejected request, or a connection that closed before the response: the message says which.
       return this.#fail(messageOf(error));
     } finally {
       for (const open of this.#unanswered.values()) open.abort();
@@ -96,7 +96,7 @@ class HarnessClient {
   async #ask<Result>(method: string, schema: Schema<Result>, params: object): Promise<Result> {
     const parsed = schema.safeParse(await this.#peer.request(method, params));
     if (parsed.success) return parsed.data;
-    throw new Error(`the answer to ${method} makes no sense; is this a harness server?`);
+    throw new Error(`invalid response to ${method}; is this a harness server?`);
   }
 
   async #disconnected(): Promise<Ending> {
@@ -110,7 +110,7 @@ class HarnessClient {
     return 1;
   }
 
-  /** This wire has no requests to the client; an unanswered one would keep the server waiting. */
+  /** The protocol has no requests to the client; an unanswered one would block the server. */
   #refuse(id: Id, method: string): void {
     const code = HARNESS.errorCodes.methodNotFound;
     this.#peer.replyError(id, { code, message: `this client has no method ${method}` });
@@ -139,7 +139,7 @@ class HarnessClient {
         when(TOLD["turn.error"].params, params, ({ turn, error }) => this.#onTurnEnded(turn, error.message));
         break;
       default:
-      // The rest says nothing that is shown here.
+      // Other notifications are not printed.
     }
   }
 
@@ -175,12 +175,12 @@ class HarnessClient {
         this.#screen.line(`${change === "add" ? "+" : "~"} ${path}`);
       });
     } else if (type === "approval") {
-      // The item of an approval has the id of the request.
+      // The item of an approval has the id of its request.
       this.#unanswered.get(itemId)?.abort();
     }
   }
 
-  /** One question at a time, so that two never stand on the screen together. */
+  /** Asks one question at a time. */
   #onApproval(request: HarnessApprovalRequest): void {
     if (!this.#isOurs(request)) return;
     const open = new AbortController();
@@ -195,13 +195,13 @@ class HarnessClient {
     try {
       await this.#peer.request("approval.respond", { requestId, decision });
     } catch (error) {
-      // Another client was faster, or the connection is gone and run() says so.
+      // Another client was faster, or the connection is closed, which run() reports.
       if (!signal.aborted) this.#screen.line(`warning: the answer did not count: ${messageOf(error)}`);
     }
   }
 }
 
-/** The user's answer, a refusal if asking failed, or undefined when no answer is needed any more. */
+/** The user's answer, a rejection if asking failed, or undefined when no answer is needed any more. */
 async function decided(
   decide: () => Promise<HarnessDecision>,
   signal: AbortSignal,
@@ -213,17 +213,17 @@ async function decided(
   try {
     return await Promise.race([decide(), aborted]);
   } catch {
-    // Who could not be asked has not agreed.
+    // A user who could not be asked has not agreed.
     return signal.aborted ? undefined : "reject";
   }
 }
 
-/** The part of a zod schema that is needed here. */
+/** The part of a zod schema that is used here. */
 interface Schema<Output> {
   safeParse(value: unknown): { success: true; data: Output } | { success: false };
 }
 
-/** Acts on what fits; a newer server may tell things in shapes that this client does not know. */
+/** Acts on valid values; a newer server may send shapes that this client does not know. */
 function when<Output>(schema: Schema<Output>, value: unknown, act: (output: Output) => void): void {
   const parsed = schema.safeParse(value);
   if (parsed.success) act(parsed.data);
@@ -233,7 +233,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What arrives in pieces, each item on lines of its own. Pieces that come twice are shown once. */
+/** Prints streamed text, each item on lines of its own. Repeated pieces are printed once. */
 export class HarnessScreen {
   readonly #write: (text: string) => void;
   readonly #shown = new Map<string, number>();
@@ -244,13 +244,13 @@ export class HarnessScreen {
     this.#write = write;
   }
 
-  /** A line of its own. */
+  /** Prints a line. */
   line(text: string): void {
     this.endLine();
     this.#put(`${text}\n`);
   }
 
-  /** A piece of the text of an item, which begins at `offset` of it or where the last piece ended. */
+  /** Prints a piece of an item's text that starts at `offset`, or where the last piece ended. */
   text(itemId: string, piece: string, offset?: number): void {
     const shown = this.#shown.get(itemId) ?? 0;
     const start = offset ?? shown;
@@ -262,14 +262,14 @@ export class HarnessScreen {
     this.#put(fresh);
   }
 
-  /** The whole text of an item is known: shows what was not streamed. */
+  /** Prints what was not streamed of an item's complete text. */
   endText(itemId: string, whole: string): void {
     this.text(itemId, whole, 0);
     if (this.#current === itemId) this.endLine();
     this.#shown.delete(itemId);
   }
 
-  /** Ends the open line, if there is one. */
+  /** Ends the current line, if there is one. */
   endLine(): void {
     if (this.#lineOpen) this.#put("\n");
     this.#current = undefined;

@@ -6,7 +6,7 @@ import { composeEngine, serveStdio } from "@flint/server/serve";
 import { noArguments } from "../../command-line/arguments.ts";
 import { type ServerFlagValues, serverOptions } from "../../command-line/server-options.ts";
 
-/** `flint harness --cwd DIR`: the harness protocol, with its threads under `DIR/.harness`. */
+/** `flint harness --cwd DIR`: serves the harness protocol, with threads in `DIR/.harness`. */
 export async function harness(given: {
   readonly values: ServerFlagValues;
   readonly positionals: readonly string[];
@@ -19,12 +19,12 @@ export async function harness(given: {
   return 0;
 }
 
-/** Transcripts do not belong into the user's repository, so the folder ignores itself. */
+/** Makes the folder ignore itself: threads do not belong in the user's repository. */
 function keepOutOfGit(root: string): void {
   try {
     mkdirSync(root, { mode: 0o700 });
     writeFileSync(join(root, ".gitignore"), "*\n", { mode: 0o600, flag: "wx" });
   } catch {
-    // It is there already, or cannot be made; in that case the first write says so, and why.
+    // It exists already, or cannot be created; then the first write reports why.
   }
 }

@@ -2,7 +2,7 @@ import type { Thread } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { UsageError } from "../../command-line/arguments.ts";
 import { columns } from "../../command-line/output.ts";
-import { aboutOf, ageOf } from "./thread-table.ts";
+import { ageOf, titleOf } from "./thread-table.ts";
 
 /** How many threads are searched for a reference. */
 const SEARCHED = 10_000;
@@ -34,7 +34,7 @@ export async function allThreads(client: FlintClient): Promise<readonly Thread[]
 const SHOWN = 5;
 
 function ambiguous(reference: string, alike: readonly Thread[]): string {
-  const rows = alike.slice(0, SHOWN).map((thread) => [`  ${thread.id}`, ageOf(thread), aboutOf(thread)]);
+  const rows = alike.slice(0, SHOWN).map((thread) => [`  ${thread.id}`, ageOf(thread), titleOf(thread)]);
   const more = alike.length > SHOWN ? `  and ${alike.length - SHOWN} more\n` : "";
   const head = `${JSON.stringify(reference)} matches ${alike.length} threads:`;
   return `${head}\n${columns(rows)}${more}Use a longer id.`;

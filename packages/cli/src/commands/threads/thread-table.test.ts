@@ -25,7 +25,7 @@ const threads = [
 ];
 const ids = threads.map(({ id }) => id);
 
-test.each([40, 71, 100])("on %i columns no line is too long, and ids are as short as can be", (columns) => {
+test.each([40, 71, 100])("fits %i columns with short ids", (columns) => {
   const lines = threadTable(threads, { columns, ids }).trimEnd().split("\n");
   expect(lines).toHaveLength(3);
   expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(columns);
@@ -34,7 +34,7 @@ test.each([40, 71, 100])("on %i columns no line is too long, and ids are as shor
   expect(lines[1]).toContain("explain");
 });
 
-test("a short id is told from those that are not shown, and has at least eight characters", () => {
+test("keeps short ids unambiguous, with at least eight characters", () => {
   const [one] = threads.slice(0, 1);
   const shown = one === undefined ? [] : [one];
   const firstId = (all: readonly string[]) =>
@@ -43,7 +43,7 @@ test("a short id is told from those that are not shown, and has at least eight c
   expect(firstId(["019a8d00-aaab-7000"])).toBe("019a8d00-aaaa");
 });
 
-test("a program gets whole ids and folders", () => {
+test("prints full ids and folders for programs", () => {
   const table = threadTable(threads, { ids: [] });
   expect(table).toContain("019a8d00-aaaa-7000  2 h ago  /a/folder/with/a/long/path/to/it  explain");
 });

@@ -4,20 +4,20 @@ import { columns } from "../../command-line/output.ts";
 import { lineOf, textOf } from "../../screen/line.ts";
 import { cutLine } from "../../screen/wrap.ts";
 
-/** How a table of threads is shown. */
+/** How a table of threads is printed. */
 export interface TableOptions {
-  /** The width of the terminal; undefined where a program reads, which gets everything whole. */
+  /** The width of the terminal; undefined prints everything in full, for programs. */
   readonly columns?: number | undefined;
-  /** Every id that a short one must be told from. */
+  /** All ids that a shortened one must be distinguishable from. */
   readonly ids: readonly string[];
 }
 
-/** Narrower than this the folder is left out, so that there is room for what the thread is about. */
-const ROOM_FOR_FOLDER = 72;
+/** On narrower terminals the folder is omitted, to leave room for the title. */
+const MIN_WIDTH_WITH_FOLDER = 72;
 const FOLDER_WIDTH = 24;
-const LEAST_ID = 8;
+const MIN_ID = 8;
 
-/** Threads as a table: on a terminal with ids as short as can be, and no line longer than it is wide. */
+/** Formats threads as a table; on a terminal, with shortened ids and lines that fit. */
 export function threadTable(threads: readonly Thread[], { columns: width, ids }: TableOptions): string {
   if (width === undefined) return columns([HEAD, ...threads.map((thread) => rowOf(thread, thread.id))]);
   const short = shortIds(
@@ -26,7 +26,7 @@ export function threadTable(threads: readonly Thread[], { columns: width, ids }:
   );
   const rows = threads.map((thread, place) => rowOf(thread, short[place] ?? thread.id));
   const table = [HEAD, ...rows].map(([id = "", age = "", folder = "", about = ""]) =>
-    width < ROOM_FOR_FOLDER ? [id, age, about] : [id, age, cut(folder, FOLDER_WIDTH), about],
+    width < MIN_WIDTH_WITH_FOLDER ? [id, age, about] : [id, age, cut(folder, FOLDER_WIDTH), about],
   );
   return columns(table)
     .trimEnd()
@@ -35,21 +35,21 @@ export function threadTable(threads: readonly Thread[], { columns: width, ids }:
     .join("");
 }
 
-const HEAD = ["ID", "CHANGED", "FOLDER", "ABOUT"] as const;
+const HEAD = ["ID", "UPDATED", "FOLDER", "TITLE"] as const;
 
 function rowOf(thread: Thread, id: string): string[] {
-  return [id, ageOf(thread), inShort(thread.cwd), aboutOf(thread)];
+  return [id, ageOf(thread), inShort(thread.cwd), titleOf(thread)];
 }
 
-/** The beginnings of ids that no other id has, at least eight characters each, all of one length. */
+/** Unambiguous prefixes of ids, all of the same length, with at least eight characters. */
 function shortIds(shown: readonly string[], all: readonly string[]): string[] {
   const sorted = [...new Set([...shown, ...all])].sort();
   const needed = new Map<string, number>();
   for (const [place, id] of sorted.entries()) {
     const neighbours = [sorted[place - 1], sorted[place + 1]];
-    needed.set(id, Math.max(LEAST_ID, ...neighbours.map((other) => sharedLength(id, other) + 1)));
+    needed.set(id, Math.max(MIN_ID, ...neighbours.map((other) => sharedLength(id, other) + 1)));
   }
-  const length = Math.max(LEAST_ID, ...shown.map((id) => needed.get(id) ?? id.length));
+  const length = Math.max(MIN_ID, ...shown.map((id) => needed.get(id) ?? id.length));
   return shown.map((id) => id.slice(0, length));
 }
 
@@ -59,8 +59,8 @@ function sharedLength(one: string, other = ""): number {
   return length;
 }
 
-/** What a thread is about, in one short line. */
-export function aboutOf({ name, preview }: Thread): string {
+/** The title of a thread in one short line. */
+export function titleOf({ name, preview }: Thread): string {
   const [line = ""] = (name ?? preview).trim().split("\n");
   return cut(line, 60);
 }
@@ -71,7 +71,7 @@ const AGES = [
   { seconds: 60, unit: "min" },
 ] as const;
 
-/** How long ago a thread was changed. */
+/** How long ago a thread was updated. */
 export function ageOf({ updatedAt }: Thread): string {
   const age = Math.max(0, Date.now() / 1000 - updatedAt);
   const found = AGES.find(({ seconds }) => age >= seconds);

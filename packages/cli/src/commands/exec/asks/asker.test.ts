@@ -177,7 +177,7 @@ test.each([
   [{ options: [{ label: "Go on" }, { label: "Stop" }] }, "No", ["Stop"]],
   [{ options: [{ label: "Go on" }, { label: "Stop" }] }, "stop", ["Stop"]],
   [{ options }, "y", ["y"]],
-])("to %j the line %j means %j", (question, line, answers) => {
+])("for %j, reads the line %j as %j", (question, line, answers) => {
   expect(answersOf({ id: "q", question: "Which?", ...question }, line)).toEqual(answers);
 });
 
@@ -215,7 +215,7 @@ test("asks again until a yes-or-no question is answered", async () => {
   await clock.advance(QUIET_MS);
   await terminal.type("perhaps\r");
   await clock.advance(QUIET_MS);
-  expect(terminal.said.at(-1)).toContain("none of the answers");
+  expect(terminal.said.at(-1)).toContain("Please answer y, n");
   await terminal.type("y\r");
   expect(await answered).toEqual({ budget: ["Go on"] });
 });

@@ -11,26 +11,26 @@ import {
 import type { LineBlock } from "../../../screen/wrap.ts";
 import type { PromptSurface } from "../output/turn-view.ts";
 
-/** What an asker works with. */
+/** What questions are asked with. */
 export interface AskerOptions {
   readonly keyboard: Keyboard;
   readonly surface: PromptSurface;
   readonly clock: Clock;
 }
 
-/** A question with one key for each answer. */
+/** A question with a key for each answer. */
 export interface Question<Value> {
   readonly about: LineBlock;
   readonly ask: string;
   readonly choices: readonly Choice<Value>[];
-  /** What Enter alone means. */
+  /** The answer that Enter gives. */
   readonly otherwise: Value;
 }
 
-/** Keys are taken once none has come for this long, so that nothing typed before the question can answer it. */
+/** Keys count once none was pressed for this long, so that nothing typed before the question answers it. */
 const QUIET_MS = 250;
 
-/** Asks the user, one question after another. A question that needs no answer any more is taken back. */
+/** Asks the user one question at a time. A question that no longer needs an answer is withdrawn. */
 export class Asker {
   readonly #options: AskerOptions;
   #queue: Promise<unknown> = Promise.resolve();
@@ -39,14 +39,14 @@ export class Asker {
     this.#options = options;
   }
 
-  /** Keeps other questions away while several belong together. */
+  /** Runs a sequence of questions without others in between. */
   exclusively<Value>(work: () => Promise<Value>): Promise<Value> {
     const result = this.#queue.then(work);
     this.#queue = result.catch(() => {});
     return result;
   }
 
-  /** Shows what it is about and waits for a key, which no paste can be; undefined when the question was taken back. */
+  /** Shows the question and waits for a key, ignoring pastes; undefined when the question was withdrawn. */
   async choose<Value>(question: Question<Value>, signal: AbortSignal): Promise<Value | undefined> {
     if (signal.aborted) return undefined;
     this.#options.surface.put(question.about);
@@ -65,7 +65,7 @@ export class Asker {
     });
   }
 
-  /** Waits for a line; undefined when it was given up or taken back. A secret is not shown. */
+  /** Waits for a line; undefined when the user cancelled or the question was withdrawn. A secret is not shown. */
   async type(secret: boolean, signal: AbortSignal): Promise<string | undefined> {
     if (signal.aborted) return undefined;
     return this.#held<string | undefined>(signal, (done) => {
@@ -108,7 +108,7 @@ export class Asker {
     }
   }
 
-  /** Whoever types at the moment does not mean this question. */
+  /** Resolves once the user has stopped typing: those keys were not meant for this question. */
   #quiet(signal: AbortSignal): Promise<void> {
     const { keyboard, clock } = this.#options;
     return new Promise((resolve) => {

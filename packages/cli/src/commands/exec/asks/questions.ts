@@ -5,7 +5,7 @@ import { type Line, lineOf, linesOf, span } from "../../../screen/line.ts";
 import type { LineBlock } from "../../../screen/wrap.ts";
 import type { Asker } from "./asker.ts";
 
-/** Lets the user answer what the agent wants to know. Without a user there are no answers, and the agent goes on. */
+/** Asks the user what the agent wants to know. In an unattended run there are no answers, and the agent continues. */
 export function questionsFor(asker: Asker | undefined): OnQuestion {
   return async (request, { signal }) => {
     if (asker === undefined) return {};
@@ -28,7 +28,7 @@ async function ask(asker: Asker, question: UserQuestion, signal: AbortSignal): P
   return answers;
 }
 
-/** Asks again until the line is an answer; undefined as a line is none at all. */
+/** Asks again until the line is a valid answer; a cancelled line is no answer. */
 async function typedAnswers(
   asker: Asker,
   question: UserQuestion,
@@ -38,14 +38,14 @@ async function typedAnswers(
     const line = await asker.type(question.secret === true, signal);
     const answers = line === undefined ? [] : answersOf(question, line);
     if (!isYesOrNo(question) || answers.every((answer) => isOption(question, answer))) return answers;
-    asker.put({ head: [lineOf("  That is none of the answers: y, n, or a number.", "yellow")] });
+    asker.put({ head: [lineOf("  Please answer y, n, or a number.", "yellow")] });
   }
 }
 
 const YES = /^(?:yes|go on|continue|allow|ok)\b/i;
 const NO = /^(?:no|stop|cancel|deny)\b/i;
 
-/** Whether there are only a yes and a no, so that no answer in other words makes sense. */
+/** Whether the only options are a yes and a no, so that free text makes no sense. */
 function isYesOrNo({ options = [], secret }: UserQuestion): boolean {
   const [yes, no, ...more] = options;
   if (yes === undefined || no === undefined || more.length > 0 || secret === true) return false;
@@ -56,7 +56,7 @@ function isOption({ options = [] }: UserQuestion, answer: string): boolean {
   return options.some(({ label }) => label === answer);
 }
 
-/** The answer that a word stands for where only a yes and a no are to be had. */
+/** The option that a word stands for in a yes-or-no question. */
 function yesOrNo({ options = [] }: UserQuestion, text: string): string {
   const word = text.toLowerCase();
   const place = ["y", "yes"].includes(word) ? 0 : ["n", "no"].includes(word) ? 1 : -1;
@@ -64,7 +64,7 @@ function yesOrNo({ options = [] }: UserQuestion, text: string): string {
   return (named ?? options[place])?.label ?? text;
 }
 
-/** What a line means: numbers of options, one or several as the question allows, or else exactly what was typed. */
+/** The answers in a line: options by number, one or several as the question allows, or the text as typed. */
 export function answersOf(question: UserQuestion, line: string): readonly string[] {
   const { options = [], multiple, secret } = question;
   if (secret === true) return line === "" ? [] : [line];
@@ -96,14 +96,14 @@ function questionBlock(asked: UserQuestion): LineBlock {
 function hintLine(asked: UserQuestion): Line {
   const { options = [], multiple, secret } = asked;
   if (secret === true)
-    return lineOf("  What you type is not shown. Enter sends it, Esc leaves it out.", "dim");
-  if (isYesOrNo(asked)) return lineOf("  Type y or n, then Enter. Esc leaves it out.", "dim");
-  if (options.length === 0) return lineOf("  Enter sends your answer, Esc leaves it out.", "dim");
+    return lineOf("  Your input is hidden. Enter sends it, Esc skips the question.", "dim");
+  if (isYesOrNo(asked)) return lineOf("  Type y or n, then Enter. Esc skips the question.", "dim");
+  if (options.length === 0) return lineOf("  Enter sends your answer, Esc skips the question.", "dim");
   const how =
     multiple === true
       ? "Type numbers, such as 1 3, or your own answer."
       : "Type a number or your own answer.";
-  return lineOf(`  ${how} Esc leaves it out.`, "dim");
+  return lineOf(`  ${how} Esc skips the question.`, "dim");
 }
 
 function answerLine({ secret }: UserQuestion, answers: readonly string[]): Line {

@@ -25,20 +25,20 @@ function setUp(size = { columns: 60, rows: 12 }) {
 
 const end = {
   status: "completed",
-  tookMs: 1_500,
+  elapsedMs: 1_500,
   tokens: 10,
   files: 1,
   text: "",
-  goOn: "flint exec --resume t",
+  resumeWith: "flint exec --resume t",
 } as const;
 
-test("the first line is there at once", () => {
+test("shows the first line at once", () => {
   const { terminal, view } = setUp();
   expect(terminal.text).toContain("Starting · 0s · Ctrl-C to interrupt");
   view.close();
 });
 
-test("time and tokens go on while nothing happens", async () => {
+test("updates time and tokens while nothing happens", async () => {
   const { clock, terminal, view, tally } = setUp();
   const used = { inputTokens: 1_500, outputTokens: 20 };
   tally.count({
@@ -50,7 +50,7 @@ test("time and tokens go on while nothing happens", async () => {
   view.close();
 });
 
-test("a turn ends with its summary and nothing else is left", async () => {
+test("ends with the summary and nothing else", async () => {
   const { clock, terminal, view } = setUp();
   view.show({
     type: "item/started",
@@ -67,12 +67,12 @@ test("a turn ends with its summary and nothing else is left", async () => {
   view.end(end);
   view.close();
   expect(terminal.text).toBe(
-    "Half a sent\n\n✓ Done in 1.5s · 10 tokens · 1 file changed\n  Go on: flint exec --resume t",
+    "Half a sent\n\n✓ Done in 1.5s · 10 tokens · 1 file changed\n  Continue: flint exec --resume t",
   );
   expect([terminal.cursorShown, clock.pending]).toEqual([true, 0]);
 });
 
-test("a question takes the place of the status, and the status comes back", () => {
+test("replaces the status line with a question and restores it", () => {
   const { terminal, view } = setUp();
   view.put({ head: [lineOf("Something to judge")] });
   view.prompt(lineOf("Allow it?"));
@@ -80,12 +80,12 @@ test("a question takes the place of the status, and the status comes back", () =
   view.prompt(undefined);
   expect(terminal.text).toContain("Starting");
   view.interrupting();
-  expect(terminal.text).toContain("Interrupting · 0s · Ctrl-C again to leave at once");
+  expect(terminal.text).toContain("Interrupting · 0s · Ctrl-C again to exit now");
   view.close();
   expect(terminal.text).toBe("Something to judge");
 });
 
-test("many small pieces are drawn together", async () => {
+test("draws many small pieces together", async () => {
   const { clock, terminal, view } = setUp();
   await clock.advance(50);
   const before = terminal.writes;
@@ -98,7 +98,7 @@ test("many small pieces are drawn together", async () => {
   view.close();
 });
 
-test("what changes never needs more rows than the terminal has", async () => {
+test("never needs more live rows than the terminal has", async () => {
   const { clock, terminal, view } = setUp({ columns: 20, rows: 6 });
   for (const id of ["1", "2", "3", "4"]) {
     const item = {

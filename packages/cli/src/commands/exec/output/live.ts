@@ -10,22 +10,22 @@ import { statusLine, summaryBlock, type TurnTally } from "../../../screen/turn-s
 import { type LineBlock, wrapLine } from "../../../screen/wrap.ts";
 import type { PromptSurface, TurnView, ViewEnd } from "./turn-view.ts";
 
-/** What a live view works with. */
+/** What a live view is made of. */
 export interface LiveOptions {
   readonly write: (text: string) => void;
   readonly look: () => Look;
   readonly clock: Clock;
   readonly cwd: string;
   readonly tally: TurnTally;
-  /** What the user can do meanwhile. */
+  /** A hint for the status line. */
   readonly hint: string;
 }
 
-/** Nobody sees more pictures a second than this makes. */
+/** At most about 30 frames per second. */
 const FRAME_MS = 33;
 const TICK_MS = 100;
 
-/** A turn on a terminal: what has happened scrolls up, what goes on stands at the bottom. */
+/** A turn on a terminal: finished rows scroll up, work in progress stays at the bottom. */
 export class LiveView implements TurnView, PromptSurface {
   readonly #options: LiveOptions;
   readonly #timeline: Timeline;
@@ -66,18 +66,18 @@ export class LiveView implements TurnView, PromptSurface {
     this.#draw();
   }
 
-  /** The user wants the turn to stop; it takes a moment. */
+  /** Shows that the turn is being interrupted. */
   interrupting(): void {
     this.#interrupting = true;
     this.#draw();
   }
 
-  /** The terminal has another size, or was used by somebody else: draws again. */
+  /** Draws again, after a resize or when another program has used the terminal. */
   redraw(): void {
     this.#draw();
   }
 
-  /** Takes the lower end away until something is shown again. */
+  /** Removes the live region until the next draw. */
   pause(): void {
     this.#region.clear();
   }
@@ -103,7 +103,7 @@ export class LiveView implements TurnView, PromptSurface {
     this.#cancelTick = this.#options.clock.after(TICK_MS, () => this.#tick());
   }
 
-  /** Many small pieces are drawn together. */
+  /** Draws small changes together in one frame. */
   #drawSoon(): void {
     if (this.#cancelDraw !== undefined || this.#closed) return;
     const wait = this.#lastDraw + FRAME_MS - this.#options.clock.now();
@@ -119,7 +119,7 @@ export class LiveView implements TurnView, PromptSurface {
     this.#region.draw(this.#timeline.takeRows(), this.#lowerRows());
   }
 
-  /** What goes on, an empty row, and the status or the question. All of it fits on the screen. */
+  /** Work in progress, an empty row, and the status line or the prompt; fits the screen. */
   #lowerRows(): Line[] {
     const look = this.#options.look();
     const last =
@@ -142,7 +142,7 @@ export class LiveView implements TurnView, PromptSurface {
         ...(tally.tokens === 0 ? [] : [tokens(tally.tokens)]),
         ...(cost === undefined ? [] : [money(cost)]),
       ],
-      hint: this.#interrupting ? "Ctrl-C again to leave at once" : hint,
+      hint: this.#interrupting ? "Ctrl-C again to exit now" : hint,
       tick: Math.floor(now / TICK_MS),
     };
   }

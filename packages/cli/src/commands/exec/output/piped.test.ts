@@ -26,13 +26,13 @@ const turn = { id: "u", status: "completed", items: [] } as const;
 const ended: AgentEvent = { type: "turn/completed", data: { threadId: "t", turn: { ...turn, items: [] } } };
 const end = {
   status: "completed",
-  tookMs: 1,
+  elapsedMs: 1,
   tokens: 0,
   files: 0,
   text: "It is\u001b[2J done.\n\n",
 } as const;
 
-test("each event is one line of JSON with its thread and its place", () => {
+test("prints each event as a line of JSON with its thread", () => {
   const to = outputs();
   const view = new JsonView(to, () => "t");
   view.show(archived("t"));
@@ -45,7 +45,7 @@ test("each event is one line of JSON with its thread and its place", () => {
   });
 });
 
-test("only the last message is the answer, and what else is to be said goes aside", () => {
+test("prints only the last message on stdout, and the rest on stderr", () => {
   const to = outputs();
   const view = new AnswerView(to);
   view.show({
@@ -57,19 +57,19 @@ test("only the last message is the answer, and what else is to be said goes asid
   expect(to.written).toEqual({ answer: "It is\\u{1b}[2J done.\n", aside: "warning: careful\n" });
 });
 
-test("a turn that failed says so aside", () => {
+test("reports a failed turn on stderr", () => {
   const to = outputs();
   new AnswerView(to).end({ ...end, text: "", status: "failed", error: "no key" });
   expect(to.written).toEqual({ answer: "", aside: "The turn failed: no key\n" });
 });
 
-test("events of a thread are shown from its first to the end of its turn, and those of others never", () => {
+test("passes on the events of one thread until its turn has ended", () => {
   const seen: string[] = [];
   const feed = new ThreadFeed((event) => seen.push(event.type));
   feed.event(archived("other"));
   feed.event(archived("t"));
   expect(seen).toEqual([]);
-  feed.begin("t");
+  feed.start("t");
   feed.event(archived("other"));
   feed.event({ type: "unknown", method: "x", params: { threadId: "t" } });
   feed.event(ended);

@@ -2,13 +2,13 @@ import type { AgentEvent } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import type { TurnView, ViewEnd } from "./turn-view.ts";
 
-/** Where a view writes: what is asked for, and what is about it. */
+/** The streams of a view: the answer on stdout, messages about it on stderr. */
 export interface Outputs {
   readonly answer: (text: string) => void;
   readonly aside: (text: string) => void;
 }
 
-/** Every event as one line of JSON, in the order in which they came; nothing else is on the answer's stream. */
+/** Prints every event as a line of JSON, in order; stdout has nothing else. */
 export class JsonView implements TurnView {
   readonly #outputs: Outputs;
   readonly #threadId: () => string | undefined;
@@ -19,7 +19,7 @@ export class JsonView implements TurnView {
   }
 
   show(event: AgentEvent): void {
-    this.#outputs.answer(`${JSON.stringify(this.#told(event))}\n`);
+    this.#outputs.answer(`${JSON.stringify(this.#record(event))}\n`);
   }
 
   say(text: string): void {
@@ -30,7 +30,7 @@ export class JsonView implements TurnView {
 
   close(): void {}
 
-  #told(event: AgentEvent): object {
+  #record(event: AgentEvent): object {
     const threadId = this.#threadId();
     if (event.type === "unknown") return { type: event.method, threadId, ...asObject(event.params) };
     const { type, data, seq, at } = event;
@@ -44,7 +44,7 @@ export class JsonView implements TurnView {
   }
 }
 
-/** Only the last thing that the agent says, or what it was asked to answer as JSON. */
+/** Prints only the agent's last message, or the JSON that it was asked for. */
 export class AnswerView implements TurnView {
   readonly #outputs: Outputs;
   readonly #render: (text: string) => string;
@@ -64,7 +64,7 @@ export class AnswerView implements TurnView {
 
   end({ status, error, text }: ViewEnd): void {
     if (text !== "") this.#outputs.answer(`${this.#render(text).replace(/\n+$/, "")}\n`);
-    if (status === "failed") this.say(`The turn failed: ${error ?? "the agent did not say why"}`);
+    if (status === "failed") this.say(`The turn failed: ${error ?? "the agent gave no reason"}`);
     else if (status !== "completed") this.say(`The turn was ${status}.`);
   }
 

@@ -1,9 +1,9 @@
-import { inked, type Line, textOf } from "../../../screen/line.ts";
+import { type Line, styled, textOf } from "../../../screen/line.ts";
 import type { Look } from "../../../screen/look.ts";
 import { type LineBlock, screenRows, textWidth, wrapLine } from "../../../screen/wrap.ts";
 import type { PromptSurface } from "./turn-view.ts";
 
-/** Asks on a terminal that shows plain lines: questions scroll by like everything else. */
+/** Asks on a terminal with plain output: questions scroll like everything else. */
 export class PlainPrompt implements PromptSurface {
   readonly #write: (text: string) => void;
   readonly #look: () => Look;
@@ -19,12 +19,12 @@ export class PlainPrompt implements PromptSurface {
     const look = this.#look();
     this.#write(
       screenRows(block, look)
-        .map((line) => `${inked(line, look.colour)}\n`)
+        .map((line) => `${styled(line, look.colour)}\n`)
         .join(""),
     );
   }
 
-  /** The last row is written over by a return and spaces, which every terminal understands. */
+  /** Overwrites the last row with a carriage return and spaces, which every terminal supports. */
   prompt(line: Line | undefined): void {
     if (line === undefined) {
       if (this.#drawn > 0) this.#write("\n");
@@ -35,7 +35,7 @@ export class PlainPrompt implements PromptSurface {
     const rows = wrapLine(line, look.columns - 1, 2);
     const shown = this.#drawn > 0 ? rows.slice(-1) : rows;
     const width = textWidth(textOf(shown.at(-1) ?? []));
-    const text = shown.map((row) => inked(row, look.colour)).join("\n");
+    const text = shown.map((row) => styled(row, look.colour)).join("\n");
     this.#write(`${this.#drawn > 0 ? "\r" : ""}${text}${" ".repeat(Math.max(0, this.#drawn - width))}`);
     this.#drawn = width;
   }

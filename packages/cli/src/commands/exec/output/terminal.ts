@@ -17,12 +17,12 @@ import { PlainView } from "./plain.ts";
 import { PlainPrompt } from "./plain-prompt.ts";
 import type { PromptSurface, TurnView } from "./turn-view.ts";
 
-/** What is to be shown on the terminal. */
+/** What the terminal of a run needs. */
 export interface TerminalOptions {
   readonly format: OutputFormat;
   readonly cwd: string;
   readonly tally: TurnTally;
-  /** Says how the answer is printed where nothing else is; without it, as text. */
+  /** Formats the answer if only that is printed; plain text by default. */
   readonly answer: ((text: string) => string) | undefined;
   readonly threadId: () => string | undefined;
   /** Ctrl-C was pressed. */
@@ -31,10 +31,10 @@ export interface TerminalOptions {
   readonly outputLost: (loss: OutputLoss) => void;
 }
 
-/** The terminal of one run: what is written to it, what is typed at it, and that it is left as it was. */
+/** The terminal of one run: its output, its keys, and restoring it at the end. */
 export class ExecTerminal {
   readonly view: TurnView;
-  /** Undefined where nobody can be asked. */
+  /** Undefined if no user can be asked. */
   readonly asker: Asker | undefined;
   readonly #options: TerminalOptions;
   readonly #live: LiveView | undefined;
@@ -44,7 +44,7 @@ export class ExecTerminal {
   constructor(options: TerminalOptions) {
     this.#options = options;
     const isLive = options.format === "turn" && isLiveTerminal();
-    // Who reads the lines of Codex is a program; nobody is asked.
+    // The Codex format is read by programs, so no user is asked.
     const mayAsk = options.format !== "codex" && (isLive || process.stderr.isTTY);
     this.#keys = mayAsk ? keySource() : undefined;
     this.#keyboard =
@@ -56,22 +56,22 @@ export class ExecTerminal {
     this.#listen();
   }
 
-  /** What the place can show where questions are asked. */
+  /** The capabilities of the terminal where questions are asked. */
   readonly look = (): Look => lookOf(this.#live === undefined ? process.stderr : process.stdout);
 
-  /** Says something about this run, never among what is printed for a program. JSON tells it by itself. */
-  remark(text: string): void {
+  /** Prints a message about this run, but not into output for programs. */
+  notify(text: string): void {
     if (this.#live !== undefined) this.#live.say(text);
-    else if (!SPEAKS_JSON.includes(this.#options.format)) process.stderr.write(`${escapeControls(text)}\n`);
+    else if (!FOR_PROGRAMS.includes(this.#options.format)) process.stderr.write(`${escapeControls(text)}\n`);
   }
 
   /** The turn is being stopped. */
   interrupting(): void {
-    if (this.#live === undefined) process.stderr.write("Interrupting; once more leaves at once.\n");
+    if (this.#live === undefined) process.stderr.write("Interrupting; press Ctrl-C again to exit now.\n");
     else this.#live.interrupting();
   }
 
-  /** Leaves the terminal as it was. May be called more than once. */
+  /** Restores the terminal. May be called more than once. */
   close(): void {
     this.view.close();
     this.#keyboard?.releaseAll();
@@ -102,7 +102,7 @@ export class ExecTerminal {
   #listen(): void {
     process.stdout.on("resize", this.#onResize);
     process.on("SIGCONT", this.#onContinue);
-    // Also a fault that nobody expected must not leave the terminal without a cursor.
+    // An unexpected error must not leave the terminal without a cursor.
     process.on("exit", this.#onExit);
     for (const stream of [process.stdout, process.stderr]) {
       stream.on("error", (error: NodeJS.ErrnoException) => this.#options.outputLost(lossOf(error)));
@@ -110,10 +110,10 @@ export class ExecTerminal {
     this.#watchKeys();
   }
 
-  /** A terminal that is gone can neither be read nor be given its mode back. */
+  /** A terminal that was closed can neither be read nor restored. */
   #watchKeys(): void {
     this.#keys?.on("error", () => this.#options.outputLost("terminalClosed"));
-    // It can end by Ctrl-D as well, typed before this program took the keys.
+    // The end may also be a Ctrl-D that was typed before this program read the keys.
     this.#keys?.on("end", () => {
       if (![0, 1, 2].some((stream) => isatty(stream))) this.#options.outputLost("terminalClosed");
     });
@@ -124,7 +124,7 @@ export class ExecTerminal {
     if (key.type === "suspend") this.#suspend();
   }
 
-  /** In raw mode Ctrl-Z is only a key; this is what the terminal would have done. */
+  /** In raw mode Ctrl-Z is only a key, so this does what the terminal would do. */
   #suspend(): void {
     this.#live?.pause();
     this.#keys?.setRawMode(false);
@@ -141,10 +141,10 @@ export class ExecTerminal {
   readonly #onExit = (): void => this.close();
 }
 
-/** What is shown to programs. */
-const SPEAKS_JSON: readonly OutputFormat[] = ["json", "codex"];
+/** Formats for programs. */
+const FOR_PROGRAMS: readonly OutputFormat[] = ["json", "codex"];
 
-/** A program in the background would write over what its user types. */
+/** Whether lines can be rewritten; a background process would overwrite what its user types. */
 function isLiveTerminal(): boolean {
   return process.stdout.isTTY === true && canMoveCursor(inheritedEnvironment()) && isInForeground();
 }
@@ -164,7 +164,7 @@ function lookOf(stream: NodeJS.WriteStream): Look {
   return readLook(inheritedEnvironment(), stream);
 }
 
-/** Standard input, or the terminal itself where something is piped in. Undefined where nobody types. */
+/** Standard input, or the terminal itself if input is piped; undefined without a terminal. */
 function keySource(): ReadStream | undefined {
   if (!isInForeground()) return undefined;
   if (process.stdin.isTTY) return process.stdin;
