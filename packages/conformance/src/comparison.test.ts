@@ -98,7 +98,7 @@ describe("a comparison", () => {
     expect(differences(recording(ask, answer, started, tokens), first, STRICT)).toHaveLength(1);
   });
 
-  test("lets an answer and what is told overtake each other", () => {
+  test("lets responses and notifications overtake each other", () => {
     expect(differences(first, recording(ask, started, tokens, answer, ended, ended, ended), STRICT)).toEqual(
       [],
     );

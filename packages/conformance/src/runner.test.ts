@@ -33,7 +33,7 @@ async function run(server: SmallServer, checks: readonly Check[]): Promise<Check
 }
 
 describe("a run of checks", () => {
-  test("tells each check as it ends: passed, failed with its reason, or not offered", async () => {
+  test("reports each check as it ends: passed, failed with its reason, or not offered", async () => {
     const told: string[] = [];
     const missing: Check = {
       name: "it is not there",

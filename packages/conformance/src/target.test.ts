@@ -56,7 +56,7 @@ describe("a server to try", () => {
     await expect(openTarget({ ...options, token, words })).rejects.toThrow("in clear");
   });
 
-  test("that does not start is told in the words of the command line", async () => {
+  test("that does not start is reported with the command line", async () => {
     const { server: _, ...options } = await place();
     const target = await openTarget({ ...options, words: ["no-such-program-anywhere"] });
     const wire = new Wire(await target.connect(), { header: false, timeoutMs: 20_000 });
@@ -84,7 +84,7 @@ describe("a server to try", () => {
     expect(await said({ ...options, words: [`unix:${path}`] })).toEqual({ shared: true, answers: TWICE });
   });
 
-  test("that ends before it listens is told with its last words", async () => {
+  test("that ends before it listens is reported with the end of its stderr", async () => {
     const { server: _, ...options } = await place();
     const words = [
       process.execPath,
@@ -98,7 +98,7 @@ describe("a server to try", () => {
   });
 });
 
-test("an address is told from a command", () => {
+test("an address is distinguished from a command", () => {
   const addresses = [
     "ws://127.0.0.1:4747",
     "wss://example.org/codex",

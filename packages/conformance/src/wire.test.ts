@@ -51,7 +51,7 @@ describe("the wire of a check", () => {
     expect(wire.open).toBe(false);
   });
 
-  test("finds what came before it was asked for, and keeps text that is no message", async () => {
+  test("finds what came before it was asked for, and keeps text that is not a message", async () => {
     const wire = await wireTo(() => ["garbage", { method: "told", params: { n: 1 } }]);
     wire.sendText("not json");
     await wire.waitForMethod("told");

@@ -86,7 +86,7 @@ describe("how events are kept", () => {
     expect(kept("coalesced")).toEqual([...DELTA_FIELDS.keys()]);
   });
 
-  test("what nobody may lose is on the disk before it is told", () => {
+  test("what must not be lost is on disk before it is sent", () => {
     expect(kept("synced")).toEqual([
       "turn/completed",
       "approval/resolved",
@@ -107,7 +107,7 @@ describe("how events are kept", () => {
     ]);
   });
 
-  test("a piece of text is told from the rest", () => {
+  test("a text delta is distinguished from other events", () => {
     expect(isDelta({ type: "item/plan/delta", data: delta })).toBe(true);
     expect(isDelta({ type: "warning", data: { threadId: "t1", message: "", reason: "" } })).toBe(false);
   });

@@ -183,7 +183,7 @@ describe("the parts of items", () => {
 });
 
 describe("the union of items is open", () => {
-  test("a type nobody knows passes with all its fields [S0-88]", () => {
+  test("an unknown type passes with all its fields [S0-88]", () => {
     const item = { type: "hologram", id: "h1", text: "hi", frames: [{ at: 0 }], _meta: { codec: "x" } };
     const parsed = ThreadItem.parse(item);
     expect(parsed).toEqual(item);

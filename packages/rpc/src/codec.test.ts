@@ -51,7 +51,7 @@ describe("reading messages [S4-5, S4-35, S4-42]", () => {
     expect(decode('{"id":1,"result":5,"error":null}')).toEqual({ kind: "response", id: 1, result: 5 });
   });
 
-  it("reads an error of any shape as a failure, so that the one who asked hears of it", () => {
+  it("reads an error of any shape as a failure, so that the caller receives it", () => {
     const failure = (error: string) => decode(`{"id":1,"error":${error}}`);
     expect(failure('"boom"')).toEqual({
       kind: "failure",

@@ -114,7 +114,7 @@ describe("the outbox", () => {
     expect(sink.writes).toEqual(["goodbye\n"]);
   });
 
-  it("closes at once when the sink is stuck, and leaves nobody waiting", async () => {
+  it("closes at once when the sink is stuck, and leaves no caller waiting", async () => {
     const { sink, outbox } = setUp();
     sink.open = false;
     outbox.send("a");

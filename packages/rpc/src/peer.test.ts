@@ -96,7 +96,7 @@ describe("asking", () => {
     expect(await peer.closed).toBe(reason);
   });
 
-  it("gives up after its timeout, and a late answer harms nobody", async () => {
+  it("gives up after its timeout, and ignores a late answer", async () => {
     const orphans: Id[] = [];
     const { peer, say } = againstWire({ orphan: (id) => orphans.push(id) });
     const error = await peer.request("slow", {}, { timeoutMs: 1 }).catch((reason: unknown) => reason);

@@ -13,7 +13,7 @@ test("times are as exact as they need to be", () => {
   ]);
 });
 
-test("sizes are told in the unit that fits", () => {
+test("sizes are formatted in the unit that fits", () => {
   expect([1, 512, 1_536, 3_355_443].map(size)).toEqual(["1 byte", "512 bytes", "1.5 KiB", "3.2 MiB"]);
 });
 

@@ -83,7 +83,7 @@ describe("a server that is killed", () => {
 });
 
 describe("a full disk", () => {
-  test("while a turn is saved is told once, and the turn is not held up", async () => {
+  test("while a turn is saved is reported once, and does not block the turn", async () => {
     const plan: DiskPlan = { calls: [], fails: (call) => (call === "write" ? "ENOSPC" : undefined) };
     const bench = await Workbench.make(temporaryFolder, { disk: faultyDisk(plan) });
     writeFileSync(bench.workspace.join("one"), "old");

@@ -170,7 +170,7 @@ describe("an edit", () => {
   });
 });
 
-test("names that the sandbox held while an agent worked are told nowhere", async () => {
+test("placeholders of the sandbox are not reported as changes", async () => {
   const bench = await filled();
   mkdirSync(bench.workspace.join(".vscode"));
   const sandbox = new Placeholders();
@@ -294,7 +294,7 @@ describe("several turns", () => {
   });
 });
 
-describe("what is not saved is told", () => {
+describe("what is not saved is reported", () => {
   test("ignored files, version control, large files and special ones", async () => {
     const bench = await filled({ limits: { file: 1_000 } });
     const { workspace } = bench;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { NamePattern } from "./name-pattern.ts";
 
-test("a byte of a name that is no text is one sign like any other", () => {
+test("an invalid byte in a name counts as one character", () => {
   const fits = (pattern: string, name: string) => NamePattern.of(pattern).fits(name);
   const [odd, after] = ["caf\udce9.log", "😀\udce9"];
   expect(["*", "*.log", "caf?.log", "caf*g", "caf[!a].log", odd].map((each) => fits(each, odd))).toEqual(

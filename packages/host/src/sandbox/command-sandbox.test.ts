@@ -143,7 +143,7 @@ describeEachMechanism("confined by %s", (name, test) => {
     expect(existsSync(join(workspace, "old"))).toBe(false);
   });
 
-  test("nobody gets out by mounting, kernel settings, disks or more namespaces, root included", async () => {
+  test("mounts, kernel settings, disks and further namespaces offer no escape, root included", async () => {
     const [workspace, outside] = [folder(), folder()];
     chmodSync(outside, 0o777);
     const script = [

@@ -85,7 +85,7 @@ describeEachMechanism("a socket of Flint's own, confined by %s", (name, test) =>
     await expect(printed([])).rejects.toThrow("it is a link");
   });
 
-  test("in a folder that commands do not see at all is no matter", async () => {
+  test("in a folder that commands cannot see is ignored", async () => {
     const workspace = newFolder();
     const unseen = [newFolder("/dev/shm"), newFolder()].map((folder) => join(folder, "flint.sock"));
     for (const path of unseen) await listenAt(path);

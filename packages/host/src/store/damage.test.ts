@@ -170,7 +170,7 @@ describe("a damaged log", () => {
     await fc.assert(property, { numRuns: 60 });
   });
 
-  test("is read to its torn end, the next record starts on a line of its own, and one record is told lost [P18]", async () => {
+  test("is read to its torn end, the next record starts on a line of its own, and one record is reported lost [P18]", async () => {
     const sample = await writeSample(1);
     const last = sample.lines.at(-1) ?? Buffer.alloc(0);
     for (let cut = 1; cut < last.length; cut += 17) {
@@ -253,7 +253,7 @@ describe("a damaged log", () => {
     expect(await readAll(sample.store, threadId, 10)).toEqual(expected);
   });
 
-  test("hides a record with a byte that is no text, and only that one", async () => {
+  test("hides a record with an invalid byte, and only that one", async () => {
     const sample = await writeSample(1);
     const at = sample.lines.findIndex((line) => line.includes("Gr"));
     const broken = Buffer.from(sample.lines[at] ?? "");

@@ -121,9 +121,9 @@ async function expectWhole(
 }
 
 describe("a full disk", () => {
-  test("is told, costs nothing that was written, and is over when there is room again [P20]", async () =>
+  test("is reported, loses nothing that was written, and ends when there is room again [P20]", async () =>
     checkFullDisk(await injectedDisk()));
 
-  test("is told by a real file system too, and no record merges with another [P20]", async () =>
+  test("is reported by a real file system too, and no record merges with another [P20]", async () =>
     checkFullDisk(await smallDisk()));
 });

@@ -185,7 +185,7 @@ describe("a write that fails half-way", () => {
 });
 
 describe("a disk that cannot sync", () => {
-  test("is told to everybody who asks from then on, because what it lost is not known", async () => {
+  test("is reported to every later caller, because what it lost is unknown", async () => {
     const plan: FaultPlan = { calls: [], fails: (call) => (call === "fdatasync" ? "EIO" : undefined) };
     const { store } = await arrange(plan);
     const writer = await store.create("t1");

@@ -172,7 +172,7 @@ describe("links inside the store", () => {
     expect(modesBelow(folder.join("elsewhere"))).toEqual(before);
   });
 
-  test.each(["events.jsonl", "lock", "meta.json"])("%s that is a pipe holds nobody up", async (name) => {
+  test.each(["events.jsonl", "lock", "meta.json"])("%s that is a pipe does not block", async (name) => {
     const { folder, store, reopen } = await arrange();
     const thread = await WrittenThread.create(store, {}, "t1");
     thread.turn("a");
@@ -349,7 +349,7 @@ describe("odd content", () => {
     expect(await readAll(store, "t1")).toEqual(thread.events);
   });
 
-  test("a folder without a log is no thread, and its name can be used", async () => {
+  test("a folder without a log is not a thread, and its name can be used", async () => {
     const { folder, store } = await arrange();
     await mkdir(folder.join("state/threads/t1"), { recursive: true });
     expect(await kindOfFailure(store.open("t1"))).toBe("threadNotFound");

@@ -23,7 +23,7 @@ describe("the user's prompt", () => {
     ["[Request interrupted by user]", ""],
   ])("%j", (sent, words) => expect(promptIn(sent)).toBe(words));
 
-  test("is told apart from a note that the user interrupted the work", () => {
+  test("is distinguished from a note that the user interrupted the work", () => {
     expect(isInterruption("[Request interrupted by user for tool use]")).toBe(true);
     expect(isInterruption("<turn_aborted>\nThe user interrupted.\n</turn_aborted>")).toBe(true);
     expect(isInterruption("stop it")).toBe(false);

@@ -33,7 +33,7 @@ describe("what Codex says", () => {
     expect(readCodexItem({ type: "agentMessage", id: "m" })).toBeUndefined();
   });
 
-  test("items are told apart by their type", () => {
+  test("items are distinguished by their type", () => {
     for (const [type, schema] of Object.entries(CODEX_ITEMS)) {
       expect(fieldsOf(schema).map(({ name }) => name)).toEqual(expect.arrayContaining(["type", "id"]));
       expect(schema.safeParse({ type: `not ${type}`, id: "i" }).success).toBe(false);

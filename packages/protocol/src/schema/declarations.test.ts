@@ -104,7 +104,7 @@ describe("a document as TypeScript", () => {
     expect(typeScriptDeclarations(wire)).toBe(declarations);
   });
 
-  test("declares the Flint wire unless told otherwise", () => {
+  test("declares the Flint protocol by default", () => {
     expect(typeScriptDeclarations()).toBe(typeScriptDeclarations("flint"));
     expect(typeScriptDeclarations()).toContain("export interface Turn {\n  id: Id;\n  status: TurnStatus;\n");
   });

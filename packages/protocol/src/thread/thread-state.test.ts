@@ -188,7 +188,7 @@ describe("a thread", () => {
     expect(after([...STARTED, ...bodies]).thread.preview).toBe("Run the tests");
   });
 
-  test("is not changed by what only tells the user something", () => {
+  test("is not changed by events that only inform the user", () => {
     const state = after(STARTED);
     const told: EventBody[] = [
       { type: "turn/plan/updated", data: { ...ofTurn, explanation: "", plan: [] } },

@@ -211,7 +211,7 @@ describe("AppServerClient", () => {
     await client.close();
   });
 
-  test("keeps items of every type, and of types nobody knows, as they came [S0-99, S0-88]", async () => {
+  test("keeps items of every type, and of unknown types, as received [S0-99, S0-88]", async () => {
     const work = { id: "i", status: "completed" };
     const items: Record<keyof typeof ITEMS, object> = {
       userMessage: { id: "i", content: [{ type: "text", text: "hi" }] },
@@ -294,7 +294,7 @@ describe("AppServerClient", () => {
     await client.close();
   });
 
-  test("tells the other listeners although one throws", async () => {
+  test("notifies the other listeners although one throws", async () => {
     const server = new FakeServer();
     const warnings: Warning[] = [];
     const client = await connected(server, warnings);

@@ -95,7 +95,7 @@ describe("an approval", () => {
     expect(await server.ask(COMMAND, command)).toEqual({ decision, message: "ask tomorrow" });
   });
 
-  test("is declined with the name of the command when nobody is there to decide [S4-49]", async () => {
+  test("is declined with the name of the command when there is no approval handler [S4-49]", async () => {
     const server = await serverFor({});
     expect(await server.ask(COMMAND, command)).toEqual({
       decision: "decline",

@@ -101,7 +101,7 @@ describe("run", () => {
     await expect(thread.run("again")).rejects.toHaveProperty("kind", "closed");
   });
 
-  test("tells its events at once, and a fault of the listener does no harm", async () => {
+  test("emits its events at once, and an error in a listener does no harm", async () => {
     const { thread, warnings } = await scene((fake, turnId) => fake.wholeTurn(turnId, "done"));
     const types: string[] = [];
     const onEvent = (event: AgentEvent) => {
@@ -263,7 +263,7 @@ describe("stream", () => {
     await expect(cutOff.result).rejects.toHaveProperty("kind", "closed");
   });
 
-  test("that nobody reads to the end still has its result", async () => {
+  test("that is not read to the end still has its result", async () => {
     const { thread } = await scene((fake, turnId) => fake.wholeTurn(turnId, "done"));
     const stream = thread.stream("go");
     for await (const _ of stream) break;

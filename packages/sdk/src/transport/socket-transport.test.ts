@@ -23,7 +23,7 @@ test("a client reaches a server at a unix socket", async () => {
   await client.close();
 });
 
-test("a socket at which nobody is says so", async () => {
+test("a socket without a server is reported", async () => {
   const path = (await temporaryFolder()).join("nobody.sock");
   await expect(connect({ transport: socketTransport(path) })).rejects.toMatchObject({
     kind: "closed",

@@ -44,7 +44,7 @@ describe("a client over a WebSocket", () => {
     expect(socket.sent).toEqual(['{"a":1}', '{"b":2}', '{"c":3}']);
   });
 
-  test("hears each frame as one line, however it is written", () => {
+  test("receives each frame as one line, however it is written", () => {
     const { socket, heard } = open();
     socket.happen("open");
     socket.happen("message", '{\n "a": 1\r\n}');

@@ -5,7 +5,7 @@ import { FileCheckpoints } from "../file-checkpoints.ts";
 import { type DiskPlan, faultyDisk } from "../testing/faulty-disk.ts";
 import { Workbench } from "../testing/fixture.ts";
 
-test("deleting a thread deletes its checkpoints, and contents that nobody else owns", async () => {
+test("deleting a thread deletes its checkpoints, and contents that no other thread uses", async () => {
   const bench = await Workbench.make(temporaryFolder, { graceMs: 0 });
   const path = bench.workspace.join("one");
   writeFileSync(path, "old");

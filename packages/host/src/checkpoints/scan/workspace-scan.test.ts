@@ -113,7 +113,7 @@ test("rules that ignore files hold from the repository down, and a changed rule 
   ]);
 });
 
-test("a look that is no longer wanted stops", async () => {
+test("an aborted scan stops", async () => {
   const { options } = await repository(2_000);
   const stop = new AbortController();
   const looking = scanWorkspace({ ...options, signal: stop.signal }, undefined);

@@ -83,7 +83,7 @@ class Running {
 describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("started with %s", (way) => {
   const test = needs(WAYS[way].needs);
 
-  test("an abort ends a sleeping command, and it is gone when the end is told [P13]", async () => {
+  test("an abort ends a sleeping command, and it is gone when its end is reported [P13]", async () => {
     const { path } = await temporaryFolder();
     const sleep = uniqueSleep();
     const running = new Running(way, `echo ready; sleep ${sleep}`, path);

@@ -114,7 +114,7 @@ describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("a program started wit
     expect(sleepers(sleep)).toEqual([]);
   });
 
-  test("writing to one that has ended harms nobody", async () => {
+  test("writing to one that has ended does no harm", async () => {
     const running = await start("exit 0");
     await running.exited;
     await new Promise((resolve) => running.stdin.write("x".repeat(100_000), resolve));

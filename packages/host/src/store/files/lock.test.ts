@@ -19,7 +19,7 @@ async function taken(folder: string, kind?: LockKind): Promise<Lock> {
 }
 
 describe.each<LockKind>(["abstract", "path"])("a lock by %s", (kind) => {
-  test("is had by one at a time, who is told to the others", async () => {
+  test("is held by one owner at a time, who is reported to the others", async () => {
     const { path } = await temporaryFolder();
     const lock = await taken(path, kind);
     expect(await take(path, kind)).toBe(process.pid);

@@ -91,14 +91,14 @@ test("a block of NULs does not hide the record behind it", () => {
   expect(decodeLine(`\0\0\0${encodeRecord(1, 1, NAMED)}`)).toEqual({ kind: "event", event });
 });
 
-test("a header is told from records", () => {
+test("a header is distinguished from records", () => {
   const header = { version: 1, epoch: "e", createdAtMs: 5 };
   expect(decodeLine(encodeHeader("t", header))).toEqual({ kind: "header", header });
   expect(decodeLine('{"flint":"thread-log"}')).toEqual({ kind: "damaged" });
   expect(decodeLine("")).toEqual({ kind: "blank" });
 });
 
-test("the start of a record tells what it is about without parsing it", () => {
+test("the start of a record identifies it without parsing", () => {
   const inTurn = { threadId: "t", turnId: "u" };
   const item = { type: "agentMessage" as const, id: "i", text: "" };
   const delta: EventBody = {

@@ -46,7 +46,7 @@ describe("syncing together", () => {
     expect(file.started).toBe(1);
   });
 
-  test("whoever asks during a round gets the next one, because newer data may not be in this one", async () => {
+  test("a request during a round joins the next one, because newer data may not be in this one", async () => {
     const { syncs } = group();
     const file = new SlowFile();
     const first = syncs.request(file);
@@ -87,7 +87,7 @@ describe("syncing together", () => {
     expect(folders.toSorted()).toEqual(["a", "all", "b"]);
   });
 
-  test("a failure is told to those who asked for that file and to nobody else", async () => {
+  test("a failure rejects only the requests for that file", async () => {
     const { syncs } = group();
     const [bad, good] = [new SlowFile(), new SlowFile()];
     const failure = expect(syncs.request(bad)).rejects.toThrow("broken");
