@@ -33,7 +33,8 @@ export default defineConfig({
     sequence: { sequencer: SlowFirstSequencer },
     reporters: ["default", new CountReporter()],
     env: { PATH: searchPath() },
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // For machines that are busy with other things; nothing takes a tenth of it on a quiet one.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });
