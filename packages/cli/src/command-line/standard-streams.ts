@@ -1,5 +1,4 @@
-import { closeSync, openSync } from "node:fs";
-import { isatty } from "node:tty";
+import { closeSync, fstatSync, openSync } from "node:fs";
 
 /** Why output can no longer be written: the terminal was closed, the pipe was closed, or the write failed. */
 export type OutputLoss = "terminalClosed" | "readerGone" | "unwritable";
@@ -40,8 +39,11 @@ export function watchStandardStreams(): StandardStreams {
  * descriptor that has been replaced by another file.
  */
 function leaveClosedTerminals(): void {
-  const terminals = [0, 1, 2].filter((stream) => isatty(stream));
-  if (terminals.length === 0) return;
+  const devices = [0, 1, 2].filter(isDevice);
+  if (devices.length === 0) return;
+  // Loaded only where there may be a terminal: it brings the whole network part of Node along.
+  const { isatty } = process.getBuiltinModule("node:tty");
+  const terminals = devices.filter((stream) => isatty(stream));
   process.on("exit", () => {
     for (const stream of terminals.filter((each) => !isatty(each))) {
       // Expected: it is already closed.
@@ -52,4 +54,13 @@ function leaveClosedTerminals(): void {
       openSync("/dev/null", "r+");
     }
   });
+}
+
+function isDevice(stream: number): boolean {
+  // Expected: the stream was closed before the program started.
+  try {
+    return fstatSync(stream).isCharacterDevice();
+  } catch {
+    return false;
+  }
 }
