@@ -33,7 +33,7 @@ export default defineConfig({
     sequence: { sequencer: SlowFirstSequencer },
     reporters: ["default", new CountReporter()],
     env: { PATH: searchPath() },
-    // For machines that are busy with other things; nothing takes a tenth of it on a quiet one.
+    // For machines that are busy with other things as well.
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
