@@ -78,7 +78,7 @@ describe("the checks of a front end", () => {
 
   test("notice an event that is encoded for each client", async () => {
     const wasteful = broken((_frontend, client) => flintFrontend().serve(client));
-    await expect(checkEncodeOnce(wasteful)).rejects.toThrow("is encoded 1 + 1 + 1 times for 3 clients");
+    await expect(checkEncodeOnce(wasteful)).rejects.toThrow(/is encoded \d \+ 1 \+ 1 times for 3 clients/);
   });
 
   test("notice an event and an item that are silently not shown, and a list that is wrong", async () => {
