@@ -43,13 +43,13 @@ const PACKAGES: Record<string, PackageFacts> = {
   },
 };
 
-const DOORS = Object.fromEntries(
+const EXPORTED = Object.fromEntries(
   Object.values(PACKAGES).flatMap((facts) => Object.values(facts.exports).map((path) => [path, ""])),
 );
 
 /** A small workspace of the files given here and one empty file behind every package export. */
 function workspace(files: Record<string, string>) {
-  const sources = { ...DOORS, ...files };
+  const sources = { ...EXPORTED, ...files };
   return buildGraph(
     new Map(Object.entries(sources).map(([path, source]) => [path.replace("~", "packages"), source])),
     PACKAGES,

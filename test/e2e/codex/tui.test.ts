@@ -219,7 +219,8 @@ for (const { agent, model, setting, trustsWorkspace } of AGENTS) {
       await tui.ask("run `touch made.txt`");
       await tui.answer("$ touch made.txt", "y");
       await tui.isDone();
-      expect(existsSync(join(fixture.workspace, "made.txt"))).toBe(true);
+      const screen = await tui.terminal.everything();
+      expect(existsSync(join(fixture.workspace, "made.txt")), screen).toBe(true);
       expect(await tui.troubles()).toEqual([]);
       await tui.quit();
     },

@@ -72,7 +72,7 @@ export const DecisionScope = z.enum(["once", "session", "always"]);
 export type DecisionScope = z.output<typeof DecisionScope>;
 
 /**
- * The one answer to an approval; every door's own words map to it. `rule` is the id of a suggestion of the approval:
+ * The one answer to an approval; the decisions of every protocol map to it. `rule` is the id of a suggestion of the approval:
  * with it, a yes for the session or for always covers what the suggestion says, without it exactly what was asked.
  */
 export const Decision = looseObject({

@@ -5,7 +5,7 @@
 export const ERROR_KINDS = {
   parseError: "The line is not JSON, not UTF-8, or too long.",
   invalidRequest: "The message is JSON but not a request.",
-  methodNotFound: "No such method on this door.",
+  methodNotFound: "No such method in this protocol.",
   invalidParams: "The params do not fit the method; the message names the field.",
   internalError: "A fault of Flint's own.",
   notInitialized: "`initialize` has to come first.",

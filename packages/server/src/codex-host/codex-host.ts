@@ -4,7 +4,7 @@ import { stateFolder, userConfigPath } from "../config/environment.ts";
 import { PreferencesFile } from "./preferences-file.ts";
 import { readableFile } from "./readable-file.ts";
 
-/** This machine, as far as clients of the Codex door may look at it. Touches nothing before it is asked. */
+/** This machine, as far as clients of the Codex front end may look at it. Touches nothing before it is asked. */
 export function codexHost(home: string = stateFolder()): CodexHost {
   const file = new PreferencesFile(join(home, "codex-preferences.json"));
   const own = [home, userConfigPath()];

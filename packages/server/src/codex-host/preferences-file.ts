@@ -19,7 +19,7 @@ const MOST_BYTES = 262_144;
 const KEY_PATH = /^[^\p{Cc}]{1,300}$/u;
 
 /**
- * What clients of the Codex door write into their configuration, such as notices that were read: kept for them, by its
+ * What clients of the Codex front end write into their configuration, such as notices that were read: kept for them, by its
  * path, and without any effect on Flint.
  */
 export class PreferencesFile {

@@ -26,7 +26,7 @@ type JsonSchema = {
 
 const LONGEST_TEXT = 12;
 const LONGEST_LIST = 3;
-// Times and amounts are far below it, so a dialect may reckon with them.
+// Times and amounts are far below it, so a front end may calculate with them.
 const LARGEST_NUMBER = 2 ** 43;
 
 const made = new Map<Schema, Map<"input" | "output", fc.Arbitrary<unknown>>>();
