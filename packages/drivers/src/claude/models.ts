@@ -4,7 +4,7 @@ import type { ClaudeModelInfo } from "@flint/protocol/claude";
 const PREFIX = "claude/";
 const DEFAULT = "default";
 
-/** The names that every Claude understands, whatever else it offers. */
+/** The aliases that every version of Claude accepts. */
 const ALIASES: readonly ClaudeModelInfo[] = [
   { value: DEFAULT, displayName: "Claude's default", description: "The model that Claude itself chooses." },
   { value: "opus", displayName: "Claude Opus", description: "For the hardest work." },
@@ -12,7 +12,7 @@ const ALIASES: readonly ClaudeModelInfo[] = [
   { value: "haiku", displayName: "Claude Haiku", description: "For quick answers." },
 ];
 
-/** The models that are known without asking, and what Claude said about those that it offers. */
+/** The models to list: the aliases, and those that Claude reported. */
 export function modelRows(known: readonly ClaudeModelInfo[]): Model[] {
   const byName = new Map([...ALIASES, ...known].map((info) => [info.value, info]));
   return [...byName.values()].map((info) => {
@@ -27,20 +27,20 @@ export function modelRows(known: readonly ClaudeModelInfo[]): Model[] {
   });
 }
 
-/** Claude's name for a model; undefined where the choice is left to it. */
+/** Claude's name of a model; undefined if Claude chooses. */
 export function claudeModel(id: string): string | undefined {
   const name = id.startsWith(PREFIX) ? id.slice(PREFIX.length) : id;
   return name === DEFAULT || name === "" ? undefined : name;
 }
 
-/** The full id for a name that says something to Claude; undefined for all others. */
+/** The full id of a model that Claude recognizes by its name; undefined for all others. */
 export function qualifiedModel(name: string): string | undefined {
   if (name.startsWith(PREFIX)) return name.length > PREFIX.length ? name : undefined;
   const isAlias = ALIASES.some(({ value }) => value === name && value !== DEFAULT);
   return isAlias || /^claude-[\w.[\]-]+$/.test(name) ? PREFIX + name : undefined;
 }
 
-/** What a thread chose; undefined where it left the choice to Claude. */
+/** The choices of a thread; undefined where Claude chooses. */
 export interface Choices {
   readonly effort: string | undefined;
   readonly thinkingTokens: number | undefined;
@@ -53,7 +53,7 @@ const MODE = "mode";
 const EFFORT_LEVELS = ["low", "medium", "high"];
 const THINKING_TOKENS = ["8000", "16000", "32000"];
 
-/** The selectors of a model, with the values of a thread; efforts are those that the model says it has. */
+/** The selectors of a model, with values applied; the efforts are those that the model reports. */
 export function selectors(
   id: string,
   values: ConfigValues,
@@ -77,7 +77,7 @@ export function selectors(
   ];
 }
 
-/** What the values of a thread mean. */
+/** The choices in the values of a thread. */
 export function choicesOf(config: ConfigValues): Choices {
   const { [EFFORT]: effort, [THINKING]: thinking, [MODE]: mode = DEFAULT } = config;
   return {

@@ -1,7 +1,7 @@
 import type { Sandbox } from "@flint/core/ports";
 import type { Trace } from "@flint/rpc";
 
-/** Where an agent's program is and what it needs beside what every program gets. */
+/** An agent's program, and the variables that it gets beside those of every program. */
 export interface AgentProgram {
   /** The program and the arguments that always come first. */
   readonly command: readonly string[];
@@ -9,25 +9,25 @@ export interface AgentProgram {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** How long a process of an agent that has one for each thread stays: as long as the thread is used, or for one turn. */
+/** How long an agent with one process per thread keeps it: as long as the thread is in use, or for one turn. */
 export type ProcessSpan = "thread" | "turn";
 
-/** What every driver of a foreign agent is given. */
+/** What every driver of an external agent is given. */
 export interface AgentOptions {
-  /** Finds the agent's program now; undefined if it is not on this machine. Cheap, asked often. */
+  /** Finds the agent's program; undefined if it is not installed. Cheap, because it is called often. */
   program(): Promise<AgentProgram | undefined>;
-  /** Whether it is known to have a key or a login, so that it can be the agent of whoever chose none. */
+  /** Whether it is known to have credentials, so that it can be the agent of threads that name none. */
   hasAccess?(): Promise<boolean>;
-  /** The address of the offline model, started if need be: the agent works on it instead of its own models. */
+  /** The address of the offline model, which the agent uses instead of its own models. Starts the model if needed. */
   readonly offlineModel?: (() => Promise<string>) | undefined;
-  /** Told every line to and from the agent; caps and redaction are its own. */
+  /** Called with every line to and from the agent; it limits and redacts them itself. */
   readonly trace?: Trace | undefined;
-  /** A folder of Flint's own for what an agent keeps while it works on the offline model; not below the system's temporary one. */
+  /** Flint's folder for the state of agents on the offline model; not below the system's temporary folder. */
   readonly stateFolder?: string | undefined;
-  /** With what an agent is started before any thread asks for it, as to list its models. */
+  /** The sandbox for a process that no thread needs, for example to list models. */
   readonly sandbox?: Sandbox | undefined;
-  /** Unless told, a process stays for the thread. Only Claude has the choice. */
+  /** Defaults to "thread". Only Claude has the choice. */
   readonly processSpan?: ProcessSpan | undefined;
-  /** The version of Flint, as agents are told. */
+  /** The version of Flint that is sent to agents. */
   readonly version: string;
 }

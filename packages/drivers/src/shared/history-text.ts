@@ -1,12 +1,12 @@
 import { inputText, isKnownItem, type ThreadItem, type Turn } from "@flint/protocol";
 
-/** How much of what was said is given to an agent that lost its memory; the end of it counts most. */
-const LONGEST_HISTORY = 24_000;
-const LONGEST_PIECE = 2_000;
+/** How much of a history an agent without its session is given; the end of it counts most. */
+const HISTORY_CHARACTERS = 24_000;
+const ITEM_CHARACTERS = 2_000;
 
 /**
- * What was said and done in turns, for an agent that has lost its own memory of them, as text of a bounded length. Empty
- * if there is nothing to tell.
+ * The turns of a thread as bounded text, for an agent that no longer has its own session of them. Empty if there is
+ * nothing in them.
  */
 export function historyText(turns: readonly Turn[]): string {
   const pieces = turns.flatMap((turn) => turn.items.flatMap(pieceOf));
@@ -14,7 +14,7 @@ export function historyText(turns: readonly Turn[]): string {
   let size = 0;
   for (const piece of pieces.toReversed()) {
     size += piece.length + 1;
-    if (size > LONGEST_HISTORY) {
+    if (size > HISTORY_CHARACTERS) {
       kept.push("(What came before is left out.)");
       break;
     }
@@ -47,5 +47,5 @@ function pieceOf(item: ThreadItem): string[] {
 }
 
 function cut(text: string): string {
-  return text.length <= LONGEST_PIECE ? text : `${text.slice(0, LONGEST_PIECE)}…`;
+  return text.length <= ITEM_CHARACTERS ? text : `${text.slice(0, ITEM_CHARACTERS)}…`;
 }

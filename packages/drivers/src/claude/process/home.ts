@@ -3,7 +3,7 @@ import type { AgentProgram } from "../../shared/agent-options.ts";
 /** Where Claude keeps its login, which it renews from time to time. */
 export const LOGIN_FILE = ".credentials.json";
 
-/** The environment in which Claude is started, on a model of its own or on the offline one. */
+/** The environment of Claude, on its own models or on the offline model. */
 export function claudeEnvironment(
   { environment }: AgentProgram,
   offline: { readonly url: string; readonly folder: string } | undefined,
@@ -11,7 +11,7 @@ export function claudeEnvironment(
   const own = {
     ...environment,
     DISABLE_AUTOUPDATER: "1",
-    // Set where Flint itself was started by Claude, which then takes the inner one for a mistake.
+    // Set if Claude itself started Flint; Claude refuses to run inside itself.
     CLAUDECODE: "",
   };
   if (offline === undefined) return own;

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { plainText } from "@flint/host/files";
 import type { ThreadSettings } from "@flint/protocol";
 
-/** The names of such files; the first one that a folder has counts. */
+/** The names of instruction files; only the first one in a folder counts. */
 const NAMES = ["CLAUDE.md", "AGENTS.md"];
 
 const MOST_BYTES = 32 * 1024;
@@ -12,8 +12,8 @@ const MOST_BYTES = 32 * 1024;
 const LEVELS = 64;
 
 /**
- * What Claude is told beside its own instructions: what the thread wants, and what the repository says. Claude itself
- * does not read files of the workspace when it starts, because settings and hooks are among those.
+ * What is appended to Claude's system prompt: the instruction files of the repository and those of the thread. Claude
+ * itself reads no files of the workspace at its start, because settings and hooks are among them.
  */
 export async function claudeInstructions({ cwd, developerInstructions }: ThreadSettings): Promise<string> {
   const folders = await foldersUpToRoot(cwd);
@@ -25,7 +25,7 @@ export async function claudeInstructions({ cwd, developerInstructions }: ThreadS
 async function instructionsIn(folder: string): Promise<string | undefined> {
   for (const name of NAMES) {
     const path = join(folder, name);
-    // A link could lead to something that is none of the model's business.
+    // A link could lead to a file that the model must not see.
     const text = (await isLink(path)) ? undefined : await plainText(path, MOST_BYTES);
     if (typeof text === "string") return `What ${path} says about work in this project:\n\n${text}`;
   }
