@@ -41,7 +41,7 @@ async function outlive(sandbox: (typeof POLICIES)[number], way: (typeof WAYS)[nu
   const threadId = await startThread(wire, { sandbox, approvalPolicy: "never" });
   const messages = await runTurn(wire, threadId, "start it");
   expect(completedItems(messages, "commandExecution")).toMatchObject([{ status: "completed" }]);
-  expect(JSON.stringify(completedItems(messages, "toolCall"))).toContain("It still runs.");
+  expect(JSON.stringify(completedItems(messages, "toolCall"))).toContain("It is still running.");
   const sleepers = () =>
     descendantsOf(wire.pid ?? 0).filter(({ command }) => command.startsWith("sleep 3600"));
   await expect.poll(() => sleepers().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(1);

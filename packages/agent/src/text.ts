@@ -1,17 +1,17 @@
 import { toWellFormed } from "@flint/core/text";
 
-/** Every control character that is neither a tab nor a line end. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are looked for
+/** Every control character except tab and line endings. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones to find
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
-/** Text as a model may get it from outside: whole characters, and control characters as their visible images. */
+/** Untrusted text for a model: well-formed, with control characters replaced by visible symbols. */
 export function visibleText(text: string): string {
   return toWellFormed(text).replace(CONTROLS, (control) =>
     control === "\u007f" ? "\u2421" : String.fromCharCode(0x2400 + control.charCodeAt(0)),
   );
 }
 
-/** A JSON value with all its text well-formed. What lies deeper than any sane input is left out. */
+/** A JSON value with all its strings well-formed, cut off below a depth that no sane input has. */
 export function wellFormedValue(value: unknown, depth = 32): unknown {
   if (typeof value === "string") return toWellFormed(value);
   if (typeof value !== "object" || value === null) return value;
@@ -22,12 +22,12 @@ export function wellFormedValue(value: unknown, depth = 32): unknown {
   );
 }
 
-/** A text with its middle left out if it is too long, and a line that says so. */
+/** Cuts the middle out of a text that is too long, with a line that says so. */
 export function truncateMiddle(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const half = Math.floor(limit / 2);
   const omitted = text.length - 2 * half;
   const shortened = `${text.slice(0, half)}\n… ${omitted} characters left out …\n${text.slice(text.length - half)}`;
-  // The cuts may have gone through characters of two units.
+  // The cuts may have split surrogate pairs.
   return toWellFormed(shortened);
 }

@@ -21,7 +21,7 @@ const said = (text: string): ThreadItem => ({ type: "agentMessage", id: "a", tex
 const user = (text: string): Message => ({ role: "user", text });
 const assistant = (text: string): Message => ({ role: "assistant", text, calls: [] });
 
-test("a conversation is read from the turns, commands with their results", () => {
+test("reads a conversation from stored turns, commands with their results", () => {
   const command: ThreadItem = {
     type: "commandExecution",
     id: "c",
@@ -39,11 +39,11 @@ test("a conversation is read from the turns, commands with their results", () =>
   ]);
 });
 
-test("a turn that was cut short leaves no unfinished work", () => {
+test("closes the work of an interrupted turn", () => {
   expect(messagesOf([turn(asked("Look."))])).toEqual([user("Look."), INTERRUPTED_NOTE]);
 });
 
-test("after a compaction only its summary is left of what came before", () => {
+test("keeps only the summary of what came before a compaction", () => {
   const compaction: ThreadItem = { type: "contextCompaction", id: "x", summary: "They talked." };
   const turns = [turn(asked("One"), said("1")), turn(compaction), turn(asked("Two"), said("2"))];
   expect(messagesOf(turns)).toEqual([
@@ -53,7 +53,7 @@ test("after a compaction only its summary is left of what came before", () => {
   ]);
 });
 
-test("the oldest exchanges are left out whole when the context is full, summaries stay", () => {
+test("leaves out the oldest exchanges as a whole, and keeps summaries", () => {
   const summary: Message = { role: "system", text: "s".repeat(40) };
   const messages = [
     summary,
@@ -66,7 +66,7 @@ test("the oldest exchanges are left out whole when the context is full, summarie
   expect(fitContext(messages, 15)).toEqual([summary, ...messages.slice(3)]);
 });
 
-test("the latest exchange stays even if it is too long, with its results shortened", () => {
+test("keeps the latest exchange even if it is too long, with truncated results", () => {
   const result: Message = {
     role: "tool",
     callId: "c",
@@ -82,12 +82,12 @@ test("the latest exchange stays even if it is too long, with its results shorten
   });
 });
 
-test("tokens are about a quarter of the characters", () => {
+test("estimates four characters per token", () => {
   expect(tokensOf([user("12345678"), assistant("1234")])).toBe(3);
   expect(truncateMiddle("short", 10)).toBe("short");
 });
 
-test("other work is remembered too: changes, plans, searches, tools of servers and questions", () => {
+test("reads file changes, plans, searches and tool calls from stored turns", () => {
   const items: ThreadItem[] = [
     asked("Work."),
     {
@@ -132,14 +132,14 @@ test("other work is remembered too: changes, plans, searches, tools of servers a
   expect(results.map(({ status, text }) => `${status} ${text}`)).toEqual([
     "done The files were changed.",
     "done 1. Look",
-    "done (What was found is no longer here.)",
+    "done (The results are no longer available.)",
     'done {"content":[]}',
     "done 1\tx␀",
     "declined no",
   ]);
 });
 
-test("a compaction in the middle of a turn keeps what the turn is about", () => {
+test("keeps the request of the turn in a compaction during the turn", () => {
   const compaction: ThreadItem = { type: "contextCompaction", id: "x", summary: "They talked." };
   const summary: Message = { role: "system", text: "Summary of the conversation so far.\nThey talked." };
   const turns = [turn(asked("One"), said("1")), turn(asked("Two"), compaction, said("2"))];
@@ -148,7 +148,7 @@ test("a compaction in the middle of a turn keeps what the turn is about", () => 
   expect(messagesOf([turn(asked("One"), failed, said("1"))])).toEqual([user("One"), assistant("1")]);
 });
 
-test("a conversation is never cut between a call and its result", () => {
+test("never splits a call from its result", () => {
   const call = (callId: string): Message => ({
     role: "assistant",
     text: "",
@@ -169,13 +169,13 @@ test("a conversation is never cut between a call and its result", () => {
   expect(splitConversation(messages, 10_000)).toEqual({ older: [], newer: messages });
 });
 
-test("every call has a result in the end", () => {
+test("gives every call a result", () => {
   const calls = ["1", "2"].map((callId) => ({ callId, tool: "shell", input: {} }));
   const asks: Message = { role: "assistant", text: "", calls };
   const result: Message = { role: "tool", callId: "1", tool: "shell", status: "done", text: "x" };
   const missing = (callId: string): Message => ({
     ...{ role: "tool", callId, tool: "shell", status: "failed" },
-    text: "(This was not done: the turn was stopped.)",
+    text: "(This did not run: the turn was interrupted.)",
   });
   expect(withAllResults([asks, result])).toEqual([asks, result, missing("2")]);
   expect(withAllResults([asks, user("?")])).toEqual([asks, missing("1"), missing("2"), user("?")]);

@@ -3,24 +3,24 @@ import { type Message, type ToolCall, type ToolResult, tokensInCharacters } from
 import { truncateMiddle, visibleText } from "../text.ts";
 import { earlierUserMessage } from "./images.ts";
 
-/** What stands for the work of a turn that was cut short, so that it is not taken up again by itself. */
-export const INTERRUPTED_NOTE: Message = { role: "assistant", text: "(This was cut short.)", calls: [] };
+/** Ends the work of an interrupted turn, so that the model does not continue it unasked. */
+export const INTERRUPTED_NOTE: Message = { role: "assistant", text: "(This was interrupted.)", calls: [] };
 
-/** How every summary begins, whoever wrote it. */
+/** The first line of every summary. */
 export const SUMMARY_HEADING = "Summary of the conversation so far.";
 
-/** The share of the context that one tool result may take. */
+/** The share of the context that one tool result may use, as a divisor. */
 const RESULT_SHARE = 4;
 
-/** About what a picture takes of a model's context. */
-const PICTURE_TOKENS = 1500;
+/** About how many tokens an image uses. */
+const IMAGE_TOKENS = 1500;
 
-/** A conversation as its turns tell it. Everything before a compaction is left to the summary. */
+/** The conversation of stored turns. A summary replaces everything before a compaction. */
 export function messagesOf(turns: readonly Turn[]): Message[] {
   return turns.reduce<Message[]>((messages, turn) => withTurn(messages, turn), []);
 }
 
-/** The message that stands for everything before it. */
+/** The message that replaces everything before it. */
 export function summaryMessage(summary: string): Message {
   const text = visibleText(summary);
   return {
@@ -29,14 +29,14 @@ export function summaryMessage(summary: string): Message {
   };
 }
 
-/** What a conversation takes of a model's context. */
+/** Estimates the size of a conversation in tokens. */
 export function tokensOf(messages: readonly Message[]): number {
   return messages.reduce((sum, message) => sum + messageTokens(message), 0);
 }
 
 /**
- * The newest part of a conversation that fits: long results are shortened, and the oldest exchanges are left out
- * whole, so that no call is without its result. Summaries and the latest exchange always stay.
+ * The newest part of a conversation that fits: long results are truncated, and the oldest exchanges are left out
+ * as a whole, so that no call loses its result. Summaries and the latest exchange always stay.
  */
 export function fitContext(messages: readonly Message[], tokens: number): Message[] {
   const limit = Math.floor((tokens * 4) / RESULT_SHARE);
@@ -51,15 +51,15 @@ export function fitContext(messages: readonly Message[], tokens: number): Messag
   return kept.flat();
 }
 
-/** A conversation in two: what can be summed up, and the newest part that stays as it is. */
+/** A conversation in two: what can be compacted, and the newest part that stays as it is. */
 export interface ConversationSplit {
   readonly older: readonly Message[];
   readonly newer: readonly Message[];
 }
 
 /**
- * Cuts a conversation so that the newer part takes about so many tokens, at least its latest step. A call is never
- * cut from its result.
+ * Splits a conversation so that the newer part has about so many tokens, at least its latest step. A call is never
+ * separated from its result.
  */
 export function splitConversation(messages: readonly Message[], tokens: number): ConversationSplit {
   let cut = messages.length;
@@ -74,7 +74,7 @@ export function splitConversation(messages: readonly Message[], tokens: number):
   return { older: messages.slice(0, cut), newer: messages.slice(cut) };
 }
 
-/** A conversation in which every call has a result, as every model wants it. */
+/** A conversation in which every call has a result, as every provider requires. */
 export function withAllResults(messages: readonly Message[]): Message[] {
   const result: Message[] = [];
   const open = new Map<string, ToolCall>();
@@ -95,20 +95,20 @@ export function withAllResults(messages: readonly Message[]): Message[] {
 function withTurn(messages: readonly Message[], turn: Turn): Message[] {
   let result = [...messages];
   const begins = result.length;
-  let asked: Message[] = [];
+  let requests: Message[] = [];
   for (const item of turn.items.filter(isKnownItem)) {
     if (item.type === "contextCompaction") {
       if (!item.summary) continue;
-      // What the turn is about is still being worked on; its own words say it best.
-      result = [summaryMessage(item.summary), ...asked];
+      // The request of the turn is still being worked on, so it is kept verbatim.
+      result = [summaryMessage(item.summary), ...requests];
     } else {
-      const told = itemMessages(item);
-      if (item.type === "userMessage") asked = [...asked, ...told];
-      result.push(...told);
+      const messages = itemMessages(item);
+      if (item.type === "userMessage") requests = [...requests, ...messages];
+      result.push(...messages);
     }
   }
   const last = result.at(-1);
-  const isNew = result.length !== begins || asked.length > 0;
+  const isNew = result.length !== begins || requests.length > 0;
   const isOpen =
     last !== undefined && last.role !== "system" && !(last.role === "assistant" && last.calls.length === 0);
   return isNew && isOpen ? [...result, INTERRUPTED_NOTE] : result;
@@ -140,7 +140,7 @@ function itemMessages(item: KnownItem): Message[] {
     case "webSearch":
       return callMessages(
         { callId: item.id, tool: "search_web", input: { query: item.query } },
-        { status: "done", text: "(What was found is no longer here.)" },
+        { status: "done", text: "(The results are no longer available.)" },
       );
     case "plan":
       return callMessages(
@@ -163,7 +163,7 @@ function fileMessages(item: Extract<KnownItem, { type: "fileChange" }>): Message
   return callMessages({ callId: item.id, tool: "apply_patch", input: { patch: visibleText(patch) } }, result);
 }
 
-/** Whatever a tool gave, as text; an object is shown as JSON. */
+/** The result of a tool as text; an object is formatted as JSON. */
 function asText(value: unknown): string {
   if (typeof value === "string") return value;
   return value === undefined ? "" : JSON.stringify(value);
@@ -182,7 +182,13 @@ function callMessages(call: ToolCall, result: ToolResult): Message[] {
 }
 
 function notDone({ callId, tool }: ToolCall): Message {
-  return { role: "tool", callId, tool, status: "failed", text: "(This was not done: the turn was stopped.)" };
+  return {
+    role: "tool",
+    callId,
+    tool,
+    status: "failed",
+    text: "(This did not run: the turn was interrupted.)",
+  };
 }
 
 function toolStatus(status: "inProgress" | "completed" | "failed" | "declined"): ToolResult["status"] {
@@ -195,7 +201,7 @@ function messageTokens(message: Message): number {
   const images = message.role === "user" ? (message.images?.length ?? 0) : 0;
   return calls.reduce(
     (sum, call) => sum + tokensInCharacters(JSON.stringify(call.input).length),
-    tokensInCharacters(message.text.length) + images * PICTURE_TOKENS,
+    tokensInCharacters(message.text.length) + images * IMAGE_TOKENS,
   );
 }
 
@@ -203,7 +209,7 @@ function shortened(message: Message, limit: number): Message {
   return message.role === "tool" ? { ...message, text: truncateMiddle(message.text, limit) } : message;
 }
 
-/** Cuts before every user message that follows finished work, and around summaries. */
+/** Splits before every user message that follows finished work, and around summaries. */
 function exchangesOf(messages: readonly Message[]): Message[][] {
   const exchanges: Message[][] = [];
   let previous: Message | undefined;

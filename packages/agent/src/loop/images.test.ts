@@ -7,7 +7,7 @@ const PNG = Buffer.from("89504e470d0a1a0a0000", "hex");
 const IMAGE = { mediaType: "image/png", base64: PNG.toString("base64") };
 const DATA = `data:image/jpeg;base64,${PNG.toString("base64")}`;
 
-test("images go with the message, and their kind is told by their content", async () => {
+test("sends images with the message, with the type of their content", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a.jpg"), PNG);
   const message = await userMessage(
@@ -46,7 +46,7 @@ test("names an image that cannot be loaded with the reason, and fetches nothing"
   expect(await told({ type: "image", url: "data:image/png;base64,%%%" })).toMatch(/it is not a PNG/);
 });
 
-test("a flood of images is cut, and that is said", async () => {
+test("limits the number of images and says so", async () => {
   const input = Array.from({ length: 30 }, () => ({ type: "image" as const, url: DATA }));
   const message = await userMessage(input, "/");
   expect(message).toMatchObject({
@@ -55,7 +55,7 @@ test("a flood of images is cut, and that is said", async () => {
   });
 });
 
-test("of an earlier time only what was sent with the message itself is shown again", () => {
+test("sends only embedded images of earlier messages again", () => {
   const message = earlierUserMessage([
     { type: "image", url: DATA },
     { type: "localImage", path: "a.png" },

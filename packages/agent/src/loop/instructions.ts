@@ -2,16 +2,16 @@ import type { ApprovalPolicy, SandboxPolicy, ThreadSettings, TurnKind } from "@f
 import { visibleText } from "../text.ts";
 import { type ProjectInstructions, projectInstructions } from "./project-instructions.ts";
 
-/** What the instructions of one turn are made of. */
+/** The input for the instructions of one turn. */
 export interface InstructionsInput {
   readonly settings: ThreadSettings;
   readonly kind: TurnKind;
-  /** How many tokens the model sees; what the repository says gets a quarter of it at most. */
+  /** The context window in tokens; project instructions get at most a quarter of it. */
   readonly window: number;
   readonly now: Date;
 }
 
-/** What the model is told before the conversation: what it is, where it works, what it may do, and how. */
+/** Builds the system prompt: what the agent is, where it works, what it may do, and how. */
 export async function instructionsFor(input: InstructionsInput): Promise<string> {
   const { settings, kind, window, now } = input;
   const project = await projectInstructions(settings.cwd, window);

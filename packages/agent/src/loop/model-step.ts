@@ -12,20 +12,20 @@ import type {
 import { visibleText, wellFormedValue } from "../text.ts";
 import type { TurnReporter } from "./turn-reporter.ts";
 
-/** How many parts are reported before the log is waited for. */
+/** How many parts are reported before waiting for the log. */
 const PARTS_PER_WAIT = 16;
 
-/** What a model may want done in one step. */
-const CALLS = 100;
+/** How many calls of one response are run. */
+const MAX_CALLS = 100;
 
-/** What came of one step of a model. */
+/** One whole response of a model. */
 export interface ModelResponse {
   readonly message: Extract<Message, { role: "assistant" }>;
   readonly reason: FinishReason;
   readonly usage: TokenUsage | undefined;
 }
 
-/** One step: everything the model says is told as it comes, what it wants is collected. */
+/** Runs one model step: reports every part as it arrives and collects the response. */
 export async function runModelStep(
   model: Model,
   request: ModelRequest,
@@ -44,19 +44,19 @@ export async function runModelStep(
     if (part.type === "provider-metadata") providerMetadata = part.providerMetadata;
     if (part.type === "finish") reason = part.reason;
     if (part.type === "usage") usage = part.usage;
-    if (part.type === "tool-call" && calls.length < CALLS) calls.push(callOf(part));
+    if (part.type === "tool-call" && calls.length < MAX_CALLS) calls.push(callOf(part));
   }
-  const kept = providerMetadata === undefined ? {} : { providerMetadata };
-  return { message: { role: "assistant", text: visibleText(text), calls, ...kept }, reason, usage };
+  const metadata = providerMetadata === undefined ? {} : { providerMetadata };
+  return { message: { role: "assistant", text: visibleText(text), calls, ...metadata }, reason, usage };
 }
 
 function callOf({ callId, tool, input, inputError }: ToolCall): ToolCall {
-  // An object stays an object; only its text is mended.
-  const mended = wellFormedValue(input) as ToolCall["input"];
-  return { callId, tool, input: mended, ...(inputError === undefined ? {} : { inputError }) };
+  // An object stays an object; only its strings are repaired.
+  const wellFormed = wellFormedValue(input) as ToolCall["input"];
+  return { callId, tool, input: wellFormed, ...(inputError === undefined ? {} : { inputError }) };
 }
 
-/** The parts of a step, until the turn is to stop. Waits for the log now and then. */
+/** The parts of a response, until the turn is interrupted. Waits for the log now and then. */
 async function* partsOf(
   model: Model,
   request: ModelRequest,
@@ -75,7 +75,7 @@ async function* partsOf(
       if (count % PARTS_PER_WAIT === 0) await turn.ready();
     }
   } finally {
-    // Not waited for: a model that does not stop must not hold the turn.
+    // Not awaited: a model that does not stop must not hold the turn.
     void parts.return?.().catch(() => undefined);
   }
 }

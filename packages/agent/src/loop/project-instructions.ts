@@ -4,31 +4,31 @@ import { readPlainFile } from "@flint/host/files";
 import { truncateMiddle, visibleText } from "../text.ts";
 import { pathWithin } from "../tools/files/readable-path.ts";
 
-/** The names of such files, the better known first; the first one that a folder has counts. */
+/** File names in order of preference; the first one in a folder is used. */
 const NAMES = ["AGENTS.md", "CLAUDE.md"];
 
-const ALL_BYTES = 32 * 1024;
+const MAX_BYTES = 32 * 1024;
 
-/** No folder lies deeper than this, whatever links say. */
-const LEVELS = 64;
+/** The deepest folder that is searched. */
+const MAX_LEVELS = 64;
 
-/** A file of the repository that says how to work in it. */
+/** A file of the repository with instructions for agents. */
 export interface ProjectInstructions {
   readonly path: string;
   readonly text: string;
 }
 
 /**
- * What the repository says to agents: the files of the workspace and of the folders above it up to the root of the
- * repository, the outermost first. Plain files inside the repository only, together no larger than the limit.
+ * The repository's instructions for agents: the files of the workspace and of the folders above it up to the root of the
+ * repository, the outermost first. Only plain files inside the repository, together no larger than the limit.
  */
-export async function projectInstructions(cwd: string, limit = ALL_BYTES): Promise<ProjectInstructions[]> {
+export async function projectInstructions(cwd: string, limit = MAX_BYTES): Promise<ProjectInstructions[]> {
   const workspace = await realpath(cwd).catch(() => cwd);
   const folders = await foldersUpToRoot(workspace);
   const root = folders.at(-1) ?? workspace;
   const found: ProjectInstructions[] = [];
-  let room = Math.min(limit, ALL_BYTES);
-  // What lies closest to the work matters most, so it gets its room first.
+  let room = Math.min(limit, MAX_BYTES);
+  // The closest files matter most, so they get their share first.
   for (const folder of folders) {
     const instructions = await readInstructions(folder, root);
     if (instructions === undefined || room <= 0) continue;
@@ -42,10 +42,10 @@ export async function projectInstructions(cwd: string, limit = ALL_BYTES): Promi
 async function readInstructions(folder: string, root: string): Promise<ProjectInstructions | undefined> {
   for (const name of NAMES) {
     const path = join(folder, name);
-    // Expected: no such file, or one that is not to be read: a device, a link that leads out.
+    // Expected: no such file, or one that must not be read: a device, a link that leads out of the repository.
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined || pathWithin(root, real) === undefined) continue;
-    const bytes = await readPlainFile(real, 8 * ALL_BYTES).catch(() => undefined);
+    const bytes = await readPlainFile(real, 8 * MAX_BYTES).catch(() => undefined);
     if (bytes !== undefined) return { path, text: bytes.toString("utf8") };
   }
   return undefined;
@@ -55,7 +55,7 @@ async function readInstructions(folder: string, root: string): Promise<ProjectIn
 async function foldersUpToRoot(workspace: string): Promise<string[]> {
   const folders: string[] = [];
   let folder = workspace;
-  for (let level = 0; level < LEVELS; level += 1) {
+  for (let level = 0; level < MAX_LEVELS; level += 1) {
     folders.push(folder);
     if (await isRepository(join(folder, ".git"))) return folders;
     const parent = dirname(folder);
@@ -65,7 +65,7 @@ async function foldersUpToRoot(workspace: string): Promise<string[]> {
   return [workspace];
 }
 
-/** An empty folder of that name is none: sandboxes leave such folders, to keep anybody from making a real one. */
+/** An empty `.git` folder does not count: sandboxes leave such folders so that no real one can be created. */
 async function isRepository(path: string): Promise<boolean> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return false;

@@ -20,16 +20,16 @@ import {
 import { runModelStep } from "./model-step.ts";
 import type { TurnReporter } from "./turn-reporter.ts";
 
-/** The share of the context that may be full before the conversation is summed up. */
+/** The share of the context that may be used before the conversation is compacted. */
 const FULL = 0.8;
 
-/** The share of the context that stays as it is when the rest is summed up. */
+/** The share of the context that stays as it is when the rest is compacted. */
 const KEPT = 0.2;
 
-/** All that a turn thinks and works with, once it is known. */
+/** The model and settings of a turn, once they are known. */
 export interface TurnSetup {
   readonly model: Model;
-  /** How many tokens the model may see. */
+  /** The context window in tokens. */
   readonly window: number;
   readonly tools: readonly Tool[];
   readonly instructions: string;
@@ -37,37 +37,37 @@ export interface TurnSetup {
   readonly reasoningEffort: string | undefined;
 }
 
-/** The turn that a conversation goes on in. */
+/** The turn that a conversation belongs to. */
 export interface ConversationContext {
   readonly turn: TurnContext;
   readonly signal: AbortSignal;
   readonly report: TurnReporter;
 }
 
-/** What was said and done so far, kept short enough for the model: in time it is summed up. */
+/** The conversation of a turn, compacted in time to fit the model's context. */
 export class TurnConversation {
-  readonly #place: ConversationContext;
+  readonly #context: ConversationContext;
   #messages: readonly Message[];
-  /** What the model said the conversation takes, and how many messages that were. */
-  #counted: { readonly tokens: number; readonly messages: number } | undefined;
+  /** The size that the model reported, and for how many messages. */
+  #measured: { readonly tokens: number; readonly messages: number } | undefined;
 
-  constructor(messages: readonly Message[], place: ConversationContext) {
+  constructor(messages: readonly Message[], context: ConversationContext) {
     this.#messages = messages;
-    this.#place = place;
+    this.#context = context;
   }
 
-  /** Takes what was said and done. */
+  /** Adds messages. */
   add(...messages: readonly Message[]): void {
     this.#messages = [...this.#messages, ...messages];
   }
 
-  /** Takes what the model used for all of it. */
+  /** Records the usage that the model reported for the whole conversation. */
   setUsage(usage: TokenUsage | undefined): void {
     if (usage === undefined) return;
-    this.#counted = { tokens: totalTokens(usage), messages: this.#messages.length };
+    this.#measured = { tokens: totalTokens(usage), messages: this.#messages.length };
   }
 
-  /** What the next turn begins with. What was not done is said to be undone, so that nobody takes it up by itself. */
+  /** The conversation that the next turn starts with. Calls that did not run get a result that says so. */
   messagesAfter(outcome: TurnOutcome, window: number | undefined): readonly Message[] {
     const whole = withAllResults(this.#messages);
     const last = whole.at(-1);
@@ -76,13 +76,13 @@ export class TurnConversation {
     return window === undefined ? closed : fitContext(closed, window);
   }
 
-  /** Asks for the next step; the oldest is left out if there is too much. */
-  request(prepared: TurnSetup, changes: Partial<ModelRequest> = {}): ModelRequest {
-    const { kind, review, outputSchema } = this.#place.turn;
-    const { instructions, temperature, reasoningEffort } = prepared;
+  /** Builds the request of the next step; the oldest exchanges are left out if it does not fit. */
+  request(setup: TurnSetup, changes: Partial<ModelRequest> = {}): ModelRequest {
+    const { kind, review, outputSchema } = this.#context.turn;
+    const { instructions, temperature, reasoningEffort } = setup;
     return {
-      messages: [{ role: "system", text: instructions }, ...fitContext(this.#messages, roomIn(prepared))],
-      tools: descriptionsOf(prepared),
+      messages: [{ role: "system", text: instructions }, ...fitContext(this.#messages, roomIn(setup))],
+      tools: descriptionsOf(setup),
       purpose: kind,
       review,
       outputSchema,
@@ -92,82 +92,80 @@ export class TurnConversation {
     };
   }
 
-  /** Whether it is time to make room. */
-  isFull(prepared: TurnSetup): boolean {
-    const counted = this.#counted;
-    if (counted === undefined) return tokensOf(this.#messages) > FULL * roomIn(prepared);
-    const since = tokensOf(this.#messages.slice(counted.messages));
-    return (
-      counted.tokens + since > FULL * prepared.window && tokensOf(this.#messages) > KEPT * prepared.window
-    );
+  /** Whether it is time to compact. */
+  isFull(setup: TurnSetup): boolean {
+    const measured = this.#measured;
+    if (measured === undefined) return tokensOf(this.#messages) > FULL * roomIn(setup);
+    const since = tokensOf(this.#messages.slice(measured.messages));
+    return measured.tokens + since > FULL * setup.window && tokensOf(this.#messages) > KEPT * setup.window;
   }
 
-  /** Sums up all but the newest part. If even that fails, the oldest is left out instead. */
-  async compactOlder(prepared: TurnSetup): Promise<void> {
-    const keep = Math.floor(Math.min(KEPT * prepared.window, tokensOf(this.#messages) / 4));
+  /** Compacts all but the newest messages. If that fails, the oldest are left out instead. */
+  async compactOlder(setup: TurnSetup): Promise<void> {
+    const keep = Math.floor(Math.min(KEPT * setup.window, tokensOf(this.#messages) / 4));
     const { older, newer } = splitConversation(this.#messages, keep);
-    // What is short already would not become shorter.
+    // A short part would not become shorter.
     if (tokensOf(older) < keep / 2) return;
-    // Expected: a model that cannot do that now. The turn itself need not fail for it.
+    // Expected: a model that cannot summarize now. The turn need not fail for that.
     try {
-      // What the turn is about is still being worked on; its own words say it best.
-      const asked = newer.some(isUser) ? [] : older.filter(isUser).slice(-1);
-      await this.#replace(prepared, older, [...asked, ...newer]);
+      // The request of this turn is still being worked on, so it is kept verbatim.
+      const request = newer.some(isUser) ? [] : older.filter(isUser).slice(-1);
+      await this.#replace(setup, older, [...request, ...newer]);
     } catch (thrown) {
-      if (this.#place.signal.aborted || !(thrown instanceof ModelFailure)) throw thrown;
+      if (this.#context.signal.aborted || !(thrown instanceof ModelFailure)) throw thrown;
       this.#messages = fitContext(splitConversation(this.#messages, keep * 2).newer, keep * 2);
-      this.#counted = undefined;
+      this.#measured = undefined;
     }
   }
 
-  /** Puts a summary in the place of the whole conversation. */
-  async compact(prepared: TurnSetup): Promise<void> {
-    await this.#replace(prepared, this.#messages, []);
+  /** Replaces the whole conversation by a summary. */
+  async compact(setup: TurnSetup): Promise<void> {
+    await this.#replace(setup, this.#messages, []);
   }
 
-  async #replace(prepared: TurnSetup, older: readonly Message[], newer: readonly Message[]): Promise<void> {
-    const { turn, signal, report } = this.#place;
+  async #replace(setup: TurnSetup, older: readonly Message[], newer: readonly Message[]): Promise<void> {
+    const { turn, signal, report } = this.#context;
     const item: Item<"contextCompaction"> = { type: "contextCompaction", id: report.takeItemId() };
     turn.emit({ type: "item/started", item });
-    const summary = await this.#summarise(prepared, older).catch((thrown: unknown) => {
+    const summary = await this.#summarize(setup, older).catch((thrown: unknown) => {
       turn.emit({ type: "item/completed", item });
       throw thrown;
     });
     if (signal.aborted) return;
     turn.emit({ type: "item/completed", item: { ...item, summary } });
     this.#messages = [summaryMessage(summary), ...newer];
-    this.#counted = undefined;
+    this.#measured = undefined;
   }
 
-  async #summarise(prepared: TurnSetup, older: readonly Message[]): Promise<string> {
-    const { turn, signal, report } = this.#place;
-    const conversation = withAllResults(fitContext(older, Math.floor(FULL * roomIn(prepared))));
-    const messages: Message[] = [{ role: "system", text: prepared.instructions }, ...conversation, SUM_UP];
-    const request = this.request(prepared, { messages, purpose: "compact", outputSchema: undefined });
-    // Only what it costs and how it is going is told; the text comes with its item.
+  async #summarize(setup: TurnSetup, older: readonly Message[]): Promise<string> {
+    const { turn, signal, report } = this.#context;
+    const conversation = withAllResults(fitContext(older, Math.floor(FULL * roomIn(setup))));
+    const messages: Message[] = [{ role: "system", text: setup.instructions }, ...conversation, SUMMARIZE];
+    const request = this.request(setup, { messages, purpose: "compact", outputSchema: undefined });
+    // Only usage and retries are reported; the text comes with its item.
     const quiet = (part: ModelPart) => {
       if (part.type === "usage" || part.type === "retry") report.part(part);
     };
-    const { message } = await runModelStep(prepared.model, request, turn, signal, { part: quiet });
+    const { message } = await runModelStep(setup.model, request, turn, signal, { part: quiet });
     if (message.text.trim() !== "" || signal.aborted) return message.text;
     throw new ModelFailure({
-      message: "The model gave no summary of the conversation.",
+      message: "The model returned no summary of the conversation.",
       errorInfo: "AgentFailed",
     });
   }
 }
 
-/** What asks for a summary. Not the user says it, so it must not look as if they had. */
-const SUM_UP: Message = {
+/** Asks for a summary. A system message, since the user did not write it. */
+const SUMMARIZE: Message = {
   role: "system",
-  text: "Sum up the conversation so far, so that you can go on with the work knowing only the summary: what the user wants, what was decided and found out, which files were read and changed and how, what is done and what is left. Be exact with names and paths. Call no tools.",
+  text: "Summarize the conversation so far, so that you can continue the work knowing only the summary: what the user wants, what was decided and found out, which files were read and changed and how, what is done and what is left. Be exact with names and paths. Call no tools.",
 };
 
-/** The tokens that are there for the conversation. Something always is, however small the context. */
-function roomIn(prepared: TurnSetup): number {
-  const { window, instructions } = prepared;
-  const taken = instructions.length + JSON.stringify(descriptionsOf(prepared)).length;
-  return Math.max(window - tokensInCharacters(taken), Math.floor(window / 2));
+/** The tokens left for the conversation, at least half of the context. */
+function roomIn(setup: TurnSetup): number {
+  const { window, instructions } = setup;
+  const used = instructions.length + JSON.stringify(descriptionsOf(setup)).length;
+  return Math.max(window - tokensInCharacters(used), Math.floor(window / 2));
 }
 
 function descriptionsOf({ tools }: TurnSetup): ModelRequest["tools"] {

@@ -8,13 +8,13 @@ import { type ModelResponse, runModelStep } from "./model-step.ts";
 import { TurnConversation, type TurnSetup } from "./turn-conversation.ts";
 import type { TurnReporter } from "./turn-reporter.ts";
 
-/** A model that never comes to an end is stopped here. */
+/** A turn ends with an error after this many model steps. */
 const STEP_LIMIT = 200;
 
-/** What a turn begins with. */
+/** What a turn runs with. */
 export interface TurnLoopOptions {
   readonly turn: TurnContext;
-  /** Aborted when the turn is to stop or the session is closed. */
+  /** Aborted when the turn is interrupted or the session is closed. */
   readonly signal: AbortSignal;
   readonly report: TurnReporter;
   readonly sandbox: Sandbox;
@@ -23,149 +23,148 @@ export interface TurnLoopOptions {
   prepare(): Promise<TurnSetup>;
 }
 
-/** One turn: the model is asked, what it wants is done, it is told what came of it, until it wants nothing more. */
+/** Runs one turn: asks the model, runs its tool calls and returns their results, until it makes no more calls. */
 export class TurnLoop {
-  readonly #beginning: TurnLoopOptions;
+  readonly #options: TurnLoopOptions;
   readonly #turn: TurnContext;
   readonly #signal: AbortSignal;
   readonly #report: TurnReporter;
   readonly #conversation: TurnConversation;
   readonly #steers: (readonly UserInput[])[] = [];
-  #takesInput: boolean;
+  #acceptsInput: boolean;
   #window: number | undefined;
 
-  constructor(beginning: TurnLoopOptions) {
-    const { turn, signal, messages, report } = beginning;
-    this.#beginning = beginning;
+  constructor(options: TurnLoopOptions) {
+    const { turn, signal, messages, report } = options;
+    this.#options = options;
     this.#turn = turn;
     this.#signal = signal;
     this.#report = report;
     this.#conversation = new TurnConversation(messages, { turn, signal, report });
-    this.#takesInput = turn.kind !== "compact";
+    this.#acceptsInput = turn.kind !== "compact";
   }
 
-  /** Takes input for the next step; false if there will be none. */
+  /** Adds input to the next step; false if there will be none. */
   steer(input: readonly UserInput[]): boolean {
-    if (this.#takesInput) this.#steers.push(input);
-    return this.#takesInput;
+    if (this.#acceptsInput) this.#steers.push(input);
+    return this.#acceptsInput;
   }
 
-  /** Runs to the end. Never rejects: a failure is an outcome, and the session stays usable. */
+  /** Runs the turn to its end. Never rejects: a failure is an outcome, and the session stays usable. */
   async run(): Promise<TurnOutcome> {
     // Expected: whatever a model can fail with.
     try {
       if (this.#signal.aborted) return { status: "interrupted" };
-      // First of all: what was asked is remembered even if nothing can be done about it.
-      if (this.#turn.kind !== "compact") await this.#hear(this.#turn.input);
-      // A server of tools or a model that is slow to come must not hold a turn that is to stop.
-      const prepared = await orAborted(this.#beginning.prepare(), this.#signal, undefined);
-      if (prepared === undefined) return { status: "interrupted" };
-      this.#window = prepared.window;
-      this.#report.setWindow(prepared.window);
-      return await (this.#turn.kind === "compact" ? this.#sumUp(prepared) : this.#work(prepared));
+      // Added first, so that it stays in the conversation even if the turn fails.
+      if (this.#turn.kind !== "compact") await this.#addUser(this.#turn.input);
+      // A slow MCP server or model must not keep a turn from being interrupted.
+      const setup = await orAborted(this.#options.prepare(), this.#signal, undefined);
+      if (setup === undefined) return { status: "interrupted" };
+      this.#window = setup.window;
+      this.#report.setWindow(setup.window);
+      return await (this.#turn.kind === "compact" ? this.#compact(setup) : this.#work(setup));
     } catch (thrown) {
       return this.#signal.aborted ? { status: "interrupted" } : { status: "failed", error: errorOf(thrown) };
     } finally {
-      this.#takesInput = false;
+      this.#acceptsInput = false;
     }
   }
 
-  /** The conversation that the next turn begins with. */
+  /** The conversation that the next turn starts with. */
   messagesAfter(outcome: TurnOutcome): readonly Message[] {
     return this.#conversation.messagesAfter(outcome, this.#window);
   }
 
-  async #sumUp(prepared: TurnSetup): Promise<TurnOutcome> {
+  async #compact(setup: TurnSetup): Promise<TurnOutcome> {
     await this.#turn.ready();
-    if (!this.#signal.aborted) await this.#conversation.compact(prepared);
+    if (!this.#signal.aborted) await this.#conversation.compact(setup);
     return { status: this.#signal.aborted ? "interrupted" : "completed" };
   }
 
-  async #work(prepared: TurnSetup): Promise<TurnOutcome> {
+  async #work(setup: TurnSetup): Promise<TurnOutcome> {
     const plan = updatePlanTool((...shown) => this.#report.plan(...shown));
-    const equipped = { ...prepared, tools: [...prepared.tools, plan] };
-    const calls = this.#callRunner(equipped);
-    let hasGoneOn = false;
+    const withPlan = { ...setup, tools: [...setup.tools, plan] };
+    const calls = this.#callRunner(withPlan);
+    let hasContinued = false;
     for (let count = 0; count < STEP_LIMIT; count += 1) {
-      const answer = await this.#step(equipped);
-      if (answer === undefined) return { status: "interrupted" };
-      const { messages, ended } = await calls.run(answer.message.calls);
+      const response = await this.#step(withPlan);
+      if (response === undefined) return { status: "interrupted" };
+      const { messages, ended } = await calls.run(response.message.calls);
       this.#conversation.add(...messages);
       if (this.#signal.aborted) return { status: "interrupted" };
       if (ended !== undefined) return ended;
-      if (answer.message.calls.length > 0 || this.#steers.length > 0) continue;
-      const problem = problemOf(answer, hasGoneOn);
+      if (response.message.calls.length > 0 || this.#steers.length > 0) continue;
+      const problem = problemOf(response, hasContinued);
       if (problem !== undefined) return { status: "failed", error: problem };
-      if (answer.reason !== "length") return this.#complete();
-      hasGoneOn = true;
-      this.#conversation.add(GO_ON);
+      if (response.reason !== "length") return this.#complete();
+      hasContinued = true;
+      this.#conversation.add(CONTINUE);
     }
-    const message = `The agent was stopped after ${STEP_LIMIT} steps. Say "go on" if it should do more.`;
+    const message = `The agent was stopped after ${STEP_LIMIT} steps. Say "go on" to continue.`;
     return { status: "failed", error: { message, errorInfo: "Other" } };
   }
 
   #callRunner({ tools, window }: TurnSetup): CallRunner {
-    const { turn, sandbox } = this.#beginning;
+    const { turn, sandbox } = this.#options;
     return new CallRunner(tools, { turn, signal: this.#signal, sandbox, report: this.#report, window });
   }
 
   #complete(): TurnOutcome {
-    this.#takesInput = false;
+    this.#acceptsInput = false;
     this.#report.end();
     return { status: "completed" };
   }
 
-  /** Asks the model once, with room made before if there is little. Undefined if the turn is to stop. */
-  async #step(prepared: TurnSetup): Promise<ModelResponse | undefined> {
+  /** Asks the model once, after a compaction if the context is full. Undefined if the turn was interrupted. */
+  async #step(setup: TurnSetup): Promise<ModelResponse | undefined> {
     const conversation = this.#conversation;
-    for (const input of this.#steers.splice(0)) await this.#hear(input);
-    // The core may hold the turn here, for its log or because a budget is used up.
+    for (const input of this.#steers.splice(0)) await this.#addUser(input);
+    // The core may hold the turn here, for its log or because a budget is exhausted.
     await this.#turn.ready();
-    if (!this.#signal.aborted && conversation.isFull(prepared)) await conversation.compactOlder(prepared);
+    if (!this.#signal.aborted && conversation.isFull(setup)) await conversation.compactOlder(setup);
     if (this.#signal.aborted) return undefined;
-    // Expected: a conversation that the model finds too long, although it should not be.
-    const answer = await this.#ask(prepared).catch(async (thrown: unknown) => {
+    // Expected: a provider that finds the conversation too long, although it should fit.
+    const response = await this.#ask(setup).catch(async (thrown: unknown) => {
       if (this.#signal.aborted || !isTooLong(thrown)) throw thrown;
       this.#report.part({ type: "retry", error: thrown.error });
-      await conversation.compactOlder(prepared);
-      return this.#ask(prepared);
+      await conversation.compactOlder(setup);
+      return this.#ask(setup);
     });
     if (this.#signal.aborted) return undefined;
-    conversation.add(answer.message);
-    conversation.setUsage(answer.usage);
-    return answer;
+    conversation.add(response.message);
+    conversation.setUsage(response.usage);
+    return response;
   }
 
-  #ask(prepared: TurnSetup): Promise<ModelResponse> {
-    const request = this.#conversation.request(prepared);
-    return runModelStep(prepared.model, request, this.#turn, this.#signal, this.#report);
+  #ask(setup: TurnSetup): Promise<ModelResponse> {
+    const request = this.#conversation.request(setup);
+    return runModelStep(setup.model, request, this.#turn, this.#signal, this.#report);
   }
 
-  async #hear(input: readonly UserInput[]): Promise<void> {
+  async #addUser(input: readonly UserInput[]): Promise<void> {
     this.#conversation.add(await userMessage(input, this.#turn.settings.cwd));
   }
 }
 
-/** What asks for the rest of an answer. Not the user says it, so it must not look as if they had. */
-const GO_ON: Message = {
+/** Asks for the rest of a response. A system message, since the user did not write it. */
+const CONTINUE: Message = {
   role: "system",
-  text: "Your answer was cut off because it was too long. Go on exactly where it stopped.",
+  text: "Your answer was cut off because it was too long. Continue exactly where it stopped.",
 };
 
 function isTooLong(thrown: unknown): thrown is ModelFailure {
   return thrown instanceof ModelFailure && thrown.error.errorInfo === "ContextWindowExceeded";
 }
 
-/** Why an answer without calls is no good end, if so. */
-function problemOf({ reason }: ModelResponse, hasGoneOn: boolean): TurnError | undefined {
+/** Why a response without calls does not end the turn well, if so. */
+function problemOf({ reason }: ModelResponse, hasContinued: boolean): TurnError | undefined {
   if (reason === "filtered") {
-    const message =
-      "The provider of the model withheld the answer. Ask in other words, or choose another model.";
+    const message = "The model provider withheld the answer. Rephrase the request, or choose another model.";
     return { message, errorInfo: "Other" };
   }
-  if (reason !== "length" || !hasGoneOn) return undefined;
+  if (reason !== "length" || !hasContinued) return undefined;
   const message =
-    'The answer was cut off twice, because the model may not write more at once. Ask for less, or say "go on".';
+    'The answer was cut off twice by the output limit of the model. Ask for less, or say "go on".';
   return { message, errorInfo: "Other" };
 }
 

@@ -6,19 +6,19 @@ test("cuts the middle out of a long text and says how much is missing", () => {
   expect(cutMiddle("x".repeat(1000), 100)).toMatch(/^x{75}\n… 905 characters left out …\nx{20}$/);
 });
 
-test("a value that is too large or too deep is cut, and the cut is shown", () => {
+test("cuts a value that is too large or too deep, and marks it", () => {
   expect(boundedJson({ a: ["b".repeat(100), 1, 2, 3] }, { depth: 9, characters: 20 })).toEqual({
     a: ["bbbbbbbbbbbbbbbb…", "… left out …"],
   });
   expect(boundedJson([[[1]]], { depth: 2, characters: 100 })).toEqual([["… left out …"]]);
 });
 
-test("a good value stays as it is, but for half characters and the key that changes objects", () => {
+test("copies a valid value unchanged, except for lone surrogates and __proto__", () => {
   const poisoned = JSON.parse('{"a\\ud800": [1, "b\\udc00", null, true], "__proto__": {"c": 1}}');
   expect(wellFormedObject(poisoned)).toEqual({ "a\ufffd": [1, "b\ufffd", null, true] });
 });
 
-test("whatever the value, the copy is within its bounds", () => {
+test("keeps any copy within the bounds", () => {
   const bounds = { depth: 4, characters: 200 };
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
@@ -31,7 +31,7 @@ test("whatever the value, the copy is within its bounds", () => {
   );
 });
 
-test("a value of a hundred thousand levels is judged without falling over", () => {
+test("checks a value of a hundred thousand levels", () => {
   let deep: unknown = 1;
   for (let level = 0; level < 100_000; level += 1) deep = [deep];
   expect(fits(deep, { depth: 64, characters: 1e6 })).toBe(false);

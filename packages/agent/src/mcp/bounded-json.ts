@@ -4,17 +4,17 @@ import { isRecord } from "@flint/protocol";
 
 const LEFT_OUT = "… left out …";
 
-/** What a value without text costs, about as many characters as it takes in JSON. */
-const PLAIN_COST = 8;
+/** The cost of a value without text, about its length in JSON. */
+const VALUE_COST = 8;
 
-/** What a JSON value may be at most. */
+/** The bounds of a JSON value. */
 export interface JsonBounds {
   readonly depth: number;
-  /** All text of it together. */
+  /** All strings of it together. */
   readonly characters: number;
 }
 
-/** The beginning and the end of a text that is too long, well-formed, with a line that says what is missing. */
+/** Cuts the middle out of a text that is too long, with a line that says how much is missing. */
 export function cutMiddle(text: string, limit: number): string {
   if (text.length <= limit) return toUSVString(text);
   const head = wholeCharacters(text.slice(0, Math.floor(limit * 0.75)));
@@ -23,17 +23,17 @@ export function cutMiddle(text: string, limit: number): string {
   return `${head}\n… ${omitted} characters left out …\n${toUSVString(tail)}`;
 }
 
-/** Whether a JSON value is within the bounds as it stands. */
+/** Whether a JSON value is within the bounds. */
 export function fits(value: unknown, { depth, characters }: JsonBounds): boolean {
   return isWithin(value, depth) && (JSON.stringify(value) ?? "").length <= characters;
 }
 
-/** A copy of a JSON value that is within the bounds, its text well-formed; what is missing is marked. */
+/** Copies a JSON value within the bounds, with well-formed strings; what is missing is marked. */
 export function boundedJson(value: unknown, bounds: JsonBounds): unknown {
   return new Copy(bounds.characters).of(value, bounds.depth);
 }
 
-/** A copy of an object that fits, with all its text well-formed and nothing else changed. */
+/** Copies an object with all its strings well-formed. */
 export function wellFormedObject(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return new Copy(Number.POSITIVE_INFINITY).members(value, Number.POSITIVE_INFINITY);
 }
@@ -49,7 +49,7 @@ class Copy {
     if (typeof value === "string") return this.#text(value);
     if (Array.isArray(value)) return depth === 0 ? LEFT_OUT : this.#list(value, depth);
     if (isRecord(value)) return depth === 0 ? LEFT_OUT : this.members(value, depth);
-    this.#left -= PLAIN_COST;
+    this.#left -= VALUE_COST;
     return value;
   }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readCallResult, readResourceResult } from "./call-result.ts";
 
-test("structure alone is told as JSON, and beside text it is only kept", () => {
+test("formats structured content as JSON if there is no text", () => {
   expect(readCallResult({ structuredContent: { a: 1 } })).toEqual({
     isError: false,
     result: { content: [], structuredContent: { a: 1 } },
@@ -10,7 +10,7 @@ test("structure alone is told as JSON, and beside text it is only kept", () => {
   expect(readCallResult({ content: [{ type: "text", text: "t" }], structuredContent: [1] }).text).toBe("t");
 });
 
-test("a result of any shape is read without falling over", () => {
+test("reads a result of any shape", () => {
   for (const raw of [undefined, null, 7, [], {}, { content: "text" }, { content: [] }]) {
     expect(readCallResult(raw)).toMatchObject({ isError: false, text: "(no content)" });
   }
@@ -22,12 +22,12 @@ test("a result of any shape is read without falling over", () => {
   expect(readCallResult({ content: [], isError: "yes" }).isError).toBe(false);
 });
 
-test("a flood of pieces is cut, and that is said", () => {
+test("limits the number of content blocks and says so", () => {
   const content = Array.from({ length: 1000 }, () => ({ type: "text", text: "x" }));
   expect(readCallResult({ content }).text).toMatch(/\n\(800 more left out\)$/);
 });
 
-test("audio and embedded blobs are named with their size", () => {
+test("names audio and blobs with their size", () => {
   const content = [
     { type: "audio", mimeType: "audio/wav", data: "AAAA" },
     { type: "resource", resource: { uri: "a://b", blob: "AAAAAAAA" } },
@@ -44,7 +44,7 @@ test("audio and embedded blobs are named with their size", () => {
   });
 });
 
-test("a resource without contents is read as such", () => {
+test("reads a resource without contents", () => {
   expect(readResourceResult({ contents: [] }).text).toBe("(no content)");
   expect(readResourceResult({ contents: "x" }).result).toEqual({ contents: [] });
 });

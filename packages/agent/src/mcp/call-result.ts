@@ -2,30 +2,30 @@ import { truncate } from "@flint/core/text";
 import { isRecord } from "@flint/protocol";
 import { boundedJson, cutMiddle } from "./bounded-json.ts";
 
-/** What came of a call: what is kept to be shown, and what the model is told. */
+/** The result of a call: what is stored with the item, and the text for the model. */
 export interface CallResult {
   readonly isError: boolean;
   readonly result: unknown;
   readonly text: string;
 }
 
-/** One piece of an answer, likewise. */
-interface Piece {
-  readonly kept: unknown;
+/** One content block of a result, likewise. */
+interface Block {
+  readonly stored: unknown;
   readonly text: string;
 }
 
-/** How much of an answer the model sees. */
+/** How much of a result the model gets. */
 export const MAX_MODEL_TEXT = 50_000;
 
-const KEPT_BOUNDS = { depth: 32, characters: 256 * 1024 };
-const MOST_PIECES = 200;
-const LONGEST_LABEL = 1000;
+const STORED_BOUNDS = { depth: 32, characters: 256 * 1024 };
+const MAX_BLOCKS = 200;
+const MAX_LABEL = 1000;
 
-/** Reads the result of a tool call, of whatever shape it came. */
+/** Reads the result of a tool call without trusting its shape. */
 export function readCallResult(raw: unknown): CallResult {
   const { content, structuredContent, isError } = isRecord(raw) ? raw : {};
-  const blocks = Array.isArray(content) ? content.slice(0, MOST_PIECES) : [];
+  const blocks = Array.isArray(content) ? content.slice(0, MAX_BLOCKS) : [];
   const pieces = blocks.map(readBlock);
   const omitted = Array.isArray(content) ? content.length - blocks.length : 0;
   const texts = [
@@ -33,81 +33,81 @@ export function readCallResult(raw: unknown): CallResult {
     ...(omitted === 0 ? [] : [`(${omitted} more left out)`]),
   ];
   const structured =
-    structuredContent === undefined ? undefined : boundedJson(structuredContent, KEPT_BOUNDS);
-  // A server that gives structure is asked to give it as text too; only if it did not is it told from here.
+    structuredContent === undefined ? undefined : boundedJson(structuredContent, STORED_BOUNDS);
+  // Servers should send structured content as text too; if one does not, it is formatted here.
   if (texts.length === 0 && structured !== undefined) texts.push(JSON.stringify(structured));
-  const kept = {
-    content: pieces.map((piece) => piece.kept),
+  const stored = {
+    content: pieces.map((piece) => piece.stored),
     ...(structured === undefined ? {} : { structuredContent: structured }),
   };
   return {
     isError: isError === true,
-    result: boundedJson(kept, KEPT_BOUNDS),
+    result: boundedJson(stored, STORED_BOUNDS),
     text: cutMiddle(texts.join("\n"), MAX_MODEL_TEXT) || "(no content)",
   };
 }
 
 /** Reads the contents of a resource. */
 export function readResourceResult(raw: unknown): CallResult {
-  const contents = isRecord(raw) && Array.isArray(raw.contents) ? raw.contents.slice(0, MOST_PIECES) : [];
+  const contents = isRecord(raw) && Array.isArray(raw.contents) ? raw.contents.slice(0, MAX_BLOCKS) : [];
   const pieces = contents.map((content) => readResource(content));
   return {
     isError: false,
-    result: boundedJson({ contents: pieces.map((piece) => piece.kept) }, KEPT_BOUNDS),
+    result: boundedJson({ contents: pieces.map((piece) => piece.stored) }, STORED_BOUNDS),
     text: cutMiddle(pieces.map((piece) => piece.text).join("\n"), MAX_MODEL_TEXT) || "(no content)",
   };
 }
 
-function readBlock(block: unknown): Piece {
-  if (!isRecord(block)) return unknownPiece("block");
+function readBlock(block: unknown): Block {
+  if (!isRecord(block)) return unknownBlock("block");
   switch (block.type) {
     case "text": {
       const text = typeof block.text === "string" ? block.text : "";
-      return { kept: { type: "text", text }, text };
+      return { stored: { type: "text", text }, text };
     }
     case "image":
     case "audio":
-      return binaryPiece(block.type, block.mimeType, block.data);
+      return binaryBlock(block.type, block.mimeType, block.data);
     case "resource_link":
-      return linkPiece(block);
+      return linkBlock(block);
     case "resource": {
-      const { kept, text } = readResource(block.resource);
-      return { kept: { type: "resource", resource: kept }, text };
+      const { stored, text } = readResource(block.resource);
+      return { stored: { type: "resource", resource: stored }, text };
     }
     default:
-      return unknownPiece(label(block.type) || "block");
+      return unknownBlock(label(block.type) || "block");
   }
 }
 
-function readResource(resource: unknown): Piece {
-  if (!isRecord(resource)) return unknownPiece("resource");
+function readResource(resource: unknown): Block {
+  if (!isRecord(resource)) return unknownBlock("resource");
   const uri = label(resource.uri);
-  if (typeof resource.text === "string") return { kept: { uri, text: resource.text }, text: resource.text };
-  const { kept, text } = binaryPiece("blob", resource.mimeType, resource.blob);
-  return { kept: { uri, ...kept }, text: `${uri} ${text}` };
+  if (typeof resource.text === "string") return { stored: { uri, text: resource.text }, text: resource.text };
+  const { stored, text } = binaryBlock("blob", resource.mimeType, resource.blob);
+  return { stored: { uri, ...stored }, text: `${uri} ${text}` };
 }
 
 /** Images and other binary content are named but not stored. */
-function binaryPiece(type: string, mimeType: unknown, base64: unknown) {
+function binaryBlock(type: string, mimeType: unknown, base64: unknown) {
   const mediaType = label(mimeType) || "unknown type";
   const bytes = typeof base64 === "string" ? Math.floor((base64.length * 3) / 4) : 0;
-  const kept = { type, mimeType: mediaType, bytes };
-  return { kept, text: `[${type}, ${mediaType}, about ${bytes} bytes, not shown]` };
+  const stored = { type, mimeType: mediaType, bytes };
+  return { stored, text: `[${type}, ${mediaType}, about ${bytes} bytes, not shown]` };
 }
 
-function linkPiece({ uri, name, title, mimeType }: Record<string, unknown>): Piece {
+function linkBlock({ uri, name, title, mimeType }: Record<string, unknown>): Block {
   const fields = { uri: label(uri), name: label(name), title: label(title), mimeType: label(mimeType) };
-  const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ""));
+  const present = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ""));
   return {
-    kept: { type: "resource_link", ...given },
+    stored: { type: "resource_link", ...present },
     text: `[resource ${fields.uri}${fields.name === "" ? "" : ` (${fields.name})`}]`,
   };
 }
 
-function unknownPiece(type: string): Piece {
-  return { kept: { type: "unknown", was: type }, text: `[${type} that cannot be shown]` };
+function unknownBlock(type: string): Block {
+  return { stored: { type: "unknown", was: type }, text: `[${type} that cannot be shown]` };
 }
 
 function label(value: unknown): string {
-  return typeof value === "string" ? truncate(value, LONGEST_LABEL) : "";
+  return typeof value === "string" ? truncate(value, MAX_LABEL) : "";
 }

@@ -12,7 +12,7 @@ async function setup() {
   return { sandbox, cwd, clock: new TestClock(), version: "1" };
 }
 
-test("a call that is stopped before it begins is not made, and the connection stays", async () => {
+test("does not send a call that was cancelled before it began", async () => {
   const connection = await McpConnection.open(
     fixtureServer("notes"),
     await setup(),
@@ -21,13 +21,13 @@ test("a call that is stopped before it begins is not made, and the connection st
   onTestFinished(() => connection.close());
   const listener = { progress: () => {}, ask: async () => ({}) };
   const stopped = connection.callTool("grows", {}, { ...listener, signal: AbortSignal.abort() });
-  await expect(stopped).rejects.toEqual(new McpFailure("The call was stopped."));
+  await expect(stopped).rejects.toEqual(new McpFailure("The call was cancelled."));
   const { signal } = new AbortController();
   const echoed = await connection.callTool("echo", { text: "hi" }, { ...listener, signal });
   expect(echoed).toEqual({ content: [{ type: "text", text: "echo: hi" }] });
 });
 
-test("a connection that is not wanted any more when its program runs ends it", async () => {
+test("stops the process of a connection that was cancelled while it started", async () => {
   const opening = McpConnection.open(fixtureServer("notes"), await setup(), AbortSignal.abort("Flint ends."));
   await expect(opening).rejects.toThrow(/^Flint ends\./);
 });

@@ -12,7 +12,7 @@ import { ToolList } from "./tool-list.ts";
 import { type ConnectionOptions, type McpLibrary, openTransport } from "./transport/open-transport.ts";
 import type { ServerTransport } from "./transport/server-transport.ts";
 
-/** Whoever waits for a call. */
+/** The caller of a tool. */
 export interface CallListener {
   readonly signal: AbortSignal;
   progress(update: Progress): void;
@@ -21,18 +21,18 @@ export interface CallListener {
 
 type Request = { readonly method: string; readonly params?: Record<string, unknown> };
 
-/** How long a server may take for anything but the work of a tool. */
+/** The timeout of every request but tool calls. */
 export const RESPONSE_TIMEOUT_MS = 10_000;
-/** How long the work of a tool may go on without any sign of life. */
+/** How long a tool call may run without progress. */
 export const IDLE_TIMEOUT_MS = 10 * 60_000;
 
-const MOST_PAGES = 50;
-const MOST_ADDRESSES = 3;
+const MAX_PAGES = 50;
+const MAX_URLS = 3;
 
-// Every wait is bounded by the clock of this process. The library counts real time; this is the most it can count.
-const LONGEST_TIMER = 2 ** 31 - 1;
+// Timeouts use the injected clock. The library has timers of its own; this is the longest it supports.
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-// What is in a result is read, with bounds, by whoever asked for it.
+// The caller reads the result, with bounds.
 const ANY_RESULT: StandardSchemaV1<unknown, Record<string, unknown>> = {
   "~standard": {
     version: 1,
@@ -41,15 +41,15 @@ const ANY_RESULT: StandardSchemaV1<unknown, Record<string, unknown>> = {
   },
 };
 
-/** A connection to one server, from its first message to its end. */
+/** A connection to one server. */
 export class McpConnection {
-  /** How it ended, in words for people; settles once, and never rejects. */
+  /** Resolves with the reason when the connection is closed. */
   readonly closed: Promise<string>;
   readonly #server: string;
   readonly #client: Client;
   readonly #transport: ServerTransport;
   readonly #clock: Clock;
-  readonly #words: FailureDescriber;
+  readonly #failures: FailureDescriber;
   readonly #calls: OpenCalls;
   #toolList = new ToolList();
   #toolsChanged = true;
@@ -60,13 +60,13 @@ export class McpConnection {
     client: Client,
     transport: ServerTransport,
     clock: Clock,
-    words: FailureDescriber,
+    failures: FailureDescriber,
   ) {
     this.#server = server;
     this.#client = client;
     this.#transport = transport;
     this.#clock = clock;
-    this.#words = words;
+    this.#failures = failures;
     this.#calls = new OpenCalls(server);
     this.closed = new Promise((resolve) => {
       this.#end = resolve;
@@ -78,28 +78,28 @@ export class McpConnection {
     });
   }
 
-  /** Connects, and learns what the server offers. Rejects with an McpFailure and leaves nothing behind. */
+  /** Connects and lists the tools. Rejects with an McpFailure and leaves nothing behind. */
   static async open(
     config: McpServerConfig,
-    setup: ConnectionOptions,
+    options: ConnectionOptions,
     signal: AbortSignal,
   ): Promise<McpConnection> {
     const library = await import("@modelcontextprotocol/client");
-    const words = new FailureDescriber(library, new Redaction(config));
-    const transport = await openTransport(config, setup, library).catch((thrown: unknown) => {
-      throw words.describe(thrown);
+    const failures = new FailureDescriber(library, new Redaction(config));
+    const transport = await openTransport(config, options, library).catch((thrown: unknown) => {
+      throw failures.describe(thrown);
     });
-    const client = newClient(library, setup);
-    const connection = new McpConnection(config.name, client, transport, setup.clock, words);
+    const client = newClient(library, options);
+    const connection = new McpConnection(config.name, client, transport, options.clock, failures);
     try {
       await connection.#begin(signal);
       return connection;
     } catch (thrown) {
-      // Whatever a server can fail with while it is met; the reason is kept, the rest is cleaned up.
-      const isEnd = !signal.aborted && words.isConnectionEnd(thrown);
+      // Whatever a server can fail with while connecting; the reason is kept, the rest is cleaned up.
+      const isEnd = !signal.aborted && failures.isConnectionEnd(thrown);
       await connection.close();
       if (isEnd) throw new McpFailure(transport.closeReason, { cause: thrown });
-      const { message } = signal.aborted ? new McpFailure(String(signal.reason)) : words.describe(thrown);
+      const { message } = signal.aborted ? new McpFailure(String(signal.reason)) : failures.describe(thrown);
       throw new McpFailure(`${message} ${transport.diagnostics}`.trim(), { cause: thrown });
     }
   }
@@ -112,49 +112,49 @@ export class McpConnection {
     return this.#client.getServerCapabilities()?.resources !== undefined;
   }
 
-  /** Asks for the tools again if the server said that they changed. */
+  /** Lists the tools again if the server said that they changed. */
   async refreshTools(signal: AbortSignal): Promise<void> {
     if (!this.#toolsChanged || this.#client.getServerCapabilities()?.tools === undefined) return;
     this.#toolsChanged = false;
     const list = new ToolList();
-    for await (const tool of this.#listed("tools/list", "tools", signal)) {
+    for await (const tool of this.#list("tools/list", "tools", signal)) {
       list.add(tool);
       if (list.isFull) break;
     }
     this.#toolList = list;
   }
 
-  /** The resources or their templates, as the server wrote them; whoever reads them decides when it is enough. */
+  /** The resources or resource templates as the server sent them; the caller stops when it has enough. */
   resources(kind: "resources" | "resourceTemplates", signal: AbortSignal): AsyncIterable<unknown> {
     const method = kind === "resources" ? "resources/list" : "resources/templates/list";
-    return this.#listed(method, kind, signal);
+    return this.#list(method, kind, signal);
   }
 
-  /** The contents of a resource, as the server wrote them. */
+  /** The contents of a resource, as the server sent them. */
   readResource(uri: string, listener: CallListener): Promise<unknown> {
     return this.#call({ method: "resources/read", params: { uri } }, listener);
   }
 
-  /** The result of a tool, as the server wrote it. Rejects with an McpFailure if there is none. */
+  /** The result of a tool, as the server sent it. Rejects with an McpFailure if there is none. */
   callTool(tool: string, input: Readonly<Record<string, unknown>>, listener: CallListener): Promise<unknown> {
     return this.#call({ method: "tools/call", params: { name: tool, arguments: input } }, listener);
   }
 
-  /** Ends it. Resolves when nothing of it is left; never rejects. */
+  /** Closes it. Resolves when nothing of it is left; never rejects. */
   async close(): Promise<void> {
     await this.#transport.close();
   }
 
   async #begin(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    const connecting = this.#client.connect(this.#transport, { signal, timeout: LONGEST_TIMER });
+    const connecting = this.#client.connect(this.#transport, { signal, timeout: MAX_TIMER_MS });
     await Promise.race([connecting, rejectOnAbort(signal)]);
     await this.refreshTools(signal);
   }
 
-  async *#listed(method: string, key: string, signal: AbortSignal): AsyncGenerator<unknown, void, void> {
+  async *#list(method: string, key: string, signal: AbortSignal): AsyncGenerator<unknown, void, void> {
     let cursor: string | undefined;
-    for (let page = 0; page < MOST_PAGES; page += 1) {
+    for (let page = 0; page < MAX_PAGES; page += 1) {
       const params = cursor === undefined ? {} : { cursor };
       const result = await this.#request({ method, params }, signal, RESPONSE_TIMEOUT_MS);
       const entries = result[key];
@@ -165,21 +165,21 @@ export class McpConnection {
     }
   }
 
-  /** Makes a call, and once more if the server wants the user to open an address first. */
+  /** Makes a call, and repeats it if the server requires the user to open a URL first. */
   async #call(request: Request, listener: CallListener): Promise<unknown> {
-    const make = () => this.#request(request, listener.signal, IDLE_TIMEOUT_MS, listener);
-    return make().catch(async (thrown: unknown) => {
-      const addresses = thrown instanceof McpFailure ? this.#words.requiredUrls(thrown) : [];
-      if (addresses.length === 0 || addresses.length > MOST_ADDRESSES) throw thrown;
-      for (const address of addresses) {
+    const send = () => this.#request(request, listener.signal, IDLE_TIMEOUT_MS, listener);
+    return send().catch(async (thrown: unknown) => {
+      const urls = thrown instanceof McpFailure ? this.#failures.requiredUrls(thrown) : [];
+      if (urls.length === 0 || urls.length > MAX_URLS) throw thrown;
+      for (const url of urls) {
         const { action } = await answerElicitation(
           `The MCP server ${this.#server}`,
-          { ...address, mode: "url" },
+          { ...url, mode: "url" },
           listener.ask,
         );
         if (action !== "accept") throw thrown;
       }
-      return make();
+      return send();
     });
   }
 
@@ -190,48 +190,48 @@ export class McpConnection {
     listener?: CallListener,
   ): Promise<Record<string, unknown>> {
     const stop = new AbortController();
-    // The reason goes to the server as it is, so it says no more than that.
-    const onAbort = () => stop.abort("The call was stopped.");
-    const late = `It did not answer within ${limitMs / 1000} seconds.`;
-    const deadline = new IdleTimeout(this.#clock, limitMs, () => stop.abort(late));
-    const leave = listener === undefined ? () => {} : this.#calls.begin(listener.ask, deadline);
+    // The reason is sent to the server, so it says no more than this.
+    const onAbort = () => stop.abort("The call was cancelled.");
+    const message = `It did not answer within ${limitMs / 1000} seconds.`;
+    const timeout = new IdleTimeout(this.#clock, limitMs, () => stop.abort(message));
+    const leave = listener === undefined ? () => {} : this.#calls.begin(listener.ask, timeout);
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
     const onprogress = (update: Progress) => {
-      deadline.restart();
+      timeout.restart();
       listener?.progress(update);
     };
     try {
       return await this.#client.request(request, ANY_RESULT, {
         signal: stop.signal,
-        timeout: LONGEST_TIMER,
+        timeout: MAX_TIMER_MS,
         ...(listener === undefined ? {} : { onprogress }),
       });
     } catch (thrown) {
-      // Whatever a call can fail with, put into words once.
+      // Whatever a call can fail with, described once.
       throw stop.signal.aborted ? new McpFailure(String(stop.signal.reason)) : await this.#failed(thrown);
     } finally {
       signal.removeEventListener("abort", onAbort);
-      deadline.end();
+      timeout.end();
       leave();
     }
   }
 
-  /** A connection that does not carry messages any more is given up, so that the next turn makes a new one. */
+  /** Closes a connection that no longer works, so that the next turn opens a new one. */
   async #failed(thrown: unknown): Promise<McpFailure> {
-    if (this.#words.isConnectionEnd(thrown)) {
+    if (this.#failures.isConnectionEnd(thrown)) {
       await this.close();
       return new McpFailure(this.#transport.closeReason, { cause: thrown });
     }
-    const failure = this.#words.describe(thrown);
-    if (failure === thrown || this.#words.isServerError(thrown)) return failure;
+    const failure = this.#failures.describe(thrown);
+    if (failure === thrown || this.#failures.isServerError(thrown)) return failure;
     this.#end(failure.message);
     void this.close();
     return failure;
   }
 }
 
-/** What a model could be asked by a server is not offered: only the user of this agent talks to its model. */
+/** Sampling is not offered: servers must not use the agent's model. */
 function newClient({ Client: ClientClass }: McpLibrary, { cwd, version }: ConnectionOptions): Client {
   const capabilities = { elicitation: { form: {}, url: {} }, roots: {} };
   const client = new ClientClass({ name: "flint", version }, { capabilities });

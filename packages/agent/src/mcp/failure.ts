@@ -3,20 +3,20 @@ import type { ElicitRequestURLParams } from "@modelcontextprotocol/client";
 import type { Redaction } from "./redaction.ts";
 import { TransportClosed } from "./transport/server-transport.ts";
 
-const LONGEST_TEXT = 2000;
+const MAX_MESSAGE = 2000;
 
-/** Something that a server could not do, in words for people that hold no secret. */
+/** A failure of a server, with a message for people that contains no secret. */
 export class McpFailure extends Error {
   override readonly name = "McpFailure";
 }
 
-/** The parts of the library by which failures are told apart. It is loaded late, so it is handed in. */
+/** The error classes of the library, which is loaded late and therefore passed in. */
 export type ErrorClasses = Pick<
   typeof import("@modelcontextprotocol/client"),
   "ProtocolError" | "SdkError" | "SdkErrorCode" | "SdkHttpError" | "UrlElicitationRequiredError"
 >;
 
-/** Puts whatever went wrong with a server into words. */
+/** Describes whatever went wrong with a server. */
 export class FailureDescriber {
   readonly #classes: ErrorClasses;
   readonly #redaction: Redaction;
@@ -26,15 +26,15 @@ export class FailureDescriber {
     this.#redaction = redaction;
   }
 
-  /** The words for it. What is in words already stays as it is. */
+  /** Describes a failure. One that is described already stays as it is. */
   describe(thrown: unknown): McpFailure {
     if (thrown instanceof McpFailure) return thrown;
-    return new McpFailure(displayText(this.#redaction.apply(this.#describe(thrown)), LONGEST_TEXT), {
+    return new McpFailure(displayText(this.#redaction.apply(this.#describe(thrown)), MAX_MESSAGE), {
       cause: thrown,
     });
   }
 
-  /** Whether it says no more than that the connection ended. How it ended is known to the transport. */
+  /** Whether it only says that the connection ended. The transport knows the reason. */
   isConnectionEnd(thrown: unknown): boolean {
     const { SdkError, SdkErrorCode } = this.#classes;
     return (
@@ -43,12 +43,12 @@ export class FailureDescriber {
     );
   }
 
-  /** The addresses that the user has to open before the server does what was asked. */
+  /** The URLs that the user has to open before the call is repeated. */
   requiredUrls({ cause }: McpFailure): readonly ElicitRequestURLParams[] {
     return cause instanceof this.#classes.UrlElicitationRequiredError ? cause.elicitations : [];
   }
 
-  /** Whether the server itself answered, so that the connection is as good as before. */
+  /** Whether the server itself sent the error, so that the connection still works. */
   isServerError(thrown: unknown): boolean {
     const { ProtocolError, SdkError, SdkErrorCode } = this.#classes;
     return (
@@ -58,7 +58,7 @@ export class FailureDescriber {
   }
 
   #describe(thrown: unknown): string {
-    if (thrown instanceof this.#classes.SdkHttpError) return httpWords(thrown.status, thrown.message);
+    if (thrown instanceof this.#classes.SdkHttpError) return httpMessage(thrown.status, thrown.message);
     if (!(thrown instanceof Error)) return String(thrown);
     const { cause } = thrown;
     if (thrown instanceof TypeError && cause instanceof Error) {
@@ -69,11 +69,11 @@ export class FailureDescriber {
   }
 }
 
-function httpWords(status: number | undefined, message: string): string {
+function httpMessage(status: number | undefined, message: string): string {
   if (status === 401 || status === 403) {
-    return `It answered with HTTP ${status}: it does not let us in. Check the headers in its configuration.`;
+    return `It returned HTTP ${status}: access was denied. Check the headers in its configuration.`;
   }
   if (status === 404)
-    return "It answered with HTTP 404: there is no MCP server at this address, or it forgot the session.";
-  return `It answered with HTTP ${status ?? "error"}: ${message}`;
+    return "It returned HTTP 404: there is no MCP server at this URL, or the session has expired.";
+  return `It returned HTTP ${status ?? "error"}: ${message}`;
 }

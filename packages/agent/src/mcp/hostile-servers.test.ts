@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { RESPONSE_TIMEOUT_MS } from "./connection.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { fixtureServer } from "./testing/fixture.ts";
-import { call, told, toolsOf } from "./testing/mcp-session.ts";
+import { call, textOf, toolsOf } from "./testing/mcp-session.ts";
 
 /** A sandbox that tells of each program it starts. */
 class WatchedSandbox extends CommandSandbox implements Sandbox {
@@ -41,10 +41,10 @@ async function open(configs: readonly McpServerConfig[], clock?: Clock): Promise
   return { servers, sandbox };
 }
 
-test("a server that never answers is given up after ten seconds, ended, and tried again later, each time later still", async () => {
+test("stops a server that does not answer, and retries it with growing delays", async () => {
   const clock = new TestClock();
   const { servers, sandbox } = await open([fixtureServer("mute", "silent")], clock);
-  const error = "It did not answer within 10 seconds. It said: up";
+  const error = "It did not answer within 10 seconds. Its stderr: up";
   for (const pause of [30_000, 60_000]) {
     const count = sandbox.started.length;
     const up = new Promise((resolve) => {
@@ -63,17 +63,17 @@ test("a server that never answers is given up after ten seconds, ended, and trie
   }
 });
 
-test("a server that dies at once fails with its last words and without its secrets, and the others work", async () => {
+test("fails a server that exits at once with its stderr and without its secrets", async () => {
   const dying = fixtureServer("dying", "dies", { FIXTURE_TOKEN: "postgres://me:sesame@host" });
   const { servers } = await open([dying, fixtureServer("notes")]);
-  expect(told(await call(servers, "mcp__notes__echo", { text: "hi" }))).toBe("echo: hi");
+  expect(textOf(await call(servers, "mcp__notes__echo", { text: "hi" }))).toBe("echo: hi");
   expect(servers.statuses()).toEqual([
-    { name: "dying", status: "failed", error: "It ended with exit code 7. It said: no database at [hidden]" },
+    { name: "dying", status: "failed", error: "It exited with code 7. Its stderr: no database at [hidden]" },
     { name: "notes", status: "ready" },
   ]);
 });
 
-test("a server that worked again is not made to pay for its earlier failures", async () => {
+test("resets the retry delay after a server worked", async () => {
   const clock = new TestClock();
   const folder = await temporaryFolder();
   const gate = folder.join("gate");
@@ -91,7 +91,7 @@ test("a server that worked again is not made to pay for its earlier failures", a
   expect((await toolsOf(servers)).size).toBeGreaterThan(0);
 });
 
-test("a program that is not there fails with its name", async () => {
+test("fails with the name of a program that does not exist", async () => {
   const absent = { ...fixtureServer("absent"), command: "no-such-program-here" };
   const { servers } = await open([absent]);
   await toolsOf(servers);
@@ -100,25 +100,25 @@ test("a program that is not there fails with its name", async () => {
   ]);
 });
 
-test("a server that prints whatever it likes is still understood", async () => {
+test("ignores other output of a server", async () => {
   const { servers } = await open([fixtureServer("chatty", "garbage")]);
-  expect(told(await call(servers, "mcp__chatty__echo", { text: "hi" }))).toBe("echo: hi");
+  expect(textOf(await call(servers, "mcp__chatty__echo", { text: "hi" }))).toBe("echo: hi");
   expect(servers.statuses()).toEqual([{ name: "chatty", status: "ready" }]);
 });
 
-test("of ten thousand tools the first are used, and that is said", async () => {
+test("uses the first of ten thousand tools and says so", async () => {
   const { servers } = await open([fixtureServer("many", "manyTools")]);
   expect([...(await toolsOf(servers)).keys()].filter((name) => name.startsWith("mcp__"))).toHaveLength(200);
   expect(servers.statuses()).toEqual([
     {
       name: "many",
       status: "ready",
-      error: "It offers more tools than are taken from one server; the first 200 are used.",
+      error: "It has too many tools; the first 200 are used.",
     },
   ]);
 });
 
-test("a description of fifty megabytes is not read, and the server fails at once with the reason", async () => {
+test("fails a server at once that sends a description of fifty megabytes", async () => {
   const { servers } = await open([fixtureServer("wordy", "longDescription")], new TestClock());
   expect((await toolsOf(servers)).size).toBe(0);
   expect(servers.statuses()).toEqual([
@@ -126,20 +126,20 @@ test("a description of fifty megabytes is not read, and the server fails at once
       name: "wordy",
       status: "failed",
       error: expect.stringMatching(
-        `^It sent a message of 524\\d{5} bytes; at most ${LIMITS.line} are read. It said: up$`,
+        `^It sent a message of 524\\d{5} bytes; the limit is ${LIMITS.line}. Its stderr: up$`,
       ),
     },
   ]);
 });
 
-test("an answer of fifty megabytes fails its call, and the next one works", async () => {
+test("fails a call whose result has fifty megabytes", async () => {
   const { servers } = await open([fixtureServer("notes")], new TestClock());
   const flooded = await call(servers, "mcp__notes__floods", { characters: 50 * 1024 * 1024 });
-  expect(flooded.item).toMatchObject({ status: "failed", error: expect.stringContaining("at most") });
-  expect(told(await call(servers, "mcp__notes__echo", { text: "hi" }))).toBe("echo: hi");
+  expect(flooded.item).toMatchObject({ status: "failed", error: expect.stringContaining("the limit is") });
+  expect(textOf(await call(servers, "mcp__notes__echo", { text: "hi" }))).toBe("echo: hi");
 });
 
-test("of a list with nonsense in it the good tools are used", async () => {
+test("uses the valid tools of a malformed list", async () => {
   const { servers } = await open([fixtureServer("odd", "oddTools")]);
   const tools = await toolsOf(servers);
   expect([...tools.keys()].filter((name) => name.startsWith("mcp__"))).toEqual(["mcp__odd__good"]);
@@ -152,7 +152,7 @@ test("of a list with nonsense in it the good tools are used", async () => {
   ]);
 });
 
-test("two servers of one name are one, the later", async () => {
+test("uses the later of two servers with the same name", async () => {
   const { servers } = await open([fixtureServer("notes", "dies"), fixtureServer("notes")]);
   await toolsOf(servers);
   expect(servers.statuses()).toEqual([{ name: "notes", status: "ready" }]);

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { RESPONSE_TIMEOUT_MS } from "./connection.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { HttpFixture } from "./testing/http-server.ts";
-import { call, told, toolsOf } from "./testing/mcp-session.ts";
+import { call, textOf, toolsOf } from "./testing/mcp-session.ts";
 
 const NO_SANDBOX = { state: unused, launch: unused, start: unused };
 const HEADERS = { authorization: "Bearer sesame-token" };
@@ -34,9 +34,9 @@ async function open(
   return { fixture, servers };
 }
 
-test("a server is reached over HTTP with the configured headers, and told when we leave", async () => {
+test("connects over HTTP with the configured headers and ends the session on close", async () => {
   const { fixture, servers } = await open();
-  expect(told(await call(servers, "mcp__web__echo", { text: "hi" }))).toBe("echo: hi");
+  expect(textOf(await call(servers, "mcp__web__echo", { text: "hi" }))).toBe("echo: hi");
   const slow = await call(servers, "mcp__web__slow");
   expect(slow.events.map(({ type }) => type)).toEqual([
     "item/started",
@@ -50,16 +50,16 @@ test("a server is reached over HTTP with the configured headers, and told when w
   expect(fixture.requests.at(-1)).toMatch(/^DELETE/);
 });
 
-test("a server asks the user over HTTP too", async () => {
+test("lets an HTTP server ask the user", async () => {
   const { servers } = await open();
   const params = { message: "Go on?", requestedSchema: { type: "object", properties: {} } };
   const answer = () => ({ answer: { answers: ["yes"] } });
-  expect(told(await call(servers, "mcp__web__asks", { params }, { answer }))).toBe(
+  expect(textOf(await call(servers, "mcp__web__asks", { params }, { answer }))).toBe(
     '{"action":"accept","content":{}}',
   );
 });
 
-test("an interrupt does not wait for the server", async () => {
+test("does not wait for the server after an interrupt", async () => {
   const { servers } = await open();
   const stop = new AbortController();
   const { outcome } = await call(
@@ -72,10 +72,10 @@ test("an interrupt does not wait for the server", async () => {
     },
   );
   expect(outcome).toEqual({ ended: { status: "interrupted" } });
-  expect(told(await call(servers, "mcp__web__cancelled"))).toBe('["The call was stopped."]');
+  expect(textOf(await call(servers, "mcp__web__cancelled"))).toBe('["The call was cancelled."]');
 });
 
-test("a server that does not let us in says so, and shows nothing of the key", async () => {
+test("reports denied access without the key", async () => {
   const { fixture, servers } = await open();
   fixture.fault = "refuses";
   await toolsOf(servers);
@@ -83,12 +83,12 @@ test("a server that does not let us in says so, and shows nothing of the key", a
     {
       name: "web",
       status: "failed",
-      error: "It answered with HTTP 401: it does not let us in. Check the headers in its configuration.",
+      error: "It returned HTTP 401: access was denied. Check the headers in its configuration.",
     },
   ]);
 });
 
-test("a key is not carried to another place, nor shown in an error", async () => {
+test("neither sends a key to another host nor shows it in an error", async () => {
   const { fixture, servers } = await open();
   fixture.fault = "redirects";
   await toolsOf(servers);
@@ -102,19 +102,19 @@ test("a key is not carried to another place, nor shown in an error", async () =>
   expect(status?.error).not.toMatch(/sesame|query-secret/);
 });
 
-test("an answer that breaks off fails its call at once, and the next one works", async () => {
+test("fails a call whose response is cut off", async () => {
   const { fixture, servers } = await open();
   await toolsOf(servers);
   fixture.fault = "breaksOff";
   expect((await call(servers, "mcp__web__echo")).item).toMatchObject({
     status: "failed",
-    error: "The connection ended before the answer came.",
+    error: "The connection ended before the response.",
   });
   fixture.fault = undefined;
-  expect(told(await call(servers, "mcp__web__echo", { text: "hi" }))).toBe("echo: hi");
+  expect(textOf(await call(servers, "mcp__web__echo", { text: "hi" }))).toBe("echo: hi");
 });
 
-test("an answer without end is cut off", async () => {
+test("limits an endless response", async () => {
   const { fixture, servers } = await open();
   await toolsOf(servers);
   fixture.fault = "floods";
@@ -124,7 +124,7 @@ test("an answer without end is cut off", async () => {
   });
 });
 
-test("a server that forgot us is connected to anew with the next turn", async () => {
+test("reconnects with the next turn after a session expired", async () => {
   const { fixture, servers } = await open();
   await toolsOf(servers);
   fixture.fault = "forgets";
@@ -132,10 +132,10 @@ test("a server that forgot us is connected to anew with the next turn", async ()
     error: expect.stringContaining("HTTP 404"),
   });
   fixture.fault = undefined;
-  expect(told(await call(servers, "mcp__web__echo", { text: "hi" }))).toBe("echo: hi");
+  expect(textOf(await call(servers, "mcp__web__echo", { text: "hi" }))).toBe("echo: hi");
 });
 
-test("a server that never answers is given up after ten seconds", async () => {
+test("fails a server that does not answer within ten seconds", async () => {
   const clock = new TestClock();
   const { fixture, servers } = await open(HEADERS, clock);
   fixture.fault = "hangs";
@@ -149,7 +149,7 @@ test("a server that never answers is given up after ten seconds", async () => {
   expect(servers.statuses()).toMatchObject([{ error: "It did not answer within 10 seconds." }]);
 });
 
-test("an address where nobody listens, and one that is none, fail with words", async () => {
+test("fails with the reason for a URL that is invalid or not reachable", async () => {
   const { fixture, servers } = await open();
   await fixture.close();
   await toolsOf(servers);
@@ -157,5 +157,5 @@ test("an address where nobody listens, and one that is none, fail with words", a
   const config = { type: "http", name: "odd", url: "ftp://host/?key=sesame", headers: {} } as const;
   const odd = new McpServers([config], { sandbox: NO_SANDBOX, cwd: "/" });
   await toolsOf(odd);
-  expect(odd.statuses()).toMatchObject([{ error: expect.stringContaining("no http or https address") }]);
+  expect(odd.statuses()).toMatchObject([{ error: expect.stringContaining("not an http or https URL") }]);
 });

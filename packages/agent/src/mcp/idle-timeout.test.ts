@@ -10,7 +10,7 @@ function start(clock: TestClock): { readonly deadline: IdleTimeout; readonly exp
   return { deadline, expired: () => count };
 }
 
-test("a sign of life starts the time anew", async () => {
+test("restarts the time on activity", async () => {
   const clock = new TestClock();
   const { deadline, expired } = start(clock);
   await clock.advance(99);
@@ -21,7 +21,7 @@ test("a sign of life starts the time anew", async () => {
   expect(expired()).toBe(1);
 });
 
-test("while the user is asked no time passes", async () => {
+test("pauses while the user is asked", async () => {
   const clock = new TestClock();
   const { deadline, expired } = start(clock);
   await deadline.pauseFor(async () => {
@@ -33,7 +33,7 @@ test("while the user is asked no time passes", async () => {
   expect(expired()).toBe(1);
 });
 
-test("after the end nothing expires, whatever still comes", async () => {
+test("never expires after its end", async () => {
   const clock = new TestClock();
   const { deadline, expired } = start(clock);
   await deadline.pauseFor(async () => deadline.end());

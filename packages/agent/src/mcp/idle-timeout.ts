@@ -1,12 +1,12 @@
 import type { Clock } from "@flint/core/ports";
 
-/** Lets something happen when nothing was heard for too long. A sign of life starts it anew; it can be held. */
+/** Calls back when there was no activity for too long. It can be restarted and paused. */
 export class IdleTimeout {
   readonly #clock: Clock;
   readonly #milliseconds: number;
   readonly #expire: () => void;
   #cancel: () => void;
-  #holds = 0;
+  #pauses = 0;
   #isOver = false;
 
   constructor(clock: Clock, milliseconds: number, expire: () => void) {
@@ -16,26 +16,26 @@ export class IdleTimeout {
     this.#cancel = clock.after(milliseconds, expire);
   }
 
-  /** Starts the time anew. */
+  /** Starts the time again. */
   restart(): void {
     this.#cancel();
-    if (this.#holds > 0 || this.#isOver) return;
+    if (this.#pauses > 0 || this.#isOver) return;
     this.#cancel = this.#clock.after(this.#milliseconds, this.#expire);
   }
 
-  /** Stands still as long as the work takes, such as an answer of the user. */
+  /** Pauses while the work runs, such as waiting for an answer of the user. */
   async pauseFor<Value>(work: () => Promise<Value>): Promise<Value> {
-    this.#holds += 1;
+    this.#pauses += 1;
     this.#cancel();
     try {
       return await work();
     } finally {
-      this.#holds -= 1;
+      this.#pauses -= 1;
       this.restart();
     }
   }
 
-  /** It will not expire any more. */
+  /** Cancels it for good. */
   end(): void {
     this.#isOver = true;
     this.#cancel();

@@ -9,11 +9,11 @@ import type { CallListener } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
 import { ProgressReporter } from "./progress.ts";
 
-/** What is called, and how. */
+/** The target of a call. */
 export interface CallTarget {
   readonly server: string;
   readonly tool: string;
-  /** What the user is asked about: a tool of the server, or something that the agent itself does with servers. */
+  /** What the approval is about: a tool of the server, or a tool of the agent that uses servers. */
   readonly asks: "server" | "agent";
   perform(input: Readonly<Record<string, unknown>>, listener: CallListener): Promise<CallResult>;
 }
@@ -21,9 +21,9 @@ export interface CallTarget {
 type CallItem = Item<"mcpToolCall">;
 
 const INPUT_BOUNDS = { depth: 64, characters: 1024 * 1024 };
-const LONGEST_ERROR = 4000;
+const MAX_ERROR = 4000;
 
-/** One call: shown as an item, asked about first, then made, with its end always told. */
+/** One MCP call: an item from start to end, with an approval before it is sent. */
 export class McpCall {
   readonly #target: CallTarget;
   readonly #context: ToolContext;
@@ -52,7 +52,7 @@ export class McpCall {
     };
   }
 
-  /** Makes the call with the input as the model gave it. */
+  /** Makes the call with the input of the model. */
   static async run(
     target: CallTarget,
     input: Readonly<Record<string, unknown>>,
@@ -61,7 +61,7 @@ export class McpCall {
   ): Promise<ToolOutcome> {
     if (!fits(input, INPUT_BOUNDS))
       return failed("The input is too large or nested too deep. Make it smaller.");
-    // What is shown, what is asked about and what is sent is the same value.
+    // The item, the approval and the request have the same value.
     return new McpCall(target, wellFormedObject(input), context, clock).#run();
   }
 
@@ -70,7 +70,7 @@ export class McpCall {
     turn.emit({ type: "item/started", item: this.#item });
     const decision = await turn.approve(this.#action());
     if (signal.aborted) return INTERRUPTED;
-    return decision.outcome === "allow" ? this.#perform() : this.#refused(decision);
+    return decision.outcome === "allow" ? this.#perform() : this.#declined(decision);
   }
 
   #action(): Action {
@@ -79,8 +79,8 @@ export class McpCall {
     return this.#target.asks === "server" ? { ...action, server } : action;
   }
 
-  #refused({ outcome, message }: Decision): ToolOutcome {
-    this.#complete({ status: "failed", error: truncate(message ?? "The user declined.", LONGEST_ERROR) });
+  #declined({ outcome, message }: Decision): ToolOutcome {
+    this.#complete({ status: "failed", error: truncate(message ?? "The user declined.", MAX_ERROR) });
     return outcome === "cancel" ? INTERRUPTED : declined(message);
   }
 
@@ -92,20 +92,20 @@ export class McpCall {
     });
     const progress = (update: Progress) => report.report(update);
     const ask: CallListener["ask"] = (questions) => turn.ask(itemId, questions);
-    // Expected: a server that fails. The model is told and goes on.
+    // Expected: a server that fails. The model gets the error.
     try {
       return this.#finish(await this.#target.perform(input, { signal, progress, ask }));
     } catch (thrown) {
       if (!(thrown instanceof McpFailure)) throw thrown;
       this.#complete({ status: "failed", error: thrown.message });
       if (signal.aborted) return INTERRUPTED;
-      return failed(`The MCP server ${this.#item.server} could not do this. ${thrown.message}`);
+      return failed(`The call to the MCP server ${this.#item.server} failed: ${thrown.message}`);
     }
   }
 
   #finish({ isError, result, text }: CallResult): ToolOutcome {
     if (!isError) this.#complete({ status: "completed", result });
-    else this.#complete({ status: "failed", result, error: truncate(text, LONGEST_ERROR) });
+    else this.#complete({ status: "failed", result, error: truncate(text, MAX_ERROR) });
     if (this.#context.signal.aborted) return INTERRUPTED;
     return { result: { status: isError ? "failed" : "done", text } };
   }

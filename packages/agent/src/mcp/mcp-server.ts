@@ -3,15 +3,15 @@ import { McpConnection, RESPONSE_TIMEOUT_MS } from "./connection.ts";
 import { McpFailure } from "./failure.ts";
 import type { ConnectionOptions } from "./transport/open-transport.ts";
 
-/** How long a server that failed is left alone; the time doubles with each failure in a row. */
-const FIRST_PAUSE_MS = 30_000;
-const LONGEST_PAUSE_MS = 10 * 60_000;
+/** The delay before a failed server is tried again; it doubles with each failure in a row. */
+const FIRST_DELAY_MS = 30_000;
+const MAX_DELAY_MS = 10 * 60_000;
 
-/** One configured server. It is connected to when it is needed, and again after it was lost, but not all the time. */
+/** One configured server. It is connected when needed, and again with a delay after the connection was lost. */
 export class McpServer {
   readonly name: string;
   readonly #config: McpServerConfig;
-  readonly #setup: ConnectionOptions;
+  readonly #options: ConnectionOptions;
   readonly #closing = new AbortController();
   #connection: McpConnection | undefined;
   #preparing: Promise<void> | undefined;
@@ -21,10 +21,10 @@ export class McpServer {
   #lostAt = Number.NEGATIVE_INFINITY;
   #retryAt = Number.NEGATIVE_INFINITY;
 
-  constructor(config: McpServerConfig, setup: ConnectionOptions) {
+  constructor(config: McpServerConfig, options: ConnectionOptions) {
     this.name = config.name;
     this.#config = config;
-    this.#setup = setup;
+    this.#options = options;
   }
 
   /** The connection, while there is one. */
@@ -42,7 +42,7 @@ export class McpServer {
     return { name, status: "failed", error: this.#problem };
   }
 
-  /** Makes it ready to be used if it can be, within a bounded time. Never rejects. */
+  /** Connects it, or refreshes its tools, within a bounded time. Never rejects. */
   prepare(): Promise<void> {
     this.#preparing ??= this.#prepare().finally(() => {
       this.#preparing = undefined;
@@ -50,28 +50,28 @@ export class McpServer {
     return this.#preparing;
   }
 
-  /** Ends it and everything it started. */
+  /** Stops it and everything it started. */
   async close(): Promise<void> {
-    this.#closing.abort("Flint ends.");
+    this.#closing.abort("Flint is shutting down.");
     await this.#preparing;
     await this.#connection?.close();
     await this.#leaving;
   }
 
   async #prepare(): Promise<void> {
-    const isResting = this.#connection === undefined && this.#setup.clock.now() < this.#retryAt;
-    if (isResting || this.#closing.signal.aborted) return;
+    const isBackingOff = this.#connection === undefined && this.#options.clock.now() < this.#retryAt;
+    if (isBackingOff || this.#closing.signal.aborted) return;
     const stop = new AbortController();
     const onClose = () => stop.abort(this.#closing.signal.reason);
     this.#closing.signal.addEventListener("abort", onClose, { once: true });
-    const late = `It did not answer within ${RESPONSE_TIMEOUT_MS / 1000} seconds.`;
-    const cancel = this.#setup.clock.after(RESPONSE_TIMEOUT_MS, () => stop.abort(late));
+    const timeout = `It did not answer within ${RESPONSE_TIMEOUT_MS / 1000} seconds.`;
+    const cancel = this.#options.clock.after(RESPONSE_TIMEOUT_MS, () => stop.abort(timeout));
     try {
       if (this.#connection === undefined) await this.#connect(stop.signal);
       else await this.#connection.refreshTools(stop.signal);
       this.#problem = undefined;
     } catch (thrown) {
-      // Whatever a server can fail with: it is shown, and the other servers and the turn go on.
+      // Whatever a server can fail with: it is reported, and the other servers and the turn go on.
       this.#failed(thrown);
     } finally {
       cancel();
@@ -80,7 +80,7 @@ export class McpServer {
   }
 
   async #connect(signal: AbortSignal): Promise<void> {
-    const connection = await McpConnection.open(this.#config, this.#setup, signal);
+    const connection = await McpConnection.open(this.#config, this.#options, signal);
     this.#connection = connection;
     this.#failures = 0;
     const left = connection.closed.then((ending) => this.#lost(connection, ending));
@@ -89,21 +89,21 @@ export class McpServer {
 
   #failed(thrown: unknown): void {
     this.#problem = thrown instanceof McpFailure ? thrown.message : "It failed for an unknown reason.";
-    // A list that could not be read again leaves the old one in use.
+    // If the list could not be refreshed, the old one stays in use.
     if (this.#connection !== undefined) return;
     this.#failures += 1;
-    const pause = Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), LONGEST_PAUSE_MS);
-    this.#retryAt = this.#setup.clock.now() + pause;
+    const delay = Math.min(FIRST_DELAY_MS * 2 ** (this.#failures - 1), MAX_DELAY_MS);
+    this.#retryAt = this.#options.clock.now() + delay;
   }
 
-  /** The first loss is mended with the next turn; one soon after it has to wait. */
+  /** After the first loss the next turn reconnects at once; after another one soon, with a delay. */
   #lost(connection: McpConnection, ending: string): Promise<void> {
-    const now = this.#setup.clock.now();
-    const isRepeated = now - this.#lostAt < FIRST_PAUSE_MS;
+    const now = this.#options.clock.now();
+    const isRepeated = now - this.#lostAt < FIRST_DELAY_MS;
     this.#connection = undefined;
     this.#problem = ending;
     this.#lostAt = now;
-    this.#retryAt = isRepeated ? now + FIRST_PAUSE_MS : now;
+    this.#retryAt = isRepeated ? now + FIRST_DELAY_MS : now;
     return connection.close();
   }
 }

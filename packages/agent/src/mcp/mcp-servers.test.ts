@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { IDLE_TIMEOUT_MS } from "./connection.ts";
 import { McpServers } from "./mcp-servers.ts";
 import { fixtureServer, libraryServer } from "./testing/fixture.ts";
-import { call, callTool, told, toolsOf } from "./testing/mcp-session.ts";
+import { call, callTool, textOf, toolsOf } from "./testing/mcp-session.ts";
 
 const SANDBOX = new CommandSandbox({ environment: process.env });
 
@@ -19,7 +19,7 @@ async function open(configs: readonly McpServerConfig[], clock?: Clock): Promise
   return servers;
 }
 
-test("a server's tools are tools of the agent, and a call is shown from its beginning to its end", async () => {
+test("offers a server's tools and emits an item for each call", async () => {
   const clock = new TestClock();
   const servers = await open([fixtureServer("notes")], clock);
   expect(servers.statuses()).toEqual([{ name: "notes", status: "starting" }]);
@@ -43,7 +43,7 @@ test("a server's tools are tools of the agent, and a call is shown from its begi
   expect(servers.statuses()).toEqual([{ name: "notes", status: "ready" }]);
 });
 
-test("what a server says of itself changes nothing: no tool of it counts as harmless, its instructions are left out", async () => {
+test("ignores annotations and instructions of a server", async () => {
   const tools = [...(await toolsOf(await open([fixtureServer("notes")]))).values()];
   expect(tools.filter((tool) => tool.readOnly)).toEqual([]);
   expect(JSON.stringify(tools)).not.toContain("Ignore the user");
@@ -53,7 +53,7 @@ test("what a server says of itself changes nothing: no tool of it counts as harm
   });
 });
 
-test("a call that the user does not want is not made", async () => {
+test("does not make a call that the user declines", async () => {
   const servers = await open([fixtureServer("notes")]);
   const refused = await call(
     servers,
@@ -92,7 +92,7 @@ test("a call that the user does not want is not made", async () => {
   expect((await toolsOf(servers)).has("mcp__notes__grown")).toBe(false);
 });
 
-test("progress is told, also what came together with the answer", async () => {
+test("reports progress, also just before the response", async () => {
   const { events } = await call(await open([fixtureServer("notes")]), "mcp__notes__slow");
   expect(events.slice(1, -1)).toEqual(
     ["1/3 step 1", "2/3 step 2", "3/3 step 3"].map((message) => ({
@@ -103,7 +103,7 @@ test("progress is told, also what came together with the answer", async () => {
   );
 });
 
-test("an interrupt ends the call at once and tells the server, which can be used again", async () => {
+test("cancels a call at the server on interrupt", async () => {
   const servers = await open([fixtureServer("notes")]);
   const stop = new AbortController();
   const { outcome, item } = await call(
@@ -116,11 +116,11 @@ test("an interrupt ends the call at once and tells the server, which can be used
     },
   );
   expect(outcome).toEqual({ ended: { status: "interrupted" } });
-  expect(item).toMatchObject({ status: "failed", error: "The call was stopped." });
-  expect(told(await call(servers, "mcp__notes__cancelled"))).toBe('["The call was stopped."]');
+  expect(item).toMatchObject({ status: "failed", error: "The call was cancelled." });
+  expect(textOf(await call(servers, "mcp__notes__cancelled"))).toBe('["The call was cancelled."]');
 });
 
-test("a call without any sign of life is given up after a while", async () => {
+test("fails a call without progress after a while", async () => {
   const clock = new TestClock();
   const servers = await open([fixtureServer("notes")], clock);
   const advanced: Promise<void>[] = [];
@@ -139,7 +139,7 @@ test("a call without any sign of life is given up after a while", async () => {
   await Promise.all(advanced);
 });
 
-test("a call that shows signs of life may go on", async () => {
+test("lets a call run as long as it reports progress", async () => {
   const clock = new TestClock();
   const servers = await open([fixtureServer("notes")], clock);
   let isOver = false;
@@ -155,7 +155,7 @@ test("a call that shows signs of life may go on", async () => {
   expect((await sleeping).item).toMatchObject({ status: "failed" });
 });
 
-test("a tool that reports a failure fails, with its words", async () => {
+test("fails a call with the tool's own error", async () => {
   const servers = await open([fixtureServer("notes")]);
   const failing = await call(servers, "mcp__notes__fails");
   expect(failing.outcome).toEqual({ result: { status: "failed", text: "the disk is full" } });
@@ -164,12 +164,12 @@ test("a tool that reports a failure fails, with its words", async () => {
     error: "the disk is full",
     result: { content: [{ type: "text", text: "the disk is full" }] },
   });
-  expect(told(await call(servers, "mcp__notes__refuses"))).toBe(
-    "The MCP server notes could not do this. bad input, undefined",
+  expect(textOf(await call(servers, "mcp__notes__refuses"))).toBe(
+    "The call to the MCP server notes failed: bad input, undefined",
   );
 });
 
-test("images and links of a result are named, and all its text is well-formed", async () => {
+test("names images and links of a result, and repairs its text", async () => {
   const { item, ...called } = await call(await open([fixtureServer("notes")]), "mcp__notes__shows");
   expect(item?.result).toEqual({
     content: [
@@ -181,21 +181,21 @@ test("images and links of a result are named, and all its text is well-formed", 
     ],
     structuredContent: { answer: 42 },
   });
-  expect(told({ item, ...called })).toBe(
+  expect(textOf({ item, ...called })).toBe(
     "here \ufffd\n[image, image/png, about 3000 bytes, not shown]\n[resource note://one (One)]\ninside\n[hologram that cannot be shown]",
   );
 });
 
-test("a long result is cut for the model and for the log", async () => {
+test("limits a long result for the model and for the log", async () => {
   const called = await call(await open([fixtureServer("notes")]), "mcp__notes__floods", {
     characters: 2_000_000,
   });
-  expect(told(called).length).toBeLessThan(51_000);
-  expect(told(called)).toContain("characters left out");
+  expect(textOf(called).length).toBeLessThan(51_000);
+  expect(textOf(called)).toContain("characters left out");
   expect(JSON.stringify(called.item).length).toBeLessThan(300_000);
 });
 
-test("poisoned input reaches the user and the server as the same well-formed text; monstrous input neither", async () => {
+test("shows and sends the same well-formed input, and rejects oversized input", async () => {
   const servers = await open([fixtureServer("notes")]);
   const { actions, outcome } = await call(servers, "mcp__notes__echo", { text: "a\ud800b" });
   expect(actions).toMatchObject([{ arguments: { text: "a\ufffdb" } }]);
@@ -206,15 +206,15 @@ test("poisoned input reaches the user and the server as the same well-formed tex
   expect(refused).toMatchObject({ outcome: { result: { status: "failed" } }, actions: [], events: [] });
 });
 
-test("a server that dies in the middle fails that call clearly and without its secrets, and is back with the next turn", async () => {
+test("fails the call of a server that exits, and restarts it with the next turn", async () => {
   const clock = new TestClock();
   const servers = await open([fixtureServer("notes", undefined, { FIXTURE_TOKEN: "sesame-open" })], clock);
   const { outcome, item } = await call(servers, "mcp__notes__crashes");
-  const error = "It ended with exit code 3. It said: up\ntoken is [hidden]\ngiving up";
+  const error = "It exited with code 3. Its stderr: up\ntoken is [hidden]\ngiving up";
   expect(outcome).toMatchObject({ result: { status: "failed", text: expect.stringContaining(error) } });
   expect(item).toMatchObject({ status: "failed", error });
   expect(servers.statuses()).toEqual([{ name: "notes", status: "failed", error }]);
-  expect(told(await call(servers, "mcp__notes__variable", { name: "FIXTURE_TOKEN" }))).toBe("sesame-open");
+  expect(textOf(await call(servers, "mcp__notes__variable", { name: "FIXTURE_TOKEN" }))).toBe("sesame-open");
   const tool = (await toolsOf(servers)).get("mcp__notes__crashes");
   await call(servers, "mcp__notes__crashes");
   expect((await toolsOf(servers)).size).toBe(0);
@@ -223,14 +223,14 @@ test("a server that dies in the middle fails that call clearly and without its s
   expect((await toolsOf(servers)).size).toBeGreaterThan(0);
 });
 
-test("a list of tools that changed is read again", async () => {
+test("lists tools again after they changed", async () => {
   const servers = await open([fixtureServer("notes")]);
   await call(servers, "mcp__notes__grows");
-  expect(told(await call(servers, "mcp__notes__cancelled"))).toBe("[]");
+  expect(textOf(await call(servers, "mcp__notes__cancelled"))).toBe("[]");
   expect((await toolsOf(servers)).has("mcp__notes__grown")).toBe(true);
 });
 
-test("resources are listed and read, each asked about first", async () => {
+test("lists and reads resources after approval", async () => {
   const servers = await open([fixtureServer("notes")]);
   const listed = await call(servers, "list_mcp_resources");
   const rows = [
@@ -238,9 +238,9 @@ test("resources are listed and read, each asked about first", async () => {
     { server: "notes", uriTemplate: "note://{name}", name: "Notes" },
   ];
   expect(listed.item).toMatchObject({ server: "notes", status: "completed", result: { resources: rows } });
-  expect(told(listed)).toBe(rows.map((row) => JSON.stringify(row)).join("\n"));
+  expect(textOf(listed)).toBe(rows.map((row) => JSON.stringify(row)).join("\n"));
   const read = await call(servers, "read_mcp_resource", { server: "notes", uri: "note://one" });
-  expect(told(read)).toBe("contents of note://one\nnote://one [blob, image/png, about 3 bytes, not shown]");
+  expect(textOf(read)).toBe("contents of note://one\nnote://one [blob, image/png, about 3 bytes, not shown]");
   expect(read.actions).toEqual([
     {
       kind: "tool",
@@ -257,7 +257,7 @@ test("resources are listed and read, each asked about first", async () => {
   }
 });
 
-test("a server may ask the user while it works, and gets the answer", async () => {
+test("lets a server ask the user during a call", async () => {
   const servers = await open([fixtureServer("notes")]);
   const properties = { count: { type: "integer", minimum: 1 }, sure: { type: "boolean" } };
   const params = {
@@ -275,16 +275,16 @@ test("a server may ask the user while it works, and gets the answer", async () =
           : { count: { answers: ["0"] }, sure: { answers: ["Yes"] } },
     },
   );
-  expect(told({ questions, ...called })).toBe('{"action":"accept","content":{"sure":true,"count":3}}');
+  expect(textOf({ questions, ...called })).toBe('{"action":"accept","content":{"sure":true,"count":3}}');
   expect(questions.map((asked) => asked.map(({ id }) => id))).toEqual([["count", "sure"], ["count"]]);
   expect(questions[0]?.[0]?.question).toBe(
     "The MCP server notes asks: How many?\ncount (a whole number from 1)",
   );
   const unanswered = await call(servers, "mcp__notes__asks", { params });
-  expect(told(unanswered)).toBe('{"action":"cancel"}');
+  expect(textOf(unanswered)).toBe('{"action":"cancel"}');
 });
 
-test("an address that has to be opened first is shown, and the call is made again after it", async () => {
+test("asks the user to open a required URL and repeats the call", async () => {
   const servers = await open([fixtureServer("notes")]);
   const asked =
     "The MCP server notes asks: Log in\nOpen this address on login.test:\nhttps://login.test/start?a=1";
@@ -297,7 +297,7 @@ test("an address that has to be opened first is shown, and the call is made agai
     },
   );
   expect(accepted.questions).toMatchObject([[{ question: asked }]]);
-  expect(told(accepted)).toBe("unlocked");
+  expect(textOf(accepted)).toBe("unlocked");
   const declined = await call(
     await open([fixtureServer("notes")]),
     "mcp__notes__locked",
@@ -306,30 +306,30 @@ test("an address that has to be opened first is shown, and the call is made agai
       answer: () => ({ answer: { answers: ["Decline"] } }),
     },
   );
-  expect(told(declined)).toContain("log in first");
+  expect(textOf(declined)).toContain("log in first");
 });
 
-test("a server that asks when nothing runs is declined, and a model is not lent to it", async () => {
+test("declines elicitations outside of calls, and sampling always", async () => {
   const servers = await open([fixtureServer("notes", "uninvited")]);
   const { questions, ...called } = await call(servers, "mcp__notes__uninvited_answer");
-  expect(told({ questions, ...called })).toBe("decline");
+  expect(textOf({ questions, ...called })).toBe("decline");
   expect(questions).toEqual([]);
   const params = { messages: [], maxTokens: 1 };
   const sampled = await call(servers, "mcp__notes__asks", { method: "sampling/createMessage", params });
-  expect(told(sampled)).toContain("Method not found");
+  expect(textOf(sampled)).toContain("Method not found");
 });
 
-test("the folder of the thread is a server's root", async () => {
+test("sends the folder of the thread as root", async () => {
   const { path } = await temporaryFolder();
   const servers = new McpServers([fixtureServer("notes")], { sandbox: SANDBOX, cwd: path });
   onTestFinished(() => servers.close());
   const roots = await call(servers, "mcp__notes__asks", { method: "roots/list" });
-  expect(JSON.parse(told(roots))).toEqual({
+  expect(JSON.parse(textOf(roots))).toEqual({
     roots: [{ uri: pathToFileURL(path).href, name: basename(path) }],
   });
 });
 
-test("after the end there are no tools, and an end in the middle of a start leaves nothing", async () => {
+test("has no tools after close, and leaves nothing behind when closed during start", async () => {
   const servers = await open([fixtureServer("notes"), fixtureServer("other", "silent")]);
   const listing = servers.tools(new AbortController().signal);
   await servers.close();
@@ -337,7 +337,7 @@ test("after the end there are no tools, and an end in the middle of a start leav
   expect((await toolsOf(servers)).size).toBe(0);
 });
 
-test("a turn that is stopped does not wait for slow servers", async () => {
+test("does not wait for slow servers after an interrupt", async () => {
   const servers = await open([fixtureServer("notes", "silent")]);
   const stop = new AbortController();
   const listing = servers.tools(stop.signal);
@@ -346,7 +346,7 @@ test("a turn that is stopped does not wait for slow servers", async () => {
   expect(servers.statuses()).toEqual([{ name: "notes", status: "starting" }]);
 });
 
-test("a server made with the common library is understood: its tools, its questions, its resources", async () => {
+test("works with the tools, elicitations and resources of a server made with the MCP SDK", async () => {
   const servers = await open([libraryServer("library")]);
   const greeted = await call(
     servers,
@@ -364,10 +364,10 @@ test("a server made with the common library is understood: its tools, its questi
   const refused = await call(servers, "mcp__library__greet", { name: 7 });
   expect(refused.outcome).toMatchObject({ result: { status: "failed" } });
   const motto = await call(servers, "read_mcp_resource", { server: "library", uri: "motto://one" });
-  expect(told(motto)).toBe("Onwards");
+  expect(textOf(motto)).toBe("Onwards");
 });
 
-test("what one server cannot list is said, and what another can is listed", async () => {
+test("lists the resources of other servers if one fails", async () => {
   const servers = await open([fixtureServer("notes"), fixtureServer("shy", "hidesResources")]);
   const { item } = await call(servers, "list_mcp_resources");
   expect(item).toMatchObject({

@@ -15,17 +15,17 @@ import { McpServer } from "./mcp-server.ts";
 import { resourceTools } from "./resource-tools.ts";
 import { type ListedTool, nameTools } from "./tool-list.ts";
 
-/** What the servers of a session work with. */
+/** The options of a session's MCP servers. */
 export interface McpOptions {
   readonly sandbox: Sandbox;
-  /** The folder of the thread: the servers work in it, and are told that it is their root. */
+  /** The folder of the thread: the working directory and root of the servers. */
   readonly cwd: string;
   readonly clock?: Clock;
-  /** Our own version, as servers are told. */
+  /** The version of Flint that is sent to servers. */
   readonly version?: string;
 }
 
-/** The MCP servers of one session as tools of the agent. Nothing is started before the tools are first asked for. */
+/** The MCP servers of one session as tools of the agent. Nothing is started before the tools are first requested. */
 export class McpServers implements ToolSource {
   readonly #servers: readonly McpServer[];
   readonly #clock: Clock;
@@ -33,10 +33,10 @@ export class McpServers implements ToolSource {
 
   constructor(configs: readonly McpServerConfig[], options: McpOptions) {
     const { sandbox, cwd, clock = SYSTEM_CLOCK, version = "unknown" } = options;
-    // One server a name: a tool call and an approval name their server by it.
+    // Names are unique: tool calls and approvals refer to servers by name.
     const named = new Map(configs.map((config) => [config.name, config]));
-    const setup = { sandbox, cwd, clock, version };
-    this.#servers = [...named.values()].map((config) => new McpServer(config, setup));
+    const connection = { sandbox, cwd, clock, version };
+    this.#servers = [...named.values()].map((config) => new McpServer(config, connection));
     this.#clock = clock;
   }
 
@@ -46,23 +46,23 @@ export class McpServers implements ToolSource {
     return [...this.#serverTools(), ...resourceTools(this.#servers, this.#clock)];
   }
 
-  /** How each server is, in the order of the configuration. */
+  /** The status of each server, in the order of the configuration. */
   statuses(): readonly McpServerStatus[] {
     return this.#servers.map((server) => server.status);
   }
 
-  /** The servers that could not be reached, with the words for it. */
+  /** The servers that failed, each with a message. */
   missing(): ReadonlyMap<string, string> {
     const failed = this.statuses().filter(({ status }) => status === "failed");
     return new Map(
       failed.map(({ name, error = "It failed." }) => [
         name,
-        `The MCP server ${JSON.stringify(name)} cannot be used, and the work goes on without its tools: ${error}`,
+        `The MCP server ${JSON.stringify(name)} failed, so its tools are not available: ${error}`,
       ]),
     );
   }
 
-  /** Ends all servers. Resolves when no process of them is left. */
+  /** Stops all servers. Resolves when no process of them is left. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#servers.map((server) => server.close()));
@@ -79,7 +79,7 @@ export class McpServers implements ToolSource {
   }
 }
 
-/** A tool of a server. What the server says about its harmlessness is not believed: every call is asked about. */
+/** A tool of a server. Its annotations are not trusted: every call needs approval. */
 class McpTool implements Tool {
   readonly name: string;
   readonly description: string;

@@ -11,7 +11,7 @@ function deadline(): IdleTimeout {
   return new IdleTimeout(new TestClock(), 100, () => {});
 }
 
-test("a server that asks without end is declined after some questions", async () => {
+test("declines further elicitations after a limit", async () => {
   const calls = new OpenCalls("notes");
   calls.begin(yes, deadline());
   const answers = await Promise.all(Array.from({ length: 12 }, () => calls.answer(PARAMS)));
@@ -21,7 +21,7 @@ test("a server that asks without end is declined after some questions", async ()
   ]);
 });
 
-test("questions are asked one after the other, and what waits when the call ends is declined", async () => {
+test("asks one question after the other, and declines those that wait when the call ends", async () => {
   const calls = new OpenCalls("notes");
   let asked = 0;
   let answer = () => {};

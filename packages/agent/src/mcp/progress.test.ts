@@ -2,7 +2,7 @@ import { TestClock } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { ProgressReporter } from "./progress.ts";
 
-test("each step is told once, with how far it is", () => {
+test("emits each progress message once", () => {
   const told: string[] = [];
   const report = new ProgressReporter(new TestClock(), (message) => told.push(message));
   report.report({ progress: 1 });
@@ -11,7 +11,7 @@ test("each step is told once, with how far it is", () => {
   expect(told).toEqual(["1", "2/4 half"]);
 });
 
-test("a flood of steps is told once a second", async () => {
+test("throttles progress to one message per second", async () => {
   const clock = new TestClock();
   const told: string[] = [];
   const report = new ProgressReporter(clock, (message) => told.push(message));

@@ -12,16 +12,16 @@ function http(url: string, headers: Record<string, string> = {}): Redaction {
   return new Redaction({ type: "http", name: "s", url, headers });
 }
 
-test("no value of the environment of a server is shown, in whole or line by line", () => {
+test("hides the values of a server's environment, whole and line by line", () => {
   const redaction = stdio({ KEY: "sesame", PEM: "-----BEGIN\nabcdef\n-----END", LONGER: "sesame-open" });
   expect(redaction.apply("sesame-open, sesame; abcdef")).toBe("[hidden], [hidden]; [hidden]");
 });
 
-test("values too short to be secret stay, so that errors can be read", () => {
+test("does not hide values that are too short to be secrets", () => {
   expect(stdio({ DEBUG: "1", EMPTY: "", MODE: "on" }).apply("1 error on line 1")).toBe("1 error on line 1");
 });
 
-test("no header is shown, nor its token alone, nor a key in the address", () => {
+test("hides headers, their tokens and keys in the URL", () => {
   const redaction = http("https://me:pass@host/v1/0123456789abcdef?key=sesame", {
     authorization: "Bearer open-door",
   });
@@ -30,7 +30,7 @@ test("no header is shown, nor its token alone, nor a key in the address", () => 
   expect(http("no address at all", {}).apply("no address at all")).toBe("[hidden]");
 });
 
-test("only the last lines of a server's errors are shown, also when it never stops", async () => {
+test("shows only the last lines of a server's stderr", async () => {
   const lines = Array.from({ length: 50_000 }, (_, line) => `line ${line} of many\n\n`);
   expect(await shownOf(lines, stdio({}))).toBe(
     Array.from({ length: 8 }, (_, at) => `line ${49_992 + at} of many`).join("\n"),
@@ -38,7 +38,7 @@ test("only the last lines of a server's errors are shown, also when it never sto
   expect(await shownOf([...lines, "x".repeat(1_000_000)], stdio({}))).toBe("x".repeat(1000));
 });
 
-test("a secret at the edge of what is kept is not shown in part", async () => {
+test("does not show a part of a secret that was cut", async () => {
   const shown = await shownOf(["sesame-open ".repeat(20_000)], stdio({ KEY: "sesame-open" }));
   expect(shown.slice(-1000)).not.toContain("sesame");
 });

@@ -2,41 +2,41 @@ import type { McpServerConfig } from "@flint/core/ports";
 
 const HIDDEN = "[hidden]";
 
-// Shorter ones are no secrets, and hiding every "1" or "on" would make an error unreadable.
-const SHORTEST_VALUE = 4;
-const SHORTEST_WORD = 8;
-const SHORTEST_PATH_SEGMENT = 16;
+// Shorter values are not secrets, and hiding every "1" or "on" would make an error unreadable.
+const MIN_VALUE = 4;
+const MIN_WORD = 8;
+const MIN_PATH_SEGMENT = 16;
 
-/** Takes what the user configured for a server, and nobody else may see, out of texts about that server. */
+/** Removes the secrets of a server's configuration from texts about that server. */
 export class Redaction {
   readonly #secrets: readonly string[];
 
   constructor(config: McpServerConfig) {
     const secrets =
-      config.type === "stdio" ? Object.values(config.env).flatMap(piecesOf) : httpSecrets(config);
-    // The longest first: a part must not break up the whole.
+      config.type === "stdio" ? Object.values(config.env).flatMap(partsOf) : httpSecrets(config);
+    // The longest first: a part must not split the whole.
     this.#secrets = [...new Set(secrets)].sort((one, other) => other.length - one.length);
   }
 
-  /** The text with every secret replaced. */
+  /** Replaces every secret in a text. */
   apply(text: string): string {
     return this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
   }
 }
 
 /** A value, each of its lines, and its long words: "Bearer …" is often repeated without its first word. */
-function piecesOf(value: string): string[] {
+function partsOf(value: string): string[] {
   const lines = [value, ...value.split(/\r?\n/)].map((line) => line.trim());
-  const words = value.split(/\s+/).filter((word) => word.length >= SHORTEST_WORD);
-  return [value, ...lines, ...words].filter((piece) => piece.length >= SHORTEST_VALUE);
+  const words = value.split(/\s+/).filter((word) => word.length >= MIN_WORD);
+  return [value, ...lines, ...words].filter((part) => part.length >= MIN_VALUE);
 }
 
-/** An address can carry a key in its path or behind it. */
+/** A URL can have a key in its path or query. */
 function httpSecrets({ url, headers }: Extract<McpServerConfig, { type: "http" }>): string[] {
-  const values = Object.values(headers).flatMap(piecesOf);
-  if (!URL.canParse(url)) return [...values, ...piecesOf(url)];
+  const values = Object.values(headers).flatMap(partsOf);
+  if (!URL.canParse(url)) return [...values, ...partsOf(url)];
   const { username, password, pathname, search, searchParams } = new URL(url);
-  const segments = pathname.split("/").filter((segment) => segment.length >= SHORTEST_PATH_SEGMENT);
+  const segments = pathname.split("/").filter((segment) => segment.length >= MIN_PATH_SEGMENT);
   const parts = [username, password, search, ...searchParams.values()];
-  return [...values, ...segments, ...parts.filter((part) => part.length >= SHORTEST_VALUE)];
+  return [...values, ...segments, ...parts.filter((part) => part.length >= MIN_VALUE)];
 }

@@ -10,26 +10,26 @@ import { McpFailure } from "./failure.ts";
 import { type CallTarget, McpCall } from "./mcp-call.ts";
 import type { McpServer } from "./mcp-server.ts";
 
-const MOST_RESOURCES = 500;
-const LONGEST_FIELD = 500;
-const KEPT_BOUNDS = { depth: 4, characters: 256 * 1024 };
+const MAX_RESOURCES = 500;
+const MAX_FIELD = 500;
+const STORED_BOUNDS = { depth: 4, characters: 256 * 1024 };
 const FIELDS = ["uri", "uriTemplate", "name", "title", "description", "mimeType"];
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** A server that has resources, with its connection at this moment. */
+/** A server that has resources, with its connection. */
 interface Source {
   readonly name: string;
   readonly connection: McpConnection;
 }
 
-/** One thing that a model can do with resources. */
-interface ResourceWish extends ToolDescription {
-  /** What is to be called for an input, or what is wrong with it. */
+/** A tool for resources. */
+interface ResourceToolDefinition extends ToolDescription {
+  /** The target of a call, or what is wrong with its input. */
   target(input: Input, sources: readonly Source[]): Pick<CallTarget, "server" | "perform"> | ToolOutcome;
 }
 
-/** The tools by which a model reaches the resources of servers; none if no server has any. */
+/** The tools to list and read resources; none if no server has any. */
 export function resourceTools(servers: readonly McpServer[], clock: Clock): readonly Tool[] {
   return sourcesOf(servers).length === 0
     ? []
@@ -41,32 +41,32 @@ class ResourceTool implements Tool {
   readonly description: string;
   readonly parameters: ToolDescription["parameters"];
   readonly readOnly = false;
-  readonly #wish: ResourceWish;
+  readonly #definition: ResourceToolDefinition;
   readonly #servers: readonly McpServer[];
   readonly #clock: Clock;
 
-  constructor(wish: ResourceWish, servers: readonly McpServer[], clock: Clock) {
-    this.name = wish.name;
-    this.description = wish.description;
-    this.parameters = wish.parameters;
-    this.#wish = wish;
+  constructor(definition: ResourceToolDefinition, servers: readonly McpServer[], clock: Clock) {
+    this.name = definition.name;
+    this.description = definition.description;
+    this.parameters = definition.parameters;
+    this.#definition = definition;
     this.#servers = servers;
     this.#clock = clock;
   }
 
   async run(input: Input, context: ToolContext): Promise<ToolOutcome> {
-    const target = this.#wish.target(input, sourcesOf(this.#servers));
+    const target = this.#definition.target(input, sourcesOf(this.#servers));
     if (!("perform" in target)) return target;
     return McpCall.run({ ...target, tool: this.name, asks: "agent" }, input, context, this.#clock);
   }
 }
 
-const LIST: ResourceWish = {
+const LIST: ResourceToolDefinition = {
   name: "list_mcp_resources",
-  description: "Lists the resources that MCP servers offer, of one server or of all.",
+  description: "Lists the resources of one MCP server or of all.",
   parameters: {
     type: "object",
-    properties: { server: { type: "string", description: "The name of the server; all if left out." } },
+    properties: { server: { type: "string", description: "The name of the server; all by default." } },
   },
   target({ server }, all) {
     const sources = server === undefined ? all : all.filter(({ name }) => name === server);
@@ -78,7 +78,7 @@ const LIST: ResourceWish = {
   },
 };
 
-const READ: ResourceWish = {
+const READ: ResourceToolDefinition = {
   name: "read_mcp_resource",
   description: "Reads a resource of an MCP server by its URI.",
   parameters: {
@@ -107,14 +107,14 @@ function sourcesOf(servers: readonly McpServer[]): readonly Source[] {
 function noSuchServer(server: unknown, sources: readonly Source[]): ToolOutcome {
   const names = sources.map(({ name }) => name).join(", ") || "none";
   return failed(
-    `There is no MCP server ${truncate(String(server), LONGEST_FIELD)} with resources. There is: ${names}.`,
+    `There is no MCP server ${truncate(String(server), MAX_FIELD)} with resources. Servers with resources: ${names}.`,
   );
 }
 
 async function listOf(sources: readonly Source[], signal: AbortSignal): Promise<CallResult> {
   const rows: unknown[] = [];
   for (const source of sources) {
-    // Expected: a server that fails. What the others offer is still of use.
+    // Expected: a server that fails. The resources of the others are still listed.
     try {
       await collect(source, rows, signal);
     } catch (thrown) {
@@ -123,13 +123,13 @@ async function listOf(sources: readonly Source[], signal: AbortSignal): Promise<
     }
   }
   const text = cutMiddle(rows.map((row) => JSON.stringify(row)).join("\n"), MAX_MODEL_TEXT);
-  return { isError: false, result: boundedJson({ resources: rows }, KEPT_BOUNDS), text: text || "(none)" };
+  return { isError: false, result: boundedJson({ resources: rows }, STORED_BOUNDS), text: text || "(none)" };
 }
 
 async function collect({ name, connection }: Source, rows: unknown[], signal: AbortSignal): Promise<void> {
   for (const kind of ["resources", "resourceTemplates"] as const) {
     for await (const raw of connection.resources(kind, signal)) {
-      if (rows.length >= MOST_RESOURCES) return;
+      if (rows.length >= MAX_RESOURCES) return;
       if (isRecord(raw)) rows.push({ server: name, ...fieldsOf(raw) });
     }
   }
@@ -138,7 +138,7 @@ async function collect({ name, connection }: Source, rows: unknown[], signal: Ab
 function fieldsOf(raw: Record<string, unknown>): Record<string, string> {
   const given = FIELDS.flatMap((field) => {
     const value = raw[field];
-    return typeof value === "string" ? [[field, truncate(value, LONGEST_FIELD)] as const] : [];
+    return typeof value === "string" ? [[field, truncate(value, MAX_FIELD)] as const] : [];
   });
   return Object.fromEntries(given);
 }

@@ -8,14 +8,14 @@ function listOf(...raw: readonly unknown[]): ToolList {
   return list;
 }
 
-test("a tool keeps its name, its description and its schema, and nothing else", () => {
+test("keeps only name, description and schema of a tool", () => {
   const inputSchema = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
   const list = listOf({ name: "a", description: "Does a", inputSchema, annotations: { readOnlyHint: true } });
   expect(list.tools).toEqual([{ name: "a", description: "Does a", parameters: inputSchema }]);
   expect(list.problem).toBeUndefined();
 });
 
-test("a long description is cut, a large or deep schema leaves its tool out", () => {
+test("truncates long descriptions and leaves out tools with large or deep schemas", () => {
   let deep: Record<string, unknown> = {};
   for (let level = 0; level < 40; level += 1) deep = { deep };
   const list = listOf(
@@ -26,7 +26,7 @@ test("a long description is cut, a large or deep schema leaves its tool out", ()
   expect(list.problem).toBe("1 of its tools is left out: malformed, or with a schema that is too large.");
 });
 
-test("many large schemas fill the list before their number does", () => {
+test("limits the total size of schemas", () => {
   const inputSchema = { type: "object", description: "y".repeat(30_000) };
   const list = listOf(...Array.from({ length: 20 }, (_, at) => ({ name: `t${at}`, inputSchema })));
   expect(list.isFull).toBe(true);
@@ -38,32 +38,32 @@ function names(...origins: readonly [string, string][]): string[] {
   return nameTools(origins.map(([server, tool]) => ({ server, tool })));
 }
 
-test("a tool is named after its server and itself", () => {
+test("names a tool after its server and itself", () => {
   expect(names(["notes", "read"], ["notes", "read-all"])).toEqual([
     "mcp__notes__read",
     "mcp__notes__read-all",
   ]);
 });
 
-test("what models do not take in a name is replaced", () => {
+test("replaces characters that models do not accept in a name", () => {
   expect(names(["My Notes!", "read.file"], ["_", "ö"])).toEqual([
     "mcp__My_Notes__read_file",
     "mcp__server___",
   ]);
 });
 
-test("of two that would be the same the exact one keeps its name, whatever their order", () => {
+test("keeps the exact name of two that would be equal, in any order", () => {
   const [exact, dotted] = names(["notes", "read_file"], ["notes", "read.file"]);
   expect(exact).toBe("mcp__notes__read_file");
   expect(dotted).toMatch(/^mcp__notes__read_file_[0-9a-f]{8}$/);
   expect(names(["notes", "read.file"], ["notes", "read_file"])).toEqual([dotted, exact]);
 });
 
-test("no server can take the name of another's tool", () => {
+test("does not let a server take the name of another's tool", () => {
   expect(new Set(names(["a", "b__c"], ["a__b", "c"], ["a_", "_c"], ["a", "__c"])).size).toBe(4);
 });
 
-test("whatever servers call their tools, every name is taken by models and is there once", () => {
+test("makes unique names that models accept for any tools", () => {
   const part = fc.oneof(fc.string({ maxLength: 90 }), fc.stringMatching(/^[ab_.]{0,5}$/));
   const origin: fc.Arbitrary<ToolOrigin> = fc.record({ server: part, tool: part });
   const origins = fc.uniqueArray(origin, { selector: ({ server, tool }) => JSON.stringify([server, tool]) });

@@ -2,31 +2,31 @@ import { TestClock } from "@flint/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Limits } from "./ai-sdk/ai-sdk-model.ts";
 import { type Answer, begin, breakOff, flood, refuse, SILENCE, stream } from "./testing/fake-endpoint.ts";
-import { asking, bodyOf, HELLO, KEY, ModelScene, said } from "./testing/model-fixture.ts";
-import { CHAT, MESSAGES, RESPONSES, type WireShape } from "./testing/wire-shapes.ts";
+import { bodyOf, HELLO, KEY, ModelFixture, requestWith, textIn } from "./testing/model-fixture.ts";
+import { CHAT, MESSAGES, RESPONSES, type WireShape } from "./testing/wire-formats.ts";
 
 const NAMES = { compatible: "local-model", openai: "gpt-6.1-sol", anthropic: "claude-opus-5-5" } as const;
 
-const open: ModelScene[] = [];
+const open: ModelFixture[] = [];
 afterEach(async () => {
   for (const scene of open.splice(0)) await scene.close();
 });
 
 async function scene(shape: WireShape, answers: readonly Answer[], limits: Partial<Limits> = {}) {
-  const started = await ModelScene.start(new TestClock(), shape, answers, limits);
+  const started = await ModelFixture.start(new TestClock(), shape, answers, limits);
   open.push(started);
   return started;
 }
 
-describe.each([CHAT, RESPONSES, MESSAGES])("a model that speaks the $kind wire", (shape) => {
-  test("says text and thoughts, wants tools, and tells what it used", async () => {
+describe.each([CHAT, RESPONSES, MESSAGES])("a model with the $kind API", (shape) => {
+  test("streams text, reasoning, tool calls and usage", async () => {
     const call = { call: "call_1", tool: "shell", args: '{"command":"ls"}' };
     const what = await scene(shape, [
       stream(shape.answer({ thought: "Hm." }, { text: "Let me " }, { text: "look." }, call)),
     ]);
     const parts = await what.all();
-    expect(said(parts, "text-delta")).toBe("Let me look.");
-    expect(said(parts, "reasoning-delta")).toBe("Hm.");
+    expect(textIn(parts, "text-delta")).toBe("Let me look.");
+    expect(textIn(parts, "reasoning-delta")).toBe("Hm.");
     expect(parts.filter(({ type }) => type === "tool-call")).toEqual([
       { type: "tool-call", callId: "call_1", tool: "shell", input: { command: "ls" } },
     ]);
@@ -42,10 +42,10 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model that speaks the $kind wire",
     expect(key).toContain(KEY);
   });
 
-  test("sees images and what came of its calls", async () => {
+  test("gets images and the results of its calls", async () => {
     const what = await scene(shape, [stream(shape.answer({ text: "A cat." }))]);
     const parts = await what.all(
-      asking([
+      requestWith([
         { role: "user", text: "What is this?", images: [{ mediaType: "image/png", base64: "aGVsbG8=" }] },
         { role: "assistant", text: "", calls: [{ callId: "c:1", tool: "shell", input: { command: "ls" } }] },
         { role: "tool", callId: "c:1", tool: "shell", status: "failed", text: "no such file", exitCode: 2 },
@@ -58,14 +58,14 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model that speaks the $kind wire",
     expect(body).not.toContain("c:1");
   });
 
-  test("is told of poisoned text only in a form that it can take", async () => {
+  test("gets poisoned text only in a valid form", async () => {
     const what = await scene(shape, [stream(shape.answer({ text: "a\ud83d\ude00\0b" }))]);
-    const parts = await what.all(asking([{ role: "user", text: "half \ud83d and nul \0" }]));
-    expect(said(parts, "text-delta")).toBe("a\ud83d\ude00\ufffdb");
+    const parts = await what.all(requestWith([{ role: "user", text: "half \ud83d and nul \0" }]));
+    expect(textIn(parts, "text-delta")).toBe("a\ud83d\ude00\ufffdb");
     expect(bodyOf(what.endpoint.requests[0])).toContain("half \ufffd and nul \ufffd");
   });
 
-  test("is asked again after 429, as late as it wants", async () => {
+  test("retries after 429 with the requested delay", async () => {
     const limited = refuse(429, shape.error("rate_limit_error", "Slow down"), { "retry-after": "7" });
     const what = await scene(shape, [limited, stream(shape.answer({ text: "Now." }))]);
     const parts = await what.all();
@@ -77,20 +77,20 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model that speaks the $kind wire",
         message: expect.stringContaining("in 7 s"),
       },
     });
-    expect(said(parts, "text-delta")).toBe("Now.");
+    expect(textIn(parts, "text-delta")).toBe("Now.");
   });
 
-  test.each([500, 529])("is asked again after %d", async (status) => {
+  test.each([500, 529])("retries after %d", async (status) => {
     const broken = refuse(status, shape.error("overloaded_error", "Overloaded"));
     const what = await scene(shape, [broken, broken, stream(shape.answer({ text: "Back." }))]);
     const parts = await what.all();
     const retries = parts.filter(({ type }) => type === "retry");
     expect(retries).toHaveLength(2);
     expect(retries[0]).toMatchObject({ error: { errorInfo: "InternalServerError", httpStatusCode: status } });
-    expect(said(parts, "text-delta")).toBe("Back.");
+    expect(textIn(parts, "text-delta")).toBe("Back.");
   });
 
-  test("fails clearly when it refuses the request, the key, or the length", async () => {
+  test("fails clearly when it rejects the request, the key or the length", async () => {
     const bad = await scene(shape, [refuse(400, shape.error("invalid_request_error", `No ${KEY} here`))]);
     expect(await bad.failure()).toMatchObject({
       errorInfo: "BadRequest",
@@ -112,32 +112,34 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model that speaks the $kind wire",
     const noise = await scene(shape, [stream("data: {no json\n\ndata: 7\n\n")]);
     expect(await noise.failure()).toMatchObject({
       errorInfo: "InternalServerError",
-      message: expect.stringContaining("no answer of a model"),
+      message: expect.stringContaining("not a model response"),
     });
   });
 
-  test("fails clearly when its answer stops in the middle, however it stops", async () => {
+  test("fails clearly when its response is cut off", async () => {
     const half = shape.half({ text: "Half a" });
     for (const answer of [stream(half), breakOff(half)]) {
       const what = await scene(shape, [answer]);
-      expect(await what.failure()).toMatchObject({ message: expect.stringContaining("broke off") });
+      expect(await what.failure()).toMatchObject({ message: expect.stringContaining("was cut off") });
       // What was said is said: another try would say it twice.
       expect(what.endpoint.requests).toHaveLength(1);
     }
   });
 
-  test("is asked again when the connection breaks before anything came", async () => {
+  test("retries when the connection breaks before the response", async () => {
     const dead: Answer = (response) => response.socket?.destroy();
     const what = await scene(shape, [dead, stream(""), stream(shape.answer({ text: "Here." }))]);
     const parts = await what.all();
     expect(parts.filter(({ type }) => type === "retry")).toHaveLength(2);
-    expect(said(parts, "text-delta")).toBe("Here.");
+    expect(textIn(parts, "text-delta")).toBe("Here.");
   });
 
-  test("fails when it is silent for too long, before and within an answer", async () => {
+  test("fails when it is silent for too long, before and within a response", async () => {
     for (const answer of [SILENCE, begin(shape.half({ text: "Well" }))]) {
       const what = await scene(shape, [answer], { idleMs: 120_000 });
-      const iterator = what.model.stream(asking(HELLO), new AbortController().signal)[Symbol.asyncIterator]();
+      const iterator = what.model
+        .stream(requestWith(HELLO), new AbortController().signal)
+        [Symbol.asyncIterator]();
       const came = what.endpoint.next();
       let step = iterator.next();
       const request = await came;
@@ -145,21 +147,21 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model that speaks the $kind wire",
         expect((await step).value).toEqual({ type: "text-delta", text: "Well" });
         step = iterator.next();
       }
-      const ended = expect(step).rejects.toThrow(/nothing for 120 seconds/);
+      const ended = expect(step).rejects.toThrow(/silent for 120 seconds/);
       await what.clock.advance(120_000);
       await ended;
       await request.gone;
     }
   });
 
-  test("fails when its answer is empty, but may have nothing to add to a tool's result", async () => {
+  test("fails when its response is empty, except after a tool result", async () => {
     const nothing = stream(shape.answer());
     expect(await (await scene(shape, [nothing])).failure()).toMatchObject({
       message: expect.stringContaining("empty"),
     });
     const silent = await scene(shape, [nothing]);
     const parts = await silent.all(
-      asking([
+      requestWith([
         { role: "user", text: "Do it" },
         { role: "assistant", text: "", calls: [{ callId: "a", tool: "shell", input: {} }] },
         { role: "tool", callId: "a", tool: "shell", status: "done", text: "" },
@@ -168,7 +170,7 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model that speaks the $kind wire",
     expect(parts.at(-1)).toEqual({ type: "finish", reason: "stop" });
   });
 
-  test("is told when its arguments are no JSON object", async () => {
+  test("gets an error when its arguments are not a JSON object", async () => {
     const calls = ["{not json", "[1]", ""].map((args, at) => ({ call: `c${at}`, tool: "shell", args }));
     const parts = await (await scene(shape, [stream(shape.answer(...calls))])).all();
     expect(
@@ -182,7 +184,7 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model that speaks the $kind wire",
     ]);
   });
 
-  test("is stopped when it floods", async () => {
+  test("is stopped when it sends too much", async () => {
     const text = flood(shape.half(), shape.more({ text: "x".repeat(1000) }));
     const wordy = await scene(shape, [text], { textCharacters: 10_000 });
     expect(await wordy.failure()).toMatchObject({
@@ -200,10 +202,10 @@ describe.each([CHAT, RESPONSES, MESSAGES])("a model that speaks the $kind wire",
     for (const { endpoint } of [wordy, greedy, endless, pings]) await endpoint.requests[0]?.gone;
   });
 
-  test("is left at once when the turn is stopped", async () => {
+  test("is aborted when the turn is interrupted", async () => {
     const what = await scene(shape, [begin(shape.half({ text: "Well" }))]);
     const stop = new AbortController();
-    const iterator = what.model.stream(asking(HELLO), stop.signal)[Symbol.asyncIterator]();
+    const iterator = what.model.stream(requestWith(HELLO), stop.signal)[Symbol.asyncIterator]();
     expect((await iterator.next()).value).toEqual({ type: "text-delta", text: "Well" });
     const rest = iterator.next();
     stop.abort();

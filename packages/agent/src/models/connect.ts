@@ -7,17 +7,17 @@ import type { RetryPolicy } from "./ai-sdk/problem.ts";
 import type { ModelFacts } from "./model-facts.ts";
 import type { Provider, ProviderModel } from "./providers.ts";
 
-/** A model on this machine may have to be read from disk before it says its first word. */
+/** A local model may have to be loaded from disk before its first token. */
 const LOCAL_IDLE_MS = 290_000;
 
-/** What can be chosen about a connection beside the model. */
+/** Options of a connection beside the model. */
 export interface ConnectOptions {
   readonly clock: Clock;
   readonly limits?: Partial<Limits>;
   readonly retry?: RetryPolicy;
 }
 
-/** A provider's model, ready to be asked. Opens no connection yet. */
+/** Creates a model of a provider. Opens no connection yet. */
 export function connectModel(
   { id, provider, name }: ProviderModel,
   facts: ModelFacts,
@@ -38,7 +38,7 @@ export function connectModel(
     },
     priceName: provider.isOfficial ? `${provider.id}/${name}` : undefined,
     connect: (fetch) => languageModel(provider, name, fetch),
-    callOptions: (request, refused) => callOptions(request, { id, kind: provider.kind, facts }, refused),
+    callOptions: (request, rejected) => callOptions(request, { id, kind: provider.kind, facts }, rejected),
     clock,
     limits: { ...LIMITS, idleMs, ...limits },
     ...(retry === undefined ? {} : { retry }),
@@ -46,8 +46,8 @@ export function connectModel(
 }
 
 /**
- * The SDK's model for one connection. Address and key are always given: left out, the SDK would take them from the
- * environment, which only the configuration may read.
+ * The SDK's model for one connection. URL and key are always passed: without them the SDK would read the environment,
+ * which only the configuration may do.
  */
 async function languageModel(
   { kind, baseUrl: baseURL, apiKey }: Provider,
@@ -76,7 +76,7 @@ async function languageModel(
   }
 }
 
-/** The SDK sends an empty key where there is none; servers without keys take offence at it. */
+/** The SDK sends an empty key if there is none, which servers without keys may reject. */
 function withoutKey(fetch: HttpConnection["fetch"]): HttpConnection["fetch"] {
   return (address, init) => {
     const headers = new Headers(init?.headers);

@@ -28,7 +28,7 @@ const ids = async (list: ModelListing) =>
   (await list.models()).map(({ id, isDefault }) => (isDefault ? `* ${id}` : id));
 const names = (...list: string[]) => refuse(200, { object: "list", data: list.map((id) => ({ id })) });
 
-test("with nothing set up there is the offline model", async () => {
+test("has the offline model if nothing is set up", async () => {
   const list = listing({});
   expect(await list.models()).toMatchObject([
     { id: "flint/offline", displayName: "Flint offline model", isDefault: true },
@@ -36,7 +36,7 @@ test("with nothing set up there is the offline model", async () => {
   expect(await list.defaultModel()).toBe("flint/offline");
 });
 
-test("what Ollama has is listed, and its first model is the default", async () => {
+test("lists Ollama's models, with the first as default", async () => {
   const ollama = await serving(refuse(200, { models: [{ name: "qwen3:8b" }, { name: "llama4" }] }));
   const list = listing({ ollama: { baseUrl: ollama.url } });
   expect(await ids(list)).toEqual(["* flint/ollama/qwen3:8b", "flint/ollama/llama4", "flint/offline"]);
@@ -44,7 +44,7 @@ test("what Ollama has is listed, and its first model is the default", async () =
   expect(ollama.requests.map(({ path }) => path)).toEqual(["/api/tags"]);
 });
 
-test("hosted models come first and need no answer to be offered", async () => {
+test("lists hosted models first and without a request", async () => {
   const broken = await serving(refuse(500, "down"));
   const access = { baseUrl: broken.url, apiKey: "key-1234" };
   const other = { name: "mine", baseUrl: NOWHERE, models: ["a/b:c"] };
@@ -62,7 +62,7 @@ test("hosted models come first and need no answer to be offered", async () => {
   ]);
 });
 
-test("what a provider lists beside the well-known is offered too, without what cannot talk", async () => {
+test("lists further models of a provider, without those that cannot chat", async () => {
   const openai = await serving(names("gpt-6.1-sol", "gpt-7", "whisper-1", "text-embedding-4"));
   const list = listing({ openai: { baseUrl: openai.url, apiKey: "k" } });
   const listed = await ids(list);
@@ -71,7 +71,7 @@ test("what a provider lists beside the well-known is offered too, without what c
   expect(listed.join()).not.toMatch(/whisper|embedding/);
 });
 
-test("a list is believed for a minute, that there is none only for moments", async () => {
+test("caches a list for a minute and an empty one for moments", async () => {
   const clock = new TestClock();
   const mine = await serving(names(), names("one"), names("two"));
   const list = listing({ others: [{ name: "mine", baseUrl: mine.url }] }, clock);
@@ -85,7 +85,7 @@ test("a list is believed for a minute, that there is none only for moments", asy
   expect(await now()).toBe("* flint/mine/two flint/offline");
 });
 
-test("a server that does not answer is not waited for", async () => {
+test("does not wait for a provider that does not answer", async () => {
   const clock = new TestClock();
   const mute = await serving(SILENCE);
   const list = listing({ ollama: { baseUrl: mute.url } }, clock);
@@ -97,7 +97,7 @@ test("a server that does not answer is not waited for", async () => {
   await request.gone;
 });
 
-test("garbage in the place of a list is no list", async () => {
+test("treats malformed lists as empty", async () => {
   for (const answer of [
     refuse(200, "<html>"),
     refuse(200, { data: [7, { id: "" }, null] }),
@@ -111,7 +111,7 @@ test("garbage in the place of a list is no list", async () => {
   }
 });
 
-test("Ollama is asked once how much a model sees and whether it thinks", async () => {
+test("asks Ollama once for a model's context window and thinking", async () => {
   const shown = {
     parameters: "stop <eot>\nnum_ctx 16384",
     model_info: { "qwen3.context_length": 40_960 },
@@ -130,7 +130,7 @@ test("Ollama is asked once how much a model sees and whether it thinks", async (
   expect(ollama.requests.map(({ path, body }) => [path, body])).toEqual([["/api/show", { model: "qwen3" }]]);
 });
 
-test("an endpoint that the user set up is never replaced by another when it is not there", async () => {
+test("never replaces a configured endpoint that does not answer", async () => {
   const refused = await serving(refuse(401, "no"), refuse(401, "no"));
   const cases = [
     [{ others: [{ name: "custom", baseUrl: `${NOWHERE}/v1` }] }, "custom", /ECONNREFUSED/],
@@ -154,7 +154,7 @@ test("an endpoint that the user set up is never replaced by another when it is n
   }
 });
 
-test("an endpoint that comes up later is used with the first model that it lists", async () => {
+test("uses the first model of an endpoint that starts later", async () => {
   const mine = await serving(names(), names("one", "two"));
   const access = { ollama: { baseUrl: NOWHERE }, others: [{ name: "mine", baseUrl: mine.url }] };
   const list = listing(access);

@@ -4,7 +4,7 @@ import type { ModelListing } from "./listing.ts";
 import type { Model } from "./model.ts";
 import { findModel, OFFLINE_ID, type Provider, type ProviderModel, requireConfigured } from "./providers.ts";
 
-/** The models of one session, each made when it is first wanted, since some remember what they were asked. */
+/** The models of one session, each created on first use, since some keep state. */
 export class ModelCache {
   readonly #providers: readonly Provider[];
   readonly #listing: ModelListing;
@@ -12,7 +12,7 @@ export class ModelCache {
   readonly #offline: () => Promise<Model>;
   readonly #models = new Map<string, Promise<Model>>();
 
-  /** `offline` makes the offline model. */
+  /** `offline` creates the offline model. */
   constructor(
     providers: readonly Provider[],
     listing: ModelListing,
@@ -25,26 +25,26 @@ export class ModelCache {
     this.#offline = offline;
   }
 
-  /** The model of this id. Rejects with a FlintError that says how to get one. */
+  /** Returns the model of this id. Rejects with a FlintError that says how to get one. */
   model(id: string): Promise<Model> {
     const known = this.#models.get(id);
     if (known !== undefined) return known;
-    const made = this.#make(id);
-    this.#models.set(id, made);
-    // One that could not be made may be possible next time.
-    made.catch(() => this.#models.delete(id));
-    return made;
+    const created = this.#create(id);
+    this.#models.set(id, created);
+    // Creating it may work the next time.
+    created.catch(() => this.#models.delete(id));
+    return created;
   }
 
-  async #make(id: string): Promise<Model> {
+  async #create(id: string): Promise<Model> {
     if (id === OFFLINE_ID) return this.#offline();
-    const found = await this.#listing.resolved(usable(id, this.#providers));
+    const found = await this.#listing.resolved(configuredModel(id, this.#providers));
     const { connectModel } = await import("./connect.ts");
     return connectModel(found, await this.#listing.facts(found), { clock: this.#clock });
   }
 }
 
-function usable(id: string, providers: readonly Provider[]): ProviderModel {
+function configuredModel(id: string, providers: readonly Provider[]): ProviderModel {
   const found = findModel(id, providers);
   if (found !== undefined) {
     requireConfigured(found);

@@ -1,28 +1,28 @@
-/** Which wire a provider speaks. */
+/** Which API a provider has. */
 export type ProviderKind = "openai" | "anthropic" | "ollama" | "compatible";
 
-/** How a model is told to think. */
+/** How a model's reasoning is controlled. */
 export type Thinking = "none" | "effort" | "adaptive" | "alwaysAdaptive" | "budget";
 
-/** What is known about a model by its name. */
+/** What a model's name tells about it. */
 export interface ModelFacts {
   readonly contextWindow: number | undefined;
   readonly acceptsTemperature: boolean;
   readonly thinking: Thinking;
-  /** How hard it can be told to think, the least first. Empty: it cannot be told. */
+  /** Its reasoning efforts, the lowest first. Empty if it has none. */
   readonly efforts: readonly string[];
   readonly defaultEffort: string | undefined;
-  /** Whether its endpoint holds it to a JSON schema while it may also use tools. */
+  /** Whether its endpoint enforces a JSON schema while tools are offered too. */
   readonly enforcesSchema: boolean;
 }
 
-/** A model that a provider is known for. */
+/** A model that is listed without asking its provider. */
 export interface KnownModel {
   readonly name: string;
   readonly displayName: string;
 }
 
-/** The models offered before a provider was asked, the default first. As of 2026-11. */
+/** The models that are listed before a provider was asked, the default first. As of 2026-11. */
 export const KNOWN_MODELS: Readonly<Record<"openai" | "anthropic", readonly KnownModel[]>> = {
   anthropic: [
     { name: "claude-opus-5-5", displayName: "Claude Opus 5.5" },
@@ -47,7 +47,7 @@ const PLAIN: ModelFacts = {
   enforcesSchema: false,
 };
 
-/** What a model's name tells, by the conventions of its maker. */
+/** Reads facts from a model's name, by the conventions of its maker. */
 export function factsOf(kind: ProviderKind, name: string): ModelFacts {
   const ownName = name.split("/").at(-1) ?? name;
   switch (kind) {
@@ -58,14 +58,14 @@ export function factsOf(kind: ProviderKind, name: string): ModelFacts {
     case "ollama":
       return PLAIN;
     case "compatible":
-      // Behind a gateway the model is known by its maker's name, but the gateway's abilities are not known.
+      // Behind a gateway the model is known by its maker's name, but what the gateway supports is not known.
       return { ...gptFacts(ownName), contextWindow: undefined, enforcesSchema: false };
   }
 }
 
-/** What is different about a model that its server says can think. */
+/** The facts of a model that can reason according to its server. */
 export function thinkingFacts(facts: ModelFacts, name: string): ModelFacts {
-  // The gpt-oss models cannot leave it off.
+  // The gpt-oss models cannot turn it off.
   const efforts = name.includes("gpt-oss") ? ["low", "medium", "high"] : ["none", "low", "medium", "high"];
   return { ...facts, thinking: "effort", efforts, defaultEffort: "medium" };
 }

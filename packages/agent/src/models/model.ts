@@ -1,30 +1,30 @@
 import type { Cost, ReviewTarget, TokenUsage, TurnError, TurnKind } from "@flint/protocol";
 
-/** What a model wants to have done. The id ties the result to it. */
+/** A tool call of a model. Its result has the same id. */
 export interface ToolCall {
   readonly callId: string;
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
-  /** Why `input` is not what the model wrote: its arguments were no JSON object. The call is answered with this. */
+  /** Set if the arguments were not a JSON object: the call does not run, and this is its result. */
   readonly inputError?: string;
 }
 
-/** What came of a tool call, as the model is told. */
+/** The result of a tool call, as the model gets it. */
 export interface ToolResult {
   readonly status: "done" | "failed" | "declined";
   readonly text: string;
   readonly exitCode?: number;
-  /** All that a command printed, where the text may be only a part of it. */
+  /** The size of a command's whole output, where the text may be only a part of it. */
   readonly printed?: { readonly bytes: number; readonly lines: number };
 }
 
-/** A picture that goes with a message. */
+/** An image of a message. */
 export interface MessageImage {
   readonly mediaType: string;
   readonly base64: string;
 }
 
-/** One message of the conversation between agent and model. An assistant without calls has finished its work. */
+/** One message of the conversation between agent and model. An assistant message without calls ends the work. */
 export type Message =
   | { readonly role: "system"; readonly text: string }
   | { readonly role: "user"; readonly text: string; readonly images?: readonly MessageImage[] }
@@ -32,18 +32,18 @@ export type Message =
       readonly role: "assistant";
       readonly text: string;
       readonly calls: readonly ToolCall[];
-      /** What the model itself gave to be shown again with this message, such as signed thinking. */
+      /** What the provider wants back with this message, such as signed reasoning. */
       readonly providerMetadata?: ProviderMetadata;
     }
   | ({ readonly role: "tool"; readonly callId: string; readonly tool: string } & ToolResult);
 
-/** What a model wants to see again. Only the model that made it may read it. */
+/** Content that a provider wants back unchanged. Only the model that sent it can read it. */
 export interface ProviderMetadata {
   readonly model: string;
   readonly content: unknown;
 }
 
-/** A tool as a model sees it. */
+/** A tool as the model sees it. */
 export interface ToolDescription {
   readonly name: string;
   readonly description: string;
@@ -51,42 +51,42 @@ export interface ToolDescription {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** All that a model gets for one step. */
+/** Everything that a model gets for one response. */
 export interface ModelRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolDescription[];
   readonly purpose: TurnKind;
   readonly review: ReviewTarget | undefined;
-  /** The answer has to be JSON that fits this. */
+  /** The answer must be JSON that matches this schema. */
   readonly outputSchema: Readonly<Record<string, unknown>> | undefined;
   readonly temperature: number;
-  /** How hard the model should think, where it can be told. */
+  /** How much the model should reason, if it can be told. */
   readonly reasoningEffort: string | undefined;
 }
 
-/** Why a model stopped. `length`: its answer was cut off by the limit of its output. */
+/** Why a model stopped. `length`: its output limit cut the response off. */
 export type FinishReason = "stop" | "tools" | "length" | "filtered";
 
-/** What a model gives, piece by piece. After `finish` nothing comes. */
+/** One part of a streamed response. `finish` is the last. */
 export type ModelPart =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   | ({ readonly type: "tool-call" } & ToolCall)
   | { readonly type: "provider-metadata"; readonly providerMetadata: ProviderMetadata }
   | { readonly type: "usage"; readonly usage: TokenUsage; readonly cost?: Cost }
-  /** The request failed and is made again; nothing of this step had come yet. */
+  /** The request failed and is retried; nothing of this response was sent yet. */
   | { readonly type: "retry"; readonly error: TurnError }
   | { readonly type: "finish"; readonly reason: FinishReason };
 
-/** Something that can work as the mind of Flint's own agent. */
+/** A model that Flint's own agent can run on. */
 export interface Model {
-  /** How many tokens it can see, if that is known. */
+  /** The size of its context window in tokens, if known. */
   readonly contextWindow: number | undefined;
-  /** One step. Stops soon after `signal` is aborted; throws a ModelFailure if the model fails. */
+  /** Streams one response. Stops soon after `signal` is aborted; throws a ModelFailure if the model fails. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart>;
 }
 
-/** A model that could not do a step, in the words that end the turn. */
+/** A failure of a model, with the error that ends the turn. */
 export class ModelFailure extends Error {
   override readonly name = "ModelFailure";
   readonly error: TurnError;
@@ -97,7 +97,7 @@ export class ModelFailure extends Error {
   }
 }
 
-/** About how many tokens so many characters are, without asking any tokenizer. */
+/** Estimates the number of tokens in so many characters. */
 export function tokensInCharacters(characters: number): number {
   return Math.ceil(characters / 4);
 }

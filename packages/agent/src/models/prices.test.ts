@@ -3,7 +3,7 @@ import { costOf } from "./prices.ts";
 
 const MILLION = 1_000_000;
 
-test("every kind of token has its price, and thinking is paid like speaking", () => {
+test("applies the price of each kind of token, reasoning as output", () => {
   const usage = {
     inputTokens: 100_000,
     outputTokens: 5000,
@@ -16,7 +16,7 @@ test("every kind of token has its price, and thinking is paid like speaking", ()
   expect(costOf("anthropic/claude-opus-5-5-20260801", usage)).toEqual({ amount: dollars, currency: "USD" });
 });
 
-test("a long conversation costs more where the provider says so", () => {
+test("applies the higher price for long conversations", () => {
   expect(costOf("openai/gpt-6.1-sol", { inputTokens: 272_000, outputTokens: 1000 })?.amount).toBeCloseTo(
     0.554,
   );
@@ -25,7 +25,7 @@ test("a long conversation costs more where the provider says so", () => {
   );
 });
 
-test("a model whose price is not known has no cost", () => {
+test("has no cost for a model without a known price", () => {
   expect(costOf("openai/gpt-99", { inputTokens: 1, outputTokens: 1 })).toBeUndefined();
   expect(costOf("constructor", { inputTokens: 1, outputTokens: 1 })).toBeUndefined();
 });

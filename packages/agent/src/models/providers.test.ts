@@ -7,7 +7,7 @@ const ACCESS: ModelAccess = { ollama: { baseUrl: "http://127.0.0.1:11434" }, oth
 const addresses = (access: Partial<ModelAccess>) =>
   Object.fromEntries(providersOf({ ...ACCESS, ...access }).map(({ id, baseUrl }) => [id, baseUrl]));
 
-test("addresses are taken as people give them", () => {
+test("accepts URLs in the usual forms", () => {
   expect(addresses({})).toEqual({
     anthropic: "https://api.anthropic.com/v1",
     openai: "https://api.openai.com/v1",
@@ -32,7 +32,7 @@ test("addresses are taken as people give them", () => {
   });
 });
 
-test("a model is found by provider and name, whatever is in the name", () => {
+test("finds a model by provider and name, whatever the name contains", () => {
   const others = [
     { name: "gate", baseUrl: "https://gate.example/v1" },
     { name: "gate/eu", baseUrl: "https://eu.gate.example/v1" },
@@ -63,14 +63,14 @@ test("a model is found by provider and name, whatever is in the name", () => {
   ]);
 });
 
-test("a provider that is not set up says which variable is missing", () => {
+test("names the missing variable of a provider that is not set up", () => {
   const model = findModel("flint/openai/gpt-6.1-sol", providersOf(ACCESS));
   expect(() => model && requireConfigured(model)).toThrow(
     'OpenAI is not set up for the model "gpt-6.1-sol". Set OPENAI_API_KEY to a valid key.',
   );
 });
 
-test("what is no address is refused at once, with the setting that holds it", () => {
+test("rejects an invalid URL at once with its setting", () => {
   const others = [
     { name: "custom", baseUrl: "not a url" },
     { name: "gate", baseUrl: "ftp://gate.example" },
@@ -87,7 +87,7 @@ test("what is no address is refused at once, with the setting that holds it", ()
   expect(check("openai/x")).toThrow("Set OPENAI_BASE_URL");
 });
 
-test("a key that is refused is named by its variable", () => {
+test("names the variable of a rejected key", () => {
   const baseUrl = "https://x.example/v1";
   const others = [
     { name: "a", baseUrl, apiKey: "k", keyVariable: "A_KEY" },
@@ -98,11 +98,11 @@ test("a key that is refused is named by its variable", () => {
   expect(Object.fromEntries(ways)).toMatchObject({
     a: "Check the key in A_KEY.",
     b: "B_KEY is not set: set it to a valid key.",
-    c: "Name the variable that holds its key with api_key_env of [providers.c].",
+    c: "Name the variable with its key in api_key_env of [providers.c].",
   });
 });
 
-test("only addresses of this machine count as its own", () => {
+test("recognizes loopback URLs", () => {
   expect(["http://localhost:1", "http://127.8.0.1", "http://[::1]:8"].every(isLoopback)).toBe(true);
   expect(["http://127.0.0.1.example.com", "https://example.com", "nonsense"].some(isLoopback)).toBe(false);
 });

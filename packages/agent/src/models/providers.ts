@@ -3,41 +3,41 @@ import type { Endpoint, ModelAccess, NamedEndpoint } from "../options.ts";
 import { displayUrl } from "./ai-sdk/clean-text.ts";
 import type { ProviderKind } from "./model-facts.ts";
 
-/** The model that is always there. */
+/** The id of the offline model. */
 export const OFFLINE_ID = "flint/offline";
 
-/** Stands for whatever model a provider lists first, where that is not known yet. */
+/** Placeholder for the model that a provider lists first, where that is not known yet. */
 export const FIRST_LISTED = "first-listed";
 
 const DRIVER = "flint/";
 
-/** Someone who offers models: where, how it is spoken to, and what to tell people about it. */
+/** A model provider: its URL, its API, and hints for people. */
 export interface Provider {
   /** The part of a model id between `flint/` and the model's own name. */
   readonly id: string;
   readonly kind: ProviderKind;
   readonly label: string;
-  /** Ends with the version where the wire has one, never with a slash. */
+  /** Ends with the API version if there is one, never with a slash. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
-  /** Its models, if it should not be asked for them. */
+  /** Its models, if they should not be requested from it. */
   readonly models: readonly string[] | undefined;
-  /** Whether the user set it up; the others are known only by name. */
+  /** Whether it can be used; the others are known only by name. */
   readonly isConfigured: boolean;
-  /** Whether the user counts on it, so that nobody else takes its place when it is not there. */
+  /** Whether the user set it up, so that no other provider replaces it when it does not answer. */
   readonly isExpected: boolean;
-  /** Whether it bills by its list of prices. */
+  /** Whether its price list applies. */
   readonly isOfficial: boolean;
   readonly isLocal: boolean;
-  /** How to be let in. */
+  /** What to do if it rejects the key. */
   readonly authHint: string;
-  /** What to do if nobody answers. */
+  /** What to do if it cannot be reached. */
   readonly connectHint: string;
-  /** What holds its address, to be told when that is none. */
+  /** The setting of its URL, for the message when that is invalid. */
   readonly addressSetting: string;
 }
 
-/** A model and who offers it. */
+/** A model and its provider. */
 export interface ProviderModel {
   readonly id: string;
   readonly provider: Provider;
@@ -49,7 +49,7 @@ const OPENAI_URL = "https://api.openai.com/v1";
 const ANTHROPIC_URL = "https://api.anthropic.com/v1";
 const TRY_AGAIN = "Check the network and the address.";
 
-/** All providers, those that come first for a default first. Names that are built in cannot be taken by others. */
+/** All providers, in the order in which they are tried for the default. Built-in names cannot be overridden. */
 export function providersOf({ anthropic, openai, ollama, others }: ModelAccess): readonly Provider[] {
   const builtIn = [
     hosted("anthropic", "Anthropic", versioned(anthropic?.baseUrl ?? ANTHROPIC_URL, true), anthropic),
@@ -65,7 +65,7 @@ export function providersOf({ anthropic, openai, ollama, others }: ModelAccess):
 }
 
 /**
- * The model that an id means, with or without `flint/` in front. Any model of a provider can be named, listed or not,
+ * Finds the model of an id, with or without `flint/` in front. Any model of a provider can be named, listed or not,
  * and whether the provider is set up or not.
  */
 export function findModel(id: string, providers: readonly Provider[]): ProviderModel | undefined {
@@ -76,7 +76,7 @@ export function findModel(id: string, providers: readonly Provider[]): ProviderM
   return provider === undefined || name === "" ? undefined : { id: modelId(provider, name), provider, name };
 }
 
-/** Throws a FlintError with the way out if the provider of a model is not set up, or has no address. */
+/** Throws a FlintError with the way out if the provider of a model is not set up, or has no valid URL. */
 export function requireConfigured({ provider, name }: ProviderModel): void {
   if (provider.isConfigured) {
     if (isAddress(provider.baseUrl)) return;
@@ -92,7 +92,7 @@ export function modelId(provider: Provider, name: string): string {
   return `${DRIVER}${provider.id}/${name}`;
 }
 
-/** Whether the models of a provider run on this machine, rather than only the way to them. */
+/** Whether the models of a provider run on this machine, rather than a gateway to them. */
 export function runsLocally({ kind, isLocal }: Provider): boolean {
   return kind === "ollama" || (kind === "compatible" && isLocal);
 }
@@ -101,7 +101,7 @@ function isAddress(address: string): boolean {
   return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
 }
 
-/** Whether an address is on this machine. */
+/** Whether a URL is on this machine. */
 export function isLoopback(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { hostname } = new URL(address);
@@ -136,13 +136,13 @@ function hosted(
 
 function localOllama(endpoint: ModelAccess["ollama"]): Provider {
   const address = endpoint.baseUrl.includes("://") ? endpoint.baseUrl : `http://${endpoint.baseUrl}`;
-  // The address that Ollama listens at for every network; it is asked on this machine.
+  // Ollama listens at this address for all networks; requests go to the loopback interface.
   const reachable = address.replace("://0.0.0.0", "://127.0.0.1");
   return {
     ...compatible("ollama", { ...endpoint, name: "ollama", baseUrl: versioned(reachable, true) }),
     kind: "ollama",
     label: "Ollama",
-    authHint: "Set the key that this Ollama wants.",
+    authHint: "Set the key that this Ollama requires.",
     connectHint: "Start it with `ollama serve`, or set OLLAMA_HOST to where it runs.",
     isExpected: endpoint.isConfigured === true,
     addressSetting: "OLLAMA_HOST",
@@ -165,20 +165,19 @@ function compatible(name: string, endpoint: NamedEndpoint): Provider {
     isLocal: isLoopback(baseUrl),
     authHint: keyAdvice(name, endpoint.keyVariable, apiKey !== undefined),
     connectHint: TRY_AGAIN,
-    // The configuration gives this name to the one endpoint that a variable of its own sets.
+    // The configuration gives this name to the endpoint of FLINT_MODEL_URL.
     addressSetting: name === "custom" ? "FLINT_MODEL_URL" : `base_url of [providers.${name}]`,
   };
 }
 
 function keyAdvice(name: string, variable: string | undefined, hasKey: boolean): string {
-  if (variable === undefined)
-    return `Name the variable that holds its key with api_key_env of [providers.${name}].`;
+  if (variable === undefined) return `Name the variable with its key in api_key_env of [providers.${name}].`;
   return hasKey ? `Check the key in ${variable}.` : `${variable} is not set: set it to a valid key.`;
 }
 
 /**
- * An address with the version that the wire's paths hang on. `always`: by custom such addresses are given without it,
- * even behind a path of their own; otherwise only a bare host lacks it.
+ * A URL with the API version. `always`: such URLs are usually given without it, even with a path of their own; otherwise
+ * only a bare host lacks it.
  */
 function versioned(address: string, always: boolean): string {
   const trimmed = address.replace(/\/+$/, "");

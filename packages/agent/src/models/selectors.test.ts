@@ -12,7 +12,7 @@ const offered = (kind: ProviderKind, name: string, isLocal = false) =>
 
 const UP_TO_128K = "4096|8192|16384|32768|65536|131072";
 
-test("a hosted model offers what fits its window, and thinks as hard as it can be told", () => {
+test("offers the contexts and efforts of a hosted model", () => {
   expect(offered("anthropic", "claude-opus-5-5")).toEqual({
     context_length: `${UP_TO_128K}|262144|524288 = 131072`,
     reasoning_effort: "low|medium|high = medium",
@@ -41,7 +41,7 @@ test.each([
   expect("temperature" in offered("openai", name)).toBe(efforts === undefined);
 });
 
-test("a model of which little is known has modest presets", () => {
+test("has modest defaults for an unknown model", () => {
   expect(offered("compatible", "maker/model")).toEqual({
     temperature: "0.0|0.3|0.7|1.0 = 0.0",
     context_length: `${UP_TO_128K} = 32768`,
@@ -50,7 +50,7 @@ test("a model of which little is known has modest presets", () => {
   expect(offered("compatible", "openai/gpt-5").reasoning_effort).toBe("minimal|low|medium|high = medium");
 });
 
-test("a local model that its server says can think may be told how hard", () => {
+test("offers efforts for a local model that can reason", () => {
   const facts = thinkingFacts({ ...factsOf("ollama", "qwen3"), contextWindow: 2048 }, "qwen3");
   expect(selectorsOf(facts, true).map(({ id, values }) => [id, values.join("|")])).toEqual([
     ["temperature", "0.0|0.3|0.7|1.0"],

@@ -1,7 +1,7 @@
 import type { ConfigOption, ConfigValues } from "@flint/protocol";
 import type { ModelFacts } from "./model-facts.ts";
 
-/** A selector: its values in order, and the one that holds if nobody chose. */
+/** A config selector: its values in order, and the default. */
 export interface Selector {
   readonly id: string;
   readonly name: string;
@@ -10,7 +10,7 @@ export interface Selector {
   readonly defaultValue: string;
 }
 
-/** The ids under which a thread keeps its choices. */
+/** The ids of the selectors in a thread's settings. */
 export const TEMPERATURE = "temperature";
 export const CONTEXT_LENGTH = "context_length";
 export const REASONING_EFFORT = "reasoning_effort";
@@ -18,23 +18,23 @@ export const REASONING_EFFORT = "reasoning_effort";
 const SMALL_CONTEXTS = [4096, 8192, 16_384];
 const CONTEXTS = [...SMALL_CONTEXTS, 32_768, 65_536, 131_072, 262_144, 524_288];
 
-/** More than this is offered only where the window is known to be larger, and is never chosen by itself. */
+/** Larger contexts are offered only if the window is known to be larger, and are never the default. */
 const USUAL_CONTEXT = 131_072;
 
-/** What is chosen for a model of which nothing is known: one on this machine, and one elsewhere. */
-const LOCAL_PRESET = 8192;
-const HOSTED_PRESET = 32_768;
+/** The defaults for a model of which nothing is known: a local one, and a hosted one. */
+const LOCAL_DEFAULT = 8192;
+const HOSTED_DEFAULT = 32_768;
 
-/** Clients that take the first 12 thousand tokens for granted, as Codex's do, still see how much of this is left. */
-const OFFLINE_PRESET = 16_384;
+/** Clients that do not count the first 12 thousand tokens, as Codex's do, still show how much of this is left. */
+const OFFLINE_DEFAULT = 16_384;
 
-/** Room that the answer needs beside the conversation, as a share of the window. */
+/** The share of the window for the conversation; the rest is for the response. */
 const CONVERSATION_SHARE = 0.8;
 
 const temperature: Selector = {
   id: TEMPERATURE,
   name: "Temperature",
-  description: "How freely a model chooses its words. The offline model never varies.",
+  description: "How random the output is. The offline model ignores it.",
   values: ["0.0", "0.3", "0.7", "1.0"],
   defaultValue: "0.0",
 };
@@ -42,7 +42,7 @@ const temperature: Selector = {
 /** The selectors of the offline model. */
 export const OFFLINE_SELECTORS: readonly Selector[] = [
   temperature,
-  contextLength(SMALL_CONTEXTS, OFFLINE_PRESET),
+  contextLength(SMALL_CONTEXTS, OFFLINE_DEFAULT),
 ];
 
 /** The selectors of a provider's model. */
@@ -54,13 +54,13 @@ export function selectorsOf(facts: ModelFacts, isLocal: boolean): readonly Selec
   ];
 }
 
-/** The value that holds; one that the selector does not offer counts as none. */
+/** The selected value; a value that the selector does not have counts as none. */
 export function selectedValue({ id, values, defaultValue }: Selector, config: ConfigValues): string {
   const value = config[id];
   return value !== undefined && values.includes(value) ? value : defaultValue;
 }
 
-/** A selector as clients are shown it. */
+/** A selector as clients get it. */
 export function toConfigOption(selector: Selector, model: string, config: ConfigValues): ConfigOption {
   return {
     type: "select",
@@ -77,8 +77,8 @@ function contextOf(window: number | undefined, isLocal: boolean): Selector {
   const fitting = CONTEXTS.filter((size) => size <= (window ?? USUAL_CONTEXT));
   const values = fitting.length === 0 ? CONTEXTS.slice(0, 1) : fitting;
   const room = Math.min((window ?? USUAL_CONTEXT) * CONVERSATION_SHARE, USUAL_CONTEXT);
-  const wanted = isLocal ? LOCAL_PRESET : window === undefined ? HOSTED_PRESET : room;
-  const preset = values.findLast((size) => size <= wanted) ?? values[0] ?? LOCAL_PRESET;
+  const wanted = isLocal ? LOCAL_DEFAULT : window === undefined ? HOSTED_DEFAULT : room;
+  const preset = values.findLast((size) => size <= wanted) ?? values[0] ?? LOCAL_DEFAULT;
   return contextLength(values, preset);
 }
 
@@ -98,7 +98,7 @@ function effortOf({ efforts, defaultEffort }: ModelFacts): readonly Selector[] {
     {
       id: REASONING_EFFORT,
       name: "Reasoning effort",
-      description: "How hard the model thinks before it answers. More takes longer and costs more.",
+      description: "How much the model reasons before it answers. More takes longer and costs more.",
       values: efforts,
       defaultValue: defaultEffort,
     },

@@ -3,11 +3,11 @@ import { FlintError } from "@flint/protocol";
 import type { Tool, ToolOutcome } from "../tools/tool.ts";
 import { RecordedTurn, settingsIn, type TurnOptions } from "./recorded-turn.ts";
 
-/** What came of a call of a tool. */
+/** The outcome of a tool call. */
 export interface Called {
   readonly turn: RecordedTurn;
   readonly outcome: ToolOutcome;
-  /** What the model is told; empty if the turn ended. */
+  /** The result for the model; empty if the turn ended. */
   readonly text: string;
   readonly status: string;
 }
@@ -17,19 +17,19 @@ export async function callTool(
   tool: Tool,
   input: Readonly<Record<string, unknown>>,
   folder: { readonly path: string },
-  wishes: TurnOptions & { readonly sandbox?: Sandbox } = {},
+  options: TurnOptions & { readonly sandbox?: Sandbox } = {},
 ): Promise<Called> {
-  const turn = new RecordedTurn("", settingsIn(folder.path), wishes);
+  const turn = new RecordedTurn("", settingsIn(folder.path), options);
   const { signal } = turn;
-  const sandbox = wishes.sandbox ?? NO_COMMANDS;
+  const sandbox = options.sandbox ?? NO_COMMANDS;
   const outcome = await tool.run(input, { turn, signal, sandbox, itemId: "item" });
   const result = "result" in outcome ? outcome.result : undefined;
   return { turn, outcome, text: result?.text ?? "", status: result?.status ?? "ended" };
 }
 
-/** Where nothing can be run. */
+/** A sandbox in which nothing can run. */
 const NO_COMMANDS: Sandbox = {
   state: async () => ({ available: false, mechanism: "none" }),
-  launch: () => Promise.reject(new FlintError("sandboxUnavailable", "Nothing can be run here.")),
-  start: () => Promise.reject(new FlintError("sandboxUnavailable", "Nothing can be run here.")),
+  launch: () => Promise.reject(new FlintError("sandboxUnavailable", "Nothing can run here.")),
+  start: () => Promise.reject(new FlintError("sandboxUnavailable", "Nothing can run here.")),
 };

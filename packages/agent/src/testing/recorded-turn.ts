@@ -14,20 +14,20 @@ import {
   type UserQuestion,
 } from "@flint/protocol";
 
-/** How a turn of a test differs from a plain prompt in which everything is allowed. */
+/** How a test's turn differs from a plain prompt in which everything is allowed. */
 export interface TurnOptions extends Partial<Pick<TurnContext, "kind" | "review" | "outputSchema">> {
   readonly input?: readonly UserInput[];
   readonly settings?: Partial<ThreadSettings>;
-  /** An answer, with a side effect if a test wants one; `undefined` leaves the question open until the turn stops. */
+  /** Decides an approval; `undefined` leaves it open until the turn stops. */
   readonly decide?: (action: Action) => Decision["outcome"] | undefined;
   readonly watch?: (event: DriverEvent) => void;
   readonly answers?: Answers;
-  /** What a client's tool gives; undefined leaves the call open until the turn stops. */
+  /** The result of a client's tool; undefined leaves the call open until the turn stops. */
   readonly runTool?: (call: ClientToolCall) => ToolCallResult | undefined;
   readonly ready?: () => Promise<void>;
 }
 
-/** A turn that keeps what it is told and asked, and answers as the test wants. */
+/** A turn that records its events and approvals, and answers as the test says. */
 export class RecordedTurn implements TurnContext {
   readonly turnId = mintId();
   readonly kind: TurnContext["kind"];
@@ -39,34 +39,34 @@ export class RecordedTurn implements TurnContext {
   readonly signal = this.stop.signal;
   readonly events: DriverEvent[] = [];
   readonly actions: Action[] = [];
-  /** What was promised with each of them. */
+  /** The guarantees of each action. */
   readonly promises: ActionGuarantees[] = [];
   readonly questions: (readonly UserQuestion[])[] = [];
   readonly toolCalls: ClientToolCall[] = [];
-  readonly #wishes: TurnOptions;
+  readonly #options: TurnOptions;
 
-  constructor(text: string, settings: ThreadSettings, wishes: TurnOptions = {}) {
-    this.input = wishes.input ?? [{ type: "text", text }];
-    this.settings = { ...settings, ...wishes.settings };
-    this.kind = wishes.kind ?? "prompt";
-    this.review = wishes.review;
-    this.outputSchema = wishes.outputSchema;
-    this.#wishes = wishes;
+  constructor(text: string, settings: ThreadSettings, options: TurnOptions = {}) {
+    this.input = options.input ?? [{ type: "text", text }];
+    this.settings = { ...settings, ...options.settings };
+    this.kind = options.kind ?? "prompt";
+    this.review = options.review;
+    this.outputSchema = options.outputSchema;
+    this.#options = options;
   }
 
   emit(event: DriverEvent): void {
     this.events.push(event);
-    this.#wishes.watch?.(event);
+    this.#options.watch?.(event);
   }
 
   ready(): Promise<void> {
-    return this.#wishes.ready?.() ?? new Promise((resolve) => setImmediate(resolve));
+    return this.#options.ready?.() ?? new Promise((resolve) => setImmediate(resolve));
   }
 
   async approve(action: Action, promise: ActionGuarantees = {}): Promise<Decision> {
     this.actions.push(action);
     this.promises.push(promise);
-    const { decide = () => "allow" as const } = this.#wishes;
+    const { decide = () => "allow" as const } = this.#options;
     const outcome = decide(action);
     if (outcome === undefined) await this.#stopped();
     return { outcome: outcome ?? "cancel", scope: "once" };
@@ -74,12 +74,12 @@ export class RecordedTurn implements TurnContext {
 
   async ask(_itemId: string, questions: readonly UserQuestion[]): Promise<Answers> {
     this.questions.push(questions);
-    return this.#wishes.answers ?? {};
+    return this.#options.answers ?? {};
   }
 
   async callTool(call: ClientToolCall): Promise<ToolCallResult> {
     this.toolCalls.push(call);
-    const result = this.#wishes.runTool?.(call);
+    const result = this.#options.runTool?.(call);
     if (result === undefined) await this.#stopped();
     return result ?? failedToolCall("The turn has ended.");
   }
@@ -90,8 +90,8 @@ export class RecordedTurn implements TurnContext {
     return items.filter(isKnownItem).filter((item): item is Item<Type> => item.type === type);
   }
 
-  /** All that the agent said. */
-  get said(): string {
+  /** The text of all agent messages. */
+  get text(): string {
     return this.completed("agentMessage")
       .map(({ text }) => text)
       .join("\n");
@@ -103,7 +103,7 @@ export class RecordedTurn implements TurnContext {
   }
 }
 
-/** Settings for a thread in a folder: every action is asked about, and the workspace may be written. */
+/** Settings of a thread in a folder: every action needs approval, and the workspace is writable. */
 export function settingsIn(cwd: string): ThreadSettings {
   return {
     model: "flint/scripted",

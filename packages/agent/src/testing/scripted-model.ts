@@ -1,9 +1,9 @@
 import type { Model, ModelPart, ModelRequest, ToolCall } from "../models/model.ts";
 
-/** One step of a scripted model: its parts, or what to make of the request. What it throws the model fails with. */
+/** One step of a scripted model: its parts, or a function of the request that may throw. */
 export type ScriptedStep = readonly ModelPart[] | ((request: ModelRequest) => readonly ModelPart[]);
 
-/** A model that plays steps in order and remembers what it was asked. After the last one it says "done". */
+/** A model that plays steps in order and records its requests. After the last step it says "done". */
 export class ScriptedModel implements Model {
   readonly contextWindow: number | undefined;
   readonly requests: ModelRequest[] = [];
@@ -24,7 +24,7 @@ export class ScriptedModel implements Model {
   }
 }
 
-/** A step that says something and ends the work. */
+/** A step with a text, which ends the turn. */
 export function say(text: string): readonly ModelPart[] {
   return [
     { type: "text-delta", text },
@@ -33,8 +33,8 @@ export function say(text: string): readonly ModelPart[] {
   ];
 }
 
-/** A step that wants these things done. The calls are numbered within the step. */
-export function want(...calls: readonly Pick<ToolCall, "tool" | "input">[]): readonly ModelPart[] {
+/** A step with tool calls, numbered within the step. */
+export function call(...calls: readonly Pick<ToolCall, "tool" | "input">[]): readonly ModelPart[] {
   return [
     ...calls.map(({ tool, input }, index): ModelPart => {
       return { type: "tool-call", callId: `${tool}-${index}`, tool, input };

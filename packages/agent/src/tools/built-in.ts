@@ -13,14 +13,14 @@ import type { Tool } from "./tool.ts";
 import { ASK_USER } from "./user-tools.ts";
 import { fetchUrlTool, searchWebTool } from "./web/web-tools.ts";
 
-/** What the tools of one session share. */
+/** The state that the tools of one session share. */
 export interface ToolState {
   readonly web: WebAccess;
   readonly background: BackgroundCommands;
   readonly fileVersions: FileVersions;
 }
 
-/** The tools that every session has, beside the plan, which belongs to a turn. The web only if the user wants it. */
+/** The tools of every session, except the plan tool, which belongs to a turn. Web tools only if the user turned them on. */
 export function builtInTools({ web, background, fileVersions }: ToolState): readonly Tool[] {
   return [
     shellTool(background),

@@ -1,32 +1,32 @@
 import { isRecord } from "@flint/protocol";
-/** A JSON Schema, as models get it. */
+/** A JSON Schema for a model. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** One value of an input: what a model is told about it, and how it is read. */
+/** One field of a tool's input: its schema for the model, and its validation. */
 export interface InputField<Value> {
   readonly schema: JsonSchema;
   readonly isOptional: boolean;
-  /** The value if it fits; throws an InputRefusal that names it otherwise. */
+  /** Returns the value if it is valid; throws an InvalidInput that names it otherwise. */
   read(value: unknown, name: string): Value;
 }
 
-/** Named values, as the input of a tool is. */
+/** The fields of a tool's input. */
 export type InputFields = Readonly<Record<string, InputField<unknown>>>;
 
-/** What is read by a shape. */
+/** The value of a field. */
 export type ValueOf<Read> = Read extends InputField<infer Value> ? Value : never;
 
-/** What is read by the shapes of several fields. */
+/** The values of several fields. */
 export type InputValues<Shapes extends InputFields> = {
   readonly [Name in keyof Shapes]: ValueOf<Shapes[Name]>;
 };
 
-/** Why an input does not fit, in words for the model that made it. */
+/** Why an input is invalid, for the model that sent it. */
 export class InvalidInput extends Error {
-  override readonly name = "InputRefusal";
+  override readonly name = "InvalidInput";
 }
 
-/** A text, not empty unless that is allowed. */
+/** A string, not empty unless that is allowed. */
 export function string(
   description: string,
   bounds: { maxLength?: number; mayBeEmpty?: boolean } = {},
@@ -34,7 +34,7 @@ export function string(
   const { maxLength = 1_000_000, mayBeEmpty = false } = bounds;
   const schema = { type: "string", description, ...(mayBeEmpty ? {} : { minLength: 1 }) };
   return required(schema, (value, name) => {
-    if (typeof value !== "string") throw new InvalidInput(`${name} has to be a text.`);
+    if (typeof value !== "string") throw new InvalidInput(`${name} must be a string.`);
     if (value === "" && !mayBeEmpty) throw new InvalidInput(`${name} must not be empty.`);
     if (value.length > maxLength) throw new InvalidInput(`${name} is longer than ${maxLength} characters.`);
     return value;
@@ -46,31 +46,31 @@ export function integer(description: string, minimum: number, maximum: number): 
   return required({ type: "integer", description, minimum, maximum }, (value, name) => {
     if (typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum)
       return value;
-    throw new InvalidInput(`${name} has to be a whole number from ${minimum} to ${maximum}.`);
+    throw new InvalidInput(`${name} must be a whole number from ${minimum} to ${maximum}.`);
   });
 }
 
-/** Yes or no. */
+/** True or false. */
 export function boolean(description: string): InputField<boolean> {
   return required({ type: "boolean", description }, (value, name) => {
     if (typeof value === "boolean") return value;
-    throw new InvalidInput(`${name} has to be true or false.`);
+    throw new InvalidInput(`${name} must be true or false.`);
   });
 }
 
-/** One of a few words. */
-export function choice<const Word extends string>(
+/** One of a few strings. */
+export function choice<const Value extends string>(
   description: string,
-  words: readonly Word[],
-): InputField<Word> {
-  return required({ type: "string", description, enum: words }, (value, name) => {
-    const found = words.find((word) => word === value);
+  values: readonly Value[],
+): InputField<Value> {
+  return required({ type: "string", description, enum: values }, (value, name) => {
+    const found = values.find((each) => each === value);
     if (found !== undefined) return found;
-    throw new InvalidInput(`${name} has to be one of ${words.join(", ")}.`);
+    throw new InvalidInput(`${name} must be one of ${values.join(", ")}.`);
   });
 }
 
-/** Several values of one shape. */
+/** Several values of one kind. */
 export function array<Value>(
   description: string,
   item: InputField<Value>,
@@ -78,13 +78,13 @@ export function array<Value>(
 ): InputField<readonly Value[]> {
   const schema = { type: "array", description, items: item.schema, maxItems: maximum };
   return required(schema, (value, name) => {
-    if (!Array.isArray(value)) throw new InvalidInput(`${name} has to be a list.`);
+    if (!Array.isArray(value)) throw new InvalidInput(`${name} must be an array.`);
     if (value.length > maximum) throw new InvalidInput(`${name} has more than ${maximum} entries.`);
     return value.map((each, index) => item.read(each, `${name}[${index}]`));
   });
 }
 
-/** A value that may be left out. Null counts as left out, because models write it so. */
+/** A value that may be left out. Null counts as left out, because models write it. */
 export function optional<Value>(shape: InputField<Value>): InputField<Value | undefined> {
   return {
     schema: shape.schema,
@@ -107,7 +107,7 @@ export function object<Shapes extends InputFields>(fields: Shapes): InputField<I
     const unknown = [...input.keys()].find((key) => !Object.hasOwn(fields, key));
     if (unknown !== undefined) {
       throw new InvalidInput(
-        `${within(name, unknown)} is not known. Known are: ${Object.keys(fields).join(", ")}.`,
+        `${within(name, unknown)} is not a known field; expected ${Object.keys(fields).join(", ")}.`,
       );
     }
     const read = entries.map(([key, shape]) => {
@@ -115,7 +115,7 @@ export function object<Shapes extends InputFields>(fields: Shapes): InputField<I
       if (!input.has(key) && !shape.isOptional) throw new InvalidInput(`${label} is missing.`);
       return [key, shape.read(input.get(key), label)];
     });
-    // Each field was read by its own shape.
+    // Each value was read by its own field.
     return Object.fromEntries(read) as InputValues<Shapes>;
   });
 }
@@ -128,7 +128,7 @@ function ownFields(value: unknown, name: string): ReadonlyMap<string, unknown> {
   if (isRecord(value)) {
     return new Map(Object.entries(value).filter(([, field]) => field !== undefined));
   }
-  throw new InvalidInput(`${name || "The input"} has to be an object.`);
+  throw new InvalidInput(`${name || "The input"} must be an object.`);
 }
 
 function within(name: string, key: string): string {

@@ -3,17 +3,17 @@ import type { Item } from "@flint/protocol";
 import { truncateMiddle } from "../text.ts";
 import { failed, INTERRUPTED, type ToolContext, type ToolOutcome } from "./tool.ts";
 
-/** How much of a result is kept with its item, for people and for a thread that is taken up again. */
-const KEPT_CHARACTERS = 16_384;
+/** How much of a result is stored with its item, for people and for a thread that is resumed. */
+const MAX_STORED_RESULT = 16_384;
 
-/** How a call is shown. */
+/** What the item of a call shows. */
 export interface ToolCallInfo {
   readonly tool: string;
   readonly title: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** Does some work and shows it as a call of a tool, from its beginning to its end. What it throws is told in words. */
+/** Runs a tool call with an item from its start to its end. What it throws becomes a failed result. */
 export async function runAsItem(
   { tool, title, input }: ToolCallInfo,
   { turn, itemId, signal }: ToolContext,
@@ -29,7 +29,7 @@ export async function runAsItem(
     status: "inProgress",
   };
   turn.emit({ type: "item/started", item });
-  // Expected: a file that is not there or may not be read, a connection that fails.
+  // Expected: a file that does not exist or may not be read, a connection that fails.
   const outcome = await work().catch((thrown: unknown) => failed(errorMessage(thrown)));
   if (signal.aborted) return INTERRUPTED;
   if ("result" in outcome)
@@ -40,7 +40,7 @@ export async function runAsItem(
 type Result = Extract<ToolOutcome, { result: unknown }>["result"];
 
 function ending({ status, text }: Result): Partial<Item<"toolCall">> {
-  const kept = truncateMiddle(text, KEPT_CHARACTERS);
-  if (status === "done") return { status: "completed", result: kept };
-  return { status, error: kept };
+  const stored = truncateMiddle(text, MAX_STORED_RESULT);
+  if (status === "done") return { status: "completed", result: stored };
+  return { status, error: stored };
 }

@@ -2,54 +2,54 @@ import type { Sandbox, TurnContext, TurnOutcome } from "@flint/core/ports";
 import type { ToolDescription, ToolResult } from "../models/model.ts";
 import { type InputFields, type InputValues, InvalidInput, object } from "./input.ts";
 
-/** What a tool works with in one call. */
+/** The context of one tool call. */
 export interface ToolContext {
   readonly turn: TurnContext;
-  /** Aborted when the turn is to stop or the session is closed. */
+  /** Aborted when the turn is interrupted or the session is closed. */
   readonly signal: AbortSignal;
   readonly sandbox: Sandbox;
-  /** The id of the item that shows the call. */
+  /** The id of the call's item. */
   readonly itemId: string;
 }
 
-/** What came of a call: something to tell the model, or the end of the turn. */
+/** The outcome of a call: a result for the model, or the end of the turn. */
 export type ToolOutcome = { readonly result: ToolResult } | { readonly ended: TurnOutcome };
 
-/** Something the agent can do. Every call is shown as an item, asked about first, and never throws for bad input. */
+/** A tool of the agent. Every call is an item, asks for approval first, and never throws for bad input. */
 export interface Tool extends ToolDescription {
-  /** Changes nothing and needs no answer, so several such calls of one step run at the same time. */
+  /** Changes nothing and asks nothing, so several such calls of one step run in parallel. */
   readonly readOnly: boolean;
   run(input: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolOutcome>;
 }
 
-/** Tools that come from elsewhere, such as MCP servers. */
+/** A source of further tools, such as MCP servers. */
 export interface ToolSource {
-  /** The tools that are there now. Never rejects: a source that fails has none. */
+  /** The tools that are available now. Never rejects: a source that fails has none. */
   tools(signal: AbortSignal): Promise<readonly Tool[]>;
-  /** What of it is missing now, by name, each with the reason. */
+  /** What is missing now, by name, each with the reason. */
   missing?(): ReadonlyMap<string, string>;
   close(): Promise<void>;
 }
 
-/** The turn stops here. */
+/** The turn was interrupted. */
 export const INTERRUPTED: ToolOutcome = { ended: { status: "interrupted" } };
 
-/** A call that could not be done, told to the model in words. */
+/** A call that failed, with the reason for the model. */
 export function failed(text: string): ToolOutcome {
   return { result: { status: "failed", text } };
 }
 
-/** A call that the user does not want. */
+/** A call that the user declined. */
 export function declined(message: string | undefined): ToolOutcome {
   return { result: { status: "declined", text: message ?? "The user declined." } };
 }
 
-/** A call that was done, and what the model is told of it. */
+/** A call that succeeded, with its result for the model. */
 export function done(text: string): ToolOutcome {
   return { result: { status: "done", text } };
 }
 
-/** A tool in the making: its input is described once, for the model and for the check. */
+/** The definition of a tool: its input is described once, for the model and for validation. */
 export interface ToolDefinition<Shapes extends InputFields> {
   readonly name: string;
   readonly description: string;
@@ -58,7 +58,7 @@ export interface ToolDefinition<Shapes extends InputFields> {
   run(input: InputValues<Shapes>, context: ToolContext): Promise<ToolOutcome>;
 }
 
-/** A tool whose calls with a wrong input are answered in words and do nothing. */
+/** Makes a tool. Calls with invalid input fail with the reason and do nothing. */
 export function defineTool<Shapes extends InputFields>(definition: ToolDefinition<Shapes>): Tool {
   const { name, description, readOnly } = definition;
   const input = object(definition.input);
@@ -69,7 +69,7 @@ export function defineTool<Shapes extends InputFields>(definition: ToolDefinitio
     parameters: input.schema,
     async run(given, context): Promise<ToolOutcome> {
       let read: InputValues<Shapes>;
-      // Expected: whatever a model can make up.
+      // Expected: whatever input a model makes up.
       try {
         read = input.read(given, "");
       } catch (thrown) {

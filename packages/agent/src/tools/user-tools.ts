@@ -24,7 +24,7 @@ const QUESTION = object({
   secret: optional(boolean("Whether the answer must not be shown or kept.")),
 });
 
-/** Asks the user something that only they know. */
+/** Asks the user. */
 export const ASK_USER: Tool = defineTool({
   name: "ask_user",
   description: "Asks the user. Only for what you cannot find out yourself; the turn waits for the answer.",
@@ -32,7 +32,7 @@ export const ASK_USER: Tool = defineTool({
   input: { questions: array("The questions, together.", QUESTION, 10) },
   run({ questions }, context) {
     if (questions.length === 0) return Promise.resolve(failed("ask_user: questions must not be empty."));
-    // Only what is given; a field that is undefined is no field on the wire.
+    // Drops undefined fields, which must not appear on the wire.
     return ask(JSON.parse(JSON.stringify(questions)) as UserQuestion[], context);
   },
 });
@@ -48,7 +48,7 @@ async function ask(questions: readonly UserQuestion[], context: ToolContext): Pr
   const answers = await turn.ask(itemId, questions);
   if (signal.aborted) return INTERRUPTED;
   const isAnswered = Object.values(answers).some((answer) => answer.answers.length > 0);
-  // A secret answer is for the model only; the item is kept and shown.
+  // A secret answer is for the model only; the item is stored and shown.
   const isSecret = questions.some((question) => question.secret === true);
   const result = isSecret || !isAnswered ? {} : { result: answers };
   turn.emit({
@@ -57,10 +57,10 @@ async function ask(questions: readonly UserQuestion[], context: ToolContext): Pr
   });
   return isAnswered
     ? { result: { status: "done", text: answerText(questions, answers) } }
-    : failed("Nobody answered.");
+    : failed("No one answered.");
 }
 
-/** The answer alone if there is one question; else each with the name of its question. */
+/** The answer alone if there is one question; else each answer with the id of its question. */
 function answerText(questions: readonly UserQuestion[], answers: Answers): string {
   const given = questions.map(({ id }) => [id, answers[id]?.answers.join(", ") ?? "(no answer)"] as const);
   if (questions.length === 1)
@@ -70,7 +70,7 @@ function answerText(questions: readonly UserQuestion[], answers: Answers): strin
   return given.map(([id, answer]) => `${id}: ${answer}`).join("\n");
 }
 
-/** Shows a plan: the id is for its item, the entries are the whole plan as it is now. */
+/** Shows a plan: the id is for its item, the entries are the whole plan. */
 export type ShowPlan = (itemId: string, explanation: string, entries: readonly PlanEntry[]) => void;
 
 const STEP = object({
@@ -78,7 +78,7 @@ const STEP = object({
   status: choice("How it stands.", ["pending", "inProgress", "completed", "failed"]),
 });
 
-/** Shows the user what the agent is going to do and how far it is. */
+/** Shows the user the agent's plan and its progress. */
 export function updatePlanTool(show: ShowPlan): Tool {
   return defineTool({
     name: "update_plan",

@@ -6,7 +6,7 @@ import type { ClientTool, ToolCallResult } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { NativeDriver } from "./driver.ts";
-import { turnsOf } from "./testing/bench.ts";
+import { turnsOf } from "./testing/session-fixture.ts";
 
 const LAMP: ClientTool = {
   name: "lamp",
@@ -16,7 +16,7 @@ const LAMP: ClientTool = {
 };
 const LIT: ToolCallResult = { success: true, content: [{ type: "text", text: "The hall is lit." }] };
 
-test("[S2-76] a tool of the client is called by the model, shown, and its result goes back to the model", async () => {
+test("runs a client's tool as an item and returns its result to the model [S2-76]", async () => {
   const folder = await temporaryFolder();
   const settings = { ...settingsIn(folder.path), model: "flint/offline" };
   const script = folder.join("script.json");
@@ -38,7 +38,7 @@ test("[S2-76] a tool of the client is called by the model, shown, and its result
   ]);
 });
 
-test("a tool of the client that fails is told to the model in its own words", async () => {
+test("returns the error of a failed client tool to the model", async () => {
   const folder = await temporaryFolder();
   const failed: ToolCallResult = { success: false, content: [{ type: "text", text: "No such room." }] };
   const called = await callTool(clientTool(LAMP), { room: "attic" }, folder, { runTool: () => failed });
@@ -57,7 +57,7 @@ test("names an image by its URL, and never sends its bytes", async () => {
   expect(called.text).toBe("[image: https://host.example/a.png]\n[image]");
 });
 
-test("an open call ends with its turn", async () => {
+test("ends an open call with its turn", async () => {
   const folder = await temporaryFolder();
   const turn = new RecordedTurn("", settingsIn(folder.path));
   const sandbox = new CommandSandbox({ environment: process.env });

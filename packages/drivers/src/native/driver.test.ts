@@ -10,7 +10,7 @@ const ALONE = { ollama: { baseUrl: "http://127.0.0.1:1" }, others: [] };
 
 const KEY = "sk-very-secret-key";
 
-test("Flint's own agent is there by default, with a model that needs nothing", async () => {
+test("has Flint's own agent by default, with a model that needs no setup", async () => {
   const [driver] = builtInDrivers({ access: ALONE });
   expect(driver?.id).toBe("flint");
   expect(await driver?.models()).toMatchObject([
@@ -21,7 +21,7 @@ test("Flint's own agent is there by default, with a model that needs nothing", a
   expect(await driver?.mcpServers?.()).toEqual([]);
 });
 
-test("temperature and context length can be chosen, and what is no choice is ignored [S0-77]", async () => {
+test("offers temperature and context length, and ignores unknown values [S0-77]", async () => {
   const driver = new NativeDriver();
   const values = async (config: Record<string, string>) =>
     Object.fromEntries((await driver.options("flint/offline", config)).map(({ id, value }) => [id, value]));
@@ -35,7 +35,7 @@ test("temperature and context length can be chosen, and what is no choice is ign
   expect(length?.options.map(({ id }) => id)).toEqual(["4096", "8192", "16384"]);
 });
 
-test("a model with a key is the default, and whose key it is can be told without telling the key", async () => {
+test("prefers a model with a key, and names its provider without the key", async () => {
   const access = { ...ALONE, anthropic: { apiKey: KEY } };
   const driver = new NativeDriver({ access });
   expect(await driver.defaultModel()).toBe("flint/anthropic/claude-opus-5-5");
@@ -45,7 +45,7 @@ test("a model with a key is the default, and whose key it is can be told without
   });
 });
 
-test("any model of a provider can be named in full or in short, and what is missing is told", async () => {
+test("accepts full and short model ids, and says what is not set up", async () => {
   const driver = new NativeDriver({ access: { ...ALONE, anthropic: { apiKey: KEY } } });
   expect(driver.qualify("flint/offline")).toBe("flint/offline");
   expect(driver.qualify("anthropic/claude-next")).toBe("flint/anthropic/claude-next");
@@ -54,7 +54,7 @@ test("any model of a provider can be named in full or in short, and what is miss
   expect(() => driver.qualify("openai/gpt-6.1-sol")).toThrow("Set OPENAI_API_KEY to a valid key.");
 });
 
-test("a thread keeps its selectors when the provider of its model is gone", async () => {
+test("keeps a thread's selectors if the provider of its model is gone", async () => {
   const driver = new NativeDriver({ access: ALONE });
   const shown = async (model: string) => (await driver.options(model, {})).map(({ id }) => id);
   expect(await shown("flint/gone/model")).toEqual(["temperature", "context_length"]);
@@ -81,7 +81,7 @@ function specFor(model: string, more: Partial<SessionSpec> = {}): SessionSpec {
   };
 }
 
-test("a turn is done by the model that the thread names, as hard as it is told to think", async () => {
+test("runs a turn on the thread's model with its reasoning effort", async () => {
   const endpoint = await FakeEndpoint.start(stream(MESSAGES.answer({ text: "Hello." })));
   const access = { ...ALONE, anthropic: { baseUrl: endpoint.url, apiKey: KEY } };
   const spec = specFor("flint/anthropic/claude-opus-5-5");
@@ -96,7 +96,7 @@ test("a turn is done by the model that the thread names, as hard as it is told t
   await endpoint.close();
 });
 
-test("a turn with a model that is not set up fails with the way out", async () => {
+test("fails with the way out for a model that is not set up", async () => {
   const spec = specFor("flint/openai/gpt-6.1-sol");
   const session = await new NativeDriver({ access: ALONE }).open(spec);
   expect(await session.run(new RecordedTurn("Hi", spec.settings))).toMatchObject({
@@ -106,7 +106,7 @@ test("a turn with a model that is not set up fails with the way out", async () =
   await session.close();
 });
 
-test("a turn on an endpoint that is down fails with the endpoint, the reason and the way out", async () => {
+test("fails a turn with the endpoint, the reason and the way out if the endpoint is down", async () => {
   const others = [{ name: "custom", baseUrl: "http://127.0.0.1:1/v1" }];
   const driver = new NativeDriver({ access: { ...ALONE, others } });
   const spec = specFor(await driver.defaultModel());
@@ -124,7 +124,7 @@ test("a turn on an endpoint that is down fails with the endpoint, the reason and
   await session.close();
 });
 
-test("an MCP server that cannot be started is told once in a thread", async () => {
+test("reports an MCP server that cannot be started once per thread", async () => {
   const mcpServers = [{ type: "stdio", name: "files", command: "files", args: [], env: {} }] as const;
   const spec = specFor("flint/offline", { mcpServers });
   const session = await new NativeDriver({ access: ALONE }).open(spec);
@@ -139,7 +139,7 @@ test("an MCP server that cannot be started is told once in a thread", async () =
       willRetry: true,
       error: {
         message: expect.stringMatching(
-          /^The MCP server "files" cannot be used, and the work goes on without its tools: .*There is none/,
+          /^The MCP server "files" failed, so its tools are not available: .*There is none/,
         ),
         errorInfo: "Other",
       },
@@ -149,7 +149,7 @@ test("an MCP server that cannot be started is told once in a thread", async () =
   await session.close();
 });
 
-test("the MCP servers of open sessions are shown, each name once", async () => {
+test("lists the MCP servers of open sessions by unique name", async () => {
   const driver = new NativeDriver({ access: ALONE });
   const mcpServers = [{ type: "stdio", name: "files", command: "files", args: [], env: {} }] as const;
   const sessions = [

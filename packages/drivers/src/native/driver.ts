@@ -22,7 +22,7 @@ import type { ToolSource } from "@flint/agent/loop";
 import type { Account, Clock, Driver, DriverSession, McpServerStatus, SessionSpec } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model as ModelRow, ThreadSettings } from "@flint/protocol";
 
-/** Tools of MCP servers, and how those servers are. */
+/** Tools of MCP servers, and the status of those servers. */
 interface ServerTools extends ToolSource {
   statuses(): readonly McpServerStatus[];
 }
@@ -62,7 +62,7 @@ export class NativeDriver implements Driver {
   async options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]> {
     const listing = await this.#list();
     const found = findModel(model, this.#providers);
-    // What the model's own server says about it is known from here on.
+    // Loads what the model's own server says about it.
     if (found?.provider.isConfigured === true) await listing.facts(found);
     const selectors = this.#selectors(model, listing);
     return selectors.map((selector) => toConfigOption(selector, model, values));
@@ -93,7 +93,7 @@ export class NativeDriver implements Driver {
     });
   }
 
-  /** Never tells the key, only whose it is. */
+  /** Returns the provider of the key, never the key. */
   async account(): Promise<Account> {
     const found = findModel(await this.defaultModel(), this.#providers);
     const hasKey = found?.provider.apiKey !== undefined;
@@ -101,7 +101,7 @@ export class NativeDriver implements Driver {
     return { account, requiresLogin: false };
   }
 
-  /** How the MCP servers of the open sessions are; of one name the latest counts. */
+  /** The status of the MCP servers of all open sessions; of servers with the same name the latest. */
   async mcpServers(): Promise<readonly McpServerStatus[]> {
     const statuses = [...this.#servers].flatMap((servers) => servers.statuses());
     return [...new Map(statuses.map((status) => [status.name, status])).values()];
@@ -114,7 +114,7 @@ export class NativeDriver implements Driver {
     return this.#listing;
   }
 
-  /** A model whose provider is gone has the least that every model has. */
+  /** A model whose provider is gone has only the selectors that every model has. */
   #selectors(model: string, listing: ModelListing): readonly Selector[] {
     const found = model === OFFLINE_ID ? undefined : findModel(model, this.#providers);
     if (found === undefined) return OFFLINE_SELECTORS;

@@ -6,7 +6,7 @@ import { LIMITS, mintId, type ThreadSettings, type Turn } from "@flint/protocol"
 import { needs, settled, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { NativeDriver } from "./driver.ts";
-import { turnsOf } from "./testing/bench.ts";
+import { turnsOf } from "./testing/session-fixture.ts";
 
 const sandbox = new CommandSandbox({ environment: process.env });
 
@@ -41,7 +41,7 @@ confined("a command is shown with its output and exit code, and what was used is
   mkdirSync(folder.join("source"));
   const { turn, outcome } = await run("run `ls -p`");
   expect(outcome).toEqual({ status: "completed" });
-  expect(turn.said).toContain("README.md");
+  expect(turn.text).toContain("README.md");
   expect(turn.completed("commandExecution")).toEqual([
     {
       type: "commandExecution",
@@ -72,16 +72,16 @@ confined("a command is asked about word for word, then runs, and its exit code i
   expect(deltas.join("")).toBe("done\n");
 });
 
-test("a declined command is not run, and the agent says so", async () => {
+test("does not run a declined command", async () => {
   const { folder, run } = await open();
   const { turn, outcome } = await run("run `touch made`", { decide: () => "deny" });
   expect(outcome).toEqual({ status: "completed" });
   expect(turn.completed("commandExecution")).toMatchObject([{ status: "declined" }]);
-  expect(turn.said).toContain("declined");
+  expect(turn.text).toContain("declined");
   expect(existsSync(folder.join("made"))).toBe(false);
 });
 
-test("an answer that cancels ends the turn", async () => {
+test("ends the turn if the approval is cancelled", async () => {
   const { folder, run } = await open();
   const { outcome } = await run("run `touch made`", { decide: () => "cancel" });
   expect(outcome).toEqual({ status: "interrupted" });
@@ -97,7 +97,7 @@ confined("a loud command is capped with its beginning and end kept [P11]", async
   expect(item?.omittedOutputBytes).toBeGreaterThan(3_900_000);
 });
 
-test("without a sandbox the turn fails with the way out, and nothing runs [P33]", async () => {
+test("fails the turn with the way out and runs nothing without a sandbox [P33]", async () => {
   const none = new CommandSandbox({ environment: process.env, mechanisms: [] });
   const { folder, run } = await open({ sandbox: none });
   const { turn, outcome } = await run("run `touch made`");
@@ -126,7 +126,7 @@ confined("an interrupt ends a running command, which is gone when the turn has e
   expect(await session.steer?.([{ type: "text", text: "late" }])).toBe(false);
 });
 
-test("an interrupt ends a stream of text, and the next turn works [P12]", async () => {
+test("stops a stream on interrupt, and runs the next turn [P12]", async () => {
   const { run, begin } = await open();
   const watch = (event: DriverEvent) => {
     if ("delta" in event && event.delta === "20 ") stopped.turn.stop.abort();
@@ -134,10 +134,10 @@ test("an interrupt ends a stream of text, and the next turn works [P12]", async 
   const stopped = begin("count to 1000000", { watch });
   expect(await stopped.ended).toEqual({ status: "interrupted" });
   expect(stopped.turn.events.length).toBeLessThan(50);
-  expect((await run("what did I ask before?")).turn.said).toBe("You asked me:\n1. count to 1000000");
+  expect((await run("what did I ask before?")).turn.text).toBe("You asked me:\n1. count to 1000000");
 });
 
-test("closing the session ends the turn", async () => {
+test("ends the turn when the session is closed", async () => {
   const { session, begin } = await open();
   const { ended } = begin("count to 1000000");
   await settled();
@@ -160,7 +160,7 @@ confined("what is added while a command runs is taken at the next step", async (
     "echo first",
     "echo second",
   ]);
-  expect(turn.said).toMatch(/first.*second/s);
+  expect(turn.text).toMatch(/first.*second/s);
   expect(await session.steer?.([{ type: "text", text: "late" }])).toBe(false);
 });
 
@@ -176,17 +176,17 @@ confined("a plan is shown, worked on step by step, and completed", async () => {
   ]);
 });
 
-test("the user is asked, and the answer counts", async () => {
+test("asks the user and uses the answer", async () => {
   const { run } = await open();
   const answered = await run("ask me which colour: red or blue", {
     answers: { answer: { answers: ["blue"] } },
   });
-  expect(answered.turn.said).toBe("You answered: blue");
+  expect(answered.turn.text).toBe("You answered: blue");
   expect(answered.turn.completed("toolCall")).toMatchObject([{ tool: "ask_user", status: "completed" }]);
-  expect((await run("ask me for a number")).turn.said).toBe("No one answered, so I stop here.");
+  expect((await run("ask me for a number")).turn.text).toBe("No one answered, so I stop here.");
 });
 
-test("thinking is shown as reasoning before the answer", async () => {
+test("emits reasoning before the answer", async () => {
   const { run } = await open();
   const { turn } = await run("think about life");
   const [reasoning] = turn.completed("reasoning");
@@ -197,13 +197,13 @@ test("thinking is shown as reasoning before the answer", async () => {
   expect(deltas.join("")).toBe(reasoning?.content);
 });
 
-test("with an output schema the answer is JSON that fits it", async () => {
+test("answers with JSON that matches the output schema", async () => {
   const { run } = await open();
   const outputSchema = { type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] };
-  expect(JSON.parse((await run("hello", { outputSchema })).turn.said)).toEqual({ ok: true });
+  expect(JSON.parse((await run("hello", { outputSchema })).turn.text)).toEqual({ ok: true });
 });
 
-test("a file is shown as an exact difference, and written when that is allowed", async () => {
+test("shows the exact diff of a file and writes it once approved", async () => {
   const { folder, run } = await open();
   writeFileSync(folder.join("a.txt"), "one\n");
   const { turn } = await run("change file a.txt to `two`");
@@ -226,26 +226,26 @@ test("a file is shown as an exact difference, and written when that is allowed",
   expect(readFileSync(folder.join("new", "folder", "b.txt"), "utf8")).toBe("x\n");
 });
 
-test("the thread is remembered from its stored turns, without the one that runs", async () => {
+test("reads the conversation from stored turns, without the running one", async () => {
   const items: Turn["items"] = [
     { type: "userMessage", id: "u", content: [{ type: "text", text: "the first thing" }] },
     { type: "agentMessage", id: "a", text: "Yes." },
   ];
   const { run } = await open({ history: [{ id: "earlier", status: "completed", items }] });
-  expect((await run("what did I ask before?")).turn.said).toBe("You asked me:\n1. the first thing");
+  expect((await run("what did I ask before?")).turn.text).toBe("You asked me:\n1. the first thing");
 });
 
-test("after a compaction only the summary is remembered", async () => {
+test("remembers only the summary after a compaction", async () => {
   const { run } = await open();
   await run("hello there");
   const { turn, outcome } = await run("", { kind: "compact" });
   expect(outcome).toEqual({ status: "completed" });
   const [item] = turn.completed("contextCompaction");
   expect(item?.summary).toContain("- hello there");
-  expect((await run("what did I ask before?")).turn.said).toBe(item?.summary);
+  expect((await run("what did I ask before?")).turn.text).toBe(item?.summary);
 });
 
-needs("git")("a review looks at the changes and names the files", async () => {
+needs("git")("reviews the changes and names the files", async () => {
   const { run } = await open();
   const fullAccess = { settings: { sandboxPolicy: { type: "dangerFullAccess" } } } as const;
   await run(
@@ -257,22 +257,22 @@ needs("git")("a review looks at the changes and names the files", async () => {
     kind: "review",
     review: { type: "uncommittedChanges" },
   });
-  expect(turn.said).toMatch(/^The changes touch 2 files:\n- a\.txt \(\+1 -1\)\n- b\.txt \(new/);
+  expect(turn.text).toMatch(/^The changes touch 2 files:\n- a\.txt \(\+1 -1\)\n- b\.txt \(new/);
   const commit = await run("Review.", {
     ...fullAccess,
     kind: "review",
     review: { type: "commit", sha: "HEAD" },
   });
-  expect(commit.turn.said).toMatch(/^The changes touch 1 file:\n- a\.txt \(\+1 -0\)/);
+  expect(commit.turn.text).toMatch(/^The changes touch 1 file:\n- a\.txt \(\+1 -0\)/);
   const nowhere = await run("Review.", {
     ...fullAccess,
     kind: "review",
     review: { type: "baseBranch", branch: "none" },
   });
-  expect(nowhere.turn.said).toMatch(/^I could not see the changes\./);
+  expect(nowhere.turn.text).toMatch(/^I could not see the changes\./);
 });
 
-test("a failure of the model is a failed turn, and the session goes on", async () => {
+test("fails the turn if the model fails, and keeps the session usable", async () => {
   const { run } = await open();
   const { outcome } = await run("fail with no luck");
   expect(outcome).toMatchObject({ status: "failed", error: { message: expect.stringContaining("no luck") } });

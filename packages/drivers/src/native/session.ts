@@ -22,29 +22,29 @@ import {
 import type { ThreadSettings, UserInput } from "@flint/protocol";
 import { TurnReport } from "./turn-report.ts";
 
-/** What the settings of a thread mean for the agent. */
+/** How the settings of a thread apply to the agent. */
 export interface NativeChoices {
-  /** The model to think with. Throws or rejects with a FlintError that says how to get one. */
+  /** The model to run on. Throws or rejects with a FlintError that says how to get one. */
   modelOf(settings: ThreadSettings): Promise<Model> | Model;
   temperatureOf(settings: ThreadSettings): number;
   contextLengthOf(settings: ThreadSettings): number;
   reasoningEffortOf(settings: ThreadSettings): string | undefined;
   readonly web: WebAccess;
-  /** Where further tools come from. They are closed with the session. */
+  /** Sources of further tools. They are closed with the session. */
   readonly sources: readonly ToolSource[];
 }
 
-/** The agent of one thread. It keeps the conversation itself, as far as the model can see it. */
+/** The agent of one thread. It keeps the conversation in memory, as far as the model can see it. */
 export class NativeSession implements DriverSession {
   readonly #spec: SessionSpec;
   readonly #choices: NativeChoices;
   readonly #closing = new AbortController();
   readonly #background = new BackgroundCommands();
   readonly #tools: readonly Tool[];
-  /** What the user was told to be missing; it is told again only if it was there in between. */
-  readonly #toldMissing = new Set<string>();
+  /** Missing tool sources that were reported; each is reported again only if it was available in between. */
+  readonly #reportedMissing = new Set<string>();
   #messages: readonly Message[] | undefined;
-  /** The latest turn, once what was said before it is known. */
+  /** The latest turn, once the conversation before it is known. */
   #loop: Promise<TurnLoop> | undefined;
   #running: Promise<unknown> = Promise.resolve();
 
@@ -53,7 +53,7 @@ export class NativeSession implements DriverSession {
     this.#choices = choices;
     const { web } = choices;
     const own = builtInTools({ web, background: this.#background, fileVersions: new FileVersions() });
-    // Of two tools with the same name the first one counts, so a client cannot take the place of one of ours.
+    // Of two tools with the same name the first one is used, so a client cannot replace a built-in tool.
     this.#tools = [...own, ...(spec.clientTools ?? []).map(clientTool)];
   }
 
@@ -77,7 +77,7 @@ export class NativeSession implements DriverSession {
   }
 
   async #begin(turn: TurnContext): Promise<TurnLoop> {
-    this.#messages ??= await this.#remembered(turn.turnId);
+    this.#messages ??= await this.#history(turn.turnId);
     const signal = AbortSignal.any([turn.signal, this.#closing.signal]);
     const stoppable = stoppableTurn(turn, signal);
     return new TurnLoop({
@@ -106,7 +106,7 @@ export class NativeSession implements DriverSession {
       choices.modelOf(settings),
       Promise.all(choices.sources.map((source) => source.tools(signal))),
     ]);
-    if (!signal.aborted) this.#tellMissing(turn);
+    if (!signal.aborted) this.#reportMissing(turn);
     const contextLength = choices.contextLengthOf(settings);
     const window = Math.min(contextLength, model.contextWindow ?? contextLength);
     return {
@@ -119,19 +119,19 @@ export class NativeSession implements DriverSession {
     };
   }
 
-  /** Tools that are not there would otherwise only show in what the agent cannot do. */
-  #tellMissing(turn: TurnContext): void {
+  /** Warns about missing tools, which would otherwise only show in what the agent cannot do. */
+  #reportMissing(turn: TurnContext): void {
     const missing = new Map(this.#choices.sources.flatMap((source) => [...(source.missing?.() ?? [])]));
-    for (const name of this.#toldMissing) if (!missing.has(name)) this.#toldMissing.delete(name);
+    for (const name of this.#reportedMissing) if (!missing.has(name)) this.#reportedMissing.delete(name);
     for (const [name, message] of missing) {
-      if (this.#toldMissing.has(name)) continue;
-      this.#toldMissing.add(name);
+      if (this.#reportedMissing.has(name)) continue;
+      this.#reportedMissing.add(name);
       turn.emit({ type: "error", error: { message, errorInfo: "Other" }, willRetry: true });
     }
   }
 
-  /** The turns before this one; the running turn may be among them already. */
-  async #remembered(turnId: string): Promise<readonly Message[]> {
+  /** The conversation before this turn; the running turn may be stored already. */
+  async #history(turnId: string): Promise<readonly Message[]> {
     const turns = await this.#spec.history();
     return messagesOf(turns.filter((turn) => turn.id !== turnId));
   }

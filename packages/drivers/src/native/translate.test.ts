@@ -15,7 +15,7 @@ function translate(parts: readonly ModelPart[]): DriverEvent[] {
   return [...events, ...endTurn(state)[1]];
 }
 
-test("text becomes one message that starts empty, grows and ends whole", () => {
+test("emits text as one message that starts empty and completes whole", () => {
   const parts: ModelPart[] = [
     { type: "text-delta", text: "Good " },
     { type: "text-delta", text: "day." },
@@ -29,7 +29,7 @@ test("text becomes one message that starts empty, grows and ends whole", () => {
   ]);
 });
 
-test("reasoning is an item of its own and is complete when text begins", () => {
+test("emits reasoning as an item that is complete before the text", () => {
   const parts: ModelPart[] = [
     { type: "reasoning-delta", text: "Hm." },
     { type: "text-delta", text: "Yes." },
@@ -45,13 +45,13 @@ test("reasoning is an item of its own and is complete when text begins", () => {
   ]);
 });
 
-test("text before a tool call is complete before the tool runs", () => {
+test("completes the text before a tool call", () => {
   const call: ModelPart = { type: "tool-call", callId: "c", tool: "shell", input: { command: "ls" } };
   const types = translate([{ type: "text-delta", text: "Look." }, call]).map((event) => event.type);
   expect(types).toEqual(["item/started", "item/agentMessage/delta", "item/completed"]);
 });
 
-test("a plan is one item for the turn, updated whole and completed at the end", () => {
+test("emits one plan item per turn, updated as a whole and completed at the end", () => {
   const pending = [{ step: "Look", status: "inProgress" as const }];
   const done = [{ step: "Look", status: "completed" as const }];
   let state = beginTurn("turn");
@@ -72,7 +72,7 @@ test("a plan is one item for the turn, updated whole and completed at the end", 
   ]);
 });
 
-test("a plan that is shown after some text leaves the text complete", () => {
+test("completes the text before a plan", () => {
   const [state] = step(beginTurn("turn"), { type: "text-delta", text: "Look." });
   const [, events] = showPlan(state, "plan", "", [{ step: "Look", status: "pending" }]);
   expect(events[0]).toEqual({
@@ -81,12 +81,12 @@ test("a plan that is shown after some text leaves the text complete", () => {
   });
 });
 
-test("a request that is made again is an error that says so", () => {
+test("emits an error that says so when a request is retried", () => {
   const error = { message: "Too many requests.", errorInfo: "UsageLimitExceeded", httpStatusCode: 429 };
   expect(translate([{ type: "retry", error }])).toEqual([{ type: "error", error, willRetry: true }]);
 });
 
-test("an empty piece of text and what a model keeps for itself show nothing", () => {
+test("emits nothing for empty text and provider metadata", () => {
   const parts: ModelPart[] = [
     { type: "text-delta", text: "" },
     { type: "provider-metadata", providerMetadata: { model: "m", content: "signed" } },
@@ -94,7 +94,7 @@ test("an empty piece of text and what a model keeps for itself show nothing", ()
   expect(translate(parts)).toEqual([]);
 });
 
-test("usage carries the size of the context, and what it cost if that is known", () => {
+test("reports usage with the context window, and the cost if known", () => {
   const usage = { inputTokens: 3, outputTokens: 4, thinkingTokens: 5 };
   const cost = { amount: 0.25, currency: "USD" };
   const parts: ModelPart[] = [
@@ -107,7 +107,7 @@ test("usage carries the size of the context, and what it cost if that is known",
   ]);
 });
 
-test("ids that are taken for other items are not given again", () => {
+test("never reuses an item id", () => {
   const [state, taken] = takeItemId(beginTurn("turn", 1));
   const [, [started]] = step(state, { type: "text-delta", text: "x" });
   expect([taken, started]).toEqual([

@@ -12,7 +12,7 @@ import {
   takeItemId,
 } from "./translate.ts";
 
-/** Tells what happens in one turn, in order, and gives out the ids of its items. */
+/** Emits what happens in one turn, in order, and hands out the ids of its items. */
 export class TurnReport implements TurnReporter {
   readonly #turn: TurnContext;
   #state: TranslateState;
@@ -22,27 +22,27 @@ export class TurnReport implements TurnReporter {
     this.#state = beginTurn(turn.turnId);
   }
 
-  /** From now on usage is told with the size of this context. */
+  /** Reports usage with this context size from now on. */
   setWindow(modelContextWindow: number): void {
     this.#state = { ...this.#state, modelContextWindow };
   }
 
-  /** Tells what a part of a model's answer means. */
+  /** Reports one part of a model's response. */
   part(part: ModelPart): void {
     this.#advance(step(this.#state, part));
   }
 
-  /** Tells the whole plan as it is now; the id is for its item if this is the first of the turn. */
+  /** Reports the whole plan as it is now; the id is for its item if this is the first plan of the turn. */
   plan(itemId: string, explanation: string, entries: readonly PlanEntry[]): void {
     this.#advance(showPlan(this.#state, itemId, explanation, entries));
   }
 
-  /** What is still open is complete. */
+  /** Completes whatever is still open. */
   end(): void {
     this.#advance(endTurn(this.#state));
   }
 
-  /** An id for an item that somebody else tells about. */
+  /** Returns an id for an item that is reported elsewhere. */
   takeItemId(): string {
     const [state, id] = takeItemId(this.#state);
     this.#state = state;

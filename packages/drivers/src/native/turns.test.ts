@@ -7,21 +7,21 @@ import {
   type ModelPart,
   type ModelRequest,
 } from "@flint/agent/model";
-import { ScriptedModel, say, want } from "@flint/agent/testing";
+import { call, ScriptedModel, say } from "@flint/agent/testing";
 import type { DriverEvent } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { type Answers, FlintError, type ThreadItem, type Turn } from "@flint/protocol";
 import { leavesNoProcess, needs, settled, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { type BenchOptions, openBench } from "./testing/bench.ts";
+import { openSession, type SessionFixtureOptions } from "./testing/session-fixture.ts";
 
 const sandbox = new CommandSandbox({ environment: process.env });
 const confined = needs("namespaces");
 
-async function open(options: Partial<BenchOptions> = {}) {
+async function open(options: Partial<SessionFixtureOptions> = {}) {
   leavesNoProcess();
   const folder = await temporaryFolder();
-  const bench = openBench({ cwd: folder.path, sandbox, ...options });
+  const bench = openSession({ cwd: folder.path, sandbox, ...options });
   onTestFinished(() => bench.session.close());
   return { folder, ...bench };
 }
@@ -38,7 +38,7 @@ const read = (path: string) => ({ tool: "read_file", input: { path } });
 
 confined("what the model wants is done, it is told what came of it, and it has the last word", async () => {
   const { folder, model, run } = await open({
-    steps: [want(shell("echo hi > made; echo out")), say("Made.")],
+    steps: [call(shell("echo hi > made; echo out")), say("Made.")],
   });
   const { turn, outcome } = await run("make it");
   expect(outcome).toEqual({ status: "completed" });
@@ -48,10 +48,10 @@ confined("what the model wants is done, it is told what came of it, and it has t
     { role: "assistant", text: "", calls: [{ callId: "shell-0", ...shell("echo hi > made; echo out") }] },
     { role: "tool", callId: "shell-0", tool: "shell", status: "done", exitCode: 0, text: "out\n" },
   ]);
-  expect(turn.said).toBe("Made.");
+  expect(turn.text).toBe("Made.");
 });
 
-test("every tool has a strict schema and a name that every model takes", async () => {
+test("has strict schemas and safe names for all tools", async () => {
   const { model, run } = await open({ web: { fetch: true, searchUrl: "http://127.0.0.1/{query}" } });
   await run("hello");
   const tools = model.requests[0]?.tools ?? [];
@@ -72,7 +72,7 @@ test("every tool has a strict schema and a name that every model takes", async (
     expect(parameters).toMatchObject({ type: "object", additionalProperties: false });
 });
 
-test("calls that only read run at the same time, and their results keep their order", async () => {
+test("runs read-only calls in parallel and keeps the order of results", async () => {
   const started: string[] = [];
   let release = () => {};
   const bothStarted = new Promise<void>((resolve) => {
@@ -92,13 +92,13 @@ test("calls that only read run at the same time, and their results keep their or
     close: async () => {},
   };
   const calls = ["first", "second", "third", "first"].map((name) => ({ tool: name, input: {} }));
-  const { model, run } = await open({ steps: [want(...calls)], sources: [source] });
+  const { model, run } = await open({ steps: [call(...calls)], sources: [source] });
   await run("go");
   expect(started).toEqual(["first", "second", "third", "first"]);
   expect(results(model.requests[1]).map(({ text }) => text)).toEqual(["first", "second", "third", "first"]);
 });
 
-test("an unknown tool, arguments that were no JSON, and a tool that breaks are answered in words", async () => {
+test("returns an error for unknown tools, invalid arguments and tools that throw", async () => {
   const broken: Tool = {
     ...{ name: "broken", description: "", parameters: { type: "object" }, readOnly: false },
     run: () => Promise.reject(new Error("no luck")),
@@ -110,33 +110,33 @@ test("an unknown tool, arguments that were no JSON, and a tool that breaks are a
     input: {},
     inputError: "not JSON.",
   };
-  const step = [problem, ...want({ tool: "nope", input: {} }, { tool: "broken", input: {} })];
+  const step = [problem, ...call({ tool: "nope", input: {} }, { tool: "broken", input: {} })];
   const source: ToolSource = { tools: async () => [broken], close: async () => {} };
   const { model, run } = await open({ steps: [step, say("I see.")], sources: [source] });
   const { outcome, turn } = await run("go");
   expect(outcome).toEqual({ status: "completed" });
   expect(results(model.requests[1]).map(({ text }) => text)).toEqual([
-    "The call of shell was not done: not JSON.",
-    expect.stringMatching(/^There is no tool nope\. There are: .*shell/),
+    "The call of shell did not run: not JSON.",
+    expect.stringMatching(/^There is no tool nope\. Available tools: .*shell/),
     "broken failed: no luck",
   ]);
   expect(turn.actions).toEqual([]);
 });
 
-test("a tool of our own cannot be replaced by one from elsewhere", async () => {
+test("does not let another tool replace a built-in one", async () => {
   const impostor: Tool = {
     ...{ name: "read_file", description: "", parameters: { type: "object" }, readOnly: true },
     run: async () => done("impostor"),
   };
   const source: ToolSource = { tools: async () => [impostor], close: async () => {} };
-  const { folder, model, run } = await open({ steps: [want(read("a"))], sources: [source] });
+  const { folder, model, run } = await open({ steps: [call(read("a"))], sources: [source] });
   writeFileSync(folder.join("a"), "mine\n");
   await run("go");
   expect(results(model.requests[1])).toMatchObject([{ text: "1\tmine" }]);
 });
 
-test("the same failing call again and again ends the turn with a reason", async () => {
-  const steps = Array.from({ length: 10 }, () => want(read("missing")));
+test("ends the turn after the same call failed repeatedly", async () => {
+  const steps = Array.from({ length: 10 }, () => call(read("missing")));
   const { model, run } = await open({ steps });
   const { outcome } = await run("go");
   expect(model.requests).toHaveLength(5);
@@ -149,9 +149,9 @@ test("the same failing call again and again ends the turn with a reason", async 
   });
 });
 
-test("a model that never comes to an end is stopped", async () => {
+test("stops a model that never finishes", async () => {
   const steps = Array.from({ length: 250 }, (_, index) =>
-    want({ tool: "list_files", input: { depth: 1 + (index % 2) } }),
+    call({ tool: "list_files", input: { depth: 1 + (index % 2) } }),
   );
   const { model, run } = await open({ steps });
   const { outcome } = await run("go");
@@ -159,7 +159,7 @@ test("a model that never comes to an end is stopped", async () => {
   expect(model.requests).toHaveLength(200);
 });
 
-test("a failure of the model is told with its cause, and the next turn works", async () => {
+test("reports a failure of the model with its cause, and runs the next turn", async () => {
   const error = { message: "Not allowed in.", errorInfo: "Unauthorized", httpStatusCode: 401 };
   const fail = () => {
     throw new ModelFailure(error);
@@ -167,15 +167,15 @@ test("a failure of the model is told with its cause, and the next turn works", a
   const { run, model } = await open({ steps: [fail, say("Here.")] });
   expect((await run("one")).outcome).toEqual({ status: "failed", error });
   const second = await run("two");
-  expect(second.turn.said).toBe("Here.");
+  expect(second.turn.text).toBe("Here.");
   expect(messagesOf(model.requests[1]).map(({ text }) => text)).toEqual([
     "one",
-    "(This was cut short.)",
+    "(This was interrupted.)",
     "two",
   ]);
 });
 
-test("a model that cannot be had, and a model that throws anything, end the turn in words", async () => {
+test("ends the turn with a message if the model cannot be created or throws", async () => {
   const noModel: Model = {
     contextWindow: undefined,
     stream: () => {
@@ -189,7 +189,7 @@ test("a model that cannot be had, and a model that throws anything, end the turn
   });
 });
 
-test("a request that is made again is told as an error that is not the end", async () => {
+test("emits a non-fatal error when a request is retried", async () => {
   const error = { message: "Too many.", httpStatusCode: 429 };
   const { run } = await open({ steps: [[{ type: "retry", error }, ...say("Now.")]] });
   const { turn, outcome } = await run("go");
@@ -197,14 +197,14 @@ test("a request that is made again is told as an error that is not the end", asy
   expect(turn.events[0]).toEqual({ type: "error", error, willRetry: true });
 });
 
-test("an answer that is cut off goes on once, then ends the turn with a clear message", async () => {
+test("continues a cut off answer once, then ends the turn", async () => {
   const cut = (text: string): readonly ModelPart[] => [
     { type: "text-delta", text },
     { type: "finish", reason: "length" },
   ];
   const once = await open({ steps: [cut("one "), say("two")] });
   const { turn, outcome } = await once.run("go");
-  expect([turn.said, outcome]).toEqual(["one \ntwo", { status: "completed" }]);
+  expect([turn.text, outcome]).toEqual(["one \ntwo", { status: "completed" }]);
   expect(messagesOf(once.model.requests[1]).at(-1)).toMatchObject({
     role: "system",
     text: expect.stringContaining("cut off"),
@@ -216,13 +216,13 @@ test("an answer that is cut off goes on once, then ends the turn with a clear me
   });
 });
 
-test("an answer that was withheld is a failure", async () => {
+test("fails if the provider withheld the answer", async () => {
   const { run } = await open({ steps: [[{ type: "finish", reason: "filtered" }]] });
   expect((await run("go")).outcome).toMatchObject({ status: "failed" });
 });
 
-test("before every step the turn is held if the core wants so, and can be stopped there", async () => {
-  const { folder, model, begin } = await open({ steps: [want(read("a")), say("never")] });
+test("waits for the core before every step, where it can be interrupted", async () => {
+  const { folder, model, begin } = await open({ steps: [call(read("a")), say("never")] });
   writeFileSync(folder.join("a"), "x");
   let count = 0;
   let release = () => {};
@@ -247,7 +247,7 @@ test("before every step the turn is held if the core wants so, and can be stoppe
   expect(model.requests).toHaveLength(1);
 });
 
-test("an interrupt does not wait for a model that does not listen [P12]", async () => {
+test("does not wait for a model that ignores an interrupt [P12]", async () => {
   let asked = () => {};
   const isAsked = new Promise<void>((resolve) => {
     asked = resolve;
@@ -267,7 +267,7 @@ test("an interrupt does not wait for a model that does not listen [P12]", async 
   expect(await ended).toEqual({ status: "interrupted" });
 });
 
-test("an interrupt does not wait for tools that never come", async () => {
+test("does not wait for tool sources after an interrupt", async () => {
   const source: ToolSource = { tools: () => new Promise(() => {}), close: async () => {} };
   const { begin } = await open({ sources: [source] });
   const { turn, ended } = begin("go");
@@ -276,8 +276,8 @@ test("an interrupt does not wait for tools that never come", async () => {
   expect(await ended).toEqual({ status: "interrupted" });
 });
 
-test("closing ends a question that nobody answers", async () => {
-  const { begin, session } = await open({ steps: [want(shell("echo never"))] });
+test("ends an open question on close", async () => {
+  const { begin, session } = await open({ steps: [call(shell("echo never"))] });
   let asked = () => {};
   const isAsked = new Promise<void>((resolve) => {
     asked = resolve;
@@ -292,8 +292,8 @@ test("closing ends a question that nobody answers", async () => {
   expect(await ended).toEqual({ status: "interrupted" });
 });
 
-test("what was done before an interrupt is remembered, what was not is said to be undone", async () => {
-  const steps = [want(read("a"), shell("echo never")), say("Going on.")];
+test("remembers what ran before an interrupt, and marks what did not", async () => {
+  const steps = [call(read("a"), shell("echo never")), say("Going on.")];
   const { folder, model, begin, run } = await open({ steps });
   writeFileSync(folder.join("a"), "x\n");
   const stopped = begin("first", { decide: () => undefined, watch: (event) => stopAtCommand(event) });
@@ -306,14 +306,14 @@ test("what was done before an interrupt is remembered, what was not is said to b
     ["user", "first"],
     ["assistant", ""],
     ["tool", "1\tx"],
-    ["tool", "(This was not done: the turn was stopped.)"],
-    ["assistant", "(This was cut short.)"],
+    ["tool", "(This did not run: the turn was interrupted.)"],
+    ["assistant", "(This was interrupted.)"],
     ["user", "second"],
   ]);
 });
 
-test("what is added while it works is taken at the next step, also with the last answer", async () => {
-  const { folder, model, begin, session } = await open({ steps: [want(read("a")), say("one"), say("two")] });
+test("adds steering input to the next step, also after the last answer", async () => {
+  const { folder, model, begin, session } = await open({ steps: [call(read("a")), say("one"), say("two")] });
   writeFileSync(folder.join("a"), "x");
   const steers: (Promise<boolean> | undefined)[] = [];
   const watch = (event: DriverEvent) => {
@@ -324,18 +324,18 @@ test("what is added while it works is taken at the next step, also with the last
   const { turn, ended } = begin("go", { watch });
   expect(await ended).toEqual({ status: "completed" });
   expect(await Promise.all(steers)).toEqual([true, true]);
-  expect(turn.said).toBe("one\ntwo");
+  expect(turn.text).toBe("one\ntwo");
   const asked = messagesOf(model.requests[2]).filter(({ role }) => role === "user");
   expect(asked.map(({ text }) => text)).toEqual(["go", "early", "late"]);
   expect(await session.steer?.([{ type: "text", text: "too late" }])).toBe(false);
 });
 
-test("a plan is shown as one item, and the user is asked with options", async () => {
+test("shows a plan as one item, and asks the user with options", async () => {
   const plan = (status: string) => ({ tool: "update_plan", input: { plan: [{ step: "Look", status }] } });
   const questions = [{ id: "colour", question: "Which?", options: [{ label: "red" }], secret: false }];
   const steps = [
-    want(plan("inProgress")),
-    want({ tool: "ask_user", input: { questions } }, plan("completed")),
+    call(plan("inProgress")),
+    call({ tool: "ask_user", input: { questions } }, plan("completed")),
   ];
   const answers: Answers = { colour: { answers: ["red"] } };
   const { model, run } = await open({ steps });
@@ -353,19 +353,19 @@ test("a plan is shown as one item, and the user is asked with options", async ()
   ]);
 });
 
-test("a secret answer is for the model only", async () => {
+test("returns a secret answer to the model only", async () => {
   const questions = [{ id: "key", question: "Key?", secret: true }];
-  const { model, run } = await open({ steps: [want({ tool: "ask_user", input: { questions } })] });
+  const { model, run } = await open({ steps: [call({ tool: "ask_user", input: { questions } })] });
   const { turn } = await run("go", { answers: { key: { answers: ["hunter2"] } } });
   expect(JSON.stringify(turn.events)).not.toContain("hunter2");
   expect(results(model.requests[1])).toMatchObject([{ status: "done", text: "hunter2" }]);
 });
 
-test("near the end of its context the conversation is summed up by itself, and the latest part stays", async () => {
+test("compacts automatically near the end of the context, and keeps the latest messages", async () => {
   const big = `${"x".repeat(99)}\n`.repeat(60);
   const steps = [
-    want(read("a")),
-    want(read("b")),
+    call(read("a")),
+    call(read("b")),
     (request: ModelRequest) => say(request.purpose === "compact" ? "They read a." : "?"),
     say("Done."),
   ];
@@ -375,7 +375,7 @@ test("near the end of its context the conversation is summed up by itself, and t
   const { turn, outcome } = await run("read both");
   expect(outcome).toEqual({ status: "completed" });
   expect(turn.completed("contextCompaction")).toMatchObject([{ summary: "They read a." }]);
-  expect(turn.said).toBe("Done.");
+  expect(turn.text).toBe("Done.");
   const last = messagesOf(model.requests.at(-1));
   expect(last.slice(0, 2)).toEqual([
     { role: "system", text: "Summary of the conversation so far.\nThey read a." },
@@ -384,14 +384,14 @@ test("near the end of its context the conversation is summed up by itself, and t
   expect(results(model.requests.at(-1))).toHaveLength(1);
 });
 
-test("a conversation that the model finds too long is summed up once, and the step is made again", async () => {
+test("compacts once and repeats the step if the provider finds the conversation too long", async () => {
   const tooLong = () => {
     throw new ModelFailure({ message: "Too long.", errorInfo: "ContextWindowExceeded" });
   };
   const history = [turnOf(asked("One"), said("1 ".repeat(30_000)))];
   const { run, model } = await open({ history, steps: [tooLong, say("A summary."), say("Fine.")] });
   const { turn, outcome } = await run("Two");
-  expect([turn.said, outcome]).toEqual(["Fine.", { status: "completed" }]);
+  expect([turn.text, outcome]).toEqual(["Fine.", { status: "completed" }]);
   expect(turn.events[0]).toMatchObject({ type: "error", willRetry: true });
   expect(messagesOf(model.requests[2]).map(({ text }) => text)).toEqual([
     "Summary of the conversation so far.\nA summary.",
@@ -401,23 +401,23 @@ test("a conversation that the model finds too long is summed up once, and the st
   expect((await again.run("Two")).outcome).toMatchObject({ error: { errorInfo: "ContextWindowExceeded" } });
 });
 
-test("if even the summary fails, the oldest is left out and the work goes on", async () => {
+test("leaves out the oldest messages if the summary fails", async () => {
   const tooLong = () => {
     throw new ModelFailure({ message: "Too long.", errorInfo: "ContextWindowExceeded" });
   };
   const history = [turnOf(asked("One"), said("1 ".repeat(30_000)))];
   const { run, model } = await open({ history, steps: [tooLong, tooLong, say("Fine.")] });
   const { turn } = await run("Two");
-  expect(turn.said).toBe("Fine.");
+  expect(turn.text).toBe("Fine.");
   expect(messagesOf(model.requests[2])).toEqual([{ role: "user", text: "Two" }]);
 });
 
-test("a compaction that is asked for leaves only the summary", async () => {
+test("leaves only the summary after a requested compaction", async () => {
   const { run, model } = await open({ steps: [say("Hello."), say("We said hello."), say("Yes.")] });
   await run("hello");
   const { turn, outcome } = await run("", { kind: "compact" });
   expect(outcome).toEqual({ status: "completed" });
-  expect(turn.said).toBe("");
+  expect(turn.text).toBe("");
   expect(turn.completed("contextCompaction")).toMatchObject([{ summary: "We said hello." }]);
   await run("and now?");
   expect(messagesOf(model.requests[2]).map(({ text }) => text)).toEqual([
@@ -426,17 +426,17 @@ test("a compaction that is asked for leaves only the summary", async () => {
   ]);
 });
 
-test("poisoned text from files, tools and the model does not brick a thread", async () => {
+test("survives poisoned text from files, tools and the model", async () => {
   const poison = "a\ud800b\0c\u001b]52;c;x\u0007";
   const tool: Tool = {
     ...{ name: "mcp__x__y", description: "", parameters: { type: "object" }, readOnly: false },
     run: async (input) => done(`${poison}${String(input.text)}`),
   };
   const source: ToolSource = { tools: async () => [tool], close: async () => {} };
-  const steps = [want({ tool: "mcp__x__y", input: { text: poison } }), say(poison), say("Fine.")];
+  const steps = [call({ tool: "mcp__x__y", input: { text: poison } }), say(poison), say("Fine.")];
   const { run, model } = await open({ steps, sources: [source] });
   await run(poison);
-  expect((await run("again")).turn.said).toBe("Fine.");
+  expect((await run("again")).turn.text).toBe("Fine.");
   const texts = messagesOf(model.requests.at(-1)).map(({ text }) => text);
   expect(texts.join("")).not.toMatch(/[\p{Cc}]/u);
   const sent = JSON.stringify(model.requests.at(-1)?.messages);
@@ -446,10 +446,10 @@ test("poisoned text from files, tools and the model does not brick a thread", as
   ]);
 });
 
-test("what a model gave to be shown again is shown again", async () => {
+test("returns provider metadata to the model", async () => {
   const providerMetadata = { model: "m", content: { signed: true } };
   const { model, run } = await open({
-    steps: [[{ type: "provider-metadata", providerMetadata }, ...want(read("a"))]],
+    steps: [[{ type: "provider-metadata", providerMetadata }, ...call(read("a"))]],
   });
   await run("go");
   expect(messagesOf(model.requests[1])[1]).toMatchObject({ role: "assistant", providerMetadata });
@@ -458,10 +458,10 @@ test("what a model gave to be shown again is shown again", async () => {
 confined("a background command lives over turns that complete and ends with an interrupt [P13]", async () => {
   const seconds = unusual(1001);
   const steps = [
-    want(shell(`exec sleep ${seconds}`, { background: true })),
+    call(shell(`exec sleep ${seconds}`, { background: true })),
     say("Up."),
     say("Still."),
-    want(shell("true")),
+    call(shell("true")),
   ];
   const { run, begin } = await open({ steps });
   await run("start");
@@ -479,7 +479,7 @@ confined("a background command ends with its turn if that fails, and with the se
   const fail = () => {
     throw new ModelFailure({ message: "No." });
   };
-  const sleep = (seconds: string) => want(shell(`exec sleep ${seconds}`, { background: true }));
+  const sleep = (seconds: string) => call(shell(`exec sleep ${seconds}`, { background: true }));
   const [first, second] = [unusual(1002), unusual(1003)];
   const { run, session } = await open({ steps: [sleep(first), say("Up."), sleep(second), fail] });
   await run("one");
@@ -490,7 +490,7 @@ confined("a background command ends with its turn if that fails, and with the se
   expect(sleepers(first)).toBe(0);
 });
 
-test("closing closes the sources of tools too", async () => {
+test("closes tool sources with the session", async () => {
   let closed = 0;
   const source: ToolSource = {
     tools: async () => [],
@@ -503,14 +503,14 @@ test("closing closes the sources of tools too", async () => {
   expect(closed).toBe(1);
 });
 
-test("without a sandbox a command ends the turn with the way out [P33]", async () => {
+test("ends the turn with the way out for a command without a sandbox [P33]", async () => {
   const none = new CommandSandbox({ environment: process.env, mechanisms: [] });
-  const { folder, run } = await open({ sandbox: none, steps: [want(shell("touch made"))] });
+  const { folder, run } = await open({ sandbox: none, steps: [call(shell("touch made"))] });
   expect((await run("go")).outcome).toMatchObject({ status: "failed", error: { errorInfo: "SandboxError" } });
   expect(existsSync(folder.join("made"))).toBe(false);
 });
 
-test("the size of the context that is told is the smaller of what was chosen and what the model has", async () => {
+test("reports the smaller of the selected context length and the model's window", async () => {
   const model = new ScriptedModel([say("x")], 5000);
   const { run } = await open({ model, contextLength: 100_000 });
   const { turn } = await run("go");

@@ -1,4 +1,4 @@
-export { asFileAccessError, errorMessage, FileAccessError } from "./file-refusal.ts";
+export { asFileAccessError, errorMessage, FileAccessError } from "./file-access-error.ts";
 export {
   type ImageInput,
   imageFromBytes,

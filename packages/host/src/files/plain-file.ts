@@ -1,34 +1,34 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath, statfs } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
-import { FileAccessError } from "./file-refusal.ts";
+import { FileAccessError } from "./file-access-error.ts";
 
-/** Where the kernel and devices show themselves as files: environments of processes, memory, terminals. */
+/** Where the kernel exposes processes, memory and devices as files. */
 const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
 
-/** The same places under any other name that they are mounted at: proc, sysfs, cgroup, cgroup2, devpts, debugfs. */
+/** The same file systems mounted anywhere else: proc, sysfs, cgroup, cgroup2, devpts, debugfs. */
 const KERNEL_FILE_SYSTEMS = new Set([0x9fa0, 0x62656572, 0x27e0eb, 0x63677270, 0x1cd1, 0x64626720]);
 
 /** Not blocking: a pipe must not hold us up, also one that takes the place of a file at the last moment. */
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** A path with all links resolved. Throws a FileRefusal if nothing is there or if it is a place of the kernel. */
+/** Resolves all links of a path. Throws a FileAccessError if it does not exist or is a kernel file. */
 export async function realPlaceOf(path: string, shown: string = path): Promise<string> {
-  if (path.includes("\0")) throw new FileAccessError("That is not the name of a file.");
+  if (path.includes("\0")) throw new FileAccessError("That is not a valid file name.");
   const real = await realpath(path).catch((error: NodeJS.ErrnoException) => {
     throw new FileAccessError(
       `${shown} ${error.code === "ENOENT" ? "does not exist" : "cannot be reached"}.`,
     );
   });
   if (KERNEL_FOLDERS.some((folder) => real === folder || real.startsWith(folder + sep))) {
-    throw new FileAccessError(`${shown} belongs to the system and is not read this way.`);
+    throw new FileAccessError(`${shown} belongs to the system and is not read.`);
   }
   return real;
 }
 
 /**
- * The content of a plain file. Devices, pipes, sockets and what the kernel shows as files are refused, also when they
- * are put in its place at the last moment.
+ * Reads a plain file. Devices, pipes, sockets and kernel files are rejected, also when they replace the file at the last
+ * moment.
  */
 export async function readPlainFile(path: string, limit: number, shown: string = path): Promise<Buffer> {
   const real = await realPlaceOf(path, shown);
@@ -40,7 +40,7 @@ export async function readPlainFile(path: string, limit: number, shown: string =
     await refuseOther(file, real, shown);
     const { size } = await file.stat();
     if (size > limit)
-      throw new FileAccessError(`${shown} is too large: ${size} bytes, and at most ${limit} are read.`);
+      throw new FileAccessError(`${shown} is too large: ${size} bytes, and the limit is ${limit}.`);
     return await readAtMost(file, limit);
   } finally {
     await file.close();
@@ -49,13 +49,13 @@ export async function readPlainFile(path: string, limit: number, shown: string =
 
 async function refuseOther(file: FileHandle, path: string, shown: string): Promise<void> {
   if (!(await file.stat()).isFile()) throw new FileAccessError(`${shown} is not a plain file.`);
-  // Where there is no /proc there is nothing of it to be read either.
+  // Without /proc there are no kernel files to protect either.
   const opened = `/proc/self/fd/${file.fd}`;
   if ((await readlink(opened).catch(() => path)) !== path)
-    throw new FileAccessError(`${shown} leads elsewhere.`);
+    throw new FileAccessError(`${shown} was replaced by a link.`);
   const system = await statfs(opened).catch(() => undefined);
   if (system !== undefined && KERNEL_FILE_SYSTEMS.has(system.type)) {
-    throw new FileAccessError(`${shown} belongs to the system and is not read this way.`);
+    throw new FileAccessError(`${shown} belongs to the system and is not read.`);
   }
 }
 

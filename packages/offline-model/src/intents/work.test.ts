@@ -156,7 +156,7 @@ describe("changing files", () => {
   });
 
   test("appends a line to a partly read file with a command", async () => {
-    const workspace = new Workspace({ "a.txt": "1\tx\n(lines 1 to 1 of 9000; read on with offset 2)" });
+    const workspace = new Workspace({ "a.txt": "1\tx\n(lines 1 to 1 of 9000; continue with offset 2)" });
     expect(await work("add a line `it's` to a.txt", workspace)).toBe("I added the line to a.txt.");
     expect(workspace.calls.at(-1)).toBe("shell printf '%s\\n' 'it'\\''s' >> 'a.txt'");
   });
@@ -166,7 +166,7 @@ describe("changing files", () => {
     expect(fileText(done("1→one\n2→two"))).toBe("one\ntwo\n");
     expect(fileText(done("1\tone\ntwo\n"))).toBe("1\tone\ntwo\n");
     expect(fileView(done("1\tone\n(no newline at the end)"))).toEqual({ text: "one", isWhole: true });
-    expect(fileView(done("1\tone\n(lines 1 to 1 of 9; read on with offset 2)"))).toEqual({
+    expect(fileView(done("1\tone\n(lines 1 to 1 of 9; continue with offset 2)"))).toEqual({
       text: "one\n",
       isWhole: false,
     });

@@ -24,7 +24,7 @@ export const REQUEST: Omit<ModelRequest, "messages"> = {
   reasoningEffort: undefined,
 };
 
-/** One step of the offline model. */
+/** One response of the offline model. */
 export async function ask(
   messages: readonly Message[],
   rest: Partial<ModelRequest> = {},
@@ -35,21 +35,21 @@ export async function ask(
   return parts;
 }
 
-/** What the user says. */
+/** A user message. */
 export const user = (text: string): Message => ({ role: "user", text });
-/** All that was said. */
+/** The whole text. */
 export const text = (parts: readonly ModelPart[]) =>
   parts.map((part) => (part.type === "text-delta" ? part.text : "")).join("");
-/** The tools that were called. */
+/** The tool calls. */
 export const calls = (parts: readonly ModelPart[]) => parts.filter((part) => part.type === "tool-call");
-/** A result of a command that went well. */
+/** The result of a successful command. */
 export const done = (output: string, exitCode = 0): ToolResult => ({
   status: "done",
   exitCode,
   text: output,
 });
 
-/** Plays the tools of a whole turn by a table of results in order. */
+/** Plays a whole turn with these results of tool calls in order. */
 export async function play(
   messages: readonly Message[],
   results: readonly ToolResult[],

@@ -8,7 +8,7 @@ export function fixtureServer(name: string, fault?: string, env: Record<string, 
   return programOf("server.mjs", name, fault === undefined ? [] : [fault], env);
 }
 
-/** A server made with the library that most servers are made with. */
+/** A server made with the official MCP SDK. */
 export function libraryServer(name: string): StdioConfig {
   return programOf("library-server.mjs", name, [], {});
 }

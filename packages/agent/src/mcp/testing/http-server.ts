@@ -2,14 +2,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { FixtureServer } from "../fixtures/behaviour.mjs";
 
-/** How a server goes wrong on the calls of tools. */
+/** How a server fails tool calls. */
 export type HttpFault = "refuses" | "breaksOff" | "forgets" | "floods" | "redirects" | "hangs";
 
 const SESSION = "session-1";
 
-/** The MCP server of the tests over HTTP on a free port, with a session and a stream for each answer. */
+/** The MCP server of the tests over HTTP on a free port, with a session and a stream for each response. */
 export class HttpFixture {
-  /** What goes wrong from now on. */
+  /** The fault from now on. */
   fault: HttpFault | undefined;
   /** Called for each request that is never answered. */
   arrived: () => void = () => {};
@@ -23,7 +23,7 @@ export class HttpFixture {
     this.#server = createServer((request, response) => void this.#serve(request, response));
   }
 
-  /** Starts to listen, and gives the address. */
+  /** Starts listening and returns the URL. */
   async listen(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
     // A server that listens on a port has an address of this kind.

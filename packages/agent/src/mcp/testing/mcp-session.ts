@@ -4,15 +4,15 @@ import type { Tool, ToolOutcome } from "../../tools/tool.ts";
 import type { McpServers } from "../mcp-servers.ts";
 
 /** How the user of a test behaves. */
-export interface Wishes {
+export interface WriteOptions {
   readonly decide?: () => Decision;
   readonly answer?: (questions: readonly UserQuestion[]) => Answers;
-  /** Sees everything as it is reported. */
+  /** Called for every event. */
   readonly onEvent?: (event: DriverEvent) => void;
   readonly signal?: AbortSignal;
 }
 
-/** What came of a call, and all that was told and asked on the way. */
+/** The outcome of a call, with all its events and questions. */
 export interface Called {
   readonly outcome: ToolOutcome;
   readonly events: readonly DriverEvent[];
@@ -31,7 +31,7 @@ const SETTINGS: ThreadSettings = {
 
 const NEVER = new AbortController().signal;
 
-/** The tools at this moment, by name. */
+/** The current tools by name. */
 export async function toolsOf(servers: McpServers): Promise<ReadonlyMap<string, Tool>> {
   const tools = await servers.tools(NEVER);
   return new Map(tools.map((tool) => [tool.name, tool]));
@@ -42,38 +42,38 @@ export async function call(
   servers: McpServers,
   name: string,
   input: Readonly<Record<string, unknown>> = {},
-  wishes: Wishes = {},
+  options: WriteOptions = {},
 ): Promise<Called> {
   const tools = await toolsOf(servers);
   const tool = tools.get(name);
   if (tool === undefined) throw new Error(`There is no tool ${name}, only ${[...tools.keys()].join(", ")}.`);
-  return callTool(tool, input, wishes);
+  return callTool(tool, input, options);
 }
 
 /** Calls this very tool. */
 export async function callTool(
   tool: Tool,
   input: Readonly<Record<string, unknown>> = {},
-  wishes: Wishes = {},
+  options: WriteOptions = {},
 ): Promise<Called> {
   const events: DriverEvent[] = [];
   const actions: Action[] = [];
   const questions: (readonly UserQuestion[])[] = [];
-  const { signal = NEVER } = wishes;
+  const { signal = NEVER } = options;
   const turn: TurnContext = {
     ...{ turnId: "turn", kind: "prompt", input: [], review: undefined, outputSchema: undefined },
     ...{ settings: SETTINGS, signal, ready: async () => undefined },
     emit: (event) => {
       events.push(event);
-      wishes.onEvent?.(event);
+      options.onEvent?.(event);
     },
     approve: async (action) => {
       actions.push(action);
-      return wishes.decide?.() ?? { outcome: "allow", scope: "once" };
+      return options.decide?.() ?? { outcome: "allow", scope: "once" };
     },
     ask: async (_itemId, asked) => {
       questions.push(asked);
-      return wishes.answer?.(asked) ?? {};
+      return options.answer?.(asked) ?? {};
     },
     callTool: unused,
   };
@@ -84,8 +84,8 @@ export async function callTool(
   return { outcome, events, actions, questions, item: isCall(item) ? item : undefined };
 }
 
-/** The text that the model is told. */
-export function told({ outcome }: Called): string {
+/** The text for the model. */
+export function textOf({ outcome }: Called): string {
   return "result" in outcome ? outcome.result.text : outcome.ended.status;
 }
 

@@ -4,8 +4,8 @@ const LF = 10;
 const CR = 13;
 
 /**
- * A fetch whose answers break off where they get larger than the limit, which is told then: a body as a whole, a stream
- * in each of its events.
+ * A fetch whose responses fail when they exceed the limit: a body as a whole, an event stream in each of its events.
+ * `exceeded` is called then.
  */
 export function boundedFetch(limit: number, exceeded: () => void): FetchLike {
   return async (url, init) => {
@@ -22,7 +22,7 @@ export function boundedFetch(limit: number, exceeded: () => void): FetchLike {
   };
 }
 
-/** How large the message is to which a chunk belongs. */
+/** The size of the message that a chunk belongs to. */
 type Size = (chunk: Uint8Array) => number;
 
 function limiter(limit: number, size: Size, exceeded: () => void): TransformStream<Uint8Array, Uint8Array> {
@@ -43,7 +43,7 @@ function inTotal(): Size {
   };
 }
 
-/** The events of a stream are told apart by blank lines. */
+/** The events of a stream are separated by blank lines. */
 function sinceBlankLine(): Size {
   let size = 0;
   let lineIsBlank = true;

@@ -7,10 +7,10 @@ import { MessageInbox, type ServerTransport, TransportClosed } from "./server-tr
 type HttpConfig = Extract<McpServerConfig, { type: "http" }>;
 type InnerTransport = typeof StreamableHTTPClientTransport;
 
-/** How long a server is given to take note that we leave. */
-const GOODBYE_MS = 2000;
+/** The timeout of the request that ends the session. */
+const TERMINATE_MS = 2000;
 
-/** Talks to a server over HTTP. What the library leaves open when a stream breaks off is answered here. */
+/** The transport to a server over HTTP. Fails requests that the library leaves pending when a stream breaks. */
 export class HttpTransport implements ServerTransport {
   onclose: (() => void) | undefined;
   onerror: ((error: Error) => void) | undefined;
@@ -48,11 +48,11 @@ export class HttpTransport implements ServerTransport {
     return this.#inner.start();
   }
 
-  /** The options of the library belong to a newer protocol than the one that is spoken here. */
+  /** The library's options belong to a newer protocol version and are not used. */
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#closing !== undefined) throw new TransportClosed("The connection was closed.");
     this.#inbox.trackRequest(message);
-    await this.#inner.send(message, { onRequestStreamEnd: () => this.#brokeOff(message) });
+    await this.#inner.send(message, { onRequestStreamEnd: () => this.#onStreamEnd(message) });
   }
 
   close(): Promise<void> {
@@ -62,28 +62,28 @@ export class HttpTransport implements ServerTransport {
 
   async #end(): Promise<void> {
     this.#ending = "The connection was closed.";
-    await this.#sayGoodbye();
+    await this.#terminateSession();
     await this.#inner.close();
     await this.#inbox.delivered;
     this.onclose?.();
   }
 
-  /** Whether the server heard it changes nothing for us. */
-  async #sayGoodbye(): Promise<void> {
+  /** Whether the server receives it makes no difference. */
+  async #terminateSession(): Promise<void> {
     let cancel = () => {};
     const enough = new Promise<void>((resolve) => {
-      cancel = this.#clock.after(GOODBYE_MS, resolve);
+      cancel = this.#clock.after(TERMINATE_MS, resolve);
     });
     await Promise.race([this.#inner.terminateSession().catch(() => undefined), enough]);
     cancel();
   }
 
-  #brokeOff(message: JSONRPCMessage): void {
+  #onStreamEnd(message: JSONRPCMessage): void {
     if (!("id" in message) || message.id === undefined) return;
-    this.#inbox.failPending("The connection ended before the answer came.", [message.id]);
+    this.#inbox.failPending("The connection ended before the response.", [message.id]);
   }
 
-  /** To which request the answer belonged is not known, only that one of them lost it. */
+  /** Which request the response belonged to is not known. */
   #tooLarge(): void {
     this.#inbox.failPending(`It sent a message of more than ${LIMITS.line} bytes.`);
   }
@@ -92,5 +92,5 @@ export class HttpTransport implements ServerTransport {
 function httpAddress(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  throw new Error("Its url is no http or https address. Correct it in the configuration.");
+  throw new Error("Its url is not an http or https URL. Correct it in the configuration.");
 }

@@ -2,19 +2,19 @@ import type { Clock, McpServerConfig, Sandbox } from "@flint/core/ports";
 import { Redaction } from "../redaction.ts";
 import type { ServerTransport } from "./server-transport.ts";
 
-/** The library, which is loaded when the first server is connected to. */
+/** The MCP library, which is loaded with the first connection. */
 export type McpLibrary = typeof import("@modelcontextprotocol/client");
 
-/** What connections are made with. */
+/** The options of connections. */
 export interface ConnectionOptions {
   readonly sandbox: Sandbox;
   readonly cwd: string;
   readonly clock: Clock;
-  /** Our own version, as servers are told. */
+  /** The version of Flint that is sent to servers. */
   readonly version: string;
 }
 
-/** Starts the program of a server, or gets ready to reach it over HTTP. */
+/** Starts the process of a stdio server, or prepares the connection to an HTTP server. */
 export async function openTransport(
   config: McpServerConfig,
   { sandbox, cwd, clock }: ConnectionOptions,
@@ -23,7 +23,7 @@ export async function openTransport(
   switch (config.type) {
     case "stdio": {
       const { StdioTransport } = await import("./stdio-transport.ts");
-      // It is the user's own program, started at the user's word: it works with the rights of the user.
+      // The user configured this program, so it runs with the rights of the user.
       const policy = { type: "dangerFullAccess" } as const;
       const command = [config.command, ...config.args];
       const running = await sandbox.start({ command, cwd, workspace: cwd, policy, environment: config.env });

@@ -2,7 +2,7 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
 import { MessageInbox } from "./server-transport.ts";
 
-test("each request that waits is given up once, and none that was answered or never made", async () => {
+test("fails each pending request once, and no other", async () => {
   const got: JSONRPCMessage[] = [];
   const inbox = new MessageInbox((message) => void got.push(message));
   for (const id of [1, 2, "three"]) inbox.trackRequest({ jsonrpc: "2.0", id, method: "a" });
@@ -19,7 +19,7 @@ test("each request that waits is given up once, and none that was answered or ne
   ]);
 });
 
-test("a message that cannot be handled does not hold up the next", async () => {
+test("delivers the next message after one that cannot be handled", async () => {
   const got: JSONRPCMessage[] = [];
   const inbox = new MessageInbox((message) => {
     if ("method" in message) throw new Error("unknown");

@@ -1,59 +1,59 @@
 import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/client";
 
-/** The code of an answer that is given in place of the server. */
-const NOT_ANSWERED = -32000;
+/** The error code of a response that is made in place of the server. */
+const NO_RESPONSE = -32000;
 
-/** What carries the messages to and from one server. Closing it never fails and leaves nothing behind. */
+/** The transport of one server. Closing it never fails and leaves nothing behind. */
 export interface ServerTransport extends Transport {
-  /** How it came to its end, for people and without secrets; empty while it is open. */
+  /** Why it is closed, without secrets; empty while it is open. */
   readonly closeReason: string;
-  /** What else may help to understand a failure, likewise; empty if there is nothing. */
+  /** What else may explain a failure, such as stderr, without secrets; empty if there is nothing. */
   readonly diagnostics: string;
 }
 
-/** Nothing can be sent any more: the connection ended, or is ending. */
+/** Nothing can be sent any more: the connection is closed or closing. */
 export class TransportClosed extends Error {
   override readonly name = "TransportEnded";
 }
 
 /**
- * The messages of a server on their way to the library, one after the other. It knows which requests still have to be
- * answered, so that none waits for an answer that cannot come.
+ * Delivers the messages of a server to the library one after the other. It tracks pending requests, so that none waits
+ * for a response that cannot come.
  */
 export class MessageInbox {
-  readonly #open: (message: JSONRPCMessage) => void;
-  readonly #unanswered = new Set<RequestId>();
+  readonly #onMessage: (message: JSONRPCMessage) => void;
+  readonly #pending = new Set<RequestId>();
   #delivered: Promise<void> = Promise.resolve();
 
-  constructor(open: (message: JSONRPCMessage) => void) {
-    this.#open = open;
+  constructor(onMessage: (message: JSONRPCMessage) => void) {
+    this.#onMessage = onMessage;
   }
 
-  /** Resolves when all that came so far was delivered. */
+  /** Resolves when all messages so far are delivered. */
   get delivered(): Promise<void> {
     return this.#delivered;
   }
 
-  /** Remembers a request on its way out. */
+  /** Tracks an outgoing request. */
   trackRequest(message: JSONRPCMessage): void {
-    if ("method" in message && "id" in message) this.#unanswered.add(message.id);
+    if ("method" in message && "id" in message) this.#pending.add(message.id);
   }
 
   /**
-   * Takes a message. The library (2.4.0) handles an answer at once but a notification a moment later, so that progress
-   * which came just before the answer would be lost; each message gets that moment before the next one.
+   * Delivers a message. The library (2.4.0) handles a response at once but a notification a moment later, so that progress
+   * just before the response would be lost; each message gets that moment before the next one.
    */
   deliver(message: JSONRPCMessage): void {
-    if (!("method" in message) && message.id !== undefined) this.#unanswered.delete(message.id);
-    // Expected: complaints of the library about a message that means nothing to it. The next one may.
-    this.#delivered = this.#delivered.then(() => this.#open(message)).catch(() => undefined);
+    if (!("method" in message) && message.id !== undefined) this.#pending.delete(message.id);
+    // Expected: the library throws for a message that it does not know.
+    this.#delivered = this.#delivered.then(() => this.#onMessage(message)).catch(() => undefined);
   }
 
-  /** Answers these requests, or all, in place of the server, unless they are answered already. */
-  failPending(text: string, ids: readonly RequestId[] = [...this.#unanswered]): void {
+  /** Fails these pending requests, or all, in place of the server. */
+  failPending(text: string, ids: readonly RequestId[] = [...this.#pending]): void {
     for (const id of ids) {
-      if (!this.#unanswered.has(id)) continue;
-      this.deliver({ jsonrpc: "2.0", id, error: { code: NOT_ANSWERED, message: text } });
+      if (!this.#pending.has(id)) continue;
+      this.deliver({ jsonrpc: "2.0", id, error: { code: NO_RESPONSE, message: text } });
     }
   }
 }

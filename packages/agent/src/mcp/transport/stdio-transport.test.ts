@@ -28,7 +28,7 @@ async function open(): Promise<{
   return { streams, transport, got };
 }
 
-test("lines that are no messages are counted and left alone", async () => {
+test("counts and ignores lines that are not messages", async () => {
   const { streams, transport, got } = await open();
   const garbage = ["hello", "{}", "[1]", "null", '{"id":{},"result":{}}', '{"id":1,"result":7}', '"\ud800"'];
   streams.stdout.write(`${garbage.join("\n")}\n{"jsonrpc":"2.0","method":"notifications/a"}\r\n`);
@@ -36,11 +36,11 @@ test("lines that are no messages are counted and left alone", async () => {
   await settled();
   expect(got).toEqual([{ jsonrpc: "2.0", method: "notifications/a" }]);
   expect(transport.ignoredLines).toBe(8);
-  expect(transport.diagnostics).toBe("8 lines of its output were no messages.");
+  expect(transport.diagnostics).toBe("8 lines of its output were not messages.");
   await transport.close();
 });
 
-test("an answer that breaks the limits fails the request that it answers", async () => {
+test("fails a request whose response exceeds the limit", async () => {
   const { streams, transport, got } = await open();
   await transport.send({ jsonrpc: "2.0", id: 4, method: "tools/list" });
   streams.stdout.write(`{"id":4,"result":${"[".repeat(1000)}${"]".repeat(1000)}}\n`);
@@ -49,7 +49,7 @@ test("an answer that breaks the limits fails the request that it answers", async
   await transport.close();
 });
 
-test("a line beyond the limit fails what waits, once, and nothing that was answered", async () => {
+test("fails pending requests once when a line exceeds the limit", async () => {
   const { streams, transport, got } = await open();
   await transport.send({ jsonrpc: "2.0", id: 1, method: "a" });
   await transport.send({ jsonrpc: "2.0", id: 2, method: "b" });
@@ -64,7 +64,7 @@ test("a line beyond the limit fails what waits, once, and nothing that was answe
   await transport.close();
 });
 
-test("what a server said before it ended still counts, and afterwards nothing is sent", async () => {
+test("delivers messages from before the exit, and sends nothing afterwards", async () => {
   const { streams, transport, got } = await open();
   let closes = 0;
   transport.onclose = () => {
@@ -75,10 +75,10 @@ test("what a server said before it ended still counts, and afterwards nothing is
   await transport.close();
   expect(got).toEqual([{ jsonrpc: "2.0", method: "notifications/last" }]);
   expect(closes).toBe(1);
-  await expect(transport.send({ jsonrpc: "2.0", method: "a" })).rejects.toThrow("ended");
+  await expect(transport.send({ jsonrpc: "2.0", method: "a" })).rejects.toThrow("exited");
 });
 
-test("a server that does not read what it is sent is not sent without end", async () => {
+test("stops sending to a server that does not read", async () => {
   const { transport } = await open();
   const text = "x".repeat(9 * 1024 * 1024);
   const message = { jsonrpc: "2.0" as const, method: "a", params: { text } };

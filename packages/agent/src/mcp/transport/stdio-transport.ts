@@ -8,12 +8,12 @@ import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol
 import type { Redaction } from "../redaction.ts";
 import { MessageInbox, type ServerTransport, TransportClosed } from "./server-transport.ts";
 
-/** Talks to a server over the standard streams of its process, one JSON message a line. */
+/** The transport to a server process over stdio, one JSON message per line. */
 export class StdioTransport implements ServerTransport {
   onclose: (() => void) | undefined;
   onerror: ((error: Error) => void) | undefined;
   onmessage: Transport["onmessage"];
-  /** How many lines were no message. They are left alone: many programs greet on their standard output. */
+  /** How many lines were not messages. They are ignored: many programs print a banner on stdout. */
   ignoredLines = 0;
   readonly #process: RunningProcess;
   readonly #redaction: Redaction;
@@ -34,7 +34,7 @@ export class StdioTransport implements ServerTransport {
     this.#process = process;
     this.#redaction = redaction;
     this.#stderrTail = new StderrTail(process.stderr, { keptCharacters: STDERR_CHARACTERS });
-    // A server that ends while it is written to; its end is noticed on its output.
+    // A server may exit while it is written to; its end is noticed on stdout.
     for (const stream of [process.stdin, process.stdout]) stream.on("error", () => undefined);
   }
 
@@ -44,27 +44,27 @@ export class StdioTransport implements ServerTransport {
 
   get diagnostics(): string {
     const { ignoredLines } = this;
-    const words = stderrExcerpt(this.#stderrTail.text, this.#redaction);
+    const stderr = stderrExcerpt(this.#stderrTail.text, this.#redaction);
     const lines =
       ignoredLines === 1
-        ? "1 line of its output was no message."
-        : `${ignoredLines} lines of its output were no messages.`;
+        ? "1 line of its output was not a message."
+        : `${ignoredLines} lines of its output were not messages.`;
     const ignored = ignoredLines === 0 ? [] : [lines];
-    return [...ignored, ...(words === "" ? [] : [`It said: ${words}`])].join(" ");
+    return [...ignored, ...(stderr === "" ? [] : [`Its stderr: ${stderr}`])].join(" ");
   }
 
   async start(): Promise<void> {
     const { stdout, exited } = this.#process;
     stdout.on("data", (bytes: Buffer) => this.#lines.push(bytes));
-    // A server that closed its output cannot answer any more, even if it still runs.
+    // A server that closed stdout cannot answer any more, even if it still runs.
     void this.#read(stdout).then(() => this.close());
     void exited.then(() => this.close());
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     const { stdin } = this.#process;
-    if (this.#closing !== undefined || !stdin.writable) throw new TransportClosed("The server has ended.");
-    if (stdin.writableLength > LIMITS.line) throw new Error("The server does not read what it is sent.");
+    if (this.#closing !== undefined || !stdin.writable) throw new TransportClosed("The server has exited.");
+    if (stdin.writableLength > LIMITS.line) throw new Error("The server does not read its input.");
     this.#inbox.trackRequest(message);
     stdin.write(`${JSON.stringify(message)}\n`);
   }
@@ -77,13 +77,13 @@ export class StdioTransport implements ServerTransport {
   async #end(): Promise<void> {
     const { stdout, stderr, exited } = this.#process;
     stdout.resume();
-    // Expected: a stop that is not clean. Whatever is left is named by the one that starts processes.
+    // Expected: a stop that is not clean. The sandbox reports what is left.
     await this.#process.stop().catch(() => undefined);
-    // What was said before the end still counts.
+    // Output from before the end is still read.
     const [{ exitCode }] = await Promise.all([exited, this.#read(stdout), this.#read(stderr)]);
     this.#lines.end();
     await this.#inbox.delivered;
-    this.#ending = `It ended with exit code ${exitCode}. ${this.diagnostics}`.trim();
+    this.#ending = `It exited with code ${exitCode}. ${this.diagnostics}`.trim();
     this.onclose?.();
   }
 
@@ -98,9 +98,9 @@ export class StdioTransport implements ServerTransport {
     else this.#inbox.deliver(message);
   }
 
-  /** What the line was is not known, but it may well have been the answer that is waited for. */
+  /** The line may have been the response to a pending request. */
   #unreadable(bytes: number): void {
-    this.#inbox.failPending(`It sent a message of ${bytes} bytes; at most ${LIMITS.line} are read.`);
+    this.#inbox.failPending(`It sent a message of ${bytes} bytes; the limit is ${LIMITS.line}.`);
   }
 }
 
@@ -129,7 +129,7 @@ function messageOf(incoming: Incoming): JSONRPCMessage | undefined {
       return {
         jsonrpc,
         id,
-        error: { code: STANDARD_CODES.invalidRequest, message: `Its answer cannot be read: ${message}.` },
+        error: { code: STANDARD_CODES.invalidRequest, message: `Its response is malformed: ${message}.` },
       };
     }
   }
@@ -143,14 +143,14 @@ function isRequestId(id: unknown): id is RequestId {
   return typeof id === "string" || Number.isSafeInteger(id);
 }
 
-/** Much more is kept than is shown, so that a secret which the keeping cut in two is not in what is shown. */
+/** Much more is kept than is shown, so that a secret that was cut in two is not in what is shown. */
 export const STDERR_CHARACTERS = 64 * 1024;
-const SHOWN_LINES = 8;
-const SHOWN_CHARACTERS = 1000;
+const EXCERPT_LINES = 8;
+const EXCERPT_CHARACTERS = 1000;
 
-/** The last lines of what a server wrote to its error output, for people, without secrets. */
+/** The last lines of a server's stderr, without secrets. */
 export function stderrExcerpt(text: string, redaction: Redaction): string {
   const lines = redaction.apply(text).split("\n");
-  const shown = lines.filter((line) => line.trim() !== "").slice(-SHOWN_LINES);
-  return displayText(shown.join("\n").slice(-SHOWN_CHARACTERS), SHOWN_CHARACTERS);
+  const shown = lines.filter((line) => line.trim() !== "").slice(-EXCERPT_LINES);
+  return displayText(shown.join("\n").slice(-EXCERPT_CHARACTERS), EXCERPT_CHARACTERS);
 }

@@ -2,18 +2,18 @@ import { TestClock } from "@flint/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Message, ModelPart } from "../model.ts";
 import { type Answer, FakeEndpoint, refuse, stream } from "../testing/fake-endpoint.ts";
-import { asking, bodyOf, HELLO, ModelScene, said } from "../testing/model-fixture.ts";
-import { CHAT, MESSAGES, RESPONSES, type WireShape } from "../testing/wire-shapes.ts";
+import { bodyOf, HELLO, ModelFixture, requestWith, textIn } from "../testing/model-fixture.ts";
+import { CHAT, MESSAGES, RESPONSES, type WireShape } from "../testing/wire-formats.ts";
 
-const open: ModelScene[] = [];
+const open: ModelFixture[] = [];
 afterEach(async () => {
   for (const scene of open.splice(0)) await scene.close();
 });
 
-type Options = Parameters<typeof ModelScene.start>[3];
+type Options = Parameters<typeof ModelFixture.start>[3];
 
 async function scene(shape: WireShape, answers: readonly Answer[], options: Options = {}) {
-  const started = await ModelScene.start(new TestClock(), shape, answers, options);
+  const started = await ModelFixture.start(new TestClock(), shape, answers, options);
   open.push(started);
   return started;
 }
@@ -22,7 +22,7 @@ async function scene(shape: WireShape, answers: readonly Answer[], options: Opti
 function remembered(parts: readonly ModelPart[]): Message[] {
   const calls = parts.flatMap((part) => (part.type === "tool-call" ? [part] : []));
   const providerMetadata = parts.find((part) => part.type === "provider-metadata")?.providerMetadata;
-  const text = said(parts, "text-delta");
+  const text = textIn(parts, "text-delta");
   return [
     { role: "assistant", text, calls, ...(providerMetadata === undefined ? {} : { providerMetadata }) },
     ...calls.map(({ callId, tool }) => ({ role: "tool", callId, tool, status: "done", text: "ok" }) as const),
@@ -34,10 +34,10 @@ const CALL = { call: "call_1", tool: "shell", args: '{"command":"ls"}' };
 describe("signed thinking", () => {
   const done = { text: "Done." };
 
-  test("goes back to Claude as it came, in its place", async () => {
+  test("goes back to Claude unchanged and in order", async () => {
     const first = MESSAGES.answer({ thought: "One." }, { text: "Look." }, { thought: "Two." }, CALL);
     const what = await scene(MESSAGES, [stream(first), stream(MESSAGES.answer(done))]);
-    await what.all(asking([...HELLO, ...remembered(await what.all())]));
+    await what.all(requestWith([...HELLO, ...remembered(await what.all())]));
     expect(what.endpoint.requests[1]?.body).toMatchObject({
       messages: [
         { role: "user" },
@@ -55,10 +55,10 @@ describe("signed thinking", () => {
     });
   });
 
-  test("goes back to OpenAI sealed, because nothing is stored there", async () => {
+  test("goes back to OpenAI encrypted, because nothing is stored there", async () => {
     const first = RESPONSES.answer({ thought: "One." }, CALL);
     const what = await scene(RESPONSES, [stream(first), stream(RESPONSES.answer(done))]);
-    await what.all(asking([...HELLO, ...remembered(await what.all())]));
+    await what.all(requestWith([...HELLO, ...remembered(await what.all())]));
     expect(what.endpoint.requests[0]?.body).toMatchObject({
       store: false,
       include: ["reasoning.encrypted_content"],
@@ -75,21 +75,21 @@ describe("signed thinking", () => {
     });
   });
 
-  test("is shown to no other model", async () => {
+  test("is not sent to another model", async () => {
     const claude = await scene(MESSAGES, [stream(MESSAGES.answer({ thought: "One." }, { text: "Hi." }))]);
     const said = remembered(await claude.all());
     const other = await scene(CHAT, [stream(CHAT.answer(done))]);
-    await other.all(asking([...HELLO, ...said, { role: "user", text: "Go on" }]));
+    await other.all(requestWith([...HELLO, ...said, { role: "user", text: "Go on" }]));
     expect(bodyOf(other.endpoint.requests[0])).toContain("Hi.");
     expect(bodyOf(other.endpoint.requests[0])).not.toContain("One.");
   });
 });
 
-describe("what a model is asked for", () => {
+describe("the call options", () => {
   const outputSchema = { type: "object", properties: { name: { type: "string" } } };
 
-  test("an answer in a schema is asked for on the wire where the endpoint holds to it, else in words", async () => {
-    const request = asking(HELLO, { outputSchema });
+  test("requests a schema by API if the endpoint enforces it, else by instruction", async () => {
+    const request = requestWith(HELLO, { outputSchema });
     const answers = (shape: WireShape) => [stream(shape.answer({ text: "{}" }))];
     const gpt = await scene(RESPONSES, answers(RESPONSES));
     await gpt.all(request);
@@ -104,12 +104,12 @@ describe("what a model is asked for", () => {
     const local = await scene(CHAT, answers(CHAT));
     await local.all(request);
     expect(local.endpoint.requests[0]?.body).toMatchObject({
-      messages: [{ role: "system", content: expect.stringContaining("fits this JSON Schema") }, {}],
+      messages: [{ role: "system", content: expect.stringContaining("matches this JSON Schema") }, {}],
     });
   });
 
-  test("effort and temperature are sent where the model has them", async () => {
-    const request = asking(HELLO, { reasoningEffort: "low" });
+  test("sends effort and temperature to models that have them", async () => {
+    const request = requestWith(HELLO, { reasoningEffort: "low" });
     const gpt = await scene(RESPONSES, [stream(RESPONSES.answer({ text: "Hi" }))]);
     await gpt.all(request);
     expect(gpt.endpoint.requests[0]?.body).toMatchObject({ reasoning: { effort: "low", summary: "auto" } });
@@ -136,40 +136,40 @@ describe("what a model is asked for", () => {
     expect(local.endpoint.requests[0]?.body).not.toHaveProperty("reasoning_effort");
   });
 
-  test("an extra that the endpoint refuses is left out from then on", async () => {
+  test("leaves out an optional parameter after the endpoint rejected it", async () => {
     const refusal = {
       error: { message: "Verify your organization", param: "reasoning.summary", code: "unsupported_value" },
     };
     const what = await scene(RESPONSES, [refuse(400, refusal), stream(RESPONSES.answer({ text: "Hi" }))]);
-    expect(said(await what.all(), "text-delta")).toBe("Hi");
+    expect(textIn(await what.all(), "text-delta")).toBe("Hi");
     await what.all();
     const summaries = what.endpoint.requests.map((request) => bodyOf(request).includes('"summary":"auto"'));
     expect(summaries).toEqual([true, false, false]);
   });
 
-  test("a tool with an unusual name can be called, and no key is sent where there is none", async () => {
+  test("calls a tool with an unusual name, and sends no key if there is none", async () => {
     const tools = [{ name: "files.read it", description: "Reads.", parameters: { type: "object" } }];
     const call = { call: "c", tool: "files_read_it", args: "{}" };
     const what = await scene(CHAT, [stream(CHAT.answer(call))], { key: "" });
-    const parts = await what.all(asking(HELLO, { tools }));
+    const parts = await what.all(requestWith(HELLO, { tools }));
     expect(parts).toContainEqual({ type: "tool-call", callId: "c", tool: "files.read it", input: {} });
     expect(what.endpoint.requests[0]?.headers).not.toHaveProperty("authorization");
   });
 });
 
 describe("tries", () => {
-  test("end after the fifth, with words for people", async () => {
+  test("gives up after the fifth attempt", async () => {
     const what = await scene(CHAT, [refuse(503, "<html>down</html>")]);
     const error = await what.failure();
     expect(error).toMatchObject({
-      message: '"local" has a problem of its own (HTTP 503). It was tried 5 times.',
+      message: '"local" returned a server error (HTTP 503). Gave up after 5 attempts.',
       errorInfo: "InternalServerError",
       httpStatusCode: 503,
     });
     expect(what.endpoint.requests).toHaveLength(5);
   });
 
-  test("are not made when the endpoint wants a longer wait than anybody has", async () => {
+  test("does not retry if the endpoint asks for a longer delay", async () => {
     const what = await scene(MESSAGES, [
       refuse(429, MESSAGES.error("rate_limit_error", "Daily limit"), { "retry-after": "300" }),
     ]);
@@ -180,26 +180,26 @@ describe("tries", () => {
     expect(what.endpoint.requests).toHaveLength(1);
   });
 
-  test("are not made when there is no money left", async () => {
+  test("does not retry if the account is out of credit", async () => {
     const what = await scene(RESPONSES, [refuse(429, RESPONSES.error("insufficient_quota", "Pay first"))]);
     expect(await what.failure()).toMatchObject({ errorInfo: "UsageLimitExceeded" });
     expect(what.endpoint.requests).toHaveLength(1);
   });
 
-  test("are made when the stream itself says that the endpoint is overloaded", async () => {
+  test("retries if the stream reports an overloaded endpoint", async () => {
     const error = `event: error\ndata: ${JSON.stringify(MESSAGES.error("overloaded_error", "Overloaded"))}\n\n`;
     const what = await scene(MESSAGES, [stream(error), stream(MESSAGES.answer({ text: "Hi" }))]);
     const parts = await what.all();
     expect(parts[0]).toMatchObject({ type: "retry", error: { httpStatusCode: 529 } });
-    expect(said(parts, "text-delta")).toBe("Hi");
+    expect(textIn(parts, "text-delta")).toBe("Hi");
   });
 
-  test("are made when nobody is there, and end at once when the turn is stopped", async () => {
+  test("retries a failed connection until the turn is interrupted", async () => {
     const { endpoint, model, clock } = await scene(CHAT, [], { id: "flint/local/m" });
     open.splice(0);
     await endpoint.close();
     const again = new AbortController();
-    const iterator = model.stream(asking(HELLO), again.signal)[Symbol.asyncIterator]();
+    const iterator = model.stream(requestWith(HELLO), again.signal)[Symbol.asyncIterator]();
     const { value } = await iterator.next();
     expect(value).toMatchObject({
       type: "retry",
@@ -212,32 +212,32 @@ describe("tries", () => {
   });
 });
 
-test("no key is taken to another address", async () => {
+test("does not send a key to another URL", async () => {
   const thief = await FakeEndpoint.start(stream(CHAT.answer({ text: "Thanks" })));
   const what = await scene(CHAT, [refuse(307, "", { location: `${thief.url}/v1/chat/completions?x=1` })]);
   expect(await what.failure()).toMatchObject({
     errorInfo: "BadRequest",
-    message: expect.stringContaining(`sends requests on to ${thief.url}/v1/chat/completions.`),
+    message: expect.stringContaining(`redirects to ${thief.url}/v1/chat/completions.`),
   });
   expect(thief.requests).toEqual([]);
   await thief.close();
 });
 
-test("the way in is told with the variable to set", async () => {
+test("names the variable to set for a rejected key", async () => {
   const locked = refuse(401, MESSAGES.error("authentication_error", "invalid x-api-key"));
   expect(await (await scene(MESSAGES, [locked])).failure()).toMatchObject({
     message:
-      "Anthropic lets nobody in with this key (HTTP 401): invalid x-api-key. Set ANTHROPIC_API_KEY to a valid key.",
+      "Anthropic rejected the key (HTTP 401): invalid x-api-key. Set ANTHROPIC_API_KEY to a valid key.",
   });
 });
 
-test("neither address nor key is taken from the environment", async () => {
+test("takes neither URL nor key from the environment", async () => {
   const thief = await FakeEndpoint.start(stream(MESSAGES.answer({ text: "Thanks" })));
   const before = { ...process.env };
   Object.assign(process.env, { ANTHROPIC_BASE_URL: thief.url, ANTHROPIC_API_KEY: "sk-of-the-environment" });
   try {
     const what = await scene(MESSAGES, [stream(MESSAGES.answer({ text: "Hi" }))], { key: "" });
-    expect(said(await what.all(), "text-delta")).toBe("Hi");
+    expect(textIn(await what.all(), "text-delta")).toBe("Hi");
     expect(what.endpoint.requests[0]?.headers).not.toHaveProperty("x-api-key");
     expect(thief.requests).toEqual([]);
   } finally {

@@ -11,7 +11,7 @@ import type { CallOptions, LanguageModel } from "./language-model.ts";
 import { type Problem, ProblemError, RETRY_POLICY, type RetryPolicy, retryDelay } from "./problem.ts";
 import { type ResponseLimits, ResponseReader } from "./response-reader.ts";
 
-/** What is taken of one step at most. */
+/** The limits of one response. */
 export type Limits = ConnectionLimits & ResponseLimits;
 
 export const LIMITS: Limits = {
@@ -23,27 +23,27 @@ export const LIMITS: Limits = {
   calls: 128,
 };
 
-/** A real model: who it is, how it is asked, and how to make it for one connection. */
+/** A model of a provider: its identity, its call options, and how to connect to it. */
 export interface AiSdkOptions {
   /** Flint's full id, such as `flint/anthropic/claude-opus-5-5`. */
   readonly id: string;
   readonly contextWindow: number | undefined;
   readonly endpoint: EndpointInfo;
-  /** The name its price is listed under, if it is billed by the list. */
+  /** The name its price is listed under, if it is billed by the price list. */
   readonly priceName: string | undefined;
   connect(fetch: HttpConnection["fetch"]): Promise<LanguageModel>;
-  callOptions(request: ModelRequest, refused: ReadonlySet<string>): CallOptions;
+  callOptions(request: ModelRequest, rejected: ReadonlySet<string>): CallOptions;
   readonly clock: Clock;
   readonly limits: Limits;
   readonly retry?: RetryPolicy;
 }
 
-/** A model behind one of the AI SDK's providers. Everything it sends is bounded, and every failure has words. */
+/** A model behind one of the AI SDK's providers. Everything it sends is bounded, and every failure is described. */
 export class AiSdkModel implements Model {
   readonly #options: AiSdkOptions;
   readonly #policy: RetryPolicy;
-  /** Parameters that the endpoint does not take; known from its own refusals. */
-  readonly #refused = new Set<string>();
+  /** Optional parameters that the endpoint rejected; they are left out from then on. */
+  readonly #rejected = new Set<string>();
 
   constructor(options: AiSdkOptions) {
     this.#options = options;
@@ -55,10 +55,10 @@ export class AiSdkModel implements Model {
   }
 
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart> {
-    for (let tries = 1; !signal.aborted; ) {
+    for (let attempt = 1; !signal.aborted; ) {
       let hasBegun = false;
       const wire = new HttpConnection(this.#options.clock, this.#options.limits, signal);
-      // Expected: whatever an endpoint can do wrong. It is tried again while nothing of the step has been given.
+      // Expected: whatever an endpoint can do wrong. The request is retried while nothing was yielded yet.
       try {
         for await (const part of this.#step(request, wire)) {
           hasBegun = true;
@@ -69,13 +69,13 @@ export class AiSdkModel implements Model {
         wire.close();
         if (signal.aborted) return;
         const problem = problemOf(thrown, wire);
-        if (!hasBegun && this.#learns(problem)) continue;
+        if (!hasBegun && this.#dropsParameter(problem)) continue;
         const failure = this.#failure(problem, wire);
         if (hasBegun || !failure.isTransient) throw new ModelFailure(failure.error, { cause: thrown });
-        tries += 1;
-        const wait = this.#wait(failure, tries, thrown);
-        yield { type: "retry", error: retried(failure.error, wait, tries, this.#policy.attempts) };
-        await pause(this.#options.clock, wait, signal);
+        attempt += 1;
+        const delay = this.#retryDelay(failure, attempt, thrown);
+        yield { type: "retry", error: retried(failure.error, delay, attempt, this.#policy.attempts) };
+        await pause(this.#options.clock, delay, signal);
       } finally {
         wire.close();
       }
@@ -86,7 +86,7 @@ export class AiSdkModel implements Model {
     const { id, limits } = this.#options;
     const model = await this.#options.connect(wire.fetch);
     const { stream } = await wire.withIdleTimeout(
-      model.doStream(this.#options.callOptions(request, this.#refused)),
+      model.doStream(this.#options.callOptions(request, this.#rejected)),
     );
     const source = stream.getReader();
     const reader = new ResponseReader(limits);
@@ -100,7 +100,7 @@ export class AiSdkModel implements Model {
     for (const part of reader.end(id, isAfterTool)) yield this.#completed(part, request);
   }
 
-  /** A part with what only the request and the price list know. */
+  /** Adds what only the request and the price list know to a part. */
   #completed(part: ModelPart, { tools }: ModelRequest): ModelPart {
     if (part.type === "tool-call") return { ...part, tool: toolNamed(part.tool, tools) };
     const { priceName } = this.#options;
@@ -109,12 +109,13 @@ export class AiSdkModel implements Model {
     return cost === undefined ? part : { ...part, cost };
   }
 
-  /** Whether the endpoint refused a mere extra, which is then left out. */
-  #learns(problem: Problem): boolean {
+  /** Whether the endpoint rejected an optional parameter, which is left out from now on. */
+  #dropsParameter(problem: Problem): boolean {
     if (problem.kind !== "status" || problem.status !== 400) return false;
     const { parameter } = parseErrorBody(problem.body);
-    if (parameter === undefined || !EXTRAS.has(parameter) || this.#refused.has(parameter)) return false;
-    this.#refused.add(parameter);
+    if (parameter === undefined || !OPTIONAL_PARAMETERS.has(parameter) || this.#rejected.has(parameter))
+      return false;
+    this.#rejected.add(parameter);
     return true;
   }
 
@@ -122,25 +123,29 @@ export class AiSdkModel implements Model {
     return describeProblem(problem, this.#options.endpoint, wire.excerpt, this.#options.clock.now());
   }
 
-  /** How long to wait for the next try; throws if there is to be none. */
-  #wait(failure: Failure, next: number, cause: unknown): number {
+  /** The delay before the next attempt; throws if there is none left. */
+  #retryDelay(failure: Failure, next: number, cause: unknown): number {
     const { attempts, maxDelayMs } = this.#policy;
-    const wait = retryDelay(next, failure.retryAfterMs, this.#policy);
+    const delay = retryDelay(next, failure.retryAfterMs, this.#policy);
     const end = (why: string) =>
       new ModelFailure({ ...failure.error, message: `${failure.error.message} ${why}` }, { cause });
-    if (wait > maxDelayMs)
+    if (delay > maxDelayMs)
       throw end(
-        `It asks to wait ${inWords(wait)}, which is longer than Flint waits by itself (${inWords(maxDelayMs)}). Try again then.`,
+        `It asks to wait ${duration(delay)}, and Flint waits at most ${duration(maxDelayMs)}. Try again later.`,
       );
-    if (next > attempts) throw end(`It was tried ${attempts} times.`);
-    return wait;
+    if (next > attempts) throw end(`Gave up after ${attempts} attempts.`);
+    return delay;
   }
 }
 
-/** Parameters that only make an answer nicer, by the names endpoints give them. */
-const EXTRAS: ReadonlySet<string> = new Set(["reasoning.summary", "temperature", "stream_options"]);
+/** Parameters that a response does not depend on, by the names that endpoints use. */
+const OPTIONAL_PARAMETERS: ReadonlySet<string> = new Set([
+  "reasoning.summary",
+  "temperature",
+  "stream_options",
+]);
 
-/** The connection knows best; after that whoever said precisely what it is. */
+/** The connection knows best what went wrong. */
 function problemOf(thrown: unknown, wire: HttpConnection): Problem {
   if (wire.problem !== undefined) return wire.problem;
   if (thrown instanceof ProblemError) return thrown.problem;
@@ -148,14 +153,14 @@ function problemOf(thrown: unknown, wire: HttpConnection): Problem {
   return { kind: "stream", thrown };
 }
 
-function retried(error: TurnError, wait: number, next: number, tries: number): TurnError {
+function retried(error: TurnError, delay: number, attempt: number, attempts: number): TurnError {
   return {
     ...error,
-    message: `${error.message} Try ${next} of ${tries} in ${inWords(wait)}.`,
+    message: `${error.message} Retrying in ${duration(delay)} (attempt ${attempt} of ${attempts}).`,
   };
 }
 
-function inWords(milliseconds: number): string {
+function duration(milliseconds: number): string {
   if (milliseconds < 60_000) return `${Math.round(milliseconds / 100) / 10} s`;
   return `${Math.ceil(milliseconds / 60_000)} min`;
 }

@@ -6,33 +6,34 @@ import { safeToolName, toPrompt } from "./prompt.ts";
 
 type Schema = Extract<NonNullable<CallOptions["tools"]>[number], { type: "function" }>["inputSchema"];
 
-/** Tokens that a Claude which thinks on a budget may think for. */
+/** The thinking budgets of Claude models that take one, in tokens. */
 const BUDGETS: Readonly<Record<string, number>> = { low: 4096, medium: 12_288, high: 24_576 };
 
 const CACHED = { anthropic: { cacheControl: { type: "ephemeral" } } };
 
-/** What one step asks a model, in the SDK's words. What an endpoint refused before is left out. */
+/** Converts a request into the SDK's call options, without parameters that the endpoint rejected before. */
 export function callOptions(
   request: ModelRequest,
   model: { readonly id: string; readonly kind: ProviderKind; readonly facts: ModelFacts },
-  refused: ReadonlySet<string>,
+  rejected: ReadonlySet<string>,
 ): CallOptions {
   const { facts, kind } = model;
   const { outputSchema: schema } = request;
   const prompt = toPrompt(request.messages, model.id);
-  const isHeld = schema !== undefined && facts.enforcesSchema;
-  const asked = schema === undefined || isHeld ? prompt : withInstruction(prompt, schemaInWords(schema));
+  const isEnforced = schema !== undefined && facts.enforcesSchema;
+  const instructed =
+    schema === undefined || isEnforced ? prompt : withInstruction(prompt, schemaInstruction(schema));
   const tools = request.tools.map(toolOf);
   return {
-    prompt: kind === "anthropic" ? withCachePoints(asked) : asked,
+    prompt: kind === "anthropic" ? withCachePoints(instructed) : instructed,
     ...(tools.length === 0 ? {} : { tools }),
-    ...(facts.acceptsTemperature && !refused.has("temperature") ? { temperature: request.temperature } : {}),
-    ...(isHeld ? { responseFormat: { type: "json", name: "answer", schema: schemaOf(schema) } } : {}),
-    providerOptions: providerOptions(kind, facts, request.reasoningEffort, refused),
+    ...(facts.acceptsTemperature && !rejected.has("temperature") ? { temperature: request.temperature } : {}),
+    ...(isEnforced ? { responseFormat: { type: "json", name: "answer", schema: schemaOf(schema) } } : {}),
+    providerOptions: providerOptions(kind, facts, request.reasoningEffort, rejected),
   };
 }
 
-/** The tool that a model means by the name it was given. */
+/** The tool that a model means by the name that it was sent. */
 export function toolNamed(name: string, tools: readonly ToolDescription[]): string {
   return tools.find((tool) => safeToolName(tool.name) === name)?.name ?? name;
 }
@@ -47,7 +48,7 @@ function toolOf({ name, description, parameters }: ToolDescription) {
 }
 
 function schemaOf(schema: Readonly<Record<string, unknown>>): Schema {
-  // A JSON Schema from outside: the SDK only passes it on, and the endpoint judges it.
+  // A JSON Schema from outside: the SDK only passes it on, and the endpoint validates it.
   return cleanJson(schema) as Schema;
 }
 
@@ -55,14 +56,14 @@ function providerOptions(
   kind: ProviderKind,
   facts: ModelFacts,
   effort: string | undefined,
-  refused: ReadonlySet<string>,
+  rejected: ReadonlySet<string>,
 ): ProviderOptions {
   const isEffort = effort !== undefined && facts.efforts.includes(effort);
   const reasoningEffort = isEffort ? { reasoningEffort: effort } : {};
   switch (kind) {
     case "openai": {
-      const isSummed = facts.thinking === "effort" && !refused.has("reasoning.summary");
-      const summary = isSummed ? { reasoningSummary: "auto" } : {};
+      const hasSummary = facts.thinking === "effort" && !rejected.has("reasoning.summary");
+      const summary = hasSummary ? { reasoningSummary: "auto" } : {};
       return { openai: { store: false, strictJsonSchema: false, ...summary, ...reasoningEffort } };
     }
     case "anthropic":
@@ -89,9 +90,9 @@ function claudeThinking({ thinking }: ModelFacts, effort: string): ProviderOptio
   }
 }
 
-function schemaInWords(schema: Readonly<Record<string, unknown>>): string {
+function schemaInstruction(schema: Readonly<Record<string, unknown>>): string {
   return [
-    "When you have finished, answer with one JSON value that fits this JSON Schema.",
+    "When you have finished, answer with one JSON value that matches this JSON Schema.",
     "Write nothing before or after it, and no code fence.",
     JSON.stringify(cleanJson(schema)),
   ].join("\n");
@@ -103,10 +104,10 @@ function withInstruction(prompt: Prompt, text: string): Prompt {
   return [{ ...first, content: `${first.content}\n\n${text}` }, ...rest];
 }
 
-/** Claude remembers what it has read up to these points: the instructions with the tools, and the conversation so far. */
+/** Claude caches the prompt up to these points: the instructions with the tools, and the conversation so far. */
 function withCachePoints(prompt: Prompt): Prompt {
   const last = prompt.length - 1;
-  return prompt.map((message, place) =>
-    message.role === "system" || place === last ? { ...message, providerOptions: CACHED } : message,
+  return prompt.map((message, index) =>
+    message.role === "system" || index === last ? { ...message, providerOptions: CACHED } : message,
   );
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CleanStream, cleanJson, cleanText, redact } from "./clean-text.ts";
 
-test("half characters and NUL are replaced, everything else stays", () => {
+test("replaces lone surrogates and NUL", () => {
   expect(cleanText("a\ud83d b\udc00 c\0 d\ud83d\ude00 \u001b[31m")).toBe(
     "a\ufffd b\ufffd c\ufffd d\ud83d\ude00 \u001b[31m",
   );
@@ -15,7 +15,7 @@ test("half characters and NUL are replaced, everything else stays", () => {
 
 const UNIT = fc.constantFrom("a", "\0", "\ud83d", "\ude00", "\ud83d\ude00");
 
-test("however a text is cut, its pieces come out like the whole", () => {
+test("cleans split text like the whole", () => {
   fc.assert(
     fc.property(fc.array(UNIT), fc.array(fc.nat(5)), (units, cuts) => {
       const text = units.join("");
@@ -31,7 +31,7 @@ test("however a text is cut, its pieces come out like the whole", () => {
   );
 });
 
-test("a given key is never shown, and neither is what looks like one", () => {
+test("removes given keys and what looks like a key", () => {
   const texts = [
     "Incorrect key: my-own-secret.",
     "Incorrect API key provided: sk-proj-abc***********xyz.",

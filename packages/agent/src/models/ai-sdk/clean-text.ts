@@ -4,24 +4,24 @@ import { isRecord } from "@flint/protocol";
 const NUL = /\0/g;
 const REPLACEMENT = "\ufffd";
 
-/** Text without half characters and without NUL, which endpoints refuse and stores choke on. */
+/** Text without lone surrogates and NUL, which endpoints reject. */
 export function cleanText(text: string): string {
   return toWellFormed(text).replace(NUL, REPLACEMENT);
 }
 
-/** A JSON value with all its text clean, keys too, however deep. */
+/** A JSON value with all its strings clean, keys included. */
 export function cleanJson(value: unknown): unknown {
   if (typeof value === "string") return cleanText(value);
   if (Array.isArray(value)) return value.map(cleanJson);
   return isRecord(value) ? cleanRecord(value) : value;
 }
 
-/** An object with all its text clean, keys too. */
+/** An object with all its strings clean, keys included. */
 export function cleanRecord(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [cleanText(key), cleanJson(field)]));
 }
 
-/** Cleans text that comes in pieces: a character that was cut in two between pieces comes out whole. */
+/** Cleans streamed text: a surrogate pair that is split between two deltas stays whole. */
 export class CleanStream {
   #half = "";
 
@@ -33,7 +33,7 @@ export class CleanStream {
     return cleanText(isHalf ? text.slice(0, -1) : text);
   }
 
-  /** What is left when nothing more comes. */
+  /** Returns what is left at the end of the stream. */
   end(): string {
     const left = this.#half;
     this.#half = "";
@@ -41,7 +41,7 @@ export class CleanStream {
   }
 }
 
-/** Keys of well-known providers, and whatever follows the words that announce one. */
+/** Keys of well-known providers, and whatever follows an authorization scheme. */
 const KNOWN_SECRETS = [
   /\b(?:sk|pk|rk)-[A-Za-z0-9_*-]{8,}/g,
   /\b(?:gsk|xai|hf|r8|nvapi|ghp|gho|ghs|glpat|xoxb|xoxp)[_-][A-Za-z0-9_-]{8,}/g,
@@ -50,16 +50,16 @@ const KNOWN_SECRETS = [
   /\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+/g,
 ];
 
-const SHORTEST_SECRET = 4;
+const MIN_SECRET = 4;
 
-/** A text for people and logs in which no key is left: neither those given nor what looks like one. */
+/** Removes the given secrets and everything that looks like a key from a text. */
 export function redact(text: string, secrets: readonly string[]): string {
-  const given = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
+  const given = secrets.filter((secret) => secret.length >= MIN_SECRET);
   const withoutGiven = given.reduce((rest, secret) => rest.replaceAll(secret, "[key]"), text);
   return KNOWN_SECRETS.reduce((rest, pattern) => rest.replace(pattern, "[key]"), withoutGiven);
 }
 
-/** An address without what may be secret in it. */
+/** A URL without its credentials, query and fragment. */
 export function displayUrl(address: string): string {
   if (!URL.canParse(address)) return address.split(/[?#]/)[0] ?? "";
   const { origin, pathname } = new URL(address);

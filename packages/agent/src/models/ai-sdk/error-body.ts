@@ -1,30 +1,30 @@
 import { isRecord } from "@flint/protocol";
 
-/** What an endpoint says about an error, in whichever shape. */
+/** What an endpoint says about an error, in whatever format. */
 export interface ErrorDetails {
   readonly message: string;
-  /** Every `code` and `type` it gives. */
+  /** Every `code` and `type` in it. */
   readonly codes: readonly string[];
-  /** The parameter it complains of. */
+  /** The parameter that it rejects. */
   readonly parameter?: string;
 }
 
-const MESSAGE_CHARACTERS = 500;
+const MAX_MESSAGE = 500;
 
-/** Where errors hide in each other: answers of providers, and errors of the SDK that carry one. */
+/** The fields in which error bodies of providers and errors of the SDK contain another error. */
 const INNER = ["error", "data", "response", "responseBody", "detail"];
-const DEEPEST = 4;
+const MAX_DEPTH = 4;
 
-/** What the body of an answer says. */
+/** Reads an error from the body of a response. */
 export function parseErrorBody(body: string): ErrorDetails {
   const value = parsed(body);
   if (value !== undefined) return errorDetails(value);
-  // A page for a browser says nothing to people in a terminal.
+  // An HTML page is of no use in a terminal.
   const isPage = /^\s*</.test(body);
   return { message: isPage ? "" : short(body), codes: [] };
 }
 
-/** What an error says that a stream or the SDK gave. */
+/** Reads an error that a stream or the SDK reported. */
 export function errorDetails(error: unknown): ErrorDetails {
   const found: { message: string; codes: string[]; parameter?: string } = { message: "", codes: [] };
   search(error, found, 0);
@@ -42,7 +42,7 @@ function search(
     else if (inner === undefined) found.message = short(value);
     return;
   }
-  if (!isRecord(value) || depth > DEEPEST) return;
+  if (!isRecord(value) || depth > MAX_DEPTH) return;
   // The innermost message is the endpoint's own; those around it are the SDK's.
   if (typeof value.message === "string" && value.message !== "") found.message = short(value.message);
   for (const code of [value.code, value.type]) if (typeof code === "string") found.codes.push(code);
@@ -63,5 +63,5 @@ function parsed(text: string): unknown {
 
 function short(text: string): string {
   const line = text.trim().replace(/\s+/g, " ");
-  return line.length > MESSAGE_CHARACTERS ? `${line.slice(0, MESSAGE_CHARACTERS)} …` : line;
+  return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE)} …` : line;
 }

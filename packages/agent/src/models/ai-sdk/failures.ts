@@ -3,30 +3,30 @@ import { cleanText, displayUrl, redact } from "./clean-text.ts";
 import { type ErrorDetails, errorDetails, parseErrorBody } from "./error-body.ts";
 import { type Problem, retryAfter } from "./problem.ts";
 
-/** Whom a request goes to, in the words that people are told. */
+/** The endpoint of a request, as it is described to people. */
 export interface EndpointInfo {
   /** Such as "Anthropic". */
   readonly label: string;
   readonly baseUrl: string;
   /** The model as the endpoint knows it. */
   readonly model: string;
-  /** What to do when the endpoint lets nobody in. */
+  /** What to do when the endpoint rejects the key. */
   readonly authHint: string;
-  /** What to do when there is nothing at the address. */
+  /** What to do when there is nothing at the URL. */
   readonly connectHint: string;
   /** What must never be shown. */
   readonly secrets: readonly string[];
 }
 
-/** A problem in words, and whether the same request may work a moment later. */
+/** A problem as a turn error, and whether the same request may work a moment later. */
 export interface Failure {
   readonly error: TurnError;
   readonly isTransient: boolean;
-  /** How long the endpoint asks to wait. */
+  /** The delay that the endpoint asks for. */
   readonly retryAfterMs?: number | undefined;
 }
 
-interface Words {
+interface Description {
   readonly info: TurnErrorInfo;
   readonly text: string;
   readonly isTransient?: boolean;
@@ -34,18 +34,18 @@ interface Words {
   readonly details?: string | undefined;
 }
 
-const PASSING_STATUS = new Set([408, 429, 500, 502, 503, 504, 529]);
+const TRANSIENT_STATUS = new Set([408, 429, 500, 502, 503, 504, 529]);
 
-const DETAIL_CHARACTERS = 500;
+const MAX_DETAILS = 500;
 
-/** Puts a problem into words. Never holds a key, however the endpoint repeats it. */
+/** Describes a problem. Never includes a key, however the endpoint repeats it. */
 export function describeProblem(
   problem: Problem,
   endpoint: EndpointInfo,
   excerpt: string,
   now: number,
 ): Failure {
-  const { info, text, status, details, isTransient = false } = wordsFor(problem, endpoint, excerpt);
+  const { info, text, status, details, isTransient = false } = describe(problem, endpoint, excerpt);
   const show = (shown: string) => redact(cleanText(shown), endpoint.secrets);
   const error: TurnError = {
     message: show(text),
@@ -53,7 +53,7 @@ export function describeProblem(
     ...(status === undefined ? {} : { httpStatusCode: status }),
     ...(details === undefined || details === ""
       ? {}
-      : { additionalDetails: show(details).slice(0, DETAIL_CHARACTERS) }),
+      : { additionalDetails: show(details).slice(0, MAX_DETAILS) }),
   };
   return {
     error,
@@ -62,16 +62,16 @@ export function describeProblem(
   };
 }
 
-function wordsFor(problem: Problem, endpoint: EndpointInfo, excerpt: string): Words {
+function describe(problem: Problem, endpoint: EndpointInfo, excerpt: string): Description {
   const name = `${endpoint.label} at ${displayUrl(endpoint.baseUrl)}`;
   switch (problem.kind) {
     case "status":
-      return refusal(problem, parseErrorBody(problem.body), endpoint);
+      return statusError(problem, parseErrorBody(problem.body), endpoint);
     case "redirect":
       return {
         info: "BadRequest",
         status: problem.status,
-        text: `${name} sends requests on to ${displayUrl(problem.location)}. Set that as its address if you trust it; Flint takes no key to another address by itself.`,
+        text: `${name} redirects to ${displayUrl(problem.location)}. Set that as its URL if you trust it; Flint does not send a key to another URL.`,
       };
     case "unreachable":
       return {
@@ -80,16 +80,16 @@ function wordsFor(problem: Problem, endpoint: EndpointInfo, excerpt: string): Wo
         text: `${name} cannot be reached: ${problem.reason}. ${endpoint.connectHint}`,
       };
     case "cut":
-      return brokenOff(endpoint, name, excerpt);
+      return cutOff(endpoint, name, excerpt);
     case "silent":
       return {
         info: "InternalServerError",
-        text: `${name} has sent nothing for ${Math.round(problem.milliseconds / 1000)} seconds. Try again, or choose another model.`,
+        text: `${name} has been silent for ${Math.round(problem.milliseconds / 1000)} seconds. Try again, or choose another model.`,
       };
     case "flood":
-      return { info: "Other", text: `${name} was stopped: it sent ${problem.what} in one step.` };
+      return { info: "Other", text: `${name} was stopped: it sent ${problem.what} in one response.` };
     case "empty":
-      return { info: "InternalServerError", isTransient: true, text: `${name} gave an empty answer.` };
+      return { info: "InternalServerError", isTransient: true, text: `${name} returned an empty response.` };
     case "stream":
       return streamError(errorDetails(problem.thrown), endpoint, name, excerpt);
     case "request":
@@ -100,79 +100,84 @@ function wordsFor(problem: Problem, endpoint: EndpointInfo, excerpt: string): Wo
   }
 }
 
-/** A line of an event stream; anything else was never meant to be one. */
+/** A line of an event stream. */
 const EVENT_LINE = /^[\s\ufeff]*(?:data|event|id|retry)?:/;
 
-function brokenOff(endpoint: EndpointInfo, name: string, excerpt: string): Words {
+function cutOff(endpoint: EndpointInfo, name: string, excerpt: string): Description {
   if (excerpt !== "" && !EVENT_LINE.test(excerpt))
     return streamError(parseErrorBody(excerpt), endpoint, name, excerpt);
   const text =
     excerpt === ""
-      ? `${name} closed the connection without an answer.`
-      : `The answer of ${name} broke off before it was complete. Say "go on" to ask again.`;
+      ? `${name} closed the connection without a response.`
+      : `The response of ${name} was cut off. Say "go on" to continue.`;
   return { info: "InternalServerError", isTransient: true, text };
 }
 
-function refusal(
+function statusError(
   { status, body }: Extract<Problem, { kind: "status" }>,
-  said: ErrorDetails,
+  details: ErrorDetails,
   endpoint: EndpointInfo,
-): Words {
-  const known = causeOf(said);
-  const words = (info: TurnErrorInfo, what: string, way = ""): Words => ({
+): Description {
+  const known = causeOf(details);
+  const error = (info: TurnErrorInfo, what: string, hint = ""): Description => ({
     info,
     status,
-    isTransient: PASSING_STATUS.has(status) && known !== "quota" && known !== "context",
-    text: `${endpoint.label} ${what} (HTTP ${status})${reason(said)}${way === "" ? "" : ` ${way}`}`,
-    details: said.message === "" ? body : undefined,
+    isTransient: TRANSIENT_STATUS.has(status) && known !== "quota" && known !== "context",
+    text: `${endpoint.label} ${what} (HTTP ${status})${reason(details)}${hint === "" ? "" : ` ${hint}`}`,
+    details: details.message === "" ? body : undefined,
   });
-  if (known === "context" || status === 413) return words("ContextWindowExceeded", TOO_LONG);
-  if (status === 401 || status === 403) return words("Unauthorized", noEntry(endpoint), endpoint.authHint);
-  if (known === "quota" || status === 402)
-    return words("UsageLimitExceeded", "says that the account has nothing left to spend");
+  if (known === "context" || status === 413) return error("ContextWindowExceeded", TOO_LONG);
+  if (status === 401 || status === 403) return error("Unauthorized", keyError(endpoint), endpoint.authHint);
+  if (known === "quota" || status === 402) return error("UsageLimitExceeded", OUT_OF_CREDIT);
   if (status === 404)
-    return words(
+    return error(
       "BadRequest",
       `does not have the model ${endpoint.model}, or is not at ${displayUrl(endpoint.baseUrl)}`,
     );
-  if (status === 429) return words("UsageLimitExceeded", "gets too many requests");
-  if (status === 529) return words("InternalServerError", "is overloaded");
-  if (status >= 500 || status === 408) return words("InternalServerError", "has a problem of its own");
-  return words("BadRequest", "refused the request");
+  if (status === 429) return error("UsageLimitExceeded", "rate limited the request");
+  if (status === 529) return error("InternalServerError", "is overloaded");
+  if (status >= 500 || status === 408) return error("InternalServerError", "returned a server error");
+  return error("BadRequest", "rejected the request");
 }
 
-function noEntry({ secrets }: EndpointInfo): string {
-  return secrets.length === 0 ? "lets nobody in without a key" : "lets nobody in with this key";
+function keyError({ secrets }: EndpointInfo): string {
+  return secrets.length === 0 ? "requires a key" : "rejected the key";
 }
 
+const OUT_OF_CREDIT = "says that the account is out of credit";
 const TOO_LONG = "says that the conversation is too long for the model";
 
-function streamError(said: ErrorDetails, endpoint: EndpointInfo, name: string, excerpt: string): Words {
-  const text = (what: string, way = "") =>
-    `${endpoint.label} ${what}${reason(said)}${way === "" ? "" : ` ${way}`}`;
-  switch (causeOf(said)) {
+function streamError(
+  details: ErrorDetails,
+  endpoint: EndpointInfo,
+  name: string,
+  excerpt: string,
+): Description {
+  const text = (what: string, hint = "") =>
+    `${endpoint.label} ${what}${reason(details)}${hint === "" ? "" : ` ${hint}`}`;
+  switch (causeOf(details)) {
     case "context":
       return { info: "ContextWindowExceeded", text: text(TOO_LONG) };
     case "quota":
-      return { info: "UsageLimitExceeded", text: text("says that the account has nothing left to spend") };
+      return { info: "UsageLimitExceeded", text: text(OUT_OF_CREDIT) };
     case "key":
-      return { info: "Unauthorized", text: text(noEntry(endpoint), endpoint.authHint) };
+      return { info: "Unauthorized", text: text(keyError(endpoint), endpoint.authHint) };
     case "rate":
       return {
         info: "UsageLimitExceeded",
         isTransient: true,
         status: 429,
-        text: text("gets too many requests"),
+        text: text("rate limited the request"),
       };
     case "overload":
       return { info: "InternalServerError", isTransient: true, status: 529, text: text("is overloaded") };
     case "server":
-      return { info: "InternalServerError", isTransient: true, text: text("has a problem of its own") };
+      return { info: "InternalServerError", isTransient: true, text: text("returned a server error") };
     case "request":
-      return { info: "BadRequest", text: text("refused the request") };
+      return { info: "BadRequest", text: text("rejected the request") };
     case undefined: {
-      const what = `${name} sent something that is no answer of a model. Check its address; many end in /v1.`;
-      return { info: "InternalServerError", text: what, details: excerpt === "" ? said.message : excerpt };
+      const what = `${name} sent something that is not a model response. Check its URL; many end in /v1.`;
+      return { info: "InternalServerError", text: what, details: excerpt === "" ? details.message : excerpt };
     }
   }
 }
@@ -204,14 +209,14 @@ const CAUSES: Readonly<Record<string, Cause>> = {
 };
 
 /**
- * Anthropic, vLLM, llama.cpp and others give a prompt that is too long no code of its own, so that only the words are
- * left to tell it by (as of 2026-11).
+ * Anthropic, vLLM, llama.cpp and others have no error code for a prompt that is too long, so it is recognized by the
+ * message (as of 2026-11).
  */
-const TOO_LONG_WORDS =
+const TOO_LONG_MESSAGE =
   /prompt is too long|maximum context length|context (?:window|length|size).{0,40}(?:exceed|too)|exceeds? .{0,60}context|input is too long|too many tokens/i;
 
 function causeOf({ codes, message }: ErrorDetails): Cause | undefined {
-  if (TOO_LONG_WORDS.test(message)) return "context";
+  if (TOO_LONG_MESSAGE.test(message)) return "context";
   const causes = codes.flatMap((code) => (Object.hasOwn(CAUSES, code) ? (CAUSES[code] ?? []) : []));
   return causes.find((cause) => cause !== "request") ?? causes[0];
 }

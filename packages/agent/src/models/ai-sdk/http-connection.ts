@@ -1,23 +1,23 @@
 import type { Clock } from "@flint/core/ports";
 import { type Problem, ProblemError } from "./problem.ts";
 
-/** How much of one step is taken, and how long its endpoint may be silent. */
+/** How much one response may have, and how long its endpoint may be silent. */
 export interface ConnectionLimits {
   readonly idleMs: number;
-  /** Bytes of one answer, and of one line of it. */
+  /** The size of one response, and of one line of it. */
   readonly answerBytes: number;
   readonly lineBytes: number;
 }
 
-/** How much of an answer that says no is read. */
-const REFUSAL_BYTES = 65_536;
+/** How much of an error response is read. */
+const ERROR_BODY_BYTES = 65_536;
 
 const EXCERPT_CHARACTERS = 300;
 const LINE_FEED = 10;
 
 /**
- * The connection of one request. It is closed by `close`, by the caller's signal, by silence and by a flood, and it
- * knows better than any library on top of it what went wrong.
+ * The connection of one request. It is closed by `close`, by the caller's signal, when the endpoint is silent for too long
+ * or sends too much, and it knows better than the SDK on top of it what went wrong.
  */
 export class HttpConnection {
   readonly #clock: Clock;
@@ -25,7 +25,7 @@ export class HttpConnection {
   readonly #abort = new AbortController();
   readonly #signal: AbortSignal;
   #problem: Problem | undefined;
-  #heardAt = 0;
+  #activeAt = 0;
   #bytes = 0;
   #lineBytes = 0;
   #excerpt = "";
@@ -37,25 +37,25 @@ export class HttpConnection {
     this.#signal = AbortSignal.any([signal, this.#abort.signal]);
   }
 
-  /** What went wrong, if the connection itself saw it. */
+  /** What went wrong, if the connection itself noticed it. */
   get problem(): Problem | undefined {
     return this.#problem;
   }
 
-  /** Whether a request was made at all. */
+  /** Whether a request was sent. */
   get isSent(): boolean {
     return this.#isSent;
   }
 
-  /** The beginning of what was answered. */
+  /** The beginning of the response. */
   get excerpt(): string {
     return this.#excerpt;
   }
 
-  /** What the SDK calls in the place of the global one. Never follows to another address. */
+  /** What the SDK calls instead of the global fetch. Never follows a redirect. */
   readonly fetch = async (address: string | URL | Request, init?: RequestInit): Promise<Response> => {
     this.#isSent = true;
-    const response = await this.#reached(
+    const response = await this.#connect(
       fetch(address, { ...init, redirect: "manual", signal: this.#signal }),
     );
     const { status, headers } = response;
@@ -71,14 +71,14 @@ export class HttpConnection {
     return new Response(response.body === null ? null : this.#metered(response.body), { status, headers });
   };
 
-  /** Waits for what the endpoint gives next, but ends the connection if it is silent for too long. */
+  /** Waits for the next output of the endpoint, and closes the connection if it is silent for too long. */
   async withIdleTimeout<Value>(work: PromiseLike<Value>): Promise<Value> {
-    this.#heardAt = this.#clock.now();
+    this.#activeAt = this.#clock.now();
     let cancel = () => {};
     const silence = new Promise<never>((_, reject) => {
       const listen = (milliseconds: number): void => {
         cancel = this.#clock.after(milliseconds, () => {
-          const left = this.#heardAt + this.#limits.idleMs - this.#clock.now();
+          const left = this.#activeAt + this.#limits.idleMs - this.#clock.now();
           if (left > 0) listen(left);
           else reject(this.#failed({ kind: "silent", milliseconds: this.#limits.idleMs }));
         });
@@ -96,23 +96,23 @@ export class HttpConnection {
     this.#abort.abort();
   }
 
-  async #reached(answer: Promise<Response>): Promise<Response> {
-    // Expected: everything that keeps a connection from coming about.
+  async #connect(response: Promise<Response>): Promise<Response> {
+    // Expected: anything that prevents a connection.
     try {
-      return await answer;
+      return await response;
     } catch (thrown) {
       throw this.#failed({ kind: "unreachable", reason: networkReason(thrown) });
     }
   }
 
-  /** The answer as it is asked for, counted. Waits in front of a reader that is slow. */
+  /** Counts the body as it is read, no faster than the reader. */
   #metered(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
     const source = body.getReader();
     const decoder = new TextDecoder();
     const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
       const { done, value } = await this.#next(source);
       if (done) return controller.close();
-      this.#heardAt = this.#clock.now();
+      this.#activeAt = this.#clock.now();
       if (this.#excerpt.length < EXCERPT_CHARACTERS)
         this.#excerpt = (this.#excerpt + decoder.decode(value, { stream: true })).slice(
           0,
@@ -125,7 +125,7 @@ export class HttpConnection {
   }
 
   async #next(source: ReadableStreamDefaultReader<Uint8Array>) {
-    // Expected: the connection breaks in the middle of the answer.
+    // Expected: the connection breaks in the middle of the response.
     try {
       return await source.read();
     } catch {
@@ -143,7 +143,7 @@ export class HttpConnection {
       throw this.#failed({ kind: "flood", what: `a line of more than ${megabytes(this.#limits.lineBytes)}` });
   }
 
-  /** The first thing that went wrong is the reason; what follows from it is not. */
+  /** Keeps the first problem: later ones follow from it. */
   #failed(problem: Problem): ProblemError {
     this.#problem ??= problem;
     this.close();
@@ -155,7 +155,7 @@ function megabytes(bytes: number): string {
   return bytes >= 1_048_576 ? `${Math.round(bytes / 1_048_576)} MiB` : `${Math.round(bytes / 1024)} KiB`;
 }
 
-/** The innermost message: "fetch failed" says nothing, its cause does. */
+/** The innermost message: the cause says more than "fetch failed". */
 export function networkReason(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   if (thrown.cause instanceof Error) return networkReason(thrown.cause);
@@ -168,12 +168,12 @@ async function readStart(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
-  // Expected: the connection breaks while it says why it says no. The status is known already.
+  // Expected: the connection breaks in the middle of an error body. The status is known already.
   try {
     for await (const chunk of response.body ?? []) {
       text += decoder.decode(chunk, { stream: true });
       bytes += chunk.length;
-      if (bytes >= REFUSAL_BYTES) break;
+      if (bytes >= ERROR_BODY_BYTES) break;
     }
   } catch {
     return text;

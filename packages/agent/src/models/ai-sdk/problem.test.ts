@@ -5,7 +5,7 @@ import { RETRY_POLICY, retryAfter, retryDelay } from "./problem.ts";
 
 const NOW = Date.UTC(2030, 0, 1);
 
-test("an endpoint can ask for a wait in milliseconds, seconds or by a date", () => {
+test("reads retry-after in milliseconds, seconds and as a date", () => {
   const asked = (headers: Record<string, string>) => retryAfter(new Headers(headers), NOW);
   expect(asked({ "retry-after-ms": "250", "retry-after": "9" })).toBe(250);
   expect(asked({ "retry-after": "1.5" })).toBe(1500);
@@ -18,7 +18,7 @@ test("an endpoint can ask for a wait in milliseconds, seconds or by a date", () 
   ]);
 });
 
-test("each wait is twice the one before, unless the endpoint says", () => {
+test("doubles each delay unless the endpoint asks for one", () => {
   expect([2, 3, 4, 5].map((next) => retryDelay(next, undefined, RETRY_POLICY))).toEqual([
     1000, 2000, 4000, 8000,
   ]);
@@ -26,7 +26,7 @@ test("each wait is twice the one before, unless the endpoint says", () => {
   expect(retryDelay(5, 10, RETRY_POLICY)).toBe(10);
 });
 
-test("a wait ends with its time or with the turn, and leaves no timer behind", async () => {
+test("ends a pause with its time or an abort, and leaves no timer behind", async () => {
   const clock = new TestClock();
   const stop = new AbortController();
   const timed = pause(clock, 1000, stop.signal);

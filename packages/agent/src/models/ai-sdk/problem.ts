@@ -1,25 +1,25 @@
-/** What can go wrong in one step, before it is put into words. */
+/** What can go wrong in one model call, before it is described for people. */
 export type Problem =
-  /** The endpoint said no. */
+  /** The endpoint returned an error status. */
   | { readonly kind: "status"; readonly status: number; readonly headers: Headers; readonly body: string }
-  /** The endpoint wants the request elsewhere; a key is never taken there. */
+  /** The endpoint redirects; a key is never sent there. */
   | { readonly kind: "redirect"; readonly status: number; readonly location: string }
-  /** No connection came about, or it broke before any answer. */
+  /** There was no connection, or it broke before any response. */
   | { readonly kind: "unreachable"; readonly reason: string }
-  /** The stream ended before the answer did. */
+  /** The stream ended before the response did. */
   | { readonly kind: "cut" }
-  /** Nothing came for too long. */
+  /** Nothing arrived for too long. */
   | { readonly kind: "silent"; readonly milliseconds: number }
-  /** More came than any answer needs. */
+  /** More arrived than any response needs. */
   | { readonly kind: "flood"; readonly what: string }
-  /** The stream itself told of an error, or was no stream of this kind. */
+  /** The stream reported an error, or was not a stream of this kind. */
   | { readonly kind: "stream"; readonly thrown: unknown }
-  /** The model stopped without having said or wanted anything. */
+  /** The model stopped without text and without tool calls. */
   | { readonly kind: "empty" }
-  /** The request could not even be made. */
+  /** The request could not be made. */
   | { readonly kind: "request"; readonly thrown: unknown };
 
-/** Carries a problem to where it is put into words. */
+/** Carries a problem to where it is described. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
   readonly problem: Problem;
@@ -30,23 +30,23 @@ export class ProblemError extends Error {
   }
 }
 
-/** How often a request is made and how long is waited in between. */
+/** How often a request is made, and the delays in between. */
 export interface RetryPolicy {
   readonly attempts: number;
   readonly firstDelayMs: number;
-  /** An endpoint that asks for a longer wait than this gets no further request. */
+  /** An endpoint that asks for a longer delay gets no further request. */
   readonly maxDelayMs: number;
 }
 
 export const RETRY_POLICY: RetryPolicy = { attempts: 5, firstDelayMs: 1000, maxDelayMs: 60_000 };
 
-/** How long to wait before the next try; each wait is twice the one before, unless the endpoint says. */
+/** The delay before the next attempt: what the endpoint asks for, else twice the delay before. */
 export function retryDelay(next: number, retryAfterMs: number | undefined, policy: RetryPolicy): number {
   if (retryAfterMs !== undefined) return retryAfterMs;
   return Math.min(policy.firstDelayMs * 2 ** (next - 2), policy.maxDelayMs);
 }
 
-/** How long an endpoint asks to wait, if it does. */
+/** The delay in milliseconds that an endpoint asks for, if it does. */
 export function retryAfter(headers: Headers, now: number): number | undefined {
   const milliseconds = Number(headers.get("retry-after-ms") ?? Number.NaN);
   if (Number.isFinite(milliseconds) && milliseconds >= 0) return milliseconds;

@@ -6,7 +6,7 @@ const user = (text: string): Message => ({ role: "user", text });
 const call = (callId: string, tool = "shell") => ({ callId, tool, input: {} });
 const roles = (messages: readonly Message[]) => toPrompt(messages, "m").map(({ role }) => role);
 
-test("only the first instructions instruct; a summary and later ones are notes in their place", () => {
+test("sends only the first system message as instructions, later ones as notes", () => {
   const prompt = toPrompt(
     [
       { role: "system", text: "Be brief." },
@@ -24,12 +24,12 @@ test("only the first instructions instruct; a summary and later ones are notes i
   ]);
 });
 
-test("the user has the first and the last word", () => {
+test("begins and ends with a user message", () => {
   expect(roles([])).toEqual(["user"]);
   expect(roles([{ role: "assistant", text: "Hi", calls: [] }])).toEqual(["user", "assistant", "user"]);
 });
 
-test("every call has a result before anything else is said, and no result is without its call", () => {
+test("gives every call a result before the next message", () => {
   const prompt = toPrompt(
     [
       user("Do it"),
@@ -47,7 +47,10 @@ test("every call has a result before anything else is said, and no result is wit
       role: "tool",
       content: [
         { toolCallId: "b", output: { type: "error-text", value: "No." } },
-        { toolCallId: "a", output: { type: "error-text", value: expect.stringContaining("cut short") } },
+        {
+          toolCallId: "a",
+          output: { type: "error-text", value: expect.stringContaining("was interrupted") },
+        },
       ],
     },
     { role: "user", content: [{ text: expect.stringContaining("old") }] },
@@ -55,7 +58,7 @@ test("every call has a result before anything else is said, and no result is wit
   ]);
 });
 
-test("ids, names and empty texts that an endpoint would refuse are put into a form it takes", () => {
+test("repairs ids, names and empty texts that an endpoint would reject", () => {
   const odd = "item/1: ü";
   const prompt = toPrompt(
     [
@@ -79,7 +82,7 @@ test("ids, names and empty texts that an endpoint would refuse are put into a fo
   expect(safeToolName("")).toBe("unnamed");
 });
 
-test("a providerMetadata that says nothing sensible is like none", () => {
+test("ignores malformed provider metadata", () => {
   const said = { role: "assistant", text: "Hi", calls: [call("a")] } as const;
   for (const content of [undefined, 7, [{ type: "call", text: "gone" }, null]]) {
     const prompt = toPrompt([user("Hello"), { ...said, providerMetadata: { model: "m", content } }], "m");

@@ -3,19 +3,19 @@ import { cleanRecord, cleanText } from "./clean-text.ts";
 import type { AssistantPart, Prompt, PromptMessage, ToolPart } from "./language-model.ts";
 import { recordedContent } from "./provider-metadata.ts";
 
-const NO_RESULT = "No result: the work was cut short before this was done.";
+const NO_RESULT = "No result: the turn was interrupted before this call ran.";
 
-/** What every endpoint accepts as the name of a tool and as the id of a call. */
-const PLAIN_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+/** What every endpoint accepts as a tool name and as a call id. */
+const SAFE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** A tool's name as every endpoint accepts it. */
+/** A tool name that every endpoint accepts. */
 export function safeToolName(name: string): string {
-  return PLAIN_NAME.test(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unnamed";
+  return SAFE_NAME.test(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unnamed";
 }
 
 /**
- * A conversation in the SDK's words. Whatever is odd in it is mended rather than sent, since an endpoint that refuses
- * one message would refuse every later request of the thread too.
+ * Converts a conversation for the SDK. Whatever is malformed is repaired rather than sent, since an endpoint that rejects
+ * one message would reject every later request of the thread too.
  */
 export function toPrompt(messages: readonly Message[], model: string): Prompt {
   const builder = new PromptBuilder(model);
@@ -28,7 +28,7 @@ class PromptBuilder {
   #instructions: string | undefined;
   readonly #prompt: PromptMessage[] = [];
   readonly #callIds = new Map<string, string>();
-  /** Calls of the latest assistant message that have no result yet. */
+  /** Calls of the last assistant message that have no result yet. */
   #open: ToolCall[] = [];
   #results: ToolPart[] = [];
 
@@ -42,7 +42,7 @@ class PromptBuilder {
         this.#system(message.text);
         return;
       case "user":
-        this.#say({ role: "user", content: userContent(message) });
+        this.#push({ role: "user", content: userContent(message) });
         return;
       case "assistant":
         this.#assistant(message);
@@ -53,7 +53,7 @@ class PromptBuilder {
     }
   }
 
-  /** Instructions come first, and the user has the first and the last word. */
+  /** Instructions come first; the conversation begins and ends with a user message. */
   finish(): Prompt {
     this.#closeCalls();
     if (this.#prompt[0]?.role !== "user") this.#prompt.unshift(goOn());
@@ -62,14 +62,14 @@ class PromptBuilder {
     return content === "" ? this.#prompt : [{ role: "system", content }, ...this.#prompt];
   }
 
-  /** Only what comes first instructs. Later ones, such as summaries, are made of words of others and stay in their place. */
+  /** Only the first system message instructs. Later ones, such as summaries, contain untrusted text and become notes. */
   #system(text: string): void {
     const isFirst = this.#instructions === undefined && this.#prompt.length === 0;
     if (isFirst) this.#instructions = cleanText(text);
-    else this.#say({ role: "user", content: [{ type: "text", text: note(text) }] });
+    else this.#push({ role: "user", content: [{ type: "text", text: note(text) }] });
   }
 
-  #say(message: PromptMessage): void {
+  #push(message: PromptMessage): void {
     this.#closeCalls();
     this.#prompt.push(message);
   }
@@ -79,8 +79,8 @@ class PromptBuilder {
     const calls = message.calls.map((call) => this.#callPart(call));
     const text: AssistantPart[] =
       message.text === "" ? [] : [{ type: "text", text: cleanText(message.text) }];
-    const kept = recordedContent(message, this.#model, (callId) => this.#callId(callId), calls);
-    const content = kept ?? [...text, ...calls];
+    const recorded = recordedContent(message, this.#model, (callId) => this.#callId(callId), calls);
+    const content = recorded ?? [...text, ...calls];
     if (content.length > 0) this.#prompt.push({ role: "assistant", content });
     this.#open = [...message.calls];
   }
@@ -95,14 +95,14 @@ class PromptBuilder {
   }
 
   #result(message: Extract<Message, { role: "tool" }>): void {
-    const place = this.#open.findIndex(({ callId }) => callId === message.callId);
+    const index = this.#open.findIndex(({ callId }) => callId === message.callId);
     const text = resultText(message);
-    if (place === -1) {
-      const told = note(`The tool ${message.tool} gave this result:\n${text}`);
-      this.#say({ role: "user", content: [{ type: "text", text: told }] });
+    if (index === -1) {
+      const result = note(`The tool ${message.tool} returned this result:\n${text}`);
+      this.#push({ role: "user", content: [{ type: "text", text: result }] });
       return;
     }
-    this.#open.splice(place, 1);
+    this.#open.splice(index, 1);
     this.#pushResult(message.callId, message.tool, text, message.status !== "done");
   }
 
@@ -115,7 +115,7 @@ class PromptBuilder {
     });
   }
 
-  /** Every call gets a result before anything else is said: endpoints refuse a call without one. */
+  /** Every call gets a result before the next message: endpoints reject a call without one. */
   #closeCalls(): void {
     for (const { callId, tool } of this.#open) this.#pushResult(callId, tool, NO_RESULT, true);
     if (this.#results.length > 0) this.#prompt.push({ role: "tool", content: this.#results });
@@ -123,9 +123,9 @@ class PromptBuilder {
     this.#results = [];
   }
 
-  /** The id of a call as every endpoint accepts it; calls of another model may have any. */
+  /** A call id that every endpoint accepts; calls of another model may have any. */
   #callId(callId: string): string {
-    if (PLAIN_NAME.test(callId)) return callId;
+    if (SAFE_NAME.test(callId)) return callId;
     const known = this.#callIds.get(callId) ?? `call_${this.#callIds.size + 1}`;
     this.#callIds.set(callId, known);
     return known;
@@ -137,14 +137,14 @@ function userContent({
   images = [],
 }: Extract<Message, { role: "user" }>): Extract<PromptMessage, { role: "user" }>["content"] {
   const files = images.map(({ mediaType, base64 }) => ({ type: "file", mediaType, data: base64 }) as const);
-  const said = text === "" && files.length === 0 ? "(The message is empty.)" : text;
-  return said === "" ? files : [{ type: "text", text: cleanText(said) }, ...files];
+  const shown = text === "" && files.length === 0 ? "(The message is empty.)" : text;
+  return shown === "" ? files : [{ type: "text", text: cleanText(shown) }, ...files];
 }
 
 function resultText({ text, exitCode }: Extract<Message, { role: "tool" }>): string {
-  const said = text === "" ? "(no output)" : cleanText(text);
-  // Success needs no number: the status says it.
-  return exitCode === undefined || exitCode === 0 ? said : `${said.trimEnd()}\n[exit code ${exitCode}]`;
+  const output = text === "" ? "(no output)" : cleanText(text);
+  // An exit code of 0 is implied by the status.
+  return exitCode === undefined || exitCode === 0 ? output : `${output.trimEnd()}\n[exit code ${exitCode}]`;
 }
 
 function note(text: string): string {

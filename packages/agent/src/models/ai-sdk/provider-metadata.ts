@@ -6,21 +6,21 @@ import type { AssistantPart, ProviderOptions, StreamPart } from "./language-mode
 type CallPart = Extract<AssistantPart, { type: "tool-call" }>;
 type Metadata = NonNullable<Extract<StreamPart, { type: "text-start" }>["providerMetadata"]>;
 
-/** One piece of an answer as it was given, with what the provider put its seal on. */
-interface KeptPart {
+/** One part of a response as it was sent, with the provider's metadata such as signatures. */
+interface RecordedPart {
   readonly type: "text" | "reasoning" | "call";
-  /** The call's id, or the text. */
+  /** The id of the call, or the text. */
   text: string;
   metadata: Metadata | undefined;
 }
 
-/** Collects an answer in the order it came in, for providers that want to see it again unchanged. */
+/** Records a response in order, for providers that want it back unchanged. */
 export class MetadataRecorder {
-  readonly #parts: KeptPart[] = [];
-  readonly #open = new Map<string, KeptPart>();
+  readonly #parts: RecordedPart[] = [];
+  readonly #open = new Map<string, RecordedPart>();
 
   begin(type: "text" | "reasoning", id: string, metadata: Metadata | undefined): void {
-    const part: KeptPart = { type, text: "", metadata };
+    const part: RecordedPart = { type, text: "", metadata };
     this.#parts.push(part);
     this.#open.set(`${type} ${id}`, part);
   }
@@ -36,14 +36,14 @@ export class MetadataRecorder {
     this.#parts.push({ type: "call", text: callId, metadata });
   }
 
-  /** Nothing if the provider sealed nothing: then the plain message says it all. */
+  /** Undefined if the provider sent no metadata: then the plain message is enough. */
   result(model: string): ProviderMetadata | undefined {
-    const isSealed = this.#parts.some(({ metadata }) => metadata !== undefined);
-    return isSealed ? { model, content: this.#parts } : undefined;
+    const hasMetadata = this.#parts.some(({ metadata }) => metadata !== undefined);
+    return hasMetadata ? { model, content: this.#parts } : undefined;
   }
 }
 
-/** What an assistant said, as the same model gave it; undefined if there is nothing of that kind. */
+/** The content of an assistant message as the same model sent it; undefined if it was not recorded. */
 export function recordedContent(
   { providerMetadata, calls: made }: Extract<Message, { role: "assistant" }>,
   model: string,
@@ -51,21 +51,21 @@ export function recordedContent(
   calls: readonly CallPart[],
 ): AssistantPart[] | undefined {
   if (providerMetadata === undefined || providerMetadata.model !== model) return undefined;
-  const kept = keptParts(providerMetadata.content);
+  const recorded = recordedParts(providerMetadata.content);
   const known = new Set(made.map(({ callId }) => callId));
-  const told = kept.flatMap((part) => {
-    if (part.type !== "call") return sealedText(part);
+  const content = recorded.flatMap((part) => {
+    if (part.type !== "call") return textPart(part);
     const call = known.delete(part.text)
       ? calls.find((each) => each.toolCallId === idOf(part.text))
       : undefined;
     return call === undefined ? [] : [{ ...call, ...options(part.metadata) }];
   });
   const left = new Set([...known].map(idOf));
-  return [...told, ...calls.filter(({ toolCallId }) => left.has(toolCallId))];
+  return [...content, ...calls.filter(({ toolCallId }) => left.has(toolCallId))];
 }
 
-/** Thinking without a seal is not shown again: no provider wants it. */
-function sealedText({ type, text, metadata }: KeptPart): AssistantPart[] {
+/** Reasoning without a signature is not sent back: no provider accepts it. */
+function textPart({ type, text, metadata }: RecordedPart): AssistantPart[] {
   if (type === "reasoning")
     return metadata === undefined ? [] : [{ type: "reasoning", text: cleanText(text), ...options(metadata) }];
   return text === "" ? [] : [{ type: "text", text: cleanText(text), ...options(metadata) }];
@@ -74,7 +74,7 @@ function sealedText({ type, text, metadata }: KeptPart): AssistantPart[] {
 function options(metadata: Metadata | undefined): { providerOptions?: ProviderOptions } {
   if (metadata === undefined) return {};
   const signature = Object.values(metadata).find((fields) => fields.thoughtSignature !== undefined);
-  // Gemini behind an OpenAI-compatible address gives its seal under the provider's name and wants it back under google.
+  // Gemini behind an OpenAI-compatible URL sends its signature under the provider's name and wants it back under google.
   const google =
     signature === undefined ? {} : { google: { thoughtSignature: signature.thoughtSignature ?? null } };
   return { providerOptions: { ...metadata, ...google } };
@@ -86,10 +86,10 @@ function merged(first: Metadata | undefined, second: Metadata | undefined): Meta
   return Object.fromEntries(names.map((name) => [name, { ...first[name], ...second[name] }]));
 }
 
-function keptParts(content: unknown): readonly KeptPart[] {
-  return Array.isArray(content) ? content.filter(isKeptPart) : [];
+function recordedParts(content: unknown): readonly RecordedPart[] {
+  return Array.isArray(content) ? content.filter(isRecordedPart) : [];
 }
 
-function isKeptPart(value: unknown): value is KeptPart {
+function isRecordedPart(value: unknown): value is RecordedPart {
   return isRecord(value) && typeof value.text === "string" && typeof value.type === "string";
 }

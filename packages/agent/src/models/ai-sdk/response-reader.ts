@@ -5,7 +5,7 @@ import type { StepFinish, StepUsage, StreamPart } from "./language-model.ts";
 import { type Problem, ProblemError } from "./problem.ts";
 import { MetadataRecorder } from "./provider-metadata.ts";
 
-/** How much a model may say and want in one step. */
+/** How much text and how many calls one response may have. */
 export interface ResponseLimits {
   readonly textCharacters: number;
   readonly argumentCharacters: number;
@@ -15,8 +15,8 @@ export interface ResponseLimits {
 type CallPart = Extract<ModelPart, { type: "tool-call" }>;
 
 /**
- * Turns the SDK's parts of one step into Flint's. Calls are given only when the step is complete, so that nothing is
- * done on the word of half an answer.
+ * Converts the SDK's stream parts of one response into Flint's. Calls are returned only when the response is complete, so
+ * that nothing runs because of half a response.
  */
 export class ResponseReader {
   readonly #limits: ResponseLimits;
@@ -24,16 +24,16 @@ export class ResponseReader {
   readonly #clean = { text: new CleanStream(), reasoning: new CleanStream() };
   readonly #calls: CallPart[] = [];
   #argumentCharacters = 0;
-  #spoken = 0;
+  #characters = 0;
   #hasText = false;
-  #hasThought = false;
+  #hasReasoning = false;
   #finish: { readonly reason: StepFinish; readonly usage: StepUsage } | undefined;
 
   constructor(limits: ResponseLimits) {
     this.#limits = limits;
   }
 
-  /** What a part means. Throws a ProblemError if the step cannot go on. */
+  /** Converts one part. Throws a ProblemError if the response cannot go on. */
   read(part: StreamPart): readonly ModelPart[] {
     switch (part.type) {
       case "text-start":
@@ -41,13 +41,13 @@ export class ResponseReader {
         return [];
       case "reasoning-start":
         this.#providerMetadata.begin("reasoning", part.id, part.providerMetadata);
-        return this.#hasThought ? this.#said("reasoning", "\n\n") : [];
+        return this.#hasReasoning ? this.#text("reasoning", "\n\n") : [];
       case "text-delta":
         this.#providerMetadata.extend("text", part.id, part.delta, part.providerMetadata);
-        return this.#said("text", part.delta);
+        return this.#text("text", part.delta);
       case "reasoning-delta":
         this.#providerMetadata.extend("reasoning", part.id, part.delta, part.providerMetadata);
-        return this.#said("reasoning", part.delta);
+        return this.#text("reasoning", part.delta);
       case "text-end":
         this.#providerMetadata.extend("text", part.id, "", part.providerMetadata);
         return [];
@@ -78,12 +78,12 @@ export class ResponseReader {
     }
   }
 
-  /** What is left when the stream has ended. `mayBeEmpty`: a model may have nothing to add. */
+  /** Returns the remaining parts at the end of the stream. `mayBeEmpty`: the model may have nothing to add. */
   end(model: string, mayBeEmpty: boolean): readonly ModelPart[] {
     const finish = this.#finish;
     if (finish === undefined || isCut(finish.reason)) throw new ProblemError({ kind: "cut" });
     const rest = (["reasoning", "text"] as const).flatMap((kind) =>
-      this.#piece(kind, this.#clean[kind].end()),
+      this.#delta(kind, this.#clean[kind].end()),
     );
     const reason = finishReason(finish.reason, this.#calls.length > 0);
     const isEmpty = !this.#hasText && this.#calls.length === 0 && reason === "stop";
@@ -99,16 +99,16 @@ export class ResponseReader {
     ];
   }
 
-  #said(kind: "text" | "reasoning", delta: string): readonly ModelPart[] {
-    this.#spoken += delta.length;
+  #text(kind: "text" | "reasoning", delta: string): readonly ModelPart[] {
+    this.#characters += delta.length;
     const { textCharacters } = this.#limits;
-    if (this.#spoken > textCharacters) throw flood(`more than ${textCharacters} characters of text`);
-    return this.#piece(kind, this.#clean[kind].push(delta));
+    if (this.#characters > textCharacters) throw flood(`more than ${textCharacters} characters of text`);
+    return this.#delta(kind, this.#clean[kind].push(delta));
   }
 
-  #piece(kind: "text" | "reasoning", text: string): readonly ModelPart[] {
+  #delta(kind: "text" | "reasoning", text: string): readonly ModelPart[] {
     if (text === "") return [];
-    if (kind === "reasoning") this.#hasThought = true;
+    if (kind === "reasoning") this.#hasReasoning = true;
     else if (text.trim() !== "") this.#hasText = true;
     return [{ type: `${kind}-delta`, text }];
   }
@@ -124,23 +124,23 @@ export class ResponseReader {
   #call({ toolCallId, toolName, input, providerMetadata }: Extract<StreamPart, { type: "tool-call" }>) {
     if (this.#calls.length >= this.#limits.calls) throw flood(`more than ${this.#limits.calls} tool calls`);
     if (input.length > this.#limits.argumentCharacters) this.#argument(input.length);
-    const callId = this.#freshId(cleanText(toolCallId));
+    const callId = this.#uniqueId(cleanText(toolCallId));
     this.#providerMetadata.call(callId, providerMetadata);
     this.#calls.push({ type: "tool-call", callId, tool: cleanText(toolName), ...argumentsOf(input) });
     return [];
   }
 
-  /** Some servers give every call the same id, or none. */
-  #freshId(callId: string): string {
+  /** Some servers send the same id for every call, or none. */
+  #uniqueId(callId: string): string {
     const isTaken = callId === "" || this.#calls.some((call) => call.callId === callId);
     return isTaken ? `${callId || "call"}_${this.#calls.length + 1}` : callId;
   }
 }
 
-/** The arguments of a call, or why there are none. */
+/** Parses the arguments of a call, or says why they are invalid. */
 function argumentsOf(text: string): Pick<ToolCall, "input" | "inputError"> {
   if (text.trim() === "") return { input: {} };
-  // Expected: a model wrote something that is no JSON. It is told so and can try again.
+  // Expected: a model wrote something that is not JSON. It gets the error and can try again.
   try {
     const value = cleanJson(JSON.parse(text));
     if (isRecord(value)) return { input: value };
@@ -155,12 +155,12 @@ function shown(text: string): string {
   return text.length > 200 ? `${start} …` : start;
 }
 
-/** Providers of the SDK that were cut off before they knew why the model stopped say "other" without a word of it. */
+/** SDK providers report "other" without a raw reason when the stream was cut off before the finish reason. */
 function isCut({ unified, raw }: StepFinish): boolean {
   return unified === "error" || (unified === "other" && raw === undefined);
 }
 
-/** How the SDK's Chat Completions tell that the stream ended before the model did (@ai-sdk/openai-compatible 2.0). */
+/** How the SDK reports that a Chat Completions stream ended early (@ai-sdk/openai-compatible 2.0). */
 function isUnfinished(error: unknown): boolean {
   return error instanceof Error && error.name === "AI_InvalidResponseDataError" && !hasData(error);
 }
@@ -180,7 +180,7 @@ function flood(what: string): ProblemError {
   return new ProblemError(problem);
 }
 
-/** What a step used, in buckets that do not overlap; undefined if the endpoint does not say. */
+/** The usage of a response, in counts that do not overlap; undefined if the endpoint does not report it. */
 export function usageOf({ inputTokens, outputTokens }: StepUsage): TokenUsage | undefined {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
   const cacheRead = count(inputTokens.cacheRead);
@@ -197,7 +197,7 @@ export function usageOf({ inputTokens, outputTokens }: StepUsage): TokenUsage | 
   };
 }
 
-/** A number that can be counted with, whatever an endpoint wrote. */
+/** A valid count, whatever the endpoint wrote. */
 function count(tokens: number | undefined): number {
   return tokens !== undefined && Number.isFinite(tokens) && tokens > 0 ? Math.round(tokens) : 0;
 }

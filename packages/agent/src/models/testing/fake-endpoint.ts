@@ -1,21 +1,21 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
-/** A request as the endpoint got it. */
+/** A request that the endpoint received. */
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The parsed body, or undefined if there was none. */
   readonly body: unknown;
-  /** Resolves when the client has gone. */
+  /** Resolves when the client has disconnected. */
   readonly gone: Promise<unknown>;
 }
 
 /** What the endpoint does with one request. */
 export type Answer = (response: ServerResponse, request: SeenRequest) => void;
 
-/** An HTTP server on a free port of this machine that gives scripted answers, one request after the other. */
+/** An HTTP server on a free loopback port with scripted responses, one per request. */
 export class FakeEndpoint {
   readonly #server: Server;
   readonly #answers: Answer[];
@@ -30,7 +30,7 @@ export class FakeEndpoint {
     server.on("request", (request, response) => void this.#serve(request, response));
   }
 
-  /** The last answer is given again and again. */
+  /** The last response is repeated. */
   static async start(...answers: Answer[]): Promise<FakeEndpoint> {
     const server = createServer();
     server.listen(0, "127.0.0.1");
@@ -40,7 +40,7 @@ export class FakeEndpoint {
     return new FakeEndpoint(server, answers, `http://127.0.0.1:${address.port}`);
   }
 
-  /** Resolves with the next request that comes. */
+  /** Resolves with the next request. */
   next(): Promise<SeenRequest> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
@@ -70,7 +70,7 @@ export class FakeEndpoint {
   }
 }
 
-/** Answers with a status and a JSON body. */
+/** Responds with a status and a JSON body. */
 export function refuse(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
   return (response) => {
     response.writeHead(status, { "content-type": "application/json", ...headers });
@@ -78,7 +78,7 @@ export function refuse(status: number, body: unknown, headers: Record<string, st
   };
 }
 
-/** Answers with a stream of events, whole. */
+/** Responds with a complete event stream. */
 export function stream(text: string): Answer {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -102,7 +102,7 @@ export function breakOff(text: string): Answer {
   };
 }
 
-/** Begins a stream and repeats a piece for as long as somebody reads. */
+/** Begins a stream and repeats a chunk until the client disconnects. */
 export function flood(start: string, piece: string): Answer {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -115,5 +115,5 @@ export function flood(start: string, piece: string): Answer {
   };
 }
 
-/** Says nothing at all. */
+/** Never responds. */
 export const SILENCE: Answer = () => {};

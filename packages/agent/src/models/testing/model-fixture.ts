@@ -5,9 +5,9 @@ import { type Message, type Model, ModelFailure, type ModelPart, type ModelReque
 import { factsOf } from "../model-facts.ts";
 import { findModel, providersOf } from "../providers.ts";
 import { type Answer, FakeEndpoint, type SeenRequest } from "./fake-endpoint.ts";
-import type { WireShape } from "./wire-shapes.ts";
+import type { WireShape } from "./wire-formats.ts";
 
-/** The key of every scene. */
+/** The key of every fixture. */
 export const KEY = "sk-test-1234567890abcdef";
 
 const IDS = {
@@ -16,17 +16,17 @@ const IDS = {
   anthropic: "flint/anthropic/claude-opus-5-5",
 } as const;
 
-/** A clock that the test moves. */
+/** A clock that the test advances. */
 export type MovedClock = Clock & { advance(milliseconds: number): Promise<void> };
 
-/** A short conversation that begins. */
+/** A short conversation. */
 export const HELLO: readonly Message[] = [
   { role: "system", text: "Be brief." },
   { role: "user", text: "Hello" },
 ];
 
 /** A model with a fake endpoint behind it. Close it when the test is over. */
-export class ModelScene {
+export class ModelFixture {
   readonly endpoint: FakeEndpoint;
   readonly model: Model;
   readonly clock: MovedClock;
@@ -42,7 +42,7 @@ export class ModelScene {
     shape: Pick<WireShape, "kind">,
     answers: readonly Answer[],
     { id = IDS[shape.kind], key = KEY, ...limits }: Partial<Limits> & { id?: string; key?: string } = {},
-  ): Promise<ModelScene> {
+  ): Promise<ModelFixture> {
     const endpoint = await FakeEndpoint.start(...answers);
     const there = { baseUrl: endpoint.url, apiKey: key };
     const access = {
@@ -54,15 +54,15 @@ export class ModelScene {
     const found = findModel(id, providersOf(access));
     if (found === undefined) throw new Error(`There is no model ${id}.`);
     const facts = factsOf(found.provider.kind, found.name);
-    return new ModelScene(endpoint, connectModel(found, facts, { clock, limits }), clock);
+    return new ModelFixture(endpoint, connectModel(found, facts, { clock, limits }), clock);
   }
 
   close(): Promise<void> {
     return this.endpoint.close();
   }
 
-  /** All parts of a step; waits between tries take no time. */
-  async all(request = asking(HELLO)): Promise<ModelPart[]> {
+  /** All parts of a response; retry delays take no time. */
+  async all(request = requestWith(HELLO)): Promise<ModelPart[]> {
     const parts: ModelPart[] = [];
     const iterator = this.model.stream(request, new AbortController().signal)[Symbol.asyncIterator]();
     for (let next = await iterator.next(); !next.done; ) {
@@ -74,7 +74,7 @@ export class ModelScene {
     return parts;
   }
 
-  /** How a step fails. Throws if it does not, or if the key can be read in it. */
+  /** The failure of a response. Throws if there is none, or if it contains the key. */
   async failure(request?: ModelRequest): Promise<ModelFailure["error"]> {
     const thrown: unknown = await this.all(request).then(
       () => new Error("The step did not fail."),
@@ -87,7 +87,7 @@ export class ModelScene {
 }
 
 /** A request with these messages. */
-export function asking(messages: readonly Message[], more: Partial<ModelRequest> = {}): ModelRequest {
+export function requestWith(messages: readonly Message[], more: Partial<ModelRequest> = {}): ModelRequest {
   return {
     messages,
     tools: [
@@ -102,8 +102,8 @@ export function asking(messages: readonly Message[], more: Partial<ModelRequest>
   };
 }
 
-/** What was said or thought, in one piece. */
-export function said(parts: readonly ModelPart[], type: "text-delta" | "reasoning-delta"): string {
+/** The whole text or reasoning. */
+export function textIn(parts: readonly ModelPart[], type: "text-delta" | "reasoning-delta"): string {
   return parts.map((part) => (part.type === type ? part.text : "")).join("");
 }
 

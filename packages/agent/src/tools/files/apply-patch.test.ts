@@ -17,9 +17,9 @@ import { FileVersions } from "./file-versions.ts";
 const apply = (
   folder: TemporaryFolder,
   patch: string,
-  wishes: TurnOptions = {},
+  options: TurnOptions = {},
   known = new FileVersions(),
-) => callTool(applyPatchTool(known), { patch }, folder, wishes);
+) => callTool(applyPatchTool(known), { patch }, folder, options);
 
 const change = (path: string, from: string, to: string) =>
   `--- a/${path}\n+++ b/${path}\n@@ -1,1 +1,1 @@\n-${from}\n+${to}\n`;
@@ -55,7 +55,7 @@ rename to bin/tool.sh
 +echo 2
 `;
 
-test("files are changed, added, deleted and moved together, asked about once with the exact differences", async () => {
+test("changes, adds, deletes and moves files together after one approval of the exact diff", async () => {
   const folder = await project();
   const { turn, text } = await apply(folder, SEVERAL);
   expect(text).toBe(
@@ -79,13 +79,13 @@ test("files are changed, added, deleted and moved together, asked about once wit
   });
 });
 
-test("a declined patch changes nothing", async () => {
+test("changes nothing if the patch is declined", async () => {
   const folder = await project();
   expect((await apply(folder, SEVERAL, { decide: () => "deny" })).status).toBe("declined");
   expect(readdirSync(folder.path).sort()).toEqual(["b", "src", "tool.sh"]);
 });
 
-test("if one file cannot be changed none is asked about", async () => {
+test("asks for nothing if one file cannot be changed", async () => {
   const folder = await project();
   const outside = await temporaryFolder();
   symlinkSync(outside.path, folder.join("link"));
@@ -113,7 +113,7 @@ test("if one file cannot be changed none is asked about", async () => {
   expect(readdirSync(outside.path)).toEqual([]);
 });
 
-test("what is no unified diff is said in words", async () => {
+test("rejects what is not a unified diff", async () => {
   const folder = await project();
   const told = async (patch: string) => (await apply(folder, patch)).text;
   expect(await told("garbage")).toMatch(/^This is not a unified diff\./);
@@ -123,7 +123,7 @@ test("what is no unified diff is said in words", async () => {
   expect(await told("--- a/b\n+++ b/b\n@@ -1,5 +1,1 @@\n-old\n+new\n")).toMatch(/^The patch cannot be read/);
 });
 
-test("when writing fails half way everything is put back", async () => {
+test("restores everything if writing fails half way", async () => {
   const folder = await project();
   // The folder for the moved file is a file by then, so the last change fails after three were made.
   const decide = () => {
@@ -138,26 +138,26 @@ test("when writing fails half way everything is put back", async () => {
   expect(readdirSync(folder.path).sort()).toEqual(["b", "bin", "src", "tool.sh"]);
 });
 
-test("a file that somebody changes while the user is asked is not overwritten, and nothing else changes", async () => {
+test("changes nothing if one of the files changes during the approval", async () => {
   const folder = await project();
   const decide = () => {
     writeFileSync(folder.join("b"), "theirs\n");
     return "allow" as const;
   };
   const { text } = await apply(folder, SEVERAL, { decide });
-  expect(text).toContain("b was changed by somebody else in the meantime");
+  expect(text).toContain("b was changed by another program in the meantime");
   expect(readFileSync(folder.join("b"), "utf8")).toBe("theirs\n");
   expect(readFileSync(folder.join("src", "a"), "utf8")).toBe("one\n");
 });
 
-test("a file that changed since the model read it has to be read again", async () => {
+test("requires reading a file again that changed since the model read it", async () => {
   const folder = await project();
   const known = new FileVersions();
   known.set(folder.join("b"), "older\n");
   expect((await apply(folder, change("b", "old", "new"), {}, known)).text).toMatch(/Read it again/);
 });
 
-test("line ends, the byte order mark and a missing last line end stay", async () => {
+test("keeps line endings, the byte order mark and a missing final newline", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a"), "\ufeffone\r\ntwo\r\nthree");
   const patch = "--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n";

@@ -7,11 +7,11 @@ import type { FileVersions } from "./file-versions.ts";
 import { formatOf, withFormat, withoutFormat } from "./line-endings.ts";
 import { WorkspaceFile } from "./workspace-file.ts";
 
-const NOWHERE = "/dev/null";
-const FILES = 100;
-const HUNKS = 500;
+const DEV_NULL = "/dev/null";
+const MAX_FILES = 100;
+const MAX_HUNKS = 500;
 
-/** Changes several files by a unified diff, all of them or none; the user sees the exact differences first. */
+/** Applies a unified diff to several files, all of them or none; the user sees the exact diff first. */
 export function applyPatchTool(fileVersions: FileVersions): Tool {
   return defineTool({
     name: "apply_patch",
@@ -20,18 +20,18 @@ export function applyPatchTool(fileVersions: FileVersions): Tool {
     readOnly: false,
     input: { patch: string("The unified diff.", { maxLength: 500_000 }) },
     async run({ patch }, context) {
-      let wanted: Parameters<typeof failChange>[0] = [];
-      // Expected: what is no patch, or does not fit, or may not be written.
+      let requested: Parameters<typeof failChange>[0] = [];
+      // Expected: a malformed patch, one that does not apply, or a file that may not be written.
       try {
         const parts = await parse(patch);
-        wanted = parts.map(({ from, to }) => {
-          if (to === NOWHERE) return { path: from, kind: "delete" };
-          return { path: to, kind: from === NOWHERE ? "add" : "modify" };
+        requested = parts.map(({ from, to }) => {
+          if (to === DEV_NULL) return { path: from, kind: "delete" };
+          return { path: to, kind: from === DEV_NULL ? "add" : "modify" };
         });
         const changes = await planAll(parts, fileVersions, context);
         return await new ChangeSet(changes, fileVersions, context).propose();
       } catch (thrown) {
-        return failChange(wanted, errorMessage(thrown), context);
+        return failChange(requested, errorMessage(thrown), context);
       }
     },
   });
@@ -52,15 +52,15 @@ async function parse(patch: string): Promise<FilePatch[]> {
     if (isBinary === true) throw new FileAccessError("A patch cannot change binary files.");
     if (isCopy === true)
       throw new FileAccessError("A patch cannot copy files; add the new one with all its lines.");
-    const from = each.isCreate === true ? NOWHERE : withoutPrefix(oldFileName, "a/");
-    const to = each.isDelete === true ? NOWHERE : withoutPrefix(newFileName, "b/");
-    if (from === NOWHERE && to === NOWHERE) throw notUnified();
+    const from = each.isCreate === true ? DEV_NULL : withoutPrefix(oldFileName, "a/");
+    const to = each.isDelete === true ? DEV_NULL : withoutPrefix(newFileName, "b/");
+    if (from === DEV_NULL && to === DEV_NULL) throw notUnified();
     return { from, to, patch: each };
   });
   const hunks = parts.reduce((sum, each) => sum + each.patch.hunks.length, 0);
   if (parts.length === 0) throw notUnified();
-  if (parts.length > FILES || hunks > HUNKS) {
-    throw new FileAccessError(`A patch is for at most ${FILES} files and has at most ${HUNKS} hunks.`);
+  if (parts.length > MAX_FILES || hunks > MAX_HUNKS) {
+    throw new FileAccessError(`A patch may have at most ${MAX_FILES} files and ${MAX_HUNKS} hunks.`);
   }
   return parts;
 }
@@ -71,7 +71,7 @@ function parsed(patch: string, parsePatch: (text: string) => StructuredPatch[]):
     return parsePatch(patch.endsWith("\n") ? patch : `${patch}\n`);
   } catch (cause) {
     throw new FileAccessError(
-      `The patch cannot be read: ${errorMessage(cause)}. Check the numbers behind @@.`,
+      `The patch cannot be read: ${errorMessage(cause)}. Check the line numbers after @@.`,
       {
         cause,
       },
@@ -87,7 +87,7 @@ function withoutPrefix(name: string, prefix: string): string {
   return name.startsWith(prefix) ? name.slice(prefix.length) : name;
 }
 
-/** Everything is checked before anything is asked for. */
+/** Checks everything before asking for approval. */
 async function planAll(
   parts: readonly FilePatch[],
   fileVersions: FileVersions,
@@ -110,19 +110,21 @@ async function planAll(
 }
 
 async function plan({ from, to, patch }: FilePatch, { turn }: ToolContext): Promise<PlannedChange> {
-  const target = await WorkspaceFile.locate(to === NOWHERE ? from : to, turn.settings);
-  if (from === NOWHERE) {
+  const target = await WorkspaceFile.locate(to === DEV_NULL ? from : to, turn.settings);
+  if (from === DEV_NULL) {
     if ((await target.read()) !== undefined)
       throw new FileAccessError(`${target.relativePath} exists already.`);
     return { file: target, before: undefined, after: await patched("", patch, target) };
   }
-  const file = from === to || to === NOWHERE ? target : await WorkspaceFile.locate(from, turn.settings);
+  const file = from === to || to === DEV_NULL ? target : await WorkspaceFile.locate(from, turn.settings);
   const before = await file.read();
   if (before === undefined) throw new FileAccessError(`${file.relativePath} does not exist.`);
   const after = await patched(before.text, patch, file);
-  if (to === NOWHERE) {
+  if (to === DEV_NULL) {
     if (after !== "" && patch.hunks.length > 0)
-      throw new FileAccessError(`Lines of ${file.relativePath} are missing in the patch that deletes it.`);
+      throw new FileAccessError(
+        `The patch that deletes ${file.relativePath} does not remove all of its lines.`,
+      );
     return { file, before, after: undefined };
   }
   if (file === target) return { file, before, after };
@@ -134,12 +136,12 @@ async function plan({ from, to, patch }: FilePatch, { turn }: ToolContext): Prom
 async function patched(content: string, patch: StructuredPatch, file: WorkspaceFile): Promise<string> {
   if (patch.hunks.length === 0) return content;
   const { applyPatch } = await import("diff");
-  const style = formatOf(content);
+  const format = formatOf(content);
   const result = applyPatch(withoutFormat(content), patch, { autoConvertLineEndings: true });
   if (result === false) {
     throw new FileAccessError(
-      `A hunk does not fit ${file.relativePath}. Read the file again and copy its lines exactly.`,
+      `A hunk does not apply to ${file.relativePath}. Read the file again and copy its lines exactly.`,
     );
   }
-  return withFormat(result, style);
+  return withFormat(result, format);
 }

@@ -7,16 +7,16 @@ import type { FileContent, WorkspaceFile } from "./workspace-file.ts";
 
 type FileItem = Item<"fileChange">;
 
-/** What is to become of one file. Undefined stands for a file that is not there. */
+/** The planned change of one file. Undefined content means that the file does not exist. */
 export interface PlannedChange {
   readonly file: WorkspaceFile;
   readonly before: FileContent | undefined;
   readonly after: string | undefined;
-  /** Where the file goes, if it gets another name. */
+  /** Where the file moves to, if it does. */
   readonly movedTo?: WorkspaceFile;
 }
 
-/** Files that change together or not at all. The user sees the exact differences first. */
+/** Files that change together or not at all. The user sees the exact diff first. */
 export class ChangeSet {
   readonly #changes: readonly PlannedChange[];
   readonly #fileVersions: FileVersions;
@@ -28,18 +28,18 @@ export class ChangeSet {
     this.#context = context;
   }
 
-  /** Asks for all of it and does it. Throws a FileRefusal if the model does not know a file as it is now. */
+  /** Asks for approval and applies the changes. Throws a FileAccessError if a file changed since the model read it. */
   async propose(): Promise<ToolOutcome> {
     for (const { file, before } of this.#changes) {
       if (before !== undefined) this.#fileVersions.rejectStale(file.path, before.text, file.relativePath);
     }
-    const shown = await Promise.all(this.#changes.map(shownChange));
+    const changes = await Promise.all(this.#changes.map(updateOf));
     const { turn, signal, itemId } = this.#context;
-    const item: FileItem = { type: "fileChange", id: itemId, changes: shown, status: "inProgress" };
+    const item: FileItem = { type: "fileChange", id: itemId, changes, status: "inProgress" };
     const complete = (rest: Partial<FileItem>) =>
       turn.emit({ type: "item/completed", item: { ...item, ...rest } });
     turn.emit({ type: "item/started", item });
-    const decision = await turn.approve({ kind: "fileChange", itemId, changes: shown });
+    const decision = await turn.approve({ kind: "fileChange", itemId, changes });
     if (signal.aborted) return INTERRUPTED;
     if (decision.outcome !== "allow") {
       complete({ status: "declined" });
@@ -50,35 +50,35 @@ export class ChangeSet {
     return problem === undefined ? done(this.#changes.map(described).join("\n")) : failed(problem);
   }
 
-  /** Why nothing was changed, if so. */
+  /** Returns why nothing was changed, if so. */
   async #apply(): Promise<string | undefined> {
     const applied: PlannedChange[] = [];
-    // Expected: a file that changed while the user was asked, a full disk, a folder without permission.
+    // Expected: a file that changed during the approval, a full disk, a folder without permission.
     try {
       for (const change of this.#changes) {
         await apply(change);
         applied.push(change);
       }
     } catch (thrown) {
-      return [errorMessage(thrown), ...(await putBack(applied))].join(" ");
+      return [errorMessage(thrown), ...(await rollBack(applied))].join(" ");
     }
-    for (const change of applied) this.#remember(change);
+    for (const change of applied) this.#recordVersion(change);
     return undefined;
   }
 
-  #remember({ file, movedTo, after }: PlannedChange): void {
+  #recordVersion({ file, movedTo, after }: PlannedChange): void {
     if (movedTo !== undefined || after === undefined) this.#fileVersions.delete(file.path);
     if (after !== undefined) this.#fileVersions.set((movedTo ?? file).path, after);
   }
 }
 
-/** Shows what was not even tried, so that the user sees what the agent wanted. */
+/** Reports a change that was not attempted, so that the user sees what the agent requested. */
 export function failChange(
-  wanted: readonly Pick<FileUpdateChange, "path" | "kind">[],
+  requested: readonly Pick<FileUpdateChange, "path" | "kind">[],
   reason: string,
   { turn, itemId }: ToolContext,
 ): ToolOutcome {
-  const changes = wanted.map(
+  const changes = requested.map(
     ({ path, kind }): FileUpdateChange => ({ path: resolve(turn.settings.cwd, path), kind, diff: "" }),
   );
   const item: FileItem = { type: "fileChange", id: itemId, changes, status: "inProgress" };
@@ -87,7 +87,7 @@ export function failChange(
   return failed(reason);
 }
 
-async function shownChange({ file, before, after, movedTo }: PlannedChange): Promise<FileUpdateChange> {
+async function updateOf({ file, before, after, movedTo }: PlannedChange): Promise<FileUpdateChange> {
   const kind = before === undefined ? "add" : after === undefined ? "delete" : "modify";
   const names = {
     path: file.relativePath,
@@ -109,7 +109,7 @@ async function apply({ file, before, after, movedTo }: PlannedChange): Promise<v
   if (after === undefined) return file.remove(before.text);
   if (movedTo === undefined) return file.replace(before.text, after);
   await movedTo.create(after, before.mode);
-  // Expected: the file changed in the meantime. Then it has not moved either.
+  // Expected: the file changed in the meantime. Then it must not be moved either.
   try {
     await file.remove(before.text);
   } catch (error) {
@@ -118,15 +118,15 @@ async function apply({ file, before, after, movedTo }: PlannedChange): Promise<v
   }
 }
 
-/** Undoes changes, the last one first. Gives a sentence for each that could not be undone. */
-async function putBack(applied: readonly PlannedChange[]): Promise<string[]> {
+/** Undoes changes, the last one first. Returns a message for each that could not be undone. */
+async function rollBack(applied: readonly PlannedChange[]): Promise<string[]> {
   const problems: string[] = [];
   for (const change of applied.toReversed()) {
-    // Expected: somebody changed the file once more. Theirs is not overwritten.
+    // Expected: another program changed the file again. Its change is not overwritten.
     try {
       await undo(change);
     } catch (thrown) {
-      problems.push(`${change.file.relativePath} could not be put back: ${errorMessage(thrown)}`);
+      problems.push(`${change.file.relativePath} could not be restored: ${errorMessage(thrown)}`);
     }
   }
   return problems;

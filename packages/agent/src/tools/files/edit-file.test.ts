@@ -8,7 +8,7 @@ import { readFileTool } from "./read-file.ts";
 
 const EDIT_FILE = editFileTool(new FileVersions());
 
-test("a passage is replaced, and the exact difference is asked about", async () => {
+test("replaces text after approval of the exact diff", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a"), "one\ntwo\nthree");
   const { turn, text } = await callTool(EDIT_FILE, { path: "a", old_text: "two", new_text: "2" }, folder);
@@ -27,21 +27,21 @@ test("a passage is replaced, and the exact difference is asked about", async () 
   ]);
 });
 
-test("signs that mean something in a replacement are plain text here", async () => {
+test("treats replacement patterns as plain text", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a"), "x");
   await callTool(EDIT_FILE, { path: "a", old_text: "x", new_text: "$& $1 \\n" }, folder);
   expect(readFileSync(folder.join("a"), "utf8")).toBe("$& $1 \\n");
 });
 
-test("CRLF, the byte order mark and a missing last line end stay", async () => {
+test("keeps CRLF, the byte order mark and a missing final newline", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a"), "\ufeffone\r\ntwo\r\nthree");
   await callTool(EDIT_FILE, { path: "a", old_text: "one\ntwo", new_text: "1\n2\n2.5" }, folder);
   expect(readFileSync(folder.join("a"), "utf8")).toBe("\ufeff1\r\n2\r\n2.5\r\nthree");
 });
 
-test("what is not there, or there more than once, changes nothing", async () => {
+test("changes nothing if the text does not occur exactly once", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a"), "x x\n");
   const before = statSync(folder.join("a")).mtimeMs;
@@ -50,8 +50,8 @@ test("what is not there, or there more than once, changes nothing", async () => 
     expect(turn.actions).toEqual([]);
     return text;
   };
-  expect(await told({ old_text: "y", new_text: "z" })).toMatch(/^old_text is not in a\./);
-  expect(await told({ old_text: "x", new_text: "z" })).toMatch(/^old_text is in a 2 times\./);
+  expect(await told({ old_text: "y", new_text: "z" })).toMatch(/^old_text does not occur in a\./);
+  expect(await told({ old_text: "x", new_text: "z" })).toMatch(/^old_text occurs 2 times in a\./);
   expect(await told({ old_text: "x", new_text: "x", replace_all: true })).toMatch(/are the same/);
   expect(await told({ old_text: "", new_text: "z" })).toBe("edit_file: old_text must not be empty.");
   expect(await told({ path: "b", old_text: "x", new_text: "z" })).toBe("b does not exist.");
@@ -64,7 +64,7 @@ test("what is not there, or there more than once, changes nothing", async () => 
   expect([all.status, readFileSync(folder.join("a"), "utf8")]).toEqual(["done", "y y\n"]);
 });
 
-test("a file that changed since it was read has to be read again", async () => {
+test("requires reading a file again that changed since it was read", async () => {
   const folder = await temporaryFolder();
   const known = new FileVersions();
   const [read, edit] = [readFileTool(known), editFileTool(known)];
@@ -73,7 +73,7 @@ test("a file that changed since it was read has to be read again", async () => {
   await callTool(read, { path: "a" }, folder);
   writeFileSync(folder.join("a"), "one and more\n");
   expect((await change()).text).toBe(
-    "a was changed since you last read it. Read it again before you change it.",
+    "a has changed since you last read it. Read it again before you change it.",
   );
   await callTool(read, { path: "a" }, folder);
   expect((await change()).status).toBe("done");

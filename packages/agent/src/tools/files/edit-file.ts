@@ -6,21 +6,21 @@ import type { FileVersions } from "./file-versions.ts";
 import { formatOf, withLineEndings } from "./line-endings.ts";
 import { WorkspaceFile } from "./workspace-file.ts";
 
-/** Replaces a passage of a file; the user sees the exact difference first. */
+/** Replaces text in a file; the user sees the exact diff first. */
 export function editFileTool(fileVersions: FileVersions): Tool {
   return defineTool({
     name: "edit_file",
     description:
-      "Replaces a passage of a file. old_text has to be in the file exactly once, with its spaces, unless replace_all is true.",
+      "Replaces text in a file. old_text must occur exactly once in the file, with its whitespace, unless replace_all is true.",
     readOnly: false,
     input: {
-      path: string("The file, from the workspace."),
-      old_text: string("The passage as it is now, without line numbers."),
-      new_text: string("What takes its place.", { mayBeEmpty: true }),
-      replace_all: optional(boolean("Whether to replace every such passage.")),
+      path: string("The file, relative to the workspace."),
+      old_text: string("The text to replace, without line numbers."),
+      new_text: string("The new text.", { mayBeEmpty: true }),
+      replace_all: optional(boolean("Whether to replace every occurrence.")),
     },
     async run({ path, old_text, new_text, replace_all }, context) {
-      // Expected: a file that may not be written, a passage that is not there.
+      // Expected: a file that may not be written, text that does not occur in it.
       try {
         const file = await WorkspaceFile.locate(path, context.turn.settings);
         const before = await file.read();
@@ -36,15 +36,19 @@ export function editFileTool(fileVersions: FileVersions): Tool {
 }
 
 function replaced(content: string, oldText: string, newText: string, all: boolean, shown: string): string {
-  const style = formatOf(content);
-  const wanted = withLineEndings(oldText, style);
-  const parts = content.split(wanted);
+  const format = formatOf(content);
+  const target = withLineEndings(oldText, format);
+  const parts = content.split(target);
   const count = parts.length - 1;
   if (oldText === newText) throw new FileAccessError("old_text and new_text are the same.");
   if (count === 0)
-    throw new FileAccessError(`old_text is not in ${shown}. Read the file and copy the passage exactly.`);
+    throw new FileAccessError(
+      `old_text does not occur in ${shown}. Read the file and copy the text exactly.`,
+    );
   if (count > 1 && !all) {
-    throw new FileAccessError(`old_text is in ${shown} ${count} times. Give more of it, or set replace_all.`);
+    throw new FileAccessError(
+      `old_text occurs ${count} times in ${shown}. Include more of the surrounding text, or set replace_all.`,
+    );
   }
-  return parts.join(withLineEndings(newText, style));
+  return parts.join(withLineEndings(newText, format));
 }

@@ -1,7 +1,7 @@
 import { FileAccessError } from "@flint/host/files";
 
-/** Hidden names that steer neither agents nor shells. Every other hidden name is left to commands the user can see. */
-const HARMLESS_HIDDEN = new Set([
+/** Hidden names that affect neither agents nor shells. Every other hidden name can only be written by a command. */
+const ALLOWED_HIDDEN = new Set([
   ".babelrc",
   ".browserslistrc",
   ".changeset",
@@ -27,17 +27,17 @@ const HARMLESS_HIDDEN = new Set([
   ".swcrc",
 ]);
 
-/** Other names of `.git` on file systems that know short ones. */
+/** Other names of `.git` on file systems with short names. */
 const SHORT_GIT = /^git~\d/i;
 
 /**
- * Throws a FileRefusal if a name on the way to a file is protected, whether it exists or not. Only listed hidden names
- * pass, letter by letter, so neither case nor invisible characters make a way around.
+ * Throws a FileAccessError if a name on the path of a file is protected, whether it exists or not. Only listed hidden names
+ * pass, compared exactly, so neither case nor invisible characters bypass it.
  */
 export function rejectProtected(path: string): void {
   const found = path
     .split("/")
-    .find((name) => (name.startsWith(".") && !HARMLESS_HIDDEN.has(name)) || SHORT_GIT.test(name));
+    .find((name) => (name.startsWith(".") && !ALLOWED_HIDDEN.has(name)) || SHORT_GIT.test(name));
   if (found === undefined) return;
-  throw new FileAccessError(`${found} may steer agents, editors or shells, so it is not written this way.`);
+  throw new FileAccessError(`${found} may affect agents, editors or shells, so this tool does not write it.`);
 }

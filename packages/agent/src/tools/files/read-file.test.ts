@@ -8,7 +8,7 @@ import { readFileTool } from "./read-file.ts";
 
 const READ_FILE = readFileTool(new FileVersions());
 
-test("a file is given with line numbers and shown as a call, and nobody is asked", async () => {
+test("reads a file with line numbers as a call without approval", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a.txt"), "one\ntwo\n");
   const { turn, text } = await callTool(READ_FILE, { path: "a.txt" }, folder);
@@ -27,18 +27,18 @@ test("a file is given with line numbers and shown as a call, and nobody is asked
   ]);
 });
 
-test("a part can be asked for, and what is left out is said", async () => {
+test("reads a range of lines and says what is left out", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a"), Array.from({ length: 5000 }, (_, index) => `line ${index + 1}`).join("\n"));
   const part = await callTool(READ_FILE, { path: "a", offset: 10, limit: 2 }, folder);
-  expect(part.text).toBe("10\tline 10\n11\tline 11\n(lines 10 to 11 of 5000; read on with offset 12)");
+  expect(part.text).toBe("10\tline 10\n11\tline 11\n(lines 10 to 11 of 5000; continue with offset 12)");
   const first = await callTool(READ_FILE, { path: "a" }, folder);
-  expect(first.text.split("\n").at(-1)).toBe("(lines 1 to 2000 of 5000; read on with offset 2001)");
+  expect(first.text.split("\n").at(-1)).toBe("(lines 1 to 2000 of 5000; continue with offset 2001)");
   const beyond = await callTool(READ_FILE, { path: "a", offset: 6000 }, folder);
   expect(beyond.text).toBe("(The file has only 5000 lines.)");
 });
 
-test("what cannot be seen in the lines is said: line ends, a mark, a missing last line end", async () => {
+test("notes CRLF, a byte order mark and a missing final newline", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a"), "\ufeffone\r\ntwo");
   expect((await callTool(READ_FILE, { path: "a" }, folder)).text).toBe(
@@ -48,14 +48,14 @@ test("what cannot be seen in the lines is said: line ends, a mark, a missing las
   expect((await callTool(READ_FILE, { path: "empty" }, folder)).text).toBe("(The file is empty.)");
 });
 
-test("one endless line is cut", async () => {
+test("truncates an endless line", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a"), "x".repeat(100_000));
   const { text } = await callTool(READ_FILE, { path: "a" }, folder);
   expect(text).toMatch(/^1\tx{2000} … \(98000 more characters\)\n\(no newline at the end\)$/);
 });
 
-test("what is not a text file is refused in words", async () => {
+test("rejects what is not a text file", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("picture"), Buffer.from([0x89, 0x50, 0, 0, 1]));
   writeFileSync(folder.join("huge"), Buffer.alloc(9 * 1024 * 1024, "x"));
@@ -64,14 +64,14 @@ test("what is not a text file is refused in words", async () => {
     const { status, text } = await callTool(READ_FILE, { path }, folder);
     return `${status}: ${text}`;
   };
-  expect(await told("picture")).toBe("failed: picture is not text (5 bytes); nothing of it is shown.");
+  expect(await told("picture")).toBe("failed: picture is not text (5 bytes).");
   expect(await told("huge")).toMatch(/^failed: huge is too large: 9437184 bytes/);
   expect(await told("folder")).toBe("failed: folder is a folder.");
   expect(await told("missing")).toBe("failed: missing does not exist.");
-  expect(await told("a\0b")).toBe("failed: That is not the name of a file.");
+  expect(await told("a\0b")).toBe("failed: That is not a valid file name.");
 });
 
-test("devices, environments of processes and other places of the kernel are not read, by whatever name [P31]", async () => {
+test("does not read devices and kernel files under any name [P31]", async () => {
   const folder = await temporaryFolder();
   symlinkSync("/proc/self/environ", folder.join("harmless.txt"));
   symlinkSync("/proc/self", folder.join("me"));
@@ -98,13 +98,13 @@ test("devices, environments of processes and other places of the kernel are not 
   }
 });
 
-needs("sh")("a pipe that nobody writes to does not hold the turn up", async () => {
+needs("sh")("does not wait for a pipe without a writer", async () => {
   const folder = await temporaryFolder();
   execFileSync("mkfifo", [folder.join("pipe")]);
   expect((await callTool(READ_FILE, { path: "pipe" }, folder)).text).toBe("pipe is not a plain file.");
 });
 
-test("outside of the workspace is asked about where everything is asked about, and read freely elsewhere", async () => {
+test("asks before reading outside of the workspace only if everything needs approval", async () => {
   const folder = await temporaryFolder();
   const outside = await temporaryFolder();
   writeFileSync(outside.join("secret"), "theirs\n");
@@ -123,13 +123,13 @@ test("outside of the workspace is asked about where everything is asked about, a
   expect([free.text, free.turn.actions]).toEqual(["1\ttheirs", []]);
 });
 
-test("a wrong input is answered in words", async () => {
+test("rejects invalid input with the reason", async () => {
   const folder = await temporaryFolder();
   const told = async (input: Record<string, unknown>) => (await callTool(READ_FILE, input, folder)).text;
   expect(await told({})).toBe("read_file: path is missing.");
-  expect(await told({ path: 5 })).toBe("read_file: path has to be a text.");
-  expect(await told({ path: "a", offset: 0 })).toMatch(/^read_file: offset has to be a whole number/);
+  expect(await told({ path: 5 })).toBe("read_file: path must be a string.");
+  expect(await told({ path: "a", offset: 0 })).toMatch(/^read_file: offset must be a whole number/);
   expect(await told({ path: "a", lines: 5 })).toBe(
-    "read_file: lines is not known. Known are: path, offset, limit.",
+    "read_file: lines is not a known field; expected path, offset, limit.",
   );
 });

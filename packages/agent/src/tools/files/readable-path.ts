@@ -7,14 +7,14 @@ import type { ToolContext } from "../tool.ts";
 /** A file or folder that may be read, with all links resolved. */
 export interface ReadablePath {
   readonly path: string;
-  /** As it is shown: from the workspace if it lies in there. */
+  /** Relative to the workspace if it is inside of it. */
   readonly displayPath: string;
   readonly isInWorkspace: boolean;
 }
 
 /**
- * Finds what a model wants to read. Everything that a command could read can be read; where every action is asked
- * about, that holds for what lies outside of the workspace too. Throws a FileRefusal otherwise.
+ * Finds what a model wants to read. Everything that a command could read can be read; where every action needs approval,
+ * so does what is outside of the workspace. Throws a FileAccessError otherwise.
  */
 export async function locateReadable(
   path: string,
@@ -22,16 +22,16 @@ export async function locateReadable(
   { turn, itemId, signal }: ToolContext,
 ): Promise<ReadablePath> {
   const { cwd, approvalPolicy } = turn.settings;
-  const place = await readablePath(await realPlaceOf(resolve(cwd, path), path), turn.settings);
-  if (place.isInWorkspace || approvalPolicy !== "always") return place;
-  const reason = `${place.path} lies outside of the workspace.`;
-  const action = { kind: "tool" as const, itemId, tool, arguments: { path: place.path }, reason };
+  const found = await readablePath(await realPlaceOf(resolve(cwd, path), path), turn.settings);
+  if (found.isInWorkspace || approvalPolicy !== "always") return found;
+  const reason = `${found.path} is outside of the workspace.`;
+  const action = { kind: "tool" as const, itemId, tool, arguments: { path: found.path }, reason };
   const decision = await turn.approve(action);
-  if (decision.outcome === "allow" && !signal.aborted) return place;
-  throw new FileAccessError(decision.message ?? `The user does not want ${place.path} to be read.`);
+  if (decision.outcome === "allow" && !signal.aborted) return found;
+  throw new FileAccessError(decision.message ?? `The user declined reading ${found.path}.`);
 }
 
-/** A real path, as it is shown. */
+/** Describes a resolved path. */
 export async function readablePath(path: string, settings: ThreadSettings): Promise<ReadablePath> {
   const { cwd, sandboxPolicy } = settings;
   const listed = sandboxPolicy.type === "workspaceWrite" ? (sandboxPolicy.writableRoots ?? []) : [];
@@ -45,7 +45,7 @@ export async function readablePath(path: string, settings: ThreadSettings): Prom
   };
 }
 
-/** The way from a folder to what lies in it; empty for itself, undefined for what lies elsewhere. */
+/** The path relative to a folder; empty for the folder itself, undefined for what is outside of it. */
 export function pathWithin(folder: string, path: string): string | undefined {
   const inside = relative(folder, path);
   if (inside === ".." || inside.startsWith(`..${sep}`) || resolve(inside) === inside) return undefined;

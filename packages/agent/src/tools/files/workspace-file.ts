@@ -10,22 +10,22 @@ import { pathWithin } from "./readable-path.ts";
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const WRITE = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Both texts of a change go over the wire in one line, so neither can be of any size. */
-const CHANGED_BYTES = 4 * 1024 * 1024;
+/** Both contents of a change go over the wire in one line, so their size is limited. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
-/** The text of a file, and what it may be used for. */
+/** The text and mode of a file. */
 export interface FileContent {
   readonly text: string;
   readonly mode: number;
 }
 
-/** One file inside the folders that may be written, with every link on the way to it resolved. */
+/** One file inside the writable folders, with every link on its path resolved. */
 export class WorkspaceFile {
   readonly path: string;
-  /** From the root that it lies in. */
+  /** Relative to the writable root that it is in. */
   readonly relativePath: string;
   readonly #root: string;
-  #madeFolders: readonly string[] = [];
+  #createdFolders: readonly string[] = [];
 
   private constructor(root: string, relativePath: string) {
     this.path = join(root, relativePath);
@@ -33,46 +33,44 @@ export class WorkspaceFile {
     this.#root = root;
   }
 
-  /** Finds the file that a model means. Throws a FileRefusal if it lies outside or has a protected name. */
+  /** Finds the file of a path. Throws a FileAccessError if it is outside of the writable folders or protected. */
   static async locate(path: string, settings: ThreadSettings): Promise<WorkspaceFile> {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: such names would forge the lines of a diff
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: such names could forge lines of a diff
     if (path === "" || /[\u0000-\u001f\u007f]/.test(path))
-      throw new FileAccessError("That is not the name of a file.");
+      throw new FileAccessError("That is not a valid file name.");
     const roots = writableRoots(settings);
-    const real = await realPlace(resolve(settings.cwd, path));
+    const real = await resolvePath(resolve(settings.cwd, path));
     for (const root of await Promise.all(roots.map((root) => realpath(root).catch(() => root)))) {
       const inside = pathWithin(root, real);
       if (inside === undefined || inside === "") continue;
       rejectProtected(inside);
       return new WorkspaceFile(root, inside);
     }
-    throw new FileAccessError(
-      `${path} lies outside of the folders that may be written (${roots.join(", ")}).`,
-    );
+    throw new FileAccessError(`${path} is outside of the writable folders (${roots.join(", ")}).`);
   }
 
-  /** Its content; undefined if it does not exist. Throws a FileRefusal for anything that is not a text file. */
+  /** Reads its content; undefined if it does not exist. Throws a FileAccessError for anything but a text file. */
   async read(): Promise<FileContent | undefined> {
-    return this.#inFolder({ make: false }, async (folder) => {
+    return this.#inFolder({ create: false }, async (folder) => {
       const found = await lstat(folder.pathTo(this.#name)).catch(() => undefined);
       if (found === undefined) return undefined;
       if (!found.isFile()) throw new FileAccessError(`${this.relativePath} is not a plain file.`);
-      if (found.size > CHANGED_BYTES)
+      if (found.size > MAX_BYTES)
         throw new FileAccessError(`${this.relativePath} is too large to be changed.`);
       const file = await open(folder.pathTo(this.#name), READ);
       return closing(file, async () => {
-        const { mode } = await this.#refuseOther(file);
+        const { mode } = await this.#rejectOther(file);
         return { text: decode(await file.readFile(), this.relativePath), mode: mode & 0o777 };
       });
     });
   }
 
-  /** Makes the file. Throws if something is there already. */
+  /** Creates the file. Throws if it exists. */
   async create(text: string, mode?: number): Promise<void> {
-    await this.#inFolder({ make: true }, async (folder) => {
+    await this.#inFolder({ create: true }, async (folder) => {
       const flags = WRITE | constants.O_CREAT | constants.O_EXCL;
       const file = await open(folder.pathTo(this.#name), flags, 0o600);
-      // Expected: a full disk. Half a file is worse than none.
+      // Expected: a full disk. An incomplete file is removed.
       try {
         await closing(file, async () => {
           await writeAll(file, Buffer.from(text));
@@ -80,26 +78,26 @@ export class WorkspaceFile {
         });
       } catch (error) {
         await unlink(folder.pathTo(this.#name));
-        await removeFolders(folder.made);
+        await removeFolders(folder.createdFolders);
         throw error;
       }
-      this.#madeFolders = folder.made;
+      this.#createdFolders = folder.createdFolders;
     });
   }
 
-  /** Undoes `create`, if the text is still the same: the file goes, with the folders that were made for it. */
+  /** Undoes `create`, if the text is still the same: removes the file and the folders that were created for it. */
   async undoCreate(text: string): Promise<void> {
     await this.remove(text);
-    await removeFolders(this.#madeFolders);
+    await removeFolders(this.#createdFolders);
   }
 
-  /** Replaces its text, if that is still `before`. It stays the same file, with all that belongs to it. */
+  /** Replaces its text in place, if that is still `before`. */
   async replace(before: string, after: string): Promise<void> {
-    const replaced = await this.#inFolder({ make: false }, async (folder) => {
+    const replaced = await this.#inFolder({ create: false }, async (folder) => {
       const file = await open(folder.pathTo(this.#name), WRITE);
       await closing(file, async () => {
-        await this.#refuseChanged(file, before);
-        // Expected: a full disk. What was there is put back.
+        await this.#rejectChanged(file, before);
+        // Expected: a full disk. The old text is restored.
         try {
           await overwrite(file, after);
         } catch (error) {
@@ -114,9 +112,9 @@ export class WorkspaceFile {
 
   /** Deletes it, if its text is still `before`. */
   async remove(before: string): Promise<void> {
-    const removed = await this.#inFolder({ make: false }, async (folder) => {
+    const removed = await this.#inFolder({ create: false }, async (folder) => {
       const file = await open(folder.pathTo(this.#name), READ);
-      await closing(file, () => this.#refuseChanged(file, before));
+      await closing(file, () => this.#rejectChanged(file, before));
       await unlink(folder.pathTo(this.#name));
       return true;
     });
@@ -128,18 +126,18 @@ export class WorkspaceFile {
   }
 
   #gone(): FileAccessError {
-    return new FileAccessError(`The folder of ${this.relativePath} is no longer there.`);
+    return new FileAccessError(`The folder of ${this.relativePath} no longer exists.`);
   }
 
-  /** Undefined if the folder is not there and not to be made. */
+  /** Undefined if the folder does not exist and should not be created. */
   async #inFolder<Result>(
-    wish: { readonly make: boolean },
+    options: { readonly create: boolean },
     work: (folder: OpenFolder) => Promise<Result>,
   ): Promise<Result | undefined> {
     const names = this.relativePath.split("/").slice(0, -1);
-    // Expected: a folder without permission, a full disk. Our way into the folder says nothing to anybody.
+    // Expected: a folder without permission, a full disk. The error must name the real path, not that of the open folder.
     try {
-      const folder = await OpenFolder.open(this.#root, names, wish);
+      const folder = await OpenFolder.open(this.#root, names, options);
       if (folder === undefined) return undefined;
       return await work(folder).finally(() => folder.close());
     } catch (thrown) {
@@ -147,33 +145,31 @@ export class WorkspaceFile {
     }
   }
 
-  /** What was opened is looked at before anything of it is used or lost. */
-  async #refuseOther(file: FileHandle): Promise<{ readonly mode: number }> {
+  /** Checks what was opened before anything of it is used. */
+  async #rejectOther(file: FileHandle): Promise<{ readonly mode: number }> {
     const found = await file.stat();
     if (!found.isFile()) throw new FileAccessError(`${this.relativePath} is not a plain file.`);
     if (found.nlink !== 1) {
-      throw new FileAccessError(
-        `${this.relativePath} is also a file in another place, so it is not touched.`,
-      );
+      throw new FileAccessError(`${this.relativePath} has other hard links, so it is not changed.`);
     }
     return found;
   }
 
-  async #refuseChanged(file: FileHandle, before: string): Promise<void> {
-    await this.#refuseOther(file);
+  async #rejectChanged(file: FileHandle, before: string): Promise<void> {
+    await this.#rejectOther(file);
     if (decode(await file.readFile(), this.relativePath) !== before) {
       throw new FileAccessError(
-        `${this.relativePath} was changed by somebody else in the meantime. Read it again.`,
+        `${this.relativePath} was changed by another program in the meantime. Read it again.`,
       );
     }
   }
 }
 
-/** The folders that the policy lets be written. A freer sandbox frees commands, not these tools. */
+/** The folders that the sandbox policy lets be written. A wider sandbox widens commands, not these tools. */
 function writableRoots({ cwd, sandboxPolicy }: ThreadSettings): readonly string[] {
   switch (sandboxPolicy.type) {
     case "readOnly":
-      throw new FileAccessError("The sandbox policy readOnly lets no file be changed.");
+      throw new FileAccessError("The sandbox is read-only, so no file can be changed.");
     case "workspaceWrite":
       return [cwd, ...(sandboxPolicy.writableRoots ?? [])];
     case "dangerFullAccess":
@@ -202,21 +198,21 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** The path with its links resolved as far as it exists. */
-async function realPlace(path: string): Promise<string> {
+/** Resolves the links of a path as far as it exists. */
+async function resolvePath(path: string): Promise<string> {
   const found = await lstat(path).catch(() => undefined);
   const parent = dirname(path);
   if (found !== undefined && (!found.isSymbolicLink() || parent === path)) return realpath(path);
   if (found !== undefined) throw new FileAccessError(`${path} is a link.`);
-  return parent === path ? path : join(await realPlaceOfParent(parent), basename(path));
+  return parent === path ? path : join(await realParent(parent), basename(path));
 }
 
-function realPlaceOfParent(parent: string): Promise<string> {
-  return realpath(parent).catch(() => realPlace(parent));
+function realParent(parent: string): Promise<string> {
+  return realpath(parent).catch(() => resolvePath(parent));
 }
 
 function decode(bytes: Uint8Array, name: string): string {
-  // Expected: a file that is not text. Writing it back would damage it.
+  // Expected: a file that is not text. Writing it back would corrupt it.
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {

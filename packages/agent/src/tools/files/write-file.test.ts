@@ -17,29 +17,29 @@ import { callTool } from "../../testing/call-tool.ts";
 import { FileVersions } from "./file-versions.ts";
 import { writeFileTool } from "./write-file.ts";
 
-interface Wishes {
+interface WriteOptions {
   readonly decide?: () => Decision["outcome"];
   readonly policy?: SandboxPolicy;
   readonly known?: FileVersions;
 }
 
 /** Lets the tool write in a folder; gives what came of it, what was asked and how the item ended. */
-async function write(cwd: string, path: string, content: string, wishes: Wishes = {}) {
-  const tool = writeFileTool(wishes.known ?? new FileVersions());
-  const { policy } = wishes;
+async function write(cwd: string, path: string, content: string, options: WriteOptions = {}) {
+  const tool = writeFileTool(options.known ?? new FileVersions());
+  const { policy } = options;
   const { outcome, turn } = await callTool(
     tool,
     { path, content },
     { path: cwd },
     {
-      ...(wishes.decide === undefined ? {} : { decide: wishes.decide }),
+      ...(options.decide === undefined ? {} : { decide: options.decide }),
       ...(policy === undefined ? {} : { settings: { sandboxPolicy: policy } }),
     },
   );
   return { outcome, asked: turn.actions, item: turn.completed("fileChange").at(-1) };
 }
 
-test("a new file and its folders are made, an existing one is changed, and the same text changes nothing", async () => {
+test("creates a file with its folders, changes an existing one, and does nothing for the same content", async () => {
   const folder = await temporaryFolder();
   const added = await write(folder.path, "deep/er/a.txt", "one\n");
   expect(added).toMatchObject({
@@ -59,21 +59,21 @@ test("a new file and its folders are made, an existing one is changed, and the s
   expect((await write(folder.path, "deep/er/a.txt", "two\n")).asked).toEqual([]);
 });
 
-test("a shorter text leaves nothing of the longer one", async () => {
+test("replaces a longer content completely", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a"), "a long text\nof two lines\n");
   await write(folder.path, "a", "é\n");
   expect(readFileSync(folder.join("a"), "utf8")).toBe("é\n");
 });
 
-test("a declined change changes nothing", async () => {
+test("changes nothing if the change is declined", async () => {
   const folder = await temporaryFolder();
   const { item, outcome } = await write(folder.path, "b.txt", "x\n", { decide: () => "deny" });
   expect([item, outcome]).toMatchObject([{ status: "declined" }, { result: { status: "declined" } }]);
   expect(existsSync(folder.join("b.txt"))).toBe(false);
 });
 
-test("a file that is changed, made or swapped while the user is asked is not overwritten", async () => {
+test("does not overwrite a file that changes during the approval", async () => {
   const folder = await temporaryFolder();
   const outside = await temporaryFolder();
   writeFileSync(folder.join("a.txt"), "one\n");
@@ -94,7 +94,7 @@ test("a file that is changed, made or swapped while the user is asked is not ove
   expect(texts.map((file) => readFileSync(file, "utf8"))).toEqual(["theirs\n", "theirs\n", "theirs\n"]);
 });
 
-test("files outside, behind links or under protected names are not even asked about [P32]", async () => {
+test("rejects files outside, behind links or with protected names without approval [P32]", async () => {
   const folder = await temporaryFolder();
   const outside = await temporaryFolder();
   writeFileSync(outside.join("target"), "theirs\n");
@@ -136,7 +136,7 @@ test("files outside, behind links or under protected names are not even asked ab
   expect(readdirSync(folder.path).sort()).toEqual(["dangling", "link", "target"]);
 });
 
-test("a file that is also somewhere else under another name is not written through", async () => {
+test("does not write a file with other hard links", async () => {
   const folder = await temporaryFolder();
   const outside = await temporaryFolder();
   writeFileSync(outside.join("theirs"), "theirs\n");
@@ -145,11 +145,11 @@ test("a file that is also somewhere else under another name is not written throu
   expect(readFileSync(outside.join("theirs"), "utf8")).toBe("theirs\n");
 });
 
-test("the policy decides where it may write at all", async () => {
+test("writes only where the sandbox policy allows it", async () => {
   const folder = await temporaryFolder();
   const listed = await temporaryFolder();
   const readOnly = await write(folder.path, "a", "x\n", { policy: { type: "readOnly" } });
-  expect(readOnly.outcome).toMatchObject({ result: { text: expect.stringContaining("readOnly") } });
+  expect(readOnly.outcome).toMatchObject({ result: { text: expect.stringContaining("read-only") } });
   const policy = { type: "workspaceWrite" as const, writableRoots: [listed.path] };
   await write(folder.path, listed.join("a"), "x\n", { policy });
   expect([existsSync(folder.join("a")), existsSync(listed.join("a"))]).toEqual([false, true]);
@@ -157,13 +157,13 @@ test("the policy decides where it may write at all", async () => {
   expect(free.item).toMatchObject({ status: "failed" });
 });
 
-test("a file that is not text is left alone", async () => {
+test("does not change a file that is not text", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("image"), Buffer.from([0xff, 0xfe, 0x00]));
   expect((await write(folder.path, "image", "x\n")).item).toMatchObject({ output: "image is not text." });
 });
 
-test("line ends, the byte order mark and the mode of a file stay as they are", async () => {
+test("keeps line endings, the byte order mark and the mode of a file", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a.bat"), "\ufeffone\r\ntwo\r\n");
   chmodSync(folder.join("a.bat"), 0o755);
@@ -172,7 +172,7 @@ test("line ends, the byte order mark and the mode of a file stay as they are", a
   expect(statSync(folder.join("a.bat")).mode & 0o777).toBe(0o755);
 });
 
-test("a new file may be used by whoever may use its folder, whatever the umask is", async () => {
+test("gives a new file the mode of its folder, whatever the umask is", async () => {
   const folder = await temporaryFolder();
   mkdirSync(folder.join("open"));
   chmodSync(folder.join("open"), 0o755);
@@ -187,7 +187,7 @@ test("a new file may be used by whoever may use its folder, whatever the umask i
   expect(modes).toEqual([0o755, 0o644, 0o600]);
 });
 
-test("a folder that is swapped for a link while the user is asked leads nowhere [P32]", async () => {
+test("does not follow a folder that is replaced by a link during the approval [P32]", async () => {
   const folder = await temporaryFolder();
   const outside = await temporaryFolder();
   mkdirSync(folder.join("sub"));
@@ -207,7 +207,7 @@ test("a folder that is swapped for a link while the user is asked leads nowhere 
   expect([readdirSync(outside.path), readFileSync(outside.join("a"), "utf8")]).toEqual([["a"], "one\n"]);
 });
 
-test("a file that the model knows in another state has to be read again first", async () => {
+test("requires reading a file again that the model knows in another version", async () => {
   const folder = await temporaryFolder();
   const known = new FileVersions();
   await write(folder.path, "a", "mine\n", { known });
@@ -216,7 +216,7 @@ test("a file that the model knows in another state has to be read again first", 
   const refused = await write(folder.path, "a", "mine again\n", { known });
   expect(refused).toMatchObject({
     asked: [],
-    item: { output: "a was changed since you last read it. Read it again before you change it." },
+    item: { output: "a has changed since you last read it. Read it again before you change it." },
   });
   known.set(folder.join("a"), "theirs\n");
   expect((await write(folder.path, "a", "mine again\n", { known })).item).toMatchObject({
@@ -224,7 +224,7 @@ test("a file that the model knows in another state has to be read again first", 
   });
 });
 
-test("a file that the system refuses is named by its real path, and a new one is called new", async () => {
+test("names a file that cannot be written by its real path", async () => {
   const folder = await temporaryFolder();
   const name = `${"x".repeat(300)}.txt`;
   const refused = await write(folder.path, name, "a");

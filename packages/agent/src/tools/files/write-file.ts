@@ -8,19 +8,19 @@ import type { FileVersions } from "./file-versions.ts";
 import { formatOf, withFormat } from "./line-endings.ts";
 import { WorkspaceFile } from "./workspace-file.ts";
 
-/** Gives a file of the workspace a new text; the user sees the exact difference first. */
+/** Writes a file of the workspace; the user sees the exact diff first. */
 export function writeFileTool(fileVersions: FileVersions): Tool {
   return defineTool({
     name: "write_file",
     description:
-      "Makes a file in the workspace, or replaces all of its text. For small changes use edit_file.",
+      "Creates a file in the workspace, or replaces its whole content. For small changes use edit_file.",
     readOnly: false,
     input: {
-      path: string("The file, from the workspace."),
-      content: string("All of its text.", { mayBeEmpty: true, maxLength: 2_000_000 }),
+      path: string("The file, relative to the workspace."),
+      content: string("The whole content.", { mayBeEmpty: true, maxLength: 2_000_000 }),
     },
     async run({ path, content }, context) {
-      // Expected: a file that may not be written, or that the model does not know as it is now.
+      // Expected: a file that may not be written, or that changed since the model read it.
       try {
         return await write(path, content, fileVersions, context);
       } catch (thrown) {
@@ -47,6 +47,6 @@ async function write(
   const file = await WorkspaceFile.locate(path, context.turn.settings);
   const before = await file.read();
   const after = before === undefined ? content : withFormat(content, formatOf(before.text));
-  if (before?.text === after) return done(`${file.relativePath} has this text already.`);
+  if (before?.text === after) return done(`${file.relativePath} already has this content.`);
   return new ChangeSet([{ file, before, after }], fileVersions, context).propose();
 }

@@ -7,17 +7,17 @@ import { FolderWalk } from "./folder-walk.ts";
 import { LineMatcher } from "./line-matcher.ts";
 import { type SearchQuery, SearchResults } from "./search-results.ts";
 
-const FILE_BYTES = 2 * 1024 * 1024;
-const ALL_BYTES = 200 * 1024 * 1024;
-const MILLISECONDS = 20_000;
+const MAX_FILE_BYTES = 2 * 1024 * 1024;
+const MAX_TOTAL_BYTES = 200 * 1024 * 1024;
+const TIMEOUT_MS = 20_000;
 
-/** A file to look into. */
+/** A file to search. */
 interface Candidate {
   readonly path: string;
   readonly shown: string;
 }
 
-/** Searches file by file, where there is no ripgrep. Bounded in size and time; what was left out is said. */
+/** Searches file by file, where there is no ripgrep. Bounded in size and time; what was left out is noted. */
 export async function searchWithoutRipgrep(
   search: SearchQuery,
   folder: string,
@@ -27,7 +27,7 @@ export async function searchWithoutRipgrep(
 ): Promise<SearchResults> {
   const hits = new SearchResults();
   const walk = new FolderWalk({ folder, workspace, signal });
-  const matcher = new LineMatcher(search.pattern, search.ignoreCase, MILLISECONDS, signal);
+  const matcher = new LineMatcher(search.pattern, search.ignoreCase, TIMEOUT_MS, signal);
   try {
     await searchFiles(candidates(walk, folder, shown, search.glob), matcher, hits, signal);
   } finally {
@@ -53,10 +53,10 @@ async function searchFiles(
     else if (content.subarray(0, 8192).includes(0)) continue;
     else {
       const found = await matcher.find(content.toString("utf8"));
-      if (found === "late") return hits.note(`stopped after ${MILLISECONDS / 1000} seconds, at ${shown}`);
+      if (found === "late") return hits.note(`stopped after ${TIMEOUT_MS / 1000} seconds, at ${shown}`);
       for (const { line, text } of found) hits.add(shown, line, text);
     }
-    if (bytes > ALL_BYTES) return hits.note(`stopped after ${ALL_BYTES / 1024 / 1024} MiB`);
+    if (bytes > MAX_TOTAL_BYTES) return hits.note(`stopped after ${MAX_TOTAL_BYTES / 1024 / 1024} MiB`);
   }
   if (skipped > 0) hits.note(`${skipped} files were left out because they are too large or cannot be read`);
 }
@@ -79,5 +79,5 @@ async function* candidates(
 
 /** Expected: a file that is too large, may not be read, or is gone. */
 function readQuietly(path: string): Promise<Buffer | undefined> {
-  return readPlainFile(path, FILE_BYTES).catch(() => undefined);
+  return readPlainFile(path, MAX_FILE_BYTES).catch(() => undefined);
 }

@@ -5,34 +5,34 @@ import { readPlainFile } from "@flint/host/files";
 import { IgnoreRules } from "@flint/host/globs";
 import { pathWithin } from "../files/readable-path.ts";
 
-/** Something that lies in the folder that is walked. */
+/** An entry of the folder that is walked. */
 export interface Entry {
-  /** From the folder that is walked, with slashes. */
+  /** Relative to the folder that is walked, with slashes. */
   readonly path: string;
   readonly kind: "file" | "folder" | "link" | "other";
 }
 
-/** Where a walk goes and how far. */
+/** The options of a walk. */
 export interface WalkOptions {
-  /** The folder to walk, free of links. */
+  /** The folder to walk, with all links resolved. */
   readonly folder: string;
-  /** Its .gitignore files count from here down to the folder, if that lies in it. */
+  /** The .gitignore files from here down to the folder apply, if it is inside. */
   readonly workspace: string;
   readonly depth?: number;
   readonly signal: AbortSignal;
 }
 
-/** Folders that nobody wants to look through. */
-const NEVER = new Set([".git", "node_modules"]);
+/** Folders that are never walked. */
+const SKIPPED = new Set([".git", "node_modules"]);
 
 const IGNORE_FILE_BYTES = 65_536;
-const ENTRIES = 50_000;
-const MILLISECONDS = 10_000;
+const MAX_ENTRIES = 50_000;
+const TIMEOUT_MS = 10_000;
 
-/** Looks through a folder, name by name in order, without following links. Bounded in number and time. */
+/** Walks a folder in order of names, without following links. Bounded in entries and time. */
 export class FolderWalk {
   readonly #options: WalkOptions;
-  readonly #until = Date.now() + MILLISECONDS;
+  readonly #until = Date.now() + TIMEOUT_MS;
   #seen = 0;
   #cut: string | undefined;
 
@@ -40,12 +40,12 @@ export class FolderWalk {
     this.#options = options;
   }
 
-  /** Why the walk did not see everything, if it did not. */
+  /** Why the walk is incomplete, if it is. */
   get cut(): string | undefined {
     return this.#cut;
   }
 
-  /** Everything but `.git`, `node_modules` and what .gitignore files name, a folder before what lies in it. */
+  /** Everything but `.git`, `node_modules` and ignored files, a folder before its entries. */
   async *entries(): AsyncIterable<Entry> {
     const { workspace, folder, depth = 100 } = this.#options;
     const start = pathWithin(workspace, folder);
@@ -56,13 +56,13 @@ export class FolderWalk {
     }
   }
 
-  /** Paths are from the base in here, because the rules of the workspace hold in all its folders. */
+  /** Paths are relative to the base here, because the ignore rules of the workspace apply in all its folders. */
   async *#walk(base: string, path: string, above: IgnoreRules, depth: number): AsyncIterable<Entry> {
     const names = await namesIn(join(base, path));
     const rules = names.some(({ name }) => name === ".gitignore") ? await withFile(above, base, path) : above;
     for (const found of names) {
       if (this.#isOver()) return;
-      if (NEVER.has(found.name)) continue;
+      if (SKIPPED.has(found.name)) continue;
       const entry = { path: within(path, found.name), kind: kindOf(found) };
       if (rules.ignores(entry.path, entry.kind === "folder")) continue;
       yield entry;
@@ -73,13 +73,13 @@ export class FolderWalk {
   #isOver(): boolean {
     this.#seen += 1;
     if (this.#options.signal.aborted) return true;
-    if (this.#seen > ENTRIES) this.#cut ??= `stopped after ${ENTRIES} files and folders`;
-    if (Date.now() > this.#until) this.#cut ??= `stopped after ${MILLISECONDS / 1000} seconds`;
+    if (this.#seen > MAX_ENTRIES) this.#cut ??= `stopped after ${MAX_ENTRIES} files and folders`;
+    if (Date.now() > this.#until) this.#cut ??= `stopped after ${TIMEOUT_MS / 1000} seconds`;
     return this.#cut !== undefined;
   }
 }
 
-/** The rules of all folders from the base down to the one that is walked, which brings its own. */
+/** The ignore rules of all folders from the base down to the one that is walked, without its own. */
 async function rulesAbove(base: string, start: string): Promise<IgnoreRules> {
   let rules = IgnoreRules.none;
   let folder = "";
@@ -90,10 +90,10 @@ async function rulesAbove(base: string, start: string): Promise<IgnoreRules> {
   return rules;
 }
 
-/** The rules and those of a folder's .gitignore, if it has one that can be read. */
+/** Adds the rules of a folder's .gitignore, if it can be read. */
 async function withFile(rules: IgnoreRules, base: string, folder: string): Promise<IgnoreRules> {
   const file = join(base, folder, ".gitignore");
-  // Expected: no such file, or one that is a device or too large to be meant.
+  // Expected: no such file, a device, or one that is too large.
   const content = await readPlainFile(file, IGNORE_FILE_BYTES).catch(() => undefined);
   return content === undefined ? rules : rules.with(folder, content.toString("utf8"));
 }
@@ -103,7 +103,7 @@ function within(folder: string, name: string): string {
 }
 
 async function namesIn(folder: string): Promise<Dirent[]> {
-  // Expected: a folder that may not be read, or that was removed a moment ago.
+  // Expected: a folder that may not be read, or that was just removed.
   const names = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return names.sort((left, right) => (left.name < right.name ? -1 : 1));
 }

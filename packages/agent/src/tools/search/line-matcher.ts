@@ -1,13 +1,13 @@
 import { Worker } from "node:worker_threads";
 import { FileAccessError } from "@flint/host/files";
 
-/** A line that fits. */
+/** A line that matches. */
 export interface MatchedLine {
   readonly line: number;
   readonly text: string;
 }
 
-/** Runs beside the server: a pattern can be made to take for ever, and only a thread of its own can be ended then. */
+/** Runs in a worker: a pattern can take forever, and only a worker can be terminated then. */
 const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
 const pattern = new RegExp(workerData.pattern, workerData.flags);
@@ -21,15 +21,15 @@ parentPort.on("message", (content) => {
 });
 `;
 
-const MOST_PER_FILE = 200;
+const MAX_PER_FILE = 200;
 
-/** Finds the lines of texts that fit a regular expression, in a bounded time for all of them together. */
+/** Finds the lines of texts that match a regular expression, with one time limit for all of them. */
 export class LineMatcher {
   readonly #worker: Worker;
   readonly #until: number;
   readonly #signal: AbortSignal;
 
-  /** Throws a FileRefusal if the pattern is no regular expression. */
+  /** Throws a FileAccessError if the pattern is not a regular expression. */
   constructor(pattern: string, ignoreCase: boolean, milliseconds: number, signal: AbortSignal) {
     const flags = ignoreCase ? "iu" : "u";
     const plainFlags = ignoreCase ? "i" : "";
@@ -41,13 +41,13 @@ export class LineMatcher {
       eval: true,
       env: {},
       execArgv: [],
-      workerData: { pattern, flags: usable, most: MOST_PER_FILE },
+      workerData: { pattern, flags: usable, most: MAX_PER_FILE },
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     });
     this.#worker.unref();
   }
 
-  /** The lines of a text that fit; `late` if the time is over or the search is to stop. */
+  /** The lines of a text that match; `late` if the time is up or the search was aborted. */
   find(content: string): Promise<readonly MatchedLine[] | "late"> {
     return new Promise((resolve) => {
       const settle = (found: readonly MatchedLine[] | "late") => {
@@ -60,20 +60,20 @@ export class LineMatcher {
       const timer = setTimeout(late, Math.max(0, this.#until - Date.now()));
       this.#signal.addEventListener("abort", late, { once: true });
       this.#worker.once("message", settle);
-      // Expected: a pattern that needs more memory than it may have.
+      // Expected: a pattern that needs more memory than the worker has.
       this.#worker.once("error", late);
       this.#worker.postMessage(content);
     });
   }
 
-  /** Ends the thread, whatever it does. */
+  /** Terminates the worker, whatever it does. */
   async close(): Promise<void> {
     await this.#worker.terminate();
   }
 }
 
 function isPattern(pattern: string, flags: string): boolean {
-  // Expected: whatever a model takes for a regular expression.
+  // Expected: an invalid regular expression.
   try {
     new RegExp(pattern, flags);
     return true;

@@ -28,7 +28,7 @@ const FILES = {
   "src/local": "",
 };
 
-test("a folder is listed as deep as is wanted, without what nobody wants to see", async () => {
+test("lists a folder to the requested depth, without ignored files", async () => {
   const folder = await project(FILES);
   symlinkSync("/", folder.join("root"));
   const { text } = await callTool(LIST_FILES, { depth: 5 }, folder);
@@ -47,7 +47,7 @@ test("a folder is listed as deep as is wanted, without what nobody wants to see"
   expect(shallow.text.split("\n")).toEqual(["src/a.ts", "src/deep/", "src/local"]);
 });
 
-test("files are found by a pattern, and the rules of the workspace hold in its folders", async () => {
+test("finds files by a glob, with the ignore rules of the workspace", async () => {
   const folder = await project(FILES);
   const find = async (input: Record<string, string>) =>
     (await callTool(FIND_FILES, input, folder)).text.split("\n");
@@ -55,27 +55,27 @@ test("files are found by a pattern, and the rules of the workspace hold in its f
   expect(await find({ pattern: "src/*.ts" })).toEqual(["src/a.ts"]);
   expect(await find({ pattern: "*.{log,js}", path: "." })).toEqual(["keep.log"]);
   expect(await find({ pattern: "**/b.ts", path: "src/deep" })).toEqual(["src/deep/b.ts"]);
-  expect(await find({ pattern: "*.py" })).toEqual(["(Nothing was found.)"]);
+  expect(await find({ pattern: "*.py" })).toEqual(["(Nothing found.)"]);
 });
 
-test("a pattern that stands for too many is refused in words", async () => {
+test("rejects a pattern that expands to too many", async () => {
   const folder = await project({ file: "" });
   const { status, text } = await callTool(FIND_FILES, { pattern: "{a,b}".repeat(30) }, folder);
   expect([status, text]).toEqual(["failed", "The braces of a pattern stand for at most 64 patterns."]);
 });
 
-test("what is no folder, or nowhere, is said in words", async () => {
+test("fails for a path that is not a folder", async () => {
   const folder = await project({ file: "" });
   const told = async (path: string) => (await callTool(LIST_FILES, { path }, folder)).text;
   expect(await told("file")).toBe("file is not a folder.");
   expect(await told("nowhere")).toBe("nowhere does not exist.");
-  expect(await told("/proc")).toBe("/proc belongs to the system and is not read this way.");
+  expect(await told("/proc")).toBe("/proc belongs to the system and is not read.");
 });
 
-test("a long list is cut and says so", async () => {
+test("limits a long list and says so", async () => {
   const folder = await project(
     Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${index}`, ""])),
   );
   const { text } = await callTool(LIST_FILES, {}, folder);
-  expect(text.split("\n").at(-1)).toBe("(more than 1000; ask for less)");
+  expect(text.split("\n").at(-1)).toBe("(more than 1000; narrow the request)");
 });

@@ -6,11 +6,11 @@ import { type SearchQuery, SearchResults } from "./search-results.ts";
 
 const TIMEOUT_MS = 20_000;
 
-/** What a search may print before it is stopped. */
-const OUTPUT_CHARACTERS = 1_000_000;
+/** How much a search may print before it is stopped. */
+const MAX_OUTPUT = 1_000_000;
 
-/** Nothing here runs another program or reads a configuration; what the model wrote comes behind the double dash. */
-const FIXED = [
+/** None of these runs another program or reads a configuration; the model's input comes after the double dash. */
+const OPTIONS = [
   ...[
     "--no-config",
     "--color=never",
@@ -25,8 +25,8 @@ const FIXED = [
 ];
 
 /**
- * Searches with ripgrep, in the sandbox and without the right to write anything. Undefined if that is not possible
- * here, because there is no ripgrep or no sandbox. Throws a FileRefusal if ripgrep does not understand the pattern.
+ * Searches with ripgrep in a read-only sandbox. Undefined if that is not possible, because there is no ripgrep or no
+ * sandbox. Throws a FileAccessError if ripgrep rejects the pattern.
  */
 export async function searchWithRipgrep(
   search: SearchQuery,
@@ -37,17 +37,17 @@ export async function searchWithRipgrep(
 ): Promise<SearchResults | undefined> {
   const enough = new AbortController();
   let printed = "";
-  let complaint = "";
+  let stderr = "";
   const output = (text: string, stream: "stdout" | "stderr") => {
-    if (stream === "stderr") complaint = (complaint + text).slice(0, 2000);
+    if (stream === "stderr") stderr = (stderr + text).slice(0, 2000);
     else printed += text;
-    if (printed.length > OUTPUT_CHARACTERS) enough.abort();
+    if (printed.length > MAX_OUTPUT) enough.abort();
   };
   const signal = AbortSignal.any([context.signal, enough.signal]);
-  // Expected: no sandbox on this machine. The search of our own needs none.
+  // Expected: no sandbox on this machine. The built-in search needs none.
   const result = await context.sandbox
     .launch({
-      command: ["rg", ...FIXED, ...optionsOf(search), "--", search.pattern, folder],
+      command: ["rg", ...OPTIONS, ...optionsOf(search), "--", search.pattern, folder],
       cwd: workspace,
       workspace,
       policy: { type: "readOnly" },
@@ -57,10 +57,10 @@ export async function searchWithRipgrep(
     })
     .catch(() => undefined);
   if (result === undefined || result.exitCode === 126 || result.exitCode === 127) return undefined;
-  refuseFailure(result, printed, complaint);
-  const hits = hitsOf(printed, folder, shown);
+  rejectFailure(result, printed, stderr);
+  const hits = resultsOf(printed, folder, shown);
   if (result.ended === "timedOut") hits.note(`stopped after ${TIMEOUT_MS / 1000} seconds`);
-  if (enough.signal.aborted) hits.note("stopped because there was too much");
+  if (enough.signal.aborted) hits.note("stopped because there were too many matches");
   return hits;
 }
 
@@ -68,14 +68,14 @@ function optionsOf({ ignoreCase, glob }: SearchQuery): string[] {
   return [...(ignoreCase ? ["--ignore-case"] : []), ...(glob === undefined ? [] : [`--glob=${glob}`])];
 }
 
-/** Exit code 1 means that nothing was found, 2 that something went wrong, perhaps with a single file only. */
-function refuseFailure({ exitCode, ended }: LaunchResult, printed: string, complaint: string): void {
+/** Exit code 1 means no match, 2 an error, perhaps with a single file only. */
+function rejectFailure({ exitCode, ended }: LaunchResult, printed: string, stderr: string): void {
   if (ended === "exited" && exitCode > 1 && printed === "") {
-    throw new FileAccessError(complaint.trim() || `The search failed with exit code ${exitCode}.`);
+    throw new FileAccessError(stderr.trim() || `The search failed with exit code ${exitCode}.`);
   }
 }
 
-function hitsOf(printed: string, folder: string, shown: string): SearchResults {
+function resultsOf(printed: string, folder: string, shown: string): SearchResults {
   const hits = new SearchResults();
   for (const line of printed.split("\n")) {
     const found = /^([^\0]+)\0(\d+):(.*)$/s.exec(line);

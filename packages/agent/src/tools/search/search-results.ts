@@ -1,44 +1,44 @@
 import { visibleText } from "../../text.ts";
 
-/** How many lines are told. */
-const TOLD = 200;
+/** How many lines are returned. */
+const MAX_LINES = 200;
 
-const LINE_CHARACTERS = 300;
+const MAX_LINE_LENGTH = 300;
 
-/** A search that is wanted. */
+/** What to search for. */
 export interface SearchQuery {
   readonly pattern: string;
   readonly ignoreCase: boolean;
-  /** Only files with such paths. */
+  /** Only files with matching paths. */
   readonly glob: string | undefined;
 }
 
-/** Lines that were found, as they are told: bounded, and with what was left out. */
+/** The lines that match, bounded, with notes about what was left out. */
 export class SearchResults {
   readonly #lines: string[] = [];
   readonly #notes: string[] = [];
 
-  /** Takes a line that was found. */
+  /** Adds a line. */
   add(path: string, line: number, text: string): void {
-    const start = text.replace(/\r$/, "").slice(0, LINE_CHARACTERS);
+    const start = text.replace(/\r$/, "").slice(0, MAX_LINE_LENGTH);
     const shown = start.length < text.trimEnd().length ? `${start} …` : start;
     if (!this.isFull) this.#lines.push(visibleText(`${path}:${line}: ${shown}`));
   }
 
-  /** Says that something is missing. */
+  /** Notes that something is missing. */
   note(text: string): void {
     this.#notes.push(text);
   }
 
-  /** Whether no further line is told. */
+  /** Whether the limit is reached. */
   get isFull(): boolean {
-    return this.#lines.length >= TOLD;
+    return this.#lines.length >= MAX_LINES;
   }
 
-  /** All of it, for the model. */
+  /** The results as text, for the model. */
   get text(): string {
-    const full = this.isFull ? [`(stopped after ${TOLD} lines; search for something narrower)`] : [];
-    const found = this.#lines.length === 0 ? ["(Nothing was found.)"] : this.#lines;
+    const full = this.isFull ? [`(stopped after ${MAX_LINES} lines; narrow the search)`] : [];
+    const found = this.#lines.length === 0 ? ["(Nothing found.)"] : this.#lines;
     return [...found, ...full, ...this.#notes.map((note) => `(${note})`)].join("\n");
   }
 }

@@ -20,7 +20,7 @@ async function project() {
   return folder;
 }
 
-test("without ripgrep lines are found file by file", async () => {
+test("searches file by file without ripgrep", async () => {
   const folder = await project();
   const search = async (input: Record<string, unknown>) => (await callTool(SEARCH_TEXT, input, folder)).text;
   expect(await search({ pattern: "needle" })).toBe("b.md:1: a needle");
@@ -30,12 +30,12 @@ test("without ripgrep lines are found file by file", async () => {
   expect(await search({ pattern: "Needle", glob: "*.ts" })).toBe("src/a.ts:2: const Needle = 1;");
   expect(await search({ pattern: "Needle", path: "src" })).toBe("src/a.ts:2: const Needle = 1;");
   expect(await search({ pattern: "needle", path: "b.md" })).toBe("b.md:1: a needle");
-  expect(await search({ pattern: "nothing like it" })).toBe("(Nothing was found.)");
+  expect(await search({ pattern: "nothing like it" })).toBe("(Nothing found.)");
   expect(await search({ pattern: "(" })).toBe('"(" is not a regular expression.');
   expect(await search({ pattern: "x", path: "missing" })).toBe("missing does not exist.");
 });
 
-test("links are not followed out of the folder", async () => {
+test("does not follow links out of the folder", async () => {
   const folder = await project();
   const outside = await temporaryFolder();
   writeFileSync(outside.join("secret"), "needle\n");
@@ -44,18 +44,18 @@ test("links are not followed out of the folder", async () => {
   expect((await callTool(SEARCH_TEXT, { pattern: "needle" }, folder)).text).toBe("b.md:1: a needle");
 });
 
-test("what is found is bounded, and text that would break a terminal or a log is made visible", async () => {
+test("limits results and makes control characters visible", async () => {
   const folder = await temporaryFolder();
   writeFileSync(folder.join("a"), "hit\n".repeat(5000));
   const { text } = await callTool(SEARCH_TEXT, { pattern: "hit" }, folder);
   expect(text.split("\n")).toHaveLength(201);
-  expect(text).toContain("(stopped after 200 lines; search for something narrower)");
+  expect(text).toContain("(stopped after 200 lines; narrow the search)");
   writeFileSync(folder.join("a"), `hit \u001b[31m ${"x".repeat(1000)}\n`);
   const odd = await callTool(SEARCH_TEXT, { pattern: "hit" }, folder);
   expect(odd.text).toMatch(/^a:1: hit ␛\[31m x+ …$/);
 });
 
-test("a pattern that would take for ever is given up, and an interrupt ends it at once", async () => {
+test("stops a pattern that takes forever, at once if interrupted", async () => {
   const content = `${"a".repeat(40)}!\n`;
   const { signal } = new AbortController();
   const slow = new LineMatcher("(a+)+$", false, 300, signal);
@@ -69,7 +69,7 @@ test("a pattern that would take for ever is given up, and an interrupt ends it a
   await stopped.close();
 });
 
-test("ripgrep runs in the sandbox, may write nothing, and gets what the model wrote behind a double dash", async () => {
+test("runs ripgrep in a read-only sandbox with the model's input after a double dash", async () => {
   const folder = await temporaryFolder();
   const launched: LaunchSpec[] = [];
   const sandbox: Sandbox = {
@@ -94,19 +94,16 @@ test("ripgrep runs in the sandbox, may write nothing, and gets what the model wr
   expect(spec?.command.filter((word) => word.startsWith("--pre"))).toEqual(["--pre=sh"]);
 });
 
-needs("namespaces")(
-  "a program named rg is really run there, and what it complains about is told",
-  async () => {
-    leavesNoProcess();
-    const folder = await temporaryFolder();
-    const script = '#!/bin/sh\ntouch made 2>/dev/null\necho "regex parse error" >&2\nexit 2\n';
-    writeFileSync(folder.join("rg"), script);
-    chmodSync(folder.join("rg"), 0o755);
-    const environment = { ...process.env, PATH: `${folder.path}:${process.env.PATH}` };
-    const sandbox = new CommandSandbox({ environment });
-    const { text, status } = await callTool(SEARCH_TEXT, { pattern: "x" }, folder, { sandbox });
-    expect([status, text]).toEqual(["failed", "regex parse error"]);
-    const listed = await callTool(SEARCH_TEXT, { pattern: "touch" }, folder);
-    expect(listed.text).toContain("rg:2: touch made");
-  },
-);
+needs("namespaces")("runs rg and reports its errors", async () => {
+  leavesNoProcess();
+  const folder = await temporaryFolder();
+  const script = '#!/bin/sh\ntouch made 2>/dev/null\necho "regex parse error" >&2\nexit 2\n';
+  writeFileSync(folder.join("rg"), script);
+  chmodSync(folder.join("rg"), 0o755);
+  const environment = { ...process.env, PATH: `${folder.path}:${process.env.PATH}` };
+  const sandbox = new CommandSandbox({ environment });
+  const { text, status } = await callTool(SEARCH_TEXT, { pattern: "x" }, folder, { sandbox });
+  expect([status, text]).toEqual(["failed", "regex parse error"]);
+  const listed = await callTool(SEARCH_TEXT, { pattern: "touch" }, folder);
+  expect(listed.text).toContain("rg:2: touch made");
+});

@@ -5,17 +5,17 @@ import { runAsItem } from "../tool-call-item.ts";
 import { inFolder, workspaceOf } from "./list-files.ts";
 import { searchWithRipgrep } from "./ripgrep.ts";
 
-/** Finds lines in files by a regular expression: with ripgrep where it is there, else by itself. */
+/** Searches files for a regular expression, with ripgrep if it is installed. */
 export const SEARCH_TEXT: Tool = defineTool({
   name: "search_text",
   description:
-    "Finds lines that match a regular expression, as path:line: text. Leaves out .git, node_modules and what .gitignore names.",
+    "Finds lines that match a regular expression, as path:line: text. Leaves out .git, node_modules and ignored files.",
   readOnly: true,
   input: {
     pattern: string("The regular expression, for single lines.", { maxLength: 2000 }),
-    path: optional(string("The folder or file to search in; the workspace if not given.")),
-    glob: optional(string("Only files with such paths, for example *.ts.", { maxLength: 512 })),
-    ignore_case: optional(boolean("Whether large and small letters are the same.")),
+    path: optional(string("The folder or file to search; the workspace by default.")),
+    glob: optional(string("Only files that match this glob, for example *.ts.", { maxLength: 512 })),
+    ignore_case: optional(boolean("Whether to ignore case.")),
   },
   run: (input, context) =>
     runAsItem(
@@ -39,5 +39,5 @@ export const SEARCH_TEXT: Tool = defineTool({
 });
 
 function searchTitle(pattern: string, path: string | undefined, glob: string | undefined): string {
-  return `Searches for ${pattern}${inFolder(path)}${glob === undefined ? "" : ` in files like ${glob}`}`;
+  return `Searches for ${pattern}${inFolder(path)}${glob === undefined ? "" : ` in files matching ${glob}`}`;
 }

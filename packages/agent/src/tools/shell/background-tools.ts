@@ -4,25 +4,25 @@ import { defineTool, done, failed, type Tool } from "../tool.ts";
 import { runAsItem } from "../tool-call-item.ts";
 import type { BackgroundCommand, BackgroundCommands } from "./background.ts";
 
-const processId = string("The number that shell gave.", { maxLength: 20 });
+const processId = string("The process number from shell.", { maxLength: 20 });
 
-/** Shows what a command in the background printed since it was last looked at. */
+/** Returns what a background command printed since the last call. */
 export function shellOutputTool(background: BackgroundCommands): Tool {
   return defineTool({
     name: "shell_output",
-    description: "Gives the new output of a command in the background, and whether it still runs.",
+    description: "Returns the new output of a background command, and whether it is still running.",
     readOnly: true,
     input: {
       process_id: processId,
-      wait_ms: optional(integer("How long to wait for something new; not at all if not given.", 0, 60_000)),
+      wait_ms: optional(integer("How long to wait for new output; not at all by default.", 0, 60_000)),
     },
     run: (input, context) =>
       runAsItem(
-        { tool: "shell_output", title: `Looks at process ${input.process_id}`, input },
+        { tool: "shell_output", title: `Reads the output of process ${input.process_id}`, input },
         context,
         async () => {
           const found = background.get(input.process_id);
-          if (found === undefined) return failed(noSuch(input.process_id, background));
+          if (found === undefined) return failed(noProcess(input.process_id, background));
           await found.waitForOutput(input.wait_ms ?? 0, context.signal);
           return done(report(found));
         },
@@ -30,20 +30,20 @@ export function shellOutputTool(background: BackgroundCommands): Tool {
   });
 }
 
-/** Ends a command in the background, with all that it started. */
+/** Stops a background command and everything that it started. */
 export function shellStopTool(background: BackgroundCommands): Tool {
   return defineTool({
     name: "shell_stop",
-    description: "Ends a command in the background and gives the rest of its output.",
+    description: "Stops a background command and returns the rest of its output.",
     readOnly: false,
     input: { process_id: processId },
     run: (input, context) =>
       runAsItem(
-        { tool: "shell_stop", title: `Ends process ${input.process_id}`, input },
+        { tool: "shell_stop", title: `Stops process ${input.process_id}`, input },
         context,
         async () => {
           const found = background.get(input.process_id);
-          if (found === undefined) return failed(noSuch(input.process_id, background));
+          if (found === undefined) return failed(noProcess(input.process_id, background));
           await found.stop();
           return done(report(found));
         },
@@ -51,7 +51,7 @@ export function shellStopTool(background: BackgroundCommands): Tool {
   });
 }
 
-function noSuch(id: string, background: BackgroundCommands): string {
+function noProcess(id: string, background: BackgroundCommands): string {
   return `There is no process ${id}. ${background.describe()}`;
 }
 
@@ -62,13 +62,13 @@ function report(command: BackgroundCommand): string {
 }
 
 function stateOf(ending: LaunchResult | Error | undefined): string {
-  if (ending === undefined) return "It still runs.";
+  if (ending === undefined) return "It is still running.";
   if (ending instanceof Error) return `It could not be started: ${ending.message}`;
   switch (ending.ended) {
     case "exited":
       return `It ended with exit code ${ending.exitCode}.`;
     case "timedOut":
-      return "It was ended at its time limit.";
+      return "It was killed at its time limit.";
     case "aborted":
       return "It was stopped.";
   }

@@ -3,25 +3,25 @@ import type { LaunchResult } from "@flint/core/ports";
 /** How many commands may run in the background of one thread. */
 export const MAX_COMMANDS = 8;
 
-/** How many that ended are remembered, so that their output can still be asked for. */
-const MOST_ENDED = 16;
+/** How many ended commands are kept, so that their output can still be read. */
+const MAX_ENDED = 16;
 
-/** What is kept of the output that nobody has asked for yet. */
-const KEPT_CHARACTERS = 262_144;
+/** How much unread output is kept. */
+const MAX_UNREAD = 262_144;
 
-/** Starts a command; given the signal that ends it and where its output goes. */
+/** Starts a command, with the signal that stops it and the receiver of its output. */
 export type Launch = (signal: AbortSignal, output: (text: string) => void) => Promise<LaunchResult>;
 
-/** A command that goes on while the agent does other things. */
+/** A command that runs while the agent does other things. */
 export class BackgroundCommand {
   readonly id: string;
   readonly command: string;
   readonly turnId: string;
-  /** Settles when nothing of it is left; gives why it could not be started, if so. */
+  /** Resolves when no process of it is left, with an Error if it could not be started. */
   readonly ended: Promise<LaunchResult | Error>;
   readonly #stopping = new AbortController();
   readonly #waiting = new Set<() => void>();
-  #unseen = "";
+  #unread = "";
   #omitted = 0;
   #ending: LaunchResult | Error | undefined;
 
@@ -38,26 +38,26 @@ export class BackgroundCommand {
     return this.#ending;
   }
 
-  /** The output since the last time it was asked for. What was too much is counted. */
+  /** The output since the last call. What was too much is counted. */
   takeOutput(): string {
-    const missing = this.#omitted === 0 ? "" : `… ${this.#omitted} characters left out …\n`;
-    const text = missing + this.#unseen;
-    this.#unseen = "";
+    const gap = this.#omitted === 0 ? "" : `… ${this.#omitted} characters left out …\n`;
+    const text = gap + this.#unread;
+    this.#unread = "";
     this.#omitted = 0;
     return text;
   }
 
-  /** Waits until there is output or an end, but no longer than this. */
+  /** Waits until there is output or it ends, but no longer than this. */
   async waitForOutput(milliseconds: number, signal: AbortSignal): Promise<void> {
-    if (this.#unseen === "") await this.#wait(milliseconds, signal, true);
+    if (this.#unread === "") await this.#wait(milliseconds, signal, true);
   }
 
-  /** Waits for the end, but no longer than this. */
+  /** Waits until it ends, but no longer than this. */
   async waitForEnd(milliseconds: number, signal: AbortSignal): Promise<void> {
     await this.#wait(milliseconds, signal, false);
   }
 
-  /** Ends it and all it started. Resolves when nothing of it is left. */
+  /** Stops it and everything it started. Resolves when no process is left. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.ended;
@@ -80,10 +80,10 @@ export class BackgroundCommand {
   }
 
   #take(text: string): void {
-    this.#unseen += text;
-    const excess = this.#unseen.length - KEPT_CHARACTERS;
+    this.#unread += text;
+    const excess = this.#unread.length - MAX_UNREAD;
     if (excess > 0) {
-      this.#unseen = this.#unseen.slice(excess);
+      this.#unread = this.#unread.slice(excess);
       this.#omitted += excess;
     }
     for (const wake of this.#waiting) wake();
@@ -96,38 +96,38 @@ export class BackgroundCommand {
   }
 }
 
-/** The commands that an agent left running, for as long as its session lives. */
+/** The background commands of a session. */
 export class BackgroundCommands {
   readonly #commands = new Map<string, BackgroundCommand>();
   #count = 0;
 
-  /** Starts one; undefined if too many run already. */
+  /** Starts one; undefined if too many are running. */
   start(command: string, turnId: string, launch: Launch): BackgroundCommand | undefined {
     if (this.#running().length >= MAX_COMMANDS) return undefined;
     this.#count += 1;
     const started = new BackgroundCommand(`${this.#count}`, command, turnId, launch);
     this.#commands.set(started.id, started);
-    this.#forgetOldest();
+    this.#dropOldest();
     return started;
   }
 
-  /** The one with this id, whether it still runs or ended not long ago. */
+  /** The command with this id, running or ended not long ago. */
   get(id: string): BackgroundCommand | undefined {
     return this.#commands.get(id);
   }
 
-  /** Those that run, in words. */
+  /** Describes the running commands. */
   describe(): string {
     const running = this.#running().map(({ id, command }) => `${id} (${command.slice(0, 80)})`);
-    return running.length === 0 ? "No command runs in the background." : `Running: ${running.join(", ")}.`;
+    return running.length === 0 ? "No background command is running." : `Running: ${running.join(", ")}.`;
   }
 
-  /** Ends all of them. Resolves when nothing of them is left. */
+  /** Stops all of them. Resolves when no process is left. */
   async stopAll(): Promise<void> {
     await Promise.all(this.#running().map((command) => command.stop()));
   }
 
-  /** Ends those that were started in a turn. */
+  /** Stops those that were started in a turn. */
   async stopStartedIn(turnId: string): Promise<void> {
     const started = this.#running().filter((command) => command.turnId === turnId);
     await Promise.all(started.map((command) => command.stop()));
@@ -137,9 +137,9 @@ export class BackgroundCommands {
     return [...this.#commands.values()].filter(({ ending }) => ending === undefined);
   }
 
-  #forgetOldest(): void {
+  #dropOldest(): void {
     const ended = [...this.#commands.values()].filter(({ ending }) => ending !== undefined);
-    for (const { id } of ended.slice(0, Math.max(0, ended.length - MOST_ENDED))) this.#commands.delete(id);
+    for (const { id } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) this.#commands.delete(id);
   }
 }
 

@@ -15,7 +15,7 @@ const [NEW_FILES = "", CHANGES = ""] = reviewCommands();
 const BRANCH: ReviewTarget = { type: "baseBranch", branch: "main" };
 const COMMIT: ReviewTarget = { type: "commit", sha: "abc" };
 
-test("only the very commands of a review are known, for what the user wants reviewed", () => {
+test("recognizes only the exact commands of a review", () => {
   expect([NEW_FILES, CHANGES].map((command) => isReviewCommand(command, undefined))).toEqual([true, true]);
   for (const target of [BRANCH, COMMIT]) {
     const [command = ""] = reviewCommands(target);
@@ -64,7 +64,7 @@ async function hostileRepository(): Promise<TemporaryFolder> {
 }
 
 needs("namespaces")(
-  "a review shows the changes of a hostile repository, whose programs can do nothing",
+  "shows the changes of a hostile repository without letting its programs write",
   async () => {
     const folder = await hostileRepository();
     const sandbox = new CommandSandbox({ environment: process.env });
@@ -82,32 +82,32 @@ needs("namespaces")(
   },
 );
 
-test("where nothing can be confined, a review promises nothing and is asked about as anything else", async () => {
+test("guarantees nothing for a review without a sandbox", async () => {
   const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [] });
   const folder = await temporaryFolder();
-  const wishes = { sandbox, decide: () => "deny" as const };
+  const options = { sandbox, decide: () => "deny" as const };
   const { turn, status } = await callTool(
     shellTool(new BackgroundCommands()),
     { command: CHANGES },
     folder,
-    wishes,
+    options,
   );
   expect([turn.promises, status]).toEqual([[{}], "declined"]);
 });
 
-test("one that is to go on in the background promises nothing either: nobody waits for what it shows", async () => {
+test("does not guarantee reading for a review command in the background", async () => {
   const folder = await temporaryFolder();
-  const wishes = { sandbox: new FakeSandbox(), decide: () => "deny" as const };
-  const wish = { command: CHANGES, background: true };
-  const { turn } = await callTool(shellTool(new BackgroundCommands()), wish, folder, wishes);
+  const options = { sandbox: new FakeSandbox(), decide: () => "deny" as const };
+  const input = { command: CHANGES, background: true };
+  const { turn } = await callTool(shellTool(new BackgroundCommands()), input, folder, options);
   expect(turn.promises).toEqual([{}]);
 });
 
-test("where even the simplest command fails in the sandbox, a review promises nothing", async () => {
+test("guarantees nothing for a review if the sandbox does not work", async () => {
   const sandbox = new FakeSandbox();
   sandbox.play = async () => ({ exitCode: 1, durationMs: 0, ended: "exited" });
-  const wishes = { sandbox, decide: () => "deny" as const };
+  const options = { sandbox, decide: () => "deny" as const };
   const shell = shellTool(new BackgroundCommands());
-  const { turn } = await callTool(shell, { command: CHANGES }, await temporaryFolder(), wishes);
+  const { turn } = await callTool(shell, { command: CHANGES }, await temporaryFolder(), options);
   expect(turn.promises).toEqual([{}]);
 });

@@ -21,8 +21,8 @@ async function bench(firstLookMs?: number) {
   onTestFinished(() => background.stopAll());
   const call =
     (tool: ReturnType<typeof shellTool>) =>
-    (input: Record<string, unknown>, wishes: TurnOptions = {}) =>
-      callTool(tool, input, folder, { sandbox, ...wishes });
+    (input: Record<string, unknown>, options: TurnOptions = {}) =>
+      callTool(tool, input, folder, { sandbox, ...options });
   return {
     folder,
     background,
@@ -47,7 +47,7 @@ confined("a command is asked about word for word, then runs, and its exit code i
 confined("a command that takes too long is ended, and the limit is told", async () => {
   const { shell } = await bench();
   const { turn, text } = await shell({ command: "echo up; sleep 1000", timeout_ms: 300 });
-  expect(text).toBe("up\n(It was ended after 0.3 seconds, its time limit.)\n");
+  expect(text).toBe("up\n(It was killed after 0.3 seconds, its time limit.)\n");
   expect(turn.completed("commandExecution")).toMatchObject([{ status: "failed", aggregatedOutput: text }]);
   expect(deltasOf(turn)).toBe(text);
 });
@@ -67,7 +67,7 @@ confined("output that is no text, or too much, does no harm [P11]", async () => 
   expect(deltasOf(loud.turn)).toBe(item?.aggregatedOutput);
 });
 
-test("what cannot be a command is answered in words and asked of nobody", async () => {
+test("rejects an invalid command without asking", async () => {
   const { shell } = await bench();
   for (const command of ["", "  \n", "a\0b"]) {
     const { turn, status } = await shell({ command });
@@ -75,28 +75,25 @@ test("what cannot be a command is answered in words and asked of nobody", async 
   }
 });
 
-confined(
-  "a command in the background goes on, is looked at, and is stopped with all it started",
-  async () => {
-    const { shell, output, stop } = await bench();
-    const started = await shell({
-      command: "echo up; while :; do read x || sleep 1000; done",
-      background: true,
-    });
-    expect(started.text).toMatch(
-      /^(up\n)?\(It goes on in the background as process 1 until Flint ends\.\)\n$/,
-    );
-    expect(started.turn.completed("commandExecution")).toMatchObject([
-      { status: "completed", aggregatedOutput: started.text },
-    ]);
-    expect(deltasOf(started.turn)).toBe(started.text);
-    expect((await output({ process_id: "1" })).text).toBe("(It still runs.)");
-    const stopped = await stop({ process_id: "1" });
-    expect(stopped.text).toBe("(It was stopped.)");
-    expect(commandLines().filter((line) => line.includes("read x || sleep"))).toEqual([]);
-    expect((await output({ process_id: "1" })).text).toBe("(It was stopped.)");
-  },
-);
+confined("runs a command in the background, reads its output and stops its whole process tree", async () => {
+  const { shell, output, stop } = await bench();
+  const started = await shell({
+    command: "echo up; while :; do read x || sleep 1000; done",
+    background: true,
+  });
+  expect(started.text).toMatch(
+    /^(up\n)?\(It keeps running in the background as process 1, at most until Flint exits\.\)\n$/,
+  );
+  expect(started.turn.completed("commandExecution")).toMatchObject([
+    { status: "completed", aggregatedOutput: started.text },
+  ]);
+  expect(deltasOf(started.turn)).toBe(started.text);
+  expect((await output({ process_id: "1" })).text).toBe("(It is still running.)");
+  const stopped = await stop({ process_id: "1" });
+  expect(stopped.text).toBe("(It was stopped.)");
+  expect(commandLines().filter((line) => line.includes("read x || sleep"))).toEqual([]);
+  expect((await output({ process_id: "1" })).text).toBe("(It was stopped.)");
+});
 
 confined("new output is waited for, and each piece is told once", async () => {
   const { folder, shell, output } = await bench();
@@ -143,14 +140,14 @@ confined("what nobody looks at is kept in bounds", async () => {
   expect(text).toMatch(/^… 737856 characters left out …\nx{262144}\n\(It ended with exit code 0\.\)$/);
 });
 
-test("a process that is not there is named, with those that are", async () => {
+test("names an unknown process with the running ones", async () => {
   const { output, stop } = await bench();
-  const told = "There is no process 7. No command runs in the background.";
+  const told = "There is no process 7. No background command is running.";
   expect((await output({ process_id: "7" })).text).toBe(told);
   expect((await stop({ process_id: "7" })).text).toBe(told);
 });
 
-test("without a sandbox a command for the background ends the turn with the way out [P33]", async () => {
+test("ends the turn with the way out for a background command without a sandbox [P33]", async () => {
   leavesNoProcess();
   const folder = await temporaryFolder();
   const none = new CommandSandbox({ environment: process.env, mechanisms: [] });

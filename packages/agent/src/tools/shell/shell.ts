@@ -14,61 +14,61 @@ import {
 import { type BackgroundCommand, type BackgroundCommands, MAX_COMMANDS } from "./background.ts";
 import { isReviewCommand } from "./review-commands.ts";
 
-/** How long a command may take if the model does not say. */
+/** The default timeout of a command. */
 const TIMEOUT_MS = 10 * 60_000;
 
-const LONGEST_MS = 60 * 60_000;
+const MAX_TIMEOUT_MS = 60 * 60_000;
 
-/** So much of an output always reaches the model as it is. */
+/** Output up to this size always reaches the model as it is. */
 const SHORT_BYTES = 1000;
 
-/** How long a command for the background is watched, to see whether it starts at all. */
-const FIRST_LOOK_MS = 500;
+/** How long a background command is watched, to see whether it starts at all. */
+const START_WATCH_MS = 500;
 
-const ONLY_READING: SandboxPolicy = { type: "readOnly" };
+const READ_ONLY: SandboxPolicy = { type: "readOnly" };
 
 type CommandItem = Item<"commandExecution">;
 
-interface Wish {
+interface ShellInput {
   readonly command: string;
   readonly timeout_ms: number | undefined;
   readonly background: boolean | undefined;
-  readonly firstLookMs: number;
+  readonly startWatchMs: number;
 }
 
-/** Runs command lines in the sandbox, in the folder of the thread. */
-export function shellTool(background: BackgroundCommands, firstLookMs = FIRST_LOOK_MS): Tool {
+/** Runs commands in the sandbox, in the folder of the thread. */
+export function shellTool(background: BackgroundCommands, startWatchMs = START_WATCH_MS): Tool {
   return defineTool({
     name: "shell",
     description:
-      "Runs a command line with sh in the workspace and gives its output. With background it goes on while you do other things; look at it with shell_output and end it with shell_stop.",
+      "Runs a command line with sh in the workspace and returns its output. With background it keeps running while you do other things; read its output with shell_output and stop it with shell_stop.",
     readOnly: false,
     input: {
       command: string("The command line.", { maxLength: 100_000 }),
-      timeout_ms: optional(integer("When to end it; after 10 minutes if not given.", 1, LONGEST_MS)),
-      background: optional(boolean("Whether it goes on in the background, for servers and watchers.")),
+      timeout_ms: optional(integer("When to kill it; 10 minutes by default.", 1, MAX_TIMEOUT_MS)),
+      background: optional(boolean("Whether to run it in the background, for servers and watchers.")),
     },
-    async run(wish, context) {
-      if (wish.command.trim() === "") return failed("shell: command must not be empty.");
-      if (wish.command.includes("\0")) return failed("shell: command must not hold a NUL character.");
-      return new ShellCall({ ...wish, firstLookMs }, background, context).run();
+    async run(input, context) {
+      if (input.command.trim() === "") return failed("shell: command must not be empty.");
+      if (input.command.includes("\0")) return failed("shell: command must not contain a NUL character.");
+      return new ShellCall({ ...input, startWatchMs }, background, context).run();
     },
   });
 }
 
 class ShellCall {
-  readonly #wish: Wish;
+  readonly #input: ShellInput;
   readonly #background: BackgroundCommands;
   readonly #context: ToolContext;
   readonly #item: CommandItem;
   readonly #output = new BoundedOutput();
-  /** What keeps it in: the policy of the thread, or a closer one. */
+  /** The sandbox policy of the thread, or a stricter one. */
   #policy: SandboxPolicy;
 
-  constructor(wish: Wish, background: BackgroundCommands, context: ToolContext) {
+  constructor(input: ShellInput, background: BackgroundCommands, context: ToolContext) {
     const { cwd } = context.turn.settings;
-    const { command } = wish;
-    this.#wish = wish;
+    const { command } = input;
+    this.#input = input;
     this.#background = background;
     this.#context = context;
     this.#item = { type: "commandExecution", id: context.itemId, command, cwd, status: "inProgress" };
@@ -78,71 +78,72 @@ class ShellCall {
   async run(): Promise<ToolOutcome> {
     const { turn } = this.#context;
     turn.emit({ type: "item/started", item: this.#item });
-    const isReview = isReviewCommand(this.#item.command, turn.review) && this.#wish.background !== true;
-    if (!isReview || !(await this.#canConfine())) return this.#asked({});
-    this.#policy = ONLY_READING;
-    return this.#asked({ onlyReads: true });
+    const isReview = isReviewCommand(this.#item.command, turn.review) && this.#input.background !== true;
+    if (!isReview || !(await this.#canConfine())) return this.#approve({});
+    this.#policy = READ_ONLY;
+    return this.#approve({ onlyReads: true });
   }
 
-  async #asked(promise: ActionGuarantees): Promise<ToolOutcome> {
+  async #approve(guarantees: ActionGuarantees): Promise<ToolOutcome> {
     const { turn, signal } = this.#context;
     const { id: itemId, command, cwd } = this.#item;
-    const decision = await turn.approve({ kind: "command", itemId, command, cwd }, promise);
+    const decision = await turn.approve({ kind: "command", itemId, command, cwd }, guarantees);
     if (signal.aborted) return INTERRUPTED;
-    if (decision.outcome === "allow") return this.#wish.background ? this.#leave() : this.#wait();
+    if (decision.outcome === "allow")
+      return this.#input.background ? this.#runInBackground() : this.#runToEnd();
     this.#complete({ status: "declined" });
     return decision.outcome === "cancel" ? INTERRUPTED : declined(decision.message);
   }
 
-  /** Whether commands can be kept from writing on this machine; a thread without a sandbox may be where none is. */
+  /** Whether commands can be confined to reading on this machine; there may be no sandbox. */
   async #canConfine(): Promise<boolean> {
     const { sandbox, signal } = this.#context;
     const { cwd } = this.#item;
-    const trial = {
+    const probe = {
       command: ["true"],
       cwd,
       workspace: cwd,
-      policy: ONLY_READING,
+      policy: READ_ONLY,
       signal,
       onOutput: () => {},
     };
     // Expected: no sandbox on this machine.
-    return sandbox.launch(trial).then(
+    return sandbox.launch(probe).then(
       ({ exitCode }) => exitCode === 0,
       () => false,
     );
   }
 
-  async #wait(): Promise<ToolOutcome> {
-    const timeoutMs = this.#wish.timeout_ms ?? TIMEOUT_MS;
+  async #runToEnd(): Promise<ToolOutcome> {
+    const timeoutMs = this.#input.timeout_ms ?? TIMEOUT_MS;
     const { signal } = this.#context;
     // Expected: no sandbox on this machine. Nothing ran, and nothing else would run either.
     try {
-      const output = (piece: string) => this.#tell(this.#output.add(piece));
+      const output = (chunk: string) => this.#emit(this.#output.add(chunk));
       return this.#finish(await this.#launch({ timeoutMs, signal, onOutput: output }), timeoutMs);
     } catch (thrown) {
-      return this.#refused(asFlintError(thrown));
+      return this.#notStarted(asFlintError(thrown));
     }
   }
 
-  /** Starts it for the background, and looks at it for a moment: most of what goes wrong goes wrong at once. */
-  async #leave(): Promise<ToolOutcome> {
+  /** Starts it in the background and watches it for a moment: most failures happen at once. */
+  async #runInBackground(): Promise<ToolOutcome> {
     const { turn, signal } = this.#context;
-    const { timeout_ms, firstLookMs } = this.#wish;
+    const { timeout_ms, startWatchMs } = this.#input;
     const limit = timeout_ms === undefined ? {} : { timeoutMs: timeout_ms };
     const started = this.#background.start(this.#item.command, turn.turnId, (stop, output) =>
       this.#launch({ ...limit, signal: stop, onOutput: output }),
     );
     if (started === undefined) return this.#tooMany();
-    await started.waitForEnd(firstLookMs, signal);
+    await started.waitForEnd(startWatchMs, signal);
     if (signal.aborted) {
       await started.stop();
       return INTERRUPTED;
     }
-    this.#tell(this.#output.add(started.takeOutput()));
-    if (started.ending instanceof Error) return this.#refused(asFlintError(started.ending));
+    this.#emit(this.#output.add(started.takeOutput()));
+    if (started.ending instanceof Error) return this.#notStarted(asFlintError(started.ending));
     if (started.ending !== undefined) return this.#finish(started.ending, timeout_ms);
-    return this.#goesOn(started);
+    return this.#stillRunning(started);
   }
 
   #launch(how: Pick<LaunchSpec, "timeoutMs" | "signal" | "onOutput">): Promise<LaunchResult> {
@@ -152,9 +153,9 @@ class ShellCall {
     return sandbox.launch({ command: ["sh", "-c", command], cwd, workspace: cwd, policy, ...how });
   }
 
-  #goesOn({ id }: BackgroundCommand): ToolOutcome {
-    this.#remark(`(It goes on in the background as process ${id} until Flint ends.)`);
-    this.#tell(this.#output.rest);
+  #stillRunning({ id }: BackgroundCommand): ToolOutcome {
+    this.#addNote(`(It keeps running in the background as process ${id}, at most until Flint exits.)`);
+    this.#emit(this.#output.rest);
     this.#complete({ status: "completed", aggregatedOutput: this.#output.text });
     return { result: { status: "done", text: this.#output.text } };
   }
@@ -165,7 +166,7 @@ class ShellCall {
     return failed(reason);
   }
 
-  #tell(delta: string): void {
+  #emit(delta: string): void {
     if (delta === "") return;
     this.#context.turn.emit({ type: "item/commandExecution/outputDelta", itemId: this.#item.id, delta });
   }
@@ -173,8 +174,8 @@ class ShellCall {
   #finish({ exitCode, durationMs, ended }: LaunchResult, timeoutMs: number | undefined): ToolOutcome {
     const { printed } = this.#output;
     const limit = duration(timeoutMs ?? TIMEOUT_MS);
-    if (ended === "timedOut") this.#remark(`(It was ended after ${limit}, its time limit.)`);
-    this.#tell(this.#output.rest);
+    if (ended === "timedOut") this.#addNote(`(It was killed after ${limit}, its time limit.)`);
+    this.#emit(this.#output.rest);
     const omitted = this.#output.omittedBytes;
     const isFine = exitCode === 0 && ended === "exited";
     this.#complete({
@@ -185,9 +186,9 @@ class ShellCall {
       ...(omitted === 0 ? {} : { omittedOutputBytes: omitted }),
     });
     if (ended === "aborted") return INTERRUPTED;
-    // The line in the middle that says so may be cut away when the text is made to fit the model.
-    const cut = `\n(It printed ${printed.bytes} bytes in ${printed.lines} lines; ${omitted} bytes of the middle are left out.)`;
-    const text = omitted === 0 ? this.#output.text : this.#output.text + cut;
+    // The line in the middle that says so may itself be cut out when the text is made to fit the model.
+    const note = `\n(It printed ${printed.bytes} bytes in ${printed.lines} lines; ${omitted} bytes of the middle are left out.)`;
+    const text = omitted === 0 ? this.#output.text : this.#output.text + note;
     return {
       result: {
         status: isFine ? "done" : "failed",
@@ -198,13 +199,13 @@ class ShellCall {
     };
   }
 
-  /** Adds a line of our own to the output, for the user and for the model. */
-  #remark(line: string): void {
-    const { text: said } = this.#output;
-    this.#tell(this.#output.add(said === "" || said.endsWith("\n") ? `${line}\n` : `\n${line}\n`));
+  /** Adds a line to the output, for the user and for the model. */
+  #addNote(line: string): void {
+    const { text: printed } = this.#output;
+    this.#emit(this.#output.add(printed === "" || printed.endsWith("\n") ? `${line}\n` : `\n${line}\n`));
   }
 
-  #refused(error: FlintError): ToolOutcome {
+  #notStarted(error: FlintError): ToolOutcome {
     this.#complete({ status: "failed", aggregatedOutput: error.message });
     const errorInfo = error.kind === "sandboxUnavailable" ? "SandboxError" : "Other";
     return { ended: { status: "failed", error: { message: error.message, errorInfo } } };

@@ -1,5 +1,5 @@
-/** Elements whose content is not for readers. */
-const UNREAD = new Set([
+/** Elements whose content is not shown. */
+const HIDDEN = new Set([
   "script",
   "style",
   "noscript",
@@ -11,7 +11,7 @@ const UNREAD = new Set([
   "canvas",
 ]);
 
-/** Elements that begin on a line of their own. */
+/** Elements that start a new line. */
 const BLOCKS = new Set(
   "address article aside blockquote br dd div dl dt fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table tbody td th thead tr ul".split(
     " ",
@@ -36,7 +36,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   rsquo: "’",
 };
 
-/** What a reader sees of a page, line by line. Takes one pass over the text, whatever the page is like. */
+/** Converts HTML to the text that a reader sees. Takes one pass over any input. */
 export function htmlToText(html: string): string {
   const pieces: string[] = [];
   let at = 0;
@@ -52,31 +52,31 @@ export function htmlToText(html: string): string {
   return tidy(decodeEntities(pieces.join("")));
 }
 
-/** Where the text goes on behind a tag, a comment, or an element that is not read. */
+/** The position after a tag, a comment, or a hidden element. */
 function afterTag(html: string, open: number, pieces: string[]): number {
-  if (html.startsWith("<!--", open)) return behind(html, "-->", open + 4);
+  if (html.startsWith("<!--", open)) return after(html, "-->", open + 4);
   const name = /^<(\/?)([a-z][a-z0-9]*)/i.exec(html.slice(open, open + 32));
   if (name === null) {
     const isMarkup = /^<[!?/]/.test(html.slice(open, open + 2));
     if (!isMarkup) pieces.push("<");
-    return isMarkup ? behind(html, ">", open) : open + 1;
+    return isMarkup ? after(html, ">", open) : open + 1;
   }
   const element = (name[2] ?? "").toLowerCase();
   if (BLOCKS.has(element)) pieces.push(element === "li" && name[1] === "" ? "\n- " : "\n");
-  const end = behind(html, ">", open);
-  return name[1] === "" && UNREAD.has(element) ? behindElement(html, element, end) : end;
+  const end = after(html, ">", open);
+  return name[1] === "" && HIDDEN.has(element) ? afterElement(html, element, end) : end;
 }
 
-function behind(html: string, mark: string, from: number): number {
+function after(html: string, mark: string, from: number): number {
   const found = html.indexOf(mark, from);
   return found === -1 ? html.length : found + mark.length;
 }
 
-/** Behind the end of an element. One that never ends takes the rest with it. */
-function behindElement(html: string, element: string, from: number): number {
+/** The position after the end of an element, or the end of the text. */
+function afterElement(html: string, element: string, from: number): number {
   const ending = `</${element}`;
   for (let at = html.indexOf("</", from); at !== -1; at = html.indexOf("</", at + 2)) {
-    if (html.slice(at, at + ending.length).toLowerCase() === ending) return behind(html, ">", at);
+    if (html.slice(at, at + ending.length).toLowerCase() === ending) return after(html, ">", at);
   }
   return html.length;
 }

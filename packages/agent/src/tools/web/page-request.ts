@@ -4,82 +4,82 @@ import { request as requestSecure } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { AddressRule } from "./public-address.ts";
 
-const MILLISECONDS = 20_000;
-const BYTES = 2 * 1024 * 1024;
-const REDIRECTS = 5;
+const TIMEOUT_MS = 20_000;
+const MAX_BYTES = 2 * 1024 * 1024;
+const MAX_REDIRECTS = 5;
 
-/** What is readable as text. */
-const TEXT = /^(text\/|application\/([a-z.+-]*\+)?(json|xml|xhtml|javascript|yaml)\b)/i;
+/** Content types that are text. */
+const TEXT_TYPES = /^(text\/|application\/([a-z.+-]*\+)?(json|xml|xhtml|javascript|yaml)\b)/i;
 
-/** A page as it came. */
+/** A page that was fetched. */
 export interface Page {
   readonly url: string;
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
-  /** Whether the rest was left out because it is too long. */
+  /** Whether it was truncated. */
   readonly isCut: boolean;
 }
 
-/** Why a page is not given; the message is for people and for the model. */
+/** Why a page was not fetched, for people and for the model. */
 export class PageError extends Error {
-  override readonly name = "PageRefusal";
+  override readonly name = "PageError";
 }
 
-/** What bounds a request. */
+/** The limits of a request. */
 export interface PageRequestOptions {
   readonly signal: AbortSignal;
-  /** Asked for every address that is about to be dialled, after the name was looked up. */
+  /** Called for every address before it is connected to, after the name was resolved. */
   readonly isAllowedAddress: AddressRule;
-  /** Whether it may lead elsewhere; asked for every redirect. */
+  /** Called for every redirect. */
   readonly isAllowedRedirect: (url: URL) => boolean;
 }
 
-/** Gets a page of text. Throws a PageRefusal for everything else, and for whatever is too slow or leads astray. */
-export async function requestPage(address: string, wish: PageRequestOptions): Promise<Page> {
-  const timeout = AbortSignal.timeout(MILLISECONDS);
-  const signal = AbortSignal.any([wish.signal, timeout]);
+/** Fetches a text page. Throws a PageError for anything else, and on timeouts and rejected redirects. */
+export async function requestPage(address: string, options: PageRequestOptions): Promise<Page> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = AbortSignal.any([options.signal, timeout]);
   let url = parseWebUrl(address);
-  for (let count = 0; count <= REDIRECTS; count += 1) {
-    // Expected: everything that can happen to a connection.
+  for (let count = 0; count <= MAX_REDIRECTS; count += 1) {
+    // Expected: any network error.
     try {
-      const response = await respond(url, wish.isAllowedAddress, signal);
+      const response = await respond(url, options.isAllowedAddress, signal);
       const target = redirectOf(response, url);
       if (target === undefined) return await readPage(url, response, signal);
       response.destroy();
-      if (!wish.isAllowedRedirect(target))
-        throw new PageError(`${url.host} leads to ${target.host}, which is not followed.`);
+      if (!options.isAllowedRedirect(target))
+        throw new PageError(`${url.host} redirects to ${target.host}, which is not allowed.`);
       url = target;
     } catch (thrown) {
       if (thrown instanceof PageError) throw thrown;
       if (timeout.aborted)
-        throw new PageError(`${url.host} did not answer within ${MILLISECONDS / 1000} seconds.`);
+        throw new PageError(`${url.host} did not answer within ${TIMEOUT_MS / 1000} seconds.`);
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
       throw new PageError(`${url.host} could not be reached: ${reason}`, { cause: thrown });
     }
   }
-  throw new PageError(`${address} leads on more than ${REDIRECTS} times.`);
+  throw new PageError(`${address} redirects more than ${MAX_REDIRECTS} times.`);
 }
 
-/** An address of the web without a name and password in it. Throws a PageRefusal for any other. */
+/** Parses an http or https URL without credentials. Throws a PageError for any other. */
 export function parseWebUrl(address: string, base?: URL): URL {
-  if (!URL.canParse(address, base?.href)) throw new PageError(`${address} is not an address of the web.`);
+  if (!URL.canParse(address, base?.href)) throw new PageError(`${address} is not a web URL.`);
   const url = new URL(address, base);
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new PageError(`Only http and https addresses are fetched, not ${url.protocol}`);
+    throw new PageError(`Only http and https URLs are fetched, not ${url.protocol}`);
   }
-  if (url.username !== "" || url.password !== "") throw new PageError("An address must not hold a password.");
+  if (url.username !== "" || url.password !== "") throw new PageError("A URL must not contain credentials.");
   url.hash = "";
   return url;
 }
 
 function respond(url: URL, isAllowedAddress: AddressRule, signal: AbortSignal): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  if (isIP(host) !== 0 && !isAllowedAddress(host)) throw notDialled(host);
+  if (isIP(host) !== 0 && !isAllowedAddress(host)) throw notAllowed(host);
   const request = url.protocol === "https:" ? requestSecure : requestPlain;
   return new Promise((resolve, reject) => {
     const sent: ClientRequest = request(url, {
-      // A connection of its own: one that is kept could have been made for another rule.
+      // A new connection: a pooled one could have been made under another rule.
       agent: false,
       headers: {
         accept: "text/html, text/plain, application/json;q=0.9, */*;q=0.1",
@@ -92,7 +92,7 @@ function respond(url: URL, isAllowedAddress: AddressRule, signal: AbortSignal): 
     sent.once("socket", (socket) =>
       socket.once("connect", () => {
         if (!isAllowedAddress(socket.remoteAddress ?? ""))
-          sent.destroy(notDialled(socket.remoteAddress ?? host));
+          sent.destroy(notAllowed(socket.remoteAddress ?? host));
       }),
     );
     sent.once("response", resolve);
@@ -101,21 +101,21 @@ function respond(url: URL, isAllowedAddress: AddressRule, signal: AbortSignal): 
   });
 }
 
-/** Looks a name up and gives only addresses that may be dialled, so the one that was checked is the one that is used. */
+/** Resolves a name to allowed addresses only, so that the address that was checked is the one that is used. */
 function checkedLookup(isAllowedAddress: AddressRule): LookupFunction {
   return (hostname, options, callback) => {
     resolveName(hostname, { ...options, all: true }, (error, found) => {
       const allowed = error === null ? found.filter(({ address }) => isAllowedAddress(address)) : [];
       const [first] = allowed;
       if (error !== null) return callback(error, "", 0);
-      if (first === undefined) return callback(notDialled(hostname), "", 0);
+      if (first === undefined) return callback(notAllowed(hostname), "", 0);
       if (options.all === true) return callback(null, allowed);
       callback(null, first.address, first.family);
     });
   };
 }
 
-function notDialled(host: string): PageError {
+function notAllowed(host: string): PageError {
   return new PageError(`${host} is this machine or a private network, which is not fetched from.`);
 }
 
@@ -128,7 +128,7 @@ async function readPage(url: URL, response: IncomingMessage, signal: AbortSignal
   const { headers, statusCode: status = 0 } = response;
   const contentType = headers["content-type"] ?? "text/plain";
   const encoding = headers["content-encoding"] ?? "identity";
-  if (!TEXT.test(contentType) || encoding !== "identity") {
+  if (!TEXT_TYPES.test(contentType) || encoding !== "identity") {
     response.destroy();
     throw new PageError(`${url.href} is ${encoding === "identity" ? contentType : encoding}, not text.`);
   }
@@ -143,15 +143,15 @@ async function readAtMost(response: IncomingMessage, signal: AbortSignal) {
     const bytes = Buffer.from(piece);
     pieces.push(bytes);
     size += bytes.length;
-    if (size > BYTES || signal.aborted) break;
+    if (size > MAX_BYTES || signal.aborted) break;
   }
   signal.throwIfAborted();
-  return { bytes: Buffer.concat(pieces).subarray(0, BYTES), isCut: size > BYTES };
+  return { bytes: Buffer.concat(pieces).subarray(0, MAX_BYTES), isCut: size > MAX_BYTES };
 }
 
 function decode(bytes: Buffer, contentType: string): string {
   const label = /charset="?([\w-]+)/i.exec(contentType)?.[1] ?? "utf-8";
-  // Expected: an encoding that nobody knows.
+  // Expected: an unknown encoding.
   try {
     return new TextDecoder(label).decode(bytes);
   } catch {

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import { lazy } from "@flint/protocol";
 
-/** Decides whether an address may be dialled. */
+/** Decides whether an address may be connected to. */
 export type AddressRule = (address: string) => boolean;
 
 const PRIVATE = [
@@ -21,18 +21,18 @@ const PRIVATE = [
   "224.0.0.0/4",
   "240.0.0.0/4",
 ];
-/** Of IPv6 only what is plainly public; the rest wraps addresses of IPv4 or belongs to a local network. */
+/** Of IPv6 only global unicast; the rest embeds IPv4 addresses or belongs to a local network. */
 const PUBLIC_6 = ["2000::/3"];
 const TUNNELS_6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
-/** Made when the first address is judged: few turns dial any. */
+/** Created on first use: few turns connect anywhere. */
 const lists = lazy(() => ({
   private: listOf(PRIVATE, "ipv4"),
   public6: listOf(PUBLIC_6, "ipv6"),
   tunnels6: listOf(TUNNELS_6, "ipv6"),
 }));
 
-/** Whether an address belongs to the open internet, and neither to this machine nor to a network around it. */
+/** Whether an address is on the public internet, and neither this machine nor a private network. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

@@ -1,21 +1,21 @@
 /** A JSON object. */
 export type Fields = Record<string, unknown>;
 
-/** What came back whole. */
+/** A whole response. */
 export interface Whole {
   readonly status: number;
   readonly body: Fields;
   readonly response: Response;
 }
 
-/** Asks for a whole answer. */
+/** Requests a whole response. */
 export async function post(url: string, path: string, body: unknown): Promise<Whole> {
   const response = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
   const parsed: unknown = await response.json();
   return { status: response.status, body: { ...Object(parsed) }, response };
 }
 
-/** What came back as a stream: the names of its events, the data of each, and all of it as it came. */
+/** A streamed response: the names and data of its events, and the raw text. */
 export interface Streamed {
   readonly type: string | null;
   readonly names: readonly string[];
@@ -23,7 +23,7 @@ export interface Streamed {
   readonly raw: string;
 }
 
-/** Asks for a stream and reads it to its end. */
+/** Requests a stream and reads it to its end. */
 export async function stream(url: string, path: string, body: object): Promise<Streamed> {
   const response = await fetch(`${url}${path}`, {
     method: "POST",
@@ -39,7 +39,7 @@ export async function stream(url: string, path: string, body: object): Promise<S
   return { type: response.headers.get("content-type"), names, data, raw };
 }
 
-/** Names in a row that repeat are told once. */
+/** Removes repeated neighbours. */
 export function order(names: readonly string[]): string[] {
   return names.filter((name, index) => name !== names[index - 1]);
 }

@@ -12,8 +12,8 @@ import type { DriverSession, Sandbox } from "@flint/core/ports";
 import { mintId, type ThreadSettings, type Turn } from "@flint/protocol";
 import { NativeSession } from "../session.ts";
 
-/** What a session of a test is made of. */
-export interface BenchOptions {
+/** The options of a test session. */
+export interface SessionFixtureOptions {
   readonly steps?: readonly ScriptedStep[];
   /** Instead of the steps. */
   readonly model?: Model;
@@ -25,8 +25,8 @@ export interface BenchOptions {
   readonly contextLength?: number;
 }
 
-/** An agent with a scripted model. Whoever opens it closes its session. */
-export function openBench(options: BenchOptions) {
+/** Opens a session with a scripted model. The test closes it. */
+export function openSession(options: SessionFixtureOptions) {
   const { sandbox } = options;
   const settings = settingsIn(options.cwd);
   const model = new ScriptedModel(options.steps ?? []);
@@ -52,14 +52,14 @@ export function openBench(options: BenchOptions) {
   return { session, model, ...turnsOf(session, settings) };
 }
 
-/** Turns of a session: begun only, or run to their end. */
+/** Starts turns of a session, or runs them to their end. */
 export function turnsOf(session: DriverSession, settings: ThreadSettings) {
-  const begin = (text: string, wishes: TurnOptions = {}) => {
-    const turn = new RecordedTurn(text, settings, wishes);
+  const begin = (text: string, options: TurnOptions = {}) => {
+    const turn = new RecordedTurn(text, settings, options);
     return { turn, ended: session.run(turn) };
   };
-  const run = async (text: string, wishes: TurnOptions = {}) => {
-    const { turn, ended } = begin(text, wishes);
+  const run = async (text: string, options: TurnOptions = {}) => {
+    const { turn, ended } = begin(text, options);
     return { turn, outcome: await ended };
   };
   return { begin, run };

@@ -1,17 +1,17 @@
-/** What a scripted model says, whichever wire it says it on. */
+/** What a scripted model sends, on any API. */
 export type Piece =
   | { readonly text: string }
   | { readonly thought: string }
   | { readonly call: string; readonly tool: string; readonly args: string };
 
-/** How one wire writes things down. */
+/** The wire format of one API. */
 export interface WireShape {
   readonly kind: "compatible" | "openai" | "anthropic";
-  /** A whole answer, with 100 input tokens of which 40 were cached, and 20 output tokens. */
+  /** A whole response, with 100 input tokens of which 40 were cached, and 20 output tokens. */
   answer(...pieces: readonly Piece[]): string;
-  /** An answer without its end. */
+  /** A response without its end. */
   half(...pieces: readonly Piece[]): string;
-  /** One piece of an answer that has begun. */
+  /** One part of a response that has begun. */
   more(piece: Piece): string;
   /** An error of the endpoint as a JSON body. */
   error(type: string, message: string): unknown;
@@ -32,7 +32,7 @@ function chatPiece(piece: Piece, index = 0): string {
   return named + chunk({ tool_calls: [{ index, function: { arguments: args } }] });
 }
 
-/** Chat Completions of OpenAI, as local servers and gateways speak them. */
+/** OpenAI's Chat Completions API, as local servers and gateways have it. */
 export const CHAT: WireShape = {
   kind: "compatible",
   half: (...pieces) =>
@@ -83,7 +83,7 @@ function responsesPiece(piece: Piece, at = 0): string {
 
 const created = event({ type: "response.created", response: { id: "resp_1", created_at: 1, model: "m" } });
 
-/** The Responses of OpenAI. */
+/** OpenAI's Responses API. */
 export const RESPONSES: WireShape = {
   kind: "openai",
   half: (...pieces) => created + pieces.map((piece, at) => responsesPiece(piece, at)).join(""),
@@ -120,7 +120,7 @@ function messagesPiece(piece: Piece, index = 0): string {
   return block({ type: "tool_use", id, name, input: {} }, { type: "input_json_delta", partial_json: args });
 }
 
-/** The Messages of Anthropic. */
+/** Anthropic's Messages API. */
 export const MESSAGES: WireShape = {
   kind: "anthropic",
   half(...pieces) {
