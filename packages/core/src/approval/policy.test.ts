@@ -28,14 +28,14 @@ const TABLE: readonly Row[] = [
   ["always", command, true, "allow"],
 ];
 
-verifies("S0-67", "never, unlessTrusted and always each behave as they are called", () => {
+verifies("S0-67", "never, unlessTrusted and always each behave as named", () => {
   for (const [approvalPolicy, action, granted, expected] of TABLE) {
     const { kind } = judge({ approvalPolicy, action, granted });
     expect(kind, `${approvalPolicy} ${action.kind} ${granted}`).toBe(expected);
   }
 });
 
-test("a command that can only read where it is run needs no answer, unless everything does or a rule says otherwise", () => {
+test("allows a command that can only read where it runs, unless everything is asked about or a rule says otherwise", () => {
   const onlyReads = true;
   const verdict = (input: Partial<Parameters<typeof judge>[0]>) =>
     judge({ approvalPolicy: "unlessTrusted", action: command, granted: false, onlyReads, ...input }).kind;
@@ -49,7 +49,7 @@ test("a command that can only read where it is run needs no answer, unless every
   }
 });
 
-test("whoever is asked is told why", () => {
+test("gives the user a reason", () => {
   const reasons = [reading, change, tool].map((action) => {
     const verdict = judge({ approvalPolicy: "always", action, granted: false });
     return verdict.kind === "ask" ? verdict.reason : "";
@@ -72,7 +72,7 @@ describe("a rule of the policy file", () => {
   });
 
   test.each<ApprovalPolicy>(["never", "unlessTrusted", "always"])(
-    "comes before the approval policy %s and before what was allowed",
+    "comes before the approval policy %s and before earlier grants",
     (approvalPolicy) => {
       const kinds = (["deny", "ask", "allow"] as const).map(
         (decision) =>
@@ -97,7 +97,7 @@ describe("a rule of the policy file", () => {
     });
   });
 
-  test("is missing: what would be asked about is declined if the file says so, and all else is as ever", () => {
+  test("is not needed: what would be asked about is declined if the file says so, and the rest is unchanged", () => {
     const policyRules = { unanswered: "decline", source: "p.toml" } as const;
     const reason = 'No rule of p.toml allows it; add one, or set unanswered = "ask".';
     const verdict = (approvalPolicy: ApprovalPolicy, action: Action, granted = false) =>
@@ -115,10 +115,10 @@ describe("a rule of the policy file", () => {
   });
 });
 
-describe("an action with characters that cannot be seen", () => {
+describe("an action with hidden characters", () => {
   const hidden: Action = { ...command, command: "ls \u202ea" };
 
-  test("is allowed by nothing that was said before, and whoever is asked is warned", () => {
+  test("is never granted, and the user is warned", () => {
     const allowed: Ruling = { decision: "allow", reason: "" };
     const verdicts = (["unlessTrusted", "always"] as const).map((approvalPolicy) =>
       judge({ approvalPolicy, action: hidden, granted: true, ruling: allowed }),
@@ -132,7 +132,7 @@ describe("an action with characters that cannot be seen", () => {
     expect(ruled).toEqual({ kind: "ask", reason: "Rule 1.", warning: reason });
   });
 
-  test("happens where nothing is asked about", () => {
+  test("is allowed where nothing is asked about", () => {
     expect(judge({ approvalPolicy: "never", action: hidden, granted: false }).kind).toBe("allow");
   });
 });

@@ -115,7 +115,7 @@ const OPTIONS_THAT_CHANGE_WHAT_RUNS = [
   ],
 ];
 
-test("a prefix covers no option that changes what runs, however many dashes it is written with", () => {
+test("a prefix covers no option that changes what runs, with any number of dashes", () => {
   expect(OPTIONS_THAT_CHANGE_WHAT_RUNS.filter((command) => prefixOf(command) !== undefined)).toEqual([]);
 });
 
@@ -136,6 +136,6 @@ const TRICKS = [
   ...["n'p'm 'tes't; x", "", " ", "constructor test", "__proto__ test", "toString x"],
 ];
 
-verifies("P34", "no prefix is offered for what could run anything, nor for anything a shell looks at", () => {
+verifies("P34", "no prefix is offered for what could run anything, or for shell syntax", () => {
   expect([...NEVER, ...TRICKS].filter((command) => prefixOf(command) !== undefined)).toEqual([]);
 });

@@ -12,7 +12,7 @@ test.each<[string, readonly string[]]>([
   ["echo '' \"\"", ["echo", "", ""]],
   ["echo 'a\"$(b)`' \"it's\"", ["echo", 'a"$(b)`', "it's"]],
   ["echo 'größe 漢字'", ["echo", "größe 漢字"]],
-])("%j is the words %j", (command, words) => {
+])("%j is split into %j", (command, words) => {
   expect(parseSimpleCommand(command)).toEqual(words);
 });
 
@@ -52,7 +52,7 @@ test("a command in which a shell does more than split words has no words", () =>
   expect(NOT_SIMPLE.filter((command) => parseSimpleCommand(command) !== undefined)).toEqual([]);
 });
 
-test("a long text is refused as quickly as a short one", () => {
+test("a long text is rejected as quickly as a short one", () => {
   const startedAt = performance.now();
   for (const text of ["a", "''", " ", "a ", "'a'\"b\""]) {
     expect(parseSimpleCommand(`${text.repeat(1900 / text.length)}$`)).toBeUndefined();
@@ -60,7 +60,7 @@ test("a long text is refused as quickly as a short one", () => {
   expect(performance.now() - startedAt).toBeLessThan(500);
 });
 
-test("a shell makes the same words of it", () => {
+test("a shell splits it into the same words", () => {
   const print = (command: string) => {
     const script = `show() { for word do printf '%s\\0' "$word"; done; }; show ${command}`;
     return execFileSync("sh", ["-c", script], { encoding: "utf8" }).split("\0").slice(0, -1);

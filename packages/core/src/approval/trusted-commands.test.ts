@@ -395,7 +395,7 @@ test("every trick is asked about [P34]", () => {
   expect(SLY.filter(isTrustedCommand)).toEqual([]);
 });
 
-test("what is trusted writes nothing and runs nothing that is not there", async () => {
+test("trusted commands write nothing and run nothing else", async () => {
   const { path } = await temporaryFolder();
   for (const name of ["a", "b", "a.txt", "b.txt", "log"]) writeFileSync(join(path, name), "text\n");
   const before = readdirSync(path);

@@ -3,7 +3,7 @@ import type { ThreadEvent } from "@flint/protocol";
 import { testEngine } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
-/** Somebody who only keeps a list of threads. */
+/** A client that only lists threads. */
 function listener(engine: Engine) {
   const announced: ThreadEvent[] = [];
   const told: ThreadEvent[] = [];
@@ -19,8 +19,8 @@ function listener(engine: Engine) {
   return { session, announced, told, fill, names: () => announced.map(({ type }) => type) };
 }
 
-describe("somebody who keeps a list of threads", () => {
-  test("hears of new threads, their names, their work and their end, and of nothing they say", async () => {
+describe("a client that lists threads", () => {
+  test("is sent new threads and changes of name, status and lifecycle, but no content", async () => {
     const made = testEngine({ scripts: [[{ text: "Hello." }]] });
     const list = listener(made.engine);
     const client = made.connect();
@@ -40,7 +40,7 @@ describe("somebody who keeps a list of threads", () => {
     expect(list.told).toEqual([]);
   });
 
-  test("hears nothing twice of a thread that it follows", async () => {
+  test("is not sent anything twice for a thread that it is subscribed to", async () => {
     const made = testEngine({ scripts: [[{ text: "Hello." }]] });
     const list = listener(made.engine);
     await list.session.call("thread/start", {}, () => undefined);
@@ -50,7 +50,7 @@ describe("somebody who keeps a list of threads", () => {
     expect(list.told.map(({ type }) => type)).toContain("turn/completed");
   });
 
-  test("hears of forks and of reviews in threads of their own", async () => {
+  test("is sent forks and detached reviews", async () => {
     const made = testEngine({ scripts: [[{ text: "Hello." }], [{ text: "Fine." }]] });
     const client = made.connect();
     const threadId = await client.startThread();
@@ -65,7 +65,7 @@ describe("somebody who keeps a list of threads", () => {
     expect(born).toEqual([thread.id, reviewThreadId]);
   });
 
-  test("is told nothing while it takes nothing, then what happens next, and its next list is true", async () => {
+  test("is sent nothing while it is full, then what happens next, and its next list is current", async () => {
     const made = testEngine({ scripts: [[{ text: "Hello." }], [{ text: "Again." }]] });
     const list = listener(made.engine);
     const client = made.connect();
@@ -83,7 +83,7 @@ describe("somebody who keeps a list of threads", () => {
     expect(data).toMatchObject([{ id: threadId, name: "missed", status: { type: "idle" } }]);
   });
 
-  test("hears nothing any more once it has left, and disturbs nobody by failing", async () => {
+  test("is sent nothing after it has left, and disturbs no other client by failing", async () => {
     const made = testEngine();
     const gone = listener(made.engine);
     gone.session.close();

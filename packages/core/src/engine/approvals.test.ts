@@ -18,7 +18,7 @@ import { describe, expect, test } from "vitest";
 const ALLOW = { outcome: "allow" } as const;
 const DENY = { outcome: "deny" } as const;
 
-/** The nth approval that a client was asked for. */
+/** The nth approval that was requested from a client. */
 async function asked(client: TestClient, place = 0) {
   const known = () => client.toldOf("approval/requested")[place];
   await client.waitFor("approval/requested", () => known() !== undefined);
@@ -41,7 +41,7 @@ async function waiting(script: Script, options: TestEngineOptions = {}) {
   return { made, client, threadId, turnId, approval, respond };
 }
 
-/** An agent that asks whether it may, looks at nothing else, and notes the outcome. */
+/** An agent that requests approval, watches nothing else, and records the outcome. */
 function asking(outcomes: string[]): BareDriver {
   const run = async (turn: TurnContext): Promise<TurnOutcome> => {
     const decision = await turn.approve({ kind: "command", itemId: "x", command: "make", cwd: "/work" });
@@ -51,8 +51,8 @@ function asking(outcomes: string[]): BareDriver {
   return new BareDriver({ run });
 }
 
-describe("an action that must be allowed", () => {
-  verifies("S0-2", "is shown exactly and happens on the server only after the client said yes", async () => {
+describe("an action that needs approval", () => {
+  verifies("S0-2", "is shown exactly, and happens on the server only after a client allowed it", async () => {
     const { made, client, threadId, turnId, approval, respond } = await waiting([
       { command: "make", output: ["ok"] },
     ]);
@@ -103,7 +103,7 @@ describe("an action that must be allowed", () => {
     expect(made.driver.turns[0]?.decisions).toEqual([{ ...decision, scope: "once" }]);
   });
 
-  test("that is cancelled ends the whole turn, also with an agent that would go on", async () => {
+  test("ends the whole turn when it is cancelled, even if the agent would go on", async () => {
     const { client, turnId, respond } = await waiting([{ command: "make" }]);
     await respond({ outcome: "cancel" });
     expect((await client.turnEnd(turnId)).status).toBe("interrupted");
@@ -131,7 +131,7 @@ describe("an action that must be allowed", () => {
     expect(always.approval.action).toMatchObject({ command: "ls", reason: "Every action is asked about." });
   });
 
-  test("is asked about also when it changes no file at all", async () => {
+  test("is asked about even if it changes no file", async () => {
     const { approval } = await waiting([{ fileChange: [] }], { approvalPolicy: "always" });
     expect(approval.action).toMatchObject({ kind: "fileChange", changes: [] });
   });
@@ -142,7 +142,7 @@ describe("an action that must be allowed", () => {
   });
 });
 
-describe("an answer holds", () => {
+describe("a decision", () => {
   const file = (path: string): FileUpdateChange[] => [{ path, kind: "modify", diff: "@@" }];
 
   /** Which actions of a script are asked about when the first one is answered like this, and all others with no. */
@@ -170,7 +170,7 @@ describe("an answer holds", () => {
     { approve: { kind: "command", itemId: "x", command: "make", cwd: "/elsewhere" } },
   ];
 
-  test("once for this time only", async () => {
+  test("with scope once applies to this action only", async () => {
     const { subjects } = await askedAfter("once", COMMANDS);
     expect(subjects).toEqual([
       "/work$ make",
@@ -181,13 +181,13 @@ describe("an answer holds", () => {
     ]);
   });
 
-  test("for the session for exactly the same command in the same folder, and nothing else", async () => {
+  test("with scope session applies to exactly the same command in the same folder", async () => {
     const { subjects, rules } = await askedAfter("session", COMMANDS);
     expect(subjects).toEqual(["/work$ make", "/work$ make all", "/work$ make ", "/elsewhere$ make"]);
     expect(rules.list()).toEqual([]);
   });
 
-  test("for always in other threads of the same folder and agent, and nowhere else", async () => {
+  test("with scope always applies to other threads of the same folder and agent, and nowhere else", async () => {
     const { subjects, rules } = await askedAfter("always", COMMANDS);
     expect(subjects).toEqual(["/work$ make", "/work$ make all", "/work$ make ", "/elsewhere$ make"]);
     const again = await askedAfter("once", COMMANDS, rules);
@@ -204,7 +204,7 @@ describe("an answer holds", () => {
     expect((await asked(another)).action).toMatchObject({ command: "make", cwd: "/work" });
   });
 
-  test("for files by their paths, all of which must have been allowed", async () => {
+  test("about files applies to their paths, all of which must have been allowed", async () => {
     const both = [...file("/project/a"), ...file("/project/b")];
     const script: Script = [
       { fileChange: file("/project/a") },
@@ -215,7 +215,7 @@ describe("an answer holds", () => {
     expect(subjects).toEqual(["fileChange", "fileChange"]);
   });
 
-  test("for the session also after the thread was loaded again", async () => {
+  test("with scope session still applies after the thread was loaded again", async () => {
     const store = new UnreliableStore();
     const first = testEngine({ store, scripts: [[{ command: "make" }]] });
     const client = first.connect();
@@ -255,29 +255,25 @@ describe("every approval ends", () => {
     expect((await client.call("thread/attach", { threadId })).approvals).toEqual([]);
   });
 
-  verifies(
-    "P14",
-    "with an interrupt, at once, and an answer that comes later counts for nothing",
-    async () => {
-      const { client, threadId, turnId, approval, respond } = await waiting([
-        { command: "make", startsFirst: true },
-      ]);
-      const interrupted = client.call("turn/interrupt", { threadId });
-      const answered = interrupted.then(() => respond(ALLOW));
-      await expect(answered).rejects.toMatchObject({ kind: "approvalNotFound" });
-      const turn = await client.turnEnd(turnId);
-      expect(turn.status).toBe("interrupted");
-      expect(turn.items.at(-1)).toMatchObject({ command: "make", status: "declined" });
-      const { data } = await client.waitFor("approval/resolved");
-      expect(data).toMatchObject({
-        approvalId: approval.id,
-        resolution: { decision: { outcome: "cancel" }, by: "interrupt" },
-      });
-      expect(client.toldOf("approval/resolved")).toHaveLength(1);
-    },
-  );
+  verifies("P14", "at once with an interrupt, and a later answer is ignored", async () => {
+    const { client, threadId, turnId, approval, respond } = await waiting([
+      { command: "make", startsFirst: true },
+    ]);
+    const interrupted = client.call("turn/interrupt", { threadId });
+    const answered = interrupted.then(() => respond(ALLOW));
+    await expect(answered).rejects.toMatchObject({ kind: "approvalNotFound" });
+    const turn = await client.turnEnd(turnId);
+    expect(turn.status).toBe("interrupted");
+    expect(turn.items.at(-1)).toMatchObject({ command: "make", status: "declined" });
+    const { data } = await client.waitFor("approval/resolved");
+    expect(data).toMatchObject({
+      approvalId: approval.id,
+      resolution: { decision: { outcome: "cancel" }, by: "interrupt" },
+    });
+    expect(client.toldOf("approval/resolved")).toHaveLength(1);
+  });
 
-  test("with the first answer; a second one is told that it came too late", async () => {
+  test("with the first answer; a second one is rejected as too late", async () => {
     const { made, client, threadId, turnId, approval, respond } = await waiting([{ command: "make" }]);
     const other = made.connect();
     await other.call("thread/attach", { threadId });
@@ -290,7 +286,7 @@ describe("every approval ends", () => {
     expect(other.toldOf("approval/resolved")).toHaveLength(1);
   });
 
-  test("and leaves no time limit behind", async () => {
+  test("and leaves no timer behind", async () => {
     const { made, client, turnId, respond } = await waiting([{ command: "make" }]);
     const before = made.clock.pending;
     await respond(ALLOW);
@@ -298,7 +294,7 @@ describe("every approval ends", () => {
     expect(made.clock.pending).toBe(before - 1);
   });
 
-  test("an answer for another thread does not count here", async () => {
+  test("and an answer for another thread is rejected", async () => {
     const { client, approval } = await waiting([{ command: "make" }]);
     const threadId = await client.startThread();
     await expect(
@@ -307,8 +303,8 @@ describe("every approval ends", () => {
   });
 });
 
-describe("several clients", () => {
-  test("may answer for each other: whoever did not start the turn is asked and can say yes", async () => {
+describe("with several clients", () => {
+  test("any subscriber is asked and can answer, not only the one that started the turn", async () => {
     const gate = new Gate();
     const made = testEngine({ scripts: [[{ wait: gate }, { command: "make" }]] });
     const [owner, other] = [made.connect(), made.connect()];
@@ -322,7 +318,7 @@ describe("several clients", () => {
     expect((await owner.waitFor("approval/resolved")).data.resolution.clientId).toBe(other.session.id);
   });
 
-  test("a client that joins late is asked too, once", async () => {
+  test("a client that attaches late is asked too, once", async () => {
     const { made, threadId, approval } = await waiting([{ command: "make" }]);
     const [attached, resumed] = [made.connect(), made.connect()];
     const { approvals } = await attached.call("thread/attach", { threadId });
@@ -334,7 +330,7 @@ describe("several clients", () => {
     }
   });
 
-  test("a client that leaves does not take the question with it", async () => {
+  test("a client that leaves does not take the request with it", async () => {
     const { made, client, threadId, approval } = await waiting([{ command: "make" }]);
     client.session.close();
     const other = made.connect();
@@ -347,8 +343,8 @@ describe("several clients", () => {
   });
 });
 
-describe("an answer is on the disk before anything comes of it", () => {
-  test("it is stored, forced to the disk, answered, told, and only then acted upon", async () => {
+describe("a decision is on the disk before it has any effect", () => {
+  test("it is stored, synced, answered and sent before it is acted upon", async () => {
     const store = new UnreliableStore();
     const { made, client, turnId, respond } = await waiting([{ command: "make" }], { store });
     const disk = new Gate();
@@ -370,7 +366,7 @@ describe("an answer is on the disk before anything comes of it", () => {
     ]);
   });
 
-  test("if it cannot be forced to the disk, nothing is done and the turn fails", async () => {
+  test("nothing is done and the turn fails if it cannot be synced", async () => {
     const store = new UnreliableStore();
     const { made, client, turnId, respond } = await waiting([{ command: "make" }], { store });
     store.syncFails = true;
@@ -382,7 +378,7 @@ describe("an answer is on the disk before anything comes of it", () => {
     expect((await client.waitFor("warning")).data.reason).toBe("syncFailed");
   });
 
-  test("if it cannot be stored at all, the answer is refused, nothing is done and the turn fails", async () => {
+  test("the answer is rejected, nothing is done and the turn fails if it cannot be stored", async () => {
     const store = new UnreliableStore();
     const { made, client, turnId, respond } = await waiting([{ command: "make" }], { store });
     store.refuses = (bodies) => bodies.some((body) => body.type === "approval/resolved");
@@ -395,7 +391,7 @@ describe("an answer is on the disk before anything comes of it", () => {
     expect(made.driver.turns[0]?.decisions.map((decision) => decision.outcome)).not.toContain("allow");
   });
 
-  test("if the turn is interrupted while it is forced to the disk, nothing is done", async () => {
+  test("nothing is done if the turn is interrupted while it is synced", async () => {
     const store = new UnreliableStore();
     const outcomes: string[] = [];
     const { client, threadId, turnId, respond } = await waiting([], { store, driver: asking(outcomes) });
@@ -410,7 +406,7 @@ describe("an answer is on the disk before anything comes of it", () => {
     expect(outcomes).toEqual(["cancel"]);
   });
 
-  test("if it cannot be stored, also an agent that waits for nothing else is let go", async () => {
+  test("an agent that waits for nothing else is released if it cannot be stored", async () => {
     const store = new UnreliableStore();
     const outcomes: string[] = [];
     const { client, turnId, respond } = await waiting([], { store, driver: asking(outcomes) });
@@ -421,7 +417,7 @@ describe("an answer is on the disk before anything comes of it", () => {
     expect(outcomes).toEqual(["cancel"]);
   });
 
-  test("a time limit that cannot be stored ends the turn too", async () => {
+  test("the turn ends if its time limit cannot be stored", async () => {
     const store = new UnreliableStore();
     const { made, client, turnId } = await waiting([{ command: "make" }], { store });
     store.refuses = () => true;

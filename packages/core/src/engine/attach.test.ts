@@ -15,7 +15,7 @@ const started = {
 const piece = (delta: string) => ({ emit: { type: "item/agentMessage/delta", itemId: "m", delta } }) as const;
 const SAID: Script = [started, piece("Hello "), piece("there")];
 
-/** A thread with one finished turn and one in the middle of streaming. */
+/** A thread with a completed turn and one that is streaming. */
 async function running(then: Script = []) {
   const gate = new Gate();
   const store = new UnreliableStore();
@@ -34,7 +34,7 @@ function fold(state: ThreadState, events: readonly ThreadEvent[]): ThreadState {
 }
 
 describe("attaching to a thread", () => {
-  test("shows it as it is now, with the item that is in progress, and goes on from there", async () => {
+  test("shows its current state, including the item in progress, and continues from there", async () => {
     const { client, threadId, turnId, gate, owner } = await running([piece("!")]);
     const answer = await client.call("thread/attach", { threadId });
     expect(answer).toMatchObject({ truncated: false, thread: { status: { type: "active" } } });
@@ -54,7 +54,7 @@ describe("attaching to a thread", () => {
     expect(folded.turns.at(-1)).toEqual(fold(emptyThread(threadId), owner.told).turns.at(-1));
   });
 
-  test("gives as many turns as asked for, and where the older ones are", async () => {
+  test("returns as many turns as requested, and a cursor for older ones", async () => {
     const { client, threadId } = await running();
     const one = await client.call("thread/attach", { threadId, turns: 1 });
     expect(one.turns).toHaveLength(1);
@@ -64,7 +64,7 @@ describe("attaching to a thread", () => {
     expect(older.turns?.map((turn) => turn.status)).toEqual(["completed"]);
   });
 
-  test("from a known place tells everything after it, and nothing before", async () => {
+  test("after a known event sends everything after it, and nothing before", async () => {
     const { client, owner, threadId, gate, turnId } = await running();
     const { epoch, seq } = await owner.call("thread/attach", { threadId });
     const afterSeq = seq - 4;
@@ -78,7 +78,7 @@ describe("attaching to a thread", () => {
     expect(numbers).toEqual(events.map((event) => event.seq).filter((number) => number > afterSeq));
   });
 
-  test("from a place in another log, or one that is not there yet, starts from the present state and says so", async () => {
+  test("with a position in another log, or beyond the end, starts from the current state and says so", async () => {
     const { client, threadId } = await running();
     const { epoch, seq } = await client.call("thread/attach", { threadId });
     const cursors = [
@@ -95,7 +95,7 @@ describe("attaching to a thread", () => {
     expect(client.told).toEqual([]);
   });
 
-  test("from a place that lies too far back starts from the present state as well", async () => {
+  test("with a position too far back starts from the current state too", async () => {
     const store = new UnreliableStore();
     const first = testEngine({ store });
     const threadId = await first.connect().startThread();
@@ -110,7 +110,7 @@ describe("attaching to a thread", () => {
     expect([near.truncated, far.truncated, far.seq]).toEqual([false, true, 50_002]);
   });
 
-  test("again, from another place, replaces the first following", async () => {
+  test("again from another position replaces the first subscription", async () => {
     const { client, threadId, gate, turnId } = await running();
     await client.call("thread/attach", { threadId });
     await client.call("thread/attach", { threadId });
@@ -119,7 +119,7 @@ describe("attaching to a thread", () => {
     expect(client.toldOf("turn/completed")).toHaveLength(1);
   });
 
-  test("to a thread that does not exist is refused", async () => {
+  test("that does not exist is rejected", async () => {
     const client = testEngine().connect();
     await expect(client.call("thread/attach", { threadId: "nobody" })).rejects.toMatchObject({
       kind: "threadNotFound",
@@ -146,7 +146,7 @@ describe("attaching to a thread", () => {
 describe("resuming a thread", () => {
   verifies(
     "S0-25, S0-28, S0-24",
-    "answers, says thread/started, replays what happened, and follows on",
+    "responds, sends thread/started, replays the events and continues live",
     async () => {
       const { client, owner, threadId, turnId, gate } = await running();
       const result = await client.call("thread/resume", { threadId });
@@ -169,7 +169,7 @@ describe("resuming a thread", () => {
     },
   );
 
-  test("from a known place replays only what came after it", async () => {
+  test("after a known event replays only what came after it", async () => {
     const { client, owner, threadId } = await running();
     const { epoch, seq } = await owner.call("thread/attach", { threadId });
     await client.call("thread/resume", { threadId, afterSeq: seq - 1, epoch });
@@ -179,7 +179,7 @@ describe("resuming a thread", () => {
     expect(far.truncated).toBe(true);
   });
 
-  test("tells settings that changed with it, in the answer and to everybody", async () => {
+  test("sends changed settings, in the response and to all subscribers", async () => {
     const { client, owner, threadId } = await running();
     const { thread } = await client.call("thread/resume", {
       threadId,
@@ -216,8 +216,8 @@ describe("resuming a thread", () => {
   });
 });
 
-describe("following", () => {
-  test("ends when the client says so, and the turn goes on", async () => {
+describe("a subscription", () => {
+  test("ends when the client unsubscribes, and the turn goes on", async () => {
     const { client, owner, threadId, turnId, gate } = await running();
     await client.call("thread/attach", { threadId });
     await client.call("thread/unsubscribe", { threadId });
@@ -226,7 +226,7 @@ describe("following", () => {
     expect(client.told).toEqual([]);
   });
 
-  test("ends when the client is gone, and the turn goes on", async () => {
+  test("ends when the client disconnects, and the turn goes on", async () => {
     const { made, owner, threadId, turnId, gate } = await running();
     owner.session.close();
     gate.open();
@@ -237,7 +237,7 @@ describe("following", () => {
     expect(owner.toldOf("turn/completed")).toHaveLength(1);
   });
 
-  test("a client that breaks when it is told something disturbs nobody", async () => {
+  test("of a client that throws disturbs no other client", async () => {
     const { made, owner, threadId, turnId, gate } = await running();
     let calls = 0;
     const broken = made.engine.connect({
@@ -252,12 +252,12 @@ describe("following", () => {
     gate.open();
     expect((await owner.turnEnd(turnId)).status).toBe("completed");
     await settled();
-    // Once for the resume, once for the reason why it is not followed any more, once for the attach.
+    // Once for the resume, once for the reason why the subscription ended, once for the attach.
     expect(calls).toBe(3);
     expect(owner.session.isOnlySubscriber(threadId)).toBe(true);
   });
 
-  test("a client that cannot be answered gets what it called for nevertheless", async () => {
+  test("of a client whose response cannot be sent gets the effects of its call nevertheless", async () => {
     const made = testEngine();
     const owner = made.connect();
     const threadId = await owner.startThread();
@@ -269,7 +269,7 @@ describe("following", () => {
     expect((await owner.waitFor("turn/completed")).data.turn.status).toBe("completed");
   });
 
-  test("says who is alone with a thread", async () => {
+  test("knows whether it is the only one of its thread", async () => {
     const made = testEngine();
     const [one, other] = [made.connect(), made.connect()];
     const threadId = await one.startThread();

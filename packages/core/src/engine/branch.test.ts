@@ -36,7 +36,7 @@ function promptOf(turn: Turn): unknown {
 describe("going back in a conversation", () => {
   verifies(
     "S2-14",
-    "thread/rollback drops the last turns, and the agent starts anew from what is left",
+    "with thread/rollback drops the last turns, and the agent starts again from the rest",
     async () => {
       const { made, client, threadId, ids } = await threeTurns();
       const result = await client.call("thread/rollback", { threadId, numTurns: 2 });
@@ -59,7 +59,7 @@ describe("going back in a conversation", () => {
     },
   );
 
-  test("thread/revert goes back to the moment before a turn", async () => {
+  test("with thread/revert goes back to before a turn", async () => {
     const { client, threadId, ids } = await threeTurns();
     const { turnIds } = await client.call("thread/revert", { threadId, beforeTurnId: ids[1] ?? "" });
     expect(turnIds).toEqual(ids.slice(1));
@@ -68,7 +68,7 @@ describe("going back in a conversation", () => {
     expect(turns.map(promptOf)).toEqual(["one"]);
   });
 
-  test("stays so when the thread is loaded again, and the agent's old session is not taken up", async () => {
+  test("stays reverted when the thread is loaded again, and the agent's old session is not resumed", async () => {
     const { made, store, client, threadId } = await threeTurns();
     await client.call("thread/rollback", { threadId, numTurns: 1 });
     await made.close();
@@ -80,7 +80,7 @@ describe("going back in a conversation", () => {
     expect(later.driver.sessions[0]?.history.map(promptOf)).toEqual(["one", "two"]);
   });
 
-  test("without it the agent's own session is taken up again", async () => {
+  test("is different from not going back, where the agent's own session is resumed", async () => {
     const { made, store, threadId } = await threeTurns();
     await made.close();
     const later = testEngine({ store });
@@ -88,7 +88,7 @@ describe("going back in a conversation", () => {
     expect(later.driver.sessions[0]?.nativeId).toBe("native");
   });
 
-  test("is refused further than there are turns, to a turn that is not there, and while one runs", async () => {
+  test("is rejected for more turns than there are, for an unknown turn, and while a turn is running", async () => {
     const { client, threadId } = await threeTurns();
     await expect(client.call("thread/rollback", { threadId, numTurns: 4 })).rejects.toMatchObject({
       kind: "invalidParams",
@@ -107,8 +107,8 @@ describe("going back in a conversation", () => {
   });
 });
 
-describe("going on from a conversation in another thread", () => {
-  verifies("S2-10", "thread/fork copies the turns, follows the copy, and lets settings differ", async () => {
+describe("forking a thread", () => {
+  verifies("S2-10", "copies the turns, subscribes to the copy, and lets settings differ", async () => {
     const { client, threadId } = await threeTurns();
     const { thread, modelProvider } = await client.call("thread/fork", { threadId, model: "scripted/swift" });
     expect(thread).toMatchObject({ forkedFromId: threadId, model: "scripted/swift", preview: "one" });
@@ -122,7 +122,7 @@ describe("going on from a conversation in another thread", () => {
     expect((await client.call("thread/read", { threadId })).thread.model).toBe("scripted/steady");
   });
 
-  test("up to a turn, with the items of each and what they cost", async () => {
+  test("up to a turn copies the items and the usage of each turn", async () => {
     const usage = { usage: { inputTokens: 10, outputTokens: 1 } };
     const { client, threadId, ids } = await threeTurns([[usage], [usage, { text: "2" }], [usage]]);
     const { thread } = await client.call("thread/fork", { threadId, lastTurnId: ids[1] ?? "" });
@@ -134,7 +134,7 @@ describe("going on from a conversation in another thread", () => {
     });
   });
 
-  test("leaves out a turn that still runs and turns that were dropped", async () => {
+  test("leaves out a running turn and reverted turns", async () => {
     const gate = new Gate();
     const { client, threadId } = await threeTurns([[], [], [], [{ wait: gate }]]);
     await client.call("thread/rollback", { threadId, numTurns: 1 });
@@ -144,7 +144,7 @@ describe("going on from a conversation in another thread", () => {
     expect(thread.status.type).toBe("idle");
   });
 
-  test("takes no answers along that were given for the session", async () => {
+  test("does not copy grants of the session", async () => {
     const client = testEngine({ scripts: [[{ command: "make" }], [{ command: "make" }]] }).connect();
     const threadId = await client.startThread();
     const turnId = await client.startTurn(threadId, "go");
@@ -158,7 +158,7 @@ describe("going on from a conversation in another thread", () => {
     expect(asked.data.approval.action).toMatchObject({ command: "make" });
   });
 
-  test("can leave nothing behind", async () => {
+  test("can create an ephemeral thread", async () => {
     const { client, threadId, store } = await threeTurns();
     const before = store.journal.length;
     const { thread } = await client.call("thread/fork", { threadId, ephemeral: true });
@@ -166,7 +166,7 @@ describe("going on from a conversation in another thread", () => {
     expect(store.journal).toHaveLength(before);
   });
 
-  test("that cannot be stored leaves nothing", async () => {
+  test("that cannot be stored leaves nothing behind", async () => {
     const { client, threadId, store } = await threeTurns();
     store.refuses = (bodies) => bodies.some((body) => body.type === "turn/started");
     await expect(client.call("thread/fork", { threadId })).rejects.toMatchObject({ kind: "storageFailed" });
@@ -176,7 +176,7 @@ describe("going on from a conversation in another thread", () => {
 });
 
 describe("compacting", () => {
-  verifies("S2-15", "is a turn of its own, without a message of the user", async () => {
+  verifies("S2-15", "is a turn of its own, without a user message", async () => {
     const compaction = { type: "contextCompaction", id: "c", summary: "All was well." } as const;
     const scripts: Script[] = [[], [{ emit: { type: "item/completed", item: compaction } }]];
     const made = testEngine({ scripts });

@@ -15,7 +15,7 @@ import { describe, expect, test } from "vitest";
 
 const tokens = (count: number): TokenUsage => ({ inputTokens: count, outputTokens: 0 });
 
-/** An agent that makes this many model calls of 100 tokens, one after the other, as long as it may go on. */
+/** An agent that makes this many model calls of 100 tokens, one after the other, while it may continue. */
 function caller(calls: number): BareDriver & { made: number } {
   const run = async (turn: TurnContext): Promise<TurnOutcome> => {
     for (let call = 0; call < calls; call += 1) {
@@ -54,7 +54,7 @@ async function answer(client: TestClient, threadId: string, place: number, label
 }
 
 describe("a turn that reaches a limit", () => {
-  test("is held at its next step while the user is asked, and goes on with the same amount again", async () => {
+  test("is held at its next step while the user is asked, and continues with the same amount again", async () => {
     const driver = caller(5);
     const { client, threadId, turnId } = await started({ driver, budget: { turn: { tokens: 200 } } });
     const { questions } = await question(client);
@@ -80,7 +80,7 @@ describe("a turn that reaches a limit", () => {
     expect(driver.made).toBe(5);
   });
 
-  test("ends as failed with the limit, the amount and the way out when the answer is no", async () => {
+  test("fails with the limit, the amount and the way out when the answer is no", async () => {
     const driver = caller(5);
     const { client, threadId, turnId } = await started({ driver, budget: { turn: { steps: 3 } } });
     await answer(client, threadId, 0, "Stop");
@@ -101,7 +101,7 @@ describe("a turn that reaches a limit", () => {
   test.each<[string, TestEngineOptions, string]>([
     ["nothing is to be asked", { approvalPolicy: "never" }, "approvals are off."],
     ["nobody answers in time", { approvalTimeoutMs: 5_000 }, "there was no answer."],
-  ])("ends likewise when %s", async (_name, options, why) => {
+  ])("fails likewise when %s", async (_name, options, why) => {
     const driver = caller(5);
     const { made, client, turnId } = await started({
       driver,
@@ -121,7 +121,7 @@ describe("a turn that reaches a limit", () => {
     expect(driver.made).toBe(2);
   });
 
-  test("ends likewise when no client is attached", async () => {
+  test("fails likewise when no client is attached", async () => {
     const gate = new Gate();
     const scripts: Script[] = [[{ wait: gate }, { usage: tokens(500) }, { wait: new Gate() }]];
     const { made, client, threadId } = await started({ scripts, budget: { turn: { tokens: 100 } } });
@@ -135,7 +135,7 @@ describe("a turn that reaches a limit", () => {
     expect(turns[0]?.error?.message).toContain("no client was connected to ask");
   });
 
-  test("is asked about all limits it has reached at once", async () => {
+  test("asks about all reached limits at once", async () => {
     const scripts: Script[] = [[{ usage: tokens(150) }, { wait: new Gate() }]];
     const { client } = await started({
       scripts,
@@ -147,7 +147,7 @@ describe("a turn that reaches a limit", () => {
     );
   });
 
-  test("by its very last model call ends as it is", async () => {
+  test("with its very last model call ends normally", async () => {
     const scripts: Script[] = [[{ usage: tokens(500) }, { text: "Done." }]];
     const { client, turnId } = await started({
       scripts,
@@ -157,7 +157,7 @@ describe("a turn that reaches a limit", () => {
     expect((await client.turnEnd(turnId)).status).toBe("completed");
   });
 
-  test("waits with what it wants to do until it may go on", async () => {
+  test("holds its actions until it may continue", async () => {
     const scripts: Script[] = [
       [{ usage: tokens(500) }, { command: "make" }, { ask: [{ id: "q", question: "?" }] }],
     ];
@@ -189,7 +189,7 @@ describe("a turn that reaches a limit", () => {
     expect(client.toldOf("question/resolved")[0]?.data.by).toBe("interrupt");
   });
 
-  test("is ended for an agent that does not stop by itself", async () => {
+  test("is stopped even if its agent does not stop", async () => {
     const scripts: Script[] = [[{ usage: tokens(500) }, { hang: true }]];
     const { made, client, turnId } = await started({
       ...{ scripts, approvalPolicy: "never", budget: { turn: { tokens: 100 } } },
@@ -207,10 +207,10 @@ describe("a turn that reaches a limit", () => {
   });
 });
 
-describe("a limit of time", () => {
+describe("a time limit", () => {
   const WORKING: Script[] = [[{ wait: new Gate() }]];
 
-  test("is reached by the clock, also by an agent that says nothing", async () => {
+  test("is reached by the clock, even if the agent reports nothing", async () => {
     const { made, client, turnId } = await started({
       ...{ scripts: WORKING, approvalPolicy: "never", budget: { turn: { seconds: 2.5 } } },
     });
@@ -222,7 +222,7 @@ describe("a limit of time", () => {
     );
   });
 
-  test("does not count the time in which somebody is waited for", async () => {
+  test("does not count time spent waiting for the user", async () => {
     const scripts: Script[] = [[{ command: "make" }, { wait: new Gate() }]];
     const { made, client, threadId, turnId } = await started({ scripts, budget: { turn: { seconds: 10 } } });
     const { approval } = (await client.waitFor("approval/requested")).data;
@@ -277,7 +277,7 @@ describe("a limit of a thread", () => {
       "its limit of 150 tokens (200 tokens used). Raise budget.thread.tokens to go on.",
     ],
     [{ thread: { costUsd: 0.02 } }, "its limit of $0.02 ($0.02 used). Raise budget.thread.costUsd to go on."],
-  ])("%j refuses a turn when it is used up", async (budget, words) => {
+  ])("%j rejects a turn when it is used up", async (budget, words) => {
     const { client, threadId } = await thread(budget, { approvalPolicy: "never" });
     await client.runTurn(threadId, "one");
     await client.runTurn(threadId, "two");
@@ -311,7 +311,7 @@ describe("a limit of a thread", () => {
     expect((await again.turnEnd(turnId)).error?.message).toContain("Raise budget.thread.seconds");
   });
 
-  test("that the user lets go on does so in the turns to come, also after the thread was loaded again", async () => {
+  test("that the user extended stays extended for later turns, also after the thread was loaded again", async () => {
     const store = new UnreliableStore();
     const { made, client, threadId } = await thread(
       { thread: { tokens: 250 } },
@@ -329,7 +329,7 @@ describe("a limit of a thread", () => {
     expect(later.toldOf("question/requested")).toEqual([]);
   });
 
-  test("leaves what waits in the queue there when it is used up", async () => {
+  test("keeps queued input in the queue when it is used up", async () => {
     const gate = new Gate();
     const { client, threadId } = await thread({ thread: { turns: 1 } }, { scripts: [[{ wait: gate }]] });
     const turnId = await client.startTurn(threadId, "one");
@@ -347,7 +347,7 @@ describe("a limit of a thread", () => {
 });
 
 describe("a budget", () => {
-  test("comes from the server, and is changed when a thread starts, resumes, or a turn starts", async () => {
+  test("comes from the server and can be changed by thread/start, thread/resume and turn/start", async () => {
     const made = testEngine({ budget: { turn: { tokens: 100 }, thread: { turns: 9 } } });
     const client = made.connect();
     const settings = () => made.driver.turns.at(-1)?.settings.budget;
@@ -362,13 +362,13 @@ describe("a budget", () => {
     expect(settings()).toBeUndefined();
   });
 
-  test("is absent unless somebody sets one", async () => {
+  test("is absent unless one is set", async () => {
     const { made, client, turnId } = await started({});
     await client.turnEnd(turnId);
     expect(made.driver.turns[0]?.settings).not.toHaveProperty("budget");
   });
 
-  test("in dollars does not count another currency, and says so once", async () => {
+  test("in dollars does not count another currency, and warns once", async () => {
     const euros = { usage: tokens(1), cost: { amount: 5, currency: "EUR" } };
     const scripts: Script[] = [[euros, euros, { deltas: 1, size: 1 }]];
     const { client, turnId } = await started({ scripts, budget: { turn: { costUsd: 1 } } });
@@ -382,7 +382,7 @@ describe("a budget", () => {
   });
 });
 
-test("the cost of a thread is the sum of what its model calls cost", async () => {
+test("includes the cost of all model calls of a thread", async () => {
   const { client, threadId, turnId } = await started({ driver: caller(3) });
   await client.turnEnd(turnId);
   const { cost } = await client.call("thread/attach", { threadId });

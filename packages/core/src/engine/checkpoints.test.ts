@@ -17,7 +17,7 @@ import { describe, expect, test } from "vitest";
 
 type Work = (turn: TurnContext) => Promise<void>;
 
-/** An agent that does in each turn what the test says next. */
+/** An agent that does what the test says next in each turn. */
 class WorkingDriver extends BareDriver {
   override readonly asksFirst: boolean;
 
@@ -68,7 +68,7 @@ function fileChange(path: string, turn: TurnContext) {
 }
 
 describe("thread/revert", () => {
-  test("puts the files of the dropped turns back, and can be taken back", async () => {
+  test("restores the files of the reverted turns, and can be undone", async () => {
     const { client, threadId, turn, write, read } = await thread(true);
     write("edited", "one");
     const first = await turn(async () => undefined);
@@ -112,7 +112,7 @@ describe("thread/revert", () => {
     ]);
   });
 
-  test("leaves files alone unless it is told otherwise, and thread/rollback is told in the same way", async () => {
+  test("leaves files alone by default, and thread/rollback takes the same option", async () => {
     const { client, threadId, turn, write, read, workspace } = await thread(true);
     const change = async (context: TurnContext) => {
       await fileChange("made", context);
@@ -128,7 +128,7 @@ describe("thread/revert", () => {
     expect(read("made")).toBeUndefined();
   });
 
-  test("reports what somebody changed since instead of losing it", async () => {
+  test("reports what others changed since instead of losing it", async () => {
     const { client, threadId, turn, write, read } = await thread(true);
     write("ours", "one");
     const { id } = await turn(async (context) => {
@@ -142,7 +142,7 @@ describe("thread/revert", () => {
     expect(read("ours")).toBe("mine");
   });
 
-  test("says so when the server keeps no checkpoints, and when nothing of a turn was saved", async () => {
+  test("says so when the server has no checkpoints, and when nothing of a turn was saved", async () => {
     const driver = new WorkingDriver(true, []);
     const client = testEngine({ driver }).connect();
     const threadId = await client.startThread();
@@ -165,8 +165,8 @@ describe("thread/revert", () => {
   });
 });
 
-describe("taking a revert back", () => {
-  test("brings the files back but not the turns once another turn has begun", async () => {
+describe("undoing a revert", () => {
+  test("restores the files but not the turns once another turn has started", async () => {
     const { client, threadId, turn, write, read } = await thread(true);
     const dropped = await turn(async (context) => {
       await fileChange("made", context);
@@ -182,7 +182,7 @@ describe("taking a revert back", () => {
     expect([read("made"), await conversation(client, threadId)]).toEqual(["made", [later.id]]);
   });
 
-  test("works also for turns whose files were kept, one revert after the other, and after a restart", async () => {
+  test("also works for turns whose files were kept, revert by revert, and after a restart", async () => {
     const store = new UnreliableStore();
     const { made, client, threadId, turn, workspace } = await thread(true, { store });
     const first = await turn(async ({ emit }) => emit({ type: "session", nativeId: "native" }));
@@ -206,7 +206,7 @@ describe("taking a revert back", () => {
     expect(later.driver.sessions[0]).toMatchObject({ nativeId: "native" });
   });
 
-  test("is refused for a revert that never was", async () => {
+  test("is rejected for an unknown revert", async () => {
     const { client, threadId } = await thread(true);
     await expect(client.call("thread/revert/undo", { threadId, revertId: "none" })).rejects.toMatchObject({
       kind: "invalidParams",
@@ -215,8 +215,8 @@ describe("taking a revert back", () => {
   });
 });
 
-describe("what is saved, and when", () => {
-  test("an agent that never asks finds everything saved before its turn", async () => {
+describe("saving files", () => {
+  test("saves everything before the turn of an agent that never asks", async () => {
     const { client, threadId, turn, write, read } = await thread(false);
     write("untracked", "one");
     const { id } = await turn(async () => {
@@ -227,7 +227,7 @@ describe("what is saved, and when", () => {
     expect([read("untracked"), read("made")]).toEqual(["one", undefined]);
   });
 
-  test("an agent that never asks may say what it writes, also where nobody else looks", async () => {
+  test("saves what an agent reports before it writes, even outside of the scanned folders", async () => {
     const { client, threadId, turn, write, read, workspace } = await thread(false);
     write(".gitignore", "ignored/\n");
     mkdirSync(workspace.join("ignored"));
@@ -241,7 +241,7 @@ describe("what is saved, and when", () => {
     expect(read("ignored/file")).toBe("one");
   });
 
-  test("what the user changes before saying yes is not the agent's work", async () => {
+  test("does not attribute to the agent what the user changes before approving", async () => {
     const { client, threadId, turn, write, read } = await thread(true, { approvalPolicy: "always" });
     write("file", "one");
     const changes = [{ path: "file", kind: "modify", diff: "" } as const];
@@ -260,7 +260,7 @@ describe("what is saved, and when", () => {
     expect(read("file")).toBe("mine");
   });
 
-  test("nothing is looked at for a command that only reads, or that may not write, or that was declined", async () => {
+  test("is skipped for a command that only reads, may not write, or was declined", async () => {
     for (const [text, options] of [
       ["ls", {}],
       ["make", { sandboxPolicy: { type: "readOnly" } }],
@@ -277,7 +277,7 @@ describe("what is saved, and when", () => {
     }
   });
 
-  test("a disk that refuses is told once, and the turn goes on", async () => {
+  test("warns once when the disk refuses, and the turn goes on", async () => {
     const { client, turn, state, write, read } = await thread(true);
     writeFileSync(state.join("checkpoints"), "not a folder");
     const { status } = await turn(async (context) => {
@@ -292,7 +292,7 @@ describe("what is saved, and when", () => {
     ]);
   });
 
-  test("a turn that was cut off by the end of its server can be undone", async () => {
+  test("lets a turn be undone that was running when its server ended", async () => {
     const folder = await temporaryFolder();
     const root = folder.join("alive");
     const store = new JsonlStore({ root, durability: "relaxed" });
@@ -319,7 +319,7 @@ describe("what is saved, and when", () => {
   });
 });
 
-test("deleting a thread deletes its checkpoints", async () => {
+test("ends with the thread: deleting it deletes its checkpoints", async () => {
   const { client, threadId, turn, write, state, checkpoints } = await thread(true);
   write("file", "one");
   await turn(async (context) => {

@@ -21,8 +21,8 @@ async function waiting(options: TestEngineOptions = {}) {
   return { made, client, threadId, turnId, request, respond, record: made.driver.turns[0] };
 }
 
-describe("a tool that a client offers", () => {
-  test("[S2-76] is called with all that the agent gave, and what came of it reaches the agent", async () => {
+describe("a tool that a client provides", () => {
+  test("[S2-76] is called with everything the agent passed, and its result reaches the agent", async () => {
     const { client, threadId, turnId, request, respond, record, made } = await waiting();
     const { arguments: given, namespace } = CALL;
     expect(request).toMatchObject({ turnId, tool: "lamp", namespace, arguments: given });
@@ -36,7 +36,7 @@ describe("a tool that a client offers", () => {
     expect(client.order.indexOf("<- tool/respond")).toBeLessThan(client.order.indexOf("tool/resolved"));
   });
 
-  test("reaches the agent of that thread only, and a resting one when they change", async () => {
+  test("reaches the agent of that thread only, and an idle one when the tools change", async () => {
     const says = [{ text: "a" }];
     const { driver, ...made } = bound(testEngine({ scripts: [says, says, says, says] }));
     const client = made.connect();
@@ -50,7 +50,7 @@ describe("a tool that a client offers", () => {
     expect(driver.sessions.map(({ clientTools }) => clientTools)).toEqual([[LAMP], [], []]);
   });
 
-  test("has failed when nobody ran it in time", async () => {
+  test("fails when no client runs it in time", async () => {
     const { made, client, turnId, record } = await waiting({ approvalTimeoutMs: 5_000 });
     await made.clock.advance(5_000);
     expect((await client.turnEnd(turnId)).status).toBe("completed");
@@ -59,7 +59,7 @@ describe("a tool that a client offers", () => {
     expect((await client.waitFor("tool/resolved")).data).toMatchObject({ success: false, by: "timeout" });
   });
 
-  test("has failed at once when nobody is there", async () => {
+  test("fails at once when no client is connected", async () => {
     const [before, after] = [new Gate(), new Gate()];
     const { driver, ...made } = bound(testEngine({ scripts: [[{ wait: before }, CALL, { wait: after }]] }));
     const client = made.connect();
@@ -73,7 +73,7 @@ describe("a tool that a client offers", () => {
     after.open();
   });
 
-  test("ends with its turn", async () => {
+  test("is cancelled with its turn", async () => {
     const { client, threadId, turnId, respond } = await waiting();
     await client.call("turn/interrupt", { threadId });
     expect((await client.turnEnd(turnId)).status).toBe("interrupted");
@@ -81,7 +81,7 @@ describe("a tool that a client offers", () => {
     await expect(respond()).rejects.toMatchObject({ kind: "approvalNotFound" });
   });
 
-  test("is run by the first who says so", async () => {
+  test("is completed by the first client that responds", async () => {
     const { client, turnId, respond, record } = await waiting();
     const [first, second] = await Promise.allSettled([respond(), respond({ ...LIT, success: false })]);
     expect([first.status, second.status]).toEqual(["fulfilled", "rejected"]);
@@ -89,7 +89,7 @@ describe("a tool that a client offers", () => {
     expect(record?.toolResults).toEqual([LIT]);
   });
 
-  test("is asked of a client that joins late, once", async () => {
+  test("is requested from a client that attaches late, once", async () => {
     const { made, threadId, request } = await waiting();
     const late = made.connect();
     const { toolCalls } = await late.call("thread/attach", { threadId });
@@ -98,7 +98,7 @@ describe("a tool that a client offers", () => {
     expect(late.toldOf("tool/requested").map((event) => event.data.request)).toEqual([request]);
   });
 
-  test("whose end cannot be stored fails the turn", async () => {
+  test("fails the turn when its result cannot be stored", async () => {
     const store = new UnreliableStore();
     const { client, turnId, respond, record } = await waiting({ store });
     store.refuses = (bodies) => bodies.some((body) => body.type === "tool/resolved");
@@ -109,7 +109,7 @@ describe("a tool that a client offers", () => {
   });
 });
 
-/** The methods of an engine, to be taken apart. */
+/** The methods of an engine, to be destructured. */
 function bound(made: ReturnType<typeof testEngine>) {
   return { connect: () => made.connect(), driver: made.driver };
 }

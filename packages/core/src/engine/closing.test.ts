@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 const STOPPING = { kind: "overloaded", message: "The server is stopping; connect again in a moment." };
 
 describe("a server that stops", () => {
-  test("ends turns, agents and stores, and can be told to stop twice", async () => {
+  test("ends turns, agents and stores, and can be stopped twice", async () => {
     const gate = new Gate();
     const store = new UnreliableStore();
     const made = testEngine({ store, scripts: [[{ wait: gate }]] });
@@ -20,7 +20,7 @@ describe("a server that stops", () => {
     await (await store.open(threadId)).writer.close();
   });
 
-  test("starts nothing that waits in a queue", async () => {
+  test("starts no queued input", async () => {
     const driver = new BareDriver({
       run: async (turn) => {
         while (!turn.signal.aborted) await turn.ready();
@@ -38,7 +38,7 @@ describe("a server that stops", () => {
     expect(client.toldOf("turn/started")).toHaveLength(1);
   });
 
-  test("takes no more requests", async () => {
+  test("accepts no more requests", async () => {
     const made = testEngine();
     const client = made.connect();
     await made.close();
@@ -46,7 +46,7 @@ describe("a server that stops", () => {
     await expect(client.call("model/list", {})).rejects.toMatchObject(STOPPING);
   });
 
-  test("stops a turn that a request is just about to start", async () => {
+  test("stops a turn that a request is about to start", async () => {
     const store = new UnreliableStore();
     const disk = new Gate();
     const made = testEngine({ store, scripts: [[], [{ hang: true }]] });
@@ -65,7 +65,7 @@ describe("a server that stops", () => {
     expect(made.driver.turns).toHaveLength(1);
   });
 
-  test("does not wait for ever for a request, and refuses it in the end", async () => {
+  test("waits for a request for a bounded time, and rejects it in the end", async () => {
     const thinking = new Gate();
     const slow = new (class extends ScriptedDriver {
       override async models() {
@@ -88,7 +88,7 @@ describe("a server that stops", () => {
     await refused;
   });
 
-  test("does not wait for ever for an agent", async () => {
+  test("waits for an agent for a bounded time", async () => {
     const forever = () => new Promise<never>(() => undefined);
     const made = testEngine({ driver: new BareDriver({ run: forever, close: forever }) });
     const client = made.connect();
@@ -101,7 +101,7 @@ describe("a server that stops", () => {
     expect((await client.turnEnd(turnId)).status).toBe("interrupted");
   });
 
-  test("keeps nothing of a thread that was being made", async () => {
+  test("keeps nothing of a thread that is being created", async () => {
     const making = new Gate();
     const writers: ThreadWriter[] = [];
     const store = new (class extends UnreliableStore {
@@ -124,7 +124,7 @@ describe("a server that stops", () => {
     expect(() => writers[0]?.append([], 0)).toThrow("closed");
   });
 
-  test("lets go of a thread that was being loaded", async () => {
+  test("releases a thread that is being loaded", async () => {
     const loading = new Gate();
     const inner = new UnreliableStore();
     const first = testEngine({ store: inner });

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 describe("command/exec", () => {
   verifies(
     "S2-30",
-    "runs one command in the sandbox, with the policy and folder in force or asked for",
+    "runs one command in the sandbox, with the current or the requested policy and folder",
     async () => {
       const made = testEngine({ sandboxPolicy: { type: "readOnly" } });
       made.sandbox.play = async (spec) => {
@@ -67,7 +67,7 @@ describe("command/exec", () => {
     expect(Number(omitted)).toBe(1_800_000 - kept);
   });
 
-  test("refuses a sandbox that holds nothing back unless the server was started for it, as a thread does", async () => {
+  test("rejects a sandbox that confines nothing unless the server allows it, as for threads", async () => {
     const wide: Omit<ParamsInput<"command/exec">, "command">[] = [
       { sandboxPolicy: "dangerFullAccess" },
       { sandboxPolicy: { type: "externalSandbox" } },
@@ -93,7 +93,7 @@ describe("command/exec", () => {
     expect(free.sandbox.launches).toHaveLength(wide.length);
   });
 
-  test("is refused in a folder that does not exist, and by a sandbox that cannot be built", async () => {
+  test("is rejected for a folder that does not exist, and when the sandbox is not available", async () => {
     const made = testEngine({ folders: ["/work"] });
     const client = made.connect();
     await expect(client.call("command/exec", { command: ["ls"], cwd: "/gone" })).rejects.toMatchObject({

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 const USAGE = { type: "usage", last: { inputTokens: 30, outputTokens: 12 } } as const;
 
 describe("the goal of a thread", () => {
-  test("is kept, told to everybody, and heard by the agent once, with its next turn", async () => {
+  test("is stored, sent to all subscribers, and given to the agent once, with its next turn", async () => {
     const made = testEngine({ scripts: [[{ text: "On it." }], [{ text: "Still." }]] });
     const client = made.connect();
     const threadId = await client.startThread();
@@ -30,7 +30,7 @@ describe("the goal of a thread", () => {
     expect(await client.call("thread/goal/get", { threadId })).toEqual({ goal: null });
   });
 
-  test("survives a new server, with what went into it", async () => {
+  test("survives a restart, with its usage", async () => {
     const first = testEngine({ scripts: [[{ emit: USAGE }, { text: "Hm." }]] });
     const client = first.connect();
     const threadId = await client.startThread();
@@ -42,7 +42,7 @@ describe("the goal of a thread", () => {
     expect(goal).toMatchObject({ objective: "Ship it", tokensUsed: 42 });
   });
 
-  test("can be paused; another objective begins anew", async () => {
+  test("can be paused; a new objective resets the usage", async () => {
     const client = testEngine({ scripts: [[{ emit: USAGE }, { text: "Done." }]] }).connect();
     const threadId = await client.startThread();
     await client.call("thread/goal/set", { threadId, objective: "one", tokenBudget: 10 });

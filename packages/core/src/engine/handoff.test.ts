@@ -8,8 +8,8 @@ function twoAgents(other: Partial<ConstructorParameters<typeof ScriptedDriver>[0
   return { made, first: driver, second, client: made.connect() };
 }
 
-describe("another agent that goes on with a thread", () => {
-  test("is told what happened so far, and everybody sees where it began", async () => {
+describe("another agent that takes over a thread", () => {
+  test("gets a summary of the turns so far, and an item marks the handoff", async () => {
     const { client, second } = twoAgents();
     const threadId = await client.startThread();
     await client.runTurn(threadId, "find the bug");
@@ -23,7 +23,7 @@ describe("another agent that goes on with a thread", () => {
     });
   });
 
-  test("gives way to the first one, which is taken up by its own id and told only what it missed", async () => {
+  test("hands back to the first one, which resumes its own session with a summary of what it missed", async () => {
     const { client, first, second } = twoAgents();
     const threadId = await client.startThread();
     await client.runTurn(threadId, "one");
@@ -35,7 +35,7 @@ describe("another agent that goes on with a thread", () => {
     expect(first.sessions[1]?.handoffSummary).toBe("User: two\nAgent: You said: two");
   });
 
-  test("is not announced when the same agent goes on", async () => {
+  test("is not marked when the same agent continues", async () => {
     const { client, first } = twoAgents();
     const threadId = await client.startThread();
     await client.runTurn(threadId, "one");

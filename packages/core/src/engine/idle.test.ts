@@ -25,8 +25,8 @@ async function used() {
   return { store, made, client, threadId, isLoaded };
 }
 
-describe("a thread that nobody uses", () => {
-  test("is put to rest after a while, with its agent, and loads again when it is used", async () => {
+describe("an unused thread", () => {
+  test("is unloaded after a while, with its agent, and loads again when it is used", async () => {
     const { store, made, client, threadId, isLoaded } = await used();
     await client.call("thread/unsubscribe", { threadId });
     await made.clock.advance(IDLE_MS - 1);
@@ -39,13 +39,13 @@ describe("a thread that nobody uses", () => {
     expect(made.driver.sessions[1]?.history).toHaveLength(1);
   });
 
-  test("stays while somebody follows it", async () => {
+  test("stays loaded while a client is subscribed", async () => {
     const { made, isLoaded } = await used();
     await made.clock.advance(10 * IDLE_MS);
     expect(await isLoaded()).toBe(true);
   });
 
-  test("stays while it works, also if nobody looks", async () => {
+  test("stays loaded while it works, even without subscribers", async () => {
     const gate = new Gate();
     const made = testEngine({ idleMs: IDLE_MS, scripts: [[{ wait: gate }]] });
     const client = made.connect();
@@ -62,7 +62,7 @@ describe("a thread that nobody uses", () => {
     expect(thread.status.type).toBe("notLoaded");
   });
 
-  test("is loaded once, however many ask for it at the moment it is put to rest", async () => {
+  test("is loaded once, however many clients ask for it while it is unloaded", async () => {
     const { store, made, client, threadId } = await used();
     await client.call("thread/unsubscribe", { threadId });
     const [first, second] = [made.connect(), made.connect()];
@@ -85,7 +85,7 @@ describe("a thread that nobody uses", () => {
     expect((await first.call("thread/read", { threadId })).thread.name).toBe("both");
   });
 
-  test("that was to leave nothing behind is forgotten", async () => {
+  test("that is ephemeral is deleted", async () => {
     const made = testEngine({ idleMs: IDLE_MS });
     const client = made.connect();
     const threadId = await client.startThread({ ephemeral: true });
@@ -96,7 +96,7 @@ describe("a thread that nobody uses", () => {
   });
 });
 
-/** A thread that nobody follows, with an agent that left something running in the background. */
+/** A thread without subscribers whose agent left something running in the background. */
 async function leftRunning({ backgroundMs = 100 * IDLE_MS } = {}) {
   const background = { isRunning: true, endsWhenLookedAt: false, ends: 0 };
   const heard: string[] = [];
@@ -128,8 +128,8 @@ async function leftRunning({ backgroundMs = 100 * IDLE_MS } = {}) {
   return { made, client, threadId, background, heard, gates, read };
 }
 
-describe("what an agent has in the background of a thread that nobody follows", () => {
-  test("goes on, and keeps the thread from being put to rest until it has ended", async () => {
+describe("background work in a thread without subscribers", () => {
+  test("goes on, and keeps the thread loaded until it has ended", async () => {
     const { made, background, read } = await leftRunning();
     await made.clock.advance(50 * IDLE_MS);
     expect([(await read()).isLoaded, background.ends, made.engine.isWorking]).toEqual([true, 0, true]);
@@ -140,7 +140,7 @@ describe("what an agent has in the background of a thread that nobody follows", 
     expect((await read()).turns).toHaveLength(1);
   });
 
-  test("is ended when it goes on for too long, and a turn of the thread says so", async () => {
+  test("is stopped when it takes too long, and a turn of the thread records that", async () => {
     const { made, background, read } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
     await made.clock.advance(9 * IDLE_MS);
     expect(background.ends).toBe(0);
@@ -154,7 +154,7 @@ describe("what an agent has in the background of a thread that nobody follows", 
     });
   });
 
-  test("is told of to the agent in the next turn, once it was ended", async () => {
+  test("is mentioned to the agent in the next turn, once it was stopped", async () => {
     const { made, client, threadId, heard } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
     await made.clock.advance(12 * IDLE_MS);
     await client.runTurn(threadId, "is it built?");
@@ -164,14 +164,14 @@ describe("what an agent has in the background of a thread that nobody follows", 
     expect(later).toEqual(["and now?"]);
   });
 
-  test("goes on for as long as somebody follows the thread", async () => {
+  test("goes on as long as a client is subscribed", async () => {
     const { made, client, threadId, background } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
     await client.call("thread/attach", { threadId });
     await made.clock.advance(50 * IDLE_MS);
     expect(background.ends).toBe(0);
   });
 
-  test("goes on while a turn runs, however long that takes", async () => {
+  test("goes on while a turn is running, however long that takes", async () => {
     const { made, client, threadId, background, gates, read } = await leftRunning({
       backgroundMs: 10 * IDLE_MS,
     });
@@ -186,7 +186,7 @@ describe("what an agent has in the background of a thread that nobody follows", 
     expect((await read()).turns.map(({ status }) => status)).toEqual(["completed", "completed"]);
   });
 
-  test("is not said to be ended if it ends by itself at that moment", async () => {
+  test("is not recorded as stopped if it ends by then", async () => {
     const { made, background, read } = await leftRunning({ backgroundMs: 10 * IDLE_MS });
     await made.clock.advance(10 * IDLE_MS - 1);
     background.endsWhenLookedAt = true;

@@ -18,7 +18,7 @@ async function twoTurns({ tellsPositions = false } = {}) {
 const WHOLE = "User: one\nAgent: You said: one\n\nUser: two\nAgent: You said: two";
 
 describe("the agent of a fork", () => {
-  test("may begin with a copy of its session in the original, and is told everything only if it cannot", async () => {
+  test("may start from a copy of its session in the original, or else from a summary of everything", async () => {
     const { driver, client, fork } = await twoTurns();
     await client.runTurn(await fork(), "three");
     expect(driver.sessions[1]).toMatchObject({
@@ -28,7 +28,7 @@ describe("the agent of a fork", () => {
     });
   });
 
-  test("may do so after a restart, and in a fork of a fork in which nothing was said", async () => {
+  test("may do so after a restart, and in a fork of a fork without turns", async () => {
     const { made, store, client, fork } = await twoTurns();
     const { thread } = await client.call("thread/fork", { threadId: await fork() });
     await made.engine.close();
@@ -37,7 +37,7 @@ describe("the agent of a fork", () => {
     expect(driver.sessions[0]?.forkOf).toEqual({ nativeId: "original", handoffSummary: "" });
   });
 
-  test("goes on in its own session afterwards", async () => {
+  test("continues in its own session afterwards", async () => {
     const { made, store, client, fork, threadId } = await twoTurns();
     const forkId = await fork();
     await client.runTurn(forkId, "three");
@@ -52,7 +52,7 @@ describe("the agent of a fork", () => {
     ]);
   });
 
-  test("is told what other agents did since, and nothing else", async () => {
+  test("gets a summary of what other agents did since, and nothing else", async () => {
     const { driver, client, fork, threadId } = await twoTurns();
     const turnId = await client.startTurn(threadId, "three", { model: "second/steady" });
     await client.turnEnd(turnId);
@@ -65,7 +65,7 @@ describe("the agent of a fork", () => {
     });
   });
 
-  test("gets no session that knows more than the fork", async () => {
+  test("gets no session that contains more than the fork", async () => {
     const { driver, client, fork, first, threadId } = await twoTurns();
     await client.runTurn(await fork({ lastTurnId: first }), "in a fork of the first turn");
     const before = await fork();
@@ -82,7 +82,7 @@ describe("the agent of a fork", () => {
     expect(driver.sessions[2]?.handoffSummary).toBe(WHOLE);
   });
 
-  test("gets none whose turns were dropped, and none of a thread that is gone", async () => {
+  test("gets none whose turns were reverted, and none of a deleted thread", async () => {
     const { driver, client, fork, threadId } = await twoTurns();
     const [reverted, deleted] = [await fork(), await fork()];
     await client.call("thread/rollback", { threadId, numTurns: 1 });
@@ -93,10 +93,10 @@ describe("the agent of a fork", () => {
   });
 });
 
-describe("the agent of a fork whose sessions can be copied as they were after any turn", () => {
+describe("the agent of a fork, if sessions can be copied up to any turn,", () => {
   const ORIGINAL = { nativeId: "original", handoffSummary: "" };
 
-  test("begins with a copy that ends where the fork does, also while the original goes on", async () => {
+  test("starts from a copy that ends where the fork does, even while the original goes on", async () => {
     const { driver, client, fork, first, threadId } = await twoTurns({ tellsPositions: true });
     await client.runTurn(await fork({ lastTurnId: first }), "in a fork of the first turn");
     const gate = new Gate();
@@ -109,7 +109,7 @@ describe("the agent of a fork whose sessions can be copied as they were after an
     expect(driver.sessions.slice(1).map(({ forkOf }) => forkOf)).toEqual([copied, copied]);
   });
 
-  test("does so in a fork of a fork, after a restart, and when the original has dropped turns or is gone", async () => {
+  test("does so in a fork of a fork, after a restart, and when the original was reverted or deleted", async () => {
     const { made, store, client, fork, first, threadId } = await twoTurns({ tellsPositions: true });
     const child = await fork({ lastTurnId: first });
     const { thread } = await client.call("thread/fork", { threadId: child });
@@ -121,7 +121,7 @@ describe("the agent of a fork whose sessions can be copied as they were after an
     expect(driver.sessions[0]?.forkOf).toEqual({ ...ORIGINAL, position: first });
   });
 
-  test("does so in the thread itself when turns of it were dropped, until it has a session there again", async () => {
+  test("does so in the thread itself after a revert, until it has a session there again", async () => {
     const { made, store, driver, client, first, threadId } = await twoTurns({ tellsPositions: true });
     await client.call("thread/rollback", { threadId, numTurns: 1 });
     await client.runTurn(threadId, "another two");
@@ -136,7 +136,7 @@ describe("the agent of a fork whose sessions can be copied as they were after an
     expect([later.sessions[0]?.nativeId, later.sessions[0]?.forkOf]).toEqual(["original", undefined]);
   });
 
-  test("is told in words what came after the last turn that it can be copied at", async () => {
+  test("gets a summary of what came after the last turn that it can be copied at", async () => {
     const { driver, client, fork, first, threadId } = await twoTurns({ tellsPositions: true });
     driver.enqueue([{ fail: { message: "no more" } }]);
     const failed = await client.runTurn(threadId, "three");

@@ -27,7 +27,7 @@ async function run(script: Script, options: TestEngineOptions) {
 }
 
 describe("rules of a policy file", () => {
-  test("allow without asking, and deny even where nothing is asked about, naming command and rule", async () => {
+  test('allow without asking, and deny even under "never", naming command and rule', async () => {
     const script: Script = [{ command: "make all" }, { command: "rm -r build" }];
     for (const approvalPolicy of ["never", "unlessTrusted", "always"] as const) {
       const policyRules = rulesBy({ make: "allow", rm: "deny" });
@@ -46,7 +46,7 @@ describe("rules of a policy file", () => {
 
   verifies(
     "P14",
-    "decline at once what nobody is there to answer, naming the command and the way out",
+    "decline at once what would be asked about, naming the command and the way out",
     async () => {
       const policyRules = rulesBy({}, "decline");
       const { client, decisions, turn } = await run([{ command: "make all" }], { policyRules });
@@ -58,7 +58,7 @@ describe("rules of a policy file", () => {
     },
   );
 
-  test("can want to be asked about what was allowed before", async () => {
+  test("can ask again about what was allowed before", async () => {
     const made = testEngine({
       scripts: [[{ command: "make" }, { command: "make" }]],
       policyRules: rulesBy({ make: "ask" }),

@@ -21,7 +21,7 @@ async function waiting(options: TestEngineOptions = {}) {
 }
 
 describe("a question of the agent", () => {
-  test("is told whole, and its answers reach the agent", async () => {
+  test("is sent completely, and its answers reach the agent", async () => {
     const { client, threadId, turnId, request, respond, record, made } = await waiting();
     expect(request).toMatchObject({ turnId, questions: QUESTIONS, expiresAtMs: made.clock.now() + 600_000 });
     expect((await client.call("thread/read", { threadId })).thread.status.activeFlags).toEqual([
@@ -43,7 +43,7 @@ describe("a question of the agent", () => {
     );
   });
 
-  test("has no answer when nobody gives one in time", async () => {
+  test("has an empty answer when there is none in time", async () => {
     const { made, client, turnId, record } = await waiting({ approvalTimeoutMs: 5_000 });
     await made.clock.advance(5_000);
     expect((await client.turnEnd(turnId)).status).toBe("completed");
@@ -59,7 +59,7 @@ describe("a question of the agent", () => {
     await expect(respond()).rejects.toMatchObject({ kind: "approvalNotFound" });
   });
 
-  test("is answered by the first who answers", async () => {
+  test("is answered by the first client that responds", async () => {
     const { client, turnId, respond, record } = await waiting();
     const [first, second] = await Promise.allSettled([
       respond(),
@@ -70,7 +70,7 @@ describe("a question of the agent", () => {
     expect(record?.answers).toEqual([ANSWERS]);
   });
 
-  test("is asked of a client that joins late, once", async () => {
+  test("is sent to a client that attaches late, once", async () => {
     const { made, threadId, request } = await waiting();
     const late = made.connect();
     const { questions } = await late.call("thread/attach", { threadId });
@@ -79,7 +79,7 @@ describe("a question of the agent", () => {
     expect(late.toldOf("question/requested").map((event) => event.data.request)).toEqual([request]);
   });
 
-  test("whose answers cannot be stored fails the turn, and the agent gets none", async () => {
+  test("fails the turn when its answers cannot be stored, and the agent gets none", async () => {
     const store = new UnreliableStore();
     const { client, turnId, respond, record } = await waiting({ store });
     store.refuses = (bodies) => bodies.some((body) => body.type === "question/resolved");

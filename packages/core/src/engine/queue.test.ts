@@ -72,8 +72,8 @@ async function prompts(client: TestClient, count: number): Promise<string[]> {
     .map((piece) => String(Reflect.get(piece, "text")));
 }
 
-describe("an input while a turn runs", () => {
-  test("is refused unless its sender says what is to become of it", async () => {
+describe("input during a running turn", () => {
+  test("is rejected unless its delivery says otherwise", async () => {
     const { client, threadId, turnId } = await waiting([]);
     await expect(client.startTurn(threadId, "me too")).rejects.toMatchObject({
       kind: "turnInProgress",
@@ -84,7 +84,7 @@ describe("an input while a turn runs", () => {
     });
   });
 
-  test("waits in the queue, and runs as a turn of its own when the one before is completed", async () => {
+  test("is queued, and runs as a turn of its own when the running one has completed", async () => {
     const { client, threadId, gate, driver } = await waiting(["second", "third"]);
     expect(client.toldOf("thread/queue/changed").map((event) => words(event.data.queue))).toEqual([
       ["second"],
@@ -99,7 +99,7 @@ describe("an input while a turn runs", () => {
     expect(client.order.slice(second, second + 2)).toEqual(["thread/queue/changed", "turn/started"]);
   });
 
-  test("goes into the running turn, as a message of it, if its agent takes it", async () => {
+  test("goes into the running turn, as a message of it, if its agent accepts it", async () => {
     const { client, threadId, turnId, gate, driver } = await waiting([]);
     const { turn, queuedInput } = await send(client, threadId, "also this", "steer");
     expect([turn?.id, turn?.status, queuedInput]).toEqual([turnId, "inProgress", undefined]);
@@ -112,7 +112,7 @@ describe("an input while a turn runs", () => {
   });
 
   test.each(["refuses", "absent"] as const)(
-    "waits if it was to be steered and the agent %s",
+    "is queued if it was to steer the turn and the agent %s",
     async (steering) => {
       const { client, threadId, gate } = await waiting([], steering);
       const { queuedInput, turn } = await send(client, threadId, "also this", "steer");
@@ -125,7 +125,7 @@ describe("an input while a turn runs", () => {
     },
   );
 
-  test("starts a turn as usual when none runs, whatever its sender foresaw", async () => {
+  test("starts a turn as usual when none is running, whatever its delivery", async () => {
     const client = testEngine().connect();
     const threadId = await client.startThread();
     for (const delivery of ["queue", "steer"] as const) {
@@ -134,7 +134,7 @@ describe("an input while a turn runs", () => {
     }
   });
 
-  test("may change the settings, which hold for what comes next", async () => {
+  test("may change the settings for what comes next", async () => {
     const { client, threadId, gate, driver } = await waiting([]);
     await client.call("turn/start", {
       threadId,
@@ -147,7 +147,7 @@ describe("an input while a turn runs", () => {
     expect(driver.turns.map((turn) => turn.settings.model)).toEqual(["scripted/steady", "scripted/swift"]);
   });
 
-  test("cannot bring an output schema along, and is refused with the way out", async () => {
+  test("is rejected with an output schema, with the way out", async () => {
     const { client, threadId } = await waiting([]);
     const wanted = { threadId, input: text("x"), outputSchema: {}, delivery: "queue" } as const;
     await expect(client.call("turn/start", wanted)).rejects.toMatchObject({
@@ -156,7 +156,7 @@ describe("an input while a turn runs", () => {
     });
   });
 
-  test("is refused when a hundred others wait already", async () => {
+  test("is rejected when a hundred others are queued already", async () => {
     const { client, threadId } = await waiting(Array.from({ length: 100 }, (_, count) => `input ${count}`));
     await expect(send(client, threadId, "one more")).rejects.toMatchObject({
       kind: "overloaded",
@@ -181,7 +181,7 @@ describe("turn/steer", () => {
     });
   });
 
-  test("says so when the agent takes no input", async () => {
+  test("says so when the agent accepts no input", async () => {
     const { client, threadId, turnId } = await waiting([], "refuses");
     await expect(client.call("turn/steer", { threadId, input: text("x") })).rejects.toMatchObject({
       kind: "unsupported",
@@ -190,7 +190,7 @@ describe("turn/steer", () => {
     });
   });
 
-  test("waits for an agent that still starts, but not longer than its turn lasts", async () => {
+  test("waits for an agent that is still starting, but no longer than its turn lasts", async () => {
     const starts = [new Gate(), new Gate()];
     let tries = 0;
     const openWaits = async () => starts[tries++]?.wait();
@@ -216,7 +216,7 @@ describe("turn/steer", () => {
     expect((await client.turnEnd(second)).status).toBe("interrupted");
   });
 
-  test("an input that ends the turn is still shown as a part of it, before its end", async () => {
+  test("shows input that ends the turn as a part of it, before its end", async () => {
     const driver = new ScriptedDriver({ scripts: [[{ untilSteered: true }]] });
     const client = testEngine({ driver }).connect();
     const threadId = await client.startThread();
@@ -234,7 +234,7 @@ describe("turn/steer", () => {
     ]);
   });
 
-  test("an input that its agent takes while it is already ending is shown before the end, too", async () => {
+  test("shows input that its agent accepts while it is ending before the end, too", async () => {
     let end: (outcome: TurnOutcome) => void = () => undefined;
     const driver = new BareDriver({
       run: () =>
@@ -255,7 +255,7 @@ describe("turn/steer", () => {
     expect(turn.items.map((item) => item.type)).toEqual(["userMessage", "userMessage"]);
   });
 
-  test("an agent that never says whether it took the input does not keep the turn from ending", async () => {
+  test("does not keep the turn from ending if the agent never says whether it accepted the input", async () => {
     const driver = new BareDriver({
       run: async (turn) => {
         while (!turn.signal.aborted) await turn.ready();
@@ -275,7 +275,7 @@ describe("turn/steer", () => {
     await refused;
   });
 
-  test("an agent that breaks over it is named as the reason", async () => {
+  test("names the agent as the reason if it fails", async () => {
     const gate = new Gate();
     const driver = new BareDriver({
       run: async () => {
@@ -298,7 +298,7 @@ describe("turn/steer", () => {
     expect((await client.turnEnd(turnId)).status).toBe("completed");
   });
 
-  test("an input that cannot be stored is refused, and the turn ends as failed", async () => {
+  test("rejects input that cannot be stored, and the turn fails", async () => {
     const { client, threadId, turnId, store } = await waiting([]);
     store.refuses = (bodies) => bodies.some((body) => body.type === "item/started");
     await expect(client.call("turn/steer", { threadId, input: text("x") })).rejects.toMatchObject({
@@ -325,7 +325,7 @@ describe("the queue", () => {
     expect(await prompts(client, 3)).toEqual(["first", "A", "b"]);
   });
 
-  test("refuses what is not in it, and an order that is not all of it", async () => {
+  test("rejects unknown inputs and an incomplete order", async () => {
     const { client, threadId, ids } = await waiting(["a", "b"]);
     const [a = ""] = ids;
     for (const method of ["thread/queue/delete", "thread/queue/promote"] as const) {
@@ -340,7 +340,7 @@ describe("the queue", () => {
     expect(words((await client.call("thread/queue/list", { threadId })).queue)).toEqual(["a", "b"]);
   });
 
-  test("gives an input to the running turn when it is promoted", async () => {
+  test("sends a promoted input to the running turn", async () => {
     const { client, threadId, ids, turnId, driver, gate } = await waiting(["a", "b"]);
     const result = await client.call("thread/queue/promote", { threadId, queuedInputId: ids[1] ?? "" });
     expect([result.turnId, words(result.queue)]).toEqual([turnId, ["a"]]);
@@ -349,7 +349,7 @@ describe("the queue", () => {
     expect(await prompts(client, 2)).toEqual(["first", "b", "a"]);
   });
 
-  test("keeps an input that the running turn does not take", async () => {
+  test("keeps an input that the running turn does not accept", async () => {
     const { client, threadId, ids } = await waiting(["a"], "refuses");
     await expect(
       client.call("thread/queue/promote", { threadId, queuedInputId: ids[0] ?? "" }),
@@ -357,7 +357,7 @@ describe("the queue", () => {
     expect(words((await client.call("thread/queue/list", { threadId })).queue)).toEqual(["a"]);
   });
 
-  test("pauses after an interrupt; then a promoted input starts, and the rest follows it", async () => {
+  test("pauses after an interrupt; then a promoted input starts, and the rest follows", async () => {
     const { client, threadId, turnId, ids, driver } = await waiting(["a", "b", "c"]);
     await client.call("turn/interrupt", { threadId });
     await client.turnEnd(turnId);
@@ -368,7 +368,7 @@ describe("the queue", () => {
     expect(await prompts(client, 4)).toEqual(["first", "b", "a", "c"]);
   });
 
-  test("pauses after a failure, and goes on after the next turn that is completed", async () => {
+  test("pauses after a failure, and continues after the next completed turn", async () => {
     const { gate, driver } = busy((said) =>
       said === "first" ? [{ wait: gate }, { fail: { message: "no" } }] : [{ text: said }],
     );
@@ -384,7 +384,7 @@ describe("the queue", () => {
     expect(await prompts(client, 3)).toEqual(["first", "look here", "second"]);
   });
 
-  test("survives the end of the server, and waits for a person then", async () => {
+  test("survives a restart, and then waits for the user", async () => {
     const { made, client, threadId, store, queued } = await waiting(["a", "b"]);
     await made.close();
     expect(client.toldOf("turn/started")).toHaveLength(1);

@@ -19,8 +19,8 @@ const started = {
 const piece = (delta: string) => ({ emit: { type: "item/agentMessage/delta", itemId: "m", delta } }) as const;
 
 /**
- * A store as a server leaves it that is killed in the middle of its second turn: a copy of its files, made at the
- * moment when the script stands at its gate and `until` has come true.
+ * The store of a server that was killed during its second turn: a copy of its files, made when the script waits at its
+ * gate and `until` has resolved.
  */
 async function killed(script: Script, until?: (client: TestClient) => Promise<unknown>) {
   const folder = await temporaryFolder();
@@ -42,31 +42,35 @@ async function killed(script: Script, until?: (client: TestClient) => Promise<un
 
 const COMMAND: Script = [{ command: "rm -r build", asks: false, output: ["removing"], until: new Gate() }];
 
-describe("a thread whose server was killed in the middle of a turn", () => {
-  verifies("P15", "reads as interrupted, with all that was stored, and the next turn completes", async () => {
-    const { left, threadId, turnId } = await killed([{ text: "whole" }, started, piece("I was go")]);
-    const made = testEngine({ store: left() });
-    const client = made.connect();
-    const answer = await client.call("thread/attach", { threadId });
-    expect(answer.thread.status).toEqual({ type: "idle" });
-    expect(answer.turns.at(-1)).toMatchObject({
-      id: turnId,
-      status: "interrupted",
-      error: { errorInfo: "ServerStopped" },
-      items: [
-        { type: "userMessage", content: [{ text: "two" }] },
-        { type: "agentMessage", text: "whole" },
-        { type: "agentMessage", text: "I was go", partial: true },
-      ],
-    });
-    await settled();
-    expect(made.driver.sessions).toEqual([]);
-    expect((await client.runTurn(threadId, "go on")).status).toBe("completed");
-    const remembered = made.driver.sessions[0]?.history.map((turn) => turn.status);
-    expect(remembered).toEqual(["completed", "interrupted"]);
-  });
+describe("a thread whose server was killed during a turn", () => {
+  verifies(
+    "P15",
+    "reads as interrupted, with everything that was stored, and the next turn completes",
+    async () => {
+      const { left, threadId, turnId } = await killed([{ text: "whole" }, started, piece("I was go")]);
+      const made = testEngine({ store: left() });
+      const client = made.connect();
+      const answer = await client.call("thread/attach", { threadId });
+      expect(answer.thread.status).toEqual({ type: "idle" });
+      expect(answer.turns.at(-1)).toMatchObject({
+        id: turnId,
+        status: "interrupted",
+        error: { errorInfo: "ServerStopped" },
+        items: [
+          { type: "userMessage", content: [{ text: "two" }] },
+          { type: "agentMessage", text: "whole" },
+          { type: "agentMessage", text: "I was go", partial: true },
+        ],
+      });
+      await settled();
+      expect(made.driver.sessions).toEqual([]);
+      expect((await client.runTurn(threadId, "go on")).status).toBe("completed");
+      const remembered = made.driver.sessions[0]?.history.map((turn) => turn.status);
+      expect(remembered).toEqual(["completed", "interrupted"]);
+    },
+  );
 
-  verifies("P16", "shows a command that was cut off as failed, and never runs it again", async () => {
+  verifies("P16", "shows an unfinished command as failed, and never runs it again", async () => {
     const { left, threadId } = await killed(COMMAND, (client) =>
       client.waitFor("item/commandExecution/outputDelta"),
     );
@@ -83,7 +87,7 @@ describe("a thread whose server was killed in the middle of a turn", () => {
     expect([made.driver.sessions, made.sandbox.launches]).toEqual([[], []]);
   });
 
-  verifies("P17", "has no open approval any more, nobody can answer it, and nothing ran", async () => {
+  verifies("P17", "has no open approval, which nobody can answer any more, and nothing ran", async () => {
     const script: Script = [{ command: "rm -r build" }];
     const {
       left,
@@ -107,7 +111,7 @@ describe("a thread whose server was killed in the middle of a turn", () => {
     expect(made.driver.sessions).toEqual([]);
   });
 
-  test("is closed once, behind everything that was there, however often it is loaded", async () => {
+  test("is closed once, after everything that was stored, however often it is loaded", async () => {
     const { left, log, threadId } = await killed([started, piece("I was go")]);
     const before = await readFile(log, "utf8");
     const known = (await left().peek(threadId)).state.seq;
@@ -123,7 +127,7 @@ describe("a thread whose server was killed in the middle of a turn", () => {
     expect(added).toEqual(["item/completed", "turn/completed"]);
   });
 
-  test("reads as interrupted also for one who only looks", async () => {
+  test("reads as interrupted also for thread/read", async () => {
     const { left, threadId } = await killed([started]);
     const client = testEngine({ store: left() }).connect();
     expect((await client.call("thread/list", {})).data[0]?.status.type).toBe("notLoaded");
@@ -151,7 +155,7 @@ describe("a thread whose server was killed in the middle of a turn", () => {
 describe("a damaged log", () => {
   verifies(
     "P18",
-    "whose last line is torn loses that line only, is warned about, and goes on behind it",
+    "with a torn last line loses that line only, is warned about, and continues on a new line",
     async () => {
       const { left, log, threadId } = await killed([started, piece("I was go")]);
       const whole = await readFile(log, "utf8");
@@ -177,7 +181,7 @@ describe("a damaged log", () => {
     },
   );
 
-  test("is told of to everybody who takes up the thread", async () => {
+  test("is reported to every client that resumes or attaches", async () => {
     const { left, log, threadId } = await killed([{ text: "whole" }]);
     await appendFile(log, "neither JSON nor anything\n");
     const made = testEngine({ store: left() });
@@ -188,7 +192,7 @@ describe("a damaged log", () => {
     }
   });
 
-  test("that cannot be read on is told to whoever follows it, who may try again", async () => {
+  test("that cannot be read is reported to its subscribers, who may try again", async () => {
     const store = new UnreliableStore();
     const made = testEngine({ store });
     const owner = made.connect();

@@ -5,21 +5,21 @@ import { describe, expect, test } from "vitest";
 
 const report = (event: DriverEvent) => ({ emit: event });
 
-/** Plays one turn and gives the client that saw it. */
+/** Plays one turn and returns the client that saw it. */
 async function play(...script: Script) {
   const made = testEngine({ scripts: [script], approvalPolicy: "never" });
   const client = made.connect();
   const threadId = await client.startThread();
   const turn = await client.runTurn(threadId, "go");
   const { events } = await client.call("thread/events/list", { threadId });
-  // The answer is open for whoever reads logs of newer servers; here it is what we wrote.
+  // The type is open for logs of newer servers; here it is what we wrote.
   return { client, threadId, turn, place: { threadId, turnId: turn.id }, events: events as StoredEvent[] };
 }
 
-describe("what an agent reports is told as it is", () => {
+describe("the reports of an agent", () => {
   verifies(
     "S0-52, S2-38, S2-39, S2-40, S2-41, S0-48, S0-49, S0-58, S0-65",
-    "output, patches, thoughts, summaries and plans stream into the item they name",
+    "stream output, patches, reasoning, summaries and plans into their items",
     async () => {
       const { client, turn, place } = await play(
         report({
@@ -63,7 +63,7 @@ describe("what an agent reports is told as it is", () => {
 
   verifies(
     "S0-66, S2-34",
-    "a plan is told whole, with the state of each step and the explanation",
+    "send a plan completely, with the status of each step and the explanation",
     async () => {
       const plan = [
         { step: "look", status: "completed" },
@@ -79,7 +79,7 @@ describe("what an agent reports is told as it is", () => {
 
   verifies(
     "S0-80, S2-43, S2-86",
-    "token use is told as the latest call and as the sum, in buckets that do not overlap, with the window",
+    "send token usage of the latest call and in total, in disjoint buckets, with the context window",
     async () => {
       const first: TokenUsage = { inputTokens: 10, outputTokens: 2, cacheReadTokens: 5 };
       const second: TokenUsage = { inputTokens: 1, outputTokens: 3, thinkingTokens: 4, cacheWriteTokens: 6 };
@@ -108,7 +108,7 @@ describe("what an agent reports is told as it is", () => {
 
   verifies(
     "S2-44, S2-87, S2-88",
-    "errors are told with their kind, details and whether a retry follows",
+    "send errors with their kind, details and whether a retry follows",
     async () => {
       const kinds = [
         "ContextWindowExceeded",
@@ -140,50 +140,42 @@ describe("what an agent reports is told as it is", () => {
     },
   );
 
-  verifies(
-    "S0-86, S0-87, S2-45",
-    "an agent's own notifications and a change of model are passed on",
-    async () => {
-      const { client, threadId, place, events } = await play(
-        report({ type: "extension", method: "anthropic/cache_updated", params: { hits: 3 } }),
-        report({ type: "model/rerouted", fromModel: "a", toModel: "b", reason: "busy" }),
-        report({ type: "item/mcpToolCall/progress", itemId: "x", message: "half" }),
-      );
-      expect((await client.waitFor("extension/notified")).data).toEqual({
-        threadId,
-        method: "anthropic/cache_updated",
-        params: { hits: 3 },
-      });
-      const rerouted = { ...place, fromModel: "a", toModel: "b", reason: "busy" };
-      expect((await client.waitFor("model/rerouted")).data).toEqual(rerouted);
-      expect((await client.waitFor("item/mcpToolCall/progress")).data).toEqual({
-        ...place,
-        itemId: "x",
-        message: "half",
-      });
-      expect(events.map((event) => event.type)).not.toContain("extension/notified");
-    },
-  );
+  verifies("S0-86, S0-87, S2-45", "pass on an agent's own notifications and a change of model", async () => {
+    const { client, threadId, place, events } = await play(
+      report({ type: "extension", method: "anthropic/cache_updated", params: { hits: 3 } }),
+      report({ type: "model/rerouted", fromModel: "a", toModel: "b", reason: "busy" }),
+      report({ type: "item/mcpToolCall/progress", itemId: "x", message: "half" }),
+    );
+    expect((await client.waitFor("extension/notified")).data).toEqual({
+      threadId,
+      method: "anthropic/cache_updated",
+      params: { hits: 3 },
+    });
+    const rerouted = { ...place, fromModel: "a", toModel: "b", reason: "busy" };
+    expect((await client.waitFor("model/rerouted")).data).toEqual(rerouted);
+    expect((await client.waitFor("item/mcpToolCall/progress")).data).toEqual({
+      ...place,
+      itemId: "x",
+      message: "half",
+    });
+    expect(events.map((event) => event.type)).not.toContain("extension/notified");
+  });
 
-  verifies(
-    "S0-85, S0-88",
-    "an item of a type that nobody knows, and _meta, pass through unchanged",
-    async () => {
-      const item = {
-        type: "x-sculpture",
-        id: "s",
-        text: "a horse",
-        _meta: { deep: [1, { any: "thing" }] },
-        angle: 7,
-      };
-      const { turn, client } = await play(
-        report({ type: "item/started", item }),
-        report({ type: "item/completed", item }),
-      );
-      expect(turn.items[1]).toEqual(item);
-      expect(client.toldOf("item/completed")[1]?.data.item).toEqual(item);
-    },
-  );
+  verifies("S0-85, S0-88", "pass on items of unknown types and _meta unchanged", async () => {
+    const item = {
+      type: "x-sculpture",
+      id: "s",
+      text: "a horse",
+      _meta: { deep: [1, { any: "thing" }] },
+      angle: 7,
+    };
+    const { turn, client } = await play(
+      report({ type: "item/started", item }),
+      report({ type: "item/completed", item }),
+    );
+    expect(turn.items[1]).toEqual(item);
+    expect(client.toldOf("item/completed")[1]?.data.item).toEqual(item);
+  });
 });
 
 describe("the diff of a turn", () => {
@@ -192,7 +184,7 @@ describe("the diff of a turn", () => {
 
   verifies(
     "S2-33, S0-57",
-    "is told anew with every change that was applied, and with none that was not",
+    "is sent again with every change that was applied, and with none that was not",
     async () => {
       const { client, place } = await play(
         { fileChange: [change("/project/a", "modify", hunk)] },
@@ -217,7 +209,7 @@ describe("the diff of a turn", () => {
     },
   );
 
-  test("of an agent that knows its own is told instead of ours", async () => {
+  test("of an agent that has its own is sent instead of ours", async () => {
     const { client } = await play(report({ type: "turn/diff/updated", diff: "the agent's own" }), {
       fileChange: [change("/project/a", "modify", hunk)],
     });
@@ -229,7 +221,7 @@ describe("streamed text", () => {
   const started = report({ type: "item/started", item: { type: "agentMessage", id: "m", text: "" } });
   const piece = (delta: string) => report({ type: "item/agentMessage/delta", itemId: "m", delta });
 
-  /** A turn in the middle of streaming. */
+  /** A turn that is streaming. */
   async function streaming(...script: Script) {
     const gate = new Gate();
     const made = testEngine({ scripts: [[started, ...script, { wait: gate }]] });
@@ -248,7 +240,7 @@ describe("streamed text", () => {
     return { made, client, threadId, stored };
   }
 
-  test("is told within the tick and stored merged within 100 ms", async () => {
+  test("is sent within the tick and stored merged within 100 ms", async () => {
     const { made, client, stored } = await streaming(piece("one "), piece("two "), piece("three"));
     const told = client.toldOf("item/agentMessage/delta").map((event) => event.data.delta);
     expect(told).toEqual(["one ", "two ", "three"]);
@@ -258,13 +250,13 @@ describe("streamed text", () => {
     expect(await stored()).toEqual(["one two three"]);
   });
 
-  test("is stored at once when 64 KiB of it wait", async () => {
+  test("is stored at once when 64 KiB are pending", async () => {
     const half = "x".repeat(33 * 1024);
     const { stored } = await streaming(piece(half), piece(half), piece("rest"));
     expect((await stored()).join("")).toBe(half + half);
   });
 
-  test("is stored before the next event that is stored", async () => {
+  test("is stored before the next stored event", async () => {
     const usage = { usage: { inputTokens: 1, outputTokens: 1 } };
     const { client, threadId, stored } = await streaming(piece("before"), usage);
     expect(await stored()).toEqual(["before"]);
@@ -273,7 +265,7 @@ describe("streamed text", () => {
     expect(names.indexOf("item/agentMessage/delta")).toBeLessThan(names.indexOf("thread/tokenUsage/updated"));
   });
 
-  test("begins anew in every turn, also if an agent uses the name of an item again", async () => {
+  test("starts again in every turn, even if an agent reuses an item id", async () => {
     const script: Script = [started, piece("hello")];
     const client = testEngine({ scripts: [script, script] }).connect();
     const threadId = await client.startThread();
@@ -286,7 +278,7 @@ describe("streamed text", () => {
     ]);
   });
 
-  test("never cuts a character in two", async () => {
+  test("never splits a character", async () => {
     const [high = "", low = ""] = "😀".split("");
     const { client } = await streaming(piece(`a${high}`), { wait: opened() }, piece(`${low}b`));
     const pieces = client.toldOf("item/agentMessage/delta").map((event) => event.data);
@@ -298,7 +290,7 @@ describe("streamed text", () => {
 
   verifies(
     "P11",
-    "a very long turn with a very loud command completes, and the output is capped with a note",
+    "completes a very long turn with a very loud command, and caps its output with a note",
     async () => {
       const loud = "loud ".repeat(13_107);
       const chunks = Array.from({ length: 1_600 }, () =>

@@ -15,7 +15,7 @@ async function reviewed(script: Script, target: ReviewTarget = uncommitted) {
 describe("a review", () => {
   verifies(
     "S2-19, S2-21, S0-104",
-    "inline is a turn of the thread, between entering and leaving review mode",
+    "that is inline is a turn of the thread, between entering and exiting review mode",
     async () => {
       const { made, client, threadId, turn, reviewThreadId } = await reviewed([{ text: "One bug." }]);
       expect([turn.kind, reviewThreadId]).toEqual(["review", threadId]);
@@ -29,7 +29,7 @@ describe("a review", () => {
     },
   );
 
-  verifies("S2-21", "detached runs in a new thread whose id is answered and which is followed", async () => {
+  verifies("S2-21", "that is detached runs in a new thread, to which the client is subscribed", async () => {
     const gate = new Gate();
     const made = testEngine({ scripts: [[{ wait: gate }], [{ text: "Fine." }]] });
     const client = made.connect();
@@ -54,7 +54,7 @@ describe("a review", () => {
     await client.waitFor("turn/completed", (event) => event.data.threadId === threadId);
   });
 
-  verifies("S2-20", "looks at uncommitted changes, a branch, a commit or what is described", async () => {
+  verifies("S2-20", "covers uncommitted changes, a branch, a commit or custom instructions", async () => {
     const targets: [ReviewTarget, string, RegExp][] = [
       [uncommitted, "the uncommitted changes", /^Review the uncommitted changes\./],
       [
@@ -82,7 +82,7 @@ describe("a review", () => {
     }
   });
 
-  test("that is interrupted is left too, with what was said so far", async () => {
+  test("is exited with the text so far when it is interrupted", async () => {
     const gate = new Gate();
     const { client, threadId, turn } = await reviewed([{ text: "So far" }, { wait: gate }]);
     await gate.reached;
@@ -92,7 +92,7 @@ describe("a review", () => {
     expect(ended.items.at(-1)).toMatchObject({ type: "exitedReviewMode", review: "So far" });
   });
 
-  test("inline is refused while a turn runs", async () => {
+  test("that is inline is rejected while a turn is running", async () => {
     const gate = new Gate();
     const { client, threadId } = await reviewed([{ wait: gate }]);
     await expect(client.call("review/start", { threadId, target: uncommitted })).rejects.toMatchObject({
@@ -100,7 +100,7 @@ describe("a review", () => {
     });
   });
 
-  test("detached that cannot be stored leaves no thread behind", async () => {
+  test("that is detached and cannot be stored leaves no thread behind", async () => {
     const store = new UnreliableStore();
     const client = testEngine({ store }).connect();
     const threadId = await client.startThread();

@@ -14,7 +14,7 @@ import {
 } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
-/** The nth approval that a client was asked for. */
+/** The nth approval that was requested from a client. */
 async function asked(client: TestClient, place = 0) {
   await client.waitFor("approval/requested", () => client.toldOf("approval/requested").length > place);
   const event = client.toldOf("approval/requested")[place];
@@ -51,8 +51,8 @@ const COMMANDS: Script = [
 ];
 const ALL_BUT_TESTS = ["/repo$ npm test; rm -r .", "/repo$ npm run test", "/repo/inner$ npm test"];
 
-describe("an approval of a plain command", () => {
-  test("offers the beginning of the command as a rule for this project and agent", async () => {
+describe("an approval of a simple command", () => {
+  test("offers its prefix as a rule for this project and agent", async () => {
     const made = testEngine({ cwd: "/repo", scripts: [[{ command: "npm test -- --x" }]] });
     const client = made.connect();
     await client.startTurn(await client.startThread(), "go");
@@ -80,18 +80,18 @@ describe("an approval of a plain command", () => {
     expect(await asked(client)).not.toHaveProperty("suggestions");
   });
 
-  test("covers with a suggestion taken for the session what begins like it, and nothing else", async () => {
+  test("with a suggestion accepted for the session covers commands with that prefix, and nothing else", async () => {
     const { subjects, made } = await askedAfter({ scope: "session", takes: "suggestion" }, COMMANDS);
     expect(subjects).toEqual(["/repo$ npm test", ...ALL_BUT_TESTS]);
     expect(made.rules.list()).toEqual([]);
   });
 
-  test("covers without a suggestion exactly the same command, as ever", async () => {
+  test("without a suggestion covers exactly the same command", async () => {
     const { subjects } = await askedAfter({ scope: "session" }, COMMANDS);
     expect(subjects).toEqual(["/repo$ npm test", "/repo$ npm test -- --watch", ...ALL_BUT_TESTS]);
   });
 
-  test("covers with a suggestion taken for always also other threads, but no other project or agent", async () => {
+  test("with a suggestion accepted for always covers other threads, but no other project or agent", async () => {
     const rules = new MemoryRules();
     const always = { scope: "always", takes: "suggestion" } as const;
     const { subjects } = await askedAfter(always, COMMANDS, { rules });
@@ -106,7 +106,7 @@ describe("an approval of a plain command", () => {
     expect((await askedAfter(once, test, { rules, driver })).subjects).toEqual(["/repo$ npm test"]);
   });
 
-  test("taken for the session holds when the thread is loaded again, but not in another folder", async () => {
+  test("accepted for the session still applies when the thread is loaded again, but not in another folder", async () => {
     const store = new UnreliableStore();
     const answer = { scope: "session", takes: "suggestion" } as const;
     const { threadId, made } = await askedAfter(answer, [{ command: "npm test" }], { store });
@@ -123,7 +123,7 @@ describe("an approval of a plain command", () => {
     expect((await asked(client)).action).toMatchObject({ command: "npm test", cwd: "/elsewhere" });
   });
 
-  test("refuses a rule that it does not offer, stays open, and takes the next answer", async () => {
+  test("rejects a rule that it does not offer, stays open, and accepts the next answer", async () => {
     const made = testEngine({ cwd: "/repo", scripts: [[{ command: "npm test" }]] });
     const client = made.connect();
     const threadId = await client.startThread();
@@ -167,7 +167,7 @@ describe("rules", () => {
     });
   });
 
-  test("that are made by an answer for always say what was allowed, one for each file", async () => {
+  test("made by an answer with scope always state what was allowed, one for each file", async () => {
     const changes = [
       { path: "/repo/a", kind: "modify", diff: "" },
       { path: "/repo/b", kind: "modify", diff: "", movePath: "/repo/c" },
@@ -184,7 +184,7 @@ describe("rules", () => {
     expect(made.rules.list()[0]?.createdAt).toBe(made.clock.now());
   });
 
-  test("that were removed are asked about again, also in the thread that made them", async () => {
+  test("that were removed no longer apply, also in the thread that made them", async () => {
     const rules = new MemoryRules();
     const { client, threadId, made } = await askedAfter({ scope: "always" }, [{ command: "make" }], {
       rules,
@@ -195,7 +195,7 @@ describe("rules", () => {
     expect((await asked(client, 1)).action).toMatchObject({ command: "make" });
   });
 
-  test("for calls of tools cover one tool of one server with the same arguments", async () => {
+  test("for tool calls cover one tool of one server with the same arguments", async () => {
     const call = (server: string, tool: string, words: string) => ({
       approve: { kind: "tool", itemId: "x", server, tool, arguments: { words } } as const,
     });
@@ -210,10 +210,10 @@ describe("rules", () => {
   });
 });
 
-describe("what cannot be seen", () => {
+describe("hidden characters", () => {
   const hidden = "ls \u202egpj.exe";
 
-  test("is asked about with a warning beside the agent's own reason, and every time", async () => {
+  test("are asked about every time, with a warning beside the agent's own reason", async () => {
     const script: Script = [{ command: hidden, reason: "To look." }, { command: hidden }];
     const { subjects, client } = await askedAfter({ scope: "always" }, script);
     expect(subjects).toEqual([`/repo$ ${hidden}`, `/repo$ ${hidden}`]);
@@ -225,7 +225,7 @@ describe("what cannot be seen", () => {
     expect(await asked(client)).toMatchObject({ action: { command: hidden } });
   });
 
-  test("is asked about in the name of a file too", async () => {
+  test("are asked about in file names too", async () => {
     const script: Script = [{ fileChange: [{ path: "/repo/a\u200b.ts", kind: "add", diff: "" }] }];
     const { client } = await askedAfter({ scope: "once" }, script);
     expect((await asked(client)).action.reason).toBe("It contains characters that cannot be seen.");
@@ -233,7 +233,7 @@ describe("what cannot be seen", () => {
 });
 
 describe("an answer belongs to one approval", () => {
-  test("and a late one for an earlier approval does not land on the next", async () => {
+  test("and a late one for an earlier approval does not apply to the next", async () => {
     const made = testEngine({ cwd: "/repo", scripts: [[{ command: "make clean" }, { command: "rm -r /" }]] });
     const client = made.connect();
     const threadId = await client.startThread();
@@ -262,7 +262,7 @@ describe("a rule made in a folder that is reached by a link", () => {
   const script: Script = [{ command: "npm test" }, { command: "make all" }];
 
   test.each<Answer>([{ scope: "always", takes: "suggestion" }, { scope: "always" }])(
-    "holds where the link led, and not where it leads later: %j",
+    "applies where the link led then, and not where it leads later: %j",
     async (answer) => {
       const { path } = await temporaryFolder();
       const [link, first, second] = ["link", "first", "second"].map((name) => join(path, name));

@@ -1,7 +1,7 @@
 import { Gate, type Script, settled, testEngine } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
-/** Put together here, so that nobody who looks for keys in this repository finds one. */
+/** Assembled here, so that no scan of this repository for keys finds one. */
 const BODY = "aB3dE6gH9jK2mN5pQ8sT1vX4zC7fG0hJ";
 const KEY = `sk-proj-${BODY}`;
 const SECRET = `quiet words ${BODY}`;
@@ -12,7 +12,7 @@ function start(...scripts: Script[]) {
 }
 
 describe("keys and secrets", () => {
-  test("what the user, the agent and its tools say is kept and told without them [P31]", async () => {
+  test("are removed from everything that is stored and sent [P31]", async () => {
     const text = `the key is ${KEY} and ${SECRET}.`;
     const { client } = start([
       { text, pieces: 9 },
@@ -31,14 +31,14 @@ describe("keys and secrets", () => {
     expect(said).toMatchObject({ text: "the key is [redacted:api-key] and [redacted:secret]." });
   });
 
-  test("the agent itself gets what the user said", async () => {
+  test("reach the agent as the user sent them", async () => {
     const { client, made } = start([{ text: "fine" }]);
     const threadId = await client.startThread();
     await client.runTurn(threadId, `use ${KEY}`);
     expect(JSON.stringify(made.driver.turns)).toContain(KEY);
   });
 
-  test("text that only looked like a key is all there when the item, or the turn, ends", async () => {
+  test("are told apart from text that only looked like a key, which is complete when the item or turn ends", async () => {
     const gate = new Gate();
     const item = { type: "agentMessage", id: "m", text: "" } as const;
     const { client } = start([
@@ -60,7 +60,7 @@ describe("keys and secrets", () => {
     expect(pieces().join("")).toBe("ends with sk-cut off at ghp_abc");
   });
 
-  test("failures are told without them, and so is what a command printed [P31]", async () => {
+  test("are removed from errors and from the output of commands [P31]", async () => {
     const { client, made } = start([{ throws: new Error(`refused ${SECRET}`) }]);
     const threadId = await client.startThread();
     const turn = await client.runTurn(threadId, "go");

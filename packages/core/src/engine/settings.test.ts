@@ -4,10 +4,10 @@ import { describe, expect, test } from "vitest";
 
 const input: UserInput[] = [{ type: "text", text: "go" }];
 
-describe("what a turn overrides", () => {
+describe("the overrides of a turn", () => {
   verifies(
     "S0-5, S0-31, S0-32, S0-33",
-    "model, folder, both policies and selectors reach the agent and stay in force for the next turns",
+    "reach the agent (model, folder, policies and selectors) and stay in force for later turns",
     async () => {
       const made = testEngine();
       const client = made.connect();
@@ -45,7 +45,7 @@ describe("what a turn overrides", () => {
     },
   );
 
-  verifies("S0-20", "is still in force after the server was started anew", async () => {
+  verifies("S0-20", "are still in force after a restart", async () => {
     const store = new UnreliableStore();
     const first = testEngine({ store });
     const client = first.connect();
@@ -60,7 +60,7 @@ describe("what a turn overrides", () => {
     expect(session?.history.map((known) => [known.status, known.items.length])).toEqual([["completed", 2]]);
   });
 
-  test("does not happen, and no turn either, if any of it does not exist; the refusal names what does", async () => {
+  test("have no effect, and start no turn, if any of them does not exist; the error names what does", async () => {
     const client = testEngine({ folders: ["/work"] }).connect();
     const threadId = await client.startThread();
     const wrong = [
@@ -85,7 +85,7 @@ describe("what a turn overrides", () => {
     expect((await client.call("thread/list", {})).data).toHaveLength(1);
   });
 
-  test("is not told as a change if it changes nothing", async () => {
+  test("are not sent as a change if they change nothing", async () => {
     const client = testEngine().connect();
     const threadId = await client.startThread();
     const { turn } = await client.call("turn/start", {
@@ -98,7 +98,7 @@ describe("what a turn overrides", () => {
     expect(client.toldOf("thread/settings/updated")).toEqual([]);
   });
 
-  test("a model of another agent gets a session of its own, and the old one is ended", async () => {
+  test("open a session of the new agent and close the old one when the model belongs to another", async () => {
     const other = new ScriptedDriver({ id: "other", nativeId: "theirs" });
     const driver = new ScriptedDriver({ nativeId: "ours" });
     const made = testEngine({ driver, otherDrivers: [other] });
@@ -115,7 +115,7 @@ describe("what a turn overrides", () => {
     expect((await client.call("thread/read", { threadId })).thread.modelProvider).toBe("scripted");
   });
 
-  test("selectors that the new model does not offer are dropped", async () => {
+  test("drop selectors that the new model does not offer", async () => {
     const plain = new ScriptedDriver({ id: "plain", selectors: () => [] });
     const made = testEngine({ otherDrivers: [plain] });
     const client = made.connect();
@@ -129,7 +129,7 @@ describe("what a turn overrides", () => {
 describe("selectors", () => {
   verifies(
     "S0-74, S0-12, S0-71",
-    "config/set answers with all of them, since one may make another appear, at any time",
+    "are all returned by config/set, since one may make another appear, at any time",
     async () => {
       const gate = new Gate();
       const client = testEngine({ scripts: [[{ wait: gate }]] }).connect();
@@ -154,7 +154,7 @@ describe("selectors", () => {
     },
   );
 
-  test("two that are set at the same time are both set", async () => {
+  test("that are set at the same time are both set", async () => {
     const client = testEngine().connect();
     const threadId = await client.startThread({ config: { thinking: "true" } });
     await Promise.all([
@@ -166,7 +166,7 @@ describe("selectors", () => {
     expect([options.map(({ value }) => value), cwd]).toEqual([["true", "high"], "/elsewhere"]);
   });
 
-  test("without a thread are the defaults of new threads, also those that depend on another", async () => {
+  test("without a thread are the defaults of new threads, including those that depend on others", async () => {
     const made = testEngine();
     const client = made.connect();
     await Promise.all([
@@ -181,7 +181,7 @@ describe("selectors", () => {
     expect(made.driver.turns[0]?.settings.config).toEqual({ thinking: "true", effort: "high" });
   });
 
-  test("of another model are shown before it is chosen, with the values that it has too", async () => {
+  test("of another model are shown before it is chosen, with the values that it offers too", async () => {
     const effort = (model: string, { effort: value = "low" }: ConfigValues): ConfigOption => ({
       ...{ type: "select", id: "effort", name: `Effort of ${model}`, value },
       options: ["low", "high"].map((id) => ({ id, name: id })),
@@ -201,7 +201,7 @@ describe("selectors", () => {
     expect(plain.sessions).toEqual([]);
   });
 
-  test("that do not exist are refused with those that do", async () => {
+  test("that do not exist are rejected with those that do", async () => {
     const client = testEngine().connect();
     const threadId = await client.startThread();
     for (const of of [{ threadId }, {}]) {
@@ -216,10 +216,10 @@ describe("selectors", () => {
   });
 });
 
-describe("what is in force", () => {
+describe("reading the configuration", () => {
   verifies(
     "S0-79, S0-22",
-    "config/read shows model, folder, policies and selectors, of a thread or of new ones",
+    "shows model, folder, policies and selectors with config/read, of a thread or of new ones",
     async () => {
       const store = new UnreliableStore();
       const made = testEngine({ store, approvalPolicy: "always" });
@@ -249,20 +249,24 @@ describe("what is in force", () => {
     },
   );
 
-  verifies("S0-17, S0-18, S0-69", "initialize says who is there, and model/list which models", async () => {
-    const client = testEngine().connect();
-    expect(await client.call("initialize", { clientInfo: { name: "me", version: "1" } })).toEqual({
-      agentInfo: { name: "flint", version: "0.0.0-test", provider: "scripted" },
-      capabilities: { streaming: true, configOptions: true, reasoning: true, plans: true, review: true },
-    });
-    expect((await client.call("model/list", {})).data.map((model) => model.id)).toEqual([
-      "scripted/steady",
-      "scripted/swift",
-    ]);
-    expect((await client.call("model/list", { limit: 1 })).data).toHaveLength(1);
-  });
+  verifies(
+    "S0-17, S0-18, S0-69",
+    "shows the server with initialize, and the models with model/list",
+    async () => {
+      const client = testEngine().connect();
+      expect(await client.call("initialize", { clientInfo: { name: "me", version: "1" } })).toEqual({
+        agentInfo: { name: "flint", version: "0.0.0-test", provider: "scripted" },
+        capabilities: { streaming: true, configOptions: true, reasoning: true, plans: true, review: true },
+      });
+      expect((await client.call("model/list", {})).data.map((model) => model.id)).toEqual([
+        "scripted/steady",
+        "scripted/swift",
+      ]);
+      expect((await client.call("model/list", { limit: 1 })).data).toHaveLength(1);
+    },
+  );
 
-  test("accounts and MCP servers are those of the agent of the thread", async () => {
+  test("shows the accounts and MCP servers of the thread's agent", async () => {
     const account = { account: { type: "apiKey", label: "mine" }, requiresLogin: true };
     const mcpServers = [{ name: "files", status: "failed", error: "no such program" }] as const;
     const other = new ScriptedDriver({ id: "other", account, mcpServers });
@@ -279,10 +283,10 @@ describe("what is in force", () => {
   });
 });
 
-describe("to be asked nothing and to confine nothing", () => {
+describe("turning off approvals and the sandbox at the same time", () => {
   const unconfined = { approvalPolicy: "never", sandbox: "dangerFullAccess" } as const;
 
-  test("is refused to a client, at once or step by step, unless the server was started for it", async () => {
+  test("is rejected for clients, at once or step by step, unless the server allows it", async () => {
     const client = testEngine().connect();
     const refused = { kind: "invalidParams", message: expect.stringContaining("--allow-unconfined") };
     await expect(client.call("thread/start", unconfined)).rejects.toMatchObject(refused);
@@ -299,7 +303,7 @@ describe("to be asked nothing and to confine nothing", () => {
     { sandbox: { type: "workspaceWrite", writableRoots: ["/home/me"] } },
     { sandbox: { type: "workspaceWrite", writableRoots: ["/srv/../home"] } },
     { cwd: "/" },
-  ])("is refused also where a sandbox holds nothing back: %j", async (wide) => {
+  ])("is also rejected where the sandbox confines nothing: %j", async (wide) => {
     const client = testEngine({ home: "/home/me" }).connect();
     const refused = { kind: "invalidParams", message: expect.stringContaining("--allow-unconfined") };
     await expect(client.call("thread/start", { approvalPolicy: "never", ...wide })).rejects.toMatchObject(
@@ -308,14 +312,14 @@ describe("to be asked nothing and to confine nothing", () => {
     await client.call("thread/start", { approvalPolicy: "always", ...wide });
   });
 
-  test("is not what a root beside or in the home folder does", async () => {
+  test("does not include a root beside or inside of the home folder", async () => {
     const client = testEngine({ home: "/home/me" }).connect();
     const writableRoots = ["/home/me/other", "/home/meadow", "/srv"];
     const sandbox = { type: "workspaceWrite" as const, writableRoots };
     await client.call("thread/start", { approvalPolicy: "never", sandbox });
   });
 
-  test("is a client's choice when the server was started for it", async () => {
+  test("is allowed when the server was started for it", async () => {
     const client = testEngine({ allowUnconfined: true }).connect();
     const { thread } = await client.call("thread/start", unconfined);
     const read = await client.call("config/read", { threadId: thread.id });

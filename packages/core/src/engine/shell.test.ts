@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 
 const EXITED = { exitCode: 3, durationMs: 5, ended: "exited" } as const;
 
-describe("a command of the user's own", () => {
-  test("is a turn without an agent, confined like any other, and the agent hears of it afterwards", async () => {
+describe("a shell command of the user", () => {
+  test("is a turn without an agent, confined like any other, and mentioned to the agent afterwards", async () => {
     const made = testEngine({ scripts: [[{ text: "I see." }]] });
     const client = made.connect();
     const threadId = await client.startThread();
@@ -31,7 +31,7 @@ describe("a command of the user's own", () => {
     expect(shown?.items[0]).toMatchObject({ content: [{ text: "fix it" }] });
   });
 
-  test("streams exactly the output that its item keeps, however long it is", async () => {
+  test("streams exactly the output that its item stores, however long it is", async () => {
     const made = testEngine();
     const client = made.connect();
     const threadId = await client.startThread();
@@ -53,7 +53,7 @@ describe("a command of the user's own", () => {
     expect(deltas.join("")).toBe(item?.type === "commandExecution" && Reflect.get(item, "aggregatedOutput"));
   });
 
-  test("can be interrupted, and nothing of it is left when the turn has ended", async () => {
+  test("can be interrupted, and none of its processes is left when the turn has ended", async () => {
     const made = testEngine();
     const client = made.connect();
     const threadId = await client.startThread();
@@ -67,7 +67,7 @@ describe("a command of the user's own", () => {
     expect(await client.turnEnd(turn.id)).toMatchObject({ status: "interrupted" });
   });
 
-  test("waits for no running turn: it is refused with the turn's id", async () => {
+  test("is rejected while a turn is running, with the id of that turn", async () => {
     const made = testEngine();
     const client = made.connect();
     const threadId = await client.startThread();
@@ -78,8 +78,8 @@ describe("a command of the user's own", () => {
   });
 });
 
-describe("what a thread works with", () => {
-  test("changes without a turn, and everybody is told", async () => {
+describe("the settings of a thread", () => {
+  test("can be changed without a turn, and all subscribers are sent the change", async () => {
     const client = testEngine().connect();
     const threadId = await client.startThread();
     const wanted = { threadId, approvalPolicy: "always", cwd: "/there" } as const;
@@ -90,7 +90,7 @@ describe("what a thread works with", () => {
     expect(client.toldOf("thread/settings/updated")).toHaveLength(1);
   });
 
-  test("is not changed to something that does not exist", async () => {
+  test("cannot be changed to something that does not exist", async () => {
     const client = testEngine().connect();
     const threadId = await client.startThread();
     const refused = client.call("thread/settings/update", { threadId, model: "nobody/nothing" });

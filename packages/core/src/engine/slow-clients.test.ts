@@ -29,7 +29,7 @@ async function followed(...script: Script) {
 describe("a client that stops reading", () => {
   verifies(
     "P09",
-    "costs nothing, disturbs nobody, and gets all of it once from the log when it reads again",
+    "costs no memory, disturbs no one, and gets everything once from the log when it reads again",
     async () => {
       const { quick, slow, threadId, text } = await followed({ deltas: 5_000, size: 20 });
       slow.full = true;
@@ -43,7 +43,7 @@ describe("a client that stops reading", () => {
     },
   );
 
-  test("in the middle of a piece of text gets the rest of it, without the part that it has", async () => {
+  test("in the middle of a text gets the rest of it, without the part that it has", async () => {
     const gate = new Gate();
     const { made, quick, slow, threadId, text } = await followed(
       started,
@@ -67,7 +67,7 @@ describe("a client that stops reading", () => {
     expect(offsets).toEqual([0, 4]);
   });
 
-  test("is told what still goes on once it has caught up", async () => {
+  test("is sent what is still running once it has caught up", async () => {
     const gate = new Gate();
     const { quick, slow, threadId, text } = await followed(
       started,
@@ -86,7 +86,7 @@ describe("a client that stops reading", () => {
     expect((await slow.turnEnd(turnId)).itemsView).toBe("full");
   });
 
-  test("is not told from the log what still waits for the disk", async () => {
+  test("is not sent from the log what still waits for the disk", async () => {
     const { store, quick, slow, threadId } = await followed({ text: "hi" });
     const disk = new Gate();
     store.syncWaits = () => disk.wait();
@@ -103,7 +103,7 @@ describe("a client that stops reading", () => {
     expect(slow.toldOf("turn/completed")).toHaveLength(1);
   });
 
-  test("again and again, gets every event once and in order", async () => {
+  test("again and again gets every event once and in order", async () => {
     const many: Script = Array.from({ length: 200 }, (_, count) => ({ text: `message ${count}` }));
     const { quick, slow, threadId } = await followed(...many);
     let stalls = 0;
@@ -127,7 +127,7 @@ describe("a client that stops reading", () => {
     expect(texts.slice(1)).toEqual(many.map((_, count) => `message ${count}`));
   });
 
-  test("and then leaves, is not read for any more", async () => {
+  test("and then leaves is not read for any more", async () => {
     let reads = 0;
     const { store, quick, slow, threadId } = await followed({ text: "hi" });
     slow.full = true;
@@ -141,7 +141,7 @@ describe("a client that stops reading", () => {
     expect(reads).toBe(0);
   });
 
-  test("hears that its thread was deleted, however far behind it is", async () => {
+  test("is sent that its thread was deleted, however far behind it is", async () => {
     const { quick, slow, threadId } = await followed({ text: "hi" });
     slow.full = true;
     await quick.runTurn(threadId, "go");

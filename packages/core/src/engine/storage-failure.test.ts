@@ -24,29 +24,25 @@ async function running(...then: Script) {
 }
 
 describe("a disk that refuses", () => {
-  verifies(
-    "P20",
-    "in the middle of a turn ends it as failed, which is told now and stored when there is room",
-    async () => {
-      const { gate, store, client, threadId, turnId, logged } = await running({ text: "more" });
-      store.refuses = () => true;
-      gate.open();
-      const turn = await client.turnEnd(turnId);
-      expect(turn).toMatchObject({ status: "failed", error: STORAGE_FAILED });
-      expect(turn.items.map((item) => item.type)).toEqual(["userMessage", "agentMessage"]);
-      await settled();
-      expect(client.toldOf("turn/completed")).toHaveLength(1);
-      expect(await logged()).not.toContain("turn/completed");
-      await expect(client.startTurn(threadId, "and?")).rejects.toMatchObject({ kind: "storageFailed" });
+  verifies("P20", "during a turn fails it, which is sent now and stored when there is room", async () => {
+    const { gate, store, client, threadId, turnId, logged } = await running({ text: "more" });
+    store.refuses = () => true;
+    gate.open();
+    const turn = await client.turnEnd(turnId);
+    expect(turn).toMatchObject({ status: "failed", error: STORAGE_FAILED });
+    expect(turn.items.map((item) => item.type)).toEqual(["userMessage", "agentMessage"]);
+    await settled();
+    expect(client.toldOf("turn/completed")).toHaveLength(1);
+    expect(await logged()).not.toContain("turn/completed");
+    await expect(client.startTurn(threadId, "and?")).rejects.toMatchObject({ kind: "storageFailed" });
 
-      store.refuses = () => false;
-      expect((await client.runTurn(threadId, "again")).status).toBe("completed");
-      expect((await logged()).filter((name) => name === "turn/completed")).toHaveLength(2);
-      expect(client.toldOf("turn/completed")).toHaveLength(2);
-      const { turns } = await client.call("thread/read", { threadId, includeTurns: true });
-      expect(turns?.map((known) => known.status)).toEqual(["failed", "completed"]);
-    },
-  );
+    store.refuses = () => false;
+    expect((await client.runTurn(threadId, "again")).status).toBe("completed");
+    expect((await logged()).filter((name) => name === "turn/completed")).toHaveLength(2);
+    expect(client.toldOf("turn/completed")).toHaveLength(2);
+    const { turns } = await client.call("thread/read", { threadId, includeTurns: true });
+    expect(turns?.map((known) => known.status)).toEqual(["failed", "completed"]);
+  });
 
   test("only at the end of a turn still ends it once, as failed", async () => {
     const { gate, store, client, threadId, turnId } = await running();
@@ -58,7 +54,7 @@ describe("a disk that refuses", () => {
     expect((await client.call("thread/attach", { threadId })).turns[0]?.status).toBe("failed");
   });
 
-  test("streamed text ends the turn too, and the text that was told is not lost", async () => {
+  test("streamed text fails the turn too, and the text that was sent is not lost", async () => {
     const started = {
       emit: { type: "item/started", item: { type: "agentMessage", id: "m", text: "" } },
     } as const;
@@ -77,7 +73,7 @@ describe("a disk that refuses", () => {
     expect(turns?.[0]?.items.at(-1)).toEqual(turn.items.at(-1));
   });
 
-  test("the end of a turn is tried once more when the thread is put to rest", async () => {
+  test("the end of a turn is retried when the thread is unloaded", async () => {
     const { gate, store, made, client, turnId, threadId, logged } = await running();
     store.refuses = () => true;
     gate.open();
@@ -90,7 +86,7 @@ describe("a disk that refuses", () => {
     expect(turns?.[0]).toMatchObject({ status: "failed", error: STORAGE_FAILED });
   });
 
-  test("a request is a refusal of that request, and nothing of it has happened", async () => {
+  test("a request rejects that request, without any effect", async () => {
     const { gate, store, client, threadId, turnId } = await running();
     gate.open();
     await client.turnEnd(turnId);
@@ -110,7 +106,7 @@ describe("a disk that refuses", () => {
     });
   });
 
-  test("a name ends a running turn, because its log can no longer be trusted to hold it", async () => {
+  test("a name ends a running turn, because its log can no longer be trusted", async () => {
     const { store, client, threadId, turnId } = await running();
     store.refuses = (bodies) => bodies.some((body) => body.type === "thread/name/updated");
     await expect(client.call("thread/name/set", { threadId, name: "x" })).rejects.toMatchObject({
@@ -119,7 +115,7 @@ describe("a disk that refuses", () => {
     expect((await client.turnEnd(turnId)).error).toEqual(STORAGE_FAILED);
   });
 
-  test("to be forced lets the end of a turn be told, with a warning", async () => {
+  test("to sync lets the end of a turn be sent, with a warning", async () => {
     const { gate, store, client, turnId } = await running();
     store.syncFails = true;
     gate.open();
@@ -129,7 +125,7 @@ describe("a disk that refuses", () => {
     expect((await client.waitFor("warning")).data).toMatchObject({ reason: "syncFailed" });
   });
 
-  test("a thread in which a turn was cut off can be looked at nevertheless", async () => {
+  test("does not keep a thread with an unfinished turn from being read", async () => {
     const { store, threadId, made } = await running();
     store.refuses = (bodies) => bodies.some((body) => body.type === "turn/completed");
     await made.close();
@@ -141,7 +137,7 @@ describe("a disk that refuses", () => {
 });
 
 describe("a slow disk", () => {
-  test("holds back what waits for it and everything behind, in order, and nothing else", async () => {
+  test("delays what waits for it and everything behind, in order, and nothing else", async () => {
     const { gate, store, made, client, threadId, turnId } = await running();
     const disk = new Gate();
     store.syncWaits = () => disk.wait();

@@ -3,7 +3,7 @@ import { Gate, settled, testEngine, UnreliableStore, verifies } from "@flint/tes
 import { describe, expect, test } from "vitest";
 
 describe("a new thread", () => {
-  verifies("S0-21, S0-23, S0-28", "is answered, then told, then followed", async () => {
+  verifies("S0-21, S0-23, S0-28", "is answered, then sent, then subscribed to", async () => {
     const made = testEngine();
     const client = made.connect();
     const { thread } = await client.call("thread/start", {
@@ -32,7 +32,7 @@ describe("a new thread", () => {
     );
   });
 
-  test("that cannot be stored is refused, and nothing is left of it", async () => {
+  test("that cannot be stored is rejected, and nothing is left of it", async () => {
     const store = new UnreliableStore();
     const client = testEngine({ store }).connect();
     store.refuses = () => true;
@@ -42,7 +42,7 @@ describe("a new thread", () => {
     expect(client.told).toEqual([]);
   });
 
-  test("that leaves nothing behind works like any other, and is in no list", async () => {
+  test("that is ephemeral works like any other, and is not listed", async () => {
     const store = new UnreliableStore();
     const made = testEngine({ store });
     const client = made.connect();
@@ -60,7 +60,7 @@ describe("a new thread", () => {
 });
 
 test.each(["thread/archive", "thread/delete"] as const)(
-  "%s is refused while a turn runs, unless the turn may be stopped for it",
+  "%s is rejected while a turn is running, unless the turn may be interrupted for it",
   async (method) => {
     const client = testEngine({ scripts: [[{ wait: new Gate() }]] }).connect();
     const threadId = await client.startThread();
@@ -76,7 +76,7 @@ test.each(["thread/archive", "thread/delete"] as const)(
 );
 
 describe("the list of threads", () => {
-  verifies("S2-11, S2-12, S0-27", "does not show what is archived, until it is taken out again", async () => {
+  verifies("S2-11, S2-12, S0-27", "hides archived threads until they are unarchived", async () => {
     const client = testEngine().connect();
     const [kept, archived] = [await client.startThread(), await client.startThread()];
     const list = async (params = {}) =>
@@ -92,7 +92,7 @@ describe("the list of threads", () => {
     expect(new Set(await list())).toEqual(new Set([kept, archived]));
   });
 
-  verifies("S2-13, S2-42", "shows the name that was given, which everybody is told of", async () => {
+  verifies("S2-13, S2-42", "shows the name of a thread, which all subscribers are sent", async () => {
     const made = testEngine();
     const [client, other] = [made.connect(), made.connect()];
     const threadId = await client.startThread();
@@ -104,7 +104,7 @@ describe("the list of threads", () => {
     ]);
   });
 
-  test("says what each does right now, and of those that are not loaded that they rest", async () => {
+  test("shows the status of each, and notLoaded for those that are not loaded", async () => {
     const gate = new Gate();
     const store = new UnreliableStore();
     const first = testEngine({ store });
@@ -136,7 +136,7 @@ describe("the list of threads", () => {
 });
 
 describe("reading a thread", () => {
-  verifies("S2-8", "shows it, with its turns when asked, the running one included", async () => {
+  verifies("S2-8", "returns it, with its turns if requested, including the running one", async () => {
     const gate = new Gate();
     const made = testEngine({ scripts: [[{ text: "one" }], [{ text: "two" }, { wait: gate }]] });
     const client = made.connect();
@@ -162,7 +162,7 @@ describe("reading a thread", () => {
     expect(reader.told).toEqual([]);
   });
 
-  test("lists its events after a place, and says whether there are more", async () => {
+  test("lists its events after a position, and whether there are more", async () => {
     const client = testEngine().connect();
     const threadId = await client.startThread();
     await client.runTurn(threadId, "hi");
@@ -175,7 +175,7 @@ describe("reading a thread", () => {
 });
 
 describe("deleting a thread", () => {
-  test("answers when it is gone, and tells everybody who follows it", async () => {
+  test("is answered when it is gone, and sent to all subscribers", async () => {
     const made = testEngine();
     const [client, other] = [made.connect(), made.connect()];
     const threadId = await client.startThread();
@@ -192,7 +192,7 @@ describe("deleting a thread", () => {
     }
   });
 
-  test("that cannot be deleted is put to rest, and everybody who follows it is told so", async () => {
+  test("that cannot be deleted unloads it, and all subscribers are sent that", async () => {
     class Stubborn extends UnreliableStore {
       override remove(): Promise<void> {
         return Promise.reject(new FlintError("storageFailed", "The disk keeps it."));
@@ -208,7 +208,7 @@ describe("deleting a thread", () => {
     expect((await client.call("thread/read", { threadId })).thread.id).toBe(threadId);
   });
 
-  test("whoever waits behind it is told that it is gone", async () => {
+  test("rejects the calls that wait behind it, because the thread is gone", async () => {
     const client = testEngine().connect();
     const threadId = await client.startThread();
     const [deleted, ...others] = await Promise.allSettled([
@@ -223,7 +223,7 @@ describe("deleting a thread", () => {
     }
   });
 
-  test("and archiving it, is refused while a turn runs", async () => {
+  test("is rejected while a turn is running, and so is archiving", async () => {
     const gate = new Gate();
     const client = testEngine({ scripts: [[{ wait: gate }]] }).connect();
     const threadId = await client.startThread();

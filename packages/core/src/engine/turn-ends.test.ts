@@ -17,7 +17,7 @@ import { describe, expect, test } from "vitest";
 const COMPLETED: TurnOutcome = { status: "completed" };
 const forever = () => new Promise<never>(() => undefined);
 
-/** Starts a turn, lets the test do something to it, and gives its end, which must be told and stored once. */
+/** Starts a turn, lets the test act on it, and returns its end, which must be sent and stored once. */
 async function endOf(
   made: TestEngine,
   meanwhile: (client: TestClient, threadId: string) => Promise<void> = async () => undefined,
@@ -35,7 +35,7 @@ async function endOf(
   return ended;
 }
 
-/** Whether the thread can go on. */
+/** Whether the thread can run another turn. */
 async function nextTurn(made: TestEngine): Promise<TurnStatus> {
   const client = made.connect();
   const { data } = await client.call("thread/list", {});
@@ -49,22 +49,18 @@ describe("every turn ends exactly once", () => {
     expect(await nextTurn(made)).toBe("completed");
   });
 
-  verifies(
-    "S0-84, S2-87",
-    "when its agent says that it failed, with the reason as it was given",
-    async () => {
-      const error = {
-        message: "Too much.",
-        errorInfo: "ContextWindowExceeded",
-        httpStatusCode: 400,
-        additionalDetails: "8192 of 4096",
-      };
-      const made = testEngine({ scripts: [[{ fail: error }], []] });
-      expect(await endOf(made)).toMatchObject({ status: "failed", error });
-      expect(await nextTurn(made)).toBe("completed");
-      expect(made.driver.sessions).toHaveLength(1);
-    },
-  );
+  verifies("S0-84, S2-87", "when its agent reports a failure, with the reason as it was given", async () => {
+    const error = {
+      message: "Too much.",
+      errorInfo: "ContextWindowExceeded",
+      httpStatusCode: 400,
+      additionalDetails: "8192 of 4096",
+    };
+    const made = testEngine({ scripts: [[{ fail: error }], []] });
+    expect(await endOf(made)).toMatchObject({ status: "failed", error });
+    expect(await nextTurn(made)).toBe("completed");
+    expect(made.driver.sessions).toHaveLength(1);
+  });
 
   test("when its agent rejects, and the next turn gets a new session", async () => {
     const made = testEngine({ scripts: [[{ throws: new Error("lost the thread") }], []] });
@@ -75,7 +71,7 @@ describe("every turn ends exactly once", () => {
     expect(made.driver.sessions).toHaveLength(2);
   });
 
-  test("when its agent throws before it promises anything", async () => {
+  test("when its agent throws before it returns a promise", async () => {
     const made = testEngine({
       driver: new BareDriver({
         run: () => {
@@ -104,7 +100,7 @@ describe("every turn ends exactly once", () => {
     expect(await nextTurn(made)).toBe("completed");
   });
 
-  test("when its agent dies in the middle, and what was open is closed", async () => {
+  test("when its agent dies during the turn, and what was open is closed", async () => {
     const script: Script = [
       { emit: { type: "item/started", item: { type: "agentMessage", id: "m", text: "" } } },
       { emit: { type: "item/agentMessage/delta", itemId: "m", delta: "I was ab" } },
@@ -127,7 +123,7 @@ describe("every turn ends exactly once", () => {
     expect(await nextTurn(made)).toBe("completed");
   });
 
-  test("when the model of the thread belongs to an agent that this server does not have", async () => {
+  test("when the thread's model belongs to an agent that this server does not have", async () => {
     const store = new UnreliableStore();
     const other = testEngine({ store, driver: new ScriptedDriver({ id: "elsewhere" }) });
     const threadId = await other.connect().startThread();
@@ -140,7 +136,7 @@ describe("every turn ends exactly once", () => {
     });
   });
 
-  test("when it is interrupted while its agent still starts, without waiting for that", async () => {
+  test("when it is interrupted while its agent starts, without waiting for that", async () => {
     const starting = new Gate();
     const driver = new ScriptedDriver({ openWaits: () => starting.wait() });
     const made = testEngine({ driver });
@@ -154,7 +150,7 @@ describe("every turn ends exactly once", () => {
     expect(driver.sessions).toHaveLength(1);
   });
 
-  test("when it is interrupted while its agent still starts, and that fails later", async () => {
+  test("when it is interrupted while its agent starts, and that fails later", async () => {
     const starting = new Gate();
     let tries = 0;
     const openWaits = async () => {
@@ -174,7 +170,7 @@ describe("every turn ends exactly once", () => {
     expect(await nextTurn(made)).toBe("completed");
   });
 
-  test("when its agent does not listen: after a while its session is ended for it", async () => {
+  test("when its agent ignores the interrupt: its session is closed after a while", async () => {
     const deaf = new Gate();
     const made = testEngine({ scripts: [[{ wait: deaf, deaf: true }, { text: "too late" }], []] });
     const turn = await endOf(made, async (client, threadId) => {
@@ -190,7 +186,7 @@ describe("every turn ends exactly once", () => {
     expect(await nextTurn(made)).toBe("completed");
   });
 
-  test("when its agent neither listens nor can be ended", async () => {
+  test("when its agent ignores the interrupt and cannot be closed", async () => {
     const made = testEngine({ driver: new BareDriver({ run: forever, close: forever }) });
     const turn = await endOf(made, async (client, threadId) => {
       await client.call("turn/interrupt", { threadId });
@@ -213,7 +209,7 @@ describe("every turn ends exactly once", () => {
     expect(turn.error).toBeUndefined();
   });
 
-  test("when it is done although it was interrupted, as what it is: completed", async () => {
+  test("as completed when it completes although it was interrupted", async () => {
     const run = (turn: TurnContext) =>
       new Promise<TurnOutcome>((resolve) => {
         turn.signal.addEventListener("abort", () => resolve(COMPLETED));
@@ -226,7 +222,7 @@ describe("every turn ends exactly once", () => {
     expect(turn.status).toBe("completed");
   });
 
-  test("when the server stops in the middle of it", async () => {
+  test("when the server stops during the turn", async () => {
     const gate = new Gate();
     const store = new UnreliableStore();
     const made = testEngine({ store, scripts: [[{ text: "half" }, { wait: gate }]] });
@@ -246,8 +242,8 @@ describe("every turn ends exactly once", () => {
   });
 });
 
-describe("after its end a turn is over", () => {
-  test("no timer of it is left", async () => {
+describe("after its end a turn", () => {
+  test("leaves no timer behind", async () => {
     const gate = new Gate();
     const made = testEngine({ scripts: [[{ text: "hi" }, { wait: gate }], []] });
     const client = made.connect();
@@ -262,7 +258,7 @@ describe("after its end a turn is over", () => {
     expect(made.clock.pending).toBe(before);
   });
 
-  test("what its agent still reports is ignored", async () => {
+  test("ignores what its agent still reports", async () => {
     const later = new Gate();
     const late = { type: "item/started", item: { type: "agentMessage", id: "late", text: "" } } as const;
     const piece = { type: "item/agentMessage/delta", itemId: "late", delta: "psst" } as const;
@@ -277,7 +273,7 @@ describe("after its end a turn is over", () => {
     expect(JSON.stringify(client.told)).not.toContain("late");
   });
 
-  test("what its agent still asks is not asked, and not allowed", async () => {
+  test("does not ask, and does not allow, what its agent still requests", async () => {
     const answers: unknown[] = [];
     const asked = new Gate();
     const run = async (turn: TurnContext): Promise<TurnOutcome> => {
@@ -296,7 +292,7 @@ describe("after its end a turn is over", () => {
     expect(client.toldOf("approval/requested")).toEqual([]);
   });
 
-  test("an agent that waits for the log is let on", async () => {
+  test("releases an agent that waits for the log", async () => {
     const run = async (turn: TurnContext): Promise<TurnOutcome> => {
       for (let count = 0; count < 3; count += 1) await turn.ready();
       return COMPLETED;

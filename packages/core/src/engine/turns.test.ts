@@ -4,10 +4,10 @@ import { describe, expect, test } from "vitest";
 
 const text = (value: string): UserInput[] => [{ type: "text", text: value }];
 
-describe("a turn from its beginning to its end", () => {
+describe("a turn from start to end", () => {
   verifies(
     "S0-29, S0-34, S0-39, S2-31",
-    "the answer to turn/start comes before everything that the turn causes",
+    "sends the response of turn/start before everything that the turn causes",
     async () => {
       const client = testEngine().connect();
       const threadId = await client.startThread();
@@ -31,7 +31,7 @@ describe("a turn from its beginning to its end", () => {
     },
   );
 
-  test("a client that goes on without waiting gets everything in the same order", async () => {
+  test("sends everything in the same order to a client that does not wait", async () => {
     const { engine } = testEngine();
     const order: string[] = [];
     const session = engine.connect({ send: (event) => order.push(event.type), isFull: () => false });
@@ -48,7 +48,7 @@ describe("a turn from its beginning to its end", () => {
 
   verifies(
     "S0-35, S0-36, S0-40, S2-32",
-    "turn/completed carries the turn with its status and every one of its items",
+    "ends with turn/completed, which has the status and every item of the turn",
     async () => {
       const scripts = [[{ reasoning: "hm" }, { command: "ls", output: ["a\n"] }, { text: "Done." }]];
       const client = testEngine({ scripts }).connect();
@@ -64,7 +64,7 @@ describe("a turn from its beginning to its end", () => {
     },
   );
 
-  test("a turn too large for one message says that its items are not with it", async () => {
+  test("says that its items are not included if they are too large for one message", async () => {
     const big = "x".repeat(3 * 1024 * 1024);
     const client = testEngine({ scripts: [[{ text: big }, { text: big }]] }).connect();
     const threadId = await client.startThread();
@@ -76,7 +76,7 @@ describe("a turn from its beginning to its end", () => {
 
   verifies(
     "S0-41, S0-42, S0-43, S0-46, S2-35, S2-36, S2-37",
-    "an item starts, grows by deltas that name it, and completes with the version that counts",
+    "streams an item from its start through its deltas to its final version",
     async () => {
       const nextId = (() => {
         let count = 0;
@@ -103,7 +103,7 @@ describe("a turn from its beginning to its end", () => {
     },
   );
 
-  test("stored events carry a number that only rises, and what is not stored carries none", async () => {
+  test("numbers stored events in rising order, and does not number live ones", async () => {
     const client = testEngine({ scripts: [[{ text: "one" }, { command: "pwd" }]] }).connect();
     const threadId = await client.startThread();
     await client.runTurn(threadId, "go");
@@ -115,7 +115,7 @@ describe("a turn from its beginning to its end", () => {
     expect(new Set(unnumbered)).toEqual(new Set(["item/agentMessage/delta", "thread/status/changed"]));
   });
 
-  test("the status of the thread is told when it changes", async () => {
+  test("sends the status of the thread when it changes", async () => {
     const gate = new Gate();
     const client = testEngine({ scripts: [[{ wait: gate }]] }).connect();
     const turnId = await client.startTurn(await client.startThread(), "go");
@@ -127,7 +127,7 @@ describe("a turn from its beginning to its end", () => {
 });
 
 describe("two turns at once", () => {
-  test("the second of two simultaneous starts is refused with the id of the first", async () => {
+  test("reject the second of two simultaneous starts with the id of the first", async () => {
     const gate = new Gate();
     const client = testEngine({ scripts: [[{ wait: gate }]] }).connect();
     const threadId = await client.startThread();
@@ -142,7 +142,7 @@ describe("two turns at once", () => {
     await client.waitFor("turn/completed");
   });
 
-  test("the next turn may start as soon as the end of the one before is told", async () => {
+  test("do not overlap: the next may start as soon as the end of the one before was sent", async () => {
     const client = testEngine().connect();
     const threadId = await client.startThread();
     for (const word of ["one", "two", "three"]) {
@@ -151,7 +151,7 @@ describe("two turns at once", () => {
     }
   });
 
-  test("a turn that another client starts from inside of the end of the last one is kept and can be stopped", async () => {
+  test("do not overlap if another client starts one from inside of the end of the last, and it can be interrupted", async () => {
     const gate = new Gate();
     const { engine, driver } = testEngine({ scripts: [[], [{ wait: gate }]] });
     let next: Promise<void> | undefined;
@@ -178,7 +178,7 @@ describe("two turns at once", () => {
     expect(driver.turns.map((turn) => turn.outcome?.status)).toEqual(["completed", "interrupted"]);
   });
 
-  verifies("P07", "a hundred threads stream at once, and every delta arrives in order", async () => {
+  verifies("P07", "in a hundred threads stream at once, and every delta arrives in order", async () => {
     const words = Array.from({ length: 50 }, (_, place) => `${place} `);
     const script = words.map((delta) => ({
       emit: { type: "item/agentMessage/delta", itemId: "m", delta } as const,
@@ -202,8 +202,8 @@ describe("two turns at once", () => {
   });
 });
 
-describe("stopping a turn", () => {
-  verifies("S0-38, S2-18, P12, S0-12", "turn/interrupt stops the named turn at any moment", async () => {
+describe("interrupting a turn", () => {
+  verifies("S0-38, S2-18, P12, S0-12", "stops the named turn at any moment", async () => {
     const gate = new Gate();
     const made = testEngine({ scripts: [[{ text: "working" }, { wait: gate }]] });
     const client = made.connect();
@@ -218,7 +218,7 @@ describe("stopping a turn", () => {
     expect(client.order.indexOf("<- turn/interrupt")).toBeLessThan(client.order.indexOf("turn/completed"));
   });
 
-  test("a turn that was answered and is not yet started can be stopped, and its agent does nothing", async () => {
+  test("that was accepted and has not started yet keeps its agent from doing anything", async () => {
     const store = new UnreliableStore();
     const made = testEngine({ store, scripts: [[], [{ hang: true }]] });
     const client = made.connect();
@@ -227,7 +227,7 @@ describe("stopping a turn", () => {
     store.syncWaits = () => disk.wait();
     await client.startTurn(threadId, "one");
     await disk.reached;
-    // The end of the first turn waits for the disk, and everything that is told waits behind it.
+    // The end of the first turn waits for the disk, and everything that is sent waits behind it.
     const second = client.startTurn(threadId, "two");
     await settled();
     await client.call("turn/interrupt", { threadId });
@@ -237,7 +237,7 @@ describe("stopping a turn", () => {
     expect(client.order.filter((name) => name === "turn/completed")).toHaveLength(2);
   });
 
-  test("what does not run cannot be stopped, and the refusal says what does run", async () => {
+  test("that is not running is rejected, and the error says what is running", async () => {
     const gate = new Gate();
     const client = testEngine({ scripts: [[{ wait: gate }]] }).connect();
     const threadId = await client.startThread();
@@ -255,7 +255,7 @@ describe("stopping a turn", () => {
     await expect(client.call("turn/interrupt", { threadId })).rejects.toMatchObject({ kind: "notRunning" });
   });
 
-  test("stopping twice is as good as once", async () => {
+  test("twice is the same as once", async () => {
     const gate = new Gate();
     const client = testEngine({ scripts: [[{ wait: gate }]] }).connect();
     const threadId = await client.startThread();
@@ -270,10 +270,10 @@ describe("stopping a turn", () => {
   });
 });
 
-describe("what the user sends", () => {
+describe("the input of a turn", () => {
   verifies(
     "S2-84, S0-37, S0-30",
-    "every kind of input and an output schema reach the agent and the log",
+    "reaches the agent and the log, whatever its kind, with the output schema",
     async () => {
       const made = testEngine();
       const client = made.connect();
@@ -293,14 +293,14 @@ describe("what the user sends", () => {
     },
   );
 
-  test("half a character in the input becomes a mark before the agent sees it", async () => {
+  test("has its lone surrogates replaced before the agent sees it", async () => {
     const made = testEngine();
     const client = made.connect();
     await client.runTurn(await client.startThread(), "x\ud83d");
     expect(made.driver.turns[0]?.input).toEqual(text("x\ufffd"));
   });
 
-  test("more text than a turn may carry is refused with the limit", async () => {
+  test("is rejected with the limit if it is too long", async () => {
     const client = testEngine().connect();
     const threadId = await client.startThread();
     const tooLong = "é".repeat(512 * 1024 + 1);
@@ -311,7 +311,7 @@ describe("what the user sends", () => {
     expect(client.toldOf("turn/started")).toEqual([]);
   });
 
-  test("whoever starts a turn in a thread that it does not follow hears of it", async () => {
+  test("subscribes the client to the thread if it was not", async () => {
     const made = testEngine();
     const owner = made.connect();
     const other = made.connect();

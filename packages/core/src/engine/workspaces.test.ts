@@ -9,8 +9,8 @@ function workspaces(configs: Readonly<Record<string, Partial<WorkspaceConfig>>>)
   };
 }
 
-describe("the trusted files of a folder", () => {
-  test("decide what a new thread there starts with, and nowhere else", async () => {
+describe("the trusted configuration files of a folder", () => {
+  test("set the defaults of new threads there, and nowhere else", async () => {
     const engine = testEngine({
       workspaces: workspaces({
         "/strict": {
@@ -33,21 +33,21 @@ describe("the trusted files of a folder", () => {
     });
   });
 
-  test("give way to what a client asks for", async () => {
+  test("are overridden by the client", async () => {
     const engine = testEngine({ workspaces: workspaces({ "/work": { approvalPolicy: "never" } }) });
     const client = engine.connect();
     const { thread } = await client.call("thread/start", { approvalPolicy: "always" });
     expect((await client.call("config/read", { threadId: thread.id })).approvalPolicy).toBe("always");
   });
 
-  test("cannot leave an agent both unasked and unconfined [P35]", async () => {
+  test("cannot turn off approvals and the sandbox at the same time [P35]", async () => {
     const both = { approvalPolicy: "never", sandboxPolicy: { type: "dangerFullAccess" } } as const;
     const engine = testEngine({ workspaces: workspaces({ "/work": both }) });
     const client = engine.connect();
     await expect(client.call("thread/start", {})).rejects.toThrow("--allow-unconfined");
   });
 
-  test("that are ignored are told to whoever starts a thread there", async () => {
+  test("that are ignored are reported to the client that starts a thread there", async () => {
     const engine = testEngine({ workspaces: workspaces({ "/work": { notices: ["a file is ignored"] } }) });
     const client = engine.connect();
     await client.call("thread/start", {});

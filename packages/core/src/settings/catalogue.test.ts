@@ -29,7 +29,7 @@ const two = new ScriptedDriver({
 const mute = new MuteDriver({ id: "mute" });
 
 describe("the models of all agents", () => {
-  test("there is one default, that of the first agent", async () => {
+  test("have one default, that of the first agent", async () => {
     const catalogue = new Catalogue([one, two]);
     const models = await catalogue.models();
     expect(models.filter((model) => model.isDefault).map((model) => model.id)).toEqual(["one/steady"]);
@@ -37,7 +37,7 @@ describe("the models of all agents", () => {
     expect(await catalogue.defaultModel()).toBe("one/steady");
   });
 
-  test("an agent that is ready to work goes before the first one", async () => {
+  test("have the default of a preferred agent, if there is one", async () => {
     const ready = new (class extends ScriptedDriver {
       async isPreferred(): Promise<boolean> {
         return true;
@@ -54,17 +54,17 @@ describe("the models of all agents", () => {
     expect(await catalogue.defaultModel()).toMatch(/^ready\//);
   });
 
-  test("an agent alone stands for its default model", async () => {
+  test("can be chosen by the id of an agent alone", async () => {
     const { id, driver } = await new Catalogue([one, two]).choose("two");
     expect([id, driver]).toEqual(["two/steady", two]);
     expect((await new Catalogue([new OpenDriver({ id: "open" })]).choose("open")).id).toBe("open/maker/best");
   });
 
-  test("a server without an agent cannot be made", () => {
+  test("need at least one agent", () => {
     expect(() => new Catalogue([])).toThrow("at least one driver");
   });
 
-  test("an agent that cannot say what it offers does not hide the others", async () => {
+  test("are listed even if one agent cannot list its own", async () => {
     const catalogue = new Catalogue([mute, one]);
     expect((await catalogue.models()).map((model) => model.id)).toEqual(["one/steady", "one/swift"]);
     expect(await catalogue.defaultModel()).toBe("one/steady");
@@ -72,14 +72,14 @@ describe("the models of all agents", () => {
     await expect(new Catalogue([mute]).models()).rejects.toThrow("mute is not installed.");
   });
 
-  test("a model is found by its full id, or by its own name where only one agent has it", async () => {
+  test("are found by their full id, or by name where only one agent has it", async () => {
     const catalogue = new Catalogue([one, two]);
     expect((await catalogue.choose("two/swift")).id).toBe("two/swift");
     expect(await catalogue.choose("two/deep/thought")).toEqual({ id: "two/deep/thought", driver: two });
     expect((await catalogue.choose("thought")).id).toBe("two/deep/thought");
   });
 
-  test("a name that several agents have, or none, is refused with what there is", async () => {
+  test("are rejected by an ambiguous or unknown name, with what there is", async () => {
     const catalogue = new Catalogue([one, two]);
     await expect(catalogue.choose("swift")).rejects.toMatchObject({
       kind: "invalidParams",
@@ -91,7 +91,7 @@ describe("the models of all agents", () => {
     });
   });
 
-  test("only the first of very many models are named in a refusal", async () => {
+  test("are named up to a limit in an error", async () => {
     const models = Array.from({ length: 25 }, (_, at) => ({
       id: `many/${at}`,
       displayName: "M",
@@ -101,7 +101,7 @@ describe("the models of all agents", () => {
     await expect(catalogue.choose("gpt")).rejects.toThrow(/many\/19, and 5 more\.$/);
   });
 
-  test("a model that its agent knows by name need not be listed, and nobody is asked for a list", async () => {
+  test("need not be listed if their agent knows the name", async () => {
     const catalogue = new Catalogue([one, new OpenDriver({ id: "open" })]);
     expect((await catalogue.choose("open/maker/new-model")).id).toBe("open/maker/new-model");
     expect((await catalogue.choose("maker/new-model")).id).toBe("open/maker/new-model");
@@ -109,11 +109,11 @@ describe("the models of all agents", () => {
     await expect(catalogue.choose("open/locked/model")).rejects.toThrow("Set LOCKED_KEY.");
   });
 
-  test("an agent that knows its default sooner than its list is asked for that alone", async () => {
+  test("are not listed to find a default that is known without", async () => {
     expect(await new Catalogue([new OpenDriver({ id: "open" }), one]).defaultModel()).toBe("open/maker/best");
   });
 
-  test("a model of an agent that this server does not have names those it has", () => {
+  test("of an unknown agent are rejected with the agents that there are", () => {
     expect(() => new Catalogue([one, two]).driverOf("three/x")).toThrow(/no agent "three"/);
   });
 });
@@ -121,12 +121,12 @@ describe("the models of all agents", () => {
 describe("the selectors of a model", () => {
   const catalogue = new Catalogue([one]);
 
-  test("values may come in any order when one makes the other appear", async () => {
+  test("accept values in any order when one makes the other appear", async () => {
     const wanted = { effort: "high", thinking: "true" };
     expect(await catalogue.withValues("one/steady", {}, wanted)).toEqual(wanted);
   });
 
-  test("an unknown selector and an unknown value are refused with what there is", async () => {
+  test("reject an unknown selector and an unknown value with what there is", async () => {
     await expect(catalogue.withValues("one/steady", {}, { effort: "high" })).rejects.toMatchObject({
       kind: "invalidParams",
       message: 'Unknown config option "effort". Known: thinking.',
@@ -140,7 +140,7 @@ describe("the selectors of a model", () => {
     });
   });
 
-  test("another model keeps the values it offers too, and drops the others", async () => {
+  test("keep the values that another model offers too, and drop the others", async () => {
     const values = { thinking: "true", effort: "high", gone: "x" };
     expect(await catalogue.keepOffered("one/swift", values)).toEqual({ thinking: "true", effort: "high" });
     expect(await catalogue.keepOffered("one/swift", { effort: "high" })).toEqual({});

@@ -12,7 +12,7 @@ const command: Item<"commandExecution"> = {
 };
 
 describe("the output of a command", () => {
-  test("is kept up to its limit in bytes, and what is missing is stated", () => {
+  test("is accepted up to its limit in bytes, and the missing bytes are stated", () => {
     const caps = new TurnCaps();
     const half = "é".repeat(LIMITS.output / 4);
     expect(caps.admit(OUTPUT, "c", half)).toBe(half);
@@ -23,7 +23,7 @@ describe("the output of a command", () => {
     expect(finished).toEqual({ ...command, aggregatedOutput: `${half}x`, omittedOutputBytes: 3 });
   });
 
-  test("that comes whole and too long is cut in its middle", () => {
+  test("is cut in the middle if it comes at once and is too long", () => {
     const finished = new TurnCaps().finish({ ...command, aggregatedOutput: "x".repeat(LIMITS.output + 10) });
     if (!("aggregatedOutput" in finished) || !("omittedOutputBytes" in finished))
       throw new Error("no output");
@@ -31,21 +31,21 @@ describe("the output of a command", () => {
     expect(String(finished.aggregatedOutput).length).toBeLessThanOrEqual(LIMITS.output);
   });
 
-  test("that an agent has cut already adds up with what we cut", () => {
+  test("adds what an agent has cut already to what we cut", () => {
     const aggregatedOutput = "x".repeat(LIMITS.output + 100);
     const own = new TurnCaps().finish({ ...command, aggregatedOutput });
     const both = new TurnCaps().finish({ ...command, aggregatedOutput, omittedOutputBytes: 5 });
     expect(Reflect.get(both, "omittedOutputBytes")).toBe(Number(Reflect.get(own, "omittedOutputBytes")) + 5);
   });
 
-  test("that is missing from the finished item is not made up", () => {
+  test("is not made up if the completed item has none", () => {
     const caps = new TurnCaps();
     caps.admit(OUTPUT, "c", "x".repeat(LIMITS.output + 1));
     expect(caps.finish(command)).toEqual({ ...command, omittedOutputBytes: 1 });
   });
 });
 
-test("each stream of an item has its own limit, and text of a message a larger one", () => {
+test("gives each text of an item its own limit, and messages a larger one", () => {
   const caps = new TurnCaps();
   const long = "x".repeat(LIMITS.text);
   expect(caps.admit("item/agentMessage/delta", "m", long)).toBe(long);
@@ -54,7 +54,7 @@ test("each stream of an item has its own limit, and text of a message a larger o
   expect(caps.admit("item/reasoning/textDelta", "m", "y")).toBe("y");
 });
 
-test("overlong text in finished messages, thoughts, plans and patches is cut", () => {
+test("cuts overlong text in completed messages, reasoning, plans and patches", () => {
   const long = "x".repeat(LIMITS.text + 1);
   const caps = new TurnCaps();
   const finished = [
@@ -70,7 +70,7 @@ test("overlong text in finished messages, thoughts, plans and patches is cut", (
   }
 });
 
-test("what is short enough, or of a type that nobody knows, stays the very same item", () => {
+test("returns the same object for short items and unknown types", () => {
   const caps = new TurnCaps();
   const unknown = { type: "x-sculpture", id: "u", text: "x".repeat(LIMITS.text + 1) };
   expect(caps.finish(unknown)).toBe(unknown);

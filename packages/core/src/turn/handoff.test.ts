@@ -10,7 +10,7 @@ function said(text: string): Turn["items"] {
   return [{ type: "userMessage", id: "u", content: [{ type: "text", text }] }];
 }
 
-test("an account tells what was asked, said, run and changed, and how a turn ended", () => {
+test("the summary states what was asked, said, run and changed, and how a turn ended", () => {
   const text = handoffSummary([
     turn(
       "1",
@@ -33,7 +33,7 @@ test("an account tells what was asked, said, run and changed, and how a turn end
   );
 });
 
-test("an account is bounded: long texts are cut, and the oldest turns are left out first", () => {
+test("the summary is bounded: long texts are cut, and the oldest turns are left out first", () => {
   const turns = Array.from({ length: 40 }, (_, place) =>
     turn(String(place), said(`${place} ${"x".repeat(5_000)}`)),
   );
@@ -44,6 +44,6 @@ test("an account is bounded: long texts are cut, and the oldest turns are left o
   expect(text).toContain("characters left out");
 });
 
-test("there is no account of nothing", () => {
+test("the summary of no turns is empty", () => {
   expect(handoffSummary([])).toBe("");
 });

@@ -39,16 +39,16 @@ function found(
   return forkSource({ agent: AGENT, state, turns, stateOf: async (id) => others[id] });
 }
 
-describe("the session that an agent goes on from a copy of", () => {
+describe("the session to continue from a copy of", () => {
   const fork = threadWith({ from: "a" });
   const a = threadWith({ session: "of a", lastTurn: "2" });
 
-  test("is the whole one of the thread before, if nothing knows more", async () => {
+  test("is the whole one of the parent thread, if none contains more", async () => {
     const turns = [turn("1", endIn("of a", "p1")), turn("2", endIn("of a", "p2"))];
     expect(await found(fork, turns, { a })).toEqual({ nativeId: "of a", lastTurnId: "2" });
   });
 
-  test("is a part of another one, if that knows a later turn", async () => {
+  test("is a part of another one, if that contains a later turn", async () => {
     const turns = [turn("1"), turn("2"), turn("3", endIn("later", "p3"))];
     const part = { nativeId: "later", position: "p3", lastTurnId: "3" };
     expect(await found(fork, turns, { a })).toEqual(part);
@@ -69,7 +69,7 @@ describe("the session that an agent goes on from a copy of", () => {
     expect(await found(threadWith({}), turns)).toEqual(part);
   });
 
-  test("is not that of the thread before, once a session of the fork's own was dropped", async () => {
+  test("is not that of the parent, once a session of the fork itself was dropped", async () => {
     const dropped = threadWith({ from: "a", session: "" });
     expect(await found(dropped, [turn("1"), turn("2")], { a })).toBeUndefined();
     const part = { nativeId: "own", position: "p1", lastTurnId: "1" };
@@ -81,11 +81,11 @@ describe("the session that an agent goes on from a copy of", () => {
     ["works on a turn", { a: threadWith({ session: "of a", lastTurn: "2", runs: "3" }) }],
     ["has gone on since", { a: threadWith({ session: "of a", lastTurn: "3" }) }],
     ["has dropped its session", { a: threadWith({ session: "", lastTurn: "2" }) }],
-  ])("is none, if the thread before %s", async (_how, others) => {
+  ])("does not exist if the parent %s", async (_how, others) => {
     expect(await found(fork, [turn("1"), turn("2")], others)).toBeUndefined();
   });
 
-  test("is looked for through forks in which the agent never worked, but not for ever", async () => {
+  test("is searched through forks in which the agent never worked, up to a limit", async () => {
     const turns = [turn("1"), turn("2")];
     const between = { b: threadWith({ from: "c" }), c: threadWith({ from: "a" }), a };
     const source = { nativeId: "of a", lastTurnId: "2" };

@@ -34,7 +34,7 @@ function started(item: ThreadItem): EventBody {
   return { type: "item/started", data: { ...place, item } };
 }
 
-test("what is open is closed first, and the end of the turn comes last", () => {
+test("closes what is open first, and the turn last", () => {
   const state = after(
     started({ type: "agentMessage", id: "m", text: "half" }),
     { type: "approval/requested", data: { threadId: "t", approval } },
@@ -80,7 +80,7 @@ test("what is open is closed first, and the end of the turn comes last", () => {
   ]);
 });
 
-test("every kind of open item is closed as what it is: cut off text, failed work, or as it was", () => {
+test("closes every kind of open item: partial text, failed work, or unchanged", () => {
   const work = { status: "inProgress" } as const;
   const items: Record<keyof typeof ITEMS, KnownItem> = {
     userMessage: { type: "userMessage", id: "1", content: [] },
@@ -116,13 +116,13 @@ test("every kind of open item is closed as what it is: cut off text, failed work
   expect(closed).toHaveLength(Object.keys(items).length + 1);
 });
 
-test("what was declined before its turn ended stays declined", () => {
+test("keeps items declined that were declined before the turn ended", () => {
   const declined: ThreadItem = { type: "toolCall", id: "7", tool: "t", status: "declined" };
   const events = closeTurn(after(started(declined)), "u", { status: "failed", by: "turnEnded" }, 350);
   expect(events[0]).toEqual({ type: "item/completed", data: { ...place, item: declined } });
 });
 
-test("what still waited for its approval was declined, and what ran beside it failed", () => {
+test("declines what was waiting for approval, and fails what was running", () => {
   const command = { type: "commandExecution", command: "make", cwd: "/", status: "inProgress" } as const;
   const state = after(
     started({ ...command, id: "c" }),
@@ -138,7 +138,7 @@ test("what still waited for its approval was declined, and what ran beside it fa
   ]);
 });
 
-test("what was allowed before its turn ended failed", () => {
+test("fails what was allowed before the turn ended", () => {
   const command = { type: "commandExecution", id: "c", command: "make", cwd: "/" } as const;
   const resolution = { decision: { outcome: "allow", scope: "once" }, by: "client" } as const;
   const state = after(
@@ -153,6 +153,6 @@ test("what was allowed before its turn ended failed", () => {
   });
 });
 
-test("a turn that is not there needs no end", () => {
+test("returns no events for an unknown turn", () => {
   expect(closeTurn(emptyThread("t"), "u", { status: "completed", by: "turnEnded" }, 1)).toEqual([]);
 });

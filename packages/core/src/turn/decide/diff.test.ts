@@ -12,7 +12,7 @@ function change(status: "completed" | "declined" | "inProgress", ...changes: Fil
   return { type: "fileChange", id: `f${changes.length}`, changes, status };
 }
 
-test("changes are gathered file by file, in the order they were first touched", () => {
+test("collects changes file by file, in the order of their first change", () => {
   const diff = aggregateDiff(
     turnOf(
       change("completed", { path: "/w/a", kind: "modify", diff: HUNK }),
@@ -25,14 +25,14 @@ test("changes are gathered file by file, in the order they were first touched", 
   );
 });
 
-test("what was not applied, and other items, do not count", () => {
+test("leaves out changes that were not applied, and other items", () => {
   const item: ThreadItem = { type: "agentMessage", id: "m", text: "--- a/w/a" };
   const pending = change("inProgress", { path: "/w/a", kind: "modify", diff: HUNK });
   const declined = change("declined", { path: "/w/b", kind: "add", diff: HUNK });
   expect(aggregateDiff(turnOf(item, pending, declined, { type: "x-own", id: "x" }))).toBe("");
 });
 
-test("a diff that has its own header keeps it; a removed line of dashes is no header", () => {
+test("keeps the header of a diff that has one; a removed line of dashes is not a header", () => {
   const headed = `--- a/old\n+++ b/new\n${HUNK}`;
   const git = `diff --git a/x b/x\n${headed}`;
   const dashes = "@@ -1 +0 @@\n--- a comment\n";
@@ -42,7 +42,7 @@ test("a diff that has its own header keeps it; a removed line of dashes is no he
   expect(diffs).toEqual([headed, git, `--- a/w/a.sql\n+++ b/w/a.sql\n${dashes}`]);
 });
 
-test("a file that moves shows both names, and a path without a slash gets one", () => {
+test("shows both names of a moved file, and adds a slash to a relative path", () => {
   const moved: FileUpdateChange = { path: "/w/a", kind: "modify", diff: HUNK, movePath: "/w/b" };
   expect(aggregateDiff(turnOf(change("completed", moved)))).toBe(`--- a/w/a\n+++ b/w/b\n${HUNK}`);
   const relative: FileUpdateChange = { path: "a", kind: "add", diff: HUNK };

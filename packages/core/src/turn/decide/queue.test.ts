@@ -11,13 +11,13 @@ const input = (id: string): QueuedInput => ({
 const queue = ["a", "b", "c"].map(input);
 const ids = (inputs: readonly QueuedInput[]) => inputs.map(({ id }) => id);
 
-test("an input goes to the end, unless a hundred are there", () => {
+test("appends an input, unless a hundred are queued", () => {
   expect(ids(enqueue(queue, input("d")))).toEqual(["a", "b", "c", "d"]);
   const full = Array.from({ length: 100 }, (_, place) => input(`i${place}`));
   expect(() => enqueue(full, input("d"))).toThrow("full (100 inputs)");
 });
 
-test("an input is found, changed and taken out by its id, and keeps its sender", () => {
+test("finds, changes and removes an input by its id, and keeps its sender", () => {
   expect(findQueued(queue, "b")).toBe(queue[1]);
   expect(ids(dequeue(queue, "b"))).toEqual(["a", "c"]);
   const changed = replaceQueued(queue, "b", [{ type: "text", text: "other" }]);

@@ -23,7 +23,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { attachedState } from "./testing/attached-state.ts";
 
-/** One thing that happens to a thread or to somebody who follows it. */
+/** One thing that happens to a thread or to a subscriber. */
 type Step = { readonly what: (typeof STEPS)[number]; readonly which: number; readonly pause: boolean };
 
 const STEPS = [
@@ -50,7 +50,7 @@ const STEPS = [
 const step = fc.record({ what: fc.constantFrom(...STEPS), which: fc.nat(5), pause: fc.boolean() });
 const steps = fc.array(step, { minLength: 20, maxLength: 60, size: "max" });
 
-/** So that there is always something to stream into, and somebody beside the owner to see it. */
+/** So that there is always an item to stream into, and a subscriber beside the owner. */
 const OPENING: readonly Step[] = (["start item", "snapshot", "resume", "start item"] as const).map(
   (what) => ({
     what,
@@ -59,12 +59,12 @@ const OPENING: readonly Step[] = (["start item", "snapshot", "resume", "start it
   }),
 );
 
-/** A client with what it makes of everything it was told. */
+/** A client with the state it folds from everything it was sent. */
 class Watcher {
   readonly client: TestClient;
   state: ThreadState | undefined;
   #folded = 0;
-  /** Coming back, a client may be told again what it saw before it had a number. */
+  /** A returning client may be sent again what it saw before it was numbered. */
   readonly #mayRepeat: boolean;
 
   constructor(client: TestClient, earlier?: ThreadState) {
@@ -87,7 +87,7 @@ class Watcher {
 
   #next(state: ThreadState, event: ThreadEvent): ThreadState {
     if (event.seq !== undefined) expect(event.seq, "numbers rise").toBeGreaterThan(state.seq);
-    // Whoever joins while something is asked sees it in the snapshot, and is asked as well.
+    // A client that attaches while a request is open sees it in the snapshot, and is sent the request as well.
     const isKnown = state.approvals.some(
       (open) => event.type === "approval/requested" && open.id === event.data.approval.id,
     );
@@ -103,7 +103,7 @@ class Watcher {
   }
 }
 
-/** A thread whose agent does what the steps say, and those who follow it. */
+/** A thread whose agent does what the steps say, and its subscribers. */
 class World {
   readonly store: UnreliableStore;
   readonly made: TestEngine;
@@ -136,7 +136,7 @@ class World {
     if (pause) await settled();
   }
 
-  /** Lets everything come to rest, everybody having caught up. */
+  /** Waits until nothing happens any more and all subscribers have caught up. */
   async finish(): Promise<void> {
     this.#disk?.open();
     this.store.syncWaits = async () => undefined;
@@ -275,7 +275,7 @@ class World {
   }
 }
 
-/** What two who followed the same thread must agree on, wherever they began. */
+/** What two subscribers of the same thread must agree on, wherever they started. */
 function picture(state: ThreadState | undefined) {
   if (state === undefined) return undefined;
   const { thread, settings, activeTurnId, approvals, questions, queue, usage, seq } = state;
@@ -283,7 +283,7 @@ function picture(state: ThreadState | undefined) {
   return { thread, settings, activeTurnId, approvals, questions, queue, usage, seq, turns };
 }
 
-/** Plays the steps and compares what everybody saw with what is in the log. */
+/** Plays the steps and compares what all subscribers saw with the log. */
 async function play(what: readonly Step[], inner: Store): Promise<void> {
   const world = new World(inner);
   await world.begin();
@@ -296,13 +296,13 @@ async function play(what: readonly Step[], inner: Store): Promise<void> {
   await world.made.close();
 }
 
-describe("whoever joins, stalls, leaves or comes back at any moment ends up with the same thread as one who never left", () => {
-  test("on a store in memory, where everything happens at once", async () => {
+describe("clients that attach, stall, leave or return at any moment end up with the same thread as one that never left", () => {
+  test("with a store in memory, which is synchronous", async () => {
     const property = fc.asyncProperty(steps, (what) => play(what, new MemoryStore()));
     await fc.assert(property, { numRuns: 150 });
   });
 
-  test("on a disk, where reading takes its time", async () => {
+  test("with a store on disk, where reading takes time", async () => {
     const folder = await temporaryFolder();
     let count = 0;
     const property = fc.asyncProperty(steps, (what) => {

@@ -2,7 +2,7 @@ import type { Checkpoints, TurnContext, TurnOutcome } from "@flint/core/ports";
 import { BareDriver, Gate, testEngine } from "@flint/testkit";
 import { expect, test } from "vitest";
 
-/** An agent that writes without asking, so that everything is saved before it begins. */
+/** An agent that writes without asking, so that everything is saved before it starts. */
 class WritingDriver extends BareDriver {
   override readonly asksFirst = false;
 
@@ -53,7 +53,7 @@ async function begun() {
   return { gate, made, client, ended, threadId };
 }
 
-test("after a second of saving the files before a turn, clients are told what takes so long, once", async () => {
+test("warns clients once when saving the files before a turn takes longer than a second", async () => {
   const { gate, made, client, ended, threadId } = await begun();
   await made.clock.advance(999);
   expect(client.toldOf("warning")).toEqual([]);
@@ -68,7 +68,7 @@ test("after a second of saving the files before a turn, clients are told what ta
   await ended;
 });
 
-test("nothing is said where the files are saved in less", async () => {
+test("sends no warning when the files are saved faster", async () => {
   const { gate, made, client, ended } = await begun();
   await made.clock.advance(500);
   gate.open();
@@ -77,7 +77,7 @@ test("nothing is said where the files are saved in less", async () => {
   expect(client.toldOf("warning")).toEqual([]);
 });
 
-test("it is told once in a turn, also if an agent that asks has to wait before several commands", async () => {
+test("warns once per turn, even if an agent waits before several commands", async () => {
   const gates = [new Gate(), new Gate()] as const;
   const made = testEngine({ driver: new AskingDriver(), checkpoints: slowCheckpoints(...gates) });
   const client = made.connect();

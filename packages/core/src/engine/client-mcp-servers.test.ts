@@ -13,8 +13,8 @@ const server = (name: string, key = "short") => ({
 
 const says = (text: string): Script => [{ text }];
 
-describe("MCP servers that a client brings along", () => {
-  test("reach the agent of that thread only, and never take the place of the user's own [S3-4]", async () => {
+describe("MCP servers that a client provides", () => {
+  test("reach the agent of that thread only, and never replace the user's own [S3-4]", async () => {
     const own = server("own");
     const { connect, driver } = bound(testEngine({ scripts: [says("a"), says("b")], mcpServers: [own] }));
     const client = connect();
@@ -24,7 +24,7 @@ describe("MCP servers that a client brings along", () => {
     expect(driver.sessions.map((session) => session.mcpServers)).toEqual([[own, server("mine")], [own]]);
   });
 
-  test("reach an agent that rests when they change, and one at work when it is next started", async () => {
+  test("reach an idle agent when they change, and a working one when it next starts", async () => {
     const wait = new Gate();
     const { connect, driver } = bound(testEngine({ scripts: [says("a"), says("b"), says("c"), [{ wait }]] }));
     const client = connect();
@@ -43,7 +43,7 @@ describe("MCP servers that a client brings along", () => {
     wait.open();
   });
 
-  test("have keys that nobody is told", async () => {
+  test("have their keys redacted everywhere", async () => {
     const { connect } = bound(testEngine({ scripts: [says(`it is ${KEY}`)] }));
     const client = connect();
     const threadId = await client.startThread({ mcpServers: [server("mine", KEY)] });
@@ -53,7 +53,7 @@ describe("MCP servers that a client brings along", () => {
   });
 });
 
-/** The methods of an engine, to be taken apart. */
+/** The methods of an engine, to be destructured. */
 function bound(made: ReturnType<typeof testEngine>) {
   return { connect: () => made.connect(), driver: made.driver };
 }

@@ -1,7 +1,7 @@
 import { TestClient, testEngine } from "@flint/testkit";
 import { expect, test } from "vitest";
 
-test("a client that names no folder works in its own, and one without a folder where the server does", async () => {
+test("uses the client's folder for threads that name none, or else the server's", async () => {
   const { engine } = testEngine();
   const at = async (cwd?: string) => {
     const session = engine.connect({ send: () => undefined, isFull: () => false }, cwd);
@@ -16,7 +16,7 @@ test("a client that names no folder works in its own, and one without a folder w
   await engine.close();
 });
 
-test("a folder that a client names itself, or that its thread has, comes first", async () => {
+test("prefers the folder that a call names or its thread has", async () => {
   const { engine } = testEngine();
   const session = engine.connect({ send: () => undefined, isFull: () => false }, "/elsewhere");
   let threadId = "";
@@ -28,7 +28,7 @@ test("a folder that a client names itself, or that its thread has, comes first",
   await engine.close();
 });
 
-test("a command outside of any thread runs where its client works, unless the client says where", async () => {
+test("runs commands outside of any thread in the client's folder, unless the call names one", async () => {
   const { engine, sandbox } = testEngine();
   const session = engine.connect({ send: () => undefined, isFull: () => false }, "/elsewhere");
   await session.call("command/exec", { command: ["true"] }, () => undefined);

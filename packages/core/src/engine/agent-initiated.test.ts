@@ -3,7 +3,7 @@ import { inputText } from "@flint/protocol";
 import { Gate, ScriptedDriver, settled, testEngine } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 
-/** An agent that can begin to work by itself. */
+/** An agent that can initiate work. */
 class EagerDriver extends ScriptedDriver {
   begin: (work: AgentInitiatedWork) => void = () => undefined;
 
@@ -40,8 +40,8 @@ function work(more: Partial<AgentInitiatedWork> = {}) {
   return { wish, refusals };
 }
 
-describe("an agent that begins to work by itself", () => {
-  test("gets a turn without input when the running one has ended, and before what waits in the queue", async () => {
+describe("work that an agent initiates", () => {
+  test("gets a turn without input after the running one has ended, ahead of the queued input", async () => {
     const { gate, driver, client, threadId, queue, turns } = await eager();
     const turnId = await client.startTurn(threadId, "wait");
     await queue("later");
@@ -59,7 +59,7 @@ describe("an agent that begins to work by itself", () => {
     expect(driver.turns.map(({ input }) => inputText(input))).toEqual(["wait", "", "later"]);
   });
 
-  test("does not make the queue go on that a person stopped", async () => {
+  test("does not resume a queue that the user stopped", async () => {
     const { driver, client, threadId, queue, turns } = await eager();
     const turnId = await client.startTurn(threadId, "wait");
     await queue("later");
@@ -71,7 +71,7 @@ describe("an agent that begins to work by itself", () => {
     expect((await client.call("thread/queue/list", { threadId })).queue).toHaveLength(1);
   });
 
-  test("gets none if another turn took its work along, or another agent has the thread", async () => {
+  test("gets no turn if another turn included it, or the thread changed agents", async () => {
     const { gate, driver, client, threadId, turns } = await eager();
     const turnId = await client.startTurn(threadId, "wait");
     await settled();
@@ -88,7 +88,7 @@ describe("an agent that begins to work by itself", () => {
     expect([taken.refusals, late.refusals]).toEqual([[], ["refused"]]);
   });
 
-  test("is told that it gets none where the budget of the thread is used up", async () => {
+  test("is refused when the budget of the thread is used up", async () => {
     const { gate, driver, client, threadId, turns } = await eager();
     await client.call("thread/settings/update", { threadId, budget: { thread: { turns: 1 } } });
     gate.open();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { PendingAnswers } from "./pending-answers.ts";
+import { PendingAnswers } from "./open-requests.ts";
 
-function waiting() {
+function pending() {
   const cancelled: string[] = [];
   const answers = new PendingAnswers<string>("approval");
   const add = (id: string, turnId: string) =>
@@ -9,8 +9,8 @@ function waiting() {
   return { answers, add, cancelled };
 }
 
-test("each is taken once, and its time limit with it", async () => {
-  const { answers, add, cancelled } = waiting();
+test("takes a request once, and cancels its time limit", async () => {
+  const { answers, add, cancelled } = pending();
   const answer = add("a", "turn");
   answers.take("a").settle("yes");
   expect(await answer).toBe("yes");
@@ -18,8 +18,8 @@ test("each is taken once, and its time limit with it", async () => {
   expect(() => answers.take("a")).toThrow("No open approval a; it may have been answered already.");
 });
 
-test("the end of a turn answers what it left open, and nothing of others", async () => {
-  const { answers, add, cancelled } = waiting();
+test("settles the open requests of a turn, and no others", async () => {
+  const { answers, add, cancelled } = pending();
   const [first, second] = [add("a", "one"), add("b", "one")];
   const other = add("c", "two");
   answers.settleTurn("one", "over");
