@@ -45,7 +45,9 @@ needs("acpx")(
 
     expect(await prompt("what is in this folder?")).toMatchObject({ code: 0 });
     expect(await inSession("set-mode", "read-only")).toMatchObject({ stdout: "mode set: read-only\n" });
-    expect((await prompt("write `x` to x.txt")).stdout).toContain("readOnly lets no file be changed");
+    expect((await prompt("write `x` to x.txt")).stdout).toContain(
+      "The sandbox is read-only, so no file can be changed",
+    );
     expect(existsSync(`${cwd}/x.txt`)).toBe(false);
     expect(await inSession("set", "mode", "auto")).toMatchObject({ code: 0 });
     expect((await inSession("status")).stdout).toContain("mode: auto");

@@ -43,7 +43,7 @@ test("doctor names each word that the installed Codex does not know any more, an
 test("a Codex that cannot print its schemas is not an error", async () => {
   const { findings } = await doctorWith("#!/bin/sh\nexit 1\n");
   expect(findings.map(({ state, detail }) => [state, detail.replace(/^.*codex, /, "")])).toEqual([
-    ["absent", "no login and no key"],
+    ["absent", "not logged in"],
     ["absent", "cannot compare its protocol with that of Codex 0.166.0, which Flint supports"],
   ]);
 });

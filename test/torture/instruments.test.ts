@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { readScript, scriptText, wordsText } from "../server/script-text.ts";
 import { SkippedCase, type TortureCase } from "./case.ts";
 import { FITTING_PARAMS, METHOD_NAMES, withEachIdReplaced } from "./every-method.ts";
@@ -56,6 +56,8 @@ test("a line that is not a protocol message is reported with the reason", () => 
 });
 
 test("a case passes, fails by its figures or an assertion, or is skipped with its reason", async () => {
+  vi.stubEnv("FLINT_TEST_REQUIRE", "");
+  onTestFinished(() => void vi.unstubAllEnvs());
   const caseOf = (run: TortureCase["run"]): TortureCase => ({ ...malformed, run });
   const verdicts = [
     await runCase(

@@ -100,7 +100,8 @@ export class ScriptPlayer {
 
   #call({ tool, input, id, raw }: Extract<ScriptPart, { type: "call" }>): ScriptedCall {
     this.#calls += 1;
-    const broken = raw === undefined ? {} : { raw, inputError: `The arguments are not a JSON object: ${raw}` };
+    const broken =
+      raw === undefined ? {} : { raw, inputError: `The arguments are not a JSON object: ${raw}` };
     return { type: "tool-call", callId: id ?? `script_call_${this.#calls}`, tool, input, ...broken };
   }
 }

@@ -124,7 +124,10 @@ describe("a script", () => {
 
   test("can send arguments that are not JSON", async () => {
     const model = await scripted([[{ call: "shell", raw: "{oops", id: "c1" }]]);
-    expect((await play(model))[0]).toMatchObject({ callId: "c1", inputError: expect.stringContaining("{oops") });
+    expect((await play(model))[0]).toMatchObject({
+      callId: "c1",
+      inputError: expect.stringContaining("{oops"),
+    });
   });
 });
 

@@ -35,7 +35,14 @@ const SERVER = `
 const children: ChildProcess[] = [];
 
 function startServer(script = SERVER) {
-  const child = spawn(process.execPath, ["--import", TSX, "--input-type=module", "-e", script]);
+  const child = spawn(process.execPath, [
+    "--conditions=@flint/source",
+    "--import",
+    TSX,
+    "--input-type=module",
+    "-e",
+    script,
+  ]);
   children.push(child);
   return { child, exited: once(child, "exit") };
 }
