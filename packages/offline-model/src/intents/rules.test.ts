@@ -18,6 +18,7 @@ describe("a request", () => {
     ["what is in the docs folder?", ["shell", "ls -p -- docs"]],
     ["run `ls -la | wc -l`", ["shell", "ls -la | wc -l"]],
     ["Run the command echo 'a b'", ["shell", "echo 'a b'"]],
+    ["Workspace: /work\n\nrun `make`", ["shell", "make"]],
     ["please run this:\n```sh\nmake\nmake test\n```", ["shell", "make\nmake test"]],
     ["run `npm test`", ["shell", "npm test"]],
     ["write `hello` to notes/a.txt.", ["write_file", "notes/a.txt", "hello\n"]],

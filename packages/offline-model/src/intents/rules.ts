@@ -32,6 +32,8 @@ const LONG_REQUEST = 4_000;
 const MAX_PLAN_STEPS = 20;
 const MAX_COUNT = 1_000_000;
 
+/** The line that the SDK's conversation adapter puts in front of a prompt. */
+const WORKSPACE_LINE = /^Workspace: [^\n]*\n+/;
 const POLITE = /^(?:(?:please|now|then|and|ok|okay|can you|could you|would you)\b[, ]*)+/i;
 const QUOTED = "`[^`]+`|\"[^\"]+\"|'[^']+'";
 /** Something that can only be a file: it has a folder or an extension, or it is quoted. */
@@ -182,7 +184,7 @@ export interface SplitInput {
 /** Takes piped input out of a request. It reaches to the very last mark, so nothing in it can pretend to be outside. */
 export function splitInput(text: string): SplitInput {
   const [, before = "", rest] = /^([\s\S]*?)<stdin>\n([\s\S]*)$/.exec(text) ?? [];
-  if (rest === undefined) return { prompt: text.trim(), input: undefined };
+  if (rest === undefined) return { prompt: text.replace(WORKSPACE_LINE, "").trim(), input: undefined };
   const end = rest.lastIndexOf("</stdin>");
   if (end === -1) return { prompt: before.trim(), input: rest };
   return { prompt: `${before}\n${rest.slice(end + "</stdin>".length)}`.trim(), input: rest.slice(0, end) };
