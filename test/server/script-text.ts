@@ -1,6 +1,6 @@
 import type { DriverEvent } from "@flint/core/ports";
 import { mintId } from "@flint/protocol";
-import { Gate, type Script, type Step } from "../../packages/testkit/src/script.ts";
+import { Gate, type Script, type Step } from "../../packages/testkit/src/scripted/script.ts";
 
 /** A step that waits for the test cannot come over a wire; these take its place there, beside the plain steps. */
 export type WireStep =

@@ -6,7 +6,7 @@ import { composeEngine, serveStdio } from "@flint/server";
 import { readArguments } from "../../packages/cli/src/command-line/arguments.ts";
 import { SERVER_FLAGS } from "../../packages/cli/src/command-line/flags.ts";
 import { serverOptions } from "../../packages/cli/src/command-line/server-options.ts";
-import { scriptedDriver } from "../../packages/testkit/src/scripted-driver.ts";
+import { scriptedDriver } from "../../packages/testkit/src/scripted/scripted-driver.ts";
 import { readScript } from "./script-text.ts";
 
 // A server as it is shipped, except for its agent: that one does what the script in the prompt says.

@@ -1,5 +1,5 @@
-export { differences } from "./comparison.ts";
-export { recordingOf } from "./recording.ts";
+export { differences } from "./recording/comparison.ts";
+export { recordingOf } from "./recording/recording.ts";
 export { comparisonFinding, findingLines, jsonReport, summaryLine, tally } from "./report.ts";
 export type { CheckResult } from "./runner.ts";
 export { isAddress } from "./target.ts";

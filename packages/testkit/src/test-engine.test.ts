@@ -1,6 +1,6 @@
 import { FlintError } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { Gate } from "./script.ts";
+import { Gate } from "./scripted/script.ts";
 import { testEngine } from "./test-engine.ts";
 
 test("a client remembers events, answers and refusals in the order they came", async () => {

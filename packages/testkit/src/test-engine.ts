@@ -18,8 +18,8 @@ import {
 import { MemoryStore } from "@flint/host/store";
 import type { ApprovalPolicy, Budget, Rule, SandboxPolicy } from "@flint/protocol";
 import { TestClock } from "./clock.ts";
-import type { Script } from "./script.ts";
-import { ScriptedDriver } from "./scripted-driver.ts";
+import type { Script } from "./scripted/script.ts";
+import { ScriptedDriver } from "./scripted/scripted-driver.ts";
 import { TestClient } from "./test-client.ts";
 import { atTestEnd } from "./test-end.ts";
 

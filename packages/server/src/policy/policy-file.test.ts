@@ -184,7 +184,7 @@ describe("a policy file with a mistake is refused", () => {
     [
       "nothing to speak of",
       '[[rule]]\ndecision = "ask"',
-      "ci.toml line 1: rule 1: it speaks of nothing; give it a prefix, a command, a path or a tool.",
+      "ci.toml line 1: rule 1: it matches nothing: add a prefix, a command, a path or a tool.",
     ],
     [
       "two patterns",

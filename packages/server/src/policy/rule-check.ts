@@ -39,7 +39,7 @@ function patternOf(problems: Problems): Pattern | undefined {
     return problems.add(given[1], `${given.join(" and ")} cannot stand in one rule; make two.`);
   const [only] = given;
   if (only === undefined && !problems.has("tool")) {
-    return problems.add(undefined, "it speaks of nothing; give it a prefix, a command, a path or a tool.");
+    return problems.add(undefined, "it matches nothing: add a prefix, a command, a path or a tool.");
   }
   const needed = only === "path" ? "fileChange" : only === undefined ? tool : "command";
   if (tool !== undefined && needed !== undefined && tool !== needed) {

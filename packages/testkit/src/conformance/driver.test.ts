@@ -1,8 +1,8 @@
 import type { DriverEvent, DriverSession, TurnContext, TurnOutcome } from "@flint/core/ports";
 import { describe, expect, test } from "vitest";
 import { settled } from "../clock.ts";
-import { Gate, type Script } from "../script.ts";
-import { scriptedDriver } from "../scripted-driver.ts";
+import { Gate, type Script } from "../scripted/script.ts";
+import { scriptedDriver } from "../scripted/scripted-driver.ts";
 import { temporaryFolder } from "../temp.ts";
 import { appliedDiff } from "./applied-diff.ts";
 import { describeDriver } from "./driver.ts";

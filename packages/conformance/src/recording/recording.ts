@@ -1,7 +1,7 @@
-import { at, isObject } from "./pattern.ts";
-import type { CheckResult } from "./runner.ts";
+import { at, isObject } from "../pattern.ts";
+import type { CheckResult } from "../runner.ts";
+import type { Entry, Message } from "../wire.ts";
 import { joinedShapes, type Shape, shapeOf } from "./shape.ts";
-import type { Entry, Message } from "./wire.ts";
 
 /** What a server said in a run, without what differs from run to run. */
 export interface Recording {

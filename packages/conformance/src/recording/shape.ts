@@ -1,4 +1,4 @@
-import { isObject } from "./pattern.ts";
+import { isObject } from "../pattern.ts";
 
 /**
  * What a value looks like: kinds of plain values as words, several of them joined by a bar; a list as the shape of its

@@ -1,8 +1,8 @@
 import type { DriverEvent, DriverSession } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { settled } from "./clock.ts";
-import { RecordingTurn, type RecordingTurnOptions } from "./conformance/recording-turn.ts";
+import { settled } from "../clock.ts";
+import { RecordingTurn, type RecordingTurnOptions } from "../conformance/recording-turn.ts";
 import { Gate, type Script } from "./script.ts";
 import { type ScriptedDriver, scriptedDriver } from "./scripted-driver.ts";
 

@@ -12,7 +12,7 @@ import {
   type TurnKind,
   type UserInput,
 } from "@flint/protocol";
-import { settled } from "./clock.ts";
+import { settled } from "../clock.ts";
 import type { Script, Step } from "./script.ts";
 
 /** What a scripted agent was given for a turn, and what came of it. */
