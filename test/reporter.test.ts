@@ -49,3 +49,15 @@ test("a run reports why tests were skipped before its counts", async () => {
     "1 passed, 0 failed, 4 skipped",
   ]);
 });
+
+test("a run names the tests that passed only on a retry", async () => {
+  const files = {
+    "cases.test.ts": `
+      let tries = 0;
+      test("passes at last", { retry: 1 }, () => { tries += 1; expect(tries).toBe(2); });`,
+  };
+  expect(await lastLines(files, 2)).toEqual([
+    "FLAKY passed on its second try: passes at last",
+    "1 passed, 0 failed, 0 skipped",
+  ]);
+});

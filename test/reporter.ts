@@ -1,7 +1,8 @@
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 
 /**
- * Ends the output of a run with the reasons why tests were skipped, and one line that programs can read:
+ * Ends the output of a run with the tests that passed only on a retry, the reasons why tests were skipped, and one line
+ * that programs can read:
  * `N passed, N failed, N skipped`.
  */
 export class CountReporter implements Reporter {
@@ -15,12 +16,18 @@ export class CountReporter implements Reporter {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const states = tests.map((test) => test.result().state);
     const count = (...wanted: string[]) => states.filter((state) => wanted.includes(state)).length;
+    for (const test of tests.filter(wasFlaky))
+      this.#write(`FLAKY passed on its second try: ${test.fullName}\n`);
     for (const line of skipLines(tests)) this.#write(`${line}\n`);
     // What broke outside of a test must not look like a good run.
     const outside = modules.flatMap((module) => suiteErrors(module)).length + unhandledErrors.length;
     const failed = count("failed") + outside;
     this.#write(`${count("passed")} passed, ${failed} failed, ${count("skipped", "pending")} skipped\n`);
   }
+}
+
+function wasFlaky(test: TestCase): boolean {
+  return test.result().state === "passed" && (test.diagnostic()?.retryCount ?? 0) > 0;
 }
 
 /** One line for each reason; tests that were only not chosen have none. */
