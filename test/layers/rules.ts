@@ -1,5 +1,19 @@
 import { type Edge, type Graph, isTest, type Module, packageOf } from "./graph.ts";
 
+/** Everything that a server is put together from. */
+const BELOW_SERVER = [
+  "protocol",
+  "rpc",
+  "core",
+  "host",
+  "agent",
+  "offline-model",
+  "drivers",
+  "frontends",
+  "sdk",
+  "view",
+];
+
 /** Which packages a package may import. A package that is not listed may not exist. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
@@ -12,32 +26,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   frontends: ["protocol", "rpc", "core"],
   view: ["protocol"],
   sdk: ["protocol", "rpc", "view"],
-  server: [
-    "protocol",
-    "rpc",
-    "core",
-    "host",
-    "agent",
-    "offline-model",
-    "drivers",
-    "frontends",
-    "sdk",
-    "view",
-  ],
-  cli: [
-    "protocol",
-    "rpc",
-    "core",
-    "host",
-    "agent",
-    "offline-model",
-    "drivers",
-    "frontends",
-    "sdk",
-    "view",
-    "server",
-    "conformance",
-  ],
+  server: BELOW_SERVER,
+  cli: [...BELOW_SERVER, "server", "conformance"],
   conformance: ["protocol", "rpc", "sdk", "offline-model", "view", "server"],
   testkit: ["protocol", "rpc", "core", "host", "sdk"],
 };

@@ -1,6 +1,6 @@
 import { fitsWithStars } from "./star-match.ts";
 
-/** What one place of a name may be: any number of signs, any one, this one, or one of a set. */
+/** One part of a name pattern: any number of characters, any one, this one, or one of a set. */
 type Token =
   | { readonly kind: "star" }
   | { readonly kind: "any" }
@@ -11,12 +11,12 @@ type Token =
       readonly not: boolean;
     };
 
-/** The first half of a character that takes two; a half that stands alone is a sign like any other. */
+/** A leading surrogate; a lone one counts as a character. */
 const FIRST_HALF = /[\uD800-\uDBFF]/;
 
 /**
- * A pattern for one name, as shells and git write them: `*`, `?`, `[a-z]`, `[!a]`, and `\` before a sign that means
- * itself. A `[` without an end means itself too. Takes no longer than its length times that of the name.
+ * A pattern for one name, as shells and git write them: `*`, `?`, `[a-z]`, `[!a]`, and `\` before a literal
+ * character. An unclosed `[` is literal too. Takes no longer than its length times that of the name.
  */
 export class NamePattern {
   readonly #tokens: readonly Token[];
