@@ -55,17 +55,6 @@ export class JsonReader {
     return this.isMissing ? undefined : this.string();
   }
 
-  /** A finite number that is not below `minimum`. */
-  number(minimum: number): number {
-    const { value } = this;
-    const fits = typeof value === "number" && Number.isFinite(value) && value >= minimum;
-    return fits ? value : this.fail(`a number of at least ${minimum}`);
-  }
-
-  optionalNumber(minimum: number): number | undefined {
-    return this.isMissing ? undefined : this.number(minimum);
-  }
-
   oneOf<Value extends string>(values: readonly Value[]): Value {
     return values.find((value) => value === this.value) ?? this.fail(values.join(" or "));
   }

@@ -4,14 +4,16 @@ import type { Clock } from "@flint/core/ports";
 import { streamText } from "../intents/respond.ts";
 import { readScript, type ScriptPart, type ScriptStep } from "./script.ts";
 
+type Part<Field extends string> = Extract<ScriptPart, Readonly<Record<Field, unknown>>>;
+
 /** A failure that a script asked for. */
 export class ScriptedFailure extends ModelFailure {
   /** Seconds until the request may be retried. */
   readonly retryAfter: number | undefined;
 
-  constructor({ message, status, retryAfter }: Extract<ScriptPart, { type: "error" }>) {
+  constructor({ message, status, retry_after }: Part<"error">["error"]) {
     super({ message, errorInfo: "AgentFailed", ...(status === undefined ? {} : { httpStatusCode: status }) });
-    this.retryAfter = retryAfter;
+    this.retryAfter = retry_after;
   }
 }
 
@@ -59,13 +61,14 @@ export class ScriptPlayer {
     if (step === undefined) return yield* streamText(`The script ${path} has no step left for this request.`);
     for (const part of step.parts) {
       if (signal.aborted) return;
-      if (part.type === "error" && part.retryAfter !== undefined && !throwsRetries) {
-        yield { type: "retry", error: new ScriptedFailure(part).error };
-        await pause(clock, part.retryAfter * 1000, signal);
+      if ("delay" in part) await pause(clock, part.delay, signal);
+      else if ("error" in part) {
+        const failure = new ScriptedFailure(part.error);
+        if (failure.retryAfter === undefined || throwsRetries) throw failure;
+        yield { type: "retry", error: failure.error };
+        await pause(clock, failure.retryAfter * 1000, signal);
         return yield* this.play(request, signal);
-      }
-      if (part.type === "delay") await pause(clock, part.milliseconds, signal);
-      else yield* this.#parts(part, signal);
+      } else yield* this.#parts(part, signal);
     }
   }
 
@@ -77,31 +80,32 @@ export class ScriptPlayer {
     return step;
   }
 
-  *#parts(part: Exclude<ScriptPart, { type: "delay" }>, signal: AbortSignal): Iterable<ModelPart> {
-    switch (part.type) {
-      case "text":
-      case "reasoning":
-        for (let time = 0; time < part.times && !signal.aborted; time += 1)
-          yield* streamText(part.text, `${part.type}-delta`);
-        return;
-      case "call":
-        yield this.#call(part);
-        return;
-      case "usage":
-      case "finish":
-        yield part;
-        return;
-      case "error":
-        throw new ScriptedFailure(part);
-      case "cut":
-        throw new CutStream();
-    }
+  *#parts(
+    part: Exclude<ScriptPart, Part<"delay"> | Part<"error">>,
+    signal: AbortSignal,
+  ): Iterable<ModelPart> {
+    if ("text" in part) yield* repeated(part.text, part.times, signal);
+    else if ("repeat" in part) yield* repeated(part.repeat, part.times, signal);
+    else if ("reasoning" in part) yield* repeated(part.reasoning, part.times, signal, "reasoning-delta");
+    else if ("call" in part) yield this.#call(part);
+    else if ("usage" in part) yield { type: "usage", usage: part.usage };
+    else if ("finish" in part) yield { type: "finish", reason: part.finish };
+    else throw new CutStream();
   }
 
-  #call({ tool, input, id, raw }: Extract<ScriptPart, { type: "call" }>): ScriptedCall {
+  #call({ call: tool, input = {}, id, raw }: Part<"call">): ScriptedCall {
     this.#calls += 1;
     const broken =
       raw === undefined ? {} : { raw, inputError: `The arguments are not a JSON object: ${raw}` };
     return { type: "tool-call", callId: id ?? `script_call_${this.#calls}`, tool, input, ...broken };
   }
+}
+
+function* repeated(
+  text: string,
+  times = 1,
+  signal: AbortSignal,
+  type: "text-delta" | "reasoning-delta" = "text-delta",
+): Iterable<ModelPart> {
+  for (let time = 0; time < times && !signal.aborted; time += 1) yield* streamText(text, type);
 }

@@ -1,30 +1,46 @@
 import { readFile } from "node:fs/promises";
-import { type FinishReason, ModelFailure } from "@flint/agent/model";
-import type { TokenUsage } from "@flint/protocol";
-import { JsonError, JsonReader } from "../json-reader.ts";
+import { ModelFailure } from "@flint/agent/model";
+import { lazy } from "@flint/protocol";
+import * as z from "zod/mini";
+
+const count = z.number().check(z.minimum(0));
+const optionalCount = z.optional(count);
+const optionalString = z.optional(z.string());
+
+/** What a script can have the model do, by the field that names the part. */
+const PARTS = lazy(() => ({
+  text: z.strictObject({ text: z.string(), times: optionalCount }),
+  reasoning: z.strictObject({ reasoning: z.string(), times: optionalCount }),
+  repeat: z.strictObject({ repeat: z.string(), times: count }),
+  /** `raw` are arguments that are not a JSON object, sent as they are. */
+  call: z.strictObject({
+    call: z.string(),
+    input: z.optional(z.record(z.string(), z.unknown())),
+    raw: optionalString,
+    id: optionalString,
+  }),
+  usage: z.strictObject({
+    usage: z.strictObject({
+      inputTokens: z._default(count, 0),
+      outputTokens: z._default(count, 0),
+      thinkingTokens: optionalCount,
+      cacheReadTokens: optionalCount,
+      cacheWriteTokens: optionalCount,
+    }),
+  }),
+  /** Milliseconds. */
+  delay: z.strictObject({ delay: count }),
+  /** `retry_after` are the seconds until the request may be retried. */
+  error: z.strictObject({
+    error: z.strictObject({ message: z.string(), status: optionalCount, retry_after: optionalCount }),
+  }),
+  cut: z.strictObject({ cut: z.literal(true) }),
+  finish: z.strictObject({ finish: z.enum(["stop", "tools", "length", "filtered"]) }),
+}));
+type Parts = ReturnType<typeof PARTS>;
 
 /** One thing that a script has the model do. */
-export type ScriptPart =
-  | { readonly type: "text" | "reasoning"; readonly text: string; readonly times: number }
-  | {
-      readonly type: "call";
-      readonly tool: string;
-      readonly input: Readonly<Record<string, unknown>>;
-      readonly id: string | undefined;
-      /** Arguments that are not a JSON object, sent as they are. */
-      readonly raw: string | undefined;
-    }
-  | { readonly type: "usage"; readonly usage: TokenUsage }
-  | { readonly type: "delay"; readonly milliseconds: number }
-  | {
-      readonly type: "error";
-      readonly message: string;
-      readonly status: number | undefined;
-      /** Seconds until the request may be retried. */
-      readonly retryAfter: number | undefined;
-    }
-  | { readonly type: "cut" }
-  | { readonly type: "finish"; readonly reason: FinishReason };
+export type ScriptPart = { [Kind in keyof Parts]: z.infer<Parts[Kind]> }[keyof Parts];
 
 /** What the model does in one call. */
 export interface ScriptStep {
@@ -40,40 +56,6 @@ export class ScriptError extends ModelFailure {
   }
 }
 
-const REASONS = ["stop", "tools", "length", "filtered"] as const;
-const USAGE = [
-  "inputTokens",
-  "outputTokens",
-  "thinkingTokens",
-  "cacheReadTokens",
-  "cacheWriteTokens",
-] as const;
-
-/** The fields that say what a part is, each with those that may stand beside it. */
-const PARTS: Readonly<
-  Record<string, { readonly beside: readonly string[]; read(part: JsonReader): ScriptPart }>
-> = {
-  text: { beside: ["times"], read: (part) => textPart(part, "text") },
-  reasoning: { beside: ["times"], read: (part) => textPart(part, "reasoning") },
-  repeat: {
-    beside: ["times"],
-    read: (part) => ({
-      type: "text",
-      text: part.field("repeat").string(),
-      times: part.field("times").number(0),
-    }),
-  },
-  call: { beside: ["input", "raw", "id"], read: callPart },
-  usage: { beside: [], read: usagePart },
-  delay: { beside: [], read: (part) => ({ type: "delay", milliseconds: part.field("delay").number(0) }) },
-  error: { beside: [], read: errorPart },
-  cut: {
-    beside: [],
-    read: (part) => (part.field("cut").value === true ? { type: "cut" } : part.field("cut").fail("true")),
-  },
-  finish: { beside: [], read: (part) => ({ type: "finish", reason: part.field("finish").oneOf(REASONS) }) },
-};
-
 /** Reads a script file: JSON with a list of steps, or one step per line. */
 export async function readScript(path: string): Promise<readonly ScriptStep[]> {
   // Expected: a file that does not exist or cannot be read.
@@ -86,15 +68,7 @@ export async function readScript(path: string): Promise<readonly ScriptStep[]> {
 
 /** Parses a script; `name` is what errors call it. */
 export function parseScript(text: string, name: string): readonly ScriptStep[] {
-  return stepsIn(text, name).map((value, index) => {
-    // Expected: a part that is not valid; the error is completed with the place of the step.
-    try {
-      return readStep(new JsonReader(value));
-    } catch (error) {
-      if (!(error instanceof JsonError)) throw error;
-      throw new ScriptError(`${name}, step ${index + 1}: ${error.message}`, { cause: error });
-    }
-  });
+  return stepsIn(text, name).map((value, index) => parseStep(value, `${name}, step ${index + 1}`));
 }
 
 function stepsIn(text: string, name: string): readonly unknown[] {
@@ -109,18 +83,10 @@ function stepsIn(text: string, name: string): readonly unknown[] {
   }
   const { value } = whole;
   // A list of parts is one step, so that a script of one line means the same in both forms.
-  if (Array.isArray(value)) return isPart(value[0]) ? [value] : value;
+  if (Array.isArray(value)) return kindOf(value[0]) === undefined ? value : [value];
   if (typeof value !== "object" || value === null || !("steps" in value)) return [value];
   if (!Array.isArray(value.steps)) throw new ScriptError(`${name}: steps must be an array.`);
   return value.steps;
-}
-
-function isPart(value: unknown): boolean {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    Object.keys(PARTS).some((name) => Object.hasOwn(value, name))
-  );
 }
 
 function parseJson(text: string): { readonly value: unknown } | undefined {
@@ -132,71 +98,47 @@ function parseJson(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-function readStep(step: JsonReader): ScriptStep {
-  if (step.isArray) return { when: undefined, parts: step.array().map(readPart) };
-  onlyFields(step, ["when", "parts"]);
-  return { when: readWhen(step.field("when")), parts: step.field("parts").array().map(readPart) };
+const Step = lazy(() => z.strictObject({ when: optionalString, parts: z.array(z.unknown()) }));
+
+function parseStep(value: unknown, name: string): ScriptStep {
+  const step = Array.isArray(value) ? { parts: value } : parse(Step(), value, name, []);
+  const parts = step.parts.map((part, index) => parsePart(part, name, index));
+  return { when: "when" in step ? parsePattern(step.when, name) : undefined, parts };
 }
 
-function readWhen(when: JsonReader): RegExp | undefined {
-  const source = when.optionalString();
+function parsePattern(source: string | undefined, name: string): RegExp | undefined {
   if (source === undefined) return undefined;
   // Expected: a pattern that is not valid.
   try {
     return new RegExp(source, "iu");
-  } catch {
-    return when.fail("a regular expression");
+  } catch (cause) {
+    throw new ScriptError(`${name}: when is not a regular expression: ${source}`, { cause });
   }
 }
 
-function readPart(part: JsonReader): ScriptPart {
-  const fields = part.object();
-  const [kind, row] = Object.entries(PARTS).find(([name]) => name in fields) ?? [];
-  if (kind === undefined || row === undefined)
-    throw new JsonError(`${part.path} has none of the fields ${Object.keys(PARTS).join(", ")}.`);
-  onlyFields(part, [kind, ...row.beside]);
-  return row.read(part);
+function parsePart(value: unknown, name: string, index: number): ScriptPart {
+  const kind = kindOf(value);
+  if (kind !== undefined) return parse<ScriptPart>(PARTS()[kind], value, name, [`[${index}]`]);
+  throw new ScriptError(`${name}: [${index}] has none of the fields ${Object.keys(PARTS()).join(", ")}.`);
 }
 
-/** Rejects a field that is never read: it is most likely a typo. */
-function onlyFields(reader: JsonReader, known: readonly string[]): void {
-  const unknown = Object.keys(reader.object()).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new JsonError(`${reader.field(unknown).path} is not a known field; expected ${known.join(", ")}.`);
+function kindOf(value: unknown): keyof Parts | undefined {
+  const fields = typeof value === "object" && value !== null ? value : {};
+  // The keys of an object literal are the names of its type.
+  return (Object.keys(PARTS()) as (keyof Parts)[]).find((name) => Object.hasOwn(fields, name));
 }
 
-function textPart(part: JsonReader, type: "text" | "reasoning"): ScriptPart {
-  return { type, text: part.field(type).string(), times: part.field("times").optionalNumber(0) ?? 1 };
-}
-
-function callPart(part: JsonReader): ScriptPart {
-  const input = part.field("input");
-  return {
-    type: "call",
-    tool: part.field("call").string(),
-    input: input.isMissing ? {} : input.object(),
-    id: part.field("id").optionalString(),
-    raw: part.field("raw").optionalString(),
-  };
-}
-
-function usagePart(part: JsonReader): ScriptPart {
-  const usage = part.field("usage");
-  onlyFields(usage, USAGE);
-  const counts = USAGE.flatMap((name) => {
-    const tokens = usage.field(name).optionalNumber(0);
-    return tokens === undefined ? [] : [[name, tokens] as const];
+function parse<Value>(
+  schema: z.ZodMiniType<Value>,
+  value: unknown,
+  name: string,
+  prefix: readonly string[],
+): Value {
+  const { success, data, error } = z.safeParse(schema, value);
+  if (success) return data;
+  const [issue] = error.issues;
+  const path = [...prefix, ...(issue?.path ?? [])].map(String).join(".");
+  throw new ScriptError([name, ...(path === "" ? [] : [path]), `${issue?.message}.`].join(": "), {
+    cause: error,
   });
-  return { type: "usage", usage: { inputTokens: 0, outputTokens: 0, ...Object.fromEntries(counts) } };
-}
-
-function errorPart(part: JsonReader): ScriptPart {
-  const error = part.field("error");
-  onlyFields(error, ["status", "message", "retry_after"]);
-  return {
-    type: "error",
-    message: error.field("message").string(),
-    status: error.field("status").optionalNumber(100),
-    retryAfter: error.field("retry_after").optionalNumber(0),
-  };
 }
