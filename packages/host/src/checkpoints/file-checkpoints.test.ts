@@ -13,7 +13,7 @@ import {
 import { mintId } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { type Hold, Placeholders } from "../sandbox/paths/placeholders.ts";
+import { type Lease, Placeholders } from "../sandbox/paths/protected-paths.ts";
 import { FileCheckpoints } from "./file-checkpoints.ts";
 import { Workbench, type WorkbenchOptions } from "./testing/fixture.ts";
 
@@ -174,9 +174,9 @@ test("placeholders of the sandbox are not reported as changes", async () => {
   const bench = await filled();
   mkdirSync(bench.workspace.join(".vscode"));
   const sandbox = new Placeholders();
-  let hold: Hold | undefined;
+  let hold: Lease | undefined;
   const turnId = await bench.command(async () => {
-    hold = await sandbox.hold(bench.workspace.path);
+    hold = await sandbox.acquire(bench.workspace.path);
     expect(readdirSync(bench.workspace.path)).toContain(".git");
     writeFileSync(bench.workspace.join("text.txt"), "two\n");
   });

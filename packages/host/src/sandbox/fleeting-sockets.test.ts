@@ -17,7 +17,7 @@ import { describeEachMechanism, needs } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
 import { findProgram } from "./processes/program.ts";
-import { MOST_LOOKS } from "./sockets/bound-sockets.ts";
+import { MAX_ATTEMPTS } from "./sockets/bound-sockets.ts";
 
 const POLICY: SandboxPolicy = { type: "workspaceWrite" };
 
@@ -89,8 +89,8 @@ describeEachMechanism(
     });
 
     test("is looked for so often and no more: then the command is not run, rather than run uncovered", async () => {
-      const { exitCode, printed, runs, thief } = await launch(MOST_LOOKS + 1, "echo run >> runs");
-      expect([exitCode, thief.calls, runs]).toEqual([expect.any(Number), MOST_LOOKS, ""]);
+      const { exitCode, printed, runs, thief } = await launch(MAX_ATTEMPTS + 1, "echo run >> runs");
+      expect([exitCode, thief.calls, runs]).toEqual([expect.any(Number), MAX_ATTEMPTS, ""]);
       expect(exitCode).not.toBe(0);
       expect(printed).toContain(".sock");
     });

@@ -9,7 +9,7 @@ import { Janitor } from "./paths/janitor.ts";
 const WAYS = {
   bubblewrap: ["bwrap", { mechanisms: ["bubblewrap"] }, { type: "workspaceWrite" }],
   namespaces: ["namespaces", { mechanisms: ["namespaces"] }, { type: "workspaceWrite" }],
-  "full access": ["sh", { leash: "group" }, { type: "dangerFullAccess" }],
+  "full access": ["sh", { containment: "group" }, { type: "dangerFullAccess" }],
 } as const satisfies Record<
   string,
   [Parameters<typeof needs>[0], Omit<CommandSandboxOptions, "environment">, SandboxPolicy]
@@ -63,5 +63,5 @@ describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("with %s and no descri
 
 needs("sh")("the janitor that cannot be started leaves its folders to later commands", async () => {
   const { path } = await temporaryFolder();
-  await withoutDescriptors(async () => new Janitor().lookAfter({ root: path, held: "none" }));
+  await withoutDescriptors(async () => new Janitor().watch({ root: path, prefix: "none" }));
 });

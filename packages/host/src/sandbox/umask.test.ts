@@ -9,7 +9,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   bubblewrap: ["bwrap", { mechanisms: ["bubblewrap"] }, { type: "workspaceWrite" }],
   namespaces: ["namespaces", { mechanisms: ["namespaces"] }, { type: "workspaceWrite" }],
   "full access as root": ["root", {}, { type: "dangerFullAccess" }],
-  "full access as anybody": ["sh", { leash: "group" }, { type: "dangerFullAccess" }],
+  "full access as anybody": ["sh", { containment: "group" }, { type: "dangerFullAccess" }],
 };
 
 describe("what a command makes", () => {

@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync, unlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
-import type { Sign } from "@flint/host/sandbox";
+import type { PresenceSocket } from "@flint/host/sandbox";
 import {
   LIMITS,
   parseRendezvousLine,
@@ -27,12 +27,12 @@ export class UnixListener implements Listener {
   readonly place: string;
   readonly #server: Server;
   readonly #options: UnixOptions;
-  readonly #presence: Sign;
+  readonly #presence: PresenceSocket;
   readonly #connections: Connections = new Set();
   /** Sockets that are not accepted yet. */
   readonly #pending = new Set<Socket>();
 
-  private constructor(server: Server, options: UnixOptions, presence: Sign) {
+  private constructor(server: Server, options: UnixOptions, presence: PresenceSocket) {
     this.place = `unix:${options.path}`;
     this.#server = server;
     this.#options = options;
@@ -45,12 +45,12 @@ export class UnixListener implements Listener {
     const { path } = options;
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     await removeStale(path);
-    const { signListening } = await import("@flint/host/sandbox");
-    const presence = await signListening(path);
+    const { announceListener } = await import("@flint/host/sandbox");
+    const presence = await announceListener(path);
     try {
       return new UnixListener(await listenPrivately(path), options, presence);
     } catch (error) {
-      await presence.takeDown();
+      await presence.close();
       throw error;
     }
   }
@@ -59,7 +59,7 @@ export class UnixListener implements Listener {
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const socket of this.#pending) socket.destroy();
-    await this.#presence.takeDown();
+    await this.#presence.close();
     if (this.#connections.size === 0) await closed;
   }
 

@@ -229,8 +229,8 @@ function requireToken(address: ListenAddress, token: TokenFile | undefined): voi
 
 /** Throws if agents work in the socket's folder: their sandboxes were set up before the socket and do not cover it. */
 async function requireOutsideWorkspaces(path: string): Promise<void> {
-  const { workedIn } = await import("@flint/host/sandbox");
-  const folder = await workedIn(path);
+  const { busyFolder } = await import("@flint/host/sandbox");
+  const folder = await busyFolder(path);
   if (folder === undefined) return;
   const why = `agents or commands are running in ${folder} and could connect to it`;
   throw new Error(

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import type { NotSavedReason } from "@flint/protocol";
 import { IgnoreRules } from "../../globs/ignore-rules.ts";
-import { isPlaceholder } from "../../sandbox/paths/placeholder-mark.ts";
+import { isPlaceholder } from "../../sandbox/paths/protected-names.ts";
 import { type Named, readFile } from "../disk/disk.ts";
 import { isProtectedName } from "../disk/roots.ts";
 import { TimeSlice } from "../disk/time-slice.ts";

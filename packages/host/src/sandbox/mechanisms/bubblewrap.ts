@@ -4,10 +4,17 @@ import { FIRST_PROCESS, type Mechanism, temporaryBytes } from "./mechanism.ts";
 const NAMESPACES = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"];
 
 /**
- * Without dropped capabilities root remounts its way out, also from a user namespace of its own. The first process
- * is ours (`--as-pid-1`), because bwrap's own leaves before what the command started in the background is gone.
+ * With capabilities, root could remount its way out, even from its own user namespace. The first process is ours
+ * (`--as-pid-1`), because bwrap's own exits before the command's background processes have ended.
  */
-const HOLDS = ["--cap-drop", "ALL", "--disable-userns", "--die-with-parent", "--new-session", "--as-pid-1"];
+const RESTRICTIONS = [
+  "--cap-drop",
+  "ALL",
+  "--disable-userns",
+  "--die-with-parent",
+  "--new-session",
+  "--as-pid-1",
+];
 
 /** Confines with the program `bwrap`, found at `program`. */
 export class Bubblewrap implements Mechanism {
@@ -30,12 +37,12 @@ export class Bubblewrap implements Mechanism {
       ...confinement.privates.flatMap(privateArguments),
       ...confinement.sockets.flatMap((socket) => ["--ro-bind", "/dev/null", socket]),
       ...confinement.hidden.flatMap((folder) => ["--tmpfs", folder, "--remount-ro", folder]),
-      // Root may set kernel parameters by owning their files, without any capability. /dev has no bound of its own.
+      // Root can set kernel parameters as the owner of their files, without any capability. /dev has no size limit.
       ...["--remount-ro", "/proc", "--remount-ro", "/dev"],
       ...["--chdir", confinement.cwd],
       ...NAMESPACES,
       ...(confinement.network ? [] : ["--unshare-net"]),
-      ...HOLDS,
+      ...RESTRICTIONS,
       "--",
       ...["/bin/sh", "-c", FIRST_PROCESS, "sh", this.#searchPath, ...command],
     ];
@@ -50,7 +57,7 @@ function privateArguments({ path, links, binds }: PrivateMount): string[] {
   ];
 }
 
-/** Bounded, because what is written there is kept in memory. */
+/** Bounded, because its content is kept in memory. */
 function temporaryArguments(folder: string): string[] {
   return ["--perms", "1777", "--size", String(temporaryBytes()), "--tmpfs", folder];
 }

@@ -11,14 +11,14 @@ function folder(): string {
   return made;
 }
 
-const nothing = async () => ({ names: [], firm: [], pins: [] });
+const nothing = async () => ({ names: [], locked: [], pins: [] });
 
 test("the workspace is writable, and what steers agents and shells in it is not", async () => {
   const workspace = folder();
   const guarded = [join(workspace, ".git"), join(workspace, "deep", "er", ".git")];
   const guard = async (roots: readonly string[]) => {
     expect(roots).toEqual([workspace]);
-    return { names: [...guarded, "/outside/.git"], firm: [], pins: [] };
+    return { names: [...guarded, "/outside/.git"], locked: [], pins: [] };
   };
   const { binds } = await confine({ type: "workspaceWrite" }, workspace, workspace, guard);
   expect(binds.filter(({ path }) => isInside(path, workspace) || path.includes("outside"))).toEqual([
@@ -32,7 +32,7 @@ test("a folder that the user lists is writable even inside a protected one", asy
   const listed = join(workspace, ".git", "info");
   mkdirSync(listed, { recursive: true });
   const policy = { type: "workspaceWrite" as const, writableRoots: [listed] };
-  const guard = async () => ({ names: [join(workspace, ".git")], firm: [], pins: [] });
+  const guard = async () => ({ names: [join(workspace, ".git")], locked: [], pins: [] });
   const { binds } = await confine(policy, workspace, workspace, guard);
   expect(binds.filter(({ path }) => isInside(path, workspace))).toEqual([
     { path: workspace, writable: true },
@@ -64,7 +64,7 @@ test("a root in another one is bound on its own only where something around it i
   const policy = { type: "workspaceWrite" as const, writableRoots: [nested, guarded] };
   const { binds } = await confine(policy, workspace, workspace, async () => ({
     names: [join(workspace, ".git")],
-    firm: [],
+    locked: [],
     pins: [],
   }));
   expect(binds.filter(({ writable }) => writable).map(({ path }) => path)).toEqual([workspace, guarded]);

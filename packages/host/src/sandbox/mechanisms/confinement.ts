@@ -4,88 +4,94 @@ import type { PrivateFolder } from "@flint/core/ports";
 import { type ConfinedPolicy, FlintError } from "@flint/protocol";
 import { boundSockets } from "../sockets/bound-sockets.ts";
 
-/** A path that is put into the confined view of the file system, over whatever is there. */
+/** A path that is mounted into the confined file system, over whatever is there. */
 export interface Bind {
   readonly path: string;
   readonly writable: boolean;
 }
 
-/** A folder that is covered by an empty one of the command's own, into which some of what it holds is put back. */
+/** A folder that is covered by an empty private one, into which parts of its content are mounted again. */
 export interface PrivateMount {
   readonly path: string;
-  /** Links in it, made again as they are. */
+  /** Its links, created again. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
-  /** In the order they apply. */
+  /** In the order in which they are mounted. */
   readonly binds: readonly Bind[];
 }
 
-/** What a confined command sees and may touch. All paths exist and are free of links. */
+/** What a confined command can see and change. All paths exist and contain no links. */
 export interface Confinement {
-  /** Whether everything may be written that is not listed otherwise. */
+  /** Whether everything is writable that is not listed otherwise. */
   readonly rootWritable: boolean;
-  /** Folders that are shown empty and private: for temporary files, and because sockets in them reach out. */
+  /** Folders that are empty and private: for temporary files, and to hide the sockets in them. */
   readonly masks: readonly string[];
-  /** In the order they apply: a later one lies inside an earlier one or beside it. */
+  /** In the order in which they are mounted: a later one is inside of an earlier one or beside it. */
   readonly binds: readonly Bind[];
-  /** Applied after all binds. */
+  /** Mounted after all binds. */
   readonly privates: readonly PrivateMount[];
-  /** Sockets that are covered, because nothing else keeps a command from connecting to them. */
+  /** Sockets to cover, because nothing else keeps a command from connecting to them. */
   readonly sockets: readonly string[];
-  /** Folders that are shown empty, whatever shows what lies around them. */
+  /** Folders that are shown empty, even inside of something that is shown. */
   readonly hidden: readonly string[];
   readonly network: boolean;
   readonly cwd: string;
 }
 
-/** Sockets in /run lead to Docker, systemd and the message bus, which act for whoever connects. */
+/** Sockets in /run lead to Docker, systemd and D-Bus, which act for any client. */
 const MASKS = ["/tmp", "/run"];
 
-/** What programs need of the masked folders: where /etc/resolv.conf may lead to. */
-const KEPT = ["/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf"];
+/** What programs need of the masked folders: possible targets of /etc/resolv.conf. */
+const SHOWN_IN_MASKS = ["/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf"];
 
-/** What must not be written, although it lies in something that may. */
+/** What must not be written inside of what may. */
 export interface Guarded {
-  /** Unless it is a root itself. */
+  /** Read-only, unless it is a root itself. */
   readonly names: readonly string[];
-  /** Whatever else is said about it. */
-  readonly firm: readonly string[];
-  /** What may be written, but not be moved: a mount of its own keeps it in its place. */
+  /** Always read-only. */
+  readonly locked: readonly string[];
+  /** Writable, but pinned to its place by a mount of its own. */
   readonly pins: readonly string[];
-  /** Folders that are not seen into; they exist. */
+  /** Existing folders that are shown empty. */
   readonly hidden?: readonly string[];
-  /** Sockets that nobody may connect to, also where the command may write; they exist. */
+  /** Existing sockets to cover, even where the command may write. */
   readonly sockets?: readonly string[];
 }
 
-/** Tells what is guarded in the roots, and what in anything else that a program may write. */
+/** Determines what is guarded in the roots, and in anything else that a program may write. */
 export type Guard = (roots: readonly string[], own: readonly string[]) => Promise<Guarded>;
 
-/** What a program may beyond its policy, for its own sake. */
-export interface OwnNeeds {
+/** What a program needs beyond its policy. */
+export interface ProcessNeeds {
   readonly paths: readonly string[];
   readonly privateFolders: readonly PrivateFolder[];
   readonly readOnlyPaths: readonly string[];
   readonly network: boolean;
-  /** Programs and files that it is started with; where they lie in a masked folder they are shown all the same. */
+  /** The programs and files that it is started with, which are shown even if they are in a masked folder. */
   readonly programs: readonly string[];
 }
 
-const NO_NEEDS: OwnNeeds = { paths: [], privateFolders: [], readOnlyPaths: [], network: false, programs: [] };
+const NO_NEEDS: ProcessNeeds = {
+  paths: [],
+  privateFolders: [],
+  readOnlyPaths: [],
+  network: false,
+  programs: [],
+};
 
-/** A folder with more than this is shown read-only as a whole, without a private version: each entry is a mount. */
-const MOST_ENTRIES = 300;
+/** A folder with more entries is shown read-only instead of privately, because each entry is a mount. */
+const MAX_ENTRIES = 300;
 
-/** Works out what a policy means on this machine. Roots that do not exist are left out. */
+/** Translates a policy to paths of this machine. Roots that do not exist are left out. */
 export async function confine(
   policy: ConfinedPolicy,
   workspace: string,
   cwd: string,
   guard: Guard,
-  needs: OwnNeeds = NO_NEEDS,
+  needs: ProcessNeeds = NO_NEEDS,
 ): Promise<Confinement> {
   const roots = await resolvedRoots(policy, workspace);
   const programs = (await existing(needs.programs)).flatMap(shownFolder);
-  const shown = await existing([workspace, ...KEPT, ...programs, ...needs.readOnlyPaths]);
+  const shown = await existing([workspace, ...SHOWN_IN_MASKS, ...programs, ...needs.readOnlyPaths]);
   const folders = await resolvedFolders(needs.privateFolders, roots);
   const readable = [...shown, ...folders.map(({ path }) => path)].filter((path) => !roots.includes(path));
   const own = await existing(needs.paths);
@@ -96,7 +102,7 @@ export async function confine(
   const privates = (await Promise.all(folders.map((folder) => privateMount(folder, all)))).flat();
   const privateAround = (path: string) => privates.find((mount) => isInside(path, mount.path));
   const binds = all.filter(({ path }) => [undefined, path].includes(privateAround(path)?.path));
-  // In a masked or private folder there is nothing to be seen, unless something around it is shown again.
+  // Nothing in a masked or private folder is visible, unless a bind around it shows it again.
   const isSeen = (path: string) => {
     const shownAgain = privateAround(path)?.binds ?? binds;
     const isCovered = [...masks, "/dev", ...privates.map((mount) => mount.path)].some((cover) =>
@@ -118,7 +124,7 @@ export async function confine(
   };
 }
 
-/** Where private folders are. One that is a root itself stays as it is: whoever works in there means to change it. */
+/** The real paths of private folders. One that is a root itself is left alone, because it is meant to be changed. */
 async function resolvedFolders(
   folders: readonly PrivateFolder[],
   roots: readonly string[],
@@ -136,7 +142,7 @@ async function resolvedFolders(
   return known.filter(isAlone);
 }
 
-/** None where the folder cannot be listed, or holds too much: it is read-only then, apart from what is writable in it. */
+/** None if the folder cannot be listed or has too many entries; then it is read-only, except for writable paths in it. */
 async function privateMount(
   { path: folder, hides = [] }: PrivateFolder,
   all: readonly Bind[],
@@ -145,12 +151,12 @@ async function privateMount(
   if (entries === undefined) return [];
   const isSeen = ({ name }: { readonly name: string }) => hides !== "everything" && !hides.includes(name);
   const seen = entries.filter(isSeen);
-  if (seen.length > MOST_ENTRIES) return [];
-  const given = all.filter(({ path }) => path !== folder && isInside(path, folder));
+  if (seen.length > MAX_ENTRIES) return [];
+  const added = all.filter(({ path }) => path !== folder && isInside(path, folder));
   const shown = seen
     .filter((entry) => entry.isFile() || entry.isDirectory())
     .map(({ name }) => ({ path: join(folder, name), writable: false }))
-    .filter(({ path }) => !given.some((bind) => bind.path === path));
+    .filter(({ path }) => !added.some((bind) => bind.path === path));
   const links = seen.filter((entry) => entry.isSymbolicLink());
   const targets = await Promise.all(
     links.map(async ({ name }) => {
@@ -159,10 +165,10 @@ async function privateMount(
       return target === undefined ? [] : [{ path, target }];
     }),
   );
-  return [{ path: folder, links: targets.flat(), binds: inOrder([...shown, ...given]) }];
+  return [{ path: folder, links: targets.flat(), binds: inOrder([...shown, ...added]) }];
 }
 
-/** The folder at the top of a mask that a program lies in: with it comes what the program loads from beside it. */
+/** The top folder in a mask that contains a program, with everything the program loads from beside it. */
 function shownFolder(program: string): string[] {
   const mask = MASKS.find((folder) => isInside(program, folder) && program !== folder);
   if (mask === undefined) return [];
@@ -170,28 +176,28 @@ function shownFolder(program: string): string[] {
   return [join(mask, top)];
 }
 
-function isRootWritable(roots: readonly string[], { firm }: Guarded): boolean {
-  return roots.includes(sep) && !firm.includes(sep);
+function isRootWritable(roots: readonly string[], { locked }: Guarded): boolean {
+  return roots.includes(sep) && !locked.includes(sep);
 }
 
-interface Listed {
+interface BindSources {
   readonly roots: readonly string[];
   readonly readable: readonly string[];
   readonly own: readonly string[];
   readonly guarded: Guarded;
 }
 
-function bindsOf({ roots, readable, own, guarded }: Listed): Bind[] {
-  const { firm, pins } = guarded;
+function bindsOf({ roots, readable, own, guarded }: BindSources): Bind[] {
+  const { locked, pins } = guarded;
   const names = guarded.names.filter(
     (path) => !roots.includes(path) && roots.some((root) => isInside(path, root)),
   );
-  const writableRoots = roots.filter((root) => isOwnBind(root, roots, [...names, ...firm]));
-  const isLoose = (path: string) => !firm.includes(path);
+  const writableRoots = roots.filter((root) => isOwnBind(root, roots, [...names, ...locked]));
+  const isUnlocked = (path: string) => !locked.includes(path);
   const binds = inOrder([
-    ...writableRoots.filter(isLoose).map((path) => ({ path, writable: true })),
-    ...[...new Set([...readable, ...names, ...firm])].map((path) => ({ path, writable: false })),
-    ...own.filter(isLoose).map((path) => ({ path, writable: true })),
+    ...writableRoots.filter(isUnlocked).map((path) => ({ path, writable: true })),
+    ...[...new Set([...readable, ...names, ...locked])].map((path) => ({ path, writable: false })),
+    ...own.filter(isUnlocked).map((path) => ({ path, writable: true })),
   ]);
   const needsPin = (path: string) => {
     const around = binds.findLast((bind) => isInside(path, bind.path));
@@ -206,35 +212,35 @@ function inOrder(binds: readonly Bind[]): Bind[] {
     .sort((left, right) => depth(left.path) - depth(right.path));
 }
 
-/** Whether a path is a folder or lies somewhere in it. */
+/** Whether a path is a folder or anywhere inside of it. */
 export function isInside(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /**
- * A root that lies in another one is writable already, unless something around it is not. It gets no bind of its own
- * otherwise: a command that runs in the outer one could swap a folder on the way to it at the moment it is bound.
+ * A root inside of another one is writable already, unless something between them is not. Otherwise it gets no bind of
+ * its own: a command in the outer root could swap a folder on the path at the moment of the mount.
  */
 function isOwnBind(root: string, roots: readonly string[], guarded: readonly string[]): boolean {
   const isNested = roots.some((other) => other !== root && isInside(root, other));
   return !isNested || guarded.some((path) => isInside(root, path));
 }
 
-/** Where the roots are. Refuses one that a command can lead elsewhere, because its path goes through another one. */
+/** The real paths of the roots. Rejects one that a command could redirect, because its path leads through another. */
 async function resolvedRoots(policy: ConfinedPolicy, workspace: string): Promise<string[]> {
   const listed = writableRoots(policy, workspace).map((path) => resolve(path));
   const found = await Promise.all(listed.map(resolved));
   for (const [at, path] of listed.entries()) {
     const target = found[at];
-    const isLedOut = (outer: string, index: number) =>
+    const isRedirected = (outer: string, index: number) =>
       outer !== path && isInside(path, outer) && !isInside(target ?? path, found[index] ?? outer);
-    if (target !== undefined && listed.some(isLedOut)) throw ledOut(path, target);
+    if (target !== undefined && listed.some(isRedirected)) throw redirectedRoot(path, target);
   }
   return [...new Set(found.filter((path) => path !== undefined))];
 }
 
-function ledOut(path: string, target: string): FlintError {
-  const message = `Did not run the command: the writable root ${path} lies in another one and leads to ${target} by a link, which a command could change. List ${target} itself instead.`;
+function redirectedRoot(path: string, target: string): FlintError {
+  const message = `Did not run the command: the writable root ${path} is inside of another one and a link to ${target}, which a command could change. List ${target} itself instead.`;
   return new FlintError("sandboxUnavailable", message, { path, target });
 }
 
@@ -247,7 +253,7 @@ async function existing(paths: readonly string[]): Promise<string[]> {
   return [...new Set(found.filter((path) => path !== undefined))];
 }
 
-/** The path without links; undefined if nothing is there. */
+/** The real path; undefined if nothing is there. */
 function resolved(path: string): Promise<string | undefined> {
   return realpath(path).catch(() => undefined);
 }

@@ -2,59 +2,59 @@ import type { Clock } from "@flint/core/ports";
 import { CommandRun } from "../processes/command-run.ts";
 import { findProgram } from "../processes/program.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
+import { type Containment, GroupContainment, NamespaceContainment } from "./containment.ts";
 import { MECHANISM_NAMES, type Mechanism, type MechanismName, SYSTEM_PATH } from "./mechanism.ts";
 import { Namespaces, type Tools } from "./namespaces.ts";
 import { tryMechanism } from "./trial.ts";
-import { GroupLeash, type Leash, NamespaceLeash } from "./unconfined.ts";
 
 const TRIAL_TIMEOUT_MS = 10_000;
 
-/** The first way of confinement that holds on this machine, and what was tried in vain before it. */
-export interface Found {
+/** The first mechanism that works on this machine, and why others before it do not. */
+export interface FoundMechanism {
   readonly mechanism: Mechanism | undefined;
-  readonly refusals: readonly string[];
+  readonly failures: readonly string[];
 }
 
-/** What a search needs to know. */
+/** What a search is made with. */
 export interface SearchOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly searchPath: string;
   readonly clock: Clock;
   readonly mechanisms?: readonly MechanismName[] | undefined;
-  readonly leash?: Leash["kind"] | undefined;
+  readonly containment?: Containment["kind"] | undefined;
 }
 
-/** Finds out by trying what this machine can do, once each, when it is first asked. */
+/** Finds by trial what works on this machine, once, on first use. */
 export class MechanismSearch {
   readonly #options: SearchOptions;
-  #found: Promise<Found> | undefined;
-  #leash: Promise<Leash> | undefined;
+  #found: Promise<FoundMechanism> | undefined;
+  #containment: Promise<Containment> | undefined;
 
   constructor(options: SearchOptions) {
     this.#options = options;
   }
 
-  /** How to confine. */
-  mechanism(): Promise<Found> {
+  /** The mechanism for confined commands. */
+  mechanism(): Promise<FoundMechanism> {
     this.#found ??= this.#findMechanism();
     return this.#found;
   }
 
-  /** How to keep together what may touch everything. */
-  leash(): Promise<Leash> {
-    this.#leash ??= this.#findLeash();
-    return this.#leash;
+  /** The containment of unconfined commands. */
+  containment(): Promise<Containment> {
+    this.#containment ??= this.#findContainment();
+    return this.#containment;
   }
 
-  async #findMechanism(): Promise<Found> {
-    const refusals: string[] = [];
+  async #findMechanism(): Promise<FoundMechanism> {
+    const failures: string[] = [];
     for (const name of this.#options.mechanisms ?? MECHANISM_NAMES) {
       const mechanism = await this.#make(name);
-      const refusal = mechanism === undefined ? "not installed" : await this.#try(mechanism);
-      if (refusal === undefined) return { mechanism, refusals };
-      refusals.push(`${name}: ${refusal}`);
+      const failure = mechanism === undefined ? "not installed" : await this.#try(mechanism);
+      if (failure === undefined) return { mechanism, failures: failures };
+      failures.push(`${name}: ${failure}`);
     }
-    return { mechanism: undefined, refusals };
+    return { mechanism: undefined, failures: failures };
   }
 
   async #make(name: MechanismName): Promise<Mechanism | undefined> {
@@ -77,29 +77,29 @@ export class MechanismSearch {
     return tryMechanism(mechanism, (argv) => this.#run(argv), folders);
   }
 
-  async #findLeash(): Promise<Leash> {
+  async #findContainment(): Promise<Containment> {
     const tools = await findTools();
-    const wantsNamespace = this.#options.leash !== "group" && process.getuid?.() === 0;
-    if (tools !== undefined && wantsNamespace) {
-      const leash = new NamespaceLeash(tools, this.#options.searchPath);
-      const printed = await this.#run(leash.wrap(["/bin/sh", "-c", "readlink /proc/self"]));
-      if (/^\d+\n$/.test(printed)) return leash;
+    const canUseNamespace = this.#options.containment !== "group" && process.getuid?.() === 0;
+    if (tools !== undefined && canUseNamespace) {
+      const containment = new NamespaceContainment(tools, this.#options.searchPath);
+      const printed = await this.#run(containment.wrap(["/bin/sh", "-c", "readlink /proc/self"]));
+      if (/^\d+\n$/.test(printed)) return containment;
     }
-    return new GroupLeash();
+    return new GroupContainment();
   }
 
-  /** What a wrapped program prints; its exit code does not matter. */
+  /** Runs a wrapped program and returns its output, whatever its exit code. */
   async #run(argv: readonly string[]): Promise<string> {
     const { environment, clock } = this.#options;
     const printed: string[] = [];
     const output = (text: string) => printed.push(text);
-    const spec = { argv, cwd: "/", leash: "namespace", environment, clock } as const;
+    const spec = { argv, cwd: "/", containment: "namespace", environment, clock } as const;
     await new CommandRun(spec, { onOutput: output, timeoutMs: TRIAL_TIMEOUT_MS }).result();
     return printed.join("");
   }
 }
 
-/** The tools of util-linux, from the folders of the system only. */
+/** The util-linux tools, from the system's folders only. */
 async function findTools(): Promise<Tools | undefined> {
   const [setpriv, unshare] = await Promise.all([
     findProgram("setpriv", SYSTEM_PATH),

@@ -1,15 +1,14 @@
 import { singleQuote } from "@flint/core/text";
 import { type Bind, type Confinement, isInside, type PrivateMount } from "./confinement.ts";
-import { FIRST_PROCESS, type Mechanism, SYSTEM_PATH, temporaryBytes } from "./mechanism.ts";
-import { asInMountinfo } from "./mountinfo.ts";
+import { FIRST_PROCESS, type Mechanism, mountinfoPath, SYSTEM_PATH, temporaryBytes } from "./mechanism.ts";
 
-/** Who the command runs as. */
+/** The user and group that the command runs as. */
 export interface Identity {
   readonly user: number;
   readonly group: number;
 }
 
-/** The programs of util-linux that start a command, as absolute paths. */
+/** The util-linux programs that start a command, as absolute paths. */
 export interface Tools {
   readonly setpriv: string;
   readonly unshare: string;
@@ -17,12 +16,12 @@ export interface Tools {
 
 const UNSHARE = ["--user", "--map-root-user", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child"];
 
-/** A folder of the script's own in the /dev that it makes: for binds that wait while their folder is covered. */
+/** The script's own folder in the new /dev, for binds that are staged while their folder is covered. */
 const STAGE = ".flint";
 
 /**
- * Confines with nothing but util-linux, which every Debian has: a shell script in new namespaces arranges the file
- * system, gives up all capabilities, and becomes the first process of the command.
+ * Confines with util-linux only, which every Debian has: a shell script in new namespaces sets up the file system, drops
+ * all capabilities, and becomes the first process of the command.
  */
 export class Namespaces implements Mechanism {
   readonly name = "namespaces";
@@ -50,7 +49,7 @@ function script(confinement: Confinement, identity: Identity): string {
   const covered = [...masks, "/dev"];
   const isCovered = (bind: Bind) => covered.some((folder) => isInside(bind.path, folder));
   const isWithin = (bind: Bind) => binds.some(({ path }) => path !== bind.path && isInside(bind.path, path));
-  // What lies inside another bind is there again as soon as that one is.
+  // A bind inside another one comes back with that one.
   const staged = binds.filter((bind) => isCovered(bind) && !isWithin(bind));
   const inTmp = staged.filter((bind) => isInside(bind.path, "/tmp"));
   const elsewhere = staged.filter((bind) => !inTmp.includes(bind));
@@ -77,7 +76,7 @@ function script(confinement: Confinement, identity: Identity): string {
   ].join("\n");
 }
 
-/** `stage` keeps a bind for later, `place` puts it where it belongs; both work for folders and for files. */
+/** `stage` sets a bind aside, `place` moves it to its target; both work for folders and files. */
 const FUNCTIONS = `
 stage() { if [ -d "$1" ]; then mkdir "$2"; else : > "$2"; fi; mount -n --rbind "$1" "$2"; }
 place() {
@@ -86,8 +85,8 @@ place() {
 }`;
 
 /**
- * A /dev without disks: root would own them, and write to them past every read-only mount. It is made where /tmp is,
- * which is covered later anyway.
+ * A /dev without disks, which root could write to despite read-only mounts. It is built at /tmp, which is covered later
+ * anyway.
  */
 function newDev(size: string): string {
   return `
@@ -107,47 +106,47 @@ if mount -n -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts /tmp/pts 2>/d
 fi`;
 }
 
-/** One start of `mount` for all of them, because each costs as much as the command itself. */
+/** One call of `mount` for all lines, because each call costs as much as the command itself. */
 function table(lines: readonly string[]): string {
   if (lines.length === 0) return "";
   const file = `/dev/${STAGE}/binds`;
   return `printf '%s\\n' ${lines.map(singleQuote).join(" ")} > ${file}\nmount -n -a -T ${file}`;
 }
 
-/** What is put back waits beside the folder while that is being covered. */
+/** What is shown again is staged while the folder is covered. */
 function privateSteps({ path, links, binds }: PrivateMount, stage: string, size: string): string[] {
-  const waiting = (at: number) => `${stage}-${at}`;
+  const staged = (at: number) => `${stage}-${at}`;
   return [
-    ...binds.map((bind, at) => `stage ${singleQuote(bind.path)} ${waiting(at)}`),
+    ...binds.map((bind, at) => `stage ${singleQuote(bind.path)} ${staged(at)}`),
     `mount -n -t tmpfs -o mode=0700,${size} tmpfs ${singleQuote(path)}`,
     ...links.map((link) => `ln -s -- ${singleQuote(link.target)} ${singleQuote(link.path)}`),
-    ...binds.map((bind, at) => `place ${waiting(at)} ${singleQuote(bind.path)}`),
+    ...binds.map((bind, at) => `place ${staged(at)} ${singleQuote(bind.path)}`),
   ];
 }
 
 function bindLine({ path }: Bind): string {
-  return `${asInMountinfo(path)} ${asInMountinfo(path)} none rbind 0 0`;
+  return `${mountinfoPath(path)} ${mountinfoPath(path)} none rbind 0 0`;
 }
 
 function coverLine(path: string): string {
-  return `/dev/null ${asInMountinfo(path)} none bind 0 0`;
+  return `/dev/null ${mountinfoPath(path)} none bind 0 0`;
 }
 
 /**
- * Makes every mount read-only that is not meant to be written, with the options it has: the kernel refuses to drop
- * them. Then looks whether it worked: a mount that cannot be made so is only harmless if nobody gets there.
+ * Makes every mount read-only that must not be written, keeping its options, which the kernel does not allow to drop.
+ * Then verifies it: a mount that stays writable is harmless only if its path cannot be reached.
  */
 function protection(confinement: Confinement): string {
   const { binds, privates } = confinement;
-  // The deepest first: of nested ones the inner decides.
+  // The deepest first, because the innermost of nested binds decides.
   const all = [...binds, ...privates.flatMap((mount) => mount.binds)].sort(
     (left, right) => right.path.length - left.path.length,
   );
   const exceptions = all.map(({ path, writable }) => {
-    const point = singleQuote(asInMountinfo(path));
+    const point = singleQuote(mountinfoPath(path));
     return `${point}|${point}/*) ${writable ? "continue" : ""} ;;`;
   });
-  const stays = (folder: string) => `${singleQuote(asInMountinfo(folder))}) continue ;;`;
+  const stays = (folder: string) => `${singleQuote(mountinfoPath(folder))}) continue ;;`;
   const own = privates.map(({ path }) => stays(path));
   const masks = confinement.masks.map(stays);
   const rest = confinement.rootWritable ? "*) continue ;;" : "";
@@ -172,7 +171,7 @@ ${eachToProtect}
 done < /proc/self/mountinfo`;
 }
 
-/** A fresh /proc, no further user namespaces, no capabilities; each of these needs the ones before. */
+/** A new /proc, no further user namespaces, no capabilities; each step needs the ones before. */
 function lastSteps(confinement: Confinement, { user, group }: Identity): string[] {
   const loopback = confinement.network ? [] : ["ip link set lo up 2>/dev/null || true"];
   const proc = "mount -n -t proc -o nosuid,nodev,noexec proc /proc";
@@ -181,11 +180,11 @@ function lastSteps(confinement: Confinement, { user, group }: Identity): string[
   if (user === 0) {
     const drop = "setpriv --no-new-privs --inh-caps=-all --ambient-caps=-all --bounding-set=-all --";
     const limit = "echo 0 > /proc/sys/user/max_user_namespaces";
-    // Root may set kernel parameters by owning their files, without any capability.
+    // Root can set kernel parameters as the owner of their files, without any capability.
     const lock = "mount -n -o remount,ro,nosuid,nodev,noexec /proc";
     return [...loopback, proc, limit, lock, change, `exec setsid ${drop} ${first}`];
   }
-  // One more user namespace gives the command its own user id back, and takes the capabilities with it.
+  // Another user namespace restores the user's own id and drops the capabilities.
   const nested = `unshare --user --map-user=${user} --map-group=${group} -- setpriv --no-new-privs --`;
   const limit = "echo 1 > /proc/sys/user/max_user_namespaces";
   return [...loopback, proc, limit, change, `exec setsid ${nested} ${first}`];

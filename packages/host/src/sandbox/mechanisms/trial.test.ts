@@ -25,7 +25,7 @@ function printing(printed: string): TrialRun {
 anywhere("a trial whose tools are missing says that it could not be made, and with what", async () => {
   const run = printing("sh: 1: sed: not found\ncapabilities \nnetwork net:[1]\nprocess pid:[1]\n");
   expect(await tryMechanism(mechanism, run, ["/var/tmp"])).toMatch(
-    /^it could not be tried: .*sed: not found/,
+    /^it could not be tested: .*sed: not found/,
   );
 });
 

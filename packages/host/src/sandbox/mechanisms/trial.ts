@@ -1,16 +1,16 @@
 import { mkdir, mkdtemp, readdir, readlink, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { MOST_LOOKS } from "../sockets/bound-sockets.ts";
+import { MAX_ATTEMPTS } from "../sockets/bound-sockets.ts";
 import { type Confinement, confine, isInside } from "./confinement.ts";
 import { type Mechanism, SYSTEM_PATH } from "./mechanism.ts";
 
-/** Runs a program that is already wrapped, and gives back what it printed. */
+/** Runs a wrapped program and returns its output. */
 export type TrialRun = (argv: readonly string[]) => Promise<string>;
 
 /**
- * Tries to do what must work and what must not, the way a command would that wants out. With the tools of the system
- * first: the user's search path may lead to folders that are covered in there. All it says goes one way: of two, a busy
- * machine may read a line of one between two lines of the other.
+ * Attempts what must work and what must not, as a command would that tries to escape. The system's tools come first,
+ * because the user's PATH may lead to folders that are covered inside. All output goes to one stream, because lines of
+ * two could be read interleaved.
  */
 const SCRIPT = `
 exec 2>&1
@@ -28,8 +28,8 @@ echo "process $(readlink /proc/self/ns/pid)"
 `;
 
 /**
- * Proves by effect that a mechanism holds on this machine: writing inside works, and writing outside or under a
- * protected name, mounting, and keeping network, processes or capabilities do not. The answer says why it does not hold, if so.
+ * Verifies that a mechanism confines on this machine: writing inside works, but writing outside or to a protected name,
+ * mounting, and keeping the network, processes or capabilities do not. Returns why it does not confine, if so.
  */
 export async function tryMechanism(
   mechanism: Mechanism,
@@ -37,21 +37,21 @@ export async function tryMechanism(
   folders: readonly string[],
 ): Promise<string | undefined> {
   const folder = await trialFolder(mechanism, folders);
-  if (folder === undefined) return `no folder to try it in (looked at ${folders.join(", ")})`;
+  if (folder === undefined) return `no folder to test it in (tried ${folders.join(", ")})`;
   const inside = join(folder, "inside");
   const outside = join(folder, "outside");
-  // Whatever fails in a trial, it leaves no folder behind.
+  // The folder is removed however the trial ends.
   try {
     const guarded = join(inside, ".git");
     await Promise.all([mkdir(guarded, { recursive: true }), mkdir(outside)]);
-    const guard = async () => ({ names: [guarded], firm: [], pins: [] });
-    const attempt = async (look: number): Promise<string> => {
+    const guard = async () => ({ names: [guarded], locked: [], pins: [] });
+    const attempt = async (count: number): Promise<string> => {
       const confinement = await confine({ type: "workspaceWrite" }, inside, inside, guard);
       const argv = mechanism.wrap(["/bin/sh", "-c", SCRIPT, "sh", inside, outside], confinement);
-      const said = await run(argv);
-      const isOver = look >= MOST_LOOKS || confinement.sockets.length === 0;
-      // A socket that is gone before it is covered says nothing about the mechanism.
-      return isOver || (await readdir(inside)).includes("inside") ? said : attempt(look + 1);
+      const output = await run(argv);
+      const isLast = count >= MAX_ATTEMPTS || confinement.sockets.length === 0;
+      // A socket that vanished before it was covered proves nothing about the mechanism.
+      return isLast || (await readdir(inside)).includes("inside") ? output : attempt(count + 1);
     };
     const printed = await attempt(1);
     return await judge({
@@ -73,12 +73,11 @@ interface Effects {
 }
 
 async function judge({ inside, outside, steering, printed }: Effects): Promise<string | undefined> {
-  if (!inside.includes("inside"))
-    return `a command did not run in it: ${printed.trim() || "it said nothing"}`;
+  if (!inside.includes("inside")) return `a command did not run in it: ${printed.trim() || "no output"}`;
   if (outside.length > 0) return "a command in it could write outside";
-  if (steering.length > 0) return "a command in it could change what is protected inside";
+  if (steering.length > 0) return "a command in it could change a protected name";
   if (!/^capabilities [0-9a-f]+\nnetwork .+\nprocess .+$/m.test(printed))
-    return `it could not be tried: ${printed.trim().replace(/\s*\n\s*/g, ", ")}`;
+    return `it could not be tested: ${printed.trim().replace(/\s*\n\s*/g, ", ")}`;
   if (!/^capabilities 0+$/m.test(printed)) return "a command in it kept capabilities";
   for (const [word, link] of [
     ["network", "net"],
@@ -91,9 +90,9 @@ async function judge({ inside, outside, steering, printed }: Effects): Promise<s
   return undefined;
 }
 
-const NOTHING = { names: [], firm: [], pins: [] };
+const NOTHING = { names: [], locked: [], pins: [] };
 
-/** A new folder that the mechanism would not cover anyway. */
+/** A new folder outside of those that the mechanism masks. */
 async function trialFolder(mechanism: Mechanism, folders: readonly string[]): Promise<string | undefined> {
   const { masks }: Confinement = await confine({ type: "readOnly" }, "/", "/", async () => NOTHING);
   for (const candidate of folders) {

@@ -16,11 +16,11 @@ import type { SandboxPolicy } from "@flint/protocol";
 import { describeEachMechanism } from "@flint/testkit";
 import { test as anywhere, expect } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
-import { GuardedPaths, type GuardedPlaces } from "./guarded-paths.ts";
+import { type GuardedLocations, GuardedPaths } from "./guarded-paths.ts";
 import { attackOn, attacks, expectUntouched, home, run } from "./testing/guarded-home.ts";
 
 describeEachMechanism("Flint's own files, confined by %s", (name, test) => {
-  const sandboxOf = (guarded: GuardedPlaces) =>
+  const sandboxOf = (guarded: GuardedLocations) =>
     new CommandSandbox({ environment: process.env, mechanisms: [name], guarded });
 
   test("a command in the home folder writes around them, but neither them nor what they lie in [P32]", async () => {

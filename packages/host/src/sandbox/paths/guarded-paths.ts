@@ -1,51 +1,50 @@
 import { chmod, lstat, mkdir, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isInside } from "../mechanisms/confinement.ts";
-import { type Way, wayTo } from "./resolve-path.ts";
+import { type ResolvedPath, resolvePath } from "./guarded-path.ts";
 
-/** Where Flint keeps what decides about commands. */
-export interface GuardedPlaces {
-  /** Folders of which nothing may be written. */
+/** Where Flint keeps its own state and settings. */
+export interface GuardedLocations {
+  /** Folders that must not be written. */
   readonly folders?: readonly string[];
-  /** Files likewise, with all that lies beside them; if commands work in that very folder, with nothing beside them. */
+  /** Files that must not be written, together with their folder unless commands work in that very folder. */
   readonly files?: readonly string[];
-  /** Folders that commands do not see into, because what lies there lets whoever reads it act as the user. */
+  /** Folders that commands see empty, because their content would let them act as the user. */
   readonly hidden?: readonly string[];
   /**
-   * Sockets that this server listens at. Nobody connects to them from a sandbox, wherever they lie; the same holds for
-   * those that other Flint servers have signed.
+   * Sockets of this server, which no command in a sandbox can connect to, wherever they are. The same holds for those
+   * that other Flint servers have announced.
    */
   readonly sockets?: readonly string[];
 }
 
-/** What keeps the guarded places as they are. */
-export interface Firm {
-  /** What must not be written, whoever lists it. */
+/** What protects the guarded locations. */
+export interface GuardedSet {
+  /** What must alresolveds be read-only. */
   readonly paths: readonly string[];
-  /** What may be written but must stay where it is, because a guarded place lies in it. */
+  /** What may be written but not moved, because it contains a guarded location. */
   readonly pins: readonly string[];
-  /** The sockets of Flint servers that are there, free of links. */
+  /** The real paths of existing sockets of Flint servers. */
   readonly sockets: readonly string[];
 }
 
-/** Flint's own files, which no command may write: it would decide itself what it may. */
+/** Protects Flint's own files from commands, which could otherwise grant themselves rights. */
 export class GuardedPaths {
-  readonly #places: GuardedPlaces;
+  readonly #locations: GuardedLocations;
   readonly #otherSockets: () => Promise<readonly string[]>;
 
-  /** `otherSockets` lists those of other servers, anew for each command. */
-  constructor(places: GuardedPlaces, otherSockets: () => Promise<readonly string[]> = async () => []) {
-    this.#places = places;
+  /** `otherSockets` lists those of other servers, for each command again. */
+  constructor(locations: GuardedLocations, otherSockets: () => Promise<readonly string[]> = async () => []) {
+    this.#locations = locations;
     this.#otherSockets = otherSockets;
   }
 
   /**
-   * What has to be protected in the folders that a command works in, and in what is a program's own; both come without
-   * links. Makes the guarded folders that are missing there. Rejects with `sandboxUnavailable` if something cannot be
-   * protected.
+   * What has to be protected in the roots of a command and in a program's own paths, which are real paths. Creates guarded
+   * folders that are missing there. Rejects with `sandboxUnavailable` if something cannot be protected.
    */
-  async within(roots: readonly string[], own: readonly string[] = []): Promise<Firm> {
-    const { folders = [], files = [], sockets = [] } = this.#places;
+  async within(roots: readonly string[], own: readonly string[] = []): Promise<GuardedSet> {
+    const { folders = [], files = [], sockets = [] } = this.#locations;
     const search = new Search(roots, own);
     for (const socket of [...sockets, ...(await this.#otherSockets())]) await search.addSocket(socket);
     if (roots.length + own.length === 0) return search.found();
@@ -55,11 +54,11 @@ export class GuardedPaths {
   }
 
   /**
-   * The folders to be hidden, free of links. They are made here: one that came to be later would be seen by programs
-   * that run by then. Where that cannot be done, nobody else can put a secret there either.
+   * The real paths of the folders to hide. They are created here, because one created later would be visible to programs
+   * that run by then. Where that is not possible, no secret can be put there either.
    */
   async hidden(): Promise<readonly string[]> {
-    const found = (this.#places.hidden ?? []).map(async (folder) => {
+    const found = (this.#locations.hidden ?? []).map(async (folder) => {
       await mkdir(folder, { recursive: true, mode: 0o700 }).catch(() => undefined);
       await chmod(folder, 0o700).catch(() => undefined);
       return realpath(folder).catch(() => undefined);
@@ -80,54 +79,54 @@ class Search {
     this.#writable = [...roots, ...own];
   }
 
-  found(): Firm {
+  found(): GuardedSet {
     const pins = [...this.#pins].filter((path) => !this.#paths.has(path));
     return { paths: [...this.#paths], pins, sockets: [...this.#sockets] };
   }
 
   async addFolder(folder: string): Promise<void> {
-    const way = await wayTo(folder, this.#isOpen, "make");
-    if (way !== undefined) await this.#guardFolder(way);
+    const resolved = await resolvePath(folder, this.#isWritable, "create");
+    if (resolved !== undefined) await this.#guardFolder(resolved);
   }
 
   async addFile(file: string): Promise<void> {
-    const way = await wayTo(dirname(file), this.#isOpen, "make");
-    if (way === undefined) return;
-    if (!this.#roots.includes(way.path)) return this.#guardFolder(way);
-    this.#guard(await wayTo(join(way.path, basename(file)), this.#isOpen, "refuse"));
+    const resolved = await resolvePath(dirname(file), this.#isWritable, "create");
+    if (resolved === undefined) return;
+    if (!this.#roots.includes(resolved.path)) return this.#guardFolder(resolved);
+    this.#guard(await resolvePath(join(resolved.path, basename(file)), this.#isWritable, "reject"));
   }
 
-  /** The folders on the way stay where they are: in one that was moved the next command would find it uncovered. */
+  /** Pins the folders on the resolved, because the next command would find the socket uncovered in a folder that was moved. */
   async addSocket(socket: string): Promise<void> {
-    // Expected: nothing is there any more. Commands cannot take away what is covered.
+    // Expected: it is gone. Commands cannot remove what is covered.
     if (!(await isSocket(socket))) return;
-    const way = await wayTo(socket, this.#isOpen, "refuse").catch(async (refusal: unknown) => {
-      // It may also go while the way to it is looked at.
-      if (await isSocket(socket)) throw refusal;
+    const resolved = await resolvePath(socket, this.#isWritable, "reject").catch(async (error: unknown) => {
+      // It may also vanish while its path is resolved.
+      if (await isSocket(socket)) throw error;
       return undefined;
     });
-    if (way === undefined) return;
-    this.#sockets.add(way.path);
-    for (const step of way.steps) if (step !== way.path) this.#pins.add(step);
+    if (resolved === undefined) return;
+    this.#sockets.add(resolved.path);
+    for (const step of resolved.steps) if (step !== resolved.path) this.#pins.add(step);
   }
 
-  /** A link in a guarded folder cannot be replaced, but what it leads to may lie where commands write. */
-  async #guardFolder(way: Way): Promise<void> {
-    this.#guard(way);
-    const entries = await readdir(way.path, { withFileTypes: true }).catch(() => []);
+  /** A link in a guarded folder cannot be replaced, but its target may be writable. */
+  async #guardFolder(resolved: ResolvedPath): Promise<void> {
+    this.#guard(resolved);
+    const entries = await readdir(resolved.path, { withFileTypes: true }).catch(() => []);
     for (const link of entries.filter((entry) => entry.isSymbolicLink())) {
-      this.#guard(await wayTo(join(way.path, link.name), this.#isOpen, "refuse"));
+      this.#guard(await resolvePath(join(resolved.path, link.name), this.#isWritable, "reject"));
     }
   }
 
-  #guard(way: Way | undefined): void {
-    if (way === undefined) return;
-    if (this.#writable.some((folder) => isInside(way.path, folder))) this.#paths.add(way.path);
-    for (const step of way.steps) this.#pins.add(step);
+  #guard(resolved: ResolvedPath | undefined): void {
+    if (resolved === undefined) return;
+    if (this.#writable.some((folder) => isInside(resolved.path, folder))) this.#paths.add(resolved.path);
+    for (const step of resolved.steps) this.#pins.add(step);
   }
 
-  /** A writable folder counts also inside of a guarded one: whoever listed it meant it. */
-  readonly #isOpen = (folder: string): boolean =>
+  /** A writable folder counts even inside of a guarded one, because it was listed on purpose. */
+  readonly #isWritable = (folder: string): boolean =>
     this.#writable.some(
       (open) =>
         isInside(folder, open) &&

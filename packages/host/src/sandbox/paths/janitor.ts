@@ -1,13 +1,12 @@
 import { spawn } from "node:child_process";
 import { Writable } from "node:stream";
-import { SYSTEM_PATH } from "../mechanisms/mechanism.ts";
-import { asInMountinfo } from "../mechanisms/mountinfo.ts";
+import { mountinfoPath, SYSTEM_PATH } from "../mechanisms/mechanism.ts";
 import { pipesOf } from "../processes/process-tree.ts";
 import { PROTECTED_NAMES } from "./protected-names.ts";
 
 /**
- * Waits for the end of the server, which closes descriptor 3, then for the end of the commands that have the
- * placeholders of a folder mounted over, and removes them unless commands of another server need them.
+ * Waits for the end of the server, which closes descriptor 3, then for the end of the commands that have mounts over the
+ * placeholders of a folder, and removes them unless commands of another server need them.
  */
 const SCRIPT = `trap "" HUP INT TERM
 while read -r root && read -r mounted && read -r held; do set -- "$@" "$root" "$mounted" "$held"; done <&3
@@ -21,25 +20,25 @@ while [ $# -gt 0 ]; do
   shift 3
 done`;
 
-/** What has to be known of a folder to tidy it up. */
-export interface Tidied {
+/** A folder to clean up. */
+export interface WatchedFolder {
   readonly root: string;
-  /** What the signs of commands in the folder begin with. */
-  readonly held: string;
+  /** The prefix of the presence sockets of commands in the folder. */
+  readonly prefix: string;
 }
 
-/** Removes placeholders when the server can no longer do it. A process of its own, beside the server and not below it. */
+/** Removes placeholders when the server has died. A process of its own, not a child of the server. */
 export class Janitor {
   readonly #known = new Set<string>();
-  #orders: Writable | undefined;
+  #input: Writable | undefined;
 
-  /** Names a folder that has placeholders now or later. */
-  lookAfter({ root, held }: Tidied): void {
-    // An order is a line; the next command in such a folder tidies it up instead.
+  /** Registers a folder that has placeholders now or later. */
+  watch({ root, prefix }: WatchedFolder): void {
+    // Paths are sent as lines; in a folder with such a path the next command cleans up instead.
     if (this.#known.has(root) || root.includes("\n") || root !== root.trim()) return;
     this.#known.add(root);
-    this.#orders ??= start();
-    this.#orders?.write(`${root}\n${asInMountinfo(`${root}/.git`)}\n${held}\n`);
+    this.#input ??= start();
+    this.#input?.write(`${root}\n${mountinfoPath(`${root}/.git`)}\n${prefix}\n`);
   }
 }
 
@@ -50,12 +49,12 @@ function start(): Writable | undefined {
     detached: true,
     stdio: ["ignore", "ignore", "ignore", "pipe"],
   });
-  // Expected: no more processes may be started, or no more descriptors be had. The next command in the folder tidies up instead.
+  // Expected: out of processes or descriptors. The next command in the folder cleans up instead.
   child.once("error", () => undefined);
   child.unref();
-  const orders = pipesOf(child)[3];
-  if (!(orders instanceof Writable)) return undefined;
-  orders.on("error", () => undefined);
-  if ("unref" in orders && typeof orders.unref === "function") orders.unref();
-  return orders;
+  const input = pipesOf(child)[3];
+  if (!(input instanceof Writable)) return undefined;
+  input.on("error", () => undefined);
+  if ("unref" in input && typeof input.unref === "function") input.unref();
+  return input;
 }

@@ -1,5 +1,7 @@
-/** Folders and files that steer agents, editors and version control; whoever writes them runs code later. */
-const STEERING_NAMES = [
+import type { Stats } from "node:fs";
+
+/** Folders and files that configure agents, editors and version control; writing them means running code later. */
+const CONFIGURATION_NAMES = [
   ".git",
   ".flint",
   ".harness",
@@ -12,7 +14,7 @@ const STEERING_NAMES = [
   ".idea",
 ];
 
-/** What shells, git, ssh and search tools read when they start. */
+/** The files that shells, git, ssh and search tools read when they start. */
 const START_UP_NAMES = [
   ".bashrc",
   ".bash_profile",
@@ -31,12 +33,20 @@ const START_UP_NAMES = [
   ".ssh",
 ];
 
-/** The names that an agent must not write at the top of a workspace, however free it is there otherwise. */
-export const PROTECTED_NAMES: readonly string[] = [...STEERING_NAMES, ...START_UP_NAMES];
+/** The names that an agent must not write at the top of a workspace. */
+export const PROTECTED_NAMES: readonly string[] = [...CONFIGURATION_NAMES, ...START_UP_NAMES];
 
 const LOWER_CASE: ReadonlySet<string> = new Set(PROTECTED_NAMES);
 
-/** Whether a name is protected, in whatever letter case: some file systems do not tell them apart. */
+/** Whether a name is protected, in any letter case, because some file systems ignore it. */
 export function isProtectedName(name: string): boolean {
   return LOWER_CASE.has(name.toLowerCase());
+}
+
+/** The mode of placeholder folders; nothing else creates private folders with a sticky bit. */
+export const PLACEHOLDER_MODE = 0o1700;
+
+/** Whether a sandbox created it as the placeholder of a protected name. Its setgid bit may be inherited. */
+export function isPlaceholder(found: Stats): boolean {
+  return found.isDirectory() && (found.mode & 0o5777) === PLACEHOLDER_MODE;
 }

@@ -16,9 +16,8 @@ import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { describeEachMechanism, settled } from "@flint/testkit";
 import { test as anywhere, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
-import { Placeholders } from "./placeholders.ts";
 import { PROTECTED_NAMES } from "./protected-names.ts";
-import { ProtectedPaths } from "./protected-paths.ts";
+import { Placeholders, ProtectedPaths } from "./protected-paths.ts";
 
 const sandboxes = {
   bubblewrap: new CommandSandbox({ environment: process.env, mechanisms: ["bubblewrap"] }),
@@ -189,14 +188,14 @@ anywhere("nothing is left behind where a name cannot be kept, however often it i
   symlinkSync("elsewhere", join(root, ".claude"));
   const placeholders = new Placeholders();
   for (let attempt = 0; attempt < 50; attempt += 1) {
-    await expect(placeholders.hold(root)).rejects.toThrow("it is a link");
+    await expect(placeholders.acquire(root)).rejects.toThrow("it is a link");
     expect(readdirSync(root)).toEqual([".claude"]);
   }
 });
 
 anywhere("what a user puts under a kept name while a command runs is theirs", async () => {
   const root = folder();
-  const hold = await new Placeholders().hold(root);
+  const hold = await new Placeholders().acquire(root);
   writeFileSync(join(root, ".vscode", "settings.json"), "{}");
   rmSync(join(root, ".idea"), { recursive: true });
   writeFileSync(join(root, ".idea"), "mine");
@@ -209,7 +208,7 @@ anywhere("what a user puts under a kept name while a command runs is theirs", as
 anywhere("names in another letter case count as well", async () => {
   const root = folder();
   mkdirSync(join(root, ".GIT"));
-  const { paths, release } = await new ProtectedPaths(SYSTEM_CLOCK).hold([root]);
+  const { paths, release } = await new ProtectedPaths(SYSTEM_CLOCK).acquire([root]);
   expect(paths).toContain(join(root, ".GIT"));
   await release();
   expect(everythingIn(root)).toEqual([".GIT"]);
@@ -220,11 +219,11 @@ anywhere(
   async () => {
     const [root, odd] = [folder(), join(folder(), "a\nb")];
     mkdirSync(odd);
-    const source = new URL("./placeholders.ts", import.meta.url).href;
+    const source = new URL("./protected-paths.ts", import.meta.url).href;
     const code = `
     const { Placeholders } = await import(${JSON.stringify(source)});
     const placeholders = new Placeholders();
-    for (const root of ${JSON.stringify([root, odd])}) await placeholders.hold(root);
+    for (const root of ${JSON.stringify([root, odd])}) await placeholders.acquire(root);
     console.log("held");
     setInterval(() => {}, 1000);
   `;
@@ -238,7 +237,7 @@ anywhere(
     while (readdirSync(root).length > 0) await settled();
     // A name of two lines is more than the one who tidies up can be told.
     expect(readdirSync(odd)).toHaveLength(PROTECTED_NAMES.length);
-    await (await new Placeholders().hold(odd)).release();
+    await (await new Placeholders().acquire(odd)).release();
     expect(readdirSync(odd)).toEqual([]);
   },
 );

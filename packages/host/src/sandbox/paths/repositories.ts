@@ -3,18 +3,18 @@ import { dirname, join, resolve } from "node:path";
 import type { Clock } from "@flint/core/ports";
 import { plainText } from "../../files/plain-file.ts";
 
-/** How far below a workspace repositories are looked for, in how many folders, and how long that is remembered. */
+/** How deep and in how many folders of a workspace repositories are searched, and how long the result is cached. */
 const DEPTH = 3;
-const MOST_FOLDERS = 300;
-const REMEMBERED_MS = 10_000;
+const MAX_FOLDERS = 300;
+const CACHE_MS = 10_000;
 
 /** More than a path can be long. */
-const LONGEST = 4096;
+const MAX_LENGTH = 4096;
 
-/** Full of other people's packages, which are no repositories. */
+/** Folders full of packages, which are not repositories. */
 const SKIPPED: ReadonlySet<string> = new Set(["node_modules", "target", "dist", "build", "venv"]);
 
-/** Where git keeps its things, beside the `.git` at the top of a folder. */
+/** Finds git folders in a workspace beside the `.git` at its top. */
 export class Repositories {
   readonly #clock: Clock;
   readonly #found = new Map<string, { readonly until: number; readonly paths: Promise<string[]> }>();
@@ -23,33 +23,33 @@ export class Repositories {
     this.#clock = clock;
   }
 
-  /** The `.git` of every repository that lies not too deep inside a folder, and the folders that such files lead to. */
+  /** The `.git` of every repository in a folder, up to a depth, and the folders that such files point to. */
   inside(root: string): Promise<readonly string[]> {
     const known = this.#found.get(root);
     if (known !== undefined && this.#clock.now() < known.until) return known.paths;
     const paths = search(root);
-    this.#found.set(root, { until: this.#clock.now() + REMEMBERED_MS, paths });
+    this.#found.set(root, { until: this.#clock.now() + CACHE_MS, paths });
     return paths;
   }
 }
 
 async function search(root: string): Promise<string[]> {
-  const found = await leadsFrom(join(root, ".git"));
+  const found = await gitFoldersOf(join(root, ".git"));
   let folders = [root];
   let looked = 0;
-  for (let depth = 0; depth <= DEPTH && looked < MOST_FOLDERS; depth += 1) {
-    const next = folders.slice(0, MOST_FOLDERS - looked);
+  for (let depth = 0; depth <= DEPTH && looked < MAX_FOLDERS; depth += 1) {
+    const next = folders.slice(0, MAX_FOLDERS - looked);
     looked += next.length;
     const inner = (await Promise.all(next.map(foldersIn))).flat();
     for (const folder of inner.filter(({ name }) => name === ".git")) {
-      found.push(folder.path, ...(await leadsFrom(folder.path)));
+      found.push(folder.path, ...(await gitFoldersOf(folder.path)));
     }
     folders = inner.filter(({ name }) => !name.startsWith(".") && !SKIPPED.has(name)).map(({ path }) => path);
   }
   return found;
 }
 
-/** What lies in a folder and is one itself, or a `.git` of whatever kind but a link. */
+/** The subfolders of a folder, and its `.git` file; links are left out. */
 async function foldersIn(folder: string): Promise<{ name: string; path: string }[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries
@@ -57,8 +57,8 @@ async function foldersIn(folder: string): Promise<{ name: string; path: string }
     .map(({ name }) => ({ name, path: join(folder, name) }));
 }
 
-/** A worktree and a submodule have a file there which names the folder that is meant, and that may name another. */
-async function leadsFrom(git: string): Promise<string[]> {
+/** The folder that the `.git` file of a worktree or submodule points to, and the common folder that one names. */
+async function gitFoldersOf(git: string): Promise<string[]> {
   const line = await firstLine(git);
   const named = line?.startsWith("gitdir:") === true ? line.slice("gitdir:".length).trim() : undefined;
   if (named === undefined || named === "") return [];
@@ -70,8 +70,8 @@ async function leadsFrom(git: string): Promise<string[]> {
   return shared === undefined ? [folder] : [folder, shared];
 }
 
-/** Commands can put anything there: a pipe that never ends, a link to a device. */
+/** Reads defensively, because commands can put a pipe or a link to a device there. */
 async function firstLine(path: string): Promise<string | undefined> {
-  const text = await plainText(path, LONGEST);
+  const text = await plainText(path, MAX_LENGTH);
   return typeof text === "string" ? text.split("\n")[0] : undefined;
 }

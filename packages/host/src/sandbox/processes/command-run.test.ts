@@ -21,7 +21,7 @@ const WAYS = {
   "full access as root": { needs: "root", options: {}, policy: { type: "dangerFullAccess" } },
   "full access as anybody": {
     needs: "sh",
-    options: { leash: "group" },
+    options: { containment: "group" },
     policy: { type: "dangerFullAccess" },
   },
 } as const satisfies Record<
@@ -204,7 +204,7 @@ anywhere("commands of every kind die with the process that started them", async 
     start({ mechanisms: ["bubblewrap"] }, "readOnly");
     start({ mechanisms: ["namespaces"] }, "readOnly");
     start({}, "dangerFullAccess");
-    start({ leash: "group" }, "dangerFullAccess");
+    start({ containment: "group" }, "dangerFullAccess");
   `;
   const flags = ["--conditions=@flint/source", "--import", "tsx", "--input-type=module", "-e", code];
   const server = spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"] });

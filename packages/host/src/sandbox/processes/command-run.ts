@@ -3,34 +3,34 @@ import { StringDecoder } from "node:string_decoder";
 import type { LaunchResult, LaunchSpec } from "@flint/core/ports";
 import { KERNEL_MS, ProcessTree, type RunSpec } from "./process-tree.ts";
 
-/** How long a command may take to end by itself after it was asked to. */
+/** How long a command may take to end after SIGTERM. */
 export const GRACE_MS = 200;
 
-type Wish = Pick<LaunchSpec, "onOutput" | "timeoutMs" | "signal">;
+type RunOptions = Pick<LaunchSpec, "onOutput" | "timeoutMs" | "signal">;
 
-/** One command from its start to the moment when nothing of it is left and all its output was told. */
+/** Runs one command until none of its processes is left and all its output was emitted. */
 export class CommandRun {
   readonly #spec: RunSpec;
-  readonly #wish: Wish;
+  readonly #options: RunOptions;
   #tree: ProcessTree | undefined;
   #ended: LaunchResult["ended"] = "exited";
-  /** What was said before the command began: by whoever arranges its namespace. Undefined from then on. */
+  /** Output of the wrapper from before the command started; undefined from then on. */
   #early: Parameters<LaunchSpec["onOutput"]>[] | undefined = [];
   readonly #timers: (() => void)[] = [];
 
-  constructor(spec: RunSpec, wish: Wish) {
+  constructor(spec: RunSpec, options: RunOptions) {
     this.#spec = spec;
-    this.#wish = wish;
+    this.#options = options;
   }
 
-  /** Runs it. Never rejects: what cannot be started ends like a command that failed. */
+  /** Runs it. Never rejects: a command that cannot be started ends as a failed one. */
   async result(): Promise<LaunchResult> {
     const result = await this.#measured();
-    this.#tellEarly();
+    this.#flushEarly();
     return result;
   }
 
-  /** As `result`; but undefined, with nothing told, if its namespace could not be arranged and nothing was run. */
+  /** Like `result`, but undefined, without any output, if the sandbox could not be set up and nothing ran. */
   async attempt(): Promise<LaunchResult | undefined> {
     const result = await this.#measured();
     return this.#early === undefined ? result : undefined;
@@ -43,69 +43,67 @@ export class CommandRun {
   }
 
   async #run(): Promise<number> {
-    // Expected: arguments that no program can be given.
+    // Expected: arguments that cannot be passed to a program.
     try {
       this.#tree = new ProcessTree(this.#spec, "ignore");
     } catch (thrown) {
       return this.#couldNotStart(thrown instanceof Error ? thrown.message : String(thrown));
     }
     const abort = () => this.#stop("aborted");
-    this.#wish.signal?.addEventListener("abort", abort, { once: true });
-    if (this.#wish.timeoutMs !== undefined) this.#later(this.#wish.timeoutMs, () => this.#stop("timedOut"));
+    this.#options.signal?.addEventListener("abort", abort, { once: true });
+    if (this.#options.timeoutMs !== undefined)
+      this.#later(this.#options.timeoutMs, () => this.#stop("timedOut"));
     try {
       return await this.#watch(this.#tree);
     } finally {
-      this.#wish.signal?.removeEventListener("abort", abort);
+      this.#options.signal?.removeEventListener("abort", abort);
       for (const cancel of this.#timers) cancel();
     }
   }
 
   async #watch(tree: ProcessTree): Promise<number> {
-    const closed = Promise.all([
-      this.#follow(tree.child.stdout, "stdout"),
-      this.#follow(tree.stderr, "stderr"),
-    ]);
-    void tree.begun.then((begun) => begun && this.#tellEarly());
-    const { exitCode, failure } = await tree.gone;
+    const closed = Promise.all([this.#read(tree.child.stdout, "stdout"), this.#read(tree.stderr, "stderr")]);
+    void tree.started.then((begun) => begun && this.#flushEarly());
+    const { exitCode, failure } = await tree.ended;
     if (failure !== undefined) return this.#couldNotStart(failure.message);
-    if (tree.wasKilled || this.#ended !== "exited" || (await tree.begun)) this.#tellEarly();
-    // The output of the command itself is in by then.
+    if (tree.wasKilled || this.#ended !== "exited" || (await tree.started)) this.#flushEarly();
+    // The output of the command itself has arrived by then.
     if (tree.wasSearchedFor) this.#later(KERNEL_MS, () => tree.closePipes());
     await closed;
     return exitCode;
   }
 
-  #follow(stream: Readable | null | undefined, name: "stdout" | "stderr"): Promise<void> {
+  #read(stream: Readable | null | undefined, name: "stdout" | "stderr"): Promise<void> {
     const decoder = new StringDecoder("utf8");
-    const tell = (text: string) => {
-      if (text !== "") this.#tell(text, name);
+    const emit = (text: string) => {
+      if (text !== "") this.#emit(text, name);
     };
-    stream?.on("data", (chunk: Buffer) => tell(decoder.write(chunk)));
+    stream?.on("data", (chunk: Buffer) => emit(decoder.write(chunk)));
     return new Promise((resolve) => {
       if (stream == null) return resolve();
       stream.once("error", () => stream.destroy());
       stream.once("close", () => {
-        tell(decoder.end());
+        emit(decoder.end());
         resolve();
       });
     });
   }
 
   #couldNotStart(reason: string): number {
-    this.#tellEarly();
-    this.#tell(`flint: the command could not be started: ${reason}\n`, "stderr");
+    this.#flushEarly();
+    this.#emit(`flint: the command could not be started: ${reason}\n`, "stderr");
     return 126;
   }
 
-  #tell(...said: Parameters<LaunchSpec["onOutput"]>): void {
-    if (this.#early === undefined) this.#wish.onOutput(...said);
-    else this.#early.push(said);
+  #emit(...output: Parameters<LaunchSpec["onOutput"]>): void {
+    if (this.#early === undefined) this.#options.onOutput(...output);
+    else this.#early.push(output);
   }
 
-  #tellEarly(): void {
+  #flushEarly(): void {
     const early = this.#early ?? [];
     this.#early = undefined;
-    for (const said of early) this.#wish.onOutput(...said);
+    for (const output of early) this.#options.onOutput(...output);
   }
 
   #stop(why: "timedOut" | "aborted"): void {

@@ -1,22 +1,22 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The environment variable by which all that a command starts is known, also what leaves its family. */
+/** The environment variable that marks all processes of a command, even those that leave its process group. */
 export const MARK_NAME = "FLINT_COMMAND_ID";
 
-/** One process of the machine, as far as ending it needs to know. */
+/** A running process. */
 export interface ProcessRow {
   readonly pid: number;
   readonly parent: number;
 }
 
-/** All processes that run right now; none where there is no /proc. */
+/** All running processes; none on a system without /proc. */
 export function listProcesses(): ProcessRow[] {
   return processIds()
     .map(readProcess)
     .filter((row) => row !== undefined);
 }
 
-/** The processes that descend from another one, nearest first, without itself. */
+/** The descendants of a process, nearest first. */
 export function descendantsOf(pid: number, rows: readonly ProcessRow[]): ProcessRow[] {
   const found: ProcessRow[] = [];
   let parents = new Set([pid]);
@@ -28,8 +28,8 @@ export function descendantsOf(pid: number, rows: readonly ProcessRow[]): Process
   return found;
 }
 
-/** The living processes that were started with this mark in their environment, wherever they went since. */
-export function processesMarked(mark: string): number[] {
+/** The processes with this mark in their environment. */
+export function processesWithMark(mark: string): number[] {
   const line = `${MARK_NAME}=${mark}`;
   return processIds().filter((pid) => {
     const environment = readText(`/proc/${pid}/environ`);
@@ -37,9 +37,9 @@ export function processesMarked(mark: string): number[] {
   });
 }
 
-/** Signals a process, or a group if negative; one that is gone already is no failure. */
+/** Signals a process, or a group if negative. Ignores one that is gone. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
-  // Expected: the process ended in the meantime, or became somebody else's who may not be signalled.
+  // Expected: the process has ended, or belongs to another user by now.
   try {
     process.kill(pid, signal);
   } catch {}
@@ -58,14 +58,14 @@ function processIds(): number[] {
 
 function readProcess(pid: number): ProcessRow | undefined {
   const text = readText(`/proc/${pid}/stat`);
-  // The name in brackets may hold anything, also brackets and spaces; the fields come after the last one.
+  // The name in parentheses may contain anything, including parentheses and spaces.
   const [state, parent] = text?.slice(text.lastIndexOf(")") + 2).split(" ") ?? [];
   if (parent === undefined || state === "Z" || state === "X") return undefined;
   return { pid, parent: Number(parent) };
 }
 
 function readText(file: string): string | undefined {
-  // Expected: the process ended, or it belongs to somebody else.
+  // Expected: the process has ended, or belongs to another user.
   try {
     return readFileSync(file, "latin1");
   } catch {

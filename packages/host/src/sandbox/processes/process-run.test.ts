@@ -14,7 +14,7 @@ const WAYS = {
   bubblewrap: ["bwrap", { mechanisms: ["bubblewrap"] }, { type: "workspaceWrite" }],
   namespaces: ["namespaces", { mechanisms: ["namespaces"] }, { type: "workspaceWrite" }],
   "full access as root": ["root", {}, { type: "dangerFullAccess" }],
-  "full access as anybody": ["sh", { leash: "group" }, { type: "dangerFullAccess" }],
+  "full access as anybody": ["sh", { containment: "group" }, { type: "dangerFullAccess" }],
 } as const satisfies Record<
   string,
   [Parameters<typeof needs>[0], Omit<CommandSandboxOptions, "environment">, SandboxPolicy]
@@ -160,7 +160,7 @@ anywhere("programs of every kind die with the process that started them [P23]", 
     start({ mechanisms: ["bubblewrap"] }, "workspaceWrite").catch(missing);
     start({ mechanisms: ["namespaces"] }, "workspaceWrite").catch(missing);
     start({}, "dangerFullAccess");
-    start({ leash: "group" }, "dangerFullAccess");
+    start({ containment: "group" }, "dangerFullAccess");
   `;
   const flags = ["--conditions=@flint/source", "--import", "tsx", "--input-type=module", "-e", code];
   const server = spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"] });

@@ -4,12 +4,12 @@ import type { RunningProcess } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import { KERNEL_MS, ProcessTree, pipesOf, type RunSpec } from "./process-tree.ts";
 
-/** How long a program that was talked to may take to put its things in order after it was asked to end. */
+/** How long a program may take to shut down after SIGTERM. */
 export const STOP_GRACE_MS = 2000;
 
 /**
- * A program that runs until it ends or is stopped, with its three streams for whoever started it. Output that
- * nobody listens to when the program ends is dropped.
+ * A program that runs until it exits or is stopped, with its three streams. Output that is not read by the end of the
+ * program is dropped.
  */
 export class ProcessRun implements RunningProcess {
   readonly stdin: Writable;
@@ -31,33 +31,33 @@ export class ProcessRun implements RunningProcess {
     this.stdin = streams.stdin;
     this.stdout = streams.stdout;
     this.stderr = streams.stderr;
-    this.exited = tree.gone.then(async ({ exitCode }) => {
+    this.exited = tree.ended.then(async ({ exitCode }) => {
       await release();
       return { exitCode };
     });
-    // Writing to a program that just ended is no reason for this one to end; who writes learns it from `exited`.
+    // Writing to a program that has just ended must not crash the server; `exited` reports it.
     for (const stream of Object.values(streams)) stream.on("error", () => undefined);
   }
 
   /**
-   * Resolves when the program runs; `release` is called when nothing of it is left. Rejects with `agentFailed` if it
-   * cannot be started, and then releases nothing.
+   * Resolves when the program runs; `release` is called when none of its processes is left. Rejects with `agentFailed` if
+   * it cannot be started, without calling `release`.
    */
   static async start(spec: RunSpec, name: string, release: () => Promise<void>): Promise<ProcessRun> {
     const { tree, streams } = await spawned(spec, name);
     return new ProcessRun(tree, streams, spec.clock, release);
   }
 
-  /** As `start`; but undefined, with nothing released, if its namespace could not be arranged and nothing was run. */
+  /** Like `start`, but undefined, without calling `release`, if the sandbox could not be set up and nothing ran. */
   static async attempt(
     spec: RunSpec,
     name: string,
     release: () => Promise<void>,
   ): Promise<ProcessRun | undefined> {
     const { tree, streams } = await spawned(spec, name);
-    if (await tree.begun) return new ProcessRun(tree, streams, spec.clock, release);
+    if (await tree.started) return new ProcessRun(tree, streams, spec.clock, release);
     for (const stream of Object.values(streams)) stream.on("error", () => undefined).destroy();
-    await tree.gone;
+    await tree.ended;
     return undefined;
   }
 
@@ -70,7 +70,7 @@ export class ProcessRun implements RunningProcess {
     this.stdin.end();
     this.#tree.stop(graceMs);
     await this.exited;
-    // What it said last can still be read; who holds the pipes after that is not part of it.
+    // Its last output can still be read; a process that holds the pipes longer is not part of it.
     this.#clock.after(KERNEL_MS, () => this.#tree.closePipes());
   }
 }
@@ -82,12 +82,12 @@ interface Streams {
 }
 
 async function spawned(spec: RunSpec, name: string): Promise<{ tree: ProcessTree; streams: Streams }> {
-  // Expected: arguments that no program can be given, or a wrapper that is gone.
+  // Expected: arguments that cannot be passed to a program, or a wrapper that was removed.
   try {
     const tree = new ProcessTree(spec, "pipe");
     const [stdin, stdout] = pipesOf(tree.child);
     const { stderr } = tree;
-    if (stdin == null || stdout == null || stderr == null) throw (await tree.gone).failure;
+    if (stdin == null || stdout == null || stderr == null) throw (await tree.ended).failure;
     await once(tree.child, "spawn");
     return { tree, streams: { stdin, stdout, stderr } };
   } catch (thrown) {

@@ -2,13 +2,13 @@ import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
-/** Why a program cannot be started, in the words and with the exit code of a shell. */
+/** Why a program cannot be started, with the message and exit code of a shell. */
 export interface StartProblem {
   readonly message: string;
   readonly exitCode: number;
 }
 
-/** The file that a name means on a search path, if there is one that can be run. */
+/** Finds an executable file by its name in a search path. */
 export async function findProgram(name: string, searchPath: string): Promise<string | undefined> {
   for (const folder of searchPath.split(":")) {
     const file = join(folder === "" ? "." : folder, name);
@@ -17,7 +17,7 @@ export async function findProgram(name: string, searchPath: string): Promise<str
   return undefined;
 }
 
-/** Looks before starting whether the folder and the program are there, so that the answer does not depend on a wrapper. */
+/** Checks that folder and program exist before starting, so that errors do not depend on the wrapper. */
 export async function startProblem(
   program: string,
   cwd: string,

@@ -2,14 +2,14 @@ import { MARK_NAME } from "../processes/process-list.ts";
 import { FIRST_PROCESS, SYSTEM_PATH, TAKE_UMASK } from "./mechanism.ts";
 import type { Tools } from "./namespaces.ts";
 
-/** How a command that may touch everything is kept together, so that all of it can be ended. */
-export interface Leash {
-  /** `namespace`: the kernel ends everything with the first process. `group`: it has to be searched for by its mark. */
+/** How the processes of an unconfined command are kept together, so that all of them can be ended. */
+export interface Containment {
+  /** `namespace`: the kernel ends everything with the first process. `group`: processes are found by their mark. */
   readonly kind: "namespace" | "group";
   wrap(command: readonly string[]): readonly string[];
 }
 
-/** Mounts made by the command stay where they were made; only /proc is its own, to show its own processes. */
+/** Mounts that the command makes persist; only /proc is private, to show its own processes. */
 const SCRIPT = `commandPath=$1; shift
 PATH=${SYSTEM_PATH}
 mount -n --make-private /proc && mount -n -t proc proc /proc || exit 125
@@ -17,8 +17,8 @@ exec setsid /bin/sh -c '${FIRST_PROCESS}' sh "$commandPath" "$@"`;
 
 const UNSHARE = ["--pid", "--mount", "--propagation", "unchanged", "--fork", "--kill-child", "--"];
 
-/** A process namespace for a command of root. Others would need a user namespace, which takes `sudo` away from them. */
-export class NamespaceLeash implements Leash {
+/** A process namespace for commands of root. Other users would need a user namespace, in which `sudo` does not work. */
+export class NamespaceContainment implements Containment {
   readonly kind = "namespace";
   readonly #tools: Tools;
   readonly #searchPath: string;
@@ -37,8 +37,8 @@ export class NamespaceLeash implements Leash {
 }
 
 /**
- * Waits in the background for the end of the server, which closes descriptor 3, and then ends everything that
- * carries the mark of the command. It has no part in the command: neither its child nor its output.
+ * Waits in the background for the end of the server, which closes descriptor 3, and then kills everything that has the
+ * mark of the command. It is not part of the command: neither a child of it nor on its output.
  */
 const GUARD = `trap "" HUP INT TERM; read -r _ <&3
 for file in $(grep -lzxF "$0" /proc/[0-9]*/environ); do
@@ -50,8 +50,8 @@ const GUARDED = `(/bin/sh -c '${GUARD}' "${MARK_NAME}=$${MARK_NAME}" >/dev/null 
 ${TAKE_UMASK}
 exec "$@" 3<&-`;
 
-/** A session of its own, and a guard for when the server dies. */
-export class GroupLeash implements Leash {
+/** A session of its own, and a watcher for when the server dies. */
+export class GroupContainment implements Containment {
   readonly kind = "group";
 
   wrap(command: readonly string[]): readonly string[] {

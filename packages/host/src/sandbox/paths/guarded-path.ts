@@ -3,41 +3,45 @@ import { lstat, mkdir, readlink } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { FlintError } from "@flint/protocol";
 
-/** As many as the kernel follows. */
-const MOST_LINKS = 40;
+/** As many links as the kernel follows. */
+const MAX_LINKS = 40;
 
-/** How a path is reached on this machine. */
-export interface Way {
-  /** Where it is, without links. */
+/** A path with everything on the way that a command could move. */
+export interface ResolvedPath {
+  /** The real path. */
   readonly path: string;
-  /** What on the way there, the end included, lies in a folder that commands may write, and so could be moved away. */
+  /** The folders on the way, and the path itself, that are in a writable folder and so could be moved. */
   readonly steps: readonly string[];
 }
 
-/** Whether commands may write what lies directly in a folder. */
-export type IsOpen = (folder: string) => boolean;
+/** Whether commands may write directly in a folder. */
+export type IsWritable = (folder: string) => boolean;
 
-/** What is done about a name in an open folder that nothing has yet: a folder is made, or no command is run. */
-export type Missing = "make" | "refuse";
+/** What happens to a missing name in a writable folder: a folder is created, or the command is rejected. */
+export type IfMissing = "create" | "reject";
 
 /**
- * Goes to a path name by name. Undefined if nothing is there and no command could put anything there either. Rejects
- * with `sandboxUnavailable` if a command could lead the path elsewhere, because no mount keeps it from doing so.
+ * Resolves a path name by name. Undefined if nothing is there and no command could create it. Rejects with
+ * `sandboxUnavailable` if a command could redirect the path, because no mount prevents that.
  */
-export async function wayTo(path: string, isOpen: IsOpen, missing: Missing): Promise<Way | undefined> {
+export async function resolvePath(
+  path: string,
+  isWritable: IsWritable,
+  ifMissing: IfMissing,
+): Promise<ResolvedPath | undefined> {
   const steps: string[] = [];
   let at: string = sep;
   let names = namesOf(resolve(path));
   let links = 0;
   for (let name = names.shift(); name !== undefined; name = names.shift()) {
     const next = join(at, name);
-    const isMovable = name !== ".." && isOpen(at);
-    const found = await look(next, isMovable, missing);
+    const isMovable = name !== ".." && isWritable(at);
+    const found = await look(next, isMovable, ifMissing);
     if (found === undefined) return undefined;
     if (found.isSymbolicLink()) {
       links += 1;
       if (isMovable) throw cannotGuard(next, "it is a link, and a link cannot be kept from being replaced");
-      if (links > MOST_LINKS) throw cannotGuard(next, "its links lead in a circle");
+      if (links > MAX_LINKS) throw cannotGuard(next, "its links form a loop");
       const target = await readlink(next);
       if (isAbsolute(target)) at = sep;
       names = [...namesOf(target), ...names];
@@ -53,21 +57,21 @@ function namesOf(path: string): string[] {
   return path.split(sep).filter((name) => name !== "" && name !== ".");
 }
 
-async function look(path: string, isMovable: boolean, missing: Missing): Promise<Stats | undefined> {
-  // Expected: nothing is there, or it is not for us to look at. What no command can write cannot be put there.
+async function look(path: string, isMovable: boolean, ifMissing: IfMissing): Promise<Stats | undefined> {
+  // Expected: nothing is there, or it is not accessible. In a folder that no command can write, nothing can be created.
   try {
     return await lstat(path);
   } catch (thrown) {
     if (!isMovable) return undefined;
     if (codeOf(thrown) !== "ENOENT") throw cannotGuard(path, reasonOf(thrown));
-    if (missing === "refuse") throw cannotGuard(path, "it does not exist, and the command could make it");
+    if (ifMissing === "reject") throw cannotGuard(path, "it does not exist, and the command could make it");
     return make(path);
   }
 }
 
-/** Only what exists can be mounted over. It stays: to remove it would take its protection from commands of others. */
+/** Only what exists can be mounted over. It is never removed, because other commands may rely on it. */
 async function make(path: string): Promise<Stats | undefined> {
-  // Expected: somebody else makes it in this instant, or nobody can.
+  // Expected: it was created in this instant, or it cannot be created by anyone.
   try {
     await mkdir(path, { mode: 0o700 });
   } catch (thrown) {
@@ -79,7 +83,7 @@ async function make(path: string): Promise<Stats | undefined> {
   return lstat(path);
 }
 
-/** Whoever owns a folder can give themselves the right to write it. */
+/** The owner of a folder can make it writable. */
 async function isOurs(folder: string): Promise<boolean> {
   return (await lstat(folder)).uid === process.getuid?.();
 }
@@ -93,6 +97,6 @@ function reasonOf(thrown: unknown): string {
 }
 
 function cannotGuard(path: string, reason: string): FlintError {
-  const message = `Did not run the command: ${path} leads to Flint's own state or settings and cannot be protected from it, because ${reason}. Put what it leads to in its place, work in a folder that does not contain it, or choose --sandbox read-only (readOnly).`;
+  const message = `Did not run the command: ${path} leads to Flint's own state or settings and cannot be protected from it, because ${reason}. Replace it by what it links to, work in a folder that does not contain it, or choose --sandbox read-only (readOnly).`;
   return new FlintError("sandboxUnavailable", message, { path });
 }

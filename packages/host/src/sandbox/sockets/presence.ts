@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { createServer } from "node:net";
+import { basename, dirname } from "node:path";
+import { mintId } from "@flint/protocol";
+import { boundNames, pathsIn } from "./bound-sockets.ts";
+
+/** `holds`: commands run in the folder. `clears`: its placeholders are being removed. `listens`: a server listens in it. */
+type PresenceKind = "holds" | "clears" | "listens";
+
+/** A socket whose name announces something to other processes until it is closed or its process ends. */
+export interface PresenceSocket {
+  close(): Promise<void>;
+}
+
+/** What processes of this machine announce about one folder, through the names of abstract sockets. */
+export class FolderPresence {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Identified by device and inode, so every path of a folder gives the same. */
+  static async of(folder: string): Promise<FolderPresence> {
+    const { dev, ino } = await stat(folder, { bigint: true });
+    return new FolderPresence(`${dev}-${ino}`);
+  }
+
+  /** The prefix of such names in the kernel's list, for all folders. */
+  static prefix(kind: PresenceKind): string {
+    return `@flint-${kind}-`;
+  }
+
+  /** The prefix of such names for this folder, or for one name in it. */
+  prefix(kind: PresenceKind, name?: string): string {
+    const named =
+      name === undefined ? "" : `${createHash("sha256").update(name).digest("hex").slice(0, 16)}-`;
+    return `${FolderPresence.prefix(kind)}${this.#folder}-${named}`;
+  }
+
+  /** Announces something about this folder, or about one name in it. */
+  open(kind: PresenceKind, name?: string): Promise<PresenceSocket> {
+    const server = createServer((caller) => caller.destroy());
+    server.unref();
+    const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
+    return new Promise((resolve) => {
+      // Expected: out of descriptors. The command then runs without the announcement, as if it were the only one.
+      server.once("error", () => resolve({ close: async () => undefined }));
+      const path = this.prefix(kind, name).replace("@", "\0") + mintId();
+      server.listen({ path, exclusive: true }, () => resolve({ close }));
+    });
+  }
+
+  /** Whether any process announces this about the folder. */
+  async isPresent(kind: PresenceKind): Promise<boolean> {
+    return (await boundNames()).includes(this.prefix(kind));
+  }
+}
+
+/**
+ * Announces to all Flint servers of this machine that one of them listens at a path. To be called before the socket is
+ * created, so that no sandbox ever sees it unannounced.
+ */
+export async function announceListener(path: string): Promise<PresenceSocket> {
+  const presence = await FolderPresence.of(dirname(path));
+  return presence.open("listens", basename(path));
+}
+
+/** The sockets of all Flint servers of this machine, where anyone who connects acts as the user. */
+export async function listenerSockets(): Promise<string[]> {
+  const names = await boundNames();
+  if (!names.includes(FolderPresence.prefix("listens"))) return [];
+  const paths = pathsIn(names);
+  const areListeners = await Promise.all(paths.map((path) => isListener(path, names)));
+  return paths.filter((_, at) => areListeners[at]);
+}
+
+/** The nearest parent folder in which commands run now, whose sandboxes cannot cover anything new. */
+export async function busyFolder(path: string): Promise<string | undefined> {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const presence = await FolderPresence.of(folder).catch(() => undefined);
+    if (presence !== undefined && (await presence.isPresent("holds"))) return folder;
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+async function isListener(path: string, names: string): Promise<boolean> {
+  // Expected: the folder is gone or not accessible.
+  const presence = await FolderPresence.of(dirname(path)).catch(() => undefined);
+  return presence !== undefined && names.includes(presence.prefix("listens", basename(path)));
+}
