@@ -11,13 +11,13 @@ import {
   type Turn,
 } from "@flint/protocol";
 
-/** Something that a client got: an event, the answer to a call, or its refusal. */
+/** Something that a client received: an event, the result of a call, or its error. */
 export type Received =
-  | { readonly kind: "told"; readonly event: ThreadEvent }
-  | { readonly kind: "answered"; readonly method: Method; readonly result: unknown }
-  | { readonly kind: "refused"; readonly method: Method; readonly error: FlintError };
+  | { readonly kind: "event"; readonly event: ThreadEvent }
+  | { readonly kind: "result"; readonly method: Method; readonly result: unknown }
+  | { readonly kind: "error"; readonly method: Method; readonly error: FlintError };
 
-/** An event of this name. */
+/** An event of this type. */
 export type EventOf<Type extends EventType> = Extract<ThreadEvent, { type: Type }>;
 
 type Waiter = { readonly found: (received: Received) => boolean };
@@ -25,66 +25,68 @@ type Waiter = { readonly found: (received: Received) => boolean };
 /** A client that records, in order, every event and response it receives. */
 export class TestClient {
   readonly session: ClientSession;
-  /** Everything that came, events and answers, in the order it came. */
-  readonly events: Received[] = [];
-  /** Set to true to take nothing more; then say `relieved()` to go on. */
+  /** Everything received, events and responses, in order of arrival. */
+  readonly received: Received[] = [];
+  /** Set to true to accept no more events; call `drained()` to go on. */
   full = false;
   readonly #waiters = new Set<Waiter>();
 
   constructor(engine: Engine) {
-    this.session = engine.connect({ send: (event) => this.#tell(event), isFull: () => this.full });
-  }
-
-  /** The events that came, without the answers. */
-  get told(): ThreadEvent[] {
-    return this.events.flatMap((entry) => (entry.kind === "told" ? [entry.event] : []));
-  }
-
-  /** What was received, as text: events by name, answers as `<- method`, refusals as `x method`. */
-  get order(): string[] {
-    return this.events.map((entry) => {
-      if (entry.kind === "told") return entry.event.type;
-      return `${entry.kind === "answered" ? "<-" : "x"} ${entry.method}`;
+    this.session = engine.connect({
+      send: (event) => this.#receive({ kind: "event", event }),
+      isFull: () => this.full,
     });
   }
 
-  /** The events of one name that came. */
-  toldOf<Type extends EventType>(type: Type): EventOf<Type>[] {
-    return this.told.filter((event): event is EventOf<Type> => event.type === type);
+  /** The events received, without the responses. */
+  get events(): ThreadEvent[] {
+    return this.received.flatMap((entry) => (entry.kind === "event" ? [entry.event] : []));
+  }
+
+  /** What was received, as text: events by type, results as `<- method`, errors as `x method`. */
+  get order(): string[] {
+    return this.received.map((entry) => {
+      if (entry.kind === "event") return entry.event.type;
+      return `${entry.kind === "result" ? "<-" : "x"} ${entry.method}`;
+    });
+  }
+
+  /** The events of one type that were received. */
+  eventsOf<Type extends EventType>(type: Type): EventOf<Type>[] {
+    return this.events.filter((event): event is EventOf<Type> => event.type === type);
   }
 
   /** Calls a method, with its params checked and completed as at any front end. */
   async call<Name extends Method>(method: Name, params: ParamsInput<Name>): Promise<Result<Name>> {
     // The schema of a row gives the params of that row; indexing by a generic name has lost which.
     const parsed = METHODS[method].params.parse(params) as Params<Name>;
-    const answer: { result?: Result<Name> } = {};
+    const response: { result?: Result<Name> } = {};
     try {
       await this.session.call(method, parsed, (result) => {
-        answer.result = result;
-        this.#receive({ kind: "answered", method, result });
+        response.result = result;
+        this.#receive({ kind: "result", method, result });
       });
     } catch (error) {
-      // Every failure of a call is a FlintError, or the test is to fail.
-      const refusal = error as FlintError;
-      this.#receive({ kind: "refused", method, error: refusal });
+      // Calls reject with a FlintError; anything else fails the test that sees it.
+      this.#receive({ kind: "error", method, error: error as FlintError });
       throw error;
     }
-    if (answer.result === undefined) throw new Error(`${method} ended without an answer.`);
-    return answer.result;
+    if (response.result === undefined) throw new Error(`${method} ended without a result.`);
+    return response.result;
   }
 
-  /** The first event of this name that fits, from the very beginning on, or as soon as it comes. */
+  /** The first event of this type that fits, received already or still to come. */
   async waitFor<Type extends EventType>(
     type: Type,
     fits: (event: EventOf<Type>) => boolean = () => true,
   ): Promise<EventOf<Type>> {
-    const known = this.toldOf(type).find(fits);
+    const known = this.eventsOf(type).find(fits);
     if (known !== undefined) return known;
     return new Promise((resolve) => {
       const waiter: Waiter = {
         found: (received) => {
-          if (received.kind !== "told" || received.event.type !== type) return false;
-          // Its name was compared above.
+          if (received.kind !== "event" || received.event.type !== type) return false;
+          // Its type was compared above.
           const event = received.event as EventOf<Type>;
           if (!fits(event)) return false;
           resolve(event);
@@ -95,12 +97,12 @@ export class TestClient {
     });
   }
 
-  /** Starts a thread and gives its id. */
+  /** Starts a thread and resolves with its id. */
   async startThread(params: ParamsInput<"thread/start"> = {}): Promise<string> {
     return (await this.call("thread/start", params)).thread.id;
   }
 
-  /** Starts a turn with a text and gives its id. */
+  /** Starts a turn with this text and resolves with its id. */
   async startTurn(
     threadId: string,
     text: string,
@@ -111,34 +113,30 @@ export class TestClient {
     return turn.id;
   }
 
-  /** The turn as reported at its end. */
+  /** Resolves with the turn as `turn/completed` carries it. */
   async turnEnd(turnId: string): Promise<Turn> {
     const { data } = await this.waitFor("turn/completed", (event) => event.data.turn.id === turnId);
     return data.turn;
   }
 
-  /** Runs a turn from its beginning to its end. */
+  /** Runs a turn to its end. */
   async runTurn(threadId: string, text: string): Promise<Turn> {
     return this.turnEnd(await this.startTurn(threadId, text));
   }
 
-  /** Takes more again, and says so. */
-  relieved(): void {
+  /** Accepts events again, and notifies the session. */
+  drained(): void {
     this.full = false;
     this.session.drained();
   }
 
-  /** Forgets what came so far. */
+  /** Drops what was received so far. */
   clear(): void {
-    this.events.length = 0;
-  }
-
-  #tell(event: ThreadEvent): void {
-    this.#receive({ kind: "told", event });
+    this.received.length = 0;
   }
 
   #receive(received: Received): void {
-    this.events.push(received);
+    this.received.push(received);
     for (const waiter of this.#waiters) if (waiter.found(received)) this.#waiters.delete(waiter);
   }
 }

@@ -14,8 +14,8 @@ test("a client remembers events, answers and refusals in the order they came", a
     "x turn/interrupt",
     "<- turn/start",
   ]);
-  expect(client.events).toHaveLength(client.order.length);
-  expect(client.told).toHaveLength(client.order.length - 3);
+  expect(client.received).toHaveLength(client.order.length);
+  expect(client.events).toHaveLength(client.order.length - 3);
 });
 
 test("a client waits for an event that came already as well as for one that comes later", async () => {
@@ -36,8 +36,8 @@ test("a client that stops reading receives later what it missed", async () => {
   await stalled.call("thread/attach", { threadId });
   stalled.full = true;
   await owner.runTurn(threadId, "hi");
-  expect(stalled.told).toEqual([]);
-  stalled.relieved();
+  expect(stalled.events).toEqual([]);
+  stalled.drained();
   expect((await stalled.waitFor("turn/completed")).data.turn.status).toBe("completed");
 });
 

@@ -20,7 +20,7 @@ const DENY = { outcome: "deny" } as const;
 
 /** The nth approval that was requested from a client. */
 async function asked(client: TestClient, place = 0) {
-  const known = () => client.toldOf("approval/requested")[place];
+  const known = () => client.eventsOf("approval/requested")[place];
   await client.waitFor("approval/requested", () => known() !== undefined);
   const event = known();
   if (event === undefined) throw new Error("nobody was asked");
@@ -67,7 +67,7 @@ describe("an action that needs approval", () => {
       requestedAtMs: made.clock.now(),
       expiresAtMs: made.clock.now() + 600_000,
     });
-    expect(client.toldOf("item/commandExecution/outputDelta")).toEqual([]);
+    expect(client.eventsOf("item/commandExecution/outputDelta")).toEqual([]);
     expect((await client.call("thread/read", { threadId })).thread.status).toEqual({
       type: "active",
       activeFlags: ["waitingOnApproval"],
@@ -123,7 +123,7 @@ describe("an action that needs approval", () => {
     const never = testEngine({ scripts: [script], approvalPolicy: "never" });
     const client = never.connect();
     await client.runTurn(await client.startThread(), "go");
-    expect(client.toldOf("approval/requested")).toEqual([]);
+    expect(client.eventsOf("approval/requested")).toEqual([]);
 
     const unlessTrusted = await waiting(script, { approvalPolicy: "unlessTrusted" });
     expect(unlessTrusted.approval.action).toMatchObject({ command: "make" });
@@ -231,7 +231,7 @@ describe("a decision", () => {
     await first.close();
     const later = testEngine({ store, scripts: [[{ command: "make" }]] }).connect();
     expect((await later.runTurn(threadId, "again")).items.at(-1)).toMatchObject({ status: "completed" });
-    expect(later.toldOf("approval/requested")).toEqual([]);
+    expect(later.eventsOf("approval/requested")).toEqual([]);
   });
 });
 
@@ -241,7 +241,7 @@ describe("every approval ends", () => {
       approvalTimeoutMs: 2_000,
     });
     await made.clock.advance(1_999);
-    expect(client.toldOf("approval/resolved")).toEqual([]);
+    expect(client.eventsOf("approval/resolved")).toEqual([]);
     await made.clock.advance(1);
     const turn = await client.turnEnd(turnId);
     expect(turn.items.at(-1)).toMatchObject({ command: "rm -r build", status: "declined" });
@@ -270,7 +270,7 @@ describe("every approval ends", () => {
       approvalId: approval.id,
       resolution: { decision: { outcome: "cancel" }, by: "interrupt" },
     });
-    expect(client.toldOf("approval/resolved")).toHaveLength(1);
+    expect(client.eventsOf("approval/resolved")).toHaveLength(1);
   });
 
   test("with the first answer; a second one is rejected as too late", async () => {
@@ -283,7 +283,7 @@ describe("every approval ends", () => {
     expect(first.status).toBe("fulfilled");
     expect(late).toMatchObject({ status: "rejected", reason: { kind: "approvalNotFound" } });
     expect((await client.turnEnd(turnId)).items.at(-1)).toMatchObject({ status: "completed" });
-    expect(other.toldOf("approval/resolved")).toHaveLength(1);
+    expect(other.eventsOf("approval/resolved")).toHaveLength(1);
   });
 
   test("and leaves no timer behind", async () => {
@@ -326,7 +326,7 @@ describe("with several clients", () => {
     await resumed.call("thread/resume", { threadId });
     await settled();
     for (const client of [attached, resumed]) {
-      expect(client.toldOf("approval/requested").map((event) => event.data.approval)).toEqual([approval]);
+      expect(client.eventsOf("approval/requested").map((event) => event.data.approval)).toEqual([approval]);
     }
   });
 
@@ -339,7 +339,7 @@ describe("with several clients", () => {
     expect((await other.waitFor("turn/completed")).data.turn.items.at(-1)).toMatchObject({
       status: "completed",
     });
-    expect(client.toldOf("approval/resolved")).toEqual([]);
+    expect(client.eventsOf("approval/resolved")).toEqual([]);
   });
 });
 
@@ -432,7 +432,7 @@ describe("a decision is on the disk before it has any effect", () => {
     const client = made.connect();
     const turn = await client.runTurn(await client.startThread(), "go");
     expect(turn).toMatchObject({ status: "failed", error: { errorInfo: "StorageFailed" } });
-    expect(client.toldOf("approval/requested")).toEqual([]);
+    expect(client.eventsOf("approval/requested")).toEqual([]);
     expect(JSON.stringify(turn.items)).not.toContain("make");
   });
 });

@@ -40,18 +40,18 @@ describe("attaching to a thread", () => {
     expect(answer).toMatchObject({ truncated: false, thread: { status: { type: "active" } } });
     expect(answer.turns.map((turn) => turn.status)).toEqual(["completed", "inProgress"]);
     expect(answer.turns[1]?.items.at(-1)).toMatchObject({ id: "m", text: "Hello there" });
-    expect(client.told).toEqual([]);
+    expect(client.events).toEqual([]);
     gate.open();
     await client.turnEnd(turnId);
-    expect(client.told.map((event) => event.type)).toEqual([
+    expect(client.events.map((event) => event.type)).toEqual([
       "item/agentMessage/delta",
       "item/completed",
       "turn/completed",
       "thread/status/changed",
     ]);
-    expect(client.toldOf("item/agentMessage/delta")[0]?.data).toMatchObject({ delta: "!", offset: 11 });
-    const folded = fold(attachedState(answer), client.told);
-    expect(folded.turns.at(-1)).toEqual(fold(emptyThread(threadId), owner.told).turns.at(-1));
+    expect(client.eventsOf("item/agentMessage/delta")[0]?.data).toMatchObject({ delta: "!", offset: 11 });
+    const folded = fold(attachedState(answer), client.events);
+    expect(folded.turns.at(-1)).toEqual(fold(emptyThread(threadId), owner.events).turns.at(-1));
   });
 
   test("returns as many turns as requested, and a cursor for older ones", async () => {
@@ -74,7 +74,7 @@ describe("attaching to a thread", () => {
     await client.turnEnd(turnId);
     await settled();
     const { events } = await client.call("thread/events/list", { threadId });
-    const numbers = client.told.flatMap((event) => event.seq ?? []);
+    const numbers = client.events.flatMap((event) => event.seq ?? []);
     expect(numbers).toEqual(events.map((event) => event.seq).filter((number) => number > afterSeq));
   });
 
@@ -92,7 +92,7 @@ describe("attaching to a thread", () => {
       expect(answer.seq).toBe(seq);
     }
     await settled();
-    expect(client.told).toEqual([]);
+    expect(client.events).toEqual([]);
   });
 
   test("with a position too far back starts from the current state too", async () => {
@@ -116,7 +116,7 @@ describe("attaching to a thread", () => {
     await client.call("thread/attach", { threadId });
     gate.open();
     await client.turnEnd(turnId);
-    expect(client.toldOf("turn/completed")).toHaveLength(1);
+    expect(client.eventsOf("turn/completed")).toHaveLength(1);
   });
 
   test("that does not exist is rejected", async () => {
@@ -134,12 +134,12 @@ describe("attaching to a thread", () => {
     await disk.reached;
     const attaching = client.call("thread/attach", { threadId });
     await settled();
-    expect(client.events).toEqual([]);
+    expect(client.received).toEqual([]);
     disk.open();
     const answer = await attaching;
     expect(answer.turns.at(-1)).toMatchObject({ id: turnId, status: "completed" });
     await settled();
-    expect(client.toldOf("turn/completed")).toEqual([]);
+    expect(client.eventsOf("turn/completed")).toEqual([]);
   });
 });
 
@@ -160,9 +160,9 @@ describe("resuming a thread", () => {
         "turn/started",
         "item/started",
       ]);
-      expect(client.toldOf("turn/completed")).toHaveLength(2);
-      const mine = fold(emptyThread(threadId), client.told);
-      const theirs = fold(emptyThread(threadId), owner.told);
+      expect(client.eventsOf("turn/completed")).toHaveLength(2);
+      const mine = fold(emptyThread(threadId), client.events);
+      const theirs = fold(emptyThread(threadId), owner.events);
       const items = (state: ThreadState) => state.turns.map((turn) => turn.items);
       expect(items(mine)).toEqual(items(theirs));
       expect({ ...mine, turns: [] }).toEqual({ ...theirs, turns: [] });
@@ -174,7 +174,7 @@ describe("resuming a thread", () => {
     const { epoch, seq } = await owner.call("thread/attach", { threadId });
     await client.call("thread/resume", { threadId, afterSeq: seq - 1, epoch });
     await settled();
-    expect(client.told.map((event) => event.type)).toEqual(["thread/started", "item/agentMessage/delta"]);
+    expect(client.events.map((event) => event.type)).toEqual(["thread/started", "item/agentMessage/delta"]);
     const far = await client.call("thread/resume", { threadId, afterSeq: seq + 5, epoch });
     expect(far.truncated).toBe(true);
   });
@@ -193,7 +193,7 @@ describe("resuming a thread", () => {
     });
     expect((await owner.waitFor("thread/settings/updated")).data.settings.cwd).toBe("/there");
     await settled();
-    expect(client.toldOf("thread/settings/updated")).toHaveLength(1);
+    expect(client.eventsOf("thread/settings/updated")).toHaveLength(1);
   });
 
   test("does not ask again what was answered long ago", async () => {
@@ -211,8 +211,8 @@ describe("resuming a thread", () => {
     const client = made.connect();
     await client.call("thread/resume", { threadId });
     await client.waitFor("turn/completed");
-    expect(client.toldOf("approval/requested")).toEqual([]);
-    expect(client.toldOf("approval/resolved")).toHaveLength(1);
+    expect(client.eventsOf("approval/requested")).toEqual([]);
+    expect(client.eventsOf("approval/resolved")).toHaveLength(1);
   });
 });
 
@@ -223,7 +223,7 @@ describe("a subscription", () => {
     await client.call("thread/unsubscribe", { threadId });
     gate.open();
     expect((await owner.turnEnd(turnId)).status).toBe("completed");
-    expect(client.told).toEqual([]);
+    expect(client.events).toEqual([]);
   });
 
   test("ends when the client disconnects, and the turn goes on", async () => {
@@ -234,7 +234,7 @@ describe("a subscription", () => {
     const later = made.connect();
     const { turns } = await later.call("thread/read", { threadId, includeTurns: true });
     expect(turns?.at(-1)).toMatchObject({ id: turnId, status: "completed" });
-    expect(owner.toldOf("turn/completed")).toHaveLength(1);
+    expect(owner.eventsOf("turn/completed")).toHaveLength(1);
   });
 
   test("of a client that throws disturbs no other client", async () => {

@@ -41,8 +41,8 @@ async function started(options: TestEngineOptions, text = "go") {
 
 /** The nth question that a client was asked. */
 async function question(client: TestClient, place = 0) {
-  await client.waitFor("question/requested", () => client.toldOf("question/requested").length > place);
-  const event = client.toldOf("question/requested")[place];
+  await client.waitFor("question/requested", () => client.eventsOf("question/requested").length > place);
+  const event = client.eventsOf("question/requested")[place];
   if (event === undefined) throw new Error("nobody was asked");
   return event.data.request;
 }
@@ -164,7 +164,7 @@ describe("a turn that reaches a limit", () => {
     const { client, threadId, turnId } = await started({ scripts, budget: { turn: { tokens: 100 } } });
     await question(client);
     await settled();
-    expect(client.toldOf("approval/requested")).toEqual([]);
+    expect(client.eventsOf("approval/requested")).toEqual([]);
     await answer(client, threadId, 0, "Continue");
     const { approval } = (await client.waitFor("approval/requested")).data;
     await client.call("approval/respond", {
@@ -186,7 +186,7 @@ describe("a turn that reaches a limit", () => {
     await client.call("turn/interrupt", { threadId });
     const { status, error } = await client.turnEnd(turnId);
     expect([status, error]).toEqual(["interrupted", undefined]);
-    expect(client.toldOf("question/resolved")[0]?.data.by).toBe("interrupt");
+    expect(client.eventsOf("question/resolved")[0]?.data.by).toBe("interrupt");
   });
 
   test("is stopped even if its agent does not stop", async () => {
@@ -215,7 +215,7 @@ describe("a time limit", () => {
       ...{ scripts: WORKING, approvalPolicy: "never", budget: { turn: { seconds: 2.5 } } },
     });
     await made.clock.advance(2_499);
-    expect(client.toldOf("turn/completed")).toEqual([]);
+    expect(client.eventsOf("turn/completed")).toEqual([]);
     await made.clock.advance(1);
     expect((await client.turnEnd(turnId)).error?.message).toContain(
       "its limit of 2.5 seconds of work (2.5 seconds of work used)",
@@ -234,14 +234,14 @@ describe("a time limit", () => {
     });
     await settled();
     await made.clock.advance(9_000);
-    expect(client.toldOf("question/requested")).toEqual([]);
+    expect(client.eventsOf("question/requested")).toEqual([]);
     await made.clock.advance(1_000);
     await question(client);
     await made.clock.advance(30_000);
     await answer(client, threadId, 0, "Continue");
     await settled();
     await made.clock.advance(9_999);
-    expect(client.toldOf("question/requested")).toHaveLength(1);
+    expect(client.eventsOf("question/requested")).toHaveLength(1);
     await made.clock.advance(1);
     await answer(client, threadId, 1, "Stop");
     const turn = await client.turnEnd(turnId);
@@ -305,7 +305,7 @@ describe("a limit of a thread", () => {
     const turnId = await again.startTurn(threadId, "two");
     await settled();
     await later.clock.advance(3_999);
-    expect(again.toldOf("question/requested")).toEqual([]);
+    expect(again.eventsOf("question/requested")).toEqual([]);
     await later.clock.advance(1);
     await answer(again, threadId, 0, "Stop");
     expect((await again.turnEnd(turnId)).error?.message).toContain("Raise budget.thread.seconds");
@@ -326,7 +326,7 @@ describe("a limit of a thread", () => {
     const later = testEngine({ store, driver: caller(1) }).connect();
     await later.call("thread/resume", { threadId });
     expect((await later.runTurn(threadId, "two")).status).toBe("completed");
-    expect(later.toldOf("question/requested")).toEqual([]);
+    expect(later.eventsOf("question/requested")).toEqual([]);
   });
 
   test("keeps queued input in the queue when it is used up", async () => {
@@ -373,7 +373,7 @@ describe("a budget", () => {
     const scripts: Script[] = [[euros, euros, { deltas: 1, size: 1 }]];
     const { client, turnId } = await started({ scripts, budget: { turn: { costUsd: 1 } } });
     expect((await client.turnEnd(turnId)).status).toBe("completed");
-    expect(client.toldOf("warning").map(({ data }) => data)).toMatchObject([
+    expect(client.eventsOf("warning").map(({ data }) => data)).toMatchObject([
       {
         reason: "budgetCurrency",
         message: "The agent reports its cost in EUR; the limit in dollars does not count it.",

@@ -287,7 +287,7 @@ describe("saving files", () => {
       }
     });
     expect([status, read("two")]).toEqual(["completed", "written"]);
-    expect(client.toldOf("warning").map(({ data }) => data)).toMatchObject([
+    expect(client.eventsOf("warning").map(({ data }) => data)).toMatchObject([
       { reason: "checkpointFailed", message: expect.stringContaining("cannot all be undone") },
     ]);
   });

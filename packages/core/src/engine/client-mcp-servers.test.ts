@@ -49,7 +49,7 @@ describe("MCP servers that a client provides", () => {
     const threadId = await client.startThread({ mcpServers: [server("mine", KEY)] });
     await client.runTurn(threadId, "hello");
     const { events } = await client.call("thread/events/list", { threadId });
-    for (const seen of [events, client.told]) expect(JSON.stringify(seen)).not.toContain(KEY);
+    for (const seen of [events, client.events]) expect(JSON.stringify(seen)).not.toContain(KEY);
   });
 });
 

@@ -95,7 +95,7 @@ describe("a tool that a client provides", () => {
     const { toolCalls } = await late.call("thread/attach", { threadId });
     await settled();
     expect(toolCalls).toEqual([request]);
-    expect(late.toldOf("tool/requested").map((event) => event.data.request)).toEqual([request]);
+    expect(late.eventsOf("tool/requested").map((event) => event.data.request)).toEqual([request]);
   });
 
   test("fails the turn when its result cannot be stored", async () => {

@@ -15,7 +15,7 @@ describe("a server that stops", () => {
     await gate.reached;
     await Promise.all([made.close(), made.close()]);
     expect((await client.turnEnd(turnId)).status).toBe("interrupted");
-    expect(client.told.at(-1)).toMatchObject({ type: "thread/closed", data: { threadId } });
+    expect(client.events.at(-1)).toMatchObject({ type: "thread/closed", data: { threadId } });
     expect(made.driver.sessions[0]?.closes).toBe(1);
     await (await store.open(threadId)).writer.close();
   });
@@ -35,7 +35,7 @@ describe("a server that stops", () => {
     await client.call("turn/start", { threadId, input, delivery: "queue" });
     await made.close();
     await settled();
-    expect(client.toldOf("turn/started")).toHaveLength(1);
+    expect(client.eventsOf("turn/started")).toHaveLength(1);
   });
 
   test("accepts no more requests", async () => {

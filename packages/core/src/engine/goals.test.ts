@@ -15,7 +15,7 @@ describe("the goal of a thread", () => {
       tokenBudget: 900,
     });
     expect(goal).toMatchObject({ objective: "Ship it", status: "active", tokenBudget: 900, tokensUsed: 0 });
-    expect(client.toldOf("thread/goal/updated")[0]?.data).toEqual({ threadId, goal });
+    expect(client.eventsOf("thread/goal/updated")[0]?.data).toEqual({ threadId, goal });
     await client.runTurn(threadId, "go");
     await client.runTurn(threadId, "on");
     expect(made.driver.turns.map(({ input }) => input)).toEqual([

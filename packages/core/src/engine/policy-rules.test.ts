@@ -32,7 +32,7 @@ describe("rules of a policy file", () => {
     for (const approvalPolicy of ["never", "unlessTrusted", "always"] as const) {
       const policyRules = rulesBy({ make: "allow", rm: "deny" });
       const { client, decisions } = await run(script, { approvalPolicy, policyRules });
-      expect(client.toldOf("approval/requested")).toEqual([]);
+      expect(client.eventsOf("approval/requested")).toEqual([]);
       expect(decisions).toEqual([
         { outcome: "allow", scope: "once" },
         {
@@ -50,7 +50,7 @@ describe("rules of a policy file", () => {
     async () => {
       const policyRules = rulesBy({}, "decline");
       const { client, decisions, turn } = await run([{ command: "make all" }], { policyRules });
-      expect(client.toldOf("approval/requested")).toEqual([]);
+      expect(client.eventsOf("approval/requested")).toEqual([]);
       expect(turn.items.at(-1)).toMatchObject({ command: "make all", status: "declined" });
       expect(decisions?.[0]?.message).toBe(
         'It was declined: make all. No rule of ci.toml allows it; add one, or set unanswered = "ask".',
@@ -67,8 +67,8 @@ describe("rules of a policy file", () => {
     const threadId = await client.startThread();
     const turnId = await client.startTurn(threadId, "go");
     for (const place of [0, 1]) {
-      await client.waitFor("approval/requested", () => client.toldOf("approval/requested").length > place);
-      const approval = client.toldOf("approval/requested")[place]?.data.approval;
+      await client.waitFor("approval/requested", () => client.eventsOf("approval/requested").length > place);
+      const approval = client.eventsOf("approval/requested")[place]?.data.approval;
       expect(approval?.action.reason).toBe("Rule 1 of ci.toml (line 4) says ask.");
       const decision = { outcome: "allow", scope: "session" } as const;
       await client.call("approval/respond", { threadId, approvalId: approval?.id ?? "", decision });

@@ -76,7 +76,7 @@ describe("a question of the agent", () => {
     const { questions } = await late.call("thread/attach", { threadId });
     await settled();
     expect(questions).toEqual([request]);
-    expect(late.toldOf("question/requested").map((event) => event.data.request)).toEqual([request]);
+    expect(late.eventsOf("question/requested").map((event) => event.data.request)).toEqual([request]);
   });
 
   test("fails the turn when its answers cannot be stored, and the agent gets none", async () => {

@@ -64,10 +64,10 @@ const words = (queue: readonly QueuedInput[]) =>
   queue.map((input) => Reflect.get(input.input[0] ?? {}, "text"));
 
 async function prompts(client: TestClient, count: number): Promise<string[]> {
-  await client.waitFor("turn/completed", () => client.toldOf("turn/completed").length >= count);
+  await client.waitFor("turn/completed", () => client.eventsOf("turn/completed").length >= count);
   await settled();
   return client
-    .toldOf("item/completed")
+    .eventsOf("item/completed")
     .flatMap(({ data: { item } }) => (item.type === "userMessage" && "content" in item ? item.content : []))
     .map((piece) => String(Reflect.get(piece, "text")));
 }
@@ -86,7 +86,7 @@ describe("input during a running turn", () => {
 
   test("is queued, and runs as a turn of its own when the running one has completed", async () => {
     const { client, threadId, gate, driver } = await waiting(["second", "third"]);
-    expect(client.toldOf("thread/queue/changed").map((event) => words(event.data.queue))).toEqual([
+    expect(client.eventsOf("thread/queue/changed").map((event) => words(event.data.queue))).toEqual([
       ["second"],
       ["second", "third"],
     ]);
@@ -108,7 +108,7 @@ describe("input during a running turn", () => {
     gate.open();
     const ended = await client.turnEnd(turnId);
     expect(ended.items.map((item) => item.type)).toEqual(["userMessage", "userMessage"]);
-    expect(client.toldOf("turn/started")).toHaveLength(1);
+    expect(client.eventsOf("turn/started")).toHaveLength(1);
   });
 
   test.each(["refuses", "absent"] as const)(
@@ -387,7 +387,7 @@ describe("the queue", () => {
   test("survives a restart, and then waits for the user", async () => {
     const { made, client, threadId, store, queued } = await waiting(["a", "b"]);
     await made.close();
-    expect(client.toldOf("turn/started")).toHaveLength(1);
+    expect(client.eventsOf("turn/started")).toHaveLength(1);
     const { driver } = busy();
     const later = testEngine({ store, driver }).connect();
     expect((await later.call("thread/attach", { threadId })).queue).toEqual(queued);

@@ -171,7 +171,7 @@ describe("a damaged log", () => {
       });
       const turn = await client.runTurn(threadId, "go on");
       expect(turn.status).toBe("completed");
-      expect(client.toldOf("warning")).toHaveLength(1);
+      expect(client.eventsOf("warning")).toHaveLength(1);
       const mended = (await readFile(log, "utf8")).trimEnd().split("\n");
       expect(mended.slice(0, lines.length - 1)).toEqual(lines.slice(0, -1));
       const bad = mended.filter((line) => !isJson(line));

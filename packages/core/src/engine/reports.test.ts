@@ -38,7 +38,7 @@ describe("the reports of an agent", () => {
         report({ type: "item/started", item: { type: "plan", id: "p", text: "" } }),
         report({ type: "item/plan/delta", itemId: "p", delta: "1. do" }),
       );
-      const pieces = client.told.flatMap((event) => ("delta" in event.data ? [event] : []));
+      const pieces = client.events.flatMap((event) => ("delta" in event.data ? [event] : []));
       expect(pieces.map(({ type, data }) => ({ type, data }))).toEqual([
         {
           type: "item/commandExecution/outputDelta",
@@ -95,7 +95,7 @@ describe("the reports of an agent", () => {
         cacheReadTokens: 5,
         cacheWriteTokens: 6,
       };
-      expect(client.toldOf("thread/tokenUsage/updated").map((event) => event.data)).toEqual([
+      expect(client.eventsOf("thread/tokenUsage/updated").map((event) => event.data)).toEqual([
         { ...place, usage: first, last: first, modelContextWindow: 4096 },
         { ...place, usage: sum, last: second, cost },
       ]);
@@ -129,7 +129,7 @@ describe("the reports of an agent", () => {
           }),
         ),
       );
-      expect(client.toldOf("error").map((event) => event.data)).toEqual(
+      expect(client.eventsOf("error").map((event) => event.data)).toEqual(
         kinds.map((errorInfo, at) => ({
           ...place,
           error: { message: `It is ${errorInfo}.`, errorInfo, additionalDetails: "more" },
@@ -174,7 +174,7 @@ describe("the reports of an agent", () => {
       report({ type: "item/completed", item }),
     );
     expect(turn.items[1]).toEqual(item);
-    expect(client.toldOf("item/completed")[1]?.data.item).toEqual(item);
+    expect(client.eventsOf("item/completed")[1]?.data.item).toEqual(item);
   });
 });
 
@@ -202,7 +202,7 @@ describe("the diff of a turn", () => {
         { fileChange: [change("/project/b", "add", hunk)] },
       );
       const first = `--- a/project/a\n+++ b/project/a\n${hunk}`;
-      expect(client.toldOf("turn/diff/updated").map((event) => event.data)).toEqual([
+      expect(client.eventsOf("turn/diff/updated").map((event) => event.data)).toEqual([
         { ...place, diff: first },
         { ...place, diff: `${first}--- /dev/null\n+++ b/project/b\n${hunk}` },
       ]);
@@ -213,7 +213,7 @@ describe("the diff of a turn", () => {
     const { client } = await play(report({ type: "turn/diff/updated", diff: "the agent's own" }), {
       fileChange: [change("/project/a", "modify", hunk)],
     });
-    expect(client.toldOf("turn/diff/updated").map((event) => event.data.diff)).toEqual(["the agent's own"]);
+    expect(client.eventsOf("turn/diff/updated").map((event) => event.data.diff)).toEqual(["the agent's own"]);
   });
 });
 
@@ -242,7 +242,7 @@ describe("streamed text", () => {
 
   test("is sent within the tick and stored merged within 100 ms", async () => {
     const { made, client, stored } = await streaming(piece("one "), piece("two "), piece("three"));
-    const told = client.toldOf("item/agentMessage/delta").map((event) => event.data.delta);
+    const told = client.eventsOf("item/agentMessage/delta").map((event) => event.data.delta);
     expect(told).toEqual(["one ", "two ", "three"]);
     await made.clock.advance(99);
     expect(await stored()).toEqual([]);
@@ -271,7 +271,7 @@ describe("streamed text", () => {
     const threadId = await client.startThread();
     await client.runTurn(threadId, "one");
     await client.runTurn(threadId, "two");
-    const pieces = client.toldOf("item/agentMessage/delta").map((event) => event.data);
+    const pieces = client.eventsOf("item/agentMessage/delta").map((event) => event.data);
     expect(pieces.map(({ offset, delta }) => [offset, delta])).toEqual([
       [0, "hello"],
       [0, "hello"],
@@ -281,7 +281,7 @@ describe("streamed text", () => {
   test("never splits a character", async () => {
     const [high = "", low = ""] = "😀".split("");
     const { client } = await streaming(piece(`a${high}`), { wait: opened() }, piece(`${low}b`));
-    const pieces = client.toldOf("item/agentMessage/delta").map((event) => event.data);
+    const pieces = client.eventsOf("item/agentMessage/delta").map((event) => event.data);
     expect(pieces.map(({ delta, offset }) => [offset, delta])).toEqual([
       [0, "a"],
       [1, "😀b"],
@@ -304,9 +304,9 @@ describe("streamed text", () => {
         report({ type: "item/completed", item: { ...command, status: "completed", exitCode: 0 } }),
       );
       expect(turn.status).toBe("completed");
-      const told = client.toldOf("item/agentMessage/delta").map((event) => event.data.delta);
+      const told = client.eventsOf("item/agentMessage/delta").map((event) => event.data.delta);
       expect(told.join("")).toHaveLength(1_000_000);
-      const output = client.toldOf("item/commandExecution/outputDelta").map((event) => event.data.delta);
+      const output = client.eventsOf("item/commandExecution/outputDelta").map((event) => event.data.delta);
       expect(Buffer.byteLength(output.join(""))).toBe(1024 * 1024);
       expect(turn.items.at(-1)).toMatchObject({ omittedOutputBytes: 1_600 * loud.length - 1024 * 1024 });
       expect(events.length).toBeLessThan(200);

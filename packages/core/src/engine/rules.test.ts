@@ -16,8 +16,8 @@ import { describe, expect, test } from "vitest";
 
 /** The nth approval that was requested from a client. */
 async function asked(client: TestClient, place = 0) {
-  await client.waitFor("approval/requested", () => client.toldOf("approval/requested").length > place);
-  const event = client.toldOf("approval/requested")[place];
+  await client.waitFor("approval/requested", () => client.eventsOf("approval/requested").length > place);
+  const event = client.eventsOf("approval/requested")[place];
   if (event === undefined) throw new Error("nobody was asked");
   return event.data.approval;
 }
@@ -118,7 +118,7 @@ describe("an approval of a simple command", () => {
     });
     const client = later.connect();
     await client.runTurn(threadId, "again");
-    expect(client.toldOf("approval/requested")).toEqual([]);
+    expect(client.eventsOf("approval/requested")).toEqual([]);
     await client.startTurn(threadId, "elsewhere", { cwd: "/elsewhere" });
     expect((await asked(client)).action).toMatchObject({ command: "npm test", cwd: "/elsewhere" });
   });
@@ -217,7 +217,7 @@ describe("hidden characters", () => {
     const script: Script = [{ command: hidden, reason: "To look." }, { command: hidden }];
     const { subjects, client } = await askedAfter({ scope: "always" }, script);
     expect(subjects).toEqual([`/repo$ ${hidden}`, `/repo$ ${hidden}`]);
-    const reasons = client.toldOf("approval/requested").map(({ data }) => data.approval.action.reason);
+    const reasons = client.eventsOf("approval/requested").map(({ data }) => data.approval.action.reason);
     expect(reasons).toEqual([
       "It contains characters that cannot be seen. To look.",
       "It contains characters that cannot be seen.",
@@ -250,7 +250,7 @@ describe("an answer belongs to one approval", () => {
     await client.call("approval/respond", { threadId, approvalId: second.id, decision: { outcome: "deny" } });
     const { items } = await client.turnEnd(turnId);
     expect(items.at(-1)).toMatchObject({ command: "rm -r /", status: "declined" });
-    const resolved = client.toldOf("approval/resolved").map(({ data }) => [data.approvalId, data.itemId]);
+    const resolved = client.eventsOf("approval/resolved").map(({ data }) => [data.approvalId, data.itemId]);
     expect(resolved).toEqual([
       [first.id, first.action.itemId],
       [second.id, second.action.itemId],

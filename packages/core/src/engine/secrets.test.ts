@@ -24,7 +24,7 @@ describe("keys and secrets", () => {
     const threadId = await client.startThread();
     const turn = await client.runTurn(threadId, `use ${KEY}, or ${SECRET}`);
     const { events } = await client.call("thread/events/list", { threadId });
-    for (const seen of [turn, events, client.told])
+    for (const seen of [turn, events, client.events])
       expect(JSON.stringify(seen)).not.toContain(BODY.slice(4, 20));
     const [user, said] = turn.items;
     expect(user).toMatchObject({ content: [{ text: "use [redacted:api-key], or [redacted:secret]" }] });
@@ -52,7 +52,7 @@ describe("keys and secrets", () => {
     await gate.reached;
     await settled();
     const pieces = () =>
-      client.told.flatMap((event) => (event.type === "item/agentMessage/delta" ? [event.data.delta] : []));
+      client.events.flatMap((event) => (event.type === "item/agentMessage/delta" ? [event.data.delta] : []));
     expect(pieces().join("")).toBe("ends with sk-cut off at ");
     await client.call("turn/interrupt", { threadId });
     const turn = await client.turnEnd(turnId);

@@ -31,7 +31,7 @@ describe("the overrides of a turn", () => {
         config: { thinking: "true", effort: "high" },
       };
       expect(made.driver.turns.map((record) => record.settings)).toEqual([settings, settings]);
-      expect(client.toldOf("thread/settings/updated").map((event) => event.data)).toEqual([
+      expect(client.eventsOf("thread/settings/updated").map((event) => event.data)).toEqual([
         { threadId, settings },
       ]);
       const start = client.order.indexOf("<- turn/start");
@@ -80,8 +80,8 @@ describe("the overrides of a turn", () => {
         kind: "invalidParams",
       });
     }
-    expect(client.toldOf("turn/started")).toEqual([]);
-    expect(client.toldOf("thread/settings/updated")).toEqual([]);
+    expect(client.eventsOf("turn/started")).toEqual([]);
+    expect(client.eventsOf("thread/settings/updated")).toEqual([]);
     expect((await client.call("thread/list", {})).data).toHaveLength(1);
   });
 
@@ -95,7 +95,7 @@ describe("the overrides of a turn", () => {
       cwd: "/work",
     });
     await client.turnEnd(turn?.id ?? "");
-    expect(client.toldOf("thread/settings/updated")).toEqual([]);
+    expect(client.eventsOf("thread/settings/updated")).toEqual([]);
   });
 
   test("open a session of the new agent and close the old one when the model belongs to another", async () => {
@@ -293,7 +293,7 @@ describe("turning off approvals and the sandbox at the same time", () => {
     const threadId = await client.startThread({ approvalPolicy: "never" });
     const params = { threadId, input, sandboxPolicy: "dangerFullAccess" } as const;
     await expect(client.call("turn/start", params)).rejects.toMatchObject(refused);
-    expect(client.toldOf("turn/started")).toEqual([]);
+    expect(client.eventsOf("turn/started")).toEqual([]);
   });
 
   test.each<ParamsInput<"thread/start">>([

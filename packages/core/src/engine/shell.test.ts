@@ -45,7 +45,7 @@ describe("a shell command of the user", () => {
     await client.turnEnd(turn.id);
     const { turns } = await client.call("thread/read", { threadId, includeTurns: true });
     const [item] = turns?.at(-1)?.items ?? [];
-    const deltas = client.toldOf("item/commandExecution/outputDelta").map(({ data }) => data.delta);
+    const deltas = client.eventsOf("item/commandExecution/outputDelta").map(({ data }) => data.delta);
     expect(item).toMatchObject({
       aggregatedOutput: expect.stringMatching(/^START\n.*\n… \d+ bytes left out …\n.*\nEND$/s),
       omittedOutputBytes: expect.any(Number),
@@ -85,9 +85,9 @@ describe("the settings of a thread", () => {
     const wanted = { threadId, approvalPolicy: "always", cwd: "/there" } as const;
     const { settings } = await client.call("thread/settings/update", wanted);
     expect(settings).toMatchObject({ approvalPolicy: "always", cwd: "/there" });
-    expect(client.toldOf("thread/settings/updated").at(-1)?.data).toEqual({ threadId, settings });
+    expect(client.eventsOf("thread/settings/updated").at(-1)?.data).toEqual({ threadId, settings });
     await client.call("thread/settings/update", wanted);
-    expect(client.toldOf("thread/settings/updated")).toHaveLength(1);
+    expect(client.eventsOf("thread/settings/updated")).toHaveLength(1);
   });
 
   test("cannot be changed to something that does not exist", async () => {

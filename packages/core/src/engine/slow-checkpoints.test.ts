@@ -56,14 +56,14 @@ async function begun() {
 test("warns clients once when saving the files before a turn takes longer than a second", async () => {
   const { gate, made, client, ended, threadId } = await begun();
   await made.clock.advance(999);
-  expect(client.toldOf("warning")).toEqual([]);
+  expect(client.eventsOf("warning")).toEqual([]);
   await made.clock.advance(60_000);
   const data = {
     threadId,
     reason: "savingFiles",
     message: expect.stringContaining("Saving the files in /large"),
   };
-  expect(client.toldOf("warning")).toMatchObject([{ data }]);
+  expect(client.eventsOf("warning")).toMatchObject([{ data }]);
   gate.open();
   await ended;
 });
@@ -74,7 +74,7 @@ test("sends no warning when the files are saved faster", async () => {
   gate.open();
   await ended;
   await made.clock.advance(60_000);
-  expect(client.toldOf("warning")).toEqual([]);
+  expect(client.eventsOf("warning")).toEqual([]);
 });
 
 test("warns once per turn, even if an agent waits before several commands", async () => {
@@ -87,7 +87,7 @@ test("warns once per turn, even if an agent waits before several commands", asyn
   for (const gate of gates) {
     await gate.reached;
     await made.clock.advance(2_000);
-    expect(client.toldOf("warning")).toMatchObject([{ data: { threadId, reason: "savingFiles" } }]);
+    expect(client.eventsOf("warning")).toMatchObject([{ data: { threadId, reason: "savingFiles" } }]);
     gate.open();
   }
   await ended;

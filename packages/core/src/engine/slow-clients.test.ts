@@ -20,7 +20,7 @@ async function followed(...script: Script) {
   await slow.call("thread/resume", { threadId });
   const text = () =>
     slow
-      .toldOf("item/agentMessage/delta")
+      .eventsOf("item/agentMessage/delta")
       .map((event) => event.data.delta)
       .join("");
   return { made, store, quick, slow, threadId, text };
@@ -35,11 +35,13 @@ describe("a client that stops reading", () => {
       slow.full = true;
       const turnId = await quick.startTurn(threadId, "go");
       expect((await quick.turnEnd(turnId)).status).toBe("completed");
-      expect(slow.told.map((event) => event.type)).toEqual(["thread/started"]);
-      slow.relieved();
+      expect(slow.events.map((event) => event.type)).toEqual(["thread/started"]);
+      slow.drained();
       await slow.turnEnd(turnId);
       expect(text()).toBe("x".repeat(100_000));
-      expect(fold(threadId, slow.told).turns[0]?.items).toEqual(fold(threadId, quick.told).turns[0]?.items);
+      expect(fold(threadId, slow.events).turns[0]?.items).toEqual(
+        fold(threadId, quick.events).turns[0]?.items,
+      );
     },
   );
 
@@ -60,10 +62,10 @@ describe("a client that stops reading", () => {
     gate.open();
     await quick.turnEnd(turnId);
     await made.clock.advance(1_000);
-    slow.relieved();
+    slow.drained();
     await slow.turnEnd(turnId);
     expect(text()).toBe("one two three");
-    const offsets = slow.toldOf("item/agentMessage/delta").map((event) => event.data.offset);
+    const offsets = slow.eventsOf("item/agentMessage/delta").map((event) => event.data.offset);
     expect(offsets).toEqual([0, 4]);
   });
 
@@ -78,7 +80,7 @@ describe("a client that stops reading", () => {
     slow.full = true;
     const turnId = await quick.startTurn(threadId, "go");
     await gate.reached;
-    slow.relieved();
+    slow.drained();
     await slow.waitFor("item/agentMessage/delta");
     gate.open();
     await slow.turnEnd(turnId);
@@ -93,14 +95,14 @@ describe("a client that stops reading", () => {
     slow.full = true;
     await quick.startTurn(threadId, "go");
     await disk.reached;
-    slow.relieved();
+    slow.drained();
     await settled();
-    expect(slow.toldOf("item/completed")).toHaveLength(2);
-    expect(slow.toldOf("turn/completed")).toEqual([]);
+    expect(slow.eventsOf("item/completed")).toHaveLength(2);
+    expect(slow.eventsOf("turn/completed")).toEqual([]);
     disk.open();
     await slow.waitFor("turn/completed");
     await settled();
-    expect(slow.toldOf("turn/completed")).toHaveLength(1);
+    expect(slow.eventsOf("turn/completed")).toHaveLength(1);
   });
 
   test("again and again gets every event once and in order", async () => {
@@ -114,16 +116,16 @@ describe("a client that stops reading", () => {
     });
     while (!isOver) {
       slow.full = stalls % 2 === 0;
-      if (!slow.full) slow.relieved();
+      if (!slow.full) slow.drained();
       stalls += 1;
       await Promise.resolve();
       if (stalls % 50 === 0) await settled();
     }
     await settled();
-    const numbers = slow.told.flatMap((event) => event.seq ?? []);
+    const numbers = slow.events.flatMap((event) => event.seq ?? []);
     expect(new Set(numbers).size).toBe(numbers.length);
     expect(numbers).toEqual(numbers.toSorted((left, right) => left - right));
-    const texts = slow.toldOf("item/completed").map(({ data: { item } }) => Reflect.get(item, "text"));
+    const texts = slow.eventsOf("item/completed").map(({ data: { item } }) => Reflect.get(item, "text"));
     expect(texts.slice(1)).toEqual(many.map((_, count) => `message ${count}`));
   });
 
@@ -136,7 +138,7 @@ describe("a client that stops reading", () => {
       reads += 1;
     };
     slow.session.close();
-    slow.relieved();
+    slow.drained();
     await settled();
     expect(reads).toBe(0);
   });
@@ -146,10 +148,10 @@ describe("a client that stops reading", () => {
     slow.full = true;
     await quick.runTurn(threadId, "go");
     await quick.call("thread/delete", { threadId });
-    expect(slow.told.at(-1)?.type).toBe("thread/deleted");
-    slow.relieved();
+    expect(slow.events.at(-1)?.type).toBe("thread/deleted");
+    slow.drained();
     await settled();
-    expect(slow.told.at(-1)?.type).toBe("thread/deleted");
+    expect(slow.events.at(-1)?.type).toBe("thread/deleted");
     expect(slow.session.isSubscribed(threadId)).toBe(false);
   });
 });

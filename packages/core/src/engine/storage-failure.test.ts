@@ -32,14 +32,14 @@ describe("a disk that refuses", () => {
     expect(turn).toMatchObject({ status: "failed", error: STORAGE_FAILED });
     expect(turn.items.map((item) => item.type)).toEqual(["userMessage", "agentMessage"]);
     await settled();
-    expect(client.toldOf("turn/completed")).toHaveLength(1);
+    expect(client.eventsOf("turn/completed")).toHaveLength(1);
     expect(await logged()).not.toContain("turn/completed");
     await expect(client.startTurn(threadId, "and?")).rejects.toMatchObject({ kind: "storageFailed" });
 
     store.refuses = () => false;
     expect((await client.runTurn(threadId, "again")).status).toBe("completed");
     expect((await logged()).filter((name) => name === "turn/completed")).toHaveLength(2);
-    expect(client.toldOf("turn/completed")).toHaveLength(2);
+    expect(client.eventsOf("turn/completed")).toHaveLength(2);
     const { turns } = await client.call("thread/read", { threadId, includeTurns: true });
     expect(turns?.map((known) => known.status)).toEqual(["failed", "completed"]);
   });
@@ -50,7 +50,7 @@ describe("a disk that refuses", () => {
     gate.open();
     expect(await client.turnEnd(turnId)).toMatchObject({ status: "failed", error: STORAGE_FAILED });
     await settled();
-    expect(client.toldOf("turn/completed")).toHaveLength(1);
+    expect(client.eventsOf("turn/completed")).toHaveLength(1);
     expect((await client.call("thread/attach", { threadId })).turns[0]?.status).toBe("failed");
   });
 
@@ -99,7 +99,7 @@ describe("a disk that refuses", () => {
     await expect(
       client.call("config/set", { threadId, id: "thinking", value: "true" }),
     ).rejects.toMatchObject(refused);
-    expect(client.told).toEqual([]);
+    expect(client.events).toEqual([]);
     expect((await client.call("thread/read", { threadId })).thread).toMatchObject({
       archived: false,
       status: { type: "idle" },

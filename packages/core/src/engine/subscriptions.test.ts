@@ -79,9 +79,9 @@ class Watcher {
 
   fold(): ThreadState | undefined {
     if (this.state === undefined) return undefined;
-    const { told } = this.client;
-    for (const event of told.slice(this.#folded)) this.state = this.#next(this.state, event);
-    this.#folded = told.length;
+    const { events } = this.client;
+    for (const event of events.slice(this.#folded)) this.state = this.#next(this.state, event);
+    this.#folded = events.length;
     return this.state;
   }
 
@@ -142,7 +142,7 @@ class World {
     this.store.syncWaits = async () => undefined;
     this.#end({ status: "completed" });
     await settled();
-    for (const { client } of this.watchers) client.relieved();
+    for (const { client } of this.watchers) client.drained();
     await Promise.all(this.joining);
     await this.owner.client.call("thread/name/set", { threadId: this.threadId, name: "the end" });
     for (const { client } of this.watchers) {
@@ -229,7 +229,7 @@ class World {
         return;
       }
       case "recover":
-        for (const { client } of this.watchers) client.relieved();
+        for (const { client } of this.watchers) client.drained();
         return;
       case "block disk":
         this.#disk ??= new Gate();

@@ -25,7 +25,10 @@ describe("a new thread", () => {
       status: { type: "idle" },
     });
     expect(client.order).toEqual(["<- thread/start", "thread/started"]);
-    expect(client.told[0]).toMatchObject({ seq: 1, data: { thread, settings: { approvalPolicy: "never" } } });
+    expect(client.events[0]).toMatchObject({
+      seq: 1,
+      data: { thread, settings: { approvalPolicy: "never" } },
+    });
     await client.runTurn(thread.id, "What is  this?\nTell me.");
     expect((await client.call("thread/read", { threadId: thread.id })).thread.preview).toBe(
       "What is this? Tell me.",
@@ -39,7 +42,7 @@ describe("a new thread", () => {
     await expect(client.call("thread/start", {})).rejects.toMatchObject({ kind: "storageFailed" });
     store.refuses = () => false;
     expect((await client.call("thread/list", {})).data).toEqual([]);
-    expect(client.told).toEqual([]);
+    expect(client.events).toEqual([]);
   });
 
   test("that is ephemeral works like any other, and is not listed", async () => {
@@ -67,7 +70,7 @@ test.each(["thread/archive", "thread/delete"] as const)(
     await client.startTurn(threadId, "go");
     await expect(client.call(method, { threadId })).rejects.toMatchObject({ kind: "turnInProgress" });
     await client.call(method, { threadId, interrupt: true });
-    expect(client.toldOf("turn/completed")).toMatchObject([{ data: { turn: { status: "interrupted" } } }]);
+    expect(client.eventsOf("turn/completed")).toMatchObject([{ data: { turn: { status: "interrupted" } } }]);
     expect(client.order.at(-1)).toBe(method === "thread/archive" ? "thread/archived" : "thread/deleted");
     // Nothing runs, so nothing has to be stopped.
     const other = await client.startThread();
@@ -85,7 +88,7 @@ describe("the list of threads", () => {
     expect(client.order.slice(-2)).toEqual(["<- thread/archive", "thread/archived"]);
     expect([await list(), await list({ archived: true })]).toEqual([[kept], [archived]]);
     await client.call("thread/archive", { threadId: archived });
-    expect(client.toldOf("thread/archived")).toHaveLength(1);
+    expect(client.eventsOf("thread/archived")).toHaveLength(1);
     const { thread } = await client.call("thread/unarchive", { threadId: archived });
     expect(thread).toMatchObject({ id: archived, archived: false });
     expect(client.order.slice(-2)).toEqual(["<- thread/unarchive", "thread/unarchived"]);
@@ -158,8 +161,8 @@ describe("reading a thread", () => {
     const older = await reader.call("thread/read", { threadId, includeTurns: true, cursor: page.nextCursor });
     expect(older.turns?.map((turn) => turn.status)).toEqual(["completed"]);
     gate.open();
-    await client.waitFor("turn/completed", () => client.toldOf("turn/completed").length === 2);
-    expect(reader.told).toEqual([]);
+    await client.waitFor("turn/completed", () => client.eventsOf("turn/completed").length === 2);
+    expect(reader.events).toEqual([]);
   });
 
   test("lists its events after a position, and whether there are more", async () => {
@@ -184,7 +187,7 @@ describe("deleting a thread", () => {
     await client.call("thread/delete", { threadId });
     await settled();
     expect(client.order.slice(-2)).toEqual(["<- thread/delete", "thread/deleted"]);
-    expect(other.told.map(({ type }) => type)).toEqual(["thread/deleted"]);
+    expect(other.events.map(({ type }) => type)).toEqual(["thread/deleted"]);
     expect((await client.call("thread/list", {})).data).toEqual([]);
     expect(made.driver.sessions[0]?.closes).toBe(1);
     for (const method of ["thread/read", "thread/attach", "thread/resume", "thread/delete"] as const) {
@@ -204,7 +207,7 @@ describe("deleting a thread", () => {
     await other.call("thread/attach", { threadId });
     const refused = client.call("thread/delete", { threadId });
     await expect(refused).rejects.toMatchObject({ kind: "storageFailed" });
-    expect(other.told.map(({ type }) => type)).toEqual(["thread/closed"]);
+    expect(other.events.map(({ type }) => type)).toEqual(["thread/closed"]);
     expect((await client.call("thread/read", { threadId })).thread.id).toBe(threadId);
   });
 

@@ -28,7 +28,7 @@ async function endOf(
   await meanwhile(client, threadId);
   const ended = await client.turnEnd(turnId);
   await made.clock.advance(60_000);
-  expect(client.toldOf("turn/completed")).toHaveLength(1);
+  expect(client.eventsOf("turn/completed")).toHaveLength(1);
   const { events } = await client.call("thread/events/list", { threadId });
   expect(events.filter((event) => event.type === "turn/completed")).toHaveLength(1);
   expect((await client.call("thread/read", { threadId })).thread.status.type).toBe("idle");
@@ -177,7 +177,7 @@ describe("every turn ends exactly once", () => {
       await deaf.reached;
       await client.call("turn/interrupt", { threadId });
       await made.clock.advance(2_900);
-      expect(client.toldOf("turn/completed")).toEqual([]);
+      expect(client.eventsOf("turn/completed")).toEqual([]);
       await made.clock.advance(200);
     });
     expect(turn.status).toBe("interrupted");
@@ -270,7 +270,7 @@ describe("after its end a turn", () => {
     await made.clock.advance(1_000);
     expect(turn.items).toHaveLength(1);
     expect(client.order.at(-1)).toBe("thread/status/changed");
-    expect(JSON.stringify(client.told)).not.toContain("late");
+    expect(JSON.stringify(client.events)).not.toContain("late");
   });
 
   test("does not ask, and does not allow, what its agent still requests", async () => {
@@ -289,7 +289,7 @@ describe("after its end a turn", () => {
     await client.runTurn(await client.startThread(), "go");
     await asked.opened;
     expect(answers).toEqual([{ outcome: "cancel", scope: "once", message: "The turn has ended." }, {}]);
-    expect(client.toldOf("approval/requested")).toEqual([]);
+    expect(client.eventsOf("approval/requested")).toEqual([]);
   });
 
   test("releases an agent that waits for the log", async () => {

@@ -88,7 +88,7 @@ describe("a turn from start to end", () => {
       const turnId = await client.startTurn(threadId, "go");
       await client.turnEnd(turnId);
       const place = { threadId, turnId };
-      const own = client.told.filter((event) => JSON.stringify(event.data).includes('"item-1"'));
+      const own = client.events.filter((event) => JSON.stringify(event.data).includes('"item-1"'));
       expect(own.slice(0, 3).map(({ type, data }) => ({ type, data }))).toEqual([
         { type: "item/started", data: { ...place, item: { type: "agentMessage", id: "item-1", text: "" } } },
         {
@@ -108,10 +108,10 @@ describe("a turn from start to end", () => {
     const threadId = await client.startThread();
     await client.runTurn(threadId, "go");
     await client.call("thread/name/set", { threadId, name: "numbered" });
-    const numbers = client.told.flatMap((event) => event.seq ?? []);
+    const numbers = client.events.flatMap((event) => event.seq ?? []);
     expect(numbers).toEqual(numbers.toSorted((left, right) => left - right));
     expect(new Set(numbers).size).toBe(numbers.length);
-    const unnumbered = client.told.filter((event) => event.seq === undefined).map((event) => event.type);
+    const unnumbered = client.events.filter((event) => event.seq === undefined).map((event) => event.type);
     expect(new Set(unnumbered)).toEqual(new Set(["item/agentMessage/delta", "thread/status/changed"]));
   });
 
@@ -121,7 +121,7 @@ describe("a turn from start to end", () => {
     const turnId = await client.startTurn(await client.startThread(), "go");
     gate.open();
     await client.turnEnd(turnId);
-    const statuses = client.toldOf("thread/status/changed").map((event) => event.data.status);
+    const statuses = client.eventsOf("thread/status/changed").map((event) => event.data.status);
     expect(statuses).toEqual([{ type: "active", activeFlags: [] }, { type: "idle" }]);
   });
 });
@@ -137,7 +137,7 @@ describe("two turns at once", () => {
       throw new Error("one each was expected");
     const activeTurnId = first.value.turn?.id;
     expect(second.reason).toMatchObject({ kind: "turnInProgress", data: { activeTurnId } });
-    expect(client.toldOf("turn/started")).toHaveLength(1);
+    expect(client.eventsOf("turn/started")).toHaveLength(1);
     gate.open();
     await client.waitFor("turn/completed");
   });
@@ -193,7 +193,7 @@ describe("two turns at once", () => {
       clients.map(async (client) => {
         await client.runTurn(await client.startThread(), "go");
         return client
-          .toldOf("item/agentMessage/delta")
+          .eventsOf("item/agentMessage/delta")
           .map((event) => event.data.delta)
           .join("");
       }),
@@ -266,7 +266,7 @@ describe("interrupting a turn", () => {
     ]);
     await client.turnEnd(turnId);
     await settled();
-    expect(client.toldOf("turn/completed")).toHaveLength(1);
+    expect(client.eventsOf("turn/completed")).toHaveLength(1);
   });
 });
 
@@ -308,7 +308,7 @@ describe("the input of a turn", () => {
       kind: "invalidParams",
       data: { field: "input", limit: 1024 * 1024 },
     });
-    expect(client.toldOf("turn/started")).toEqual([]);
+    expect(client.eventsOf("turn/started")).toEqual([]);
   });
 
   test("subscribes the client to the thread if it was not", async () => {

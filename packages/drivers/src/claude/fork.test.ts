@@ -22,7 +22,7 @@ test("a fork of an earlier turn, and a thread that was rolled back, go on in a c
     expect(asked).toContain('"hello, lamp"');
     for (const other of ["lantern", "User: hello"]) expect(asked).not.toContain(other);
   }
-  expect(client.toldOf("extension/notified").map(({ data }) => data.method)).not.toContain(
+  expect(client.eventsOf("extension/notified").map(({ data }) => data.method)).not.toContain(
     "claude/forkFailed",
   );
 });
