@@ -3,9 +3,8 @@ import { Answers, Approval, QuestionRequest, Resolution, ResolvedBy } from "./ap
 import { PlanEntry, ThreadItem } from "./items.ts";
 import { ConfigOption } from "./server/config.ts";
 import { ToolCallRequest } from "./thread/client-tool.ts";
-import { Goal } from "./thread/goal.ts";
 import { QueuedInput } from "./thread/input.ts";
-import { Thread, ThreadSettings, ThreadStatus, Turn, TurnError } from "./thread/thread.ts";
+import { Goal, Thread, ThreadSettings, ThreadStatus, Turn, TurnError } from "./thread/thread.ts";
 import { Cost, TokenUsage } from "./thread/usage.ts";
 import { Id } from "./wire/ids.ts";
 import { lazy, looseObject } from "./wire/loose-object.ts";

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
-import { Answers, UserQuestion } from "./approval/approval.ts";
+import { Answers, RuleSuggestion, UserQuestion } from "./approval/approval.ts";
 import { Decision } from "./approval/policy.ts";
-import { RuleSuggestion } from "./approval/rules.ts";
 import { EVENTS } from "./events.ts";
 import { FileUpdateChange } from "./items.ts";
 import { METHODS } from "./methods.ts";

@@ -1,7 +1,6 @@
 import * as z from "zod/mini";
-import { ResolvedBy } from "./approval/approval.ts";
+import { Action, ResolvedBy } from "./approval/approval.ts";
 import { Decision } from "./approval/policy.ts";
-import { Action } from "./approval/rules.ts";
 import { METHODS } from "./methods.ts";
 import { UserInput } from "./thread/input.ts";
 import { TurnError } from "./thread/thread.ts";

@@ -1,9 +1,7 @@
 import type * as z from "zod/mini";
-import { GOAL_METHODS } from "./methods/goal.ts";
-import { SERVER_METHODS } from "./methods/server.ts";
-import { THREAD_METHODS } from "./methods/thread.ts";
+import { SERVER_METHODS, WORKSPACE_METHODS } from "./methods/server.ts";
+import { GOAL_METHODS, THREAD_METHODS } from "./methods/thread.ts";
 import { TURN_METHODS } from "./methods/turn.ts";
-import { WORKSPACE_METHODS } from "./methods/workspace.ts";
 
 export type { Scope } from "./methods/method.ts";
 export { ReviewTarget } from "./methods/turn.ts";

@@ -1,6 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { Approval, grantKeys, QuestionRequest, Resolution } from "./approval.ts";
-import { Action } from "./rules.ts";
+import {
+  Action,
+  Approval,
+  describeRule,
+  exactKey,
+  exactMatches,
+  grantKeys,
+  QuestionRequest,
+  Resolution,
+  Rule,
+  type RuleMatch,
+} from "./approval.ts";
 
 const command = { kind: "command", itemId: "i1", command: "npm test", cwd: "/repo" } as const;
 const change = { path: "/repo/a.ts", kind: "modify", diff: "@@" } as const;
@@ -80,4 +90,72 @@ test("a question may offer choices, take several, or be secret", () => {
     expiresAtMs: 2,
   };
   expect(QuestionRequest.parse(request)).toEqual(request);
+});
+
+const rule = { id: "r1", project: "/repo", agent: "flint", tool: "command", createdAt: 1 } as const;
+const prefix: RuleMatch = { type: "prefix", words: ["npm", "test"] };
+const exactCommand: RuleMatch = { type: "exact", command: "npm test", cwd: "/repo" };
+
+describe("a rule", () => {
+  test.each([prefix, exactCommand, { type: "exact", path: "/repo/a" }, { type: "exact", arguments: null }])(
+    "can cover %j",
+    (match) => {
+      expect(Rule.parse({ ...rule, match })).toEqual({ ...rule, match });
+    },
+  );
+
+  test.each([
+    ["a program whatever it does", { type: "prefix", words: ["npm"] }],
+    ["an empty word", { type: "prefix", words: ["npm", ""] }],
+    ["nothing", { type: "prefix", words: [] }],
+    ["a pattern", { type: "glob", pattern: "**" }],
+  ])("cannot cover %s", (_name, match) => {
+    expect(Rule.safeParse({ ...rule, match }).success).toBe(false);
+  });
+
+  test("says what it covers", () => {
+    const words = [
+      describeRule({ tool: "command", match: prefix }),
+      describeRule({ tool: "command", match: exactCommand }),
+      describeRule({ tool: "fileChange", match: { type: "exact", path: "/repo/a" } }),
+      describeRule({ tool: "search", match: { type: "exact", server: "docs", arguments: { word: "a" } } }),
+    ];
+    expect(words).toEqual([
+      "commands that begin with: npm test",
+      "the command: npm test (in /repo)",
+      "changes of the file: /repo/a",
+      'the tool: docs/search with {"word":"a"}',
+    ]);
+  });
+});
+
+describe("an exact thing", () => {
+  const tool: Action = { kind: "tool", itemId: "i", tool: "command", arguments: { command: "npm test" } };
+
+  test("of one kind is never one of another kind, whatever its tool is called", () => {
+    const [match] = exactMatches(tool);
+    const keys = [
+      exactKey("command", match ?? prefix),
+      exactKey("command", exactCommand),
+      exactKey("fileChange", exactCommand),
+      exactKey("command", { type: "exact", path: "/repo/a" }),
+      exactKey("command", prefix),
+    ];
+    expect(keys).toEqual([
+      'tool:["","command",{"command":"npm test"}]',
+      'command:["/repo","npm test"]',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test("is each file of a change, and the path that a file is moved to", () => {
+    const changes = [
+      { path: "/a", kind: "modify", diff: "", movePath: "/b" },
+      { path: "/c", kind: "add", diff: "" },
+    ] as const;
+    const matches = exactMatches({ kind: "fileChange", itemId: "i", changes: [...changes] });
+    expect(matches).toEqual(["/a", "/b", "/c"].map((path) => ({ type: "exact", path })));
+  });
 });

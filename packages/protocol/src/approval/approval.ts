@@ -1,8 +1,102 @@
 import * as z from "zod/mini";
+import { FileUpdateChange } from "../items.ts";
 import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
 import { Decision } from "./policy.ts";
-import { Action, exactKey, exactMatches, RuleSuggestion, ruleTool } from "./rules.ts";
+
+const common = { itemId: Id, reason: z.optional(z.string()) };
+
+/** What an agent wants to do and must be allowed to. The exact command or diff is always there. */
+export const Action = z.discriminatedUnion("kind", [
+  looseObject({ kind: z.literal("command"), ...common, command: z.string(), cwd: z.string() }),
+  looseObject({ kind: z.literal("fileChange"), ...common, changes: z.array(FileUpdateChange) }),
+  looseObject({
+    kind: z.literal("tool"),
+    ...common,
+    tool: z.string(),
+    server: z.optional(z.string()),
+    arguments: z.optional(z.unknown()),
+  }),
+]);
+export type Action = z.output<typeof Action>;
+
+const Word = z.string().check(z.minLength(1));
+
+/**
+ * What a rule covers. `exact`: one command in one folder, one file, or one call of a tool with these arguments.
+ * `prefix`: commands without any shell syntax whose first words are exactly these.
+ */
+export const RuleMatch = z.discriminatedUnion("type", [
+  looseObject({
+    type: z.literal("exact"),
+    command: z.optional(z.string()),
+    cwd: z.optional(z.string()),
+    path: z.optional(z.string()),
+    server: z.optional(z.string()),
+    arguments: z.optional(z.unknown()),
+  }),
+  looseObject({ type: z.literal("prefix"), words: z.array(Word).check(z.minLength(2)) }),
+]);
+export type RuleMatch = z.output<typeof RuleMatch>;
+
+const covered = {
+  id: Id,
+  /** The folder whose threads it holds for, free of links; no other one, also none inside it. */
+  project: z.string(),
+  /** The agent it holds for. */
+  agent: z.string(),
+  /** `command`, `fileChange`, or the name of a tool. */
+  tool: z.string(),
+  match: RuleMatch,
+};
+
+/** A rule that an approval offers. An answer takes it by its id, for the thread or for always. */
+export const RuleSuggestion = looseObject(covered);
+export type RuleSuggestion = z.output<typeof RuleSuggestion>;
+
+/** Something that was allowed for always. `createdAt` is in unix milliseconds; 0 if nobody noted it. */
+export const Rule = looseObject({ ...covered, createdAt: z.number() });
+export type Rule = z.output<typeof Rule>;
+
+/** The parts of an action that are allowed one by one: each file of a change, or the whole of anything else. */
+export function exactMatches(action: Action): RuleMatch[] {
+  switch (action.kind) {
+    case "command":
+      return [{ type: "exact", command: action.command, cwd: action.cwd }];
+    case "fileChange":
+      return action.changes
+        .flatMap(({ path, movePath }) => (movePath === undefined ? [path] : [path, movePath]))
+        .map((path) => ({ type: "exact", path }));
+    case "tool": {
+      const { server, arguments: given = null } = action;
+      return [{ type: "exact", ...(server === undefined ? {} : { server }), arguments: given }];
+    }
+  }
+}
+
+/** What a rule calls the tool of an action. */
+export function ruleTool(action: Action): string {
+  return action.kind === "tool" ? action.tool : action.kind;
+}
+
+/** One text for each exact thing, and another for every other one. A prefix has none: it names no single thing. */
+export function exactKey(tool: string, match: RuleMatch): string | undefined {
+  if (match.type === "prefix") return undefined;
+  const { cwd, command, path } = match;
+  if (tool === "command" && command !== undefined) return `command:${JSON.stringify([cwd ?? "", command])}`;
+  if (tool === "fileChange" && path !== undefined) return `file:${path}`;
+  if (!("arguments" in match)) return undefined;
+  return `tool:${JSON.stringify([match.server ?? "", tool, match.arguments ?? null])}`;
+}
+
+/** What a rule covers, in words for a list. */
+export function describeRule({ tool, match }: Pick<Rule, "tool" | "match">): string {
+  if (match.type === "prefix") return `commands that begin with: ${match.words.join(" ")}`;
+  if (match.command !== undefined) return `the command: ${match.command} (in ${match.cwd ?? "?"})`;
+  if (match.path !== undefined) return `changes of the file: ${match.path}`;
+  const name = match.server === undefined ? tool : `${match.server}/${tool}`;
+  return `the tool: ${name} with ${JSON.stringify(match.arguments ?? null)}`;
+}
 
 /**
  * What must have been allowed before for an action to need no new answer. Each key names the exact thing, so an

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { foreignObject, nullish, request } from "../wire/foreign-wire.ts";
+import { foreignObject, nullish } from "../wire/loose-object.ts";
+import { request } from "../wire/vocabulary.ts";
 import { CODEX_HOST_REQUESTS } from "./host-requests.ts";
 import { CODEX_REQUESTS, nothing, ofThread, page } from "./requests.ts";
 import {
@@ -221,3 +222,61 @@ export type CodexClientResult<Name extends CodexClientRequest> = z.input<
 export function isCodexClientRequest(name: string): name is CodexClientRequest {
   return Object.hasOwn(CODEX_CLIENT_REQUESTS, name);
 }
+
+/** The requests that need the capability `experimentalApi`, as far as the front end takes them. */
+export const CODEX_EXPERIMENTAL_REQUESTS: ReadonlySet<string> = new Set([
+  "thread/settings/update",
+  "thread/backgroundTerminals/list",
+  "thread/backgroundTerminals/clean",
+  "thread/queue/add",
+  "thread/queue/list",
+  "thread/queue/update",
+  "thread/queue/delete",
+  "thread/queue/reorder",
+  "thread/queue/start",
+  "collaborationMode/list",
+  "account/bedrock/checkGovCloudRequirements",
+]);
+
+/** The fields of other requests that need it too. */
+export const CODEX_EXPERIMENTAL_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  "thread/start": [
+    "allowProviderModelFallback",
+    "daybreakEnabled",
+    "dynamicTools",
+    "environments",
+    "experimentalRawEvents",
+    "historyMode",
+    "mockExperimentalField",
+    "multiAgentMode",
+    "permissions",
+    "projectId",
+    "runtimeWorkspaceRoots",
+    "selectedCapabilityRoots",
+  ],
+  "thread/resume": ["history", "initialTurnsPage", "path", "permissions", "runtimeWorkspaceRoots"],
+  "thread/fork": [
+    "attachToSource",
+    "beforeTurnId",
+    "deferGoalContinuation",
+    "experimentalDisablePredictionMcp",
+    "experimentalPredictionMode",
+    "path",
+    "permissions",
+    "runtimeWorkspaceRoots",
+  ],
+  "thread/list": ["ancestorThreadId", "attachedToThreadId", "parentThreadId", "projectId"],
+  "turn/start": [
+    "additionalContext",
+    "collaborationMode",
+    "cyberAccessProgram",
+    "environments",
+    "multiAgentMode",
+    "permissions",
+    "responsesapiClientMetadata",
+    "responsesapiClientMetadataPatch",
+    "runtimeWorkspaceRoots",
+  ],
+  "turn/steer": ["additionalContext", "responsesapiClientMetadata", "responsesapiClientMetadataPatch"],
+  "command/exec": ["permissionProfile"],
+};

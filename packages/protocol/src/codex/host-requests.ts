@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { foreignObject, nullish, request } from "../wire/foreign-wire.ts";
+import { foreignObject, nullish } from "../wire/loose-object.ts";
+import { request } from "../wire/vocabulary.ts";
 import { CodexSandboxPolicyInput } from "./values.ts";
 
 const folders = { cwds: nullish(z.array(z.string())) };

@@ -1,23 +1,17 @@
-import type { ErrorKind } from "../wire/errors.ts";
-import { ERROR_KINDS } from "../wire/errors.ts";
-import { foreignObject, notification } from "../wire/foreign-wire.ts";
-import { defineVocabulary, STANDARD_CODES } from "../wire/vocabulary.ts";
+import { ERROR_KINDS, type ErrorKind } from "../wire/errors.ts";
+import { foreignObject } from "../wire/loose-object.ts";
+import { defineVocabulary, notification, STANDARD_CODES } from "../wire/vocabulary.ts";
 import { CODEX_CLIENT_REQUESTS } from "./client-requests.ts";
-import { CODEX_SERVER_NOTIFICATIONS } from "./server-notifications.ts";
+import { CODEX_SERVER_NOTIFICATIONS } from "./notifications.ts";
 import { CODEX_SERVER_REQUESTS } from "./server-requests.ts";
 
 export * from "./client-requests.ts";
-export * from "./experimental.ts";
-export * from "./fields.ts";
 export * from "./host-requests.ts";
 export * from "./items.ts";
 export * from "./notifications.ts";
 export * from "./requests.ts";
-export * from "./sandbox-policy.ts";
-export * from "./server-notifications.ts";
 export * from "./server-requests.ts";
 export * from "./values.ts";
-export * from "./version.ts";
 
 /** Codex has one code for anything wrong with a request, and one for overload. */
 const OVERLOADED = -32001;
@@ -42,3 +36,6 @@ export const CODEX = defineVocabulary({
     overloaded: OVERLOADED,
   },
 });
+
+/** The version of Codex whose protocol this is, as its `codex app-server generate-ts` prints it. */
+export const CODEX_VERSION = "0.166.0";

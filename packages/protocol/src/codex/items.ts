@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { foreignObject, nullish } from "../wire/foreign-wire.ts";
+import { foreignObject, nullish } from "../wire/loose-object.ts";
 import { CodexShownInput } from "./values.ts";
 
 /** One file of a change. A new or deleted file has its whole text as `diff`, a changed one the hunks without a header. */
@@ -133,4 +133,24 @@ export function readCodexItem(item: CodexAnyItem): CodexItem | undefined {
 
 function isCodexItemType(type: string): type is CodexItemType {
   return Object.hasOwn(CODEX_ITEMS, type);
+}
+
+/** Any schema of this wire. */
+export type CodexSchema = z.ZodMiniType;
+
+/** A field that Flint writes or reads. */
+export interface CodexField {
+  readonly name: string;
+  /** Whether Flint can do without it. */
+  readonly isOptional: boolean;
+}
+
+/** The fields that Flint knows of an object; none of anything else. */
+export function fieldsOf(schema: CodexSchema): readonly CodexField[] {
+  // The definition of an object has its fields here; other definitions have no such member.
+  const { shape = {} } = schema._zod.def as { readonly shape?: Readonly<Record<string, CodexSchema>> };
+  return Object.entries(shape).map(([name, field]) => ({
+    name,
+    isOptional: field._zod.def.type === "optional",
+  }));
 }

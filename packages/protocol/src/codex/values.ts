@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { foreignObject, nullish } from "../wire/foreign-wire.ts";
+import type { SandboxPolicy } from "../approval/policy.ts";
+import { foreignObject, nullish } from "../wire/loose-object.ts";
 
 /** One part of a user's input. */
 export const CodexUserInput = z.discriminatedUnion("type", [
@@ -237,3 +238,23 @@ export const CodexReviewTarget = z.discriminatedUnion("type", [
   foreignObject({ type: z.literal("custom"), instructions: z.string() }),
 ]);
 export type CodexReviewTarget = z.output<typeof CodexReviewTarget>;
+
+/** A sandbox policy of Codex for one of Flint. */
+export function codexSandboxPolicy(policy: SandboxPolicy): CodexSandboxPolicy {
+  switch (policy.type) {
+    case "dangerFullAccess":
+      return { type: "dangerFullAccess" };
+    case "readOnly":
+      return { type: "readOnly", networkAccess: false };
+    case "externalSandbox":
+      return { type: "externalSandbox", networkAccess: policy.networkAccess ?? "restricted" };
+    case "workspaceWrite":
+      return {
+        type: "workspaceWrite",
+        writableRoots: policy.writableRoots ?? [],
+        networkAccess: policy.networkAccess ?? false,
+        excludeTmpdirEnvVar: false,
+        excludeSlashTmp: false,
+      };
+  }
+}

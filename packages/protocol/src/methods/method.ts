@@ -4,7 +4,7 @@ import { ApprovalPolicy } from "../approval/policy.ts";
 import { ConfigValues } from "../thread/thread.ts";
 import { Id } from "../wire/ids.ts";
 import { LIMITS } from "../wire/limits.ts";
-import { lazy } from "../wire/loose-object.ts";
+import { lazy, looseObject } from "../wire/loose-object.ts";
 
 /** The queue a method runs in: that of its thread, or none (it may run beside a queued one). */
 export type Scope = "thread" | "none";
@@ -54,3 +54,22 @@ export const settingsOverrides = {
   config: z.optional(ConfigValues),
   budget: z.optional(Budget),
 };
+
+const Strings = z.record(z.string(), z.string());
+const ServerName = z.string().check(z.minLength(1), z.maxLength(100));
+
+/** An MCP server that a client provides for one thread. Never stored: its keys stay in memory. */
+export const McpServer = z.discriminatedUnion("type", [
+  looseObject({
+    type: z.literal("stdio"),
+    name: ServerName,
+    command: z.string().check(z.minLength(1)),
+    args: z.array(z.string()),
+    env: Strings,
+  }),
+  looseObject({ type: z.literal("http"), name: ServerName, url: z.string(), headers: Strings }),
+]);
+export type McpServer = z.output<typeof McpServer>;
+
+/** The MCP servers for the agents of a thread, in addition to the configured ones, from the next start of an agent on. */
+export const withMcpServers = { mcpServers: z.optional(z.array(McpServer).check(z.maxLength(100))) };

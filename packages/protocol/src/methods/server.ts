@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
+import { Rule } from "../approval/approval.ts";
 import { ApprovalPolicy, SandboxPolicy, SandboxPolicyInput } from "../approval/policy.ts";
-import { Rule } from "../approval/rules.ts";
-import { ConfigOption, Model, SandboxState } from "../server/config.ts";
+import { ConfigOption, Model, SandboxState, WorkspaceFile } from "../server/config.ts";
 import { Id } from "../wire/ids.ts";
 import { Empty, looseObject } from "../wire/loose-object.ts";
 import { absolutePath, limit, method } from "./method.ts";
@@ -117,5 +117,33 @@ export const SERVER_METHODS = {
         requiresLogin: z.boolean(),
         provider: z.string(),
       }),
+  }),
+} as const;
+
+const WorkspaceResult = looseObject({ files: z.array(WorkspaceFile) });
+
+/** What the files of a workspace may say, once the user trusts their content. */
+export const WORKSPACE_METHODS = {
+  "workspace/read": method({
+    doc: "The files with which a folder could steer Flint, with their content and whether it is trusted.",
+    scope: "none",
+    params: () => looseObject({ cwd: absolutePath }),
+    result: () => WorkspaceResult,
+  }),
+  "workspace/trust": method({
+    doc: "Trust files as they were shown to the user. Refused for a file whose content is another by now.",
+    scope: "none",
+    params: () =>
+      looseObject({
+        cwd: absolutePath,
+        files: z.array(looseObject({ path: z.string(), sha256: z.string() })).check(z.minLength(1)),
+      }),
+    result: () => WorkspaceResult,
+  }),
+  "workspace/distrust": method({
+    doc: "Take the trust in the files of a folder away.",
+    scope: "none",
+    params: () => looseObject({ cwd: absolutePath }),
+    result: () => WorkspaceResult,
   }),
 } as const;

@@ -5,13 +5,12 @@ import { LoggedEvent } from "../events.ts";
 import { RestoredFiles } from "../server/restored-files.ts";
 import { ToolCallRequest, withClientTools } from "../thread/client-tool.ts";
 import { QueuedInput } from "../thread/input.ts";
-import { Thread, ThreadSettings, Turn } from "../thread/thread.ts";
+import { Goal, GoalStatus, Thread, ThreadSettings, Turn } from "../thread/thread.ts";
 import { Cost, LastUsage, TokenUsage } from "../thread/usage.ts";
 import { Id } from "../wire/ids.ts";
 import { LIMITS } from "../wire/limits.ts";
 import { Empty, looseObject } from "../wire/loose-object.ts";
-import { withMcpServers } from "./mcp-server.ts";
-import { limit, method, settingsOverrides, threadParams } from "./method.ts";
+import { limit, method, settingsOverrides, threadParams, withMcpServers } from "./method.ts";
 
 const ThreadResult = looseObject({ thread: Thread });
 
@@ -209,5 +208,33 @@ export const THREAD_METHODS = {
     scope: "thread",
     params: () => looseObject(threadParams),
     result: () => looseObject({ turn: Turn }),
+  }),
+} as const;
+
+/** What a thread is for. */
+export const GOAL_METHODS = {
+  "thread/goal/get": method({
+    doc: "The goal of a thread; null if it has none.",
+    scope: "thread",
+    params: () => looseObject(threadParams),
+    result: () => looseObject({ goal: z.nullable(Goal) }),
+  }),
+  "thread/goal/set": method({
+    doc: "Give a thread a goal, or change the one it has. Its agent hears of it with the next turn.",
+    scope: "thread",
+    params: () =>
+      looseObject({
+        ...threadParams,
+        objective: z.optional(z.string().check(z.minLength(1), z.maxLength(8_000))),
+        status: z.optional(GoalStatus),
+        tokenBudget: z.optional(z.nullable(z.int().check(z.minimum(1)))),
+      }),
+    result: () => looseObject({ goal: Goal }),
+  }),
+  "thread/goal/clear": method({
+    doc: "Take the goal of a thread away.",
+    scope: "thread",
+    params: () => looseObject(threadParams),
+    result: () => looseObject({ cleared: z.boolean() }),
   }),
 } as const;

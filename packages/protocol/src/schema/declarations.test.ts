@@ -2,9 +2,8 @@ import { parseSync } from "rolldown/utils";
 import { describe, expect, test } from "vitest";
 import { ERROR_KINDS } from "../wire/errors.ts";
 import { declarationsOf, inlineType } from "./declarations.ts";
-import type { SchemaDocument } from "./document.ts";
+import type { JsonSchema, SchemaDocument } from "./document.ts";
 import { typeScriptDeclarations } from "./index.ts";
-import type { JsonSchema } from "./json-schema.ts";
 
 const name: JsonSchema = { type: "string" };
 const small: SchemaDocument = {

@@ -1,5 +1,12 @@
-import type { NotificationSchema, RequestSchema, SchemaDocument } from "./document.ts";
-import { alternativesOf, type JsonSchema, referredName, type SchemaPart } from "./json-schema.ts";
+import {
+  alternativesOf,
+  type JsonSchema,
+  type NotificationSchema,
+  type RequestSchema,
+  referredName,
+  type SchemaDocument,
+  type SchemaPart,
+} from "./document.ts";
 
 const STEP = "  ";
 const WIDEST = 100;

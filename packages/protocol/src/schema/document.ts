@@ -1,9 +1,71 @@
 import * as z from "zod/mini";
+import { HARNESS_ITEMS } from "../harness.ts";
+import * as protocol from "../index.ts";
 import { ExtensionItem, ITEMS } from "../items.ts";
 import { ERROR_KINDS, type ErrorKind } from "../wire/errors.ts";
 import type { NotificationRow, RequestRow, Vocabulary } from "../wire/vocabulary.ts";
-import type { JsonSchema } from "./json-schema.ts";
-import type { TypeNames } from "./names.ts";
+
+/** A JSON Schema of draft 2020-12, as zod writes it. */
+export type JsonSchema = z.core.JSONSchema.JSONSchema;
+
+/** A part of a schema; `true` and `false` stand for anything and nothing. */
+export type SchemaPart = JsonSchema | boolean;
+
+const DEFINITIONS = "#/$defs/";
+
+/** The definition that a schema only points to, or undefined if it says more than that. */
+export function referredName(schema: JsonSchema): string | undefined {
+  return schema.$ref?.startsWith(DEFINITIONS) ? schema.$ref.slice(DEFINITIONS.length) : undefined;
+}
+
+/** The alternatives of a union, or undefined if the schema is not one. */
+export function alternativesOf(schema: JsonSchema): readonly SchemaPart[] | undefined {
+  return schema.oneOf ?? schema.anyOf;
+}
+
+/** The JSON Schema of any type of a vocabulary, for whoever makes or checks values by it. */
+export function jsonSchemaOf(type: z.ZodMiniType, side: "input" | "output"): JsonSchema {
+  return z.toJSONSchema(type, { io: side, unrepresentable: "any" });
+}
+
+/** What is known about a named type beside its shape. */
+export interface TypeName {
+  readonly id: string;
+  readonly description?: string;
+  readonly [key: string]: unknown;
+}
+
+/** The names of types, apart from the types themselves: nobody who only speaks the protocol pays for them. */
+export type TypeNames = z.core.$ZodRegistry<TypeName>;
+
+/** A name for every exported schema, every item type and the data of every harness item type. */
+export function typeNames(): TypeNames {
+  const names = z.registry<TypeName>();
+  for (const [id, exported] of Object.entries(protocol)) {
+    if (exported instanceof z.ZodMiniType) names.add(exported, { id });
+  }
+  for (const [type, { schema, doc }] of Object.entries(ITEMS)) {
+    names.add(schema, { id: itemTypeName(type), description: doc });
+  }
+  for (const [type, { data, doc }] of Object.entries(HARNESS_ITEMS)) {
+    names.add(data, { id: harnessDataName(type), description: doc });
+  }
+  return names;
+}
+
+/** The name of an item type: `agentMessage` is an `AgentMessageItem`. */
+export function itemTypeName(type: string): string {
+  return `${capitalized(type)}Item`;
+}
+
+/** The name of the data of a harness item type: that of a `tool_log` is `HarnessToolLogData`. */
+export function harnessDataName(type: string): string {
+  return `Harness${type.split("_").map(capitalized).join("")}Data`;
+}
+
+function capitalized(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}
 
 /** A request in a schema document. */
 export interface RequestSchema {

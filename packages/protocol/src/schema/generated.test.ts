@@ -9,7 +9,7 @@ import { readMaterial } from "../../../../scripts/generate/material.ts";
 import { fillProse } from "../../../../scripts/generate/prose.ts";
 import { typeText } from "../../../../scripts/generate/type-text.ts";
 import { ROOT } from "../../../../test/source/files.ts";
-import type { JsonSchema } from "./json-schema.ts";
+import type { JsonSchema } from "./document.ts";
 
 const files = protocolFiles(readMaterial(ROOT));
 const pages = [...files].filter(([path]) => path.endsWith(".md"));

@@ -1,4 +1,4 @@
-export { jsonSchemaOf } from "./json-schema.ts";
+export { jsonSchemaOf } from "./document.ts";
 
 import * as z from "zod/mini";
 import { EVENTS, isEventType } from "../events.ts";
@@ -7,8 +7,7 @@ import { HARNESS, HARNESS_ITEMS } from "../harness.ts";
 import { ITEMS } from "../items.ts";
 import type { NotificationRow, Vocabulary } from "../wire/vocabulary.ts";
 import { declarationsOf } from "./declarations.ts";
-import { DocumentWriter, type ItemRow, type SchemaDocument } from "./document.ts";
-import { typeNames } from "./names.ts";
+import { DocumentWriter, type ItemRow, type SchemaDocument, typeNames } from "./document.ts";
 
 export { inlineType } from "./declarations.ts";
 export type {
@@ -17,8 +16,14 @@ export type {
   RequestSchema,
   SchemaDocument,
 } from "./document.ts";
-export { alternativesOf, type JsonSchema, referredName, type SchemaPart } from "./json-schema.ts";
-export { harnessDataName, itemTypeName } from "./names.ts";
+export {
+  alternativesOf,
+  harnessDataName,
+  itemTypeName,
+  type JsonSchema,
+  referredName,
+  type SchemaPart,
+} from "./document.ts";
 
 /** The wires that have a schema. */
 export type WireName = "flint" | "harness";

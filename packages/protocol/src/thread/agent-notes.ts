@@ -1,6 +1,5 @@
 import { isKnownItem } from "../items.ts";
-import type { Goal } from "./goal.ts";
-import type { Turn } from "./thread.ts";
+import type { Goal, Turn } from "./thread.ts";
 
 /** How much of one note an agent is told, and how many notes wait at most. */
 const NOTE_LENGTH = 8_000;

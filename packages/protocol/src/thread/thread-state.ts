@@ -1,11 +1,15 @@
-import { type Approval, grantKeys, type QuestionRequest, type Resolution } from "../approval/approval.ts";
-import type { RuleSuggestion } from "../approval/rules.ts";
+import {
+  type Approval,
+  grantKeys,
+  type QuestionRequest,
+  type Resolution,
+  type RuleSuggestion,
+} from "../approval/approval.ts";
 import { type DeltaBody, type EventBody, isDelta, type ThreadEvent } from "../events.ts";
 import { commandNote, goalNote, noticeNote, withNote } from "./agent-notes.ts";
 import type { ToolCallRequest } from "./client-tool.ts";
-import type { Goal } from "./goal.ts";
 import type { QueuedInput } from "./input.ts";
-import type { Thread, ThreadSettings, Turn } from "./thread.ts";
+import type { Goal, Thread, ThreadSettings, Turn } from "./thread.ts";
 import { onDelta, withItem } from "./thread-items.ts";
 import { type Cost, NO_USAGE, type TokenUsage, totalTokens } from "./usage.ts";
 

@@ -21,6 +21,16 @@ export function looseObject<Shape extends z.core.$ZodShape>(shape: Shape): z.Zod
   return schema as z.ZodMiniObject<WithMeta<Shape>>;
 }
 
+/** An object of a foreign protocol: known fields are validated, unknown ones pass through. Its `_meta` may be anything, also null. */
+export function foreignObject<Shape extends z.core.$ZodShape>(shape: Shape): z.ZodMiniObject<Shape> {
+  const schema: unknown = z.looseObject(shape);
+  // Loose at run time, exact for the compiler: a misspelt field in our own code stays an error.
+  return schema as z.ZodMiniObject<Shape>;
+}
+
+/** A field that may be null or left out; both mean the same on foreign wires. */
+export const nullish = z.nullish;
+
 /** A result or params object without any required field. */
 export const Empty = looseObject({});
 

@@ -1,5 +1,6 @@
 import type * as z from "zod/mini";
 import type { ErrorKind } from "./errors.ts";
+import { lazy } from "./loose-object.ts";
 
 /** A request of a wire: what it is for, what it takes and gives. */
 export interface RequestRow {
@@ -12,6 +13,36 @@ export interface RequestRow {
 export interface NotificationRow {
   readonly doc: string;
   readonly params: z.ZodMiniType;
+}
+
+/** Declares a request; its schemas are built on first use. */
+export function request<Params extends z.ZodMiniType, Result extends z.ZodMiniType>(
+  doc: string,
+  makeParams: () => Params,
+  makeResult: () => Result,
+) {
+  const params = lazy(makeParams);
+  const result = lazy(makeResult);
+  return {
+    doc,
+    get params() {
+      return params();
+    },
+    get result() {
+      return result();
+    },
+  };
+}
+
+/** Declares a notification; its schema is built on first use. */
+export function notification<Params extends z.ZodMiniType>(doc: string, makeParams: () => Params) {
+  const params = lazy(makeParams);
+  return {
+    doc,
+    get params() {
+      return params();
+    },
+  };
 }
 
 /** All the words of one wire, and the numbers its errors have. */
