@@ -1,4 +1,3 @@
-export { asFileAccessError, errorMessage, FileAccessError } from "./file-access-error.ts";
 export {
   type ImageInput,
   imageFromBytes,
@@ -8,12 +7,15 @@ export {
   readImage,
 } from "./image.ts";
 export {
+  asFileAccessError,
   type Content,
+  errorMessage,
+  FileAccessError,
   plainBytes,
   plainText,
   plainTextSync,
   readPlainFile,
-  realPlaceOf,
+  realPathOf,
   UNREADABLE,
   unlinkedText,
 } from "./plain-file.ts";

@@ -12,8 +12,8 @@ import {
   unlinkedText,
 } from "./plain-file.ts";
 
-/** Everything that somebody could put where a file is expected. */
-async function stage() {
+/** A folder with everything that could be in place of a plain file. */
+async function setup() {
   const { path } = await temporaryFolder();
   const at = (name: string) => join(path, name);
   execFileSync("mkfifo", [at("pipe")]);
@@ -28,8 +28,8 @@ async function stage() {
   return { at, planted: ["pipe", "folder", "large", "link-to-pipe", "zeros", "environment", "dangling"] };
 }
 
-test("a plain file is read, and so is what a link leads to", async () => {
-  const { at } = await stage();
+test("reads a plain file, also through a link", async () => {
+  const { at } = await setup();
   for (const name of ["file", "link"]) {
     expect(await plainText(at(name), 100)).toBe("text\n");
     expect(plainTextSync(at(name), 100)).toBe("text\n");
@@ -38,8 +38,8 @@ test("a plain file is read, and so is what a link leads to", async () => {
   expect(await plainText(at("gone"), 100)).toBeUndefined();
 });
 
-test("whatever else is put in its place is refused at once, and never waited for", async () => {
-  const { at, planted } = await stage();
+test("rejects anything else at once, without blocking", async () => {
+  const { at, planted } = await setup();
   for (const name of planted) {
     expect([name, await plainText(at(name), 100)]).toEqual([name, UNREADABLE]);
     expect([name, await plainBytes(at(name), 100)]).toEqual([name, undefined]);
@@ -48,8 +48,8 @@ test("whatever else is put in its place is refused at once, and never waited for
   }
 });
 
-test("a file whose content decides something is not read through a link", async () => {
-  const { at } = await stage();
+test("unlinkedText does not read through a link", async () => {
+  const { at } = await setup();
   expect(await unlinkedText(at("file"), 100)).toBe("text\n");
   expect(await unlinkedText(at("link"), 100)).toBeUndefined();
   expect(await unlinkedText(at("gone"), 100)).toBeUndefined();

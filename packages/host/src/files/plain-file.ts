@@ -1,7 +1,25 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath, statfs } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
-import { FileAccessError } from "./file-access-error.ts";
+
+/** Thrown where a file may not or cannot be read or written; its message is for users and for the model. */
+export class FileAccessError extends Error {
+  override readonly name = "FileAccessError";
+}
+
+/** Converts a system error into a FileAccessError that names the file by its real path; undefined for any other error. */
+export function asFileAccessError(path: string, thrown: unknown): FileAccessError | undefined {
+  if (!(thrown instanceof Error && "code" in thrown && "syscall" in thrown)) return undefined;
+  const code = String(thrown.code);
+  // Node writes "EACCES: permission denied, open '/path'".
+  const [, reason = "it cannot be used"] = /^[A-Z0-9]+: ([^,]+)/.exec(thrown.message) ?? [];
+  return new FileAccessError(`${path}: ${reason} (${code}).`, { cause: thrown });
+}
+
+/** The message of any thrown value. */
+export function errorMessage(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
 
 /** Where the kernel exposes processes, memory and devices as files. */
 const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
@@ -9,11 +27,11 @@ const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
 /** The same file systems mounted anywhere else: proc, sysfs, cgroup, cgroup2, devpts, debugfs. */
 const KERNEL_FILE_SYSTEMS = new Set([0x9fa0, 0x62656572, 0x27e0eb, 0x63677270, 0x1cd1, 0x64626720]);
 
-/** Not blocking: a pipe must not hold us up, also one that takes the place of a file at the last moment. */
+/** Never blocks, even on a pipe that replaces the file at the last moment. */
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** Resolves all links of a path. Throws a FileAccessError if it does not exist or is a kernel file. */
-export async function realPlaceOf(path: string, shown: string = path): Promise<string> {
+export async function realPathOf(path: string, shown: string = path): Promise<string> {
   if (path.includes("\0")) throw new FileAccessError("That is not a valid file name.");
   const real = await realpath(path).catch((error: NodeJS.ErrnoException) => {
     throw new FileAccessError(
@@ -31,13 +49,13 @@ export async function realPlaceOf(path: string, shown: string = path): Promise<s
  * moment.
  */
 export async function readPlainFile(path: string, limit: number, shown: string = path): Promise<Buffer> {
-  const real = await realPlaceOf(path, shown);
+  const real = await realPathOf(path, shown);
   const found = await lstat(real);
   if (found.isDirectory()) throw new FileAccessError(`${shown} is a folder.`);
   if (!found.isFile()) throw new FileAccessError(`${shown} is not a plain file.`);
   const file = await open(real, READ);
   try {
-    await refuseOther(file, real, shown);
+    await assertPlain(file, real, shown);
     const { size } = await file.stat();
     if (size > limit)
       throw new FileAccessError(`${shown} is too large: ${size} bytes, and the limit is ${limit}.`);
@@ -47,7 +65,7 @@ export async function readPlainFile(path: string, limit: number, shown: string =
   }
 }
 
-async function refuseOther(file: FileHandle, path: string, shown: string): Promise<void> {
+async function assertPlain(file: FileHandle, path: string, shown: string): Promise<void> {
   if (!(await file.stat()).isFile()) throw new FileAccessError(`${shown} is not a plain file.`);
   // Without /proc there are no kernel files to protect either.
   const opened = `/proc/self/fd/${file.fd}`;
@@ -97,24 +115,24 @@ export function plainBytes(path: string, limit: number): Promise<Buffer | undefi
 
 /**
  * Reads a plain UTF-8 file of at most `limit` bytes that is not a link itself; undefined for anything else. Never rejects.
- * For files whose content decides something: what a link leads to can change unseen.
+ * For files that grant something: the target of a link can change unnoticed.
  */
 export async function unlinkedText(path: string, limit: number): Promise<string | undefined> {
   const folder = await realpath(dirname(path)).catch(() => undefined);
-  const place = folder === undefined ? undefined : join(folder, basename(path));
-  const found = place === undefined ? undefined : await lstat(place).catch(() => undefined);
-  if (place === undefined || found?.isFile() !== true) return undefined;
-  // Where it has become a link since, its real place is another one.
-  const bytes = await realpath(place).then(
-    (real) => (real === place ? plainBytes(place, limit) : undefined),
+  const unlinked = folder === undefined ? undefined : join(folder, basename(path));
+  const found = unlinked === undefined ? undefined : await lstat(unlinked).catch(() => undefined);
+  if (unlinked === undefined || found?.isFile() !== true) return undefined;
+  // If it has become a link since, its real path differs.
+  const bytes = await realpath(unlinked).then(
+    (real) => (real === unlinked ? plainBytes(unlinked, limit) : undefined),
     () => undefined,
   );
   return bytes?.toString("utf8");
 }
 
-/** As `plainText`, at once and with undefined for whatever cannot be read: for callers that cannot wait. */
+/** Like `plainText` but synchronous, and undefined for anything that cannot be read. */
 export function plainTextSync(path: string, limit: number): string | undefined {
-  // Expected: nothing is there, or nothing that may be read.
+  // Expected: it does not exist or may not be read.
   try {
     const file = openSync(realpathSync.native(path), READ);
     try {

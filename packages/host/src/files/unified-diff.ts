@@ -1,12 +1,12 @@
 const CONTEXT_LINES = 3;
 const NO_NEWLINE = "\\ No newline at end of file";
 
-/** How long to search for the shortest diff; after that a longer one will do. */
+/** How long to search for the shortest diff before falling back to a longer one. */
 const SEARCH_MS = 200;
 
-/** A file before and after a change; a text is undefined where the file does not exist. */
+/** A file before and after a change; its content is undefined where the file does not exist. */
 export interface FileRevision {
-  /** As it stands in the header of the diff. */
+  /** As shown in the header of the diff. */
   readonly path: string;
   /** Its path afterwards, if it is renamed. */
   readonly newPath?: string;
@@ -14,18 +14,18 @@ export interface FileRevision {
   readonly after: string | undefined;
 }
 
-/** Makes the unified diff of a change. */
+/** Computes the unified diff of a change. */
 export type UnifiedDiff = (change: FileRevision) => string;
 
 /**
- * The unified diff of a change. It is as short as can be found within `searchMs`, and exact in any case. A file that is
- * only renamed has git's header for that.
+ * The unified diff of a change: the shortest that is found within `searchMs`, and exact in any case. A file that is only
+ * renamed gets git's header for that.
  */
 export async function unifiedDiff(change: FileRevision, searchMs?: number): Promise<string> {
   return (await loadUnifiedDiff(searchMs))(change);
 }
 
-/** Loads what makes diffs, for places that cannot wait for each of them. */
+/** Loads the diff library once, for callers that need diffs synchronously. */
 export async function loadUnifiedDiff(searchMs: number = SEARCH_MS): Promise<UnifiedDiff> {
   const { structuredPatch } = await import("diff");
   const options = { context: CONTEXT_LINES, timeout: searchMs };
@@ -60,14 +60,14 @@ function singleHunk(oldText: string, newText: string): string[] {
   const newEnd = after.length - sameEnd;
   return [
     `@@ -${range(start + 1, oldEnd + trailing - start)} +${range(start + 1, newEnd + trailing - start)} @@`,
-    ...marked(" ", before.slice(start, same)),
-    ...marked("-", before.slice(same, oldEnd)),
-    ...marked("+", after.slice(same, newEnd)),
-    ...marked(" ", before.slice(oldEnd, oldEnd + trailing)),
+    ...prefixed(" ", before.slice(start, same)),
+    ...prefixed("-", before.slice(same, oldEnd)),
+    ...prefixed("+", after.slice(same, newEnd)),
+    ...prefixed(" ", before.slice(oldEnd, oldEnd + trailing)),
   ];
 }
 
-/** Lines with their line ends, so that a last line without one differs from the same line with one. */
+/** Lines with their line endings, so that a last line without one differs from the same line with one. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
@@ -82,8 +82,8 @@ function range(start: number, length: number): string {
   return `${length === 0 ? start - 1 : start},${length}`;
 }
 
-function marked(sign: string, lines: readonly string[]): string[] {
+function prefixed(prefix: string, lines: readonly string[]): string[] {
   return lines.flatMap((line) =>
-    line.endsWith("\n") ? [`${sign}${line.slice(0, -1)}`] : [`${sign}${line}`, NO_NEWLINE],
+    line.endsWith("\n") ? [`${prefix}${line.slice(0, -1)}`] : [`${prefix}${line}`, NO_NEWLINE],
   );
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Glob } from "./glob.ts";
 
-type Case = readonly [pattern: string, fitting: readonly string[], others: readonly string[]];
+type Case = readonly [pattern: string, matching: readonly string[], others: readonly string[]];
 
 const EVERYWHERE: readonly Case[] = [
   ["src/*.ts", ["src/a.ts", "src/.ts"], ["src/deep/a.ts", "x/src/a.ts"]],
@@ -19,12 +19,12 @@ const EVERYWHERE: readonly Case[] = [
   ["x/*a*b*", ["x/ab", "x/xaxbx", "x/aab"], ["x/ba", "x/a/b"]],
 ];
 
-function check(glob: Glob, [, fitting, others]: Case): void {
-  expect(fitting.filter((path) => !glob.matches(path))).toEqual([]);
+function check(glob: Glob, [, matching, others]: Case): void {
+  expect(matching.filter((path) => !glob.matches(path))).toEqual([]);
   expect(others.filter((path) => glob.matches(path))).toEqual([]);
 }
 
-describe("a pattern of a rule", () => {
+describe("Glob.plain", () => {
   test.each<Case>([
     ...EVERYWHERE,
     ["file?.txt", ["file1.txt"], ["file.txt", "file10.txt", "file/.txt"]],
@@ -34,20 +34,20 @@ describe("a pattern of a rule", () => {
     ["a\\*", ["a\\b"], ["a*"]],
     ["a\\", ["a\\"], ["a"]],
     ["", [""], ["a"]],
-  ])("%s fits what it says and nothing else", (...each) => check(Glob.plain(each[0]), each));
+  ])("%s matches these paths and no others", (...each) => check(Glob.plain(each[0]), each));
 
-  test("that was made to take long does not", () => {
+  test("matches a hostile pattern in linear time", () => {
     expect(Glob.plain("*a".repeat(200)).matches("a".repeat(5_000).concat("b"))).toBe(false);
     expect(Glob.plain(`${"**/".repeat(8)}x`).matches(`${"a/".repeat(12)}y`)).toBe(false);
   });
 
-  test("fits itself as a path, whatever other signs it is made of", () => {
+  test("matches itself if it contains no wildcards", () => {
     const texts = fc.string({ unit: "binary-ascii" }).filter((text) => !/[*?]/.test(text));
     fc.assert(fc.property(texts, (text) => Glob.plain(text).matches(text)));
   });
 });
 
-describe("a pattern to find files", () => {
+describe("Glob.search", () => {
   test.each<Case>([
     ...EVERYWHERE,
     ["*.ts", ["a.ts", "deep/er/b.ts", ".ts"], ["a.tsx", "ts", "a.ts/x"]],
@@ -69,21 +69,21 @@ describe("a pattern to find files", () => {
     ["a.b", ["a.b"], ["axb"]],
   ])("%s", (...each) => check(Glob.search(each[0]), each));
 
-  test("that would take a regular expression for ever takes no time", () => {
+  test("matches patterns quickly that would make a regular expression backtrack", () => {
     const startedAt = performance.now();
     expect(Glob.search(`${"*a".repeat(200)}b`).matches("a".repeat(4000))).toBe(false);
     expect(Glob.search(`${"**/*a/".repeat(80)}b`).matches("a/".repeat(500))).toBe(false);
     expect(performance.now() - startedAt).toBeLessThan(1000);
   });
 
-  test("has a length, and braces that stand for no more than some patterns", () => {
+  test("rejects patterns that are too long or expand to too many alternatives", () => {
     expect(Glob.search("{a,b}".repeat(6)).matches("ababab")).toBe(true);
     expect(() => Glob.search("{a,b}".repeat(7))).toThrow("at most 64");
     expect(() => Glob.search("{a,b}".repeat(30))).toThrow("at most 64");
     expect(() => Glob.search("x".repeat(600))).toThrow("at most 512");
   });
 
-  test("is fitted by the plain path that it is", () => {
+  test("matches a plain path", () => {
     const name = fc.stringMatching(/^[a-z0-9_.-]{1,8}$/);
     const paths = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
     fc.assert(fc.property(paths, (path) => Glob.search(`/${path}`).matches(path)));

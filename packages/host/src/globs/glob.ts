@@ -1,13 +1,13 @@
-import { PathPattern } from "./path-pattern.ts";
+import { PathPattern } from "./pattern.ts";
 
-const LONGEST = 512;
+const MAX_LENGTH = 512;
 
-/** How many patterns the braces of one may stand for. */
-const MOST_ALTERNATIVES = 64;
+/** How many patterns one with braces may expand to. */
+const MAX_ALTERNATIVES = 64;
 
 /**
- * A pattern of paths. Letter case counts, and a name that begins with a dot is a name like any other. It takes no more
- * time than the length of the pattern times the length of the path, whatever it looks like, so it can come from anybody.
+ * A glob pattern for paths. It is case-sensitive, and names that begin with a dot are not special. Matching takes at most
+ * the length of the pattern times that of the path, so a pattern from an untrusted source is safe.
  */
 export class Glob {
   readonly #alternatives: readonly PathPattern[];
@@ -16,34 +16,34 @@ export class Glob {
     this.#alternatives = alternatives;
   }
 
-  /** Reads a pattern in which only `*`, `?` and `**` mean something. It is for whole paths; every text is one. */
+  /** Parses a pattern for whole paths in which only `*`, `?` and `**` are special; every string is a valid one. */
   static plain(pattern: string): Glob {
-    return new Glob([PathPattern.of(pattern.replace(/[[\\]/g, "\\$&"))]);
+    return new Glob([PathPattern.parse(pattern.replace(/[[\\]/g, "\\$&"))]);
   }
 
   /**
-   * Reads a pattern as people write it to find files: with `[a-z]`, `{a,b}` and `\` too. One without a slash is for
-   * names in any folder. Throws a RangeError that says so if it is too large.
+   * Parses a pattern of a file search, with `[a-z]`, `{a,b}` and `\` as well. One without a slash matches names in any
+   * folder. Throws a RangeError if it is too large.
    */
   static search(pattern: string): Glob {
-    if (pattern.length > LONGEST) throw new RangeError(`A pattern has at most ${LONGEST} characters.`);
+    if (pattern.length > MAX_LENGTH) throw new RangeError(`A pattern has at most ${MAX_LENGTH} characters.`);
     return new Glob(expandBraces(pattern).map(searchPattern));
   }
 
-  /** Whether a path with slashes and without one at its beginning fits. */
+  /** Whether a path without a leading slash matches. */
   matches(path: string): boolean {
     const names = path.split("/");
-    return this.#alternatives.some((alternative) => alternative.fits(names));
+    return this.#alternatives.some((alternative) => alternative.matches(names));
   }
 }
 
 function searchPattern(plain: string): PathPattern {
   const path = plain.replace(/^\.?\//, "");
-  const isPlaced = path.includes("/") || plain.startsWith("/");
-  return PathPattern.of(isPlaced ? path : `**/${path}`);
+  const isAnchored = path.includes("/") || plain.startsWith("/");
+  return PathPattern.parse(isAnchored ? path : `**/${path}`);
 }
 
-/** All the patterns without braces that one with braces stands for. */
+/** All patterns without braces that one with braces expands to. */
 function expandBraces(pattern: string): string[] {
   const done: string[] = [];
   const open = [pattern];
@@ -51,20 +51,20 @@ function expandBraces(pattern: string): string[] {
     const expanded = expandOnce(next);
     if (expanded === undefined) done.push(next);
     else open.push(...expanded.reverse());
-    if (open.length + done.length <= MOST_ALTERNATIVES) continue;
-    throw new RangeError(`The braces of a pattern stand for at most ${MOST_ALTERNATIVES} patterns.`);
+    if (open.length + done.length <= MAX_ALTERNATIVES) continue;
+    throw new RangeError(`The braces of a pattern stand for at most ${MAX_ALTERNATIVES} patterns.`);
   }
   return done;
 }
 
-/** Takes the first pair of braces that holds a comma and no other pair; undefined if there is none. */
+/** Expands the first pair of braces that contains a comma and no other pair; undefined if there is none. */
 function expandOnce(pattern: string): string[] | undefined {
   let open = -1;
   for (let at = 0; at < pattern.length; at += 1) {
-    const sign = pattern[at];
-    if (sign === "\\") at += 1;
-    else if (sign === "{") open = at;
-    else if (sign === "}" && open !== -1) {
+    const character = pattern[at];
+    if (character === "\\") at += 1;
+    else if (character === "{") open = at;
+    else if (character === "}" && open !== -1) {
       const alternatives = pattern.slice(open + 1, at).split(",");
       const [before, after] = [pattern.slice(0, open), pattern.slice(at + 1)];
       if (alternatives.length > 1) return alternatives.map((each) => before + each + after);

@@ -1,21 +1,20 @@
-import { NamePattern } from "./name-pattern.ts";
-import { PathPattern } from "./path-pattern.ts";
+import { NamePattern, PathPattern } from "./pattern.ts";
 
-/** The file comes from the workspace: somebody may have made it to be slow. */
-const LONGEST_RULE = 512;
-const MOST_RULES = 2_000;
+/** Limits, because the file comes from the workspace and may be hostile. */
+const MAX_RULE_LENGTH = 512;
+const MAX_RULES = 2_000;
 
 /** One line of a `.gitignore`. */
 interface Rule {
-  readonly keeps: boolean;
+  readonly negated: boolean;
   readonly foldersOnly: boolean;
-  /** A pattern for the path from the folder of the file on, or one for a name anywhere below it. */
+  /** Matches the path relative to the folder of the file, or a name anywhere below it. */
   readonly pattern: PathPattern | NamePattern;
 }
 
-/** What a folder's `.gitignore` files say, its own and those above it. Never changes. */
+/** The rules of a folder's `.gitignore` files, its own and those of its parents. Immutable. */
 export class IgnoreRules {
-  /** Says that nothing is ignored. */
+  /** Ignores nothing. */
   static readonly none = new IgnoreRules(undefined, "", "", []);
   readonly #above: IgnoreRules | undefined;
   readonly #prefix: number;
@@ -29,50 +28,50 @@ export class IgnoreRules {
     this.#rules = rules;
   }
 
-  /** These rules and those of one more file in a folder below. The folder is named as paths are; it may be empty. */
+  /** These rules and those of one more file, in a folder below. The folder is the prefix of its paths and may be empty. */
   with(folder: string, text: string): IgnoreRules {
-    const lines = text.replace(/^\uFEFF/, "").split("\n", MOST_RULES);
-    const rules = lines.flatMap((line) => readRule(line.replace(/\r$/, "")) ?? []);
+    const lines = text.replace(/^\uFEFF/, "").split("\n", MAX_RULES);
+    const rules = lines.flatMap((line) => parseRule(line.replace(/\r$/, "")) ?? []);
     return new IgnoreRules(this, folder, text, rules.reverse());
   }
 
-  /** Whether these rules are what `with` would give for this text. */
-  isMade(above: IgnoreRules, text: string): boolean {
+  /** Whether `above.with(…, text)` would give these rules. */
+  isBuiltFrom(above: IgnoreRules, text: string): boolean {
     return this.#above === above && this.#text === text;
   }
 
-  /** Whether a path is ignored. The folders above it are not looked at: what is in an ignored one is never asked for. */
+  /** Whether a path is ignored by its own name; callers do not descend into ignored folders. */
   ignores(path: string, isFolder: boolean): boolean {
     const rule = this.#rules.length === 0 ? undefined : this.#ruleFor(path, isFolder);
-    if (rule !== undefined) return !rule.keeps;
+    if (rule !== undefined) return !rule.negated;
     return this.#above === undefined ? false : this.#above.ignores(path, isFolder);
   }
 
-  /** The last line that speaks of a path decides; it is the first here. */
+  /** The last line that matches decides; the rules are in reverse order. */
   #ruleFor(path: string, isFolder: boolean): Rule | undefined {
     const name = path.slice(path.lastIndexOf("/") + 1);
     let names: readonly string[] | undefined;
     return this.#rules.find(({ foldersOnly, pattern }) => {
       if (foldersOnly && !isFolder) return false;
-      if (pattern instanceof NamePattern) return pattern.fits(name);
+      if (pattern instanceof NamePattern) return pattern.matches(name);
       names ??= path.slice(this.#prefix).split("/");
-      return pattern.fits(names);
+      return pattern.matches(names);
     });
   }
 }
 
-function readRule(line: string): Rule | undefined {
-  if (line.length > LONGEST_RULE) return undefined;
+function parseRule(line: string): Rule | undefined {
+  if (line.length > MAX_RULE_LENGTH) return undefined;
   let text = line.trimEnd();
-  // A space after a backslash is meant.
+  // An escaped trailing space is part of the name.
   if (text.endsWith("\\") && text.length < line.length) text += " ";
   if (text === "" || text.startsWith("#")) return undefined;
-  const keeps = text.startsWith("!");
-  if (keeps) text = text.slice(1);
+  const negated = text.startsWith("!");
+  if (negated) text = text.slice(1);
   const foldersOnly = text.endsWith("/");
   if (foldersOnly) text = text.slice(0, -1);
   if (text === "") return undefined;
-  const isPlaced = text.includes("/");
-  const pattern = isPlaced ? PathPattern.of(text.replace(/^\//, "")) : NamePattern.of(text);
-  return { keeps, foldersOnly, pattern };
+  const isAnchored = text.includes("/");
+  const pattern = isAnchored ? PathPattern.parse(text.replace(/^\//, "")) : NamePattern.parse(text);
+  return { negated, foldersOnly, pattern };
 }

@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { relative, resolve, sep } from "node:path";
-import { FileAccessError, realPlaceOf } from "@flint/host/files";
+import { FileAccessError, realPathOf } from "@flint/host/files";
 import type { ThreadSettings } from "@flint/protocol";
 import type { ToolContext } from "../tool.ts";
 
@@ -22,7 +22,7 @@ export async function locateReadable(
   { turn, itemId, signal }: ToolContext,
 ): Promise<ReadablePath> {
   const { cwd, approvalPolicy } = turn.settings;
-  const found = await readablePath(await realPlaceOf(resolve(cwd, path), path), turn.settings);
+  const found = await readablePath(await realPathOf(resolve(cwd, path), path), turn.settings);
   if (found.isInWorkspace || approvalPolicy !== "always") return found;
   const reason = `${found.path} is outside of the workspace.`;
   const action = { kind: "tool" as const, itemId, tool, arguments: { path: found.path }, reason };

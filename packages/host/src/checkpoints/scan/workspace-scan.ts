@@ -211,7 +211,7 @@ class WorkspaceScan {
     const text = this.#readIgnoreFile(folder);
     if (text === undefined) return rules;
     const previous = this.#previous?.rules.get(folder);
-    const joined = previous?.isMade(rules, text) === true ? previous : rules.with(folder, text);
+    const joined = previous?.isBuiltFrom(rules, text) === true ? previous : rules.with(folder, text);
     this.#rules.set(folder, joined);
     return joined;
   }
