@@ -3,17 +3,15 @@ import type { Driver } from "@flint/core/ports";
 import { ACP_PROFILES, acpProfile } from "./acp/descriptor.ts";
 import { CLAUDE } from "./claude/descriptor.ts";
 import { CODEX } from "./codex/descriptor.ts";
-import type { RunProgram } from "./codex/drift/drift.ts";
+import type { RunProgram } from "./codex/drift.ts";
 import { NativeDriver } from "./native/driver.ts";
-import type { AgentOptions } from "./shared/agent-options.ts";
-import type { AgentDescriptor } from "./shared/descriptor.ts";
+import type { AgentDescriptor, AgentOptions } from "./shared/agent.ts";
 import { LazyDriver, type LoadDriver } from "./shared/lazy-driver.ts";
 
 export type { Endpoint, ModelAccess, NamedEndpoint, NativeOptions, WebAccess } from "@flint/agent";
 export { DEFAULT_NATIVE_OPTIONS, FIRST_LISTED } from "@flint/agent";
-export type { RunProgram } from "./codex/drift/drift.ts";
-export type { AgentOptions, AgentProgram, ProcessSpan } from "./shared/agent-options.ts";
-export type { AgentDescriptor, AgentLogin } from "./shared/descriptor.ts";
+export type { RunProgram } from "./codex/drift.ts";
+export type { AgentDescriptor, AgentLogin, AgentOptions, AgentProgram, ProcessSpan } from "./shared/agent.ts";
 
 /** An agent with a protocol of its own: its descriptor, and how its driver is loaded. */
 interface OwnProtocol {
@@ -57,7 +55,7 @@ export function builtInDrivers(
 
 /** How the protocol of a Codex differs from Flint's part of it. Rejects if that Codex cannot print its schemas. */
 export async function codexDrift(program: readonly string[], run: RunProgram): Promise<readonly string[]> {
-  return (await import("./codex/drift/drift.ts")).codexDrift(program, run);
+  return (await import("./codex/drift.ts")).codexDrift(program, run);
 }
 
 function agentDriver({ id, command, options }: NamedAgent): Driver {

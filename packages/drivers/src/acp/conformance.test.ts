@@ -8,7 +8,7 @@ import {
   MODEL_FAILURES,
   temporaryFolder,
 } from "@flint/testkit";
-import { AGENT, fixtureDriver } from "./testing/fixture.ts";
+import { AGENT, fixtureDriver } from "./testing/acp-fixture.ts";
 
 describeDriver(
   "An agent of the Agent Client Protocol",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ACP_PROFILES, acpProfile, profileFor } from "./descriptor.ts";
-import { GENERIC } from "./profiles/profile.ts";
+import { GENERIC } from "./profile.ts";
 
 test("recognizes an agent by the name of its program, wherever that is and whatever starts it", () => {
   expect(profileFor(["/usr/local/bin/opencode", "acp"]).id).toBe("opencode");

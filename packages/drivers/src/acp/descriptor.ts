@@ -1,9 +1,233 @@
-import { CLAUDE_AGENT_ACP } from "./profiles/claude-agent-acp.ts";
-import { CODEX_ACP } from "./profiles/codex-acp.ts";
-import { GEMINI } from "./profiles/gemini.ts";
-import { GOOSE } from "./profiles/goose.ts";
-import { OPENCODE } from "./profiles/opencode.ts";
-import { type AcpProfile, GENERIC } from "./profiles/profile.ts";
+import { CLAUDE_FOLDER, CODEX_FOLDER } from "../shared/agent-folders.ts";
+import { type AcpProfile, GENERIC, type Variables } from "./profile.ts";
+
+/** OpenCode 1.18: starts in 4 to 14 s, writes files through a client that does not offer it, and by default allows everything. */
+export const OPENCODE: AcpProfile = {
+  ...GENERIC,
+  id: "opencode",
+  displayName: "OpenCode",
+  command: ["opencode", "acp"],
+  install: "npm install -g opencode-ai",
+  login: { command: "opencode auth login", hint: "opencode auth login" },
+  ownVariables: /^OPENCODE_/,
+  folders: [
+    {
+      path: ".config/opencode",
+      movedBy: { variable: "XDG_CONFIG_HOME", below: "opencode" },
+      keeps: [],
+      rest: "private",
+    },
+    {
+      path: ".cache/opencode",
+      movedBy: { variable: "XDG_CACHE_HOME", below: "opencode" },
+      keeps: [],
+      rest: "private",
+    },
+    {
+      path: ".local/state/opencode",
+      movedBy: { variable: "XDG_STATE_HOME", below: "opencode" },
+      keeps: [],
+      rest: "private",
+    },
+    {
+      path: ".local/share/opencode",
+      movedBy: { variable: "XDG_DATA_HOME", below: "opencode" },
+      keeps: ["log/", "storage/", "flint/", "auth.json", "mcp-auth.json"],
+      // Repositories whose settings git obeys, and a database that cannot be shared without the files beside it.
+      hides: ["snapshot", "repos", "opencode.db", "opencode.db-wal", "opencode.db-shm"],
+      names: { OPENCODE_DB: "flint/opencode.db" },
+      rest: "private",
+    },
+  ],
+  startMs: 90_000,
+  stopsWhenIdle: true,
+  rejectionCancelsTurn: false,
+  modes: [
+    { id: "build", name: "build" },
+    { id: "plan", name: "plan" },
+  ],
+  askVariables: {
+    OPENCODE_PERMISSION: JSON.stringify({
+      edit: "ask",
+      bash: "ask",
+      webfetch: "ask",
+      external_directory: "ask",
+    }),
+  },
+  offlineVariables: (address, folder) => ({
+    XDG_CONFIG_HOME: `${folder}/config`,
+    XDG_CACHE_HOME: `${folder}/cache`,
+    XDG_DATA_HOME: `${folder}/data`,
+    XDG_STATE_HOME: `${folder}/state`,
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+    OPENCODE_CONFIG_CONTENT: JSON.stringify({
+      model: "flint/offline",
+      small_model: "flint/offline",
+      enabled_providers: ["flint"],
+      autoupdate: false,
+      share: "disabled",
+      provider: {
+        flint: {
+          npm: "@ai-sdk/openai-compatible",
+          name: "Flint",
+          options: { baseURL: `${address}/v1`, apiKey: "offline" },
+          models: { offline: { name: "offline" } },
+        },
+      },
+    }),
+  }),
+};
+
+/**
+ * Gemini 0.61: announces a call that needs permission only in the request for it, cannot create files through a client,
+ * cancels a turn when a second one comes, and cannot load a session of another process.
+ */
+export const GEMINI: AcpProfile = {
+  ...GENERIC,
+  id: "gemini",
+  displayName: "Gemini",
+  command: ["gemini", "--acp"],
+  install: "npm install -g @google/gemini-cli",
+  login: { command: "gemini", hint: "gemini (and choose a way to log in), or set GEMINI_API_KEY" },
+  ownVariables: /^(?:GEMINI_|GOOGLE_)/,
+  folders: [
+    {
+      path: ".gemini",
+      movedBy: { variable: "GEMINI_CLI_HOME", below: ".gemini" },
+      keeps: ["oauth_creds.json", "google_accounts.json"],
+      // Programs that it runs, repositories whose settings git obeys, and a list that it can rebuild.
+      hides: ["tmp", "history", "projects.json"],
+      rest: "private",
+    },
+  ],
+  autonomousModes: ["autoEdit", "yolo"],
+  modes: [
+    { id: "default", name: "Default" },
+    { id: "autoEdit", name: "Auto Edit" },
+    { id: "yolo", name: "YOLO" },
+    { id: "plan", name: "Plan" },
+  ],
+  apiKeyLogin: { methodId: "gemini-api-key", variable: "GEMINI_API_KEY" },
+};
+
+/**
+ * claude-agent-acp 0.99: answers protocol version 2 when it is offered more than 1, does not answer a prompt after one
+ * that was cancelled, shows only the replaced lines of an edit, and reports a failure of its model as a message.
+ */
+export const CLAUDE_AGENT_ACP: AcpProfile = {
+  ...GENERIC,
+  id: "claude-agent-acp",
+  displayName: "Claude Code (ACP)",
+  command: ["claude-agent-acp"],
+  login: { command: "claude auth login", hint: "claude auth login, or set ANTHROPIC_API_KEY" },
+  ownVariables: /^(?:ANTHROPIC_|CLAUDE_)/,
+  folders: [CLAUDE_FOLDER],
+  stopsWhenIdle: true,
+  rejectionCancelsTurn: false,
+  cancelEndsProcess: true,
+  sendsPartialDiffs: true,
+  autonomousModes: ["acceptEdits", "auto", "bypassPermissions"],
+  modes: [
+    { id: "default", name: "Manual" },
+    { id: "acceptEdits", name: "Accept edits" },
+    { id: "plan", name: "Plan" },
+    { id: "bypassPermissions", name: "Bypass permissions" },
+  ],
+  offlineVariables: (address, folder) => ({
+    CLAUDE_CONFIG_DIR: folder,
+    ANTHROPIC_BASE_URL: address,
+    ANTHROPIC_API_KEY: "offline",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  }),
+};
+
+/**
+ * Codex makes a sandbox for each command, which needs namespaces and so cannot work inside Flint's. No mode of codex-acp
+ * does without it and still asks, so Codex is instructed to run every command with escalated permissions: then Flint is
+ * asked, and the command runs in Flint's sandbox, as Codex itself does.
+ */
+const SANDBOX_INSTRUCTIONS =
+  'This whole session runs in a sandbox, in which the one that Codex makes for single commands does not work. Run every command with sandbox_permissions set to "require_escalated" and a short justification, unless asking for that is forbidden; it then runs in the sandbox of the session. Any other command fails. What the sandbox of the session refuses cannot be approved: say what you would need instead.';
+
+/** Appends these instructions to the user's own in the configuration that codex-acp was given. */
+function sandboxedVariables({ CODEX_CONFIG = "{}" }: Variables): Variables {
+  // Expected: a setting of the user's that is not JSON. codex-acp reports it itself.
+  try {
+    const config: Record<string, unknown> = Object(JSON.parse(CODEX_CONFIG));
+    const instructions = [config.developer_instructions, SANDBOX_INSTRUCTIONS].filter(
+      (text) => typeof text === "string",
+    );
+    return { CODEX_CONFIG: JSON.stringify({ ...config, developer_instructions: instructions.join("\n\n") }) };
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * codex-acp 2.6: answers protocol version 2 when it is offered more than 1, begins in a mode in which a model approves
+ * instead of the user, and ends the turn on a rejection, as if it had been cancelled.
+ */
+export const CODEX_ACP: AcpProfile = {
+  ...GENERIC,
+  id: "codex-acp",
+  displayName: "Codex (ACP)",
+  command: ["codex-acp"],
+  login: { command: "codex login", hint: "codex login, or set OPENAI_API_KEY" },
+  ownVariables: /^(?:OPENAI_|CODEX_)/,
+  folders: [CODEX_FOLDER],
+  stopsWhenIdle: true,
+  autonomousModes: ["agent", "agent-full-access"],
+  modes: [
+    { id: "read-only", name: "Read-only" },
+    { id: "workspace-write", name: "Workspace access" },
+    { id: "agent", name: "Auto review" },
+    { id: "agent-full-access", name: "Full access" },
+  ],
+  askVariables: { INITIAL_AGENT_MODE: "read-only" },
+  neverAskVariables: { INITIAL_AGENT_MODE: "agent-full-access" },
+  apiKeyLogin: { methodId: "api-key", variable: "OPENAI_API_KEY" },
+  offlineVariables: (address, folder) => ({
+    CODEX_HOME: folder,
+    MODEL_PROVIDER: "flint",
+    CODEX_CONFIG: JSON.stringify({
+      model: "offline",
+      model_provider: "flint",
+      model_providers: {
+        flint: {
+          name: "Flint",
+          base_url: `${address}/v1`,
+          wire_api: "responses",
+          requires_openai_auth: false,
+        },
+      },
+    }),
+  }),
+  sandboxedVariables,
+};
+
+/** Goose. */
+export const GOOSE: AcpProfile = {
+  ...GENERIC,
+  id: "goose",
+  displayName: "Goose",
+  command: ["goose", "acp"],
+  login: { command: "goose configure", hint: "goose configure" },
+  ownVariables: /^GOOSE_/,
+  folders: [
+    { path: ".config/goose", keeps: [], rest: "private" },
+    { path: ".local/share/goose", keeps: ["sessions/"], rest: "private" },
+    { path: ".local/state/goose", keeps: [], rest: "private" },
+  ],
+  stopsWhenIdle: true,
+  autonomousModes: ["auto", "smart_approve"],
+  askVariables: { GOOSE_MODE: "approve" },
+  offlineVariables: (address) => ({
+    GOOSE_PROVIDER: "openai",
+    GOOSE_MODEL: "offline",
+    OPENAI_HOST: address,
+    OPENAI_API_KEY: "offline",
+  }),
+};
 
 /** The ACP agents that are known by name, one line each. */
 export const ACP_PROFILES: readonly AcpProfile[] = [OPENCODE, GEMINI, CLAUDE_AGENT_ACP, CODEX_ACP, GOOSE];

@@ -6,10 +6,10 @@ import {
   SYSTEM_CLOCK,
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
-import type { AgentOptions } from "../shared/agent-options.ts";
-import { OfflineFolder } from "../shared/offline-folder.ts";
+import type { AgentOptions } from "../shared/agent.ts";
+import { OfflineFolder } from "../shared/agent-folders.ts";
 import { asOptions, DEFAULT_MODEL, modelsOf, presetSelectors, type Selectors } from "./models.ts";
-import type { AcpProfile } from "./profiles/profile.ts";
+import type { AcpProfile } from "./profile.ts";
 
 /** Which agent it is, and where it is. */
 export interface AcpOptions extends AgentOptions {
@@ -56,22 +56,16 @@ export class AcpDriver implements Driver {
   }
 
   async open(spec: SessionSpec): Promise<DriverSession> {
-    const [{ AcpSession }, { loadUnifiedDiff }, { completingDiffs }] = await Promise.all([
-      import("./session.ts"),
-      import("@flint/host/files"),
-      import("./translate/partial-diffs.ts"),
-    ]);
+    const { AcpSession } = await import("./session.ts");
     const options = {
       ...this.#options,
       clock: this.#clock,
       offlineFolder: () => this.#offlineFolder.path(),
     };
-    const exact = await loadUnifiedDiff();
-    const diff = options.profile.sendsPartialDiffs ? completingDiffs(exact, spec.settings.cwd) : exact;
     const learned = (selectors: Selectors) => {
       this.#selectors = selectors;
     };
-    return AcpSession.open({ spec, options, diff, learned });
+    return AcpSession.open({ spec, options, learned });
   }
 
   close(): Promise<void> {

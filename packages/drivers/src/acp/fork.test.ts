@@ -3,7 +3,7 @@ import { CommandSandbox } from "@flint/host/sandbox";
 import { mintId, type ThreadSettings } from "@flint/protocol";
 import { leavesNoProcess, RecordingTurn, temporaryFolder } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { fixtureDriver } from "./testing/fixture.ts";
+import { fixtureDriver } from "./testing/acp-fixture.ts";
 
 const EVERYTHING = "User: mend the lamp";
 const THE_REST = "User: and paint it";

@@ -1,7 +1,7 @@
 import { CommandSandbox } from "@flint/host/sandbox";
 import { describeHostileAgent, type FakeStep } from "@flint/testkit";
 import { describe } from "vitest";
-import { driverOf } from "./testing/fixture.ts";
+import { driverOf } from "./testing/acp-fixture.ts";
 
 const GREETING: readonly FakeStep[] = [
   { expect: { id: "$hello", method: "initialize", params: { protocolVersion: 1 } } },

@@ -10,7 +10,7 @@ import {
 } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { acpProfile } from "./descriptor.ts";
-import { driverOf } from "./testing/fixture.ts";
+import { driverOf } from "./testing/acp-fixture.ts";
 
 const COMPLETED = { status: "completed" };
 const DENY: Decision = { outcome: "deny", scope: "once" };

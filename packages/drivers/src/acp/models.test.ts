@@ -9,7 +9,7 @@ import {
   withOptions,
   withValue,
 } from "./models.ts";
-import { GENERIC } from "./profiles/profile.ts";
+import { GENERIC } from "./profile.ts";
 
 const GROUPED = {
   ...{ id: "mode", name: "Mode", category: "mode", type: "select", currentValue: "plan" },

@@ -1,6 +1,6 @@
 import type { ConfigOption, ConfigSelectOption, ConfigValues, Model } from "@flint/protocol";
 import { type JsonObject, listOf, objectOf, stringOf } from "../shared/json.ts";
-import type { AcpProfile } from "./profiles/profile.ts";
+import type { AcpProfile } from "./profile.ts";
 
 /** The model that the agent itself chooses. */
 export const DEFAULT_MODEL = "default";

@@ -2,7 +2,7 @@ import type { DriverEvent } from "@flint/core/ports";
 import { mintId } from "@flint/protocol";
 import { lifecycleFaults, streamFaults } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { openBench } from "./testing/acp-bench.ts";
+import { openBench } from "./testing/acp-fixture.ts";
 
 const COMPLETED = { status: "completed" };
 const extensions = (events: readonly DriverEvent[]) =>

@@ -1,22 +1,24 @@
 import {
+  type DriverEvent,
   type DriverSession,
   orAborted,
   type SessionSpec,
   type TurnContext,
   type TurnOutcome,
 } from "@flint/core/ports";
-import type { UnifiedDiff } from "@flint/host/files";
+import { loadUnifiedDiff, type UnifiedDiff } from "@flint/host/files";
 import { isRecord, type ThreadSettings, type UserInput } from "@flint/protocol";
-import { type JsonObject, objectOf } from "../shared/json.ts";
-import { CANCELLED } from "./asks/approvals.ts";
-import { ClientRequests } from "./asks/client-requests.ts";
+import { type JsonObject, listOf, objectOf, stringOf } from "../shared/json.ts";
 import type { Selectors } from "./models.ts";
 import { AcpAgent } from "./process/agent.ts";
 import { type AgentHandlers, RequestRefusal } from "./process/connection.ts";
 import type { AcpAgentOptions } from "./process/launch.ts";
 import { PromptBuilder, promptBlocks } from "./prompt.ts";
-import { SessionUpdates } from "./session-updates.ts";
-import { usageEvent } from "./translate/usage.ts";
+import { ClientRequests } from "./requests/client-requests.ts";
+import { CANCELLED } from "./requests/permissions.ts";
+import { completingDiffs } from "./translate/tool-item.ts";
+import { type ContextUsage, contextUsage, usageEvent } from "./translate/usage.ts";
+import { extensionOf } from "./translate.ts";
 import { AcpTurn } from "./turn.ts";
 
 /** How long an agent may take to accept further input. */
@@ -27,7 +29,6 @@ const INTERRUPTED: TurnOutcome = { status: "interrupted" };
 export interface AcpSessionOptions {
   readonly spec: SessionSpec;
   readonly options: AcpAgentOptions;
-  readonly diff: UnifiedDiff;
   /** Called with the agent's selectors whenever they may have changed. */
   learned(selectors: Selectors): void;
 }
@@ -43,6 +44,7 @@ export class AcpSession implements DriverSession {
   /** Only set if the agent can be steered. */
   steer?: (input: readonly UserInput[]) => Promise<boolean>;
   readonly #options: AcpSessionOptions;
+  readonly #diff: UnifiedDiff;
   readonly #requests: ClientRequests;
   readonly #closing = new AbortController();
   readonly #updates = new SessionUpdates();
@@ -57,9 +59,10 @@ export class AcpSession implements DriverSession {
   /** Detaches the handlers of the process before. */
   #detach: () => void = () => {};
 
-  private constructor(options: AcpSessionOptions) {
-    const { spec, diff } = options;
+  private constructor(options: AcpSessionOptions, diff: UnifiedDiff) {
+    const { spec } = options;
     this.#options = options;
+    this.#diff = diff;
     this.#nativeId = spec.nativeId;
     this.#reportedId = spec.nativeId;
     this.#requests = new ClientRequests(spec.sandbox, options.options.profile, diff);
@@ -68,7 +71,10 @@ export class AcpSession implements DriverSession {
 
   /** Starts the agent. Rejects with a FlintError that says how to set it up. */
   static async open(options: AcpSessionOptions): Promise<AcpSession> {
-    const session = new AcpSession(options);
+    const exact = await loadUnifiedDiff();
+    const { profile } = options.options;
+    const diff = profile.sendsPartialDiffs ? completingDiffs(exact, options.spec.settings.cwd) : exact;
+    const session = new AcpSession(options, diff);
     const agent = await session.#fittingAgent(options.spec.settings);
     if (agent.canSteer) session.steer = (input) => session.#steer(input);
     return session;
@@ -111,7 +117,8 @@ export class AcpSession implements DriverSession {
   }
 
   async #runWith(agent: AcpAgent, turn: TurnContext, signal: AbortSignal): Promise<TurnOutcome> {
-    const { options, diff } = this.#options;
+    const { options } = this.#options;
+    const diff = this.#diff;
     const before = this.#updates.usage;
     this.#turn = new AcpTurn({ turn, signal, agent, options, diff, requests: this.#requests });
     const prompt = () => this.#prompts.prompt(turn, agent, this.#updates.commands);
@@ -203,5 +210,56 @@ export class AcpSession implements DriverSession {
 
   #forget(entry: StartedAgent): void {
     if (this.#started === entry) this.#started = undefined;
+  }
+}
+
+/** How many kinds of updates are kept until there is a turn to emit them in. */
+const MAX_KINDS = 20;
+/** Updates that are about the session and not about a turn. */
+const OF_SESSION = new Set([
+  "available_commands_update",
+  "current_mode_update",
+  "config_option_update",
+  "session_info_update",
+  "notice",
+]);
+
+/** What an agent reports about its session, also between turns. Of each kind the latest update is kept. */
+export class SessionUpdates {
+  readonly #pending = new Map<string, JsonObject>();
+  readonly #emittedWarnings = new Set<string>();
+  #usage: ContextUsage = {};
+  #commands: readonly string[] = [];
+
+  /** How full the context is, and what the session cost. */
+  get usage(): ContextUsage {
+    return this.#usage;
+  }
+
+  /** The names of the slash commands. */
+  get commands(): readonly string[] {
+    return this.#commands;
+  }
+
+  /** Notes an update. One about the session that comes between turns is kept for the next turn. */
+  note(update: JsonObject, isInTurn: boolean): void {
+    const kind = stringOf(update.sessionUpdate) ?? "";
+    if (kind === "usage_update") this.#usage = contextUsage(this.#usage, update);
+    if (kind === "available_commands_update") {
+      const commands = listOf(update.availableCommands);
+      this.#commands = commands.flatMap((command) => stringOf(objectOf(command).name) ?? []);
+    }
+    if (isInTurn || !OF_SESSION.has(kind) || this.#pending.size >= MAX_KINDS) return;
+    this.#pending.set(kind, update);
+  }
+
+  /** The updates that were kept, after the warnings that were not emitted before. */
+  take(warnings: readonly string[]): readonly DriverEvent[] {
+    const updates = [...this.#pending.values()];
+    this.#pending.clear();
+    const fresh = warnings.filter((warning) => !this.#emittedWarnings.has(warning));
+    for (const warning of fresh) this.#emittedWarnings.add(warning);
+    const notices = fresh.map((title) => ({ sessionUpdate: "notice", severity: "warning", title }));
+    return [...notices, ...updates].map(extensionOf);
   }
 }

@@ -10,7 +10,7 @@ import {
   streamText,
   takeItemId,
   updatePlan,
-} from "../shared/streamed-items.ts";
+} from "../shared/translate.ts";
 import { blockText, diffsOf, type ToolCall, UNKNOWN_CALL, updatedCall } from "./translate/tool-call.ts";
 import {
   formOf,

@@ -5,18 +5,17 @@ import type { UnifiedDiff } from "@flint/host/files";
 import { asFlintError, type Decision, FlintError, type Item, type TurnError } from "@flint/protocol";
 import { RemoteError } from "@flint/rpc";
 import { type JsonObject, objectOf, stringOf } from "../shared/json.ts";
+import type { AcpAgent } from "./process/agent.ts";
+import { ACP_CODES, RequestRefusal } from "./process/connection.ts";
+import type { AcpAgentOptions } from "./process/launch.ts";
+import type { ClientRequests } from "./requests/client-requests.ts";
 import {
   ApprovedActions,
   CANCELLED,
   type PermissionResponse,
   permissionResponse,
   type RequestContext,
-} from "./asks/approvals.ts";
-import type { ClientRequests } from "./asks/client-requests.ts";
-import type { AcpAgent } from "./process/agent.ts";
-import { ACP_CODES, RequestRefusal } from "./process/connection.ts";
-import type { AcpAgentOptions } from "./process/launch.ts";
-import { applySettings } from "./settings.ts";
+} from "./requests/permissions.ts";
 import { SilenceTimer, settlesWithin } from "./timing.ts";
 import { actionOf } from "./translate/tool-item.ts";
 import {
@@ -77,10 +76,10 @@ export class AcpTurn implements RequestContext {
 
   /** Runs the turn. Never rejects. */
   async run(prompt: () => Promise<readonly ContentBlock[]>): Promise<AcpTurnEnd> {
-    const { agent, options, requests } = this.#options;
+    const { agent, requests } = this.#options;
     // Expected: an agent that dies, refuses, or sends what is not understood. Each fails the turn with a reason.
     try {
-      const applied = applySettings(agent, this.turn.settings, options.profile).then(() => true);
+      const applied = agent.applySettings(this.turn.settings).then(() => true);
       if (!(await orAborted(applied, this.signal, false))) return await this.#cancel();
       const response = agent.prompt(await prompt());
       const noteResponse = () => {

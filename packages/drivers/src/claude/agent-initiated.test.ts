@@ -16,8 +16,8 @@ import {
 } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
 import { ClaudeDriver } from "./driver.ts";
+import { realClaude } from "./testing/claude-fixture.ts";
 import { BEGIN, DONE, says, UNASKED, WELCOME } from "./testing/fake-frames.ts";
-import { realClaude } from "./testing/real-claude.ts";
 
 const real = needs("claude");
 

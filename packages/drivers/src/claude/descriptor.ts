@@ -1,4 +1,4 @@
-import type { AgentDescriptor } from "../shared/descriptor.ts";
+import type { AgentDescriptor } from "../shared/agent.ts";
 
 /** Claude Code, driven by its own stream-json protocol. */
 export const CLAUDE = {

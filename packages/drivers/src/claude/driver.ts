@@ -11,13 +11,12 @@ import {
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { ClaudeModelInfo } from "@flint/protocol/claude";
-import { CLAUDE_FOLDER, placeOf } from "../shared/agent-folders.ts";
-import type { AgentOptions } from "../shared/agent-options.ts";
-import { notInstalled } from "../shared/descriptor.ts";
-import { OfflineFolder } from "../shared/offline-folder.ts";
+import type { AgentOptions } from "../shared/agent.ts";
+import { notInstalled } from "../shared/agent.ts";
+import { CLAUDE_FOLDER, OfflineFolder, placeOf } from "../shared/agent-folders.ts";
 import { CLAUDE } from "./descriptor.ts";
 import { modelRows, qualifiedModel, selectors } from "./models.ts";
-import { LOGIN_FILE } from "./process/home.ts";
+import { LOGIN_FILE } from "./process/launch.ts";
 
 /** Claude Code: the real program, one long-lived process for each live thread. */
 export class ClaudeDriver implements Driver {

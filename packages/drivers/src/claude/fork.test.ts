@@ -1,6 +1,6 @@
 import { needs, realSandbox, testEngine } from "@flint/testkit";
 import { expect } from "vitest";
-import { realClaude } from "./testing/real-claude.ts";
+import { realClaude } from "./testing/claude-fixture.ts";
 
 const test = needs("claude");
 

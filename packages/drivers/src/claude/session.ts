@@ -8,14 +8,13 @@ import {
 } from "@flint/core/ports";
 import { FlintError, type ThreadSettings, type UserInput } from "@flint/protocol";
 import type { ClaudeWelcome } from "@flint/protocol/claude";
+import type { AgentOptions, AgentProgram } from "../shared/agent.ts";
 import { agentPaths, CLAUDE_FOLDER } from "../shared/agent-folders.ts";
-import type { AgentOptions, AgentProgram } from "../shared/agent-options.ts";
 import { AgentInitiatedFrames, BackgroundTasks } from "./agent-initiated.ts";
-import { answerOutsideTurn } from "./asks/asks.ts";
-import { clientToolsOf } from "./asks/client-tools.ts";
-import { inputBlocks, inputMeta, turnBlocks } from "./input.ts";
-import { claudeEnvironment } from "./process/home.ts";
-import { claudeInstructions } from "./process/instructions.ts";
+import { clientToolsOf } from "./client-tools.ts";
+import { answerOutsideTurn } from "./control-requests.ts";
+import { inputBlocks, inputMeta, turnBlocks } from "./process/connection.ts";
+import { claudeEnvironment, claudeInstructions } from "./process/launch.ts";
 import { ClaudeProcess, type NativeSession, SessionNotFound } from "./process/process.ts";
 import { ClaudeTurn, type TurnFrame } from "./turn.ts";
 

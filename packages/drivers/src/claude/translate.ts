@@ -2,7 +2,8 @@ import type { DriverEvent } from "@flint/core/ports";
 import { isRecord, type ThreadItem } from "@flint/protocol";
 import { blocksOf, type ClaudeBlock, type ClaudeFrame, type ClaudeFrameOf } from "@flint/protocol/claude";
 import { objectOf, stringField } from "../shared/json.ts";
-import { completeText, streamText } from "../shared/streamed-items.ts";
+import { completeText, streamText } from "../shared/translate.ts";
+import { callEnded, emitDeferredUsage, turnUsage } from "./translate/result.ts";
 import {
   type FileChanges,
   newItemId,
@@ -14,9 +15,7 @@ import {
   withTool,
 } from "./translate/state.ts";
 import { extension, systemStep } from "./translate/system.ts";
-import { taskToolEnded } from "./translate/tasks.ts";
-import { finishedItem, startedItem, toolKind } from "./translate/tools.ts";
-import { callEnded, emitDeferredUsage, turnUsage } from "./translate/usage.ts";
+import { finishedItem, startedItem, taskToolEnded, toolKind } from "./translate/tools.ts";
 
 const NO_CHANGES: FileChanges = new Map();
 

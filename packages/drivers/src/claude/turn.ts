@@ -1,10 +1,10 @@
 import type { Clock, DriverEvent, TurnContext, TurnOutcome } from "@flint/core/ports";
 import type { ClientTool, FlintError } from "@flint/protocol";
 import type { ClaudeFrame, ClaudeFrameOf, ClaudeInputBlock } from "@flint/protocol/claude";
-import { answerAsk } from "./asks/asks.ts";
+import { answerAsk } from "./control-requests.ts";
 import type { ClaudeConnection } from "./process/connection.ts";
 import { concernsFiles, fileChangesIn } from "./translate/file-changes.ts";
-import { outcomeOf } from "./translate/outcome.ts";
+import { outcomeOf } from "./translate/result.ts";
 import {
   beginTurn,
   type FileChanges,

@@ -10,7 +10,7 @@ import {
   writeFakeAgent,
 } from "@flint/testkit";
 import { expect, onTestFinished, test } from "vitest";
-import { ClaudeBench } from "./testing/claude-bench.ts";
+import { ClaudeBench } from "./testing/claude-fixture.ts";
 
 const WELCOME: readonly FakeStep[] = [
   { expect: { type: "control_request", request_id: "$hello", request: { subtype: "initialize" } } },

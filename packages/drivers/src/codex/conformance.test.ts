@@ -12,8 +12,7 @@ import {
 import { onTestFinished } from "vitest";
 import { type OfflineScript, offlineModel } from "../testing/offline-model.ts";
 import { CodexDriver } from "./driver.ts";
-import { APP_SERVER } from "./testing/codex-bench.ts";
-import { realCodex, SHORT_LIVED } from "./testing/real-codex.ts";
+import { APP_SERVER, realCodex, SHORT_LIVED } from "./testing/codex-fixture.ts";
 
 /** What the model does first; Codex tries again by itself where that makes sense. */
 const FAILURES: Readonly<Record<ModelFailureKind, OfflineScript>> = {

@@ -1,4 +1,4 @@
-import type { AgentDescriptor } from "../shared/descriptor.ts";
+import type { AgentDescriptor } from "../shared/agent.ts";
 
 /** Codex, driven by its app-server protocol. One process serves many threads, so none is stopped for an idle thread. */
 export const CODEX: AgentDescriptor = {

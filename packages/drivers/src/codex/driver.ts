@@ -10,7 +10,7 @@ import {
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import { CODEX_VERSION, type CodexModel } from "@flint/protocol/codex";
-import type { AgentOptions } from "../shared/agent-options.ts";
+import type { AgentOptions } from "../shared/agent.ts";
 import { CODEX } from "./descriptor.ts";
 import { DEFAULT_MODEL, modelRows, selectorsOf } from "./models.ts";
 import { codexLaunch, codexProgram, type ServerSandbox } from "./process/launch.ts";
@@ -175,7 +175,7 @@ export class CodexDriver implements Driver {
     const program = await this.#options.program();
     if (version === this.#comparedVersion || sandbox === undefined || program === undefined) return [];
     this.#comparedVersion = version;
-    const { codexDrift, runInSandbox } = await import("./drift/drift.ts");
+    const { codexDrift, runInSandbox } = await import("./drift.ts");
     // A Codex that cannot print its schemas is used as it is.
     const changes = await codexDrift(program.command, runInSandbox(sandbox)).catch(() => []);
     return [

@@ -1,6 +1,6 @@
 import { needs } from "@flint/testkit";
 import { expect } from "vitest";
-import { codexBench, run } from "./testing/codex-bench.ts";
+import { codexBench, run } from "./testing/codex-fixture.ts";
 
 const real = needs("codex");
 

@@ -5,8 +5,8 @@ import { CommandSandbox } from "@flint/host/sandbox";
 import type { ThreadSettings } from "@flint/protocol";
 import { lifecycleFaults, needs, RecordingTurn, waitForExit } from "@flint/testkit";
 import { describe, expect } from "vitest";
-import { seenScript } from "../testing/seen-script.ts";
-import { code, codexBench, codexProcesses, contextOf, run } from "./testing/codex-bench.ts";
+import { seenScript } from "../testing/visible-script.ts";
+import { code, codexBench, codexProcesses, contextOf, run } from "./testing/codex-fixture.ts";
 
 const real = needs("codex");
 

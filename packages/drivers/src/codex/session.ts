@@ -8,10 +8,9 @@ import {
 } from "@flint/core/ports";
 import type { UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexReviewTarget } from "@flint/protocol/codex";
-import { Handoff } from "./handoff.ts";
 import { COLLABORATION_MODE } from "./models.ts";
 import { inputOf, turnParams } from "./settings.ts";
-import { CodexThread, type CodexThreadOptions, type LoadedThread } from "./thread.ts";
+import { CodexThread, type CodexThreadOptions, Handoff, type LoadedThread } from "./thread.ts";
 import { CodexTurn } from "./turn.ts";
 
 /** What a session needs beside its spec. */

@@ -3,11 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock, SessionSpec, TurnContext } from "@flint/core/ports";
 import { isUnconfined, type ThreadSettings } from "@flint/protocol";
-import type { Handoff } from "./handoff.ts";
+import type { CodexUserInput } from "@flint/protocol/codex";
+import { historyText } from "../shared/history-text.ts";
 import { PRIVATE_TEMPORARY, serverSandbox } from "./process/launch.ts";
 import type { CodexServer, CodexTiming, ThreadListener } from "./process/server.ts";
 import type { ServerPool, SharedServer } from "./process/server-pool.ts";
-import { dynamicTools, threadParams } from "./settings.ts";
+import { dynamicTools, textInput, threadParams } from "./settings.ts";
 
 /** What a thread of Codex needs beside its spec. */
 export interface CodexThreadOptions {
@@ -180,4 +181,50 @@ export class CodexThread {
 
 function isMissing(thrown: unknown): boolean {
   return thrown instanceof Error && /no rollout found|not found|does not exist/i.test(thrown.message);
+}
+
+type HandoffSpec = Pick<SessionSpec, "handoffSummary" | "history" | "forkOf">;
+
+/** What Codex's own thread lacks, as input before the next prompt: the turns of other agents, or all of them. */
+export class Handoff {
+  readonly #spec: HandoffSpec;
+  #isSent = false;
+  #isLost = false;
+  #isCopy = false;
+
+  constructor(spec: HandoffSpec) {
+    this.#spec = spec;
+  }
+
+  /** Codex begins with a copy of a thread, which has what was said there. */
+  copied(): void {
+    this.#isCopy = true;
+  }
+
+  /** Codex begins a new thread, because it no longer has the old one. */
+  lost(): void {
+    this.#isLost = true;
+    this.#isSent = false;
+    this.#isCopy = false;
+  }
+
+  /** Codex has accepted the input. */
+  sent(): void {
+    this.#isSent = true;
+  }
+
+  /** The input that was not sent yet. */
+  async input(turnId: string): Promise<CodexUserInput[]> {
+    if (this.#isSent) return [];
+    const source = (this.#isCopy ? this.#spec.forkOf : undefined) ?? this.#spec;
+    const summary = (await source.handoffSummary()) || (await this.#lostHistory(turnId));
+    if (summary === "") return [];
+    return [textInput(`What happened in this conversation before you joined it:\n\n${summary}`)];
+  }
+
+  /** The history of a thread that Codex had and has no longer. The running turn may already be part of it. */
+  async #lostHistory(turnId: string): Promise<string> {
+    if (!this.#isLost) return "";
+    return historyText((await this.#spec.history()).filter(({ id }) => id !== turnId));
+  }
 }

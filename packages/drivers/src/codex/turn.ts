@@ -1,8 +1,8 @@
 import { type Clock, stoppableTurn, type TurnContext, type TurnOutcome } from "@flint/core/ports";
 import type { UserInput } from "@flint/protocol";
 import type { CodexNotification, CodexServerCall } from "@flint/protocol/codex";
-import { answerCall } from "./asks/asks.ts";
 import type { CodexServer, CodexTiming } from "./process/server.ts";
+import { answerCall } from "./server-requests.ts";
 import { inputOf } from "./settings.ts";
 import { adoptTurn, beginTurn, type Step, step, type TranslateState } from "./translate.ts";
 

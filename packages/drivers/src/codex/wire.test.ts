@@ -1,11 +1,12 @@
+import type { TurnContext } from "@flint/core/ports";
 import type { Turn } from "@flint/protocol";
 import { RecordingTurn } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { CodexDriver } from "./driver.ts";
 import { UNSANDBOXED } from "./process/launch.ts";
 import { CODEX_TIMING, CodexServer } from "./process/server.ts";
-import { FakeCodex } from "./testing/fake-codex.ts";
-import { fakeSession, PLACE, SETTINGS } from "./testing/fake-session.ts";
+import { contextOf } from "./testing/codex-fixture.ts";
+import { FakeCodex, fakeSession, PLACE, SETTINGS } from "./testing/fake-codex.ts";
 
 /** A turn that has begun. */
 async function running(fake: FakeCodex) {
@@ -274,4 +275,32 @@ test("a missing program is said with the way to get it, before any turn", async 
   const spec = { threadId: "t", settings: SETTINGS, nativeId: undefined, sandbox: fake, mcpServers: [] };
   const failed = driver.open({ ...spec, history: async () => [], handoffSummary: async () => "" });
   await expect(failed).rejects.toThrow(/npm install -g @openai\/codex/);
+});
+
+/** Where Codex stands after a turn that ended so, as it is told. */
+async function positionsAfter(status: string, more: Partial<TurnContext> = {}) {
+  const fake = new FakeCodex();
+  const turnOfReview = { id: PLACE.turnId, status: "inProgress", items: [] };
+  fake.answers.set("thread/settings/update", {});
+  fake.answers.set("review/start", { turn: turnOfReview, reviewThreadId: PLACE.threadId });
+  const { opened } = await fakeSession(fake, onTestFinished);
+  const turn = new RecordingTurn({ text: "go", settings: SETTINGS });
+  const ended = opened.run({ ...contextOf(turn), ...more });
+  await fake.told(({ method }) => method === "turn/start" || method === "review/start");
+  fake.endTurn(status);
+  await ended;
+  return turn.events.filter(({ type }) => type === "position");
+}
+
+test("where a turn ends in Codex's own thread is told, so that a fork can begin there", async () => {
+  expect(await positionsAfter("completed")).toEqual([{ type: "position", position: PLACE.turnId }]);
+});
+
+test.each(["interrupted", "failed"])("it is not told of a turn that was %s", async (status) => {
+  expect(await positionsAfter(status)).toEqual([]);
+});
+
+test("it is not told of a review, which Codex keeps by another name", async () => {
+  const review = { type: "uncommittedChanges" } as const;
+  expect(await positionsAfter("completed", { kind: "review", review })).toEqual([]);
 });

@@ -9,7 +9,7 @@ import {
   type StreamStep,
   streamText,
   updatePlan,
-} from "../shared/streamed-items.ts";
+} from "../shared/translate.ts";
 
 type UsagePart = Extract<ModelPart, { type: "usage" }>;
 

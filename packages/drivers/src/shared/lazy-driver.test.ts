@@ -1,7 +1,6 @@
 import { ScriptedDriver } from "@flint/testkit";
 import { expect, test } from "vitest";
-import type { AgentOptions } from "./agent-options.ts";
-import type { AgentDescriptor } from "./descriptor.ts";
+import type { AgentDescriptor, AgentOptions } from "./agent.ts";
 import { LazyDriver } from "./lazy-driver.ts";
 
 const LAMP: AgentDescriptor = {

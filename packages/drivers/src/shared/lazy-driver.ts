@@ -1,7 +1,6 @@
 import type { Account, Driver, DriverSession, McpServerStatus, SessionSpec } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
-import type { AgentOptions } from "./agent-options.ts";
-import type { AgentDescriptor } from "./descriptor.ts";
+import type { AgentDescriptor, AgentOptions } from "./agent.ts";
 
 /** Loads the code of a driver and makes one. */
 export type LoadDriver = (options: AgentOptions) => Promise<Driver>;

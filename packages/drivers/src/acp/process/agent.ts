@@ -1,7 +1,15 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
-import { FlintError } from "@flint/protocol";
+import { FlintError, type ThreadSettings } from "@flint/protocol";
 import { type JsonObject, objectOf, stringOf } from "../../shared/json.ts";
-import { type Selector, type Selectors, selectorsOf, withOptions, withValue } from "../models.ts";
+import {
+  DEFAULT_MODEL,
+  type Selector,
+  type Selectors,
+  selectorsOf,
+  withOptions,
+  withValue,
+} from "../models.ts";
+import type { AcpProfile } from "../profile.ts";
 import { AcpConnection } from "./connection.ts";
 import { Handshake, mcpServersFor, type OpenedSession } from "./handshake.ts";
 import { type AgentStart, startProcess } from "./launch.ts";
@@ -10,6 +18,11 @@ import { type AgentStart, startProcess } from "./launch.ts";
 export interface PromptCapabilities {
   readonly image: boolean;
 }
+
+/** How long an agent may take to change one of its settings. */
+const CHOOSE_MS = 20_000;
+/** How many of the offered models an error names. */
+const MAX_LISTED_MODELS = 20;
 
 /** A process of an agent with one open session. */
 export class AcpAgent {
@@ -22,26 +35,29 @@ export class AcpAgent {
   readonly canSteer: boolean;
   /** What the user should know about how it was started. */
   readonly warnings: readonly string[];
-  /** The selectors as they were when the session was opened. */
-  readonly initial: Selectors;
-  /** The ids of the selectors that were set for the user; all others are the agent's own choice. */
-  readonly chosen = new Set<string>();
   readonly #connection: AcpConnection;
+  readonly #profile: AcpProfile;
+  /** The selectors as they were when the session was opened. */
+  readonly #initial: Selectors;
+  /** The ids of the selectors that were set for the user; all others are the agent's own choice. */
+  readonly #chosen = new Set<string>();
   #selectors: Selectors;
 
   private constructor(
     connection: AcpConnection,
+    profile: AcpProfile,
     initialized: JsonObject,
     session: OpenedSession,
     warnings: readonly string[],
   ) {
     this.#connection = connection;
+    this.#profile = profile;
     this.sessionId = session.sessionId;
     this.isFresh = session.isFresh;
     this.isCopy = session.isCopy === true;
     this.warnings = [...warnings, ...session.warnings];
-    this.initial = selectorsOf(session.response);
-    this.#selectors = this.initial;
+    this.#initial = selectorsOf(session.response);
+    this.#selectors = this.#initial;
     const prompts = objectOf(objectOf(initialized.agentCapabilities).promptCapabilities);
     this.capabilities = { image: prompts.image === true };
     this.canSteer = objectOf(objectOf(initialized._meta).steering).supported === true;
@@ -51,8 +67,8 @@ export class AcpAgent {
   static async start(start: AgentStart): Promise<AcpAgent> {
     const { options, handlers, signal } = start;
     const { process, program } = await startProcess(start);
-    const { displayName } = options.profile;
-    const connection = new AcpConnection({ ...options, displayName }, process, handlers);
+    const { profile } = options;
+    const connection = new AcpConnection({ ...options, displayName: profile.displayName }, process, handlers);
     const stop = () => void connection.stop();
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
@@ -62,7 +78,7 @@ export class AcpAgent {
       const initialized = await handshake.initialize();
       const { servers, warnings } = mcpServersFor(start.spec.mcpServers, initialized);
       const session = await handshake.open(initialized, servers);
-      return new AcpAgent(connection, initialized, session, warnings);
+      return new AcpAgent(connection, profile, initialized, session, warnings);
     } catch (thrown) {
       const failure = thrown instanceof FlintError ? thrown : await connection.failure(thrown);
       await connection.stop();
@@ -99,27 +115,19 @@ export class AcpAgent {
     return outcome === "injected" || outcome === "startedNewTurn";
   }
 
-  /** Sets a selector to a value. */
-  async choose({ kind, option: { id, type } }: Selector, value: string, timeoutMs: number): Promise<void> {
-    const { sessionId } = this;
-    switch (kind) {
-      case "option": {
-        const typed = type === "boolean" ? { type, value: value === "true" } : { value };
-        const params = { sessionId, configId: id, ...typed };
-        const response = await this.#connection.request("session/set_config_option", params, timeoutMs);
-        const { configOptions } = response;
-        this.#selectors = withValue(this.#selectors, id, value);
-        if (Array.isArray(configOptions)) this.#selectors = withOptions(this.#selectors, configOptions);
-        return;
-      }
-      case "mode":
-        await this.#connection.request("session/set_mode", { sessionId, modeId: value }, timeoutMs);
-        break;
-      case "model":
-        await this.#connection.request("session/set_model", { sessionId, modelId: value }, timeoutMs);
-        break;
+  /**
+   * Applies the thread's model, mode and other values, as far as they differ from the agent's own. Rejects with a FlintError
+   * for a model that it does not offer, and for a mode that the approval policy rules out.
+   */
+  async applySettings(settings: ThreadSettings): Promise<void> {
+    await this.#chooseModel(settings.model.slice(this.#profile.id.length + 1));
+    for (const { option } of this.#initial.others) {
+      const value = Object.hasOwn(settings.config, option.id) ? settings.config[option.id] : undefined;
+      // One choice may remove another selector.
+      const current = this.#selectors.others.find((selector) => selector.option.id === option.id);
+      if (current !== undefined) await this.#choose(current, value, option.value);
     }
-    this.#selectors = withValue(this.#selectors, id, value);
+    this.#refuseAutonomousMode(settings);
   }
 
   /** Notes an update in which the agent changes its own selectors. */
@@ -138,5 +146,64 @@ export class AcpAgent {
   /** Stops the process and everything it started. */
   stop(): Promise<void> {
     return this.#connection.stop();
+  }
+
+  async #chooseModel(name: string): Promise<void> {
+    const { model } = this.#selectors;
+    if (model === undefined && (name === DEFAULT_MODEL || name === "")) return;
+    const offered = model?.option.options.map(({ id }) => id) ?? [];
+    const value = name === DEFAULT_MODEL && !offered.includes(name) ? undefined : name;
+    if (model === undefined || (value !== undefined && !offered.includes(value))) {
+      const known = [DEFAULT_MODEL, ...offered].slice(0, MAX_LISTED_MODELS).join(", ");
+      const message = `${this.#profile.displayName} offers no model ${name}. Choose one of: ${known}.`;
+      throw new FlintError("invalidParams", message);
+    }
+    await this.#choose(model, value, this.#initial.model?.option.value ?? model.option.value);
+  }
+
+  /** A selector without a chosen value is left to the agent, which may have changed it; only an earlier choice is undone. */
+  async #choose(selector: Selector, chosen: string | undefined, initial: string): Promise<void> {
+    const { id, value, options } = selector.option;
+    if (chosen === undefined && !this.#chosen.has(id)) return;
+    const next = chosen ?? initial;
+    if (value !== next && options.some((choice) => choice.id === next)) await this.#set(selector, next);
+    if (chosen === undefined) this.#chosen.delete(id);
+    else this.#chosen.add(id);
+  }
+
+  /** Sets a selector to a value, by the method that the agent has for it. */
+  async #set({ kind, option: { id, type } }: Selector, value: string): Promise<void> {
+    const { sessionId } = this;
+    switch (kind) {
+      case "option": {
+        const typed = type === "boolean" ? { type, value: value === "true" } : { value };
+        const params = { sessionId, configId: id, ...typed };
+        const response = await this.#connection.request("session/set_config_option", params, CHOOSE_MS);
+        const { configOptions } = response;
+        this.#selectors = withValue(this.#selectors, id, value);
+        if (Array.isArray(configOptions)) this.#selectors = withOptions(this.#selectors, configOptions);
+        return;
+      }
+      case "mode":
+        await this.#connection.request("session/set_mode", { sessionId, modeId: value }, CHOOSE_MS);
+        break;
+      case "model":
+        await this.#connection.request("session/set_model", { sessionId, modelId: value }, CHOOSE_MS);
+        break;
+    }
+    this.#selectors = withValue(this.#selectors, id, value);
+  }
+
+  /** Where the approval policy is to ask about everything, an agent cannot work in a mode in which it asks about nothing. */
+  #refuseAutonomousMode({ approvalPolicy }: ThreadSettings): void {
+    if (approvalPolicy !== "always") return;
+    const { displayName, autonomousModes } = this.#profile;
+    const mode = this.#selectors.others.find(
+      ({ option }) => option.category === "mode" || option.id === "mode",
+    );
+    const value = mode?.option.value;
+    if (value === undefined || !autonomousModes.includes(value)) return;
+    const message = `${displayName} does not ask in its mode ${value}, and the approval policy is always. Choose another mode or another policy.`;
+    throw new FlintError("invalidParams", message);
   }
 }

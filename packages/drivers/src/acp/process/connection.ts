@@ -6,12 +6,13 @@ import {
   Peer,
   PeerClosedError,
   PeerTimeoutError,
+  type Receiver,
   RemoteError,
   type Trace,
+  type Transport,
 } from "@flint/rpc";
 import type { AgentProcess } from "../../shared/agent-process.ts";
 import { type JsonObject, objectOf, stringOf } from "../../shared/json.ts";
-import { PacedTransport } from "./paced-transport.ts";
 
 /** The error codes of the protocol. */
 export const ACP_CODES = {
@@ -169,4 +170,70 @@ function refusedBy(displayName: string, error: RemoteError): FlintError {
     details === undefined || details === error.message ? "" : `: ${details.slice(0, DETAIL_CHARACTERS)}`;
   const message = `${displayName} refused ${error.method}: ${error.message}${more}`;
   return new FlintError("agentFailed", message, { code: error.code }, { cause: error });
+}
+
+/** How much may be read before its reader has to be ready for more. */
+const MAX_UNCONFIRMED_BYTES = 256 * 1024;
+
+/** A transport that is read no faster than its content can be processed. */
+export class PacedTransport implements Transport {
+  readonly #inner: Transport;
+  readonly #ready: () => Promise<void>;
+  #unconfirmed = 0;
+  #isWaiting = false;
+  #isPaused = false;
+
+  /** `ready` resolves when more may be read. */
+  constructor(inner: Transport, ready: () => Promise<void>) {
+    this.#inner = inner;
+    this.#ready = ready;
+  }
+
+  start(receiver: Receiver): void {
+    this.#inner.start({
+      chunk: (bytes) => {
+        receiver.chunk(bytes);
+        this.#count(bytes.length);
+      },
+      closed: (reason) => receiver.closed(reason),
+    });
+  }
+
+  write(text: string): boolean {
+    return this.#inner.write(text);
+  }
+
+  onDrain(listener: () => void): void {
+    this.#inner.onDrain(listener);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#inner.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#resumeInner();
+  }
+
+  close(): void {
+    this.#inner.close();
+  }
+
+  #count(bytes: number): void {
+    this.#unconfirmed += bytes;
+    if (this.#unconfirmed < MAX_UNCONFIRMED_BYTES || this.#isWaiting) return;
+    this.#isWaiting = true;
+    this.#inner.pause();
+    void this.#ready().finally(() => {
+      this.#unconfirmed = 0;
+      this.#isWaiting = false;
+      this.#resumeInner();
+    });
+  }
+
+  #resumeInner(): void {
+    if (!this.#isWaiting && !this.#isPaused) this.#inner.resume();
+  }
 }

@@ -2,11 +2,11 @@ import { homedir } from "node:os";
 import { basename } from "node:path";
 import type { Clock, SessionSpec } from "@flint/core/ports";
 import { FlintError, isUnconfined, type ThreadSettings } from "@flint/protocol";
+import type { AgentOptions, AgentProgram } from "../../shared/agent.ts";
+import { notInstalled } from "../../shared/agent.ts";
 import { agentPaths, guessedFolders } from "../../shared/agent-folders.ts";
-import type { AgentOptions, AgentProgram } from "../../shared/agent-options.ts";
 import { AgentProcess } from "../../shared/agent-process.ts";
-import { notInstalled } from "../../shared/descriptor.ts";
-import type { AcpProfile, Variables } from "../profiles/profile.ts";
+import type { AcpProfile, Variables } from "../profile.ts";
 import type { AgentHandlers } from "./connection.ts";
 
 /** What is known about an agent before it is started. */

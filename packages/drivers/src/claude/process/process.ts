@@ -3,7 +3,7 @@ import { type ClientTool, type FlintError, isUnconfined, type ThreadSettings } f
 import { ClaudeAsk, type ClaudeFrameOf, ClaudeWelcome } from "@flint/protocol/claude";
 import type { Trace } from "@flint/rpc";
 import type { AgentProcessSpec } from "../../shared/agent-process.ts";
-import { clientServerConfig, clientServers, serverReply } from "../asks/client-tools.ts";
+import { clientServerConfig, clientServers, serverReply } from "../client-tools.ts";
 import { type Choices, choicesOf, claudeModel } from "../models.ts";
 import { NEW_PROCESS, type ProcessMemory } from "../translate/state.ts";
 import type { TurnFrame } from "../turn.ts";

@@ -3,7 +3,7 @@ import { plainText, UNREADABLE, unifiedDiff } from "@flint/host/files";
 import { type FileUpdateChange, isRecord } from "@flint/protocol";
 import { blocksOf, type ClaudeFrame } from "@flint/protocol/claude";
 import { type JsonObject, objectOf, stringField } from "../../shared/json.ts";
-import { shownPath } from "../../shared/shown-path.ts";
+import { shownPath } from "../../shared/translate.ts";
 import type { FileChanges, ToolUse } from "./state.ts";
 import { toolKind } from "./tools.ts";
 

@@ -13,7 +13,7 @@ import {
   type ItemStream,
   type StreamStep,
   takeItemId,
-} from "../../shared/streamed-items.ts";
+} from "../../shared/translate.ts";
 
 /** What carries over from one turn to the next, for as long as one process of Claude lives. */
 export interface ProcessMemory {

@@ -1,7 +1,7 @@
 import type { DriverEvent } from "@flint/core/ports";
 import type { ClaudeFrameOf } from "@flint/protocol/claude";
 import { stringField } from "../../shared/json.ts";
-import { LOG_IN } from "./outcome.ts";
+import { LOG_IN } from "./result.ts";
 import { newItemId, type Step, type TranslateState } from "./state.ts";
 
 type SystemFrame = ClaudeFrameOf<"system">;

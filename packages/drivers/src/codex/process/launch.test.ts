@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { ThreadSettings } from "@flint/protocol";
 import { needs, waitForExit } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { code, codexBench, codexProcesses, run } from "../testing/codex-bench.ts";
+import { code, codexBench, codexProcesses, run } from "../testing/codex-fixture.ts";
 import { sandboxKey, serverSandbox, UNSANDBOXED } from "./launch.ts";
 
 const real = needs("codex");

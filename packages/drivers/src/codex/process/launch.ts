@@ -3,9 +3,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { PrivateFolder } from "@flint/core/ports";
 import { isUnconfined, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
+import type { AgentOptions, AgentProgram } from "../../shared/agent.ts";
+import { notInstalled } from "../../shared/agent.ts";
 import { agentPaths, CODEX_FOLDER } from "../../shared/agent-folders.ts";
-import type { AgentOptions, AgentProgram } from "../../shared/agent-options.ts";
-import { notInstalled } from "../../shared/descriptor.ts";
 import { CODEX } from "../descriptor.ts";
 
 /**

@@ -1,8 +1,12 @@
 import { createHash } from "node:crypto";
-import { type Item, isId, isRecord, type ThreadItem } from "@flint/protocol";
-import { type CodexAnyItem, type CodexItem, readCodexItem } from "@flint/protocol/codex";
-import { fileChange } from "./file-changes.ts";
-import { unwrapShell } from "./shell-words.ts";
+import { type FileUpdateChange, type Item, isId, isRecord, type ThreadItem } from "@flint/protocol";
+import {
+  type CodexAnyItem,
+  type CodexFileChange,
+  type CodexItem,
+  readCodexItem,
+} from "@flint/protocol/codex";
+import { shownPath } from "../../shared/translate.ts";
 
 type WorkStatus = Item<"commandExecution">["status"];
 
@@ -114,4 +118,90 @@ function workStatus(status: string): WorkStatus {
 
 function callStatus(status: string): Item<"mcpToolCall">["status"] {
   return status === "inProgress" || status === "completed" ? status : "failed";
+}
+
+const NO_NEWLINE = "\\ No newline at end of file";
+
+/** A file change with a complete unified diff, and paths relative to the workspace. */
+export function fileChange(change: CodexFileChange, cwd: string): FileUpdateChange {
+  const path = shownPath(change.path, cwd);
+  switch (change.kind.type) {
+    case "add":
+      return { path, kind: "add", diff: wholeFile(change.diff, "/dev/null", `b/${path}`, "+") };
+    case "delete":
+      return { path, kind: "delete", diff: wholeFile(change.diff, `a/${path}`, "/dev/null", "-") };
+    default:
+      return modified(change, path, cwd);
+  }
+}
+
+function modified({ diff, kind }: CodexFileChange, path: string, cwd: string): FileUpdateChange {
+  const { move_path: moved } = kind;
+  const movePath = typeof moved === "string" ? shownPath(moved, cwd) : undefined;
+  const renamed =
+    movePath === undefined
+      ? ""
+      : `diff --git a/${path} b/${movePath}\nrename from ${path}\nrename to ${movePath}\n`;
+  const hunks = hunksOf(diff);
+  const head = hunks === "" ? "" : `--- a/${path}\n+++ b/${movePath ?? path}\n`;
+  const whole = { path, kind: "modify", diff: `${renamed}${head}${hunks}` } as const;
+  return movePath === undefined ? whole : { ...whole, movePath };
+}
+
+/** Older versions write a header before the hunks and a note about the new name after them. */
+function hunksOf(diff: string): string {
+  const start = diff.startsWith("@@") ? 0 : diff.indexOf("\n@@") + 1;
+  if (start === 0 && !diff.startsWith("@@")) return "";
+  return diff.slice(start).replace(/\n+Moved to: [^\n]*\n?$/, "\n");
+}
+
+/** The diff of a file that is added or deleted as a whole. */
+function wholeFile(text: string, from: string, to: string, sign: "+" | "-"): string {
+  const lines = text === "" ? [] : text.replace(/\n$/, "").split("\n");
+  if (lines.length === 0) return `--- ${from}\n+++ ${to}\n`;
+  const range = `1,${lines.length}`;
+  const ranges = sign === "+" ? `-0,0 +${range}` : `-${range} +0,0`;
+  const end = text.endsWith("\n") ? "" : `${NO_NEWLINE}\n`;
+  return `--- ${from}\n+++ ${to}\n@@ ${ranges} @@\n${lines.map((line) => `${sign}${line}\n`).join("")}${end}`;
+}
+
+const SHELL = /^(?:\/(?:[\w.-]+\/)*)?(?:ba|z|da)?sh$/;
+const SCRIPT_FLAGS = new Set(["-c", "-lc"]);
+
+/**
+ * The script in a command line of the form `/bin/bash -lc 'script'`, which is how Codex runs every command. Any other
+ * line is returned as it is.
+ */
+export function unwrapShell(line: string): string {
+  const words = shellWords(line);
+  if (words?.length !== 3) return line;
+  const [shell = "", flag = "", script = ""] = words;
+  return SHELL.test(shell) && SCRIPT_FLAGS.has(flag) ? script : line;
+}
+
+/** The words of a line as a shell reads them; undefined if it has anything but words and quotes. */
+function shellWords(line: string): string[] | undefined {
+  const words: string[] = [];
+  let rest = line;
+  while (rest !== "") {
+    const taken = takeWord(rest);
+    if (taken === undefined) return undefined;
+    words.push(taken.word);
+    rest = taken.rest.replace(/^ +/, "");
+  }
+  return words;
+}
+
+function takeWord(text: string): { readonly word: string; readonly rest: string } | undefined {
+  let word = "";
+  let rest = text;
+  while (rest !== "" && !rest.startsWith(" ")) {
+    const piece =
+      /^(?:'([^']*)'|"((?:[^"\\$`!]|\\["\\$`])*)"|\\([^\n])|([^\s'"\\$`!&|;<>()*?[\]{}~#]+))/.exec(rest);
+    if (piece === null) return undefined;
+    const [whole, single, double, escaped, plain] = piece;
+    word += single ?? double?.replace(/\\(["\\$`])/g, "$1") ?? escaped ?? plain ?? "";
+    rest = rest.slice(whole.length);
+  }
+  return { word, rest };
 }

@@ -1,7 +1,7 @@
 import type { TurnOutcome } from "@flint/core/ports";
 import type { TurnError, TurnErrorInfo } from "@flint/protocol";
 import type { CodexTurn, CodexTurnError } from "@flint/protocol/codex";
-import { errorInfoOfStatus } from "../../shared/turn-error.ts";
+import { errorInfoOfStatus } from "../../shared/translate.ts";
 
 const ERROR_INFO: Readonly<Record<string, TurnErrorInfo>> = {
   contextWindowExceeded: "ContextWindowExceeded",

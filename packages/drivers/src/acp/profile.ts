@@ -1,0 +1,72 @@
+import type { AgentDescriptor } from "../shared/agent.ts";
+import type { AgentFolder } from "../shared/agent-folders.ts";
+
+/** Environment variables. */
+export type Variables = Readonly<Record<string, string>>;
+
+/** What is particular to one ACP agent, as data: its descriptor, and how it differs from what the protocol says. */
+export interface AcpProfile extends AgentDescriptor {
+  /** Where it keeps its settings, sessions and login; guessed from its name if not given. */
+  readonly folders: readonly AgentFolder[] | undefined;
+  /** How long it may take to open a session. */
+  readonly startMs: number;
+  /** How long it may take to cancel a turn before its process is stopped. */
+  readonly cancelMs: number;
+  /** How long it may send nothing while it neither runs a tool nor waits for an answer. */
+  readonly silenceMs: number;
+  /** Whether it is offered to read and write files through Flint. Its requests are answered in any case. */
+  readonly offersFiles: boolean;
+  /** Whether it may run commands through Flint. */
+  readonly offersTerminals: boolean;
+  /** Whether it may end the turn as cancelled when one call is rejected. */
+  readonly rejectionCancelsTurn: boolean;
+  /** Whether its process takes no further prompt after a cancelled turn; the session then continues in another one. */
+  readonly cancelEndsProcess: boolean;
+  /** Whether its diffs have only the lines that change, not the whole file. */
+  readonly sendsPartialDiffs: boolean;
+  /** Modes in which it acts without asking; refused where the approval policy is to ask about everything. */
+  readonly autonomousModes: readonly string[];
+  /** The modes that it is known to have, until it reports them itself. */
+  readonly modes: readonly { readonly id: string; readonly name: string }[];
+  /** Variables that make it ask. */
+  readonly askVariables: Variables;
+  /** Variables instead of those where the approval policy is "never". */
+  readonly neverAskVariables: Variables;
+  /** The login method that needs no user, if the agent was given this variable. */
+  readonly apiKeyLogin: { readonly methodId: string; readonly variable: string } | undefined;
+  /** Variables that make it work on the offline model at an address, with its state in a folder; absent if it cannot. */
+  readonly offlineVariables: ((address: string, folder: string) => Variables) | undefined;
+  /** Further variables where it asks and runs in Flint's sandbox, made from those that it has. */
+  readonly sandboxedVariables: ((given: Variables) => Variables) | undefined;
+}
+
+/** An agent about which nothing is known. */
+export const GENERIC: AcpProfile = {
+  id: "generic",
+  displayName: "The agent",
+  command: [],
+  ownVariables: /^$/,
+  // Whether it has credentials, it reports itself when a session is opened.
+  credentials: { variables: [], files: [] },
+  install: undefined,
+  login: undefined,
+  // The protocol leaves it to the agent when it asks.
+  asksToWrite: false,
+  stopsWhenIdle: false,
+  folders: undefined,
+  startMs: 60_000,
+  cancelMs: 750,
+  silenceMs: 15 * 60_000,
+  offersFiles: false,
+  offersTerminals: false,
+  rejectionCancelsTurn: true,
+  cancelEndsProcess: false,
+  sendsPartialDiffs: false,
+  autonomousModes: [],
+  modes: [],
+  askVariables: {},
+  neverAskVariables: {},
+  apiKeyLogin: undefined,
+  offlineVariables: undefined,
+  sandboxedVariables: undefined,
+};

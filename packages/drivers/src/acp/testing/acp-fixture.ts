@@ -1,0 +1,100 @@
+import { fileURLToPath } from "node:url";
+import type { Clock, McpServerConfig } from "@flint/core/ports";
+import { mintId, type SandboxPolicy, type ThreadSettings, type Turn } from "@flint/protocol";
+import {
+  leavesNoProcess,
+  RecordingTurn,
+  type RecordingTurnOptions,
+  realSandbox,
+  temporaryFolder,
+} from "@flint/testkit";
+import { onTestFinished } from "vitest";
+import { AcpDriver } from "../driver.ts";
+import { type AcpProfile, GENERIC } from "../profile.ts";
+
+/** How a scene of a test differs from the usual one. */
+export interface BenchOptions {
+  readonly flags?: readonly string[];
+  readonly profile?: Partial<AcpProfile>;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly settings?: Partial<ThreadSettings>;
+  readonly policy?: SandboxPolicy;
+  readonly nativeId?: string;
+  readonly history?: readonly Turn[];
+  readonly account?: string;
+  readonly mcpServers?: readonly McpServerConfig[];
+}
+
+/** How a turn differs from a plain prompt. */
+export type TurnWishes = Partial<Omit<RecordingTurnOptions, "text">> & {
+  /** Other fields that the turn has, put into it as they are. */
+  readonly other?: object;
+};
+
+/** The fixture agent in a folder of its own, with a session that ends with the test and leaves no process. */
+export async function openBench(options: BenchOptions = {}) {
+  leavesNoProcess();
+  const folder = await temporaryFolder();
+  const driver = fixtureDriver(options.flags, options.profile, options.environment);
+  const settings: ThreadSettings = {
+    ...{ model: "fixture/default", cwd: folder.path, approvalPolicy: "unlessTrusted", config: {} },
+    sandboxPolicy: options.policy ?? { type: "dangerFullAccess" },
+    ...options.settings,
+  };
+  const session = await driver.open({
+    ...{ threadId: mintId(), settings, nativeId: options.nativeId },
+    sandbox: realSandbox(),
+    history: async () => options.history ?? [],
+    handoffSummary: async () => options.account ?? "",
+    mcpServers: options.mcpServers ?? [],
+  });
+  onTestFinished(() => session.close());
+  const begin = (text: string, { other, ...wishes }: TurnWishes = {}) => {
+    const turn = new RecordingTurn({ settings, ...wishes, text });
+    Object.assign(turn, other);
+    return { turn, ended: session.run(turn).finally(() => turn.end()) };
+  };
+  const run = async (text: string, wishes: TurnWishes = {}) => {
+    const { turn, ended } = begin(text, wishes);
+    const outcome = await ended;
+    return { turn, outcome, said: saidIn(turn) };
+  };
+  return { driver, session, settings, folder, begin, run };
+}
+
+/** All that an agent said in a turn. */
+function saidIn({ completedItems }: RecordingTurn): string {
+  return completedItems
+    .flatMap((item) => (item.type === "agentMessage" ? [String(Reflect.get(item, "text"))] : []))
+    .join("");
+}
+
+/** The program of the fixture agent. */
+export const AGENT = fileURLToPath(new URL("../fixtures/agent.mjs", import.meta.url));
+
+/** The fixture agent as a driver; the flags change how it starts. */
+export function fixtureDriver(
+  flags: readonly string[] = [],
+  profile: Partial<AcpProfile> = {},
+  environment: Readonly<Record<string, string>> = {},
+): AcpDriver {
+  return driverOf([process.execPath, AGENT, ...flags], { profile, environment });
+}
+
+/** How a driver of a test differs from one of any agent. */
+export interface DriverWishes {
+  readonly profile?: Partial<AcpProfile>;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+}
+
+/** A driver of whatever program is given. */
+export function driverOf(command: readonly string[], wishes: DriverWishes = {}): AcpDriver {
+  const { profile, environment = {}, clock } = wishes;
+  const options = {
+    profile: { ...GENERIC, ...profile, id: "fixture", displayName: "Fixture" },
+    program: async () => ({ command, environment }),
+    version: "0.0.0",
+  };
+  return new AcpDriver(options, clock);
+}

@@ -1,0 +1,226 @@
+import { type AskUser, answerElicitation, type ElicitationResult } from "@flint/core/elicitation";
+import type { TurnContext } from "@flint/core/ports";
+import type {
+  Action,
+  Answers,
+  ApprovalPolicy,
+  ClientTool,
+  Decision,
+  FileUpdateChange,
+  UserQuestion,
+} from "@flint/protocol";
+import {
+  ClaudeAsk,
+  type ClaudeBlock,
+  type ClaudeElicitation,
+  type ClaudeFrameOf,
+  type ClaudeMcpMessage,
+  type ClaudePermission,
+  type ClaudeToolAsk,
+} from "@flint/protocol/claude";
+import { type JsonObject, listOf, objectOf, stringField } from "../shared/json.ts";
+import { callReply, isClientTool, noTurnReply, serverReply } from "./client-tools.ts";
+import { plannedChanges } from "./translate/file-changes.ts";
+import type { FileChanges } from "./translate/state.ts";
+import { isBookkeeping, isReadOnly, mcpNames, toolKind } from "./translate/tools.ts";
+
+/** The response to a control request of Claude, or why there is none. */
+export type AskResponse =
+  | { readonly response: ClaudePermission | Readonly<Record<string, unknown>> }
+  | { readonly error: string };
+
+/** The tool uses of a turn, for the requests that are about them. */
+export interface TurnTools {
+  /** The item that shows this use of a tool, started if there is none yet. */
+  itemOf(toolUse: ClaudeBlock, changes: FileChanges): string;
+  /** The item of the tool that began last and has not ended. */
+  openItem(): string;
+  readonly clientTools: readonly ClientTool[];
+  /** Marks a use of a tool that was not approved. */
+  decline(toolUseId: string): void;
+}
+
+type Request = ClaudeFrameOf<"control_request">["request"];
+
+const NO_ANSWER =
+  "There was no answer. Continue with what you think is best, or stop and say what you need to know.";
+const NO_CHANGES: FileChanges = new Map();
+
+/** Answers a control request of Claude during a turn. Never rejects. */
+export async function answerAsk(request: Request, turn: TurnContext, tools: TurnTools): Promise<AskResponse> {
+  const { data: ask } = ClaudeAsk.safeParse(request);
+  if (ask === undefined) return unsupported(request);
+  switch (ask.subtype) {
+    case "hook_callback":
+      return { response: hookResponse(ask.input.tool_name ?? "", turn.settings.approvalPolicy) };
+    case "elicitation": {
+      const itemId = tools.openItem();
+      return { response: await elicit(ask, (questions) => turn.ask(itemId, questions)) };
+    }
+    case "mcp_message":
+      return { response: await callClientTool(ask, turn, tools) };
+    case "can_use_tool":
+      return { response: await (ask.tool_name === ASK_USER ? askUser : approve)(ask, turn, tools) };
+  }
+}
+
+/** Answers a control request while no turn runs, when there is no user to ask. */
+export function answerOutsideTurn(request: Request): AskResponse {
+  const { data: ask } = ClaudeAsk.safeParse(request);
+  if (ask === undefined) return unsupported(request);
+  switch (ask.subtype) {
+    case "hook_callback":
+      return { response: hookResponse("", "always") };
+    case "elicitation":
+      return { response: { action: "cancel" } };
+    case "mcp_message":
+      return { response: noTurnReply(ask) };
+    case "can_use_tool": {
+      const message = "No turn is running, so this cannot be approved. Wait for the user's next message.";
+      return { response: { behavior: "deny", message, interrupt: false } };
+    }
+  }
+}
+
+/** Asks the user what an MCP server wants to know in the middle of a call. */
+export function elicit(request: ClaudeElicitation, ask: AskUser): Promise<ElicitationResult> {
+  const { mcp_server_name: server, requested_schema: requestedSchema, mode, message, url } = request;
+  const form = { mode: mode ?? "form", message, url, requestedSchema };
+  return answerElicitation(`The MCP server ${server}`, form, ask);
+}
+
+async function callClientTool(ask: ClaudeMcpMessage, turn: TurnContext, tools: TurnTools) {
+  const itemOf = (id: string | undefined, name: string, input: Readonly<Record<string, unknown>>) =>
+    id === undefined
+      ? tools.openItem()
+      : tools.itemOf({ type: "tool_use", id, name, input: { ...input } }, NO_CHANGES);
+  const { clientTools } = tools;
+  return serverReply(ask, clientTools) ?? (await callReply(ask, { turn, tools: clientTools, itemOf }));
+}
+
+async function approve(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools): Promise<ClaudePermission> {
+  const { tool_name: name, tool_use_id: id, input } = ask;
+  if (toolKind(name) === "answer" || isClientTool(name, tools.clientTools))
+    return { behavior: "allow", updatedInput: input };
+  const { cwd } = turn.settings;
+  // Read again now, and not when Claude first named the change: this is what will be approved.
+  const changes = toolKind(name) === "file" ? await plannedChanges(name, input, cwd) : undefined;
+  const shown: FileChanges = changes === undefined ? NO_CHANGES : new Map([[id, changes]]);
+  const itemId = tools.itemOf({ type: "tool_use", id, name, input }, shown);
+  const decision = await turn.approve(actionOf(ask, itemId, cwd, changes));
+  if (decision.outcome !== "allow") tools.decline(id);
+  return permissionOf(decision, input);
+}
+
+async function askUser(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools): Promise<ClaudePermission> {
+  const { tool_name: name, tool_use_id: id, input } = ask;
+  const itemId = tools.itemOf({ type: "tool_use", id, name, input }, NO_CHANGES);
+  const answered = answeredInput(input, await turn.ask(itemId, questionsOf(input)));
+  if (answered !== undefined) return { behavior: "allow", updatedInput: answered };
+  tools.decline(id);
+  return { behavior: "deny", message: NO_ANSWER, interrupt: false };
+}
+
+function unsupported({ subtype }: Request): AskResponse {
+  return { error: `Flint does not support ${subtype} in this form.` };
+}
+
+/** What Claude is sent when a decision gives no reason. */
+const DECLINED = "The user declined this. Do not try it again in another way; ask what to do instead.";
+
+/** The hook response that makes Claude ask, also where it would not have. */
+const ASK = {
+  hookSpecificOutput: {
+    hookEventName: "PreToolUse",
+    permissionDecision: "ask",
+    permissionDecisionReason: "Flint's approval policy decides.",
+  },
+} as const;
+
+/** The response of the hook before each tool. Whatever may change something has to pass Flint's own policy. */
+export function hookResponse(toolName: string, policy: ApprovalPolicy): Readonly<Record<string, unknown>> {
+  const isAsked = policy === "always" ? !isBookkeeping(toolName) : !isReadOnly(toolName);
+  return isAsked ? ASK : { continue: true };
+}
+
+/** The action that Claude requests approval for. */
+export function actionOf(
+  ask: ClaudeToolAsk,
+  itemId: string,
+  cwd: string,
+  changes: readonly FileUpdateChange[] | undefined,
+): Action {
+  const { tool_name: name, input } = ask;
+  const common = { itemId, ...reasonOf(ask) };
+  switch (toolKind(name)) {
+    case "command":
+      return { kind: "command", ...common, command: stringField(input, "command") ?? "", cwd };
+    case "file":
+      if (changes !== undefined) return { kind: "fileChange", ...common, changes: [...changes] };
+      return { kind: "tool", ...common, tool: name, arguments: input };
+    case "mcp":
+      return { kind: "tool", ...common, ...mcpNames(name), arguments: input };
+    case "search":
+    case "plan":
+    case "answer":
+    case "other":
+      return { kind: "tool", ...common, tool: name, arguments: input };
+  }
+}
+
+/**
+ * A decision as Claude's permission. Claude's own suggestions are never used: each would allow more than what was shown,
+ * and Flint itself keeps what is allowed for longer than once.
+ */
+export function permissionOf(decision: Decision, input: ClaudeToolAsk["input"]): ClaudePermission {
+  switch (decision.outcome) {
+    case "allow":
+      return { behavior: "allow", updatedInput: input };
+    case "deny":
+      return { behavior: "deny", message: decision.message ?? DECLINED, interrupt: false };
+    case "cancel":
+      return { behavior: "deny", message: decision.message ?? "The user stopped the turn.", interrupt: true };
+  }
+}
+
+/** Claude's own reason. That a hook wants the user asked is not a reason for the user. */
+function reasonOf({ description, decision_reason, decision_reason_type, input }: ClaudeToolAsk): {
+  reason?: string;
+} {
+  const reason = decision_reason_type === "hook" ? description : (decision_reason ?? description);
+  const isUseful = reason != null && reason !== "" && reason !== stringField(input, "command");
+  return isUseful ? { reason } : {};
+}
+
+/** The tool with which Claude asks the user. */
+export const ASK_USER = "AskUserQuestion";
+
+/** The questions in the input of that tool. */
+export function questionsOf({ questions }: JsonObject): UserQuestion[] {
+  return listOf(questions).map((question, index) => {
+    const header = stringField(question, "header");
+    const options = listOf(objectOf(question).options).map(optionOf);
+    return {
+      id: String(index + 1),
+      question: stringField(question, "question") ?? "",
+      ...(header === undefined ? {} : { header }),
+      ...(options.length === 0 ? {} : { options }),
+      ...(objectOf(question).multiSelect === true ? { multiple: true } : {}),
+    };
+  });
+}
+
+/** The input of that tool with the answers in it, by the text of each question; undefined if there is no answer. */
+export function answeredInput(input: JsonObject, answers: Answers): JsonObject | undefined {
+  const given = questionsOf(input).flatMap(({ id, question }) => {
+    const chosen = answers[id]?.answers ?? [];
+    return chosen.length === 0 ? [] : [[question, chosen.join(", ")] as const];
+  });
+  return given.length === 0 ? undefined : { ...input, answers: Object.fromEntries(given) };
+}
+
+function optionOf(option: unknown): { label: string; description?: string } {
+  const label = stringField(option, "label") ?? "";
+  const description = stringField(option, "description");
+  return description === undefined ? { label } : { label, description };
+}

@@ -1,0 +1,79 @@
+import { type ClaudeFrameOf, decodeClaudeFrame } from "@flint/protocol/claude";
+import { expect, test } from "vitest";
+import { outcomeOf, turnUsage } from "./result.ts";
+import { beginTurn, NEW_PROCESS, type ProcessMemory } from "./state.ts";
+
+function result(fields: object): ClaudeFrameOf<"result"> {
+  const decoded = decodeClaudeFrame(JSON.stringify({ type: "result", subtype: "success", ...fields }));
+  if (!decoded.ok || decoded.frame.type !== "result") throw new Error("This is no result frame.");
+  return decoded.frame;
+}
+
+const failed = (fields: object) => ({ status: "failed", error: expect.objectContaining(fields) });
+
+test.each([
+  [
+    { is_error: false, terminal_reason: "completed", duration_ms: 9, session_id: "s" },
+    { status: "completed" },
+  ],
+  [
+    { is_error: true, result: "API Error: 400 no", api_error_status: 400 },
+    failed({ errorInfo: "BadRequest", message: "API Error: 400 no", httpStatusCode: 400 }),
+  ],
+  [
+    { is_error: true, result: "Overloaded", api_error_status: 529 },
+    failed({ errorInfo: "InternalServerError" }),
+  ],
+  [
+    { is_error: true, result: "Slow down", api_error_status: 429 },
+    failed({ errorInfo: "UsageLimitExceeded" }),
+  ],
+  [{ is_error: true, result: "Who?", api_error_status: 401 }, failed({ errorInfo: "Unauthorized" })],
+  [
+    { subtype: "error_max_turns", is_error: true },
+    failed({ errorInfo: "TurnLimitReached", message: expect.stringContaining("number of steps") }),
+  ],
+  [{ subtype: "error_max_budget_usd", is_error: true }, failed({ errorInfo: "BudgetExceeded" })],
+  [{ subtype: "error_during_execution", is_error: true, errors: ["a", "b"] }, failed({ message: "a\nb" })],
+  [
+    { subtype: "error_during_execution", is_error: true, terminal_reason: "aborted_streaming" },
+    { status: "interrupted" },
+  ],
+  [
+    { subtype: "error_during_execution", is_error: true, terminal_reason: "aborted_tools" },
+    { status: "interrupted" },
+  ],
+])("[S3-26] [S3-56] [S4-17] the end %j is judged by what it says", (fields, outcome) => {
+  expect(outcomeOf(result(fields), { error: undefined })).toEqual(outcome);
+});
+
+test("the kind of failure that Claude named before counts more than the number of the answer", () => {
+  const frame = result({ is_error: true, result: "Credit balance is too low", api_error_status: 400 });
+  expect(outcomeOf(frame, { error: "billing_error" })).toEqual(failed({ errorInfo: "UsageLimitExceeded" }));
+});
+
+test("an answer that had to fit a schema is there, or the turn failed", () => {
+  const wanted = { error: undefined, isStructured: true };
+  expect(outcomeOf(result({ structured_output: { answer: 1 } }), wanted)).toEqual({ status: "completed" });
+  const unfit = failed({ message: expect.stringContaining("outputSchema") });
+  expect(outcomeOf(result({ result: "In words." }), wanted)).toEqual(unfit);
+  const given = result({ subtype: "error_max_structured_output_retries", is_error: true });
+  expect(outcomeOf(given, wanted)).toEqual(unfit);
+  expect(outcomeOf(result({ result: "In words." }), { error: undefined })).toEqual({ status: "completed" });
+});
+
+/** The end of a turn of which nothing was told before, and what is remembered from then on. */
+function ended(modelUsage: object, memory: ProcessMemory) {
+  const frame = result({ is_error: false, modelUsage });
+  const [state, events] = turnUsage(beginTurn("turn", "/workspace", memory), frame);
+  return { memory: state.memory, used: events.map((event) => Reflect.get(event, "last")) };
+}
+
+test("what was used before a turn that ends without numbers is not told again after it", () => {
+  const first = ended({ opus: { inputTokens: 10, outputTokens: 2 } }, NEW_PROCESS);
+  expect(first.used).toMatchObject([{ inputTokens: 10, outputTokens: 2 }]);
+  const interrupted = ended({}, first.memory);
+  expect(interrupted.used).toEqual([]);
+  const next = ended({ opus: { inputTokens: 15, outputTokens: 3 } }, interrupted.memory);
+  expect(next.used).toMatchObject([{ inputTokens: 5, outputTokens: 1 }]);
+});

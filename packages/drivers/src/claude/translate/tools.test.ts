@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { tasksAfter } from "./tools.ts";
+
+test("a list of todos is a plan, with the priorities that Claude gives", () => {
+  const todos = [
+    { content: "look", status: "completed", priority: "high" },
+    { content: "write", status: "in_progress", priority: "someday" },
+    { content: "rest", status: "pending" },
+  ];
+  const told = { itemId: "1", item: undefined, isDone: false, isDeclined: false };
+  const use = { ...told, name: "TodoWrite", input: { todos } };
+  expect([...tasksAfter(new Map(), use, undefined).values()]).toEqual([
+    { step: "look", status: "completed", priority: "high" },
+    { step: "write", status: "inProgress" },
+    { step: "rest", status: "pending" },
+  ]);
+});

@@ -1,0 +1,74 @@
+import { shellQuote } from "@flint/core/text";
+import { expect, test } from "vitest";
+import { fileChange, unwrapShell } from "./items.ts";
+
+test("a new and a deleted file are whole diffs, told from the workspace", () => {
+  expect(fileChange({ path: "/w/a/b.txt", kind: { type: "add" }, diff: "one\ntwo\n" }, "/w")).toEqual({
+    path: "a/b.txt",
+    kind: "add",
+    diff: "--- /dev/null\n+++ b/a/b.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n",
+  });
+  expect(fileChange({ path: "/else/c", kind: { type: "delete" }, diff: "x" }, "/w")).toEqual({
+    path: "/else/c",
+    kind: "delete",
+    diff: "--- a//else/c\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-x\n\\ No newline at end of file\n",
+  });
+  expect(fileChange({ path: "/w/empty", kind: { type: "add" }, diff: "" }, "/w").diff).toBe(
+    "--- /dev/null\n+++ b/empty\n",
+  );
+});
+
+test("a changed file has a header before its hunks, whether Codex wrote one or not", () => {
+  const hunk = "@@ -1 +1 @@\n-a\n+b\n";
+  const whole = `--- a/x\n+++ b/x\n${hunk}`;
+  for (const diff of [hunk, `--- old\n+++ new\n${hunk}`]) {
+    expect(fileChange({ path: "/w/x", kind: { type: "update", move_path: null }, diff }, "/w").diff).toBe(
+      whole,
+    );
+  }
+});
+
+test("a renamed file says so, with or without a change", () => {
+  const kind = { type: "update", move_path: "/w/to" };
+  const renamed = "diff --git a/from b/to\nrename from from\nrename to to\n";
+  expect(
+    fileChange({ path: "/w/from", kind, diff: "@@ -1 +1 @@\n-a\n+b\n\n\nMoved to: /w/to" }, "/w"),
+  ).toEqual({
+    path: "from",
+    movePath: "to",
+    kind: "modify",
+    diff: `${renamed}--- a/from\n+++ b/to\n@@ -1 +1 @@\n-a\n+b\n`,
+  });
+  expect(fileChange({ path: "/w/from", kind, diff: "" }, "/w").diff).toBe(renamed);
+});
+
+test.each([
+  ["/bin/bash -lc ls", "ls"],
+  ["/bin/bash -lc 'touch a1'", "touch a1"],
+  ["bash -c 'echo \"$HOME\" && ls | wc'", 'echo "$HOME" && ls | wc'],
+  [String.raw`/bin/zsh -lc 'echo '\''hi'\'''`, "echo 'hi'"],
+  [`/bin/bash -lc "it's"`, "it's"],
+  ["/bin/sh -c 'a\nb'", "a\nb"],
+])("%s runs the script in it", (line, script) => {
+  expect(unwrapShell(line)).toBe(script);
+});
+
+test.each([
+  "ls -la",
+  "/bin/bash -lc",
+  "/bin/bash -lc 'a' 'b'",
+  "/bin/bash -x 'a'",
+  "python -c 'print(1)'",
+  "/tmp/evil/bash2 -lc ls",
+  "bash -lc $(evil)",
+  "bash -lc 'a' && rm -rf /",
+  'bash -lc "$HOME"',
+])("%s is left as it is", (line) => {
+  expect(unwrapShell(line)).toBe(line);
+});
+
+test("a quoted word is read as the same word", () => {
+  for (const word of ["plain", "two words", "it's", '"$x"', "", "a\nb"]) {
+    expect(unwrapShell(`bash -lc ${shellQuote(word)}`)).toBe(word);
+  }
+});

@@ -1,0 +1,119 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { Driver, DriverSession } from "@flint/core/ports";
+import { CommandSandbox } from "@flint/host/sandbox";
+import type { Action, ThreadSettings } from "@flint/protocol";
+import { agentFolder, agentProgram, leavesNoProcess, needs, RecordingTurn } from "@flint/testkit";
+import { describe, expect, onTestFinished } from "vitest";
+import { ClaudeDriver } from "./claude/driver.ts";
+import { CodexDriver } from "./codex/driver.ts";
+import { SHORT_LIVED } from "./codex/testing/codex-fixture.ts";
+import type { AgentOptions } from "./shared/agent.ts";
+import { offlineModel } from "./testing/offline-model.ts";
+
+const AGENTS: Readonly<Record<"claude" | "codex", (options: AgentOptions) => Driver>> = {
+  claude: (options) => new ClaudeDriver(options),
+  codex: (options) => new CodexDriver(options, SHORT_LIVED),
+};
+
+/** Seven things that both have a word of their own for, in Flint's. */
+const WORDS = {
+  beginning: ["session"],
+  turn: { status: "completed" },
+  streaming: ["item/started", "item/agentMessage/delta", "item/completed"],
+  tool: ["item/started", "item/completed"],
+  command: { kind: "command", command: "touch made" },
+  files: { kind: "fileChange", changes: [["notes.txt", "modify"]] },
+  resuming: { sessions: 1, knowsHello: true },
+};
+
+describe("[S4-47] Claude and Codex have different words for the same things", () => {
+  for (const agent of ["claude", "codex"] as const) {
+    needs(agent)(
+      `what the real ${agent} calls by its own words is called by Flint's`,
+      () => said(agent),
+      90_000,
+    );
+  }
+});
+
+async function said(agent: "claude" | "codex"): Promise<void> {
+  const { open, settings } = await settingUp(agent);
+  const first = await open();
+  const hello = await run(first, settings, "hello");
+  const command = await run(first, settings, "run `touch made`");
+  const change = await run(first, settings, "in notes.txt replace two with three");
+  await first.close();
+  const [begun] = hello.events.flatMap((event) => (event.type === "session" ? [event.nativeId] : []));
+  const again = await run(await open(begun), settings, "what did I ask you?");
+  const told = [...hello.events, ...again.events];
+  const sessions = new Set(told.flatMap((event) => (event.type === "session" ? [event.nativeId] : []))).size;
+  expect({
+    beginning: typesOf(hello, (type) => type === "session"),
+    turn: hello.outcome,
+    streaming: typesOf(hello, (type) => type.startsWith("item/"), "agentMessage"),
+    tool: typesOf(
+      command,
+      (type) => type === "item/started" || type === "item/completed",
+      "commandExecution",
+    ),
+    command: shownAction(command.actions[0]),
+    files: shownAction(change.actions.find(({ kind }) => kind === "fileChange")),
+    resuming: { sessions, knowsHello: JSON.stringify(again.completedItems).includes("hello") },
+  }).toEqual(WORDS);
+}
+
+type Ran = RecordingTurn & { readonly outcome: unknown };
+
+async function run(session: DriverSession, settings: ThreadSettings, text: string): Promise<Ran> {
+  const turn = new RecordingTurn({ text, settings });
+  const outcome = await session.run(turn).finally(() => turn.end());
+  return Object.assign(turn, { outcome });
+}
+
+/** The types of the events, each once, of one kind of item where one is named. */
+function typesOf(turn: RecordingTurn, holds: (type: string) => boolean, itemType?: string): string[] {
+  const ids = new Set(turn.completedItems.filter(({ type }) => type === itemType).map(({ id }) => id));
+  const own = turn.events.filter((event) => {
+    const item: unknown = Reflect.get(event, "item");
+    const id: unknown = Reflect.get(Object(item), "id") ?? Reflect.get(event, "itemId");
+    return holds(event.type) && (itemType === undefined || ids.has(String(id)));
+  });
+  return [...new Set(own.map(({ type }) => type))];
+}
+
+function shownAction(action: Action | undefined): unknown {
+  if (action?.kind === "command") return { kind: action.kind, command: action.command };
+  if (action?.kind !== "fileChange") return action;
+  return { kind: action.kind, changes: action.changes.map(({ path, kind }) => [basename(path), kind]) };
+}
+
+async function settingUp(agent: "claude" | "codex") {
+  leavesNoProcess();
+  const model = await offlineModel(onTestFinished);
+  const { path: place } = await agentFolder();
+  const [cwd, stateFolder] = [join(place, "workspace"), join(place, "state")];
+  await Promise.all([cwd, stateFolder].map((path) => mkdir(path)));
+  await writeFile(join(cwd, "notes.txt"), "one\ntwo\nlast\n");
+  const sandbox = new CommandSandbox({ environment: process.env });
+  const environment = { CLAUDE_CONFIG_DIR: join(stateFolder, "claude") };
+  const driver = AGENTS[agent]({
+    program: async () => ({ command: [agentProgram(agent) ?? agent], environment }),
+    offlineModel: async () => model.url,
+    ...{ stateFolder, sandbox, version: "0.0.0" },
+  });
+  onTestFinished(async () => driver.close?.());
+  const settings: ThreadSettings = {
+    ...{ model: `${agent}/default`, cwd, config: {} },
+    ...{ approvalPolicy: "always", sandboxPolicy: { type: "workspaceWrite" } },
+  };
+  const open = async (nativeId?: string) => {
+    const session = await driver.open({
+      ...{ threadId: "t", settings, nativeId, sandbox, mcpServers: [] },
+      ...{ history: async () => [], handoffSummary: async () => "" },
+    });
+    onTestFinished(() => session.close());
+    return session;
+  };
+  return { open, settings };
+}

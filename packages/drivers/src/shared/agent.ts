@@ -1,0 +1,79 @@
+import type { Sandbox } from "@flint/core/ports";
+import { FlintError } from "@flint/protocol";
+import type { Trace } from "@flint/rpc";
+
+/** The variables that name an agent's program where it is not on PATH. */
+export type ExecutableVariable = "CLAUDE_CODE_EXECUTABLE" | "CODEX_EXECUTABLE";
+
+/** How a user logs in to an agent. */
+export interface AgentLogin {
+  /** The command line that asks for the login, in a terminal. */
+  readonly command: string;
+  /** All ways to log in, in one line. */
+  readonly hint: string;
+}
+
+/** What is known about an agent without loading its driver. Every other place reads these facts from here. */
+export interface AgentDescriptor {
+  /** The part of its model ids before the slash, and its name in the configuration. */
+  readonly id: string;
+  readonly displayName: string;
+  /** Its program, where none is configured, and the arguments that always come first. */
+  readonly command: readonly string[];
+  readonly executableVariable?: ExecutableVariable;
+  /** The user's environment variables that it gets and no other agent does. */
+  readonly ownVariables: RegExp;
+  /** What shows that it has credentials: a variable that is set, or a file in the user's home folder. */
+  readonly credentials: { readonly variables: readonly string[]; readonly files: readonly string[] };
+  /** The command line that installs it, where there is one. */
+  readonly install: string | undefined;
+  readonly login: AgentLogin | undefined;
+  /** Whether it requests approval of each action that may write, unless the approval policy is "never". */
+  readonly asksToWrite: boolean;
+  /** Whether its process can be stopped while a thread is idle: its sessions can be resumed by another process. */
+  readonly stopsWhenIdle: boolean;
+}
+
+/** The error of a thread whose agent is not installed; it says how to get the agent. */
+export function notInstalled(agent: AgentDescriptor): FlintError {
+  const { displayName, command, install, executableVariable } = agent;
+  const [program = displayName] = command;
+  const how = install === undefined ? `so that ${program} is on PATH` : `with \`${install}\``;
+  const where =
+    executableVariable === undefined
+      ? "name its program in the configuration"
+      : `set ${executableVariable} to its program`;
+  const message = `${displayName} was not found on this machine. Install it ${how}, or ${where}.`;
+  return new FlintError("agentFailed", message, { program });
+}
+
+/** An agent's program, and the variables that it gets beside those of every program. */
+export interface AgentProgram {
+  /** The program and the arguments that always come first. */
+  readonly command: readonly string[];
+  /** Variables that only this agent gets, such as its own key. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** How long an agent with one process per thread keeps it: as long as the thread is in use, or for one turn. */
+export type ProcessSpan = "thread" | "turn";
+
+/** What every driver of an external agent is given. */
+export interface AgentOptions {
+  /** Finds the agent's program; undefined if it is not installed. Cheap, because it is called often. */
+  program(): Promise<AgentProgram | undefined>;
+  /** Whether it is known to have credentials, so that it can be the agent of threads that name none. */
+  hasAccess?(): Promise<boolean>;
+  /** The address of the offline model, which the agent uses instead of its own models. Starts the model if needed. */
+  readonly offlineModel?: (() => Promise<string>) | undefined;
+  /** Called with every line to and from the agent; it limits and redacts them itself. */
+  readonly trace?: Trace | undefined;
+  /** Flint's folder for the state of agents on the offline model; not below the system's temporary folder. */
+  readonly stateFolder?: string | undefined;
+  /** The sandbox for a process that no thread needs, for example to list models. */
+  readonly sandbox?: Sandbox | undefined;
+  /** Defaults to "thread". Only Claude has the choice. */
+  readonly processSpan?: ProcessSpan | undefined;
+  /** The version of Flint that is sent to agents. */
+  readonly version: string;
+}
