@@ -89,7 +89,7 @@ export const externals: Rule = (graph) =>
   });
 
 /** What host may use of core: the ports it implements and the small parts it shares with the engine. */
-const FOR_HOST = ["@flint/core/ports", "@flint/core/redact", "@flint/core/serial-queue", "@flint/core/text"];
+const FOR_HOST = ["@flint/core/async", "@flint/core/ports", "@flint/core/redact", "@flint/core/text"];
 
 /** What front ends may use of core, beside its types. */
 const FOR_FRONTENDS = ["@flint/core/ports", "@flint/core/text"];

@@ -1,6 +1,34 @@
-import { ClientSession } from "./client-session.ts";
+import {
+  FlintError,
+  lazy,
+  METHODS,
+  type Method,
+  mintId,
+  type Params,
+  type Result,
+  type ThreadEvent,
+  type ThreadMethod,
+  threadIdOf,
+} from "@flint/protocol";
+import { approvalHandlers } from "./handlers/approval.ts";
+import { branchHandlers } from "./handlers/branch.ts";
+import { configHandlers } from "./handlers/config.ts";
+import type {
+  CallingClient,
+  FreeHandler,
+  FreeHandlers,
+  SubscriptionStart,
+  ThreadHandler,
+  ThreadHandlers,
+} from "./handlers/handler.ts";
+import { historyHandlers } from "./handlers/history.ts";
+import { goalHandlers, threadHandlers } from "./handlers/thread.ts";
+import { queueHandlers, turnHandlers } from "./handlers/turn.ts";
+import { workspaceHandlers } from "./handlers/workspace.ts";
 import { type EngineOptions, Services } from "./services.ts";
-import type { Subscriber } from "./thread/subscription.ts";
+import { wellFormed } from "./text/characters.ts";
+import type { LiveThread } from "./thread/live-thread.ts";
+import type { Subscriber, Subscription } from "./thread/subscription.ts";
 
 /** The core of a server: threads, turns and approvals. It knows no wire and no agent by name. */
 export class Engine {
@@ -31,5 +59,184 @@ export class Engine {
   /** Stops all turns, stores everything and ends all agents. */
   close(): Promise<void> {
     return this.#services.close();
+  }
+}
+
+/** The handler of every method. A method without one does not compile. */
+const HANDLERS: FreeHandlers & ThreadHandlers = {
+  ...threadHandlers,
+  ...historyHandlers,
+  ...turnHandlers,
+  ...goalHandlers,
+  ...queueHandlers,
+  ...branchHandlers,
+  ...approvalHandlers,
+  ...configHandlers,
+  ...workspaceHandlers,
+};
+
+/** One connected client: it calls methods and subscribes to threads. */
+export class ClientSession implements CallingClient {
+  readonly cwd: string | undefined;
+  // Minted on first use: most clients never need an id, and the first one of a process is slow to make.
+  readonly #id = lazy(() => mintId());
+  readonly #services: Services;
+  readonly #subscriber: Subscriber;
+  readonly #subscriptions = new Map<string, { thread: LiveThread; subscription: Subscription }>();
+  #closed = false;
+
+  constructor(services: Services, subscriber: Subscriber, cwd?: string) {
+    this.cwd = cwd;
+    this.#services = services;
+    this.#subscriber = subscriber;
+    if (subscriber.announce !== undefined) services.announcements.add(this);
+  }
+
+  get id(): string {
+    return this.#id();
+  }
+
+  /**
+   * Calls a method, in the queue of its thread if its row says so. `respond` receives the result before this client is
+   * sent any event that the call causes. Rejects with a FlintError, without secrets, if there is no result.
+   */
+  async call<Name extends Method>(
+    method: Name,
+    params: Params<Name>,
+    respond: (result: Result<Name>) => void,
+  ): Promise<void> {
+    if (this.#services.isClosing) {
+      throw new FlintError("overloaded", "The server is stopping; connect again in a moment.");
+    }
+    const reply = new Reply(respond);
+    const checked = wellFormed(params);
+    try {
+      if (METHODS[method].scope === "thread") {
+        // The row says that this is a method of a thread; the generic name cannot carry that.
+        await this.#callThread(method as ThreadMethod, checked as never, reply as never);
+      } else {
+        await this.#callFree(method as Exclude<Method, ThreadMethod>, checked as never, reply as never);
+      }
+    } catch (error) {
+      throw this.#services.redactor.error(error);
+    }
+    reply.rethrow();
+  }
+
+  /** Whether this client is subscribed to a thread. */
+  isSubscribed(threadId: string): boolean {
+    return this.#subscriptions.get(threadId)?.subscription.isClosed === false;
+  }
+
+  /** Whether this client is the only subscriber of a thread. */
+  isOnlySubscriber(threadId: string): boolean {
+    const subscribed = this.#subscriptions.get(threadId);
+    return subscribed !== undefined && subscribed.thread.log.subscriberCount <= 1;
+  }
+
+  /** To be called when the client can take more events again. */
+  drained(): void {
+    for (const { subscription } of this.#subscriptions.values()) void subscription.catchUp();
+  }
+
+  /** Subscribes to a thread, or starts an existing subscription again from another position. */
+  subscribe(thread: LiveThread, { afterSeq, first }: SubscriptionStart, at: number): void {
+    if (this.#closed) return;
+    this.unsubscribe(thread.id);
+    this.#removeClosed();
+    const subscription = thread.log.subscribe(this.#subscriber, afterSeq);
+    this.#subscriptions.set(thread.id, { thread, subscription });
+    void subscription.start(first.map((body) => ({ ...body, at })));
+  }
+
+  unsubscribe(threadId: string): void {
+    const subscribed = this.#subscriptions.get(threadId);
+    if (subscribed === undefined) return;
+    subscribed.thread.log.unsubscribe(subscribed.subscription);
+    this.#subscriptions.delete(threadId);
+  }
+
+  /**
+   * Forwards an event of a thread that this client is not subscribed to. Dropped while the client cannot take more, so
+   * that nothing piles up: the next `thread/list` has the same information.
+   */
+  announce(event: ThreadEvent): void {
+    if (this.#subscriber.isFull()) return;
+    if (!this.isSubscribed(threadIdOf(event) ?? "")) this.#subscriber.announce?.(event);
+  }
+
+  /** Disconnects the client; its turns go on. */
+  close(): void {
+    this.#closed = true;
+    this.#services.announcements.remove(this);
+    for (const threadId of [...this.#subscriptions.keys()]) this.unsubscribe(threadId);
+  }
+
+  async #callFree<Name extends Exclude<Method, ThreadMethod>>(
+    method: Name,
+    params: Params<Name>,
+    reply: Reply<Result<Name>>,
+  ): Promise<void> {
+    // Indexing the table by a generic name gives the union of all handlers; this is the one for the name.
+    const handler = HANDLERS[method] as unknown as FreeHandler<Name>;
+    const context = { services: this.#services, client: this };
+    const outcome = await handler(params, context, (result) => reply.send(result));
+    if (outcome === "answered") return;
+    reply.send(outcome.result);
+    outcome.after?.();
+  }
+
+  async #callThread<Name extends ThreadMethod>(
+    method: Name,
+    params: Params<Name> & { threadId: string },
+    reply: Reply<Result<Name>>,
+  ): Promise<void> {
+    const services = this.#services;
+    // As above.
+    const handler = HANDLERS[method] as unknown as ThreadHandler<Name>;
+    await services.registry.runInQueue(params.threadId, async ({ thread, damage }) => {
+      const outcome = await handler(params, { services, client: this, thread, damage });
+      const { result, events = [], subscribe } = outcome;
+      try {
+        await thread.log.commit(events, () => {
+          reply.send(result);
+          if (subscribe !== undefined) this.subscribe(thread, subscribe, services.options.clock.now());
+        });
+        outcome.after?.();
+      } finally {
+        outcome.release?.();
+      }
+    });
+  }
+
+  /** Subscriptions also end on the thread's side: when it is deleted, or its log cannot be read. */
+  #removeClosed(): void {
+    for (const [threadId, { subscription }] of this.#subscriptions) {
+      if (subscription.isClosed) this.#subscriptions.delete(threadId);
+    }
+  }
+}
+
+/** Sends a result. A failure to send must not stop the work that was called for, so it is thrown only at the end. */
+class Reply<Value> {
+  readonly #respond: (value: Value) => void;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(respond: (value: Value) => void) {
+    this.#respond = respond;
+  }
+
+  /** Never throws. */
+  send(value: Value): void {
+    try {
+      this.#respond(value);
+    } catch (error) {
+      this.#failure = { error };
+    }
+  }
+
+  /** Throws what `send` caught. */
+  rethrow(): void {
+    if (this.#failure !== undefined) throw this.#failure.error;
   }
 }

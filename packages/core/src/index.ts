@@ -1,7 +1,6 @@
-export { parseSimpleCommand } from "./approval/simple-command.ts";
-export type { ClientSession } from "./client-session.ts";
-export { Engine } from "./engine.ts";
+export { type ClientSession, Engine } from "./engine.ts";
 export * from "./ports/index.ts";
 export { mcpServerSecrets, RedactedStream, Redactor, redact, secretsIn } from "./redact/index.ts";
 export type { EngineOptions } from "./services.ts";
+export { parseSimpleCommand } from "./text/shell-words.ts";
 export type { Subscriber } from "./thread/subscription.ts";

@@ -1,5 +1,5 @@
 import { hasHiddenCharacters } from "../text/characters.ts";
-import { parseSimpleCommand } from "./simple-command.ts";
+import { parseSimpleCommand } from "../text/shell-words.ts";
 
 /** Which prefixes may be offered for one program. */
 interface Family {

@@ -9,9 +9,17 @@ import {
 import type { OpenRequests } from "../approval/open-requests.ts";
 import type { Clock } from "../ports/index.ts";
 import type { ThreadLog } from "../thread/log.ts";
-import { furthest, type Limits, type Reached, reachedOf, type Unit, usageOfThread } from "./limits.ts";
-import { budgetAnswer, budgetError, budgetQuestion } from "./questions.ts";
-import { WorkClock } from "./work-clock.ts";
+import {
+  budgetAnswer,
+  budgetError,
+  budgetQuestion,
+  furthest,
+  type Limits,
+  type Reached,
+  reachedOf,
+  type Unit,
+  usageOfThread,
+} from "./limits.ts";
 
 /** What a guard needs of its turn. */
 export interface BudgetGuardOptions {
@@ -170,5 +178,57 @@ export class BudgetGuard {
     this.#hasWarnedCurrency = true;
     const message = `The agent reports its cost in ${currency}; the limit in dollars does not count it.`;
     log.sendLive({ type: "warning", data: { threadId, message, reason: "budgetCurrency" } });
+  }
+}
+
+/** Measures how long a turn works; time spent waiting for the user does not count. */
+export class WorkClock {
+  readonly #clock: Clock;
+  readonly #startedAt: number;
+  #waitedMs = 0;
+  #waits = 0;
+  #waitingSince = 0;
+  #alarm: { readonly afterMs: number; readonly action: () => void } | undefined;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startedAt = clock.now();
+  }
+
+  get waitedMs(): number {
+    return this.#waitedMs + (this.#waits > 0 ? this.#clock.now() - this.#waitingSince : 0);
+  }
+
+  get workedMs(): number {
+    return this.#clock.now() - this.#startedAt - this.waitedMs;
+  }
+
+  /** Runs something that waits for the user. */
+  async waiting<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.#waits === 0) this.#waitingSince = this.#clock.now();
+    this.#waits += 1;
+    this.#schedule();
+    try {
+      return await work();
+    } finally {
+      if (this.#waits === 1) this.#waitedMs = this.waitedMs;
+      this.#waits -= 1;
+      this.#schedule();
+    }
+  }
+
+  /** Calls `action` after this much work, in place of the alarm before. */
+  alarm(workedMs: number | undefined, action: () => void): void {
+    this.#alarm = workedMs === undefined ? undefined : { afterMs: workedMs, action };
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    if (this.#alarm === undefined || this.#waits > 0) return;
+    const { afterMs, action } = this.#alarm;
+    this.#cancelTimer = this.#clock.after(Math.max(0, afterMs - this.workedMs), action);
   }
 }

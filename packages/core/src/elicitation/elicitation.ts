@@ -1,5 +1,5 @@
 import { type Answers, isRecord, type UserQuestion } from "@flint/protocol";
-import { displayText } from "../text/display-text.ts";
+import { displayText } from "../text/characters.ts";
 import { type FieldValue, FormField } from "./form-field.ts";
 
 /** Asks the user; an empty record means that no one answered. */

@@ -1,5 +1,5 @@
 import { isId, isRecord, type UserQuestion } from "@flint/protocol";
-import { displayText, truncate } from "../text/display-text.ts";
+import { displayText, truncate } from "../text/characters.ts";
 
 /** A value that a form can carry. */
 export type FieldValue = string | number | boolean | string[];

@@ -1,6 +1,6 @@
 import { type ConfigOption, type ConfigValues, FlintError } from "@flint/protocol";
 import type { Services } from "../services.ts";
-import { settingsEvents } from "../turn/decide/turn.ts";
+import { settingsEvents } from "../turn/decisions.ts";
 import type { FreeHandlers } from "./handler.ts";
 
 /** Models, selectors and accounts. */

@@ -11,7 +11,7 @@ import {
 import type { Damage, Store } from "../ports/index.ts";
 import type { Services } from "../services.ts";
 import { fullTurn, usageOf } from "../thread/view.ts";
-import { settingsEvents } from "../turn/decide/turn.ts";
+import { settingsEvents } from "../turn/decisions.ts";
 import type { FreeHandlers, ThreadHandlers } from "./handler.ts";
 import { startedEvent } from "./thread.ts";
 

@@ -8,8 +8,17 @@ import {
   type UserInput,
 } from "@flint/protocol";
 import type { LiveThread } from "../thread/live-thread.ts";
-import { enqueue } from "../turn/decide/queue.ts";
-import { itemEvents, queueEvent, settingsEvents, userMessage } from "../turn/decide/turn.ts";
+import {
+  dequeue,
+  enqueue,
+  findQueued,
+  itemEvents,
+  queueEvent,
+  reorder,
+  replaceQueued,
+  settingsEvents,
+  userMessage,
+} from "../turn/decisions.ts";
 import type { FreeHandlers, ThreadContext, ThreadHandlers, ThreadOutcome } from "./handler.ts";
 import { announceNewThread, createThread } from "./thread.ts";
 
@@ -173,4 +182,56 @@ export function checkInput(input: readonly UserInput[]): void {
   if (bytes <= LIMITS.prompt) return;
   const message = `The input has ${bytes} bytes; at most ${LIMITS.prompt} are accepted. Put long texts into files.`;
   throw new FlintError("invalidParams", message, { field: "input", limit: LIMITS.prompt, bytes });
+}
+
+/** The queued inputs of a thread. */
+export const queueHandlers: Pick<
+  ThreadHandlers,
+  | "thread/queue/list"
+  | "thread/queue/update"
+  | "thread/queue/reorder"
+  | "thread/queue/delete"
+  | "thread/queue/promote"
+> = {
+  async "thread/queue/list"(_params, { thread }) {
+    return { result: { queue: [...thread.log.state.queue] } };
+  },
+
+  async "thread/queue/update"({ queuedInputId, input }, { thread }) {
+    checkInput(input);
+    return changed(thread, replaceQueued(thread.log.state.queue, queuedInputId, input));
+  },
+
+  async "thread/queue/reorder"({ queuedInputIds }, { thread }) {
+    return changed(thread, reorder(thread.log.state.queue, queuedInputIds));
+  },
+
+  async "thread/queue/delete"({ queuedInputId }, { thread }) {
+    return changed(thread, dequeue(thread.log.state.queue, queuedInputId));
+  },
+
+  async "thread/queue/promote"({ queuedInputId }, { thread }) {
+    const chosen = findQueued(thread.log.state.queue, queuedInputId);
+    const queue = dequeue(thread.log.state.queue, queuedInputId);
+    const steer = await steered(thread, chosen.input, chosen.clientId);
+    if (steer !== undefined) {
+      const { turnId, events, release } = steer;
+      return { result: { turnId, queue }, events: [queueEvent(thread.log.state, queue), ...events], release };
+    }
+    const { activeTurnId } = thread.log.state;
+    if (activeTurnId !== undefined) {
+      const message = "The agent takes no input now; it stays in the queue.";
+      throw new FlintError("unsupported", message, { activeTurnId });
+    }
+    const decided = thread.decideQueued(chosen);
+    return {
+      result: { turnId: decided.turn.id, queue },
+      events: decided.events,
+      after: () => thread.start(decided.started),
+    };
+  },
+};
+
+function changed(thread: LiveThread, queue: QueuedInput[]) {
+  return { result: { queue }, events: [queueEvent(thread.log.state, queue)] };
 }

@@ -1,4 +1,4 @@
-import { BoundedOutput } from "../text/bounded-output.ts";
+import { BoundedOutput } from "../text/bounded.ts";
 import type { FreeHandlers, HandlerContext } from "./handler.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;

@@ -1,24 +1,25 @@
-import type {
-  Action,
-  Answers,
-  ClientTool,
-  ConfigOption,
-  ConfigValues,
-  Cost,
-  Decision,
-  DeltaType,
-  Model,
-  PlanEntry,
-  ReviewTarget,
-  ThreadItem,
-  ThreadSettings,
-  TokenUsage,
-  ToolCallResult,
-  Turn,
-  TurnError,
-  TurnKind,
-  UserInput,
-  UserQuestion,
+import {
+  type Action,
+  type Answers,
+  type ClientTool,
+  type ConfigOption,
+  type ConfigValues,
+  type Cost,
+  type Decision,
+  type DeltaType,
+  failedToolCall,
+  type Model,
+  type PlanEntry,
+  type ReviewTarget,
+  type ThreadItem,
+  type ThreadSettings,
+  type TokenUsage,
+  type ToolCallResult,
+  type Turn,
+  type TurnError,
+  type TurnKind,
+  type UserInput,
+  type UserQuestion,
 } from "@flint/protocol";
 import type { Sandbox } from "./sandbox.ts";
 
@@ -230,3 +231,40 @@ export type TurnOutcome =
   | { readonly status: "completed" }
   | { readonly status: "interrupted" }
   | { readonly status: "failed"; readonly error: TurnError };
+
+const CANCELLED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
+
+const ENDED = failedToolCall("The turn has ended.");
+
+/** A turn whose questions end when the signal says so, whoever was asked and whatever they do. */
+export function stoppableTurn(turn: TurnContext, signal: AbortSignal): TurnContext {
+  return {
+    turnId: turn.turnId,
+    kind: turn.kind,
+    input: turn.input,
+    settings: turn.settings,
+    review: turn.review,
+    outputSchema: turn.outputSchema,
+    agentInitiated: turn.agentInitiated,
+    signal,
+    emit: (event) => turn.emit(event),
+    ready: () => orAborted(turn.ready(), signal, undefined),
+    approve: (action, guarantees) => orAborted(turn.approve(action, guarantees), signal, CANCELLED),
+    ask: (itemId, questions) => orAborted(turn.ask(itemId, questions), signal, {}),
+    callTool: (call) => orAborted(turn.callTool(call), signal, ENDED),
+  };
+}
+
+/** What a promise gives, or something else as soon as the signal says so. */
+export function orAborted<Value, Otherwise>(
+  work: Promise<Value>,
+  signal: AbortSignal,
+  otherwise: Otherwise,
+): Promise<Value | Otherwise> {
+  return new Promise((resolve, reject) => {
+    const stop = () => resolve(otherwise);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}

@@ -5,5 +5,4 @@ export {
   mcpServerSecrets,
   secretsIn,
 } from "./environment.ts";
-export { RedactedStream } from "./redacted-stream.ts";
-export { Redactor, redact } from "./redactor.ts";
+export { RedactedStream, Redactor, redact } from "./redactor.ts";

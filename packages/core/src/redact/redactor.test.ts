@@ -1,10 +1,8 @@
 import { FlintError } from "@flint/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { LONGEST_KEY } from "./key-formats.ts";
-import { LONGEST_PRIVATE_KEY } from "./private-keys.ts";
-import { RedactedStream } from "./redacted-stream.ts";
-import { Redactor, redact } from "./redactor.ts";
+import { LONGEST_KEY, LONGEST_PRIVATE_KEY } from "./keys.ts";
+import { RedactedStream, Redactor, redact } from "./redactor.ts";
 
 /** Put together here, so that nobody who looks for keys in this repository finds one. */
 const letters = (length: number) => "aB3dE6gH9jK2mN5pQ8sT1vX4zC7".repeat(40).slice(0, length);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasHiddenCharacters, toWellFormed, wellFormed } from "./characters.ts";
+import { displayText, hasHiddenCharacters, toWellFormed, truncate, wellFormed } from "./characters.ts";
 
 test("replaces lone surrogates at any depth", () => {
   expect(wellFormed({ a: ["x\ud83d", { "k\udc00": "y" }], b: 1, c: null })).toEqual({
@@ -51,4 +51,14 @@ test("finds characters that a reader would not notice, and accepts ordinary text
     "→ ✓ “”",
   ];
   expect(plain.filter(hasHiddenCharacters)).toEqual([]);
+});
+
+test("truncates between characters, with an ellipsis", () => {
+  expect(truncate("abc", 3)).toBe("abc");
+  expect(truncate("abcd", 3)).toBe("ab…");
+  expect(truncate("a😀b", 3)).toBe("a…");
+});
+
+test("removes what cannot be seen from untrusted text", () => {
+  expect(displayText(" a\u001b[31mred\u202e\0\r\nb\tc\ud800 ", 100)).toBe("ared\nb\tc\ufffd");
 });

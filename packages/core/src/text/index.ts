@@ -1,5 +1,3 @@
-export { cutMiddle, headOf, tailOf } from "./bounded.ts";
-export { BoundedOutput } from "./bounded-output.ts";
-export { toWellFormed, wellFormed } from "./characters.ts";
-export { displayText, truncate } from "./display-text.ts";
-export { shellQuote, singleQuote } from "./shell-quote.ts";
+export { BoundedOutput, cutMiddle, headOf, tailOf } from "./bounded.ts";
+export { displayText, toWellFormed, truncate, wellFormed } from "./characters.ts";
+export { shellQuote, singleQuote } from "./shell-words.ts";

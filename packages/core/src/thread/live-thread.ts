@@ -7,8 +7,7 @@ import {
   type UserInput,
 } from "@flint/protocol";
 import { OpenRequests } from "../approval/open-requests.ts";
-import { SerialQueue } from "../async/serial-queue.ts";
-import { waitAtMost } from "../async/waiting.ts";
+import { SerialQueue, waitAtMost } from "../async.ts";
 import { extendedBudget, type Limits } from "../budget/limits.ts";
 import type {
   AgentInitiatedWork,
@@ -21,7 +20,7 @@ import type {
 } from "../ports/index.ts";
 import type { Catalogue } from "../settings/catalogue.ts";
 import { AgentSession, type OpenSession } from "../turn/agent-session.ts";
-import { decideBackgroundEnd } from "../turn/decide/closing.ts";
+import { decideBackgroundEnd } from "../turn/closing.ts";
 import {
   type DecidedTurn,
   decideQueuedTurn,
@@ -31,7 +30,7 @@ import {
   runningTurnId,
   type StartedTurn,
   settingsEvents,
-} from "../turn/decide/turn.ts";
+} from "../turn/decisions.ts";
 import { TurnRunner } from "../turn/runner.ts";
 import { ShellTurn } from "../turn/shell-turn.ts";
 import type { ThreadLog } from "./log.ts";

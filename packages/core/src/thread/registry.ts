@@ -20,7 +20,7 @@ import type {
 } from "../ports/index.ts";
 import type { Redactor } from "../redact/index.ts";
 import type { Catalogue } from "../settings/catalogue.ts";
-import { closeTurn, SERVER_STOPPED } from "../turn/decide/closing.ts";
+import { closeTurn, SERVER_STOPPED } from "../turn/closing.ts";
 import type { Announcements } from "./announcements.ts";
 import { ClientProvided } from "./client-provided.ts";
 import { LiveThread } from "./live-thread.ts";

@@ -1,5 +1,5 @@
 import type { ClientTool, SandboxPolicy, ThreadSettings, ThreadState, Turn } from "@flint/protocol";
-import { waitAtMost } from "../async/waiting.ts";
+import { waitAtMost } from "../async.ts";
 import type {
   AgentInitiatedWork,
   Clock,
@@ -10,8 +10,7 @@ import type {
 } from "../ports/index.ts";
 import type { Catalogue } from "../settings/catalogue.ts";
 import type { ThreadLog } from "../thread/log.ts";
-import { handoffSummary } from "./handoff.ts";
-import { type ForkSource, forkSource } from "./native-fork.ts";
+import { type ForkSource, forkSource, handoffSummary } from "./handoff.ts";
 
 /** How long closing an agent is waited for. */
 const CLOSE_GRACE_MS = 3_000;

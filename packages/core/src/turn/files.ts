@@ -1,8 +1,8 @@
 import type { Action, FileUpdateChange, ThreadSettings } from "@flint/protocol";
 import { isTrustedCommand } from "../approval/trusted-commands.ts";
-import { waitAtMost } from "../async/waiting.ts";
+import { waitAtMost } from "../async.ts";
 import type { Checkpoints, Clock, DriverEvent, TurnCheckpoint } from "../ports/index.ts";
-import { storageFailed } from "../ports/store-errors.ts";
+import { storageFailed } from "../ports/store.ts";
 import type { ThreadLog } from "../thread/log.ts";
 
 /** How long the end of a turn waits until its checkpoint is complete. */

@@ -1,4 +1,11 @@
-import { inputText, isKnownItem, type KnownItem, type ThreadItem, type Turn } from "@flint/protocol";
+import {
+  inputText,
+  isKnownItem,
+  type KnownItem,
+  type ThreadItem,
+  type ThreadState,
+  type Turn,
+} from "@flint/protocol";
 
 /** The longest summary, and the longest part of one text in it. */
 const LIMIT = 24_000;
@@ -67,4 +74,71 @@ function shortened(text: string): string {
   if (text.length <= TEXT_LIMIT) return text;
   // A surrogate pair is kept whole or left out.
   return `${text.slice(0, TEXT_LIMIT).replace(/[\uD800-\uDBFF]$/, "")} … (${text.length - TEXT_LIMIT} characters left out)`;
+}
+
+/** How many ancestors of a fork are searched. */
+const MAX_ANCESTORS = 8;
+
+/** An agent's own session, and the last turn of the thread that a copy of it contains. */
+export interface ForkSource {
+  readonly nativeId: string;
+  /** Where the copy has to end; the whole session unless given. */
+  readonly position?: string;
+  readonly lastTurnId: string;
+}
+
+/** Where to search for an agent's session. */
+export interface ForkSearch {
+  readonly agent: string;
+  /** A thread that was made as a fork, or in which turns were dropped. */
+  readonly state: ThreadState;
+  /** Its turns, oldest first. */
+  readonly turns: readonly Turn[];
+  /** The state of another thread; undefined if it was deleted. */
+  stateOf(threadId: string): Promise<ThreadState | undefined>;
+}
+
+/**
+ * The session to continue from a copy of: the one with the most turns of this thread and nothing else. Computed from
+ * the threads alone, so it is the same after a restart.
+ */
+export async function forkSource(search: ForkSearch): Promise<ForkSource | undefined> {
+  const whole = await wholeSession(search);
+  const part = partOfSession(search);
+  if (whole === undefined || part === undefined) return whole ?? part;
+  const placeOf = ({ lastTurnId }: ForkSource) => search.turns.findLastIndex(({ id }) => id === lastTurnId);
+  return placeOf(part) > placeOf(whole) ? part : whole;
+}
+
+/**
+ * The session of the thread that this one was forked from, if it contains only turns of this thread. Undefined if the
+ * other thread has gone on since, was forked at an earlier turn, or has no such session.
+ */
+async function wholeSession(search: ForkSearch): Promise<ForkSource | undefined> {
+  const { agent, turns, stateOf } = search;
+  // The thread's own session was dropped because it no longer matched; the one it came from may be just as old.
+  if (search.state.nativeIds[agent] !== undefined) return undefined;
+  let fromId = search.state.thread.forkedFromId;
+  for (let looked = 0; fromId !== undefined && looked < MAX_ANCESTORS; looked += 1) {
+    const from = await stateOf(fromId);
+    // The session may already contain part of the running turn.
+    if (from === undefined || from.activeTurnId !== undefined) return undefined;
+    const nativeId = from.nativeIds[agent];
+    const lastTurnId = from.lastTurns[agent];
+    if (nativeId !== undefined) {
+      const isKnown = nativeId !== "" && turns.some(({ id }) => id === lastTurnId);
+      return isKnown && lastTurnId !== undefined ? { nativeId, lastTurnId } : undefined;
+    }
+    // A fork in which the agent has not worked yet has no session, but its parent may have one.
+    fromId = from.thread.forkedFromId;
+  }
+  return undefined;
+}
+
+/** The session in which the agent's latest turn ended, up to that position; what came later is left out. */
+function partOfSession({ agent, turns }: ForkSearch): ForkSource | undefined {
+  const latest = turns.findLast(({ nativeEnd }) => nativeEnd?.agent === agent);
+  if (latest?.nativeEnd === undefined) return undefined;
+  const { sessionId: nativeId, position } = latest.nativeEnd;
+  return { nativeId, position, lastTurnId: latest.id };
 }

@@ -2,16 +2,22 @@ import {
   addCost,
   addUsage,
   type Cost,
+  type DeltaType,
   type EventBody,
+  type FileUpdateChange,
+  type Item,
   isKnownItem,
   keepingOf,
+  LIMITS,
+  type ThreadItem,
   type TokenUsage,
+  type Turn,
 } from "@flint/protocol";
 import type { DriverEvent } from "../ports/index.ts";
+import { cutMiddle, headOf } from "../text/bounded.ts";
 import { wellFormed } from "../text/characters.ts";
 import type { ThreadLog } from "../thread/log.ts";
-import { TurnCaps } from "./caps.ts";
-import { aggregateDiff } from "./decide/diff.ts";
+import { StreamMap } from "../thread/stream-map.ts";
 
 /** Where a driver's event happened, and the totals it adds to. */
 interface EventContext {
@@ -69,11 +75,14 @@ export class TurnReporter {
     if (keepingOf(body.type) === "live") log.sendLive(body);
     else this.#store(body);
     if (event.type === "turn/diff/updated") this.#hasOwnDiff = true;
-    if (event.type === "item/completed" && !this.#hasOwnDiff && isAppliedChange(event)) this.#reportDiff();
+    if (event.type === "item/completed" && isKnownItem(event.item) && isAppliedChange(event.item))
+      this.#reportDiff();
   }
 
+  /** Reports the changes so far as one diff, unless the agent reports its own. */
   #reportDiff(): void {
     const { threadId, turnId, log } = this.#options;
+    if (this.#hasOwnDiff) return;
     const running = log.state.turns.findLast((known) => known.id === turnId);
     if (running === undefined) return;
     this.#store({ type: "turn/diff/updated", data: { threadId, turnId, diff: aggregateDiff(running) } });
@@ -89,38 +98,34 @@ export class TurnReporter {
   }
 }
 
-function isAppliedChange({ item }: Extract<ReportedItemEvent, { item: unknown }>): boolean {
-  return isKnownItem(item) && item.type === "fileChange" && item.status === "completed";
-}
-
 /** A driver's event as an event of its thread. */
 function eventOf(
   event: ReportedItemEvent,
   { threadId, turnId, agent, usage, cost, caps }: EventContext,
 ): EventBody {
-  const place = { threadId, turnId };
+  const ids = { threadId, turnId };
   switch (event.type) {
     case "item/started":
-      return { type: event.type, data: { ...place, item: event.item } };
+      return { type: event.type, data: { ...ids, item: event.item } };
     case "item/completed":
-      return { type: event.type, data: { ...place, item: caps.finish(event.item) } };
+      return { type: event.type, data: { ...ids, item: caps.finish(event.item) } };
     case "turn/plan/updated":
-      return { type: event.type, data: { ...place, explanation: event.explanation, plan: [...event.plan] } };
+      return { type: event.type, data: { ...ids, explanation: event.explanation, plan: [...event.plan] } };
     case "turn/diff/updated":
-      return { type: event.type, data: { ...place, diff: event.diff } };
+      return { type: event.type, data: { ...ids, diff: event.diff } };
     case "item/mcpToolCall/progress":
-      return { type: event.type, data: { ...place, itemId: event.itemId, message: event.message } };
+      return { type: event.type, data: { ...ids, itemId: event.itemId, message: event.message } };
     case "usage": {
       const { type: _type, last, cost: ofCall, ...rest } = event;
       const total = ofCall === undefined ? {} : { cost: addCost(cost, ofCall) };
-      const data = { ...place, usage: addUsage(usage, last), last, ...rest, ...total };
+      const data = { ...ids, usage: addUsage(usage, last), last, ...rest, ...total };
       return { type: "thread/tokenUsage/updated", data };
     }
     case "error":
-      return { type: "error", data: { ...place, error: event.error, willRetry: event.willRetry } };
+      return { type: "error", data: { ...ids, error: event.error, willRetry: event.willRetry } };
     case "model/rerouted": {
       const { type, ...rest } = event;
-      return { type, data: { ...place, ...rest } };
+      return { type, data: { ...ids, ...rest } };
     }
     case "session":
       return { type: "thread/session/updated", data: { threadId, agent, nativeId: event.nativeId } };
@@ -130,4 +135,101 @@ function eventOf(
         data: { threadId, method: event.method, params: { ...event.params } },
       };
   }
+}
+
+/** How much of a text was accepted. */
+interface Accepted {
+  bytes: number;
+}
+
+const nothingAccepted = (): Accepted => ({ bytes: 0 });
+
+/** Bounds the streamed text of one turn: text beyond the limit of an item is counted, not stored. */
+export class TurnCaps {
+  readonly #accepted = new StreamMap<Accepted>();
+  readonly #omitted = new Map<string, number>();
+
+  /** The part of a piece that still fits. */
+  admit(type: DeltaType, itemId: string, piece: string): string {
+    const limit = type === "item/commandExecution/outputDelta" ? LIMITS.output : LIMITS.text;
+    const accepted = this.#accepted.getOrCreate(type, itemId, nothingAccepted);
+    const size = Buffer.byteLength(piece);
+    if (accepted.bytes + size <= limit) {
+      accepted.bytes += size;
+      return piece;
+    }
+    const admitted = headOf(piece, limit - accepted.bytes);
+    // Nothing is accepted after the first omitted byte, because a gap must not look like text.
+    accepted.bytes = limit;
+    const missing = size - Buffer.byteLength(admitted);
+    this.#omitted.set(itemId, (this.#omitted.get(itemId) ?? 0) + missing);
+    return admitted;
+  }
+
+  /** A completed item with its text within the limits, and the number of omitted bytes. */
+  finish(item: ThreadItem): ThreadItem {
+    if (!isKnownItem(item)) return item;
+    switch (item.type) {
+      case "agentMessage":
+      case "plan":
+        return bounded(item, "text");
+      case "reasoning":
+        return bounded(bounded(item, "content"), "summary");
+      case "fileChange":
+        return bounded(item, "output");
+      case "commandExecution": {
+        const { text, omitted } = cutMiddle(item.aggregatedOutput ?? "", LIMITS.output);
+        const missing = Math.max(omitted + (item.omittedOutputBytes ?? 0), this.#omitted.get(item.id) ?? 0);
+        if (missing === 0) return item;
+        const output = item.aggregatedOutput === undefined ? {} : { aggregatedOutput: text };
+        return { ...item, ...output, omittedOutputBytes: missing };
+      }
+      default:
+        return item;
+    }
+  }
+}
+
+function bounded<Bounded extends ThreadItem>(item: Bounded, field: string): Bounded {
+  const whole: unknown = Reflect.get(item, field);
+  if (typeof whole !== "string") return item;
+  const { text, omitted } = cutMiddle(whole, LIMITS.text);
+  return omitted === 0 ? item : { ...item, [field]: text };
+}
+
+/**
+ * All file changes of a turn as one unified diff: file by file in the order of their first change, and change by change
+ * within a file, so that applying it from top to bottom gives the result of the turn.
+ */
+export function aggregateDiff(turn: Turn): string {
+  const byPath = new Map<string, string[]>();
+  for (const change of turn.items
+    .filter(isKnownItem)
+    .filter(isAppliedChange)
+    .flatMap((item) => item.changes)) {
+    const known = byPath.get(change.path);
+    if (known === undefined) byPath.set(change.path, [diffText(change)]);
+    else known.push(diffText(change));
+  }
+  return [...byPath.values()].flat().join("");
+}
+
+function isAppliedChange(item: { type: string; status?: string }): item is Item<"fileChange"> {
+  return item.type === "fileChange" && item.status === "completed";
+}
+
+function diffText(change: FileUpdateChange): string {
+  // Only at the very start: further down, "--- " may be a removed line that began with two dashes.
+  const headed = /^(diff |Index: |--- )/.test(change.diff) ? change.diff : `${header(change)}${change.diff}`;
+  return headed.endsWith("\n") ? headed : `${headed}\n`;
+}
+
+function header(change: FileUpdateChange): string {
+  const before = change.kind === "add" ? "/dev/null" : join("a", change.path);
+  const after = change.kind === "delete" ? "/dev/null" : join("b", change.movePath ?? change.path);
+  return `--- ${before}\n+++ ${after}\n`;
+}
+
+function join(side: string, path: string): string {
+  return path.startsWith("/") ? `${side}${path}` : `${side}/${path}`;
 }

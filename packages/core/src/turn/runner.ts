@@ -7,7 +7,7 @@ import {
   type UserInput,
 } from "@flint/protocol";
 import type { OpenRequests } from "../approval/open-requests.ts";
-import { KeepAlive, Latch } from "../async/waiting.ts";
+import { KeepAlive, Latch } from "../async.ts";
 import { BudgetGuard } from "../budget/budget-guard.ts";
 import type { Limits } from "../budget/limits.ts";
 import type {
@@ -27,8 +27,8 @@ import {
   failedStorage,
   SERVER_STOPPED,
   turnErrorOf,
-} from "./decide/closing.ts";
-import type { StartedTurn } from "./decide/turn.ts";
+} from "./closing.ts";
+import type { StartedTurn } from "./decisions.ts";
 import { TurnFiles } from "./files.ts";
 import { TurnReporter } from "./reporter.ts";
 import { TurnRequests } from "./requests.ts";

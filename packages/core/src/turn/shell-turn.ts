@@ -1,6 +1,6 @@
 import { inputText, mintId } from "@flint/protocol";
 import type { DriverSession, Sandbox, TurnContext, TurnOutcome } from "../ports/index.ts";
-import { BoundedOutput } from "../text/bounded-output.ts";
+import { BoundedOutput } from "../text/bounded.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { SerialQueue } from "@flint/core/serial-queue";
+import { SerialQueue } from "@flint/core/async";
 import type { CaptureTools } from "./capture.ts";
 import type { State } from "./entry.ts";
 import type { CheckpointLimits } from "./limits.ts";

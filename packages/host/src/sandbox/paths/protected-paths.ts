@@ -1,8 +1,8 @@
 import { chmod, lstat, mkdir, readdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { SerialQueue } from "@flint/core/async";
 import type { Clock } from "@flint/core/ports";
-import { SerialQueue } from "@flint/core/serial-queue";
 import { FlintError } from "@flint/protocol";
 import { FolderPresence, type PresenceSocket } from "../sockets/presence.ts";
 import { Janitor } from "./janitor.ts";

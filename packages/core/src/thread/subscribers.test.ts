@@ -1,6 +1,6 @@
 import { Gate, settled } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { DeliveryQueue } from "./delivery-queue.ts";
+import { DeliveryQueue } from "./subscribers.ts";
 
 test("runs a delivery at once when nothing is pending", () => {
   const sent: string[] = [];

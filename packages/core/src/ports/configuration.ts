@@ -1,4 +1,4 @@
-import type { ApprovalPolicy, Budget, SandboxPolicy, WorkspaceFile } from "@flint/protocol";
+import type { Action, ApprovalPolicy, Budget, Rule, SandboxPolicy, WorkspaceFile } from "@flint/protocol";
 import type { McpServerConfig } from "./driver.ts";
 
 /** The configuration in the trusted files of a workspace, without anything that the user set when starting Flint. */
@@ -34,3 +34,30 @@ export const NO_WORKSPACE_CONFIG: Workspaces = {
   trust: async () => undefined,
   distrust: async () => undefined,
 };
+
+/** What was always allowed, by project and agent. Shared by all servers with the same state folder. */
+export interface Rules {
+  /** All rules there are now, oldest first. */
+  list(): readonly Rule[];
+  /** Adds a rule, unless another rule of the same project and agent covers it already. */
+  add(rule: Rule): void;
+  /** Removes a rule. False if there is none with this id. */
+  remove(id: string): boolean;
+}
+
+/** What a rule decides about an action, and which rule it is. */
+export interface Ruling {
+  readonly decision: "allow" | "ask" | "deny";
+  /** Names the rule and where it is written. */
+  readonly reason: string;
+}
+
+/** Rules of a policy file, for unattended runs. */
+export interface PolicyRules {
+  /** The strictest decision of any rule about the action; undefined if none matches. Must not throw. */
+  judge(action: Action, agent: string, cwd: string): Ruling | undefined;
+  /** Whether an action that no rule matches and that needs approval is asked about or declined. */
+  readonly unanswered: "ask" | "decline";
+  /** Where the rules are written, for messages. */
+  readonly source: string;
+}

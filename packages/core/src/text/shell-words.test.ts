@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseSimpleCommand } from "./simple-command.ts";
+import { parseSimpleCommand, shellQuote, singleQuote } from "./shell-words.ts";
 
 test.each<[string, readonly string[]]>([
   ["ls", ["ls"]],
@@ -72,5 +72,33 @@ test("a shell splits it into the same words", () => {
       if (words !== undefined) expect(words).toEqual(print(command));
     }),
     { numRuns: 100 },
+  );
+});
+
+/** The words that a shell makes of a line. */
+function wordsOf(line: string): string[] {
+  const printed = execFileSync("sh", ["-c", `printf '%s\\0' ${line}`], { encoding: "utf8" });
+  return printed.split("\0").slice(0, -1);
+}
+
+test("quotes only where a shell would read something else", () => {
+  expect(["src/a.ts", "--x=1", "", "a b", "it's", "$HOME", "*"].map(shellQuote)).toEqual([
+    ...["src/a.ts", "--x=1", "''", "'a b'", "'it'\\''s'", "'$HOME'", "'*'"],
+  ]);
+  expect(singleQuote("src/a.ts")).toBe("'src/a.ts'");
+});
+
+test("a shell reads every quoted string as exactly that string", () => {
+  const strings = fc.array(
+    fc.string({ unit: "binary", maxLength: 30 }).map((text) => text.replaceAll("\0", "")),
+    { minLength: 1, maxLength: 20 },
+  );
+  fc.assert(
+    fc.property(strings, (words) => {
+      const sent = words.map((word) => Buffer.from(word).toString());
+      expect(wordsOf(sent.map(shellQuote).join(" "))).toEqual(sent);
+      expect(wordsOf(sent.map(singleQuote).join(" "))).toEqual(sent);
+    }),
+    { numRuns: 20 },
   );
 });

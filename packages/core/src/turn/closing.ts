@@ -16,7 +16,7 @@ import {
   type Turn,
   type TurnError,
 } from "@flint/protocol";
-import { itemEvents } from "./turn.ts";
+import { itemEvents } from "./decisions.ts";
 
 /** How a turn ends. */
 export interface Ending {

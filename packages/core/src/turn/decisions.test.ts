@@ -1,6 +1,6 @@
 import type { QueuedInput } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { dequeue, enqueue, findQueued, reorder, replaceQueued } from "./queue.ts";
+import { dequeue, enqueue, findQueued, reorder, replaceQueued } from "./decisions.ts";
 
 const input = (id: string): QueuedInput => ({
   id,

@@ -1,1 +1,0 @@
-export { type AskUser, answerElicitation, type ElicitationResult } from "./elicitation.ts";
