@@ -16,7 +16,7 @@ test("lists the folder with a read-only command", async () => {
   );
 });
 
-test("says that a folder is empty", async () => {
+test("reports an empty folder", async () => {
   const { last } = await play([user("list files")], [{ status: "done", exitCode: 0, text: "" }]);
   expect(last).toBe("This folder is empty.");
 });
@@ -28,7 +28,7 @@ test("runs a command verbatim and reports its exit code and output", async () =>
   expect(last).toBe("`echo oh no; exit 3` ended with exit code 3 and printed:\n\n```\noh no\n```");
 });
 
-test("says that a command was declined", async () => {
+test("reports a declined command", async () => {
   const declined = { status: "declined" as const, text: "Too risky" };
   expect((await play([user("run `rm x`")], [declined])).last).toBe(
     "I did not run `rm x`, because it was declined. Too risky.",
@@ -36,10 +36,10 @@ test("says that a command was declined", async () => {
 });
 
 test("updates the plan before each step and at the end", async () => {
-  const told = done("");
+  const shown = done("");
   const { asked, last } = await play(
     [user("plan to list files and run `date`")],
-    [told, done("a\n"), told, done("now\n"), told],
+    [shown, done("a\n"), shown, done("now\n"), shown],
   );
   const statuses = asked.flatMap(([name, input]) => (name === "update_plan" ? [input.plan] : []));
   const plan = (...each: string[]) => [
@@ -67,7 +67,7 @@ test("uses the status names of Codex's plan tool", async () => {
   ]);
 });
 
-test("says the plan as text if there is no tool for it", async () => {
+test("writes the plan as text if there is no tool for it", async () => {
   const { steps } = await play([user("plan to list files and run `date`")], [done("")], { tools: SHELL });
   expect(text(steps[0] ?? [])).toBe("My plan:\n1. list files\n2. run `date`");
 });
@@ -79,8 +79,8 @@ test("asks a question with its options and repeats the answer", async () => {
   ];
   expect(asked).toEqual([["ask_user", { questions }]]);
   expect(last).toBe("You answered: red");
-  const unheard = await play([user("ask me for a number")], [{ status: "failed", text: "" }]);
-  expect(unheard.last).toBe("No one answered, so I stop here.");
+  const unanswered = await play([user("ask me for a number")], [{ status: "failed", text: "" }]);
+  expect(unanswered.last).toBe("No one answered, so I stop here.");
   expect(text(await ask([user("ask me which colour: red or blue")], { tools: SHELL }))).toBe(
     "Which colour? red, blue",
   );
@@ -130,7 +130,7 @@ test("lists what was asked before in the thread", async () => {
   );
 });
 
-test("summarizes for a compaction and keeps an earlier summary", async () => {
+test("summarizes for a compaction, with an earlier summary", async () => {
   const conversation: Message[] = [
     user("run `date`"),
     { role: "assistant", text: "", calls: [{ callId: "c", tool: "shell", input: { command: "date" } }] },
@@ -225,7 +225,7 @@ test("answers as JSON without a schema", async () => {
   });
 });
 
-test("fails if asked to, and says how to get a real model for an unknown request", async () => {
+test("fails if asked to, and explains how to get a real model for an unknown request", async () => {
   await expect(ask([user("fail with no luck")])).rejects.toThrow("The offline model failed: no luck");
   const answer = text(await ask([user("Write me a compiler")]));
   expect(answer).toContain("I follow fixed rules");

@@ -26,22 +26,21 @@ describe("piped input", () => {
 
   test("does not change what a request means", async () => {
     const firstCall = async (message: Message) => calls(await ask([message]))[0]?.input;
-    expect(await firstCall(piped("run the tests", "review my changes"))).toEqual({ command: "ls -p" });
+    expect(await firstCall(piped("run the tests", "review my changes"))).toEqual({ command: "npm test" });
     expect(await firstCall(piped("explain src/a.ts", "x"))).toEqual({ path: "src/a.ts" });
-    expect(await firstCall(piped("what does this project do?", "x"))).toEqual({ command: "ls -p" });
     expect(await firstCall(user("run `date`\n<stdin>\nnever closed"))).toEqual({ command: "date" });
   });
 
-  test.each(["explain this change", "review my changes", "what changed?", "explain this"])(
-    "is summed up file by file if it is a diff: %s",
+  test.each(["explain this change", "review this", "what changed?"])(
+    "is described file by file if it is a diff: %s",
     async (words) => {
       expect(text(await ask([piped(words, DIFF)]))).toBe(
         [
-          "This is a diff of 2 files:",
+          "What you gave me is a diff of 2 files:",
           "- a.ts (+1 -1)",
           "- b.md (+2 -0)",
           "",
-          "I follow fixed rules, so I cannot judge whether the changes are right.",
+          "I follow fixed rules, so I can show what is there, but not judge it.",
         ].join("\n"),
       );
     },
@@ -49,24 +48,9 @@ describe("piped input", () => {
 
   test("is described by its size and how it begins", async () => {
     expect(text(await ask([piped("what is this?", "one\ntwo\nthree")]))).toContain(
-      "What you gave me has 3 lines.\n\nIt begins:\n\n```\none\ntwo\nthree\n```",
+      "What you gave me has 3 lines.\n\n```\none\ntwo\nthree\n```",
     );
   });
-});
-
-test("shows the first failure of the last failed command", async () => {
-  const output = "ok 1 - fine\nnot ok 2 - adds\n  expected 3\n  got 4\n# fail 1\n";
-  const thread: Message[] = [
-    user("run the tests"),
-    { role: "assistant", text: "", calls: [{ callId: "c", tool: "shell", input: { command: "npm test" } }] },
-    { role: "tool", callId: "c", tool: "shell", status: "failed", exitCode: 1, text: output },
-    { role: "assistant", text: "The tests do not pass.", calls: [] },
-  ];
-  const answer = text(await ask([...thread, user("now fix the first failure")]));
-  expect(answer).toContain("`npm test` (exit code 1)");
-  expect(answer).toContain("```\nnot ok 2 - adds\n  expected 3\n");
-  expect(answer).toContain("to fix it choose a real model");
-  expect(text(await ask([user("fix the first failure")]))).toContain("I follow fixed rules");
 });
 
 test("answers with given JSON, and runs a request that should be answered as JSON", async () => {
@@ -82,16 +66,7 @@ test("has nothing to summarize at the start of a conversation", async () => {
   );
 });
 
-test("says that there is no repository or no commit to review", async () => {
-  const reviewed = async (said: string) =>
-    (await play([user("review my changes")], [{ status: "failed", exitCode: 129, text: said }])).last;
-  expect(await reviewed("fatal: not a git repository (or any of the parent directories): .git")).toMatch(
-    /^This folder is not in a git repository/,
-  );
-  expect(await reviewed("fatal: ambiguous argument 'HEAD': unknown revision")).toMatch(/has no commit yet/);
-});
-
-test("says how much a command printed in all", async () => {
+test("states how much a command printed in all", async () => {
   const result = { ...done("y\n".repeat(3000)), printed: { bytes: 200_000_000, lines: 100_000_000 } };
   const { last } = await play([user("run `yes`")], [result]);
   expect(last).toContain("… (100000000 lines, 200000000 bytes in all)");

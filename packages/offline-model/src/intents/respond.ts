@@ -2,8 +2,7 @@ import type { Message, ModelPart, ModelRequest, ToolResult } from "@flint/agent/
 import { formatAsJson } from "../json-sample.ts";
 import { summarize } from "./memory.ts";
 import { isJson, replyTo, splitInput } from "./rules.ts";
-import { advance, type Progress } from "./task.ts";
-import { NoToolError, Toolbox } from "./toolbox.ts";
+import { advance, NoToolError, type Progress, Toolbox } from "./task.ts";
 import { review } from "./work.ts";
 
 const THINK = /^(?:please )?think\b(?: about)?,?(?: and)?(?: then)?:?\s*([\s\S]*)$/i;
@@ -75,7 +74,7 @@ function* stepParts(
   { step, callsBefore }: Extract<Progress, { step: unknown }>,
   prefix: string,
 ): Iterable<ModelPart> {
-  yield* streamText(step.say ?? "");
+  yield* streamText(step.text ?? "");
   for (const [index, use] of step.calls.entries())
     yield { type: "tool-call", callId: `${prefix}${callsBefore + index}`, ...use };
 }

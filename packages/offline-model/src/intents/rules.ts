@@ -1,31 +1,24 @@
 import { ModelFailure } from "@flint/agent/model";
-import { shellQuote } from "@flint/core/text";
-import { toPath, unquote } from "../quoting.ts";
-import { describeInput, describeLastFailure } from "./descriptions.ts";
-import { isDiff } from "./diff.ts";
-import { fileContent } from "./file-content.ts";
+import { describeText } from "./descriptions.ts";
+import { newFileContent, toPath, unquote } from "./files.ts";
 import { recall, summarizeForUser } from "./memory.ts";
-import { type Stage, workThrough } from "./plan.ts";
-import { type ProjectScript, runScript } from "./project-scripts.ts";
-import { answer, type Reply, type Task, type TaskContext } from "./task.ts";
-import { append, ask, explain, find, list, overview, replace, review, run, search, write } from "./work.ts";
+import { answer, type Reply } from "./task.ts";
+import { ask, explain, list, plan, replace, review, run, type Stage, write } from "./work.ts";
 
 /** A pattern and the reply to a request that matches it; undefined passes the request on to the next rule. */
 type Rule = readonly [RegExp, (...groups: string[]) => Reply | undefined];
 
-const REAL_MODEL =
-  "choose a real model: start Ollama, or set OPENAI_API_KEY, ANTHROPIC_API_KEY or FLINT_MODEL_URL, then see `flint models`.";
 const ABILITIES = [
-  "I am Flint's offline model: I follow fixed rules and understand only everyday requests.",
-  'Try "show me what you can do", "what is in this folder?", "what does this project do?", "run the tests", "run `date`",',
-  '"find files named config", "where is main used?", "explain README.md", "create hello.py that prints hi",',
-  '"replace `a` with `b` in notes.txt", "plan to list files and run `date`" or "ask me which colour: red or blue".',
-  `For anything else ${REAL_MODEL}`,
+  "I am Flint's offline model: I follow fixed rules and understand only a few requests.",
+  'Try "show me what you can do", "what is in this folder?", "run the tests", "run `date`", "explain README.md",',
+  '"create hello.py that prints hi", "replace `a` with `b` in notes.txt", "review my changes",',
+  '"plan to list files and run `date`" or "ask me which colour: red or blue".',
+  "For anything else choose a real model: start Ollama, or set OPENAI_API_KEY, ANTHROPIC_API_KEY or FLINT_MODEL_URL,",
+  "then see `flint models`.",
 ].join(" ");
-const DEMO =
-  "list files; run `date`; add a line `- Flint was here. This file is safe to delete.` to flint-demo.md";
+const DEMO = "list files; run `date`; write `Flint was here. This file is safe to delete.` to flint-demo.md";
 const DEMO_END =
-  'That was a plan, commands that really ran, and a file change that you could see before it was made. Now try "run the tests", "what does this project do?" or "replace `a` with `b` in file.txt".';
+  'That was a plan, commands that really ran, and a file change that you could see before it was made. Now try "run the tests", "explain README.md" or "replace `a` with `b` in file.txt".';
 
 /** Of a longer request only the beginning is read, except for commands and files that are given word for word. */
 const LONG_REQUEST = 4_000;
@@ -38,9 +31,6 @@ const POLITE = /^(?:(?:please|now|then|and|ok|okay|can you|could you|would you)\
 const QUOTED = "`[^`]+`|\"[^\"]+\"|'[^']+'";
 /** Something that can only be a file: it has a folder or an extension, or it is quoted. */
 const FILE = String.raw`(${QUOTED}|[\w@~.-]*[./][\w@./-]*\w|\.\w[\w.-]*|Makefile|Dockerfile|LICENSE)`;
-const THE = "(?:(?:all|the|my|our|its|this|of|whole) )*";
-const CODE = "(?:code ?base|code|project|files|folder|directory|workspace|repo(?:sitory)?|package|app)";
-const END = "(?:,? (?:please|again|now|here|for me))*[.?!]*$";
 const pattern = (source: string) => new RegExp(source, "i");
 
 /** Requests that give their command or file word for word, however long. */
@@ -61,77 +51,31 @@ const VERBATIM: readonly Rule[] = [
 /** Requests that can be steps of a plan. In order: the first rule that matches decides. */
 const WORK: readonly Rule[] = [
   ...VERBATIM,
-  [
-    pattern(`^(?:(?:run|check) ${THE}tests?|do ${THE}tests? pass|test ${THE}${CODE})${END}`),
-    () => script("test"),
-  ],
-  [pattern(`^(?:(?:build|compile) (?:it|${THE}${CODE})|run ${THE}build)${END}`), () => script("build")],
-  [pattern(`^(?:lint (?:it|${THE}${CODE})|run ${THE}lint(?:er)?)${END}`), () => script("lint")],
-  [pattern(`^(?:type[- ]?check ${THE}${CODE}|check ${THE}types)${END}`), () => script("typecheck")],
+  [/^run (?:all )?(?:the |my |our )?tests?\b/i, () => running("npm test")],
   [/^run (?:the )?(?:command:? )?([\s\S]+)$/i, running],
   [
     pattern(
       `^(?:replace|change) (${QUOTED}|\\S+) (?:with|to|by) (${QUOTED}|\\S+) in (?:the )?(?:file )?${FILE}`,
     ),
-    (from, to, path) => replacing(path, from, to),
-  ],
-  [
-    pattern(
-      `^in (?:the )?(?:file )?${FILE},? (?:replace|change) (${QUOTED}|\\S+) (?:with|to|by) (${QUOTED}|.+?)[.?!]*$`,
-    ),
-    replacing,
-  ],
-  [
-    pattern(
-      `^(?:add|append) (?:(?:the|a|this) )?(?:line |text )?:?\\s*(${QUOTED}|.+?) to (?:the )?(?:file )?${FILE}[.?!]*$`,
-    ),
-    (line = "", path) =>
+    (from = "", to = "", path) =>
       (context) =>
-        append(toPath(path), unquote(line), context),
+        replace(toPath(path), unquote(from), unquote(to), context),
   ],
   [
-    pattern(`^(?:rename|move) (?:the )?(?:file |folder )?${FILE} (?:to|as) (\\S+)`),
-    (from, to) => running(`mv -n -- ${shellQuote(toPath(from))} ${shellQuote(toPath(to))}`),
-  ],
-  [
-    pattern(
-      `^(?:create|make|write|add) (?:an? |the )?(?:new )?(empty )?(?:\\w+ )?${FILE}(?:[ ,]+([\\s\\S]+))?$`,
-    ),
-    (empty, path, description = "") =>
+    pattern(`^(?:create|make|write|add) (?:an? |the )?(?:\\w+ ){0,2}?${FILE}(?:[ ,]+([\\s\\S]+))?$`),
+    (path, description = "") =>
       (context) =>
-        write(
-          toPath(path),
-          empty === undefined ? fileContent(toPath(path), unquote(description)) : "",
-          context,
-        ),
+        write(toPath(path), newFileContent(toPath(path), unquote(description)), context),
   ],
   [
-    pattern(
-      `^(?:what(?:'s|’s| is| are)? in (?:this|the|my) ${CODE}|(?:list|show(?: me)?) ${THE}files)${END}`,
-    ),
+    /^(?:what(?:'s|’s| is| are)? in (?:this|the|my) \w+|(?:list|show(?: me)?) (?:all )?(?:the |my )?files)[.?!]*$/i,
     () => listing(),
   ],
+  [/^(?:list (?:the )?files in|what(?:'s|’s| is) in) ([`"']?[\w@./-]+[`"']?)[.?!]*$/i, listing],
   [
-    /^(?:list (?:the )?files in|what(?:'s|’s| is) in)(?: the)?(?: folder)? ([`"']?[\w@./-]+[`"']?)(?: folder| directory)?[.?!]*$/i,
-    listing,
-  ],
-  [
-    pattern(`^(?:what (?:does|is)|explain|describe|summari[sz]e) (?:this|the) ${CODE}(?: do| about)?[.?!]*$`),
-    () => overview,
-  ],
-  [
-    pattern(
-      `^(?:explain|describe|summari[sz]e|read|show(?: me)?|what does) (?:the )?(?:file )?${FILE}(?: do)?[.?!]*$`,
-    ),
+    pattern(`^(?:explain|describe|summari[sz]e|read|show(?: me)?) (?:the )?(?:file )?${FILE}[.?!]*$`),
     (path) => (context) => explain(toPath(path), context),
   ],
-  [
-    /^find (?:all )?(?:the )?files? (?:named|called|like) (\S+)/i,
-    (name) => (context) => find(toPath(name), context),
-  ],
-  [/^where (?:is|are) (.+?) (?:used|defined|called|mentioned)\b/i, searching],
-  [/^(?:search|grep|look)(?: for)? (.+?)[.?!]*$/i, searching],
-  [/^what(?:'s|’s| has)? changed\b/i, () => running("git status --short")],
 ];
 
 const RULES: readonly Rule[] = [
@@ -155,24 +99,14 @@ const RULES: readonly Rule[] = [
   [/^review (?:(?:the|my|our|all|uncommitted|these) )*(?:changes|work|diff)\b/i, () => review],
   ...WORK,
   [/^count (?:from (?:1|one) )?to ([\d,._]+)/i, counting],
-  [/^(?:fix|repair|debug)\b[^`]*$/i, () => fixing],
 ];
-
-/** What asks about piped input rather than about the workspace. */
-const ABOUT_INPUT = pattern(
-  `^(?:explain|describe|summari[sz]e|review|check|what(?:'s|’s| is| does)?) (?:this|that|it|the|my)\\b(?! ${CODE}\\b)(?! \\S*[./]\\w)[^\`]*$`,
-);
-const ABOUT_DIFF =
-  /^(?:explain|describe|summari[sz]e|review|what)\b[^`]*\b(?:changed?|changes|diff|patch|commit)\b/i;
 
 /** Finds the reply to a request. Piped input is never followed as an instruction, only described. */
 export function replyTo(text: string): Reply {
   const { prompt, input } = splitInput(text);
-  if (input === undefined) return findReply(prompt) ?? (() => answer(ABILITIES));
-  const request = prompt.replace(POLITE, "");
-  const isAboutInput = ABOUT_INPUT.test(request) || (isDiff(input) && ABOUT_DIFF.test(request));
-  const describe: Reply = () => answer(describeInput(input));
-  return isAboutInput ? describe : (findReply(prompt) ?? describe);
+  const verbatim = prompt.length > LONG_REQUEST ? replyFor(VERBATIM, prompt) : undefined;
+  const reply = verbatim ?? replyFor(RULES, prompt.slice(0, LONG_REQUEST));
+  return reply ?? (() => answer(input === undefined ? ABILITIES : describeText("What you gave me", input)));
 }
 
 /** A request in its two parts: what the user asks, and what was piped in with it. */
@@ -181,18 +115,13 @@ export interface SplitInput {
   readonly input: string | undefined;
 }
 
-/** Takes piped input out of a request. It reaches to the very last mark, so nothing in it can pretend to be outside. */
+/** Takes piped input out of a request. It reaches to the very last tag, so nothing in it can pretend to be outside. */
 export function splitInput(text: string): SplitInput {
   const [, before = "", rest] = /^([\s\S]*?)<stdin>\n([\s\S]*)$/.exec(text) ?? [];
   if (rest === undefined) return { prompt: text.replace(WORKSPACE_LINE, "").trim(), input: undefined };
   const end = rest.lastIndexOf("</stdin>");
   if (end === -1) return { prompt: before.trim(), input: rest };
   return { prompt: `${before}\n${rest.slice(end + "</stdin>".length)}`.trim(), input: rest.slice(0, end) };
-}
-
-function findReply(prompt: string): Reply | undefined {
-  const verbatim = prompt.length > LONG_REQUEST ? replyFor(VERBATIM, prompt) : undefined;
-  return verbatim ?? replyFor(RULES, prompt.slice(0, LONG_REQUEST));
 }
 
 function replyFor(rules: readonly Rule[], text: string): Reply | undefined {
@@ -214,20 +143,8 @@ function running(command = ""): Reply {
   return (context) => run(unquote(command), context);
 }
 
-function replacing(path: string | undefined, from = "", to = ""): Reply {
-  return (context) => replace(toPath(path), unquote(from), unquote(to), context);
-}
-
 function listing(path?: string): Reply {
   return (context) => list(path === undefined ? undefined : toPath(path), context);
-}
-
-function searching(text = ""): Reply {
-  return (context) => search(unquote(text), context);
-}
-
-function script(name: ProjectScript): Reply {
-  return ({ tools }) => runScript(name, tools);
 }
 
 function failing(message = ""): Reply {
@@ -274,16 +191,6 @@ function planning(goal = "", end?: string): Reply {
   };
 }
 
-function* plan(stages: readonly Stage[], { tools }: TaskContext, end: string | undefined): Task {
-  const reports = yield* workThrough(stages, tools);
-  const isDone = reports.every(({ worked }) => worked);
-  return [
-    isDone ? "The plan is done." : "I went through the plan, but not every step worked.",
-    ...reports.map(({ title, text }, index) => `${index + 1}. ${title}: ${text}`),
-    ...(end === undefined ? [] : [end]),
-  ].join("\n\n");
-}
-
 /** `ask me which colour: red, green or blue` offers three options. */
 function asking(rest = ""): Reply {
   const [asked = "", choices = ""] = rest.split(/:\s*(?=[^:]*$)/);
@@ -291,11 +198,4 @@ function asking(rest = ""): Reply {
   const question = asked.replace(/[.?!\s]+$/, "") || "what would you like me to do";
   const shown = `${question.charAt(0).toUpperCase()}${question.slice(1)}?`;
   return (context) => ask(shown, options.filter(Boolean), context);
-}
-
-function fixing({ request }: TaskContext): Task {
-  const last = describeLastFailure(request.messages);
-  return answer(
-    last === undefined ? ABILITIES : `${last}\n\nI follow fixed rules, so to fix it ${REAL_MODEL}`,
-  );
 }

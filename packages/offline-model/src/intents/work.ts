@@ -1,11 +1,16 @@
+import type { ToolResult } from "@flint/agent/model";
 import { reviewCommands } from "@flint/agent/review-commands";
-import { singleQuote } from "@flint/core/text";
-import { describeFile, describeProject } from "./descriptions.ts";
-import { describeReview } from "./diff.ts";
-import { appendTo, fileText, fileView, replaceIn, type TextEdit } from "./file-text.ts";
-import { count, describeListing, describeMatches, describeRun, failure, namesIn } from "./replies.ts";
-import { call, type Task, type TaskContext } from "./task.ts";
-import type { Toolbox } from "./toolbox.ts";
+import type { PlanEntry } from "@flint/protocol";
+import {
+  count,
+  describeListing,
+  describeReview,
+  describeRun,
+  describeText,
+  failure,
+} from "./descriptions.ts";
+import { fileText, replaceIn } from "./files.ts";
+import { call, type Task, type TaskContext, type Toolbox } from "./task.ts";
 
 /** Lists a folder. */
 export function* list(path: string | undefined, { tools }: TaskContext): Task {
@@ -17,34 +22,10 @@ export function* run(command: string, { tools }: TaskContext): Task {
   return describeRun(command, yield* call(tools.run(command)));
 }
 
-/** Finds files by name. */
-export function* find(name: string, { tools }: TaskContext): Task {
-  return describeMatches(name, "file", yield* call(tools.find(name)));
-}
-
-/** Searches the files for a text. */
-export function* search(text: string, { tools }: TaskContext): Task {
-  return describeMatches(`\`${text}\``, "line", yield* call(tools.search(text)));
-}
-
 /** Describes a file. */
 export function* explain(path: string, { tools }: TaskContext): Task {
   const result = yield* call(tools.read(path));
-  return result.status === "done" ? describeFile(path, fileText(result)) : failure(`read ${path}`, result);
-}
-
-/** Describes the project by what its own files say. */
-export function* overview({ tools }: TaskContext): Task {
-  const listing = yield* call(tools.list(), "I look at what the project says about itself.");
-  if (listing.status !== "done") return failure("look into the folder", listing);
-  const names = namesIn(listing.text);
-  const contents: (string | undefined)[] = [];
-  for (const name of [/^readme(\.\w+)?$/i, /^package\.json$/]) {
-    const file = names.find((each) => name.test(each));
-    const read = file === undefined ? undefined : yield* call(tools.read(file));
-    contents.push(read?.status === "done" ? fileText(read) : undefined);
-  }
-  return describeProject(contents[0], contents[1]);
+  return result.status === "done" ? describeText(path, fileText(result)) : failure(`read ${path}`, result);
 }
 
 /** Writes a whole file. */
@@ -60,27 +41,9 @@ export function* replace(path: string, from: string, to: string, { tools }: Task
   if (read.status !== "done") return failure(`read ${path}`, read);
   const edit = replaceIn(fileText(read), from, to);
   if (edit === undefined) return `I changed nothing: ${path} does not contain \`${from}\`.`;
-  const done = `I replaced \`${from}\` with \`${to}\` in ${path} (${count(edit.places, "place")}).`;
-  return yield* apply(path, edit, tools, done);
-}
-
-/** Adds a line at the end of a file, which is created if it does not exist. */
-export function* append(path: string, line: string, context: TaskContext): Task {
-  const { tools } = context;
-  const read = yield* call(tools.read(path));
-  if (read.status === "declined") return failure(`read ${path}`, read);
-  const { text, isWhole } = read.status === "done" ? fileView(read) : { text: "", isWhole: true };
-  if (text.trim() === "") return yield* write(path, `${line}\n`, context);
-  const done = `I added the line to ${path}.`;
-  if (isWhole) return yield* apply(path, appendTo(text, line), tools, done);
-  // The end of a file that is too long to be read is only reached by a command.
-  const result = yield* call(tools.run(`printf '%s\\n' ${singleQuote(line)} >> ${singleQuote(path)}`));
-  return result.status === "done" ? done : failure(`change ${path}`, result);
-}
-
-function* apply(path: string, edit: TextEdit, tools: Toolbox, done: string): Task {
   const result = yield* call(tools.edit(path, edit));
-  return result.status === "done" ? done : failure(`change ${path}`, result);
+  if (result.status !== "done") return failure(`change ${path}`, result);
+  return `I replaced \`${from}\` with \`${to}\` in ${path} (${count(edit.occurrences, "place")}).`;
 }
 
 /** Asks the user. Without a tool to ask with, the question is the answer. */
@@ -92,7 +55,7 @@ export function* ask(question: string, options: readonly string[], { tools }: Ta
   return result.status === "done" ? `You answered: ${result.text}` : "No one answered, so I stop here.";
 }
 
-/** Shows the changes with git, one command after the other, then says what they touch. */
+/** Shows the changes with git, one command after the other, then describes what they touch. */
 export function* review({ request, tools }: TaskContext): Task {
   const results = [];
   for (const command of reviewCommands(request.review)) {
@@ -101,4 +64,66 @@ export function* review({ request, tools }: TaskContext): Task {
     if (result.status !== "done") break;
   }
   return describeReview(results);
+}
+
+/** One step of a plan, and its work, which starts when the steps before it are done. */
+export interface Stage {
+  readonly title: string;
+  start(): Task;
+}
+
+interface StageReport {
+  readonly title: string;
+  readonly text: string;
+  readonly succeeded: boolean;
+}
+
+/** Works through a plan that the user can see, and reports how each step ended. `end` closes the answer. */
+export function* plan(stages: readonly Stage[], { tools }: TaskContext, end?: string): Task {
+  const reports: StageReport[] = [];
+  for (const stage of stages) {
+    const isShown = yield* showPlan(stages, reports, tools);
+    const titles = stages.map(({ title }, index) => `${index + 1}. ${title}`);
+    const text = isShown || reports.length > 0 ? undefined : ["My plan:", ...titles].join("\n");
+    reports.push(yield* workOn(stage, text));
+  }
+  yield* showPlan(stages, reports, tools);
+  return [
+    reports.every(({ succeeded }) => succeeded)
+      ? "The plan is done."
+      : "I went through the plan, but not every step worked.",
+    ...reports.map(({ title, text }, index) => `${index + 1}. ${title}: ${text}`),
+    ...(end === undefined ? [] : [end]),
+  ].join("\n\n");
+}
+
+/** Updates the plan that the user sees; false if there is no tool for that. */
+function* showPlan(stages: readonly Stage[], reports: readonly StageReport[], tools: Toolbox): Task<boolean> {
+  const entries = stages.map(({ title }, index) => ({ step: title, status: statusOf(index, reports) }));
+  const use = tools.plan(`${reports.length} of ${stages.length} steps done.`, entries);
+  if (use !== undefined) yield { calls: [use] };
+  return use !== undefined;
+}
+
+function statusOf(index: number, reports: readonly StageReport[]): PlanEntry["status"] {
+  const report = reports[index];
+  if (report !== undefined) return report.succeeded ? "completed" : "failed";
+  return index === reports.length ? "inProgress" : "pending";
+}
+
+/** Does the work of one stage; the text goes before its first step. */
+function* workOn({ title, start }: Stage, text: string | undefined): Task<StageReport> {
+  const task = start();
+  let succeeded = true;
+  let before = text;
+  let next = task.next();
+  while (next.done !== true) {
+    const results: readonly ToolResult[] = yield before === undefined
+      ? next.value
+      : { ...next.value, text: before };
+    before = undefined;
+    succeeded = results.every(({ status }) => status === "done");
+    next = task.next(results);
+  }
+  return { title, text: next.value, succeeded };
 }
