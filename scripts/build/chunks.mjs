@@ -9,6 +9,7 @@ const START = [
   "packages/server/src/config/server-config.ts",
   "packages/server/src/config/user-config.ts",
 ];
+const CLAIM = ["packages/server/src/single-instance/claim.ts"];
 const FIRST_TURN = [
   "packages/cli/src/commands/exec/exec.ts",
   "packages/server/src/embed.ts",
@@ -51,7 +52,8 @@ export class Chunks {
 
   get groups() {
     return [
-      { name: "start", priority: 2, test: (id) => this.#closure(START).has(id) },
+      { name: "start", priority: 3, test: (id) => this.#closure(START).has(id) },
+      { name: "claim", priority: 2, test: (id) => this.#closure(CLAIM).has(id) },
       { name: "first-turn", priority: 1, test: (id) => this.#closure(FIRST_TURN).has(id) },
     ];
   }

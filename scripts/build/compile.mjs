@@ -11,7 +11,7 @@ const WARM_UP = fileURLToPath(new URL("warm-up.cjs", import.meta.url));
 const HELLO = { id: 1, method: "initialize", params: { clientInfo: { name: "build", version: "0" } } };
 /** Each adds what it needs to what was compiled before. */
 const STARTS = [
-  { args: ["serve", "--alone"], input: `${JSON.stringify(HELLO)}\n` },
+  { args: ["serve"], input: `${JSON.stringify(HELLO)}\n` },
   { args: ["exec", "--offline", "hello"], input: "" },
 ];
 

@@ -1,15 +1,15 @@
 import type { Engine } from "@flint/core";
 import { type Clock, SYSTEM_CLOCK } from "@flint/core/ports";
 import type { Frontend } from "@flint/frontends";
-import type { Lock } from "@flint/host/store";
+import type { Lock } from "@flint/host/lock";
 import { type FrontendName, type FrontendSettings, Frontends, ROOT_FRONTEND } from "../frontends.ts";
 import { isLoopback, type ListenAddress } from "../listeners/address.ts";
 import { Clients, type Listener } from "../listeners/clients.ts";
 import type { TokenFile } from "../listeners/token.ts";
 import { UnixListener } from "../listeners/unix-listener.ts";
 import { WebSocketListener } from "../listeners/web-socket-listener.ts";
+import { claimServer } from "../single-instance/claim.ts";
 import { Presence } from "../single-instance/presence.ts";
-import { claimServer } from "../single-instance/rendezvous.ts";
 import type { FurtherClients } from "./serve-stdio.ts";
 
 /** Where to listen and which clients to accept. */

@@ -2,7 +2,7 @@ import { closeSync, constants, fchmodSync, fstatSync, ftruncateSync, openSync, r
 import { setTimeout as delay } from "node:timers/promises";
 import { readRunningServer, spawnDetached } from "@flint/sdk";
 import { logFile } from "../config/environment.ts";
-import { preparePrivate } from "./rendezvous.ts";
+import { preparePrivate } from "./claim.ts";
 import { type Connected, type ConnectOptions, connectRunning } from "./running-server.ts";
 
 /** The background server to start. */

@@ -1,5 +1,4 @@
 export { startAndConnect } from "./background.ts";
 export { type BridgeEnd, bridgeLines, bridgeSocket, stdioEnd } from "./bridge.ts";
 export { type Joined, type JoinOptions, joinOrClaim } from "./join.ts";
-export { claimServer } from "./rendezvous.ts";
 export { connectRunning } from "./running-server.ts";

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Lock } from "@flint/host/store";
+import type { Lock } from "@flint/host/lock";
 import type { RunningServer } from "@flint/protocol";
 import { readRunningServer } from "@flint/sdk";
 import type { FrontendName } from "../frontends.ts";
 import { VERSION } from "../version.ts";
 import { type BridgeEnd, bridgeSocket, type NearEnd, stdioEnd } from "./bridge.ts";
-import { claimServer } from "./rendezvous.ts";
+import { claimServer } from "./claim.ts";
 import { connectRunning, settingsHash } from "./running-server.ts";
 
 /** A client that would join a running server. */

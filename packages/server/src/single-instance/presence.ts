@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Lock } from "@flint/host/store";
+import type { Lock } from "@flint/host/lock";
 import type { RunningServer } from "@flint/protocol";
 import { serverFile } from "../config/environment.ts";
 import type { Clients } from "../listeners/clients.ts";

@@ -1,31 +1,12 @@
 import { createHash } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync } from "node:fs";
+import { lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { type LockAttempt, NODE_FILES, takeLock } from "@flint/host/store";
 import { runFolder, setting } from "../config/environment.ts";
 
 /** The longest path of a unix socket that every system supports, in bytes. */
 const MAX_SOCKET_PATH = 103;
 const OTHERS = 0o077;
-const SERVER_LOCK = "server.lock";
-
-/**
- * Makes this process the one server of a state folder, or reports which process is. The kernel decides, before anything
- * is served: the process with the lock can be found in the folder shortly after, every other one is its client.
- */
-export function claimServer(folder: string): Promise<LockAttempt> {
-  preparePrivate(folder);
-  return takeLock(NODE_FILES, folder, SERVER_LOCK);
-}
-
-/** Creates a state folder and the folder of its socket, or makes existing ones private. */
-export function preparePrivate(folder: string): void {
-  for (const path of [folder, runFolder(folder)]) {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    if ((lstatSync(path).mode & OTHERS) !== 0) chmodSync(path, 0o700);
-  }
-}
 
 /** The rendezvous socket of a state folder: in the folder, or in a short private one if that path is too long. */
 export function rendezvousPath(root: string): string {

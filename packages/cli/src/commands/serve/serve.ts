@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Frontend } from "@flint/frontends";
-import type { Lock, LockAttempt } from "@flint/host/store";
+import type { Lock, LockAttempt } from "@flint/host/lock";
 import { stateFolder } from "@flint/server/environment";
 import { DEFAULT_FRONTEND, FRONTENDS, type FrontendName } from "@flint/server/frontends";
 import { composeEngine, type StdioOptions, serveStdio } from "@flint/server/serve";
@@ -67,7 +67,7 @@ function roleAfter(joined: Joined | { readonly lock: Lock }, folder: string): Ro
 }
 
 async function claim(): Claiming {
-  const { claimServer } = await import("@flint/server/single-instance");
+  const { claimServer } = await import("@flint/server/claim");
   return claimServer(stateFolder());
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { codeOf } from "@flint/core/ports";
-import type { FileSystem } from "./file-system.ts";
+import { type FileSystem, NODE_FILES } from "./file-system.ts";
 import { closeRead, OPEN, openPrivate, writeAll } from "./private-files.ts";
 import { temporaryPath } from "./replace-file.ts";
 
@@ -15,6 +15,11 @@ export type LockKind = "abstract" | "path";
 const ANSWER_MILLISECONDS = 300;
 const ATTEMPTS = 5;
 const TOKEN = /^[0-9a-f]{32}$/;
+
+/** Takes the lock `name` of a folder on this machine's disk; see `takeLock`. */
+export function lockFolder(folder: string, name: string): Promise<LockAttempt> {
+  return takeLock(NODE_FILES, folder, name);
+}
 
 /** Takes the lock `name` of a folder, or says who has it. Never waits for the one who has it. */
 export async function takeLock(
