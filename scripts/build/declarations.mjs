@@ -1,7 +1,8 @@
-// Makes the declarations that @flint/sdk is published with: its own, and those of the packages that are part of it.
+// Writes the declarations that @flint/sdk is published with: its own, and those of the packages bundled into it.
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join, posix, relative } from "node:path";
+import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -14,7 +15,7 @@ const { status } = spawnSync(process.execPath, [tsc, "-p", join(root, "packages/
 });
 if (status !== 0) process.exit(status ?? 1);
 
-// Nobody who installs the package has ours, nor sources to find by the name of a .ts file.
+// A user of the package has neither our other packages nor .ts sources, so imports name the declarations beside them.
 const SPECIFIER = /(\bfrom |\bimport\(|\bimport )"([^"]+)"/g;
 for (const entry of await readdir(types, { recursive: true, withFileTypes: true })) {
   if (!entry.isFile()) continue;
@@ -30,7 +31,13 @@ function publishedName(path, specifier) {
   if (specifier.startsWith(".")) return specifier.replace(/\.ts$/, ".js");
   const [, name, rest] = /^@flint\/([^/]+)(\/.*)?$/.exec(specifier) ?? [];
   if (name === undefined) return specifier;
-  if (rest !== undefined)
-    throw new Error(`${relative(root, path)} uses ${specifier}; only whole packages can be published`);
-  return posix.join(relative(dirname(path), types) || ".", name, "src/index.js");
+  const entry = join(types, name, "src", rest ?? "", "index.d.ts");
+  if (!existsSync(entry))
+    throw new Error(`${relative(root, path)} uses ${specifier}, which has no declarations at ${entry}`);
+  return relativeName(path, entry.replace(/\.d\.ts$/, ".js"));
+}
+
+function relativeName(from, to) {
+  const name = relative(dirname(from), to).split(sep).join("/");
+  return name.startsWith(".") ? name : `./${name}`;
 }

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { ClientConnection } from "@flint/frontends";
 import { flintFrontend } from "@flint/frontends/flint";
-import { streamTransport } from "@flint/rpc";
+import { streamTransport } from "@flint/rpc/node";
 import { composeEngine, serveStdio } from "@flint/server";
 import { readArguments } from "../../packages/cli/src/command-line/arguments.ts";
 import { SERVER_FLAGS } from "../../packages/cli/src/command-line/flags.ts";

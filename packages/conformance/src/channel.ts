@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { type LineFault, LineReader, streamTransport, type Transport } from "@flint/rpc";
+import { type LineFault, LineReader, type Transport } from "@flint/rpc";
+import { streamTransport } from "@flint/rpc/node";
 import { type FlintConnectionError, spawnServer } from "@flint/sdk";
 import type { WebSocket } from "ws";
 

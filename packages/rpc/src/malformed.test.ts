@@ -2,8 +2,8 @@ import { Buffer } from "node:buffer";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { LineReader } from "./lines.ts";
+import { streamTransport } from "./node/streams.ts";
 import { Peer } from "./peer.ts";
-import { streamTransport } from "./transports/streams.ts";
 
 const CODES = { parse: -32700, encoding: -32700, invalid: -32600, oversize: -32600 } as const;
 const LINE_LIMIT = 1_000_000;

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Id } from "./id.ts";
-import { Peer, type PeerFault, type PeerHandlers, type PeerOptions } from "./peer.ts";
-import { PeerClosedError, PeerTimeoutError, RemoteError } from "./peer-errors.ts";
-import { memoryPair } from "./transports/memory.ts";
-import type { Transport } from "./transports/transport.ts";
+import type { Id } from "./codec.ts";
+import { cappedTrace, Peer, type PeerFault, type PeerHandlers, type PeerOptions } from "./peer.ts";
+import { PeerClosedError, PeerTimeoutError, RemoteError } from "./pending-requests.ts";
+import { memoryPair, type Transport } from "./transport.ts";
 
 const IDLE: PeerHandlers = { request: () => {}, notification: () => {}, bad: () => {} };
 
@@ -320,4 +319,35 @@ describe("the trace", () => {
       "in failed the handler of n threw: Error: oops",
     ]);
   });
+});
+
+it("passes short payloads on as they are", () => {
+  const seen: string[][] = [];
+  const trace = cappedTrace((...entry) => seen.push(entry), { maxLine: 10, maxTotal: 100 });
+  trace("in", "raw", "short");
+  trace("out", "failed", "0123456789");
+  expect(seen).toEqual([
+    ["in", "raw", "short"],
+    ["out", "failed", "0123456789"],
+  ]);
+});
+
+it("cuts a long payload and says how long it was", () => {
+  const seen: string[] = [];
+  const trace = cappedTrace((_direction, _stage, payload) => seen.push(payload), {
+    maxLine: 4,
+    maxTotal: 100,
+  });
+  trace("in", "raw", "0123456789");
+  expect(seen).toEqual(["0123 [cut: 10 characters in all]"]);
+});
+
+it("stops at the total and says so once [S4-50]", () => {
+  const seen: string[] = [];
+  const trace = cappedTrace((_direction, _stage, payload) => seen.push(payload), {
+    maxLine: 5,
+    maxTotal: 10,
+  });
+  for (const payload of ["aaaaa", "bbbbb", "ccccc", "ddddd"]) trace("in", "raw", payload);
+  expect(seen).toEqual(["aaaaa", "bbbbb", "[trace stops here: 10 characters traced]"]);
 });

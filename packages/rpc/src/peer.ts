@@ -7,17 +7,16 @@ import {
   encodeNotification,
   encodeRequest,
   encodeResult,
+  type Id,
   type Incoming,
+  idText,
   type Reading,
   type RpcError,
 } from "./codec.ts";
-import { type Id, idText } from "./id.ts";
 import { type LineFault, LineReader } from "./lines.ts";
 import { Outbox } from "./outbox.ts";
-import { PeerClosedError } from "./peer-errors.ts";
-import { PendingRequests, type RequestOptions } from "./pending-requests.ts";
-import type { Trace } from "./trace.ts";
-import type { Transport } from "./transports/transport.ts";
+import { PeerClosedError, PendingRequests, type RequestOptions } from "./pending-requests.ts";
+import type { Transport } from "./transport.ts";
 
 /** A line that is no message, with the id to answer if it shows one. */
 export type PeerFault = {
@@ -256,4 +255,32 @@ function summarize(incoming: Incoming): string {
     case "bad":
       return incoming.message;
   }
+}
+
+/** Watches the wire: a line as it is (`raw`), what it was understood as (`decoded`), or why it came to nothing (`failed`). */
+export type Trace = (direction: "in" | "out", stage: "raw" | "decoded" | "failed", payload: string) => void;
+
+/** Most characters of one payload, and of all payloads together. */
+export type TraceCaps = { maxLine: number; maxTotal: number };
+
+/** Passes a trace on until its caps; a cut payload says how long it was, and the last one says that the trace stops. */
+export function cappedTrace(sink: Trace, caps: TraceCaps): Trace {
+  let left = caps.maxTotal;
+  let stopped = false;
+  return (direction, stage, payload) => {
+    if (stopped) return;
+    const line = cut(payload, caps.maxLine);
+    left -= Math.min(payload.length, caps.maxLine);
+    if (left >= 0) {
+      sink(direction, stage, line);
+      return;
+    }
+    stopped = true;
+    sink(direction, stage, `[trace stops here: ${caps.maxTotal} characters traced]`);
+  };
+}
+
+function cut(payload: string, limit: number): string {
+  if (payload.length <= limit) return payload;
+  return `${payload.slice(0, limit)} [cut: ${payload.length} characters in all]`;
 }

@@ -5,7 +5,7 @@ import { PassThrough } from "node:stream";
 import { ClientConnection } from "@flint/frontends";
 import { codexFrontend } from "@flint/frontends/codex";
 import { CODEX_HOST_REQUESTS } from "@flint/protocol/codex";
-import { streamTransport } from "@flint/rpc";
+import { streamTransport } from "@flint/rpc/node";
 import { composeEngine } from "@flint/server";
 import { agentFolder, agentProgram, needs, scriptedDriver, WireClient } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";

@@ -5,7 +5,7 @@ import { PassThrough } from "node:stream";
 import { ClientConnection } from "@flint/frontends";
 import { codexFrontend } from "@flint/frontends/codex";
 import { CODEX_HOST_REQUESTS } from "@flint/protocol/codex";
-import { streamTransport } from "@flint/rpc";
+import { streamTransport } from "@flint/rpc/node";
 import { composeEngine } from "@flint/server";
 import { needs, scriptedDriver, temporaryFolder, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";

@@ -6,7 +6,7 @@ import { builtInDrivers } from "@flint/drivers";
 import { ClientConnection } from "@flint/frontends";
 import { codexFrontend } from "@flint/frontends/codex";
 import type { ApprovalPolicy } from "@flint/protocol";
-import { streamTransport } from "@flint/rpc";
+import { streamTransport } from "@flint/rpc/node";
 import { composeEngine } from "@flint/server";
 import { needs, type Step, temporaryFolder, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";

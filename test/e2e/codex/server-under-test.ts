@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import type { Engine } from "@flint/core";
 import { ClientConnection } from "@flint/frontends";
 import { codexFrontend } from "@flint/frontends/codex";
-import { streamTransport } from "@flint/rpc";
+import { streamTransport } from "@flint/rpc/node";
 import { composeEngine } from "@flint/server";
 import {
   type ScriptedDriver,

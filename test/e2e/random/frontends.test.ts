@@ -6,7 +6,7 @@ import { flintFrontend } from "@flint/frontends/flint";
 import { harnessFrontend } from "@flint/frontends/harness";
 import { FLINT, HARNESS, type Vocabulary } from "@flint/protocol";
 import { CODEX } from "@flint/protocol/codex";
-import { streamTransport } from "@flint/rpc";
+import { streamTransport } from "@flint/rpc/node";
 import { composeEngine } from "@flint/server";
 import { scriptedDriver, temporaryFolder, WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";

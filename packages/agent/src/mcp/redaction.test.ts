@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { StderrTail } from "@flint/rpc";
+import { StderrTail } from "@flint/rpc/node";
 import { expect, test } from "vitest";
 import { Redaction } from "./redaction.ts";
 import { STDERR_CHARACTERS, stderrExcerpt } from "./transport/stdio-transport.ts";

@@ -1,6 +1,7 @@
 import type { PrivateFolder, RunningProcess, Sandbox } from "@flint/core/ports";
 import { FlintError, type SandboxPolicy } from "@flint/protocol";
-import { StderrTail, streamTransport, type Transport } from "@flint/rpc";
+import type { Transport } from "@flint/rpc";
+import { StderrTail, streamTransport } from "@flint/rpc/node";
 
 /** What is started, and where. */
 export interface AgentProcessSpec {

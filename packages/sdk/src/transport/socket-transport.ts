@@ -5,7 +5,8 @@ import {
   RENDEZVOUS,
   type RendezvousRequest,
 } from "@flint/protocol";
-import { type Receiver, streamTransport, type Transport, WrappedTransport } from "@flint/rpc";
+import { type Receiver, type Transport, WrappedTransport } from "@flint/rpc";
+import { streamTransport } from "@flint/rpc/node";
 
 const LF = 10;
 

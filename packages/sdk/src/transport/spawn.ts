@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { StderrTail, streamTransport, type Transport } from "@flint/rpc";
+import type { Transport } from "@flint/rpc";
+import { StderrTail, streamTransport } from "@flint/rpc/node";
 import { FlintConnectionError, messageOf } from "../errors.ts";
 import type { Endpoint } from "./endpoint.ts";
 

@@ -1,14 +1,8 @@
 import type { Socket } from "node:net";
 import type { Clock } from "@flint/core/ports";
 import { LIMITS } from "@flint/protocol";
-import {
-  decode,
-  LineReader,
-  type Receiver,
-  streamTransport,
-  type Transport,
-  WrappedTransport,
-} from "@flint/rpc";
+import { decode, LineReader, type Receiver, type Transport, WrappedTransport } from "@flint/rpc";
+import { streamTransport } from "@flint/rpc/node";
 
 /** Why a listener closes a connection, with the code and reason of a WebSocket close frame. */
 export const CLOSE_REASONS = {

@@ -1,6 +1,7 @@
 import type { Engine } from "@flint/core";
 import { ClientConnection, type Frontend } from "@flint/frontends";
-import { stdioTransport, type Transport } from "@flint/rpc";
+import type { Transport } from "@flint/rpc";
+import { stdioTransport } from "@flint/rpc/node";
 import { type ServedClients, signalled, stopServer } from "./shutdown.ts";
 
 /** How long other clients wait for the first response on stdio before they are let in without it. */

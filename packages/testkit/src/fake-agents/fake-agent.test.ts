@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
-import { Peer, streamTransport } from "@flint/rpc";
+import { Peer } from "@flint/rpc";
+import { streamTransport } from "@flint/rpc/node";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isAlive, leavesNoProcess, waitForExit } from "../processes.ts";
 import { type TemporaryFolder, temporaryFolder } from "../temp.ts";

@@ -3,7 +3,7 @@ import type { Engine } from "@flint/core";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { singleQuote } from "@flint/core/text";
 import type { SandboxPolicy } from "@flint/protocol";
-import { stdioTransport } from "@flint/rpc";
+import { stdioTransport } from "@flint/rpc/node";
 import { DEFAULT_POLICIES } from "@flint/server/config";
 import { tokenFile as defaultTokenFile, stateFolder } from "@flint/server/environment";
 import {

@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { streamTransport } from "@flint/rpc";
+import { streamTransport } from "@flint/rpc/node";
 import { testEngine, WireClient } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { ClientConnection } from "../../shared/client-connection.ts";

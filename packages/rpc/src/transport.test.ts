@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { memoryPair } from "./memory.ts";
-import type { Transport } from "./transport.ts";
+import { memoryPair, type Transport } from "./transport.ts";
 
 function listen(transport: Transport): string[] {
   const seen: string[] = [];

@@ -1,4 +1,54 @@
-import type { Receiver, Transport } from "./transport.ts";
+/** Who listens to a transport. `closed` is called exactly once, after the last chunk, whichever side ended it. */
+export type Receiver = { chunk(bytes: Uint8Array | string): void; closed(reason?: Error): void };
+
+/** A two-way byte pipe. No method throws: a broken pipe is a close, and what is written after it goes nowhere. */
+export interface Transport {
+  /** Begins to deliver. Called once. */
+  start(receiver: Receiver): void;
+  /** Sends text; false asks to wait for the next drain. */
+  write(text: string): boolean;
+  /** Calls the listener whenever a refused writer may go on; also when the pipe breaks, so that no writer waits for ever. */
+  onDrain(listener: () => void): void;
+  /** Stops delivery, so that the other side feels it. */
+  pause(): void;
+  /** Delivers again. */
+  resume(): void;
+  /** Ends both directions; what was written before is still sent if the other side reads it. */
+  close(): void;
+}
+
+/** A transport that passes everything on to another one. What extends it says what it does otherwise. */
+export class WrappedTransport<Inner extends Transport = Transport> implements Transport {
+  protected readonly inner: Inner;
+
+  constructor(inner: Inner) {
+    this.inner = inner;
+  }
+
+  start(receiver: Receiver): void {
+    this.inner.start(receiver);
+  }
+
+  write(text: string): boolean {
+    return this.inner.write(text);
+  }
+
+  onDrain(listener: () => void): void {
+    this.inner.onDrain(listener);
+  }
+
+  pause(): void {
+    this.inner.pause();
+  }
+
+  resume(): void {
+    this.inner.resume();
+  }
+
+  close(): void {
+    this.inner.close();
+  }
+}
 
 /** Two linked transports in one process: what one writes the other receives, in a later microtask. */
 export function memoryPair(): [Transport, Transport] {

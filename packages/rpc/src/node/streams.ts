@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { Receiver, Transport } from "./transport.ts";
+import type { Receiver, Transport } from "../transport.ts";
 
 // How long the other side may go on talking after it stopped listening: enough for the last words of a dying
 // process, again while words keep coming, but not for ever.
@@ -133,4 +133,29 @@ class StreamTransport implements Transport {
 /** Undefined for the ways in which a living peer simply goes away. */
 function reasonOf(error: NodeJS.ErrnoException): Error | undefined {
   return error.code !== undefined && ORDINARY_ENDS.has(error.code) ? undefined : error;
+}
+
+let claimed = false;
+
+/**
+ * The transport of a server that was started as a child: stdin in, stdout out. Claims stdout for the wire first:
+ * from then on whatever else this process prints there (console.log, a library) goes to stderr. Once per process.
+ */
+export function stdioTransport(): Transport {
+  if (claimed) throw new Error("stdin and stdout already carry a connection; use a socket for a second one");
+  claimed = true;
+  // Closing leaves stdout open: its end is the end of the process, and late prints still need somewhere to go.
+  return streamTransport(process.stdin, process.stdout, { write: claimStdout(), keepOpen: true });
+}
+
+/** Sends everything that uses `process.stdout` to stderr and returns the only way left to write to the real one. */
+function claimStdout(): (text: string) => boolean {
+  const { stdout, stderr } = process;
+  const writeToWire = stdout.write.bind(stdout);
+  stdout.write = stderr.write.bind(stderr);
+  // A library that ends stdout would cut the wire.
+  stdout.end = () => stdout;
+  // Nobody reading the diagnostics is no reason to end the server.
+  stderr.on("error", () => {});
+  return (text) => writeToWire(text);
 }

@@ -1,0 +1,2 @@
+export { StderrTail, type StderrTailOptions } from "./stderr-tail.ts";
+export { stdioTransport, streamTransport, type WriterOptions } from "./streams.ts";
