@@ -1,3 +1,7 @@
-export { ClientConnection, type ConnectionOptions } from "./shared/client-connection.ts";
-export { type ClientRights, LOCAL_RIGHTS } from "./shared/client-rights.ts";
+export {
+  ClientConnection,
+  type ClientRights,
+  type ConnectionOptions,
+  LOCAL_RIGHTS,
+} from "./shared/client-connection.ts";
 export type { Client, ClientHandler, Frontend } from "./shared/frontend.ts";

@@ -1,9 +1,8 @@
 import { FlintError, type ThreadEvent, threadIdOf } from "@flint/protocol";
 import { idText, type RpcError } from "@flint/rpc";
 import { ClientAsks } from "../shared/client-asks.ts";
-import type { Client, ClientHandler } from "../shared/frontend.ts";
+import type { Client, ClientHandler, RequestContext } from "../shared/frontend.ts";
 import { parseParams } from "../shared/parse-params.ts";
-import type { RequestContext } from "../shared/request-context.ts";
 import { capabilitiesV1, capabilitiesV2, NO_CAPABILITIES } from "./capabilities.ts";
 import type { InitializedClient, SharedByClients } from "./client-state.ts";
 import { authenticate, authStatus, logout } from "./login.ts";

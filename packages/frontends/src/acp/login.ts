@@ -1,5 +1,5 @@
 import { FlintError } from "@flint/protocol";
-import type { RequestContext } from "../shared/request-context.ts";
+import type { RequestContext } from "../shared/frontend.ts";
 import type { AcpParams } from "./requests.ts";
 import { AcpError } from "./vocabulary.ts";
 

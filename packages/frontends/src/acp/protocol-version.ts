@@ -1,7 +1,17 @@
+import type {
+  Approval,
+  Item,
+  PlanEntry,
+  QuestionRequest,
+  Turn,
+  TurnError,
+  UserQuestion,
+} from "@flint/protocol";
+import type { ClientRequest, QuestionAnswer } from "./asks/questions.ts";
 import type { ClientCapabilities } from "./capabilities.ts";
 import type { OfferedCommand } from "./prompt/commands.ts";
 import type { ConfigState } from "./sessions/config-options.ts";
-import type { Update, UpdateFormat } from "./views/update-format.ts";
+import type { ToolView } from "./views/tool-view.ts";
 
 /** What differs between the versions of the protocol. */
 export interface ProtocolVersion {
@@ -28,4 +38,72 @@ export interface SentConfig {
   readonly modelId: string;
   /** All config options, encoded. */
   readonly options: string;
+}
+
+/** A session update of either protocol version. */
+export interface Update {
+  readonly sessionUpdate: string;
+}
+
+/** Who a piece of text is shown as: the agent's answer, or its reasoning. */
+export type TextKind = "message" | "thought";
+
+/** What a session is doing. */
+export type SessionState = "running" | "requires_action" | "idle";
+
+/**
+ * How the output of a running command is sent: as chunks to a terminal, or as the tail so far in the content of its tool
+ * call.
+ */
+export type CommandOutput =
+  | { readonly type: "chunks"; chunk(itemId: string, text: string): Update }
+  | { readonly type: "tail"; tail(itemId: string, text: string): Update };
+
+/** How many characters of each reasoning text the client already has. */
+export interface SentReasoning {
+  readonly summary: number;
+  readonly content: number;
+}
+
+/**
+ * The updates of one protocol version for clients with the same capabilities. All methods are pure; an empty list means
+ * that the version has no update for it.
+ */
+export interface UpdateFormat {
+  /** Formats with the same key produce the same updates. */
+  readonly key: string;
+  /** Whether clients get their own prompts back as updates. */
+  readonly echoesPrompts: boolean;
+  readonly commandOutput: CommandOutput;
+  textChunk(kind: TextKind, itemId: string, text: string): Update;
+  /** The text of an item of which the client has the first `sent` characters. */
+  text(kind: TextKind, itemId: string, text: string, sent: number): readonly Update[];
+  reasoning(item: Item<"reasoning">, sent: SentReasoning): readonly Update[];
+  userMessage(item: Item<"userMessage">): readonly Update[];
+  toolCall(view: ToolView, isNew: boolean): readonly Update[];
+  reviewStarted(item: Item<"enteredReviewMode">): readonly Update[];
+  compaction(item: Item<"contextCompaction">, status: "in_progress" | "completed"): readonly Update[];
+  plan(turnId: string, entries: readonly PlanEntry[]): readonly Update[];
+  notice(severity: "info" | "warning" | "error", title: string): readonly Update[];
+  /** The state of a session outside of turns, or at their start. */
+  state(state: SessionState, stopReason?: "end_turn"): readonly Update[];
+  /** The state after a turn. */
+  turnCompleted(turn: Turn): readonly Update[];
+  /** Why a turn failed, for a client that does not get the error as a response. */
+  turnFailed(turnId: string, error: TurnError): readonly Update[];
+  /** A message from Flint itself. */
+  message(messageId: string, text: string): readonly Update[];
+  /** A message from Flint itself in the middle of the agent's. */
+  aside(messageId: string, text: string): readonly Update[];
+  permissionRequest(
+    sessionId: string,
+    approval: Approval,
+    view: ToolView,
+  ): { readonly method: string; readonly params: object };
+  /** A multiple-choice question as a permission request, for clients without forms. */
+  choiceRequest(
+    sessionId: string,
+    itemId: QuestionRequest["itemId"],
+    question: UserQuestion,
+  ): ClientRequest<QuestionAnswer>;
 }

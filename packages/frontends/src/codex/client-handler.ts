@@ -1,18 +1,22 @@
 import type { Clock } from "@flint/core/ports";
 import type { FlintError, ThreadEvent } from "@flint/protocol";
-import { CODEX, type CodexThreadStatus } from "@flint/protocol/codex";
+import { CODEX, CODEX_VERSION, type CodexClientRequest, type CodexThreadStatus } from "@flint/protocol/codex";
 import type { RpcError } from "@flint/rpc";
 import { ClientAsks } from "../shared/client-asks.ts";
 import type { Encoded } from "../shared/encoder.ts";
-import type { Client, ClientHandler } from "../shared/frontend.ts";
-import type { RequestContext } from "../shared/request-context.ts";
+import type { Client, ClientHandler, RequestContext } from "../shared/frontend.ts";
 import { type CodexMessage, notification, type OutgoingNotification } from "./events/events.ts";
+import { account, lists, models } from "./host/catalog.ts";
+import { config } from "./host/config.ts";
 import type { CodexHost } from "./host/host.ts";
+import { machine } from "./host/machine.ts";
 import { Ordering } from "./ordering/ordering.ts";
-import type { CodexClient } from "./requests/handler.ts";
-import { REQUESTS } from "./requests/index.ts";
-import { KnownThreads } from "./requests/known-threads.ts";
+import { type CodexClient, type Handler, type Handlers, KnownThreads } from "./requests/handler.ts";
+import { history } from "./requests/history.ts";
+import { openThread } from "./requests/open-thread.ts";
+import { threads } from "./requests/threads.ts";
 import { TitleThreads } from "./requests/title-threads.ts";
+import { queue, turns } from "./requests/turns.ts";
 import { encodeNotification } from "./wire/encoding.ts";
 import { codexError, toCodexError } from "./wire/errors.ts";
 import {
@@ -21,7 +25,7 @@ import {
   type ParsedRequest,
   parseRequest,
 } from "./wire/parse-request.ts";
-import type { RequestedPolicies } from "./wire/requested-policies.ts";
+import type { RequestedPolicies } from "./wire/policies.ts";
 
 /** What all clients of the Codex front end share. */
 export interface SharedByClients {
@@ -152,3 +156,29 @@ function handlerOf({ method }: ParsedRequest): AnyHandler {
   // Name, params and handler belong together; the union has lost which belong to which.
   return handler as AnyHandler;
 }
+
+/** Answers with the version of Codex whose protocol this is, so that clients take Flint for it. */
+const initialize: Handler<"initialize"> = (_params, context, { host, info }) => {
+  const { name, version } = info;
+  context.reply({
+    userAgent: `${name}/${CODEX_VERSION} (flint) (${name}; ${version})`,
+    codexHome: host.home,
+    platformFamily: process.platform === "win32" ? "windows" : "unix",
+    platformOs: process.platform === "darwin" ? "macos" : process.platform,
+  });
+};
+
+/** How each request of a Codex client is answered. */
+export const REQUESTS: Handlers<CodexClientRequest> = {
+  initialize,
+  ...openThread,
+  ...history,
+  ...threads,
+  ...queue,
+  ...turns,
+  ...models,
+  ...account,
+  ...lists,
+  ...machine,
+  ...config,
+};

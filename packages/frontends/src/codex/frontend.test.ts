@@ -5,7 +5,7 @@ import { CLIENT_SCRIPTS } from "../testing/client-scripts.ts";
 import { messagesOf } from "./events/events.ts";
 import { codexFrontend } from "./frontend.ts";
 import { NO_HOST } from "./host/host.ts";
-import { RequestedPolicies } from "./wire/requested-policies.ts";
+import { RequestedPolicies } from "./wire/policies.ts";
 
 describeFrontend("the Codex front end", {
   create: (clock) => codexFrontend(NO_HOST, clock),

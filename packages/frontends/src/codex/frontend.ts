@@ -4,11 +4,10 @@ import { CODEX } from "@flint/protocol/codex";
 import { type Encoded, Encoder } from "../shared/encoder.ts";
 import type { Client, ClientHandler, Frontend } from "../shared/frontend.ts";
 import { CodexClientHandler } from "./client-handler.ts";
-import { DeclinedItems } from "./events/declined-items.ts";
-import { type CodexMessage, messagesOf } from "./events/events.ts";
+import { type CodexMessage, DeclinedItems, messagesOf } from "./events/events.ts";
 import { type CodexHost, NO_HOST } from "./host/host.ts";
 import { encodeNotification } from "./wire/encoding.ts";
-import { RequestedPolicies } from "./wire/requested-policies.ts";
+import { RequestedPolicies } from "./wire/policies.ts";
 
 export type { CodexHost } from "./host/host.ts";
 

@@ -1,9 +1,130 @@
-import { HARNESS } from "@flint/protocol";
-import { TableFrontend } from "../shared/table-frontend.ts";
-import { events } from "./events.ts";
-import { requests } from "./requests.ts";
+import {
+  type Decision,
+  EVENTS,
+  FlintError,
+  HARNESS,
+  HARNESS_VERSION,
+  type HarnessDecision,
+  type HarnessEvent,
+  isEventType,
+  LIMITS,
+  type ParamsOf,
+  type Result,
+  type ThreadEvent,
+} from "@flint/protocol";
+import { type RequestCall, type RequestTable, TableFrontend } from "../shared/table-frontend.ts";
+import { events, threadOf } from "./events.ts";
+import { approvalOf } from "./items.ts";
 
 /** The harness protocol: dotted methods, approvals as notifications, history as the same notifications. */
 export function harnessFrontend(): TableFrontend<typeof HARNESS> {
   return new TableFrontend({ vocabulary: HARNESS, initializeFirst: false, requests, events });
+}
+
+type Harness = typeof HARNESS;
+
+const INITIALIZED = {
+  version: HARNESS_VERSION,
+  capabilities: { threads: true, turns: true, approvals: true, streaming: true, persistence: true },
+};
+
+const DONE = { ok: true };
+
+/** What each decision of this wire means. */
+const DECISIONS: Readonly<Record<HarnessDecision, Decision>> = {
+  once: { outcome: "allow", scope: "once" },
+  always: { outcome: "allow", scope: "always" },
+  reject: { outcome: "deny", scope: "once" },
+};
+
+/** How the requests of the harness protocol become calls of the core. */
+export const requests: RequestTable<Harness> = {
+  initialize: ({ clientInfo }) => ({
+    method: "initialize",
+    params: {
+      clientInfo: { name: clientInfo?.name ?? "harness client", version: clientInfo?.version ?? "unknown" },
+    },
+    answer: () => INITIALIZED,
+  }),
+  "thread.create": ({ title, directory }) => ({
+    method: "thread/start",
+    params: {
+      ...(title === undefined ? {} : { name: title }),
+      ...(directory === undefined ? {} : { cwd: directory }),
+    },
+    answer: ({ thread }) => ({ thread: threadOf(thread) }),
+  }),
+  "thread.list": ({ cursor }) => ({
+    method: "thread/list",
+    params: { limit: LIMITS.threads, ...(cursor === undefined ? {} : { cursor }) },
+    answer: ({ data, nextCursor }) => ({
+      threads: data.map(threadOf),
+      ...(nextCursor === undefined ? {} : { nextCursor }),
+    }),
+  }),
+  "thread.get": ({ threadId }) => ({
+    method: "thread/events/list",
+    params: { threadId },
+    answer: ({ thread, events: logged }) => ({ thread: threadOf(thread), events: historyOf(logged) }),
+    // This wire has no subscribe: a client that reads the history of a thread receives what comes after it.
+    attach: ({ events: logged, epoch }) => ({
+      threadId,
+      epoch,
+      afterSeq: logged.at(-1)?.seq ?? 0,
+      turns: 0,
+    }),
+  }),
+  "turn.start": startTurn,
+  "turn.cancel": ({ threadId }) => ({
+    method: "turn/interrupt",
+    params: { threadId },
+    answer: () => DONE,
+  }),
+  "approval.respond": ({ requestId, decision }) => ({
+    method: "approval/respond",
+    params: { ...approvalOf(requestId), decision: DECISIONS[decision] },
+    answer: () => DONE,
+  }),
+};
+
+/** The core has no named agents: the name is passed on as metadata, for a driver that has. */
+function startTurn({ threadId, input, model, agent, _meta }: ParamsOf<Harness, "turn.start">): RequestCall {
+  const meta = { ..._meta, ...(agent === undefined ? {} : { agent }) };
+  return {
+    method: "turn/start",
+    params: {
+      threadId,
+      input,
+      // This wire has neither steering nor a queue: a busy thread rejects the turn.
+      delivery: "reject",
+      ...(model === undefined ? {} : { model: `${model.providerID}/${model.modelID}` }),
+      ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
+    },
+    answer: turnStarted,
+  };
+}
+
+function turnStarted({ turn }: Result<"turn/start">): { turnId: string } {
+  if (turn !== undefined) return { turnId: turn.id };
+  throw new FlintError("internalError", "The turn was not started although the thread was not busy.");
+}
+
+type LoggedEvent = Result<"thread/events/list">["events"][number];
+
+/** The history of a thread as the messages of this wire. Events written by another version of Flint are left out. */
+export function historyOf(logged: readonly LoggedEvent[]): HarnessEvent[] {
+  return logged.flatMap((entry) => {
+    const event = eventOf(entry);
+    if (event === undefined) return [];
+    return events(event).map(({ method, params }) => ({ type: method, time: event.at, ...params }));
+  });
+}
+
+function eventOf({ seq, at, type, data }: LoggedEvent): ThreadEvent | undefined {
+  if (!isEventType(type)) return undefined;
+  const parsed = EVENTS[type].data.safeParse(data);
+  if (!parsed.success) return undefined;
+  const event = { seq, at, type, data: parsed.data };
+  // The schema of this very name accepted the data; the union cannot follow that.
+  return event as ThreadEvent;
 }

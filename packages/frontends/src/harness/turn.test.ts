@@ -11,7 +11,7 @@ import {
 } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
 import { events as translated } from "./events.ts";
-import { historyOf } from "./requests.ts";
+import { historyOf } from "./frontend.ts";
 
 const ofTurn = { threadId: "t1", turnId: "u1" };
 

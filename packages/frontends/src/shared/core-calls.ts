@@ -1,4 +1,4 @@
-import type { Method, Params, Result } from "@flint/protocol";
+import type { EventData, Method, Params, Result } from "@flint/protocol";
 
 /** The one way to call the core. */
 export interface CoreCalls {
@@ -26,4 +26,25 @@ export function callCore(
 ): Promise<Result<Method>> {
   // A call holds a method with its own params; the union has lost which belong together.
   return core.call(method, params as Params<typeof method>, respond);
+}
+
+type Attached = Pick<Result<"thread/attach">, "thread" | "usage" | "lastUsage" | "cost">;
+
+/** The latest token usage of a thread, for a client that subscribes later; undefined if there was none yet. */
+export function lastUsageOf({
+  thread,
+  usage,
+  lastUsage,
+  cost,
+}: Attached): EventData<"thread/tokenUsage/updated"> | undefined {
+  if (lastUsage === undefined) return undefined;
+  const { turnId, usage: last, modelContextWindow } = lastUsage;
+  return {
+    threadId: thread.id,
+    turnId,
+    usage,
+    last,
+    ...(modelContextWindow === undefined ? {} : { modelContextWindow }),
+    ...(cost === undefined ? {} : { cost }),
+  };
 }

@@ -1,7 +1,6 @@
 import type { FlintError, ThreadEvent, Vocabulary } from "@flint/protocol";
-import type { Reading, RequestOptions, RpcError } from "@flint/rpc";
+import type { Id, Reading, RequestOptions, RpcError } from "@flint/rpc";
 import type { CoreCalls } from "./core-calls.ts";
-import type { RequestContext } from "./request-context.ts";
 
 /** One protocol that clients speak to Flint. There is one object per server; it holds what its clients share. */
 export interface Frontend {
@@ -45,4 +44,16 @@ export interface ClientHandler {
   malformed?(error: FlintError): RpcError | undefined;
   /** The client is gone: forgets everything, and sends nothing any more. */
   close?(): void;
+}
+
+/** What the handler of a request is given beside its params. A request is answered once; what comes after is dropped. */
+export interface RequestContext<Answer = unknown> {
+  /** The client's id for this request. */
+  readonly id: Id;
+  readonly method: string;
+  readonly core: CoreCalls;
+  /** Answers the request. Throws on an answer that JSON cannot hold. */
+  reply(answer: Answer): void;
+  /** Answers the request with a result that is JSON already. */
+  replyEncoded(json: string): void;
 }

@@ -13,9 +13,8 @@ import type { RpcError } from "@flint/rpc";
 import { ClientAsks } from "./client-asks.ts";
 import { callCore } from "./core-calls.ts";
 import { Encoder, type Outgoing } from "./encoder.ts";
-import type { Client, ClientHandler, Frontend } from "./frontend.ts";
+import type { Client, ClientHandler, Frontend, RequestContext } from "./frontend.ts";
 import { parseParams } from "./parse-params.ts";
-import type { RequestContext } from "./request-context.ts";
 
 /** A request as a call of the core, with how the result becomes the answer. */
 export type RequestCall = {

@@ -3,8 +3,8 @@ import type { Ask, AskStep, ClientAsks } from "../../shared/client-asks.ts";
 import { type CoreCall, callCore } from "../../shared/core-calls.ts";
 import type { Client } from "../../shared/frontend.ts";
 import type { ClientCapabilities } from "../capabilities.ts";
+import type { UpdateFormat } from "../protocol-version.ts";
 import type { ToolView } from "../views/tool-view.ts";
-import type { UpdateFormat } from "../views/update-format.ts";
 import { decisionOf, isRejectAlways } from "./permission.ts";
 import { type ClientRequest, formRequest, isAskable, isChoice, type QuestionAnswer } from "./questions.ts";
 

@@ -1,7 +1,7 @@
 import { asFlintError, type UserInput } from "@flint/protocol";
 import { idText } from "@flint/rpc";
 import type { CoreCalls } from "../../shared/core-calls.ts";
-import type { RequestContext } from "../../shared/request-context.ts";
+import type { RequestContext } from "../../shared/frontend.ts";
 import type { InitializedClient } from "../client-state.ts";
 import type { AcpParams } from "../requests.ts";
 import type { OpenSessions } from "../sessions/open-sessions.ts";

@@ -1,8 +1,7 @@
 import { asFlintError, FlintError, type Result } from "@flint/protocol";
 import type { ClientAsks } from "../../shared/client-asks.ts";
-import type { Client } from "../../shared/frontend.ts";
-import { lastUsageOf } from "../../shared/last-usage.ts";
-import type { RequestContext } from "../../shared/request-context.ts";
+import { lastUsageOf } from "../../shared/core-calls.ts";
+import type { Client, RequestContext } from "../../shared/frontend.ts";
 import type { InitializedClient, SharedByClients } from "../client-state.ts";
 import { commandsFor } from "../prompt/commands.ts";
 import type { AcpParams } from "../requests.ts";

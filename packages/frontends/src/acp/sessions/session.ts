@@ -21,11 +21,10 @@ import type { InitializedClient } from "../client-state.ts";
 import { withEditorFiles } from "../prompt/input.ts";
 import { PendingInputs } from "../prompt/pending-inputs.ts";
 import { stopReasonOf } from "../prompt/stop-reason.ts";
-import type { SentConfig } from "../protocol-version.ts";
+import type { SentConfig, Update, UpdateFormat } from "../protocol-version.ts";
 import { titleUpdate } from "../views/content.ts";
 import { actionView } from "../views/tool-view.ts";
 import { Translator } from "../views/translator.ts";
-import type { Update, UpdateFormat } from "../views/update-format.ts";
 
 /** What a session is made with. */
 export interface SessionOptions {

@@ -1,6 +1,6 @@
 import { asFlintError, isId, type Params, type Result, type Thread, type Turn } from "@flint/protocol";
 import type { CoreCalls } from "../../shared/core-calls.ts";
-import type { RequestContext } from "../../shared/request-context.ts";
+import type { RequestContext } from "../../shared/frontend.ts";
 import type { AcpParams } from "../requests.ts";
 import { sessionNotFound } from "../vocabulary.ts";
 

@@ -7,9 +7,8 @@ import type {
 import type { ClientCapabilities } from "../capabilities.ts";
 import { LOGINS, type Login, loginArguments, loginId, loginLabels } from "../login.ts";
 import type { OfferedCommand } from "../prompt/commands.ts";
-import type { ProtocolVersion, SentConfig } from "../protocol-version.ts";
+import type { ProtocolVersion, SentConfig, Update } from "../protocol-version.ts";
 import type { ConfigState } from "../sessions/config-options.ts";
-import type { Update } from "../views/update-format.ts";
 import { UpdatesV1 } from "./updates.ts";
 
 /** Version 1 of the protocol. */

@@ -3,9 +3,9 @@ import type { Approval, Item, PlanEntry as PlanStep, TurnError, UserQuestion } f
 import { permissionOptions } from "../asks/permission.ts";
 import { type ClientRequest, choiceOptions, type QuestionAnswer } from "../asks/questions.ts";
 import type { ClientCapabilities } from "../capabilities.ts";
+import type { CommandOutput, SentReasoning, TextKind, UpdateFormat } from "../protocol-version.ts";
 import { blocksOf, textBlock } from "../views/content.ts";
 import type { ToolView } from "../views/tool-view.ts";
-import type { CommandOutput, SentReasoning, TextKind, UpdateFormat } from "../views/update-format.ts";
 import { changedToolCall, newToolCall, outputSoFar, terminalOutput, toolCallFields } from "./tool-calls.ts";
 
 /** The updates of version 1: text is appended to what the client has, and there are no session states. */

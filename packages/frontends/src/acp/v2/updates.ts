@@ -10,15 +10,15 @@ import {
 import { permissionOptions } from "../asks/permission.ts";
 import { type ClientRequest, choiceOptions, type QuestionAnswer } from "../asks/questions.ts";
 import { stopReasonOf } from "../prompt/stop-reason.ts";
-import { blocksOf, textBlock } from "../views/content.ts";
-import type { ToolView } from "../views/tool-view.ts";
 import type {
   CommandOutput,
   SentReasoning,
   SessionState,
   TextKind,
   UpdateFormat,
-} from "../views/update-format.ts";
+} from "../protocol-version.ts";
+import { blocksOf, textBlock } from "../views/content.ts";
+import type { ToolView } from "../views/tool-view.ts";
 import { rpcErrorOf } from "../vocabulary.ts";
 import { terminalChunk, toolCallFields, toolCallUpdates } from "./tool-calls.ts";
 

@@ -3,12 +3,12 @@ import type { StoredEvent } from "@flint/protocol";
 import { expectGolden } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { capabilitiesV2, NO_CAPABILITIES } from "../capabilities.ts";
+import type { UpdateFormat } from "../protocol-version.ts";
 import { MessageCheck } from "../testing/schema-check.ts";
 import { V1 } from "../v1/protocol.ts";
 import { V2 } from "../v2/protocol.ts";
 import { actionView } from "./tool-view.ts";
 import { Translator } from "./translator.ts";
-import type { UpdateFormat } from "./update-format.ts";
 
 const LOG = new URL("../../fixtures/turns.events.jsonl", import.meta.url);
 const SESSION = "id-1";

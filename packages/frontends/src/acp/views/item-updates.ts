@@ -6,9 +6,9 @@ import {
   type KnownItem,
   type ThreadItem,
 } from "@flint/protocol";
+import type { TextKind, Update, UpdateFormat } from "../protocol-version.ts";
 import type { TurnProgress } from "./progress.ts";
 import { extensionView, type ToolItem, type ToolView, toolView } from "./tool-view.ts";
-import type { TextKind, Update, UpdateFormat } from "./update-format.ts";
 
 /** What a translation depends on besides the event: the client's format, and what it has already. */
 export interface TranslationContext {

@@ -1,4 +1,5 @@
 import type { EventType, ThreadEvent, Turn } from "@flint/protocol";
+import type { Update, UpdateFormat } from "../protocol-version.ts";
 import { infoUpdate, usageUpdate } from "./content.ts";
 import {
   itemCompleted,
@@ -11,7 +12,6 @@ import {
 } from "./item-updates.ts";
 import { TurnProgress } from "./progress.ts";
 import type { ToolView } from "./tool-view.ts";
-import type { Update, UpdateFormat } from "./update-format.ts";
 
 type EventOf<Type extends EventType> = Extract<ThreadEvent, { type: Type }>;
 

@@ -1,7 +1,7 @@
 import type { EventBody } from "@flint/protocol";
 import { CODEX_SERVER_NOTIFICATIONS } from "@flint/protocol/codex";
 import { describe, expect, test } from "vitest";
-import { RequestedPolicies } from "../wire/requested-policies.ts";
+import { RequestedPolicies } from "../wire/policies.ts";
 import { messagesOf, type OutgoingNotification } from "./events.ts";
 
 const ofTurn = { threadId: "t", turnId: "u" };

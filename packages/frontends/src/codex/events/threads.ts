@@ -7,7 +7,7 @@ import {
   type CodexThreadStatus,
   codexSandboxPolicy,
 } from "@flint/protocol/codex";
-import type { RequestedPolicies } from "../wire/requested-policies.ts";
+import type { RequestedPolicies } from "../wire/policies.ts";
 
 /** The selector of the reasoning effort, for every agent that has one. */
 export const REASONING_EFFORT = "reasoning_effort";

@@ -3,7 +3,7 @@ import { TestClock } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { Encoder } from "../../shared/encoder.ts";
 import { type CodexMessage, messagesOf } from "../events/events.ts";
-import { RequestedPolicies } from "../wire/requested-policies.ts";
+import { RequestedPolicies } from "../wire/policies.ts";
 import { Ordering } from "./ordering.ts";
 
 const ofTurn = { threadId: "t", turnId: "u" };

@@ -2,11 +2,14 @@ import type { Clock } from "@flint/core/ports";
 import type { ThreadEvent } from "@flint/protocol";
 import type { Encoded } from "../../shared/encoder.ts";
 import type { CodexMessage } from "../events/events.ts";
-import { DeferredStart } from "./deferred-start.ts";
-import { DeferredUsage } from "./deferred-usage.ts";
-import { FileChangeOrder } from "./file-change-order.ts";
-import type { Stage } from "./stage.ts";
-import { type Line, StatusChanges } from "./status-changes.ts";
+import {
+  DeferredStart,
+  DeferredUsage,
+  FileChangeOrder,
+  type Line,
+  type Stage,
+  StatusChanges,
+} from "./stages.ts";
 
 /** What a stage may use. `passOn` passes on an item later than in its turn. */
 interface StageContext {

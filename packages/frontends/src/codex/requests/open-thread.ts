@@ -1,7 +1,6 @@
 import { LIMITS, type ThreadSettings, type Turn } from "@flint/protocol";
 import type { CodexClientParams, CodexClientResult } from "@flint/protocol/codex";
-import type { CoreCalls } from "../../shared/core-calls.ts";
-import { lastUsageOf } from "../../shared/last-usage.ts";
+import { type CoreCalls, lastUsageOf } from "../../shared/core-calls.ts";
 import { offeredTools } from "../asks/client-tools.ts";
 import { goalOf, notification, statusChanged, usageUpdated } from "../events/events.ts";
 import { collaborationModeOf, openedThread, statusOf } from "../events/threads.ts";
@@ -9,7 +8,7 @@ import { type EncodedTurn, encodeTurn, encodeWithTurns } from "../wire/encoding.
 import { codexError } from "../wire/errors.ts";
 import { given } from "../wire/parse-request.ts";
 import type { CodexClient, Handlers } from "./handler.ts";
-import { eachTurn, firstPage, NEWEST } from "./pages.ts";
+import { eachTurn, firstPage, NEWEST } from "./history.ts";
 import { openingOverrides, withSupportedEffort } from "./settings.ts";
 import { TITLE_SOURCE } from "./title-threads.ts";
 

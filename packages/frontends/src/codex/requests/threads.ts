@@ -4,7 +4,7 @@ import { encodeTurn, encodeWithTurns } from "../wire/encoding.ts";
 import { codexError } from "../wire/errors.ts";
 import { given } from "../wire/parse-request.ts";
 import type { Handlers } from "./handler.ts";
-import { eachTurn, NEWEST } from "./pages.ts";
+import { eachTurn, NEWEST } from "./history.ts";
 
 /** Naming, archiving, reverting and deleting threads, and their goals. */
 export const threads: Handlers<

@@ -2,7 +2,7 @@ import type { Thread, Turn } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
 import { threadOf } from "../events/threads.ts";
 import { listedTurn } from "../events/turns.ts";
-import { pageAsOf } from "../requests/pages.ts";
+import { pageAsOf } from "../requests/history.ts";
 import { encodeTurn, encodeWithTurns } from "./encoding.ts";
 
 const THREAD: Thread = {

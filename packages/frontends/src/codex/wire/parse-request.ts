@@ -6,8 +6,7 @@ import {
   type CodexClientRequest,
   isCodexClientRequest,
 } from "@flint/protocol/codex";
-import { codexError } from "./errors.ts";
-import { described, problemText, unknownVariant } from "./serde-text.ts";
+import { codexError, described, problemText, unknownVariant } from "./errors.ts";
 
 /** What a client sent about itself with `initialize`. */
 export interface CodexClientInfo {

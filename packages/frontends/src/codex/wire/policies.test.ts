@@ -3,9 +3,9 @@ import {
   approvalPolicyFrom,
   codexApprovalPolicy,
   PERMISSION_PROFILES,
+  RequestedPolicies,
   requestedSandbox,
 } from "./policies.ts";
-import { RequestedPolicies } from "./requested-policies.ts";
 
 const READ_ONLY = { type: "readOnly", whenApproved: "workspaceWrite" };
 

@@ -1,0 +1,154 @@
+import type { ConfigOption, Model, Result } from "@flint/protocol";
+import type { CodexModel } from "@flint/protocol/codex";
+import type { CoreCalls } from "../../shared/core-calls.ts";
+import { REASONING_EFFORT } from "../events/threads.ts";
+import type { Handlers } from "../requests/handler.ts";
+import { codexError } from "../wire/errors.ts";
+import { PERMISSION_PROFILES } from "../wire/policies.ts";
+
+type Accounts =
+  | "account/read"
+  | "account/rateLimits/read"
+  | "account/login/start"
+  | "account/login/cancel"
+  | "account/logout"
+  | "account/bedrock/checkGovCloudRequirements"
+  | "getAuthStatus";
+
+/** Agents have their own logins; Flint needs none. */
+export const account: Handlers<Accounts> = {
+  "account/read"(_params, { reply }) {
+    reply({ account: null, requiresOpenaiAuth: false, workspaceRouting: null });
+  },
+  "account/rateLimits/read"() {
+    throw codexError("codex account authentication required to read rate limits");
+  },
+  "account/login/start"() {
+    throw codexError(
+      "Flint has no account of its own. Log in to the agent in a terminal, with `codex login` or `claude`, and see `flint doctor`.",
+    );
+  },
+  "account/login/cancel"(_params, { reply }) {
+    reply({ status: "notFound" });
+  },
+  "account/logout"(_params, { reply }) {
+    reply({});
+  },
+  "account/bedrock/checkGovCloudRequirements"(_params, { reply }) {
+    reply({ isGovCloud: false, shouldWarn: false });
+  },
+  getAuthStatus(_params, { reply }) {
+    reply({ authMethod: null, authToken: null, requiresOpenaiAuth: false });
+  },
+};
+
+type Lists =
+  | "skills/list"
+  | "hooks/list"
+  | "plugin/list"
+  | "collaborationMode/list"
+  | "permissionProfile/list"
+  | "experimentalFeature/list"
+  | "mcpServerStatus/list";
+
+/** What Codex has lists of. Flint has none of most of it, so the lists are empty. */
+export const lists: Handlers<Lists> = {
+  "skills/list"({ cwds }, { reply }) {
+    reply({ data: (cwds ?? []).map((cwd) => ({ cwd, skills: [], errors: [] })) });
+  },
+  "hooks/list"({ cwds }, { reply }) {
+    reply({ data: (cwds ?? []).map((cwd) => ({ cwd, hooks: [], warnings: [], errors: [] })) });
+  },
+  "plugin/list"(_params, { reply }) {
+    reply({ marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] });
+  },
+  "collaborationMode/list"(_params, { reply }) {
+    reply({ data: COLLABORATION_MODES });
+  },
+  "permissionProfile/list"({ cursor }, { reply }) {
+    expectNoCursor(cursor);
+    reply({ data: PERMISSION_PROFILES, nextCursor: null });
+  },
+  "experimentalFeature/list"({ cursor }, { reply }) {
+    expectNoCursor(cursor);
+    reply({ data: [], nextCursor: null });
+  },
+  async "mcpServerStatus/list"({ threadId, cursor }, { core, reply }) {
+    expectNoCursor(cursor);
+    const { data } = await core.call("mcpServerStatus/list", threadId == null ? {} : { threadId });
+    const servers = data.map(({ name, status, error = null }) => ({
+      ...{ name, ...NO_DETAILS, toolsError: error },
+      runtimeStatus: RUNTIME_STATUS[status],
+    }));
+    reply({ data: servers, nextCursor: null });
+  },
+};
+
+/** The first answer has the whole list, so no cursor can have come from here. */
+function expectNoCursor(cursor: string | null | undefined): void {
+  if (cursor != null) throw codexError(`invalid cursor: ${cursor.slice(0, 200)}`);
+}
+
+const COLLABORATION_MODES = [
+  { name: "Plan", mode: "plan", model: null, reasoning_effort: null },
+  { name: "Default", mode: "default", model: null, reasoning_effort: null },
+];
+
+const RUNTIME_STATUS = { starting: "starting", ready: "connected", failed: "failed" } as const;
+
+const NO_DETAILS = { tools: {}, resources: [], resourceTemplates: [], authStatus: "unsupported" };
+
+/** The effort of a model whose agent has none to choose from. */
+const DEFAULT_EFFORT = "medium";
+
+/** The models of all agents, each named with its agent. */
+export const models: Handlers<"model/list"> = {
+  async "model/list"(_params, { core, reply }) {
+    const { data } = await core.call("model/list", {});
+    const chosen = data.find(({ isDefault }) => isDefault) ?? data[0];
+    const rows = data.map(async (model) => modelOf(model, await effortsOf(model, core), chosen));
+    reply({ data: await Promise.all(rows), nextCursor: null });
+  },
+};
+
+/** The efforts of a model, as far as its agent has reported them; none if it cannot. */
+async function effortsOf({ id: model }: Model, core: CoreCalls): Promise<ConfigOption | undefined> {
+  const { options } = await core.call("config/list", { model }).catch(() => NO_OPTIONS);
+  return options.find(({ id }) => id === REASONING_EFFORT);
+}
+
+const NO_OPTIONS: Result<"config/list"> = { options: [] };
+
+function modelOf(model: Model, efforts: ConfigOption | undefined, chosen: Model | undefined): CodexModel {
+  return {
+    id: model.id,
+    model: model.id,
+    // Anything but null makes clients prompt the user at their start.
+    upgrade: null,
+    upgradeInfo: null,
+    availabilityNux: null,
+    displayName: displayName(model),
+    description: model.description ?? "",
+    modelSpecialty: null,
+    hidden: false,
+    supportedReasoningEfforts: (efforts?.options ?? []).map(({ id, name, description }) => ({
+      reasoningEffort: id,
+      description: description ?? name,
+    })),
+    defaultReasoningEffort: efforts?.value ?? DEFAULT_EFFORT,
+    inputModalities: ["text", "image"],
+    supportsPersonality: false,
+    multiAgentVersion: null,
+    additionalSpeedTiers: [],
+    serviceTiers: [],
+    defaultServiceTier: null,
+    availableAccessPrograms: null,
+    isDefault: model.id === chosen?.id,
+  };
+}
+
+function displayName({ id, displayName }: Model): string {
+  const agent = id.split("/")[0] ?? "";
+  const named = displayName.toLowerCase().includes(agent.toLowerCase());
+  return named ? displayName : `${displayName} (${agent})`;
+}
