@@ -2,8 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 
 import { mintId } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { CHANGING_CALLS, type DiskPlan, faultyDisk } from "./testing/faulty-disk.ts";
-import { Workbench } from "./testing/fixture.ts";
+import { CHANGING_CALLS, type DiskPlan, faultyDisk, Workbench } from "./testing/fixture.ts";
 
 const NEVER = new AbortController().signal;
 

@@ -1,26 +1,24 @@
-import type {
-  CheckpointedTurn,
-  Checkpoints,
-  FilesOutcome,
-  FilesPreview,
-  TurnCheckpoint,
-  TurnsToUndo,
+import {
+  type CheckpointedTurn,
+  type Checkpoints,
+  checkThreadId,
+  type FilesOutcome,
+  type FilesPreview,
+  type TurnCheckpoint,
+  type TurnsToUndo,
 } from "@flint/core/ports";
-import { checkThreadId } from "@flint/core/ports";
 import type { FileRestore } from "@flint/protocol";
-import { Blobs, makeFolders, replaceFile } from "./disk/blobs.ts";
+import { Blobs, makeFolders, replaceFile, tighten } from "./disk/blobs.ts";
 import { type Disk, NODE_DISK } from "./disk/disk.ts";
 import { realRoots } from "./disk/roots.ts";
 import { Sweep } from "./disk/sweep.ts";
-import { tighten } from "./disk/tighten.ts";
-import { SavedTurn } from "./records/saved-turn.ts";
 import { ThreadRecords } from "./records/thread-records.ts";
-import { toldFiles } from "./restore/files-outcome.ts";
-import type { Plan } from "./restore/plan.ts";
+import { SavedTurn } from "./records/turn-checkpoint.ts";
+import { type Plan, toldFiles } from "./restore/plan.ts";
 import { ThreadFiles } from "./restore/thread-files.ts";
 import type { CaptureTools } from "./scan/capture.ts";
-import { type CheckpointLimits, DEFAULT_LIMITS } from "./scan/limits.ts";
 import { Workspace } from "./scan/workspace.ts";
+import { type CheckpointLimits, DEFAULT_LIMITS } from "./scan/workspace-scan.ts";
 
 /** How checkpoints are kept. */
 export interface FileCheckpointsOptions {

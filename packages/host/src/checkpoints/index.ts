@@ -1,2 +1,2 @@
 export { FileCheckpoints, type FileCheckpointsOptions } from "./file-checkpoints.ts";
-export { type CheckpointLimits, DEFAULT_LIMITS } from "./scan/limits.ts";
+export { type CheckpointLimits, DEFAULT_LIMITS } from "./scan/workspace-scan.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { FlintError, type StoredEvent } from "@flint/protocol";
 import { allTurns, readAll, sampleTurn, temporaryFolder, WrittenThread } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type FileSystem, NODE_FILES } from "./files/file-system.ts";
+import { type FileSystem, NODE_FILES } from "./file-system.ts";
 import { JsonlStore } from "./jsonl-store.ts";
 import { type FaultPlan, faultyFiles } from "./testing/faulty-files.ts";
 

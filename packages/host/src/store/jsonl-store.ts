@@ -1,23 +1,29 @@
 import { join, resolve } from "node:path";
-import type {
-  OpenedThread,
-  Page,
-  ReadThread,
-  Store,
-  ThreadQuery,
-  ThreadWriter,
-  TurnPage,
+import {
+  type OpenedThread,
+  type Page,
+  type ReadThread,
+  type Store,
+  storageFailed,
+  type ThreadQuery,
+  type ThreadWriter,
+  type TurnPage,
 } from "@flint/core/ports";
-import { storageFailed } from "@flint/core/ports";
 import { emptyThread, FlintError, type StoredEvent, type Thread, type Turn } from "@flint/protocol";
-import { type FileSystem, NODE_FILES } from "./files/file-system.ts";
-import { closeRead, expectThreadFolder, makeFolders, syncFolder } from "./files/private-files.ts";
+import {
+  closeRead,
+  expectThreadFolder,
+  type FileSystem,
+  makeFolders,
+  NODE_FILES,
+  syncFolder,
+} from "./file-system.ts";
 import { type Description, removedName, ThreadIndex } from "./listing/thread-index.ts";
 import { listedThread } from "./listing/thread-list.ts";
+import { readTurnPage } from "./log/turn-pages.ts";
 import { ThreadFolder } from "./threads/thread-folder.ts";
-import { ThreadOpener } from "./threads/thread-opener.ts";
 import { readContents, readEvents, readWithLatestTurn } from "./threads/thread-reader.ts";
-import { readTurnPage } from "./turns/tail-pages.ts";
+import { ThreadOpener } from "./threads/thread-writer.ts";
 
 /** Where the threads are, and what a sync means. */
 export interface JsonlStoreOptions {

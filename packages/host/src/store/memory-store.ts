@@ -1,14 +1,16 @@
-import type {
-  Damage,
-  OpenedThread,
-  Page,
-  ReadThread,
-  Store,
-  ThreadQuery,
-  ThreadWriter,
-  TurnPage,
+import {
+  checkThreadId,
+  closedWriter,
+  type Damage,
+  type OpenedThread,
+  type Page,
+  type ReadThread,
+  type Store,
+  type ThreadQuery,
+  type ThreadWriter,
+  type TurnPage,
+  threadNotFound,
 } from "@flint/core/ports";
-import { checkThreadId, closedWriter, threadNotFound } from "@flint/core/ports";
 import {
   type EventBody,
   emptyThread,
@@ -20,8 +22,8 @@ import {
   type Turn,
 } from "@flint/protocol";
 import { listedThread, ThreadList } from "./listing/thread-list.ts";
-import { LogFold, type ThreadTimes, timesAfter } from "./log/log-fold.ts";
-import { decodeTurnPlace, recordOf, TurnCollector } from "./turns/turn-collector.ts";
+import { LogFold, type ThreadTimes, timesAfter } from "./log/fold.ts";
+import { decodeTurnPlace, recordOf, TurnCollector } from "./log/turn-collector.ts";
 
 const NO_DAMAGE: Damage = { records: 0, missing: 0 };
 

@@ -2,8 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { FileCheckpoints } from "../file-checkpoints.ts";
-import { type DiskPlan, faultyDisk } from "../testing/faulty-disk.ts";
-import { Workbench } from "../testing/fixture.ts";
+import { type DiskPlan, faultyDisk, Workbench } from "../testing/fixture.ts";
 
 test("deleting a thread deletes its checkpoints, and contents that no other thread uses", async () => {
   const bench = await Workbench.make(temporaryFolder, { graceMs: 0 });

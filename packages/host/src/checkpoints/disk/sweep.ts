@@ -1,6 +1,5 @@
 import { codeOf } from "@flint/core/ports";
-import { type Disk, readFile } from "./disk.ts";
-import { TimeSlice } from "./time-slice.ts";
+import { type Disk, readFile, TimeSlice } from "./disk.ts";
 
 /** What there is to sweep. */
 export interface SweepOptions {

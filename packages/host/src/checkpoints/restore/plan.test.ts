@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FilesRecord } from "../records/turn-record.ts";
+import type { FilesRecord } from "../records/thread-records.ts";
 import type { Change, Entry, State } from "../scan/entry.ts";
 import { planFiles, type View } from "./plan.ts";
 

@@ -1,9 +1,8 @@
 import { codeOf } from "@flint/core/ports";
 import { type Disk, OPEN_FLAGS, writeAll } from "../disk/disk.ts";
 import { namesWithin } from "../disk/roots.ts";
-import { type CaptureTools, capture } from "../scan/capture.ts";
+import { type CaptureTools, capture, HeldFolder } from "../scan/capture.ts";
 import { type Entry, type State, sameState } from "../scan/entry.ts";
-import { HeldFolder } from "./held-folder.ts";
 import type { Step } from "./plan.ts";
 
 /** The one name under which new content lies before it takes its place. */

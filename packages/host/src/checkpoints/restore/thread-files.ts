@@ -1,14 +1,18 @@
 import { storageFailed } from "@flint/core/ports";
 import { type FlintError, mintId } from "@flint/protocol";
+import { TimeSlice } from "../disk/disk.ts";
 import { namesWithin, rootOf } from "../disk/roots.ts";
-import { TimeSlice } from "../disk/time-slice.ts";
-import { type Aftermath, afterwards, type Before } from "../records/after-turn.ts";
-import type { RecordPlace, ThreadRecords } from "../records/thread-records.ts";
-import type { FilesRecord, JournalLine, RecordKind } from "../records/turn-record.ts";
-import type { CaptureTools } from "../scan/capture.ts";
+import type {
+  FilesRecord,
+  JournalLine,
+  RecordKind,
+  RecordPlace,
+  ThreadRecords,
+} from "../records/thread-records.ts";
+import { type Aftermath, afterwards, type Before } from "../records/turn-checkpoint.ts";
+import { type CaptureTools, HeldFolder, presentState } from "../scan/capture.ts";
 import { sameState } from "../scan/entry.ts";
 import type { Workspace } from "../scan/workspace.ts";
-import { HeldFolder, presentState } from "./held-folder.ts";
 import { type Plan, planFiles, type Step, type View } from "./plan.ts";
 import { discard, finishFolder, putBack, temporaryName } from "./restore-path.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Stats } from "node:fs";
-import type { NotSavedReason } from "@flint/protocol";
+import { isRecord, type NotSavedReason } from "@flint/protocol";
 
 /** What is at a path, so that it can be told from everything else and be made again. */
 export type Entry =
@@ -51,4 +51,31 @@ export function hashOf(bytes: Uint8Array): string {
 /** The bits of a mode that are put back. */
 export function modeOf(stats: Stats): number {
   return stats.mode & 0o7777;
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+
+/** Whether a value that was read from a file is an entry. */
+export function isEntry(value: unknown): value is Entry {
+  if (!isRecord(value)) return false;
+  const { kind, hash, size, mode, target, why, stamp } = value;
+  switch (kind) {
+    case "file":
+      return (
+        typeof hash === "string" && HASH.test(hash) && typeof size === "number" && typeof mode === "number"
+      );
+    case "link":
+      return typeof target === "string";
+    case "folder":
+      return typeof mode === "number";
+    case "unsaved":
+      return typeof why === "string" && typeof stamp === "string";
+    default:
+      return false;
+  }
+}
+
+/** Whether a value that was read from a file tells what was at a path; null stands for nothing. */
+export function isStoredState(value: unknown): value is Entry | null {
+  return value === null || isEntry(value);
 }

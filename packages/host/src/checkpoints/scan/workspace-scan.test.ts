@@ -2,10 +2,9 @@ import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { Blobs } from "../disk/blobs.ts";
-import { type DiskPlan, faultyDisk } from "../testing/faulty-disk.ts";
-import { DEFAULT_LIMITS } from "./limits.ts";
+import { type DiskPlan, faultyDisk } from "../testing/fixture.ts";
 import type { Manifest } from "./manifest.ts";
-import { type ScanOptions, scanWorkspace } from "./workspace-scan.ts";
+import { DEFAULT_LIMITS, type ScanOptions, scanWorkspace } from "./workspace-scan.ts";
 
 /** A folder with this many files of long ago, ten in each folder, and a way to look at it. */
 async function repository(files: number) {

@@ -2,12 +2,10 @@ import type { Stats } from "node:fs";
 import type { NotSavedReason } from "@flint/protocol";
 import { IgnoreRules } from "../../globs/ignore-rules.ts";
 import { isPlaceholder } from "../../sandbox/paths/protected-names.ts";
-import { type Named, readFile } from "../disk/disk.ts";
+import { type Named, readFile, TimeSlice } from "../disk/disk.ts";
 import { isProtectedName } from "../disk/roots.ts";
-import { TimeSlice } from "../disk/time-slice.ts";
 import { type CaptureTools, captureEntry } from "./capture.ts";
 import { type Entry, modeOf, sameState, unsaved } from "./entry.ts";
-import type { CheckpointLimits } from "./limits.ts";
 import { isUnchanged, Manifest, type Seen } from "./manifest.ts";
 
 /** Time stamps of files are this coarse at worst: those of most file systems, and those that know only seconds. */
@@ -225,3 +223,23 @@ class WorkspaceScan {
     }
   }
 }
+
+/** How much is saved. What is beyond is told, not lost in silence. */
+export interface CheckpointLimits {
+  /** Bytes of one file. */
+  readonly file: number;
+  /** Files, links and folders in all folders of a turn. */
+  readonly entries: number;
+  /** Bytes of all files together. */
+  readonly total: number;
+  /** How long one look at everything may take. */
+  readonly milliseconds: number;
+}
+
+/** What holds unless told. */
+export const DEFAULT_LIMITS: CheckpointLimits = {
+  file: 10 * 1024 * 1024,
+  entries: 50_000,
+  total: 1024 * 1024 * 1024,
+  milliseconds: 10_000,
+};

@@ -2,10 +2,8 @@ import { createHash } from "node:crypto";
 import { SerialQueue } from "@flint/core/async";
 import type { CaptureTools } from "./capture.ts";
 import type { State } from "./entry.ts";
-import type { CheckpointLimits } from "./limits.ts";
-import { Manifest } from "./manifest.ts";
-import { differences, ManifestFiles, withDifferences } from "./manifest-file.ts";
-import { scanWorkspace } from "./workspace-scan.ts";
+import { differences, Manifest, ManifestFiles, withDifferences } from "./manifest.ts";
+import { type CheckpointLimits, scanWorkspace } from "./workspace-scan.ts";
 
 /** With more differences than this a new base costs less than carrying them along. */
 const MOST_DIFFERENCES = 2_000;

@@ -1,11 +1,8 @@
 import { join } from "node:path";
 import { isId, isRecord, type Thread } from "@flint/protocol";
-import type { FileSystem } from "../files/file-system.ts";
-import { takeLock } from "../files/lock.ts";
-import { OPEN, openPrivate } from "../files/private-files.ts";
-import { isTemporary, replaceFile } from "../files/replace-file.ts";
-import { wellFormed } from "../log/record.ts";
-import { isThread } from "../log/record-shape.ts";
+import { type FileSystem, isTemporary, OPEN, openPrivate, replaceFile } from "../file-system.ts";
+import { takeLock } from "../lock.ts";
+import { isThread, wellFormed } from "../log/record.ts";
 import type { ListedThread } from "./thread-list.ts";
 
 const ATTEMPTS = 3;

@@ -3,7 +3,7 @@ import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { emptyThread } from "@flint/protocol";
 import { allListed, listQuery, type TemporaryFolder, temporaryFolder, WrittenThread } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { NODE_FILES } from "../files/file-system.ts";
+import { NODE_FILES } from "../file-system.ts";
 import { JsonlStore } from "../jsonl-store.ts";
 import { type FaultPlan, faultyFiles } from "../testing/faulty-files.ts";
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Page, ThreadQuery } from "@flint/core/ports";
 import { isId, type Thread } from "@flint/protocol";
-import type { FileSystem } from "../files/file-system.ts";
+import type { FileSystem } from "../file-system.ts";
 import { IndexFile, type IndexLine } from "./index-file.ts";
 import { type ListedThread, ThreadList } from "./thread-list.ts";
 

@@ -1,7 +1,6 @@
 import type { Page, ThreadQuery } from "@flint/core/ports";
-import type { Thread, ThreadState } from "@flint/protocol";
-import type { ThreadTimes } from "../log/log-fold.ts";
-import { decodeCursor, encodeCursor, invalidCursor } from "./cursor.ts";
+import { FlintError, type Thread, type ThreadState } from "@flint/protocol";
+import type { ThreadTimes } from "../log/fold.ts";
 
 /** What a list knows of a thread. */
 export interface ListedThread extends ThreadTimes {
@@ -192,4 +191,25 @@ function searchText(row: Row): string {
 
 function threadsOf(rows: readonly Row[]): Thread[] {
   return rows.map((row) => row.entry.thread);
+}
+
+/** Makes an opaque place in a list out of any JSON value. */
+export function encodeCursor(value: unknown): string {
+  return Buffer.from(JSON.stringify(value), "utf8").toString("base64url");
+}
+
+/** The value of a cursor, or undefined if it is not one. */
+export function decodeCursor(cursor: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+  } catch {
+    // Not one of ours.
+    return undefined;
+  }
+}
+
+/** A cursor that no page of this list gave out. */
+export function invalidCursor(): FlintError {
+  const message = "The cursor is not valid for this list; leave it out to start at the first page.";
+  return new FlintError("invalidParams", message, { field: "cursor" });
 }

@@ -1,4 +1,4 @@
-import { type FileSystem, NODE_FILES } from "../files/file-system.ts";
+import { type FileSystem, NODE_FILES } from "../file-system.ts";
 
 /** What goes wrong with a file system. It may be changed while it is in use. */
 export interface FaultPlan {

@@ -1,12 +1,9 @@
 import { join } from "node:path";
 import type { Damage } from "@flint/core/ports";
 import { emptyThread, isRecord, type ThreadState, type Turn } from "@flint/protocol";
-import type { FileSystem } from "../files/file-system.ts";
-import { readWhole } from "../files/private-files.ts";
-import { replaceFile } from "../files/replace-file.ts";
-import type { ThreadTimes } from "../log/log-fold.ts";
-import { MAX_RECORD, wellFormed } from "../log/record.ts";
-import { isThread, isThreadSettings, isTurn } from "../log/record-shape.ts";
+import { type FileSystem, readWhole, replaceFile } from "../file-system.ts";
+import type { ThreadTimes } from "../log/fold.ts";
+import { isThread, isThreadSettings, isTurn, MAX_RECORD, wellFormed } from "../log/record.ts";
 
 const META_VERSION = 1;
 const META_NAME = "meta.json";

@@ -1,10 +1,16 @@
 import { join } from "node:path";
 import { checkThreadId, codeOf, storageFailed, threadNotFound } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
-import type { FileSystem } from "../files/file-system.ts";
-import { type Lock, takeLock } from "../files/lock.ts";
-import { expectThreadFolder, OPEN, openPlain, openPrivate, tightenFolder } from "../files/private-files.ts";
-import { isTemporary } from "../files/replace-file.ts";
+import {
+  expectThreadFolder,
+  type FileSystem,
+  isTemporary,
+  OPEN,
+  openPlain,
+  openPrivate,
+  tightenFolder,
+} from "../file-system.ts";
+import { type Lock, takeLock } from "../lock.ts";
 
 /** The folder of one thread in the store. Every path of a thread is made here, from an id that was checked. */
 export class ThreadFolder {

@@ -1,13 +1,11 @@
 import type { Damage } from "@flint/core/ports";
 import { emptyThread, FlintError, type StoredEvent, type ThreadState } from "@flint/protocol";
-import type { FileSystem } from "../files/file-system.ts";
-import { closeRead } from "../files/private-files.ts";
-import { LogFold, type ThreadTimes } from "../log/log-fold.ts";
-import { LogReader } from "../log/log-reader.ts";
+import { closeRead, type FileSystem } from "../file-system.ts";
+import { LogFold, type ThreadTimes } from "../log/fold.ts";
+import { LogReader, Sequence } from "../log/log-reader.ts";
 import type { LogEnd } from "../log/log-writer.ts";
 import { decodeLine, LOG_VERSION, type LogHeader } from "../log/record.ts";
-import { Sequence } from "../log/sequence.ts";
-import { findPlaceAfter, isLineStart, type OpenLog, readLatestTurn } from "../turns/tail-pages.ts";
+import { findPlaceAfter, isLineStart, type OpenLog, readLatestTurn } from "../log/turn-pages.ts";
 import { type Checkpoint, readCheckpoint } from "./meta-file.ts";
 import type { ThreadFolder } from "./thread-folder.ts";
 

@@ -1,11 +1,192 @@
-import type { Damage, ThreadWriter } from "@flint/core/ports";
-import { closedWriter } from "@flint/core/ports";
-import type { EventBody, StoredEvent, ThreadState } from "@flint/protocol";
-import type { Lock } from "../files/lock.ts";
+import {
+  closedWriter,
+  codeOf,
+  type Damage,
+  type OpenedThread,
+  storageFailed,
+  type ThreadWriter,
+} from "@flint/core/ports";
+import { type EventBody, FlintError, mintId, type StoredEvent, type ThreadState } from "@flint/protocol";
+import {
+  closeRead,
+  expectThreadFolder,
+  type FileSystem,
+  makeFolder,
+  OPEN,
+  openPrivate,
+  syncFolder,
+} from "../file-system.ts";
 import { type ListedThread, listedThread } from "../listing/thread-list.ts";
-import { type ThreadTimes, timesAfter } from "../log/log-fold.ts";
-import type { LogEnd, LogWriter } from "../log/log-writer.ts";
-import type { MetaFile } from "./meta-file.ts";
+import type { Lock } from "../lock.ts";
+import { type ThreadTimes, timesAfter } from "../log/fold.ts";
+import { type LogEnd, LogWriter, SyncGroup } from "../log/log-writer.ts";
+import { encodeHeader, LOG_VERSION } from "../log/record.ts";
+import { MetaFile } from "./meta-file.ts";
+import type { ThreadFolder } from "./thread-folder.ts";
+import { readWithLatestTurn, type ThreadContents } from "./thread-reader.ts";
+
+const NEW_LOG: LogEnd = { seq: 0, size: 0, terminated: true };
+
+/** The store that threads are opened in. */
+export interface WritableStore {
+  readonly files: FileSystem;
+  /** Whether syncs are real. */
+  readonly isDurable: boolean;
+  /** The folders above those of the threads, which must be durable before a new thread is. */
+  readonly foldersAbove: readonly string[];
+  /** Tells the list of threads how one looks now. Never throws. */
+  list(entry: ListedThread): void;
+}
+
+/** Opens threads for writing, and knows those that are open in this process. */
+export class ThreadOpener {
+  readonly #store: WritableStore;
+  readonly #files: FileSystem;
+  readonly #syncs: SyncGroup;
+  readonly #writers = new Set<ThreadWriter>();
+  /** Threads that have no checkpoint yet, so they are not listed. */
+  readonly #unlisted = new Set<string>();
+
+  constructor(store: WritableStore) {
+    this.#store = store;
+    this.#files = store.files;
+    this.#syncs = new SyncGroup((path) => syncFolder(store.files, path));
+  }
+
+  /** Whether a thread is new and must not be listed yet. */
+  isUnlisted(threadId: string): boolean {
+    return this.#unlisted.has(threadId);
+  }
+
+  async create(folder: ThreadFolder): Promise<ThreadWriter> {
+    const { threadId } = folder;
+    try {
+      await this.#makeFolder(folder);
+      const lock = await folder.lock();
+      return await orElse(
+        () => this.#createLocked(folder, lock),
+        () => lock.release(),
+      );
+    } catch (error) {
+      throw storageFailed(`Thread ${threadId} could not be made`, error, { threadId });
+    }
+  }
+
+  async open(folder: ThreadFolder): Promise<OpenedThread> {
+    try {
+      folder.expectLog();
+      const lock = await folder.lock();
+      return await orElse(
+        () => this.#openLocked(folder, lock),
+        () => lock.release(),
+      );
+    } catch (error) {
+      throw folder.failure("could not be opened", error);
+    }
+  }
+
+  /** Closes all threads; rejects with the first failure after all are closed. */
+  async close(): Promise<void> {
+    const closings = await Promise.allSettled([...this.#writers].map((writer) => writer.close()));
+    for (const closing of closings) if (closing.status === "rejected") throw closing.reason;
+  }
+
+  async #makeFolder(folder: ThreadFolder): Promise<void> {
+    try {
+      await makeFolder(this.#files, folder.path);
+    } catch (error) {
+      // A crash may have left a folder without a log, which can be used; whether there is a log shows later.
+      if (codeOf(error) !== "EEXIST") throw error;
+      expectThreadFolder(this.#files, folder.path, folder.threadId);
+    }
+  }
+
+  async #createLocked(folder: ThreadFolder, lock: Lock): Promise<ThreadWriter> {
+    const file = this.#createLog(folder);
+    const createdAtMs = Date.now();
+    const epoch = mintId();
+    const newFolders = [folder.path, ...this.#store.foldersAbove];
+    const log = new LogWriter(this.#files, file, folder.threadId, NEW_LOG, newFolders);
+    await orElse(
+      async () => log.appendLine(encodeHeader(folder.threadId, { version: LOG_VERSION, epoch, createdAtMs })),
+      async () => {
+        closeRead(this.#files, file);
+        await this.#files.removeTree(folder.path);
+      },
+    );
+    this.#unlisted.add(folder.threadId);
+    const times = { createdAtMs, updatedAtMs: createdAtMs };
+    return this.#writer(folder, lock, file, log, { epoch, damage: { records: 0, missing: 0 }, times });
+  }
+
+  #createLog({ logPath, threadId }: ThreadFolder): number {
+    try {
+      return openPrivate(this.#files, logPath, OPEN.createLog);
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") throw error;
+      const data = { threadId, code: "EEXIST" };
+      throw new FlintError("storageFailed", `Thread ${threadId} exists already.`, data, { cause: error });
+    }
+  }
+
+  async #openLocked(folder: ThreadFolder, lock: Lock): Promise<OpenedThread> {
+    const file = folder.openLog("append");
+    return orElse(
+      async () => {
+        await folder.tidy();
+        const contents = await readWithLatestTurn(this.#files, folder, file);
+        const { epoch, state, damage, end } = contents;
+        const log = new LogWriter(this.#files, file, folder.threadId, end, []);
+        return { epoch, state, damage, writer: this.#writer(folder, lock, file, log, contents) };
+      },
+      async () => closeRead(this.#files, file),
+    );
+  }
+
+  #writer(
+    folder: ThreadFolder,
+    lock: Lock,
+    file: number,
+    log: LogWriter,
+    known: Pick<ThreadContents, "epoch" | "damage" | "times">,
+  ): ThreadWriter {
+    const { threadId, path } = folder;
+    const { isDurable } = this.#store;
+    const sync = (): Promise<void> => (isDurable ? this.#syncs.request(log) : Promise.resolve());
+    const meta = new MetaFile(this.#files, path, threadId, isDurable ? sync : undefined);
+    const list = (entry: ListedThread): void => {
+      this.#unlisted.delete(threadId);
+      this.#store.list(entry);
+    };
+    const close = (): void => {
+      this.#writers.delete(writer);
+      this.#unlisted.delete(threadId);
+      this.#closeLog(folder, file);
+    };
+    const writer: ThreadWriter = new JsonlWriter({ threadId, ...known, log, meta, lock, sync, list, close });
+    this.#writers.add(writer);
+    return writer;
+  }
+
+  #closeLog(folder: ThreadFolder, file: number): void {
+    try {
+      this.#files.closeSync(file);
+    } catch (error) {
+      throw folder.failure("could not be closed", error);
+    }
+  }
+}
+
+/** The result of an action; if it fails, what it had to do with is given up first. */
+async function orElse<Result>(action: () => Promise<Result>, giveUp: () => Promise<void>): Promise<Result> {
+  try {
+    return await action();
+  } catch (error) {
+    // The first failure is the one to tell.
+    await giveUp().catch(() => {});
+    throw error;
+  }
+}
 
 /** What a writer works with. */
 export interface WriterParts {

@@ -2,7 +2,7 @@ import { sampleStart, settled, temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { JsonlStore } from "../jsonl-store.ts";
 import { type FaultPlan, faultyFiles } from "../testing/faulty-files.ts";
-import { SyncGroup, type SyncTarget } from "./sync-group.ts";
+import { SyncGroup, type SyncTarget } from "./log-writer.ts";
 
 /** A file whose sync ends when the test says so. */
 class SlowFile implements SyncTarget {

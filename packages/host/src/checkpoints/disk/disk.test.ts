@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nativePath, shownPath, textOf } from "./path-text.ts";
+import { nativePath, shownPath, textOf } from "./disk.ts";
 
 test("any name gives back its exact bytes, also after a way through JSON", () => {
   fc.assert(

@@ -1,6 +1,6 @@
 import type { StoredEvent } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { Sequence } from "./sequence.ts";
+import { Sequence } from "./log-reader.ts";
 
 type Line = number | "bad" | { foreign: number };
 

@@ -1,7 +1,7 @@
 import type { Page } from "@flint/core/ports";
 import { isRecord, type StoredEvent, type Turn } from "@flint/protocol";
-import { decodeCursor, encodeCursor, invalidCursor } from "../listing/cursor.ts";
-import { contentTurnId, foldTurn } from "./turn-content.ts";
+import { decodeCursor, encodeCursor, invalidCursor } from "../listing/thread-list.ts";
+import { contentTurnId, foldTurn } from "./fold.ts";
 
 /** A record met while walking a log backwards. What it carries is read only when it is needed. */
 export interface BackwardRecord {

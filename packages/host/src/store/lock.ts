@@ -2,9 +2,15 @@ import { randomBytes } from "node:crypto";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { codeOf } from "@flint/core/ports";
-import { type FileSystem, NODE_FILES } from "./file-system.ts";
-import { closeRead, OPEN, openPrivate, writeAll } from "./private-files.ts";
-import { temporaryPath } from "./replace-file.ts";
+import {
+  closeRead,
+  type FileSystem,
+  NODE_FILES,
+  OPEN,
+  openPrivate,
+  temporaryPath,
+  writeAll,
+} from "./file-system.ts";
 
 /** A lock that was got, or who has it: `owner` is undefined if the process that has it does not answer. */
 export type LockAttempt = { readonly lock: Lock } | { readonly owner: number | undefined };
