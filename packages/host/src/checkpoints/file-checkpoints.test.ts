@@ -13,7 +13,7 @@ import {
 import { mintId } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { type Lease, Placeholders } from "../sandbox/paths/protected-paths.ts";
+import { type Lease, Placeholders } from "../sandbox/paths/placeholders.ts";
 import { FileCheckpoints } from "./file-checkpoints.ts";
 import { Workbench, type WorkbenchOptions } from "./testing/fixture.ts";
 

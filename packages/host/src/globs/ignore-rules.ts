@@ -1,4 +1,4 @@
-import { NamePattern, PathPattern } from "./pattern.ts";
+import { NamePattern, PathPattern } from "./glob.ts";
 
 /** Limits, because the file comes from the workspace and may be hostile. */
 const MAX_RULE_LENGTH = 512;

@@ -4,8 +4,13 @@ import { type Clock, SYSTEM_CLOCK } from "@flint/core/ports";
 import { commandEnvironment, type Environment } from "@flint/core/redact";
 import { type ConfinedPolicy, FlintError, isUnconfined, type SandboxState } from "@flint/protocol";
 import { type Confinement, confine, type Guarded } from "./mechanisms/confinement.ts";
-import type { Containment } from "./mechanisms/containment.ts";
-import { type MechanismName, SYSTEM_PATH, UMASK_NAME } from "./mechanisms/mechanism.ts";
+import {
+  type Containment,
+  MAX_ATTEMPTS,
+  type MechanismName,
+  SYSTEM_PATH,
+  UMASK_NAME,
+} from "./mechanisms/launch.ts";
 import { MechanismSearch } from "./mechanisms/mechanism-search.ts";
 import { type GuardedLocations, GuardedPaths } from "./paths/guarded-paths.ts";
 import { ProtectedPaths } from "./paths/protected-paths.ts";
@@ -13,8 +18,7 @@ import { CommandRun } from "./processes/command-run.ts";
 import { ProcessRun } from "./processes/process-run.ts";
 import type { RunSpec } from "./processes/process-tree.ts";
 import { startProblem } from "./processes/program.ts";
-import { MAX_ATTEMPTS } from "./sockets/bound-sockets.ts";
-import { listenerSockets } from "./sockets/presence.ts";
+import { listenerSockets } from "./sockets.ts";
 
 /** What a sandbox is made of. */
 export interface CommandSandboxOptions {
@@ -117,7 +121,7 @@ export class CommandSandbox implements Sandbox {
     const containment = await this.#search.containment();
     const environment = { ...this.#environment, PWD: cwd, ...own };
     const run: RunSpec = {
-      ...{ argv: containment.wrap(command), cwd, containment: containment.kind },
+      ...{ argv: containment.launchArguments(command), cwd, containment: containment.kind },
       ...{ environment, clock: this.#clock },
     };
     return { run, mayVanish: false, release: async () => undefined };
@@ -130,7 +134,7 @@ export class CommandSandbox implements Sandbox {
     // The user's own temporary folder is not writable inside; /tmp is.
     const { TMPDIR: _, TMP: __, TEMP: ___, ...inherited } = this.#environment;
     const environment = { ...inherited, PWD: confinement.cwd, ...request.environment };
-    const argv = mechanism.wrap(request.command, confinement);
+    const argv = mechanism.launchArguments(request.command, confinement);
     const run: RunSpec = { argv, cwd: "/", containment: "namespace", environment, clock: this.#clock };
     return { run, mayVanish: confinement.sockets.length > 0, release };
   }

@@ -22,7 +22,7 @@ import { MECHANISM_PARTS, needs } from "@flint/testkit";
 import { build } from "rolldown";
 import { describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
-import type { MechanismName } from "./mechanisms/mechanism.ts";
+import type { MechanismName } from "./mechanisms/launch.ts";
 
 const NOBODY = 65_534;
 const SOURCE = new URL("./command-sandbox.ts", import.meta.url);

@@ -16,8 +16,8 @@ import type { SandboxPolicy } from "@flint/protocol";
 import { describeEachMechanism, needs } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
+import { MAX_ATTEMPTS } from "./mechanisms/launch.ts";
 import { findProgram } from "./processes/program.ts";
-import { MAX_ATTEMPTS } from "./sockets/bound-sockets.ts";
 
 const POLICY: SandboxPolicy = { type: "workspaceWrite" };
 

@@ -4,7 +4,7 @@ import type { SandboxPolicy } from "@flint/protocol";
 import { needs, temporaryFolder } from "@flint/testkit";
 import { describe, expect } from "vitest";
 import { CommandSandbox, type CommandSandboxOptions } from "./command-sandbox.ts";
-import { Janitor } from "./paths/janitor.ts";
+import { Janitor } from "./paths/placeholders.ts";
 
 const WAYS = {
   bubblewrap: ["bwrap", { mechanisms: ["bubblewrap"] }, { type: "workspaceWrite" }],

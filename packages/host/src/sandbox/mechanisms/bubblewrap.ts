@@ -1,5 +1,5 @@
 import type { Bind, Confinement, PrivateMount } from "./confinement.ts";
-import { FIRST_PROCESS, type Mechanism, temporaryBytes } from "./mechanism.ts";
+import { FIRST_PROCESS, type Mechanism, temporaryBytes } from "./launch.ts";
 
 const NAMESPACES = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"];
 
@@ -27,7 +27,7 @@ export class Bubblewrap implements Mechanism {
     this.#searchPath = searchPath;
   }
 
-  wrap(command: readonly string[], confinement: Confinement): readonly string[] {
+  launchArguments(command: readonly string[], confinement: Confinement): readonly string[] {
     return [
       this.#program,
       ...[confinement.rootWritable ? "--bind" : "--ro-bind", "/", "/"],

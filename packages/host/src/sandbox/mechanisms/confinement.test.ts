@@ -118,7 +118,9 @@ test("bubblewrap gets the binds after the masks, and gives no capability to anyb
     network: false,
     cwd: "/tmp/work",
   };
-  const line = new Bubblewrap("/usr/bin/bwrap", "/bin").wrap(["ls", "--", "-x"], confinement).join(" ");
+  const line = new Bubblewrap("/usr/bin/bwrap", "/bin")
+    .launchArguments(["ls", "--", "-x"], confinement)
+    .join(" ");
   expect(line).toMatch(/--ro-bind \/ \/ --dev \/dev --proc \/proc .*--size \d+ --tmpfs \/tmp /);
   expect(line).toContain(
     "--tmpfs /tmp --bind /tmp/work /tmp/work --ro-bind /tmp/work/.git /tmp/work/.git --ro-bind /dev/null /var/agent.sock --tmpfs /var/secrets --remount-ro /var/secrets",
@@ -126,6 +128,9 @@ test("bubblewrap gets the binds after the masks, and gives no capability to anyb
   expect(line).toContain("--unshare-net");
   expect(line).toContain("--cap-drop ALL --disable-userns --die-with-parent --new-session");
   expect(line.endsWith("sh /bin ls -- -x")).toBe(true);
-  const online = new Bubblewrap("/usr/bin/bwrap", "/bin").wrap(["ls"], { ...confinement, network: true });
+  const online = new Bubblewrap("/usr/bin/bwrap", "/bin").launchArguments(["ls"], {
+    ...confinement,
+    network: true,
+  });
   expect(online).not.toContain("--unshare-net");
 });

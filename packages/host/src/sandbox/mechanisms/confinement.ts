@@ -2,7 +2,7 @@ import { readdir, readlink, realpath } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import type { PrivateFolder } from "@flint/core/ports";
 import { type ConfinedPolicy, FlintError } from "@flint/protocol";
-import { boundSockets } from "../sockets/bound-sockets.ts";
+import { boundSockets } from "../sockets.ts";
 
 /** A path that is mounted into the confined file system, over whatever is there. */
 export interface Bind {

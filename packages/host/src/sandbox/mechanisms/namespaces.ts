@@ -1,17 +1,18 @@
 import { singleQuote } from "@flint/core/text";
 import { type Bind, type Confinement, isInside, type PrivateMount } from "./confinement.ts";
-import { FIRST_PROCESS, type Mechanism, mountinfoPath, SYSTEM_PATH, temporaryBytes } from "./mechanism.ts";
+import {
+  FIRST_PROCESS,
+  type Mechanism,
+  mountinfoPath,
+  SYSTEM_PATH,
+  type Tools,
+  temporaryBytes,
+} from "./launch.ts";
 
 /** The user and group that the command runs as. */
 export interface Identity {
   readonly user: number;
   readonly group: number;
-}
-
-/** The util-linux programs that start a command, as absolute paths. */
-export interface Tools {
-  readonly setpriv: string;
-  readonly unshare: string;
 }
 
 const UNSHARE = ["--user", "--map-root-user", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child"];
@@ -35,7 +36,7 @@ export class Namespaces implements Mechanism {
     this.#searchPath = searchPath;
   }
 
-  wrap(command: readonly string[], confinement: Confinement): readonly string[] {
+  launchArguments(command: readonly string[], confinement: Confinement): readonly string[] {
     return [
       ...[this.#tools.setpriv, "--pdeathsig", "KILL", "--"],
       ...[this.#tools.unshare, ...UNSHARE, ...(confinement.network ? [] : ["--net"]), "--"],

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {
   existsSync,
   lstatSync,
@@ -13,11 +13,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SYSTEM_CLOCK } from "@flint/core/ports";
-import { describeEachMechanism, settled } from "@flint/testkit";
-import { test as anywhere, expect, onTestFinished } from "vitest";
+import { describeEachMechanism, settled, TestClock, temporaryFolder } from "@flint/testkit";
+import { test as anywhere, describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
+import { Placeholders } from "./placeholders.ts";
 import { PROTECTED_NAMES } from "./protected-names.ts";
-import { Placeholders, ProtectedPaths } from "./protected-paths.ts";
+import { ProtectedPaths, Repositories } from "./protected-paths.ts";
 
 const sandboxes = {
   bubblewrap: new CommandSandbox({ environment: process.env, mechanisms: ["bubblewrap"] }),
@@ -219,7 +220,7 @@ anywhere(
   async () => {
     const [root, odd] = [folder(), join(folder(), "a\nb")];
     mkdirSync(odd);
-    const source = new URL("./protected-paths.ts", import.meta.url).href;
+    const source = new URL("./placeholders.ts", import.meta.url).href;
     const code = `
     const { Placeholders } = await import(${JSON.stringify(source)});
     const placeholders = new Placeholders();
@@ -241,3 +242,40 @@ anywhere(
     expect(readdirSync(odd)).toEqual([]);
   },
 );
+
+describe("Repositories", () => {
+  async function worktree() {
+    const { path } = await temporaryFolder();
+    for (const name of ["sub", "x", "main"]) mkdirSync(join(path, name));
+    writeFileSync(join(path, "sub/.git"), "gitdir: ../x\n");
+    return {
+      path,
+      commondir: join(path, "x/commondir"),
+      found: () => new Repositories(new TestClock()).gitFolders(path),
+    };
+  }
+
+  anywhere("finds the git folder of a worktree and its common folder", async () => {
+    const { path, commondir, found } = await worktree();
+    writeFileSync(commondir, "../main\n");
+    expect(await found()).toEqual(["sub/.git", "x", "main"].map((name) => join(path, name)));
+  });
+
+  anywhere.each(["a pipe", "a link to a device", "a link to a pipe", "a folder"])(
+    "does not block on %s in place of a file",
+    async (planted) => {
+      const { path, commondir, found } = await worktree();
+      const plant = {
+        "a pipe": () => execFileSync("mkfifo", [commondir]),
+        "a link to a device": () => symlinkSync("/dev/zero", commondir),
+        "a link to a pipe": () => {
+          execFileSync("mkfifo", [join(path, "pipe")]);
+          symlinkSync("../pipe", commondir);
+        },
+        "a folder": () => mkdirSync(commondir),
+      };
+      plant[planted as keyof typeof plant]();
+      expect(await found()).toEqual(["sub/.git", "x"].map((name) => join(path, name)));
+    },
+  );
+});

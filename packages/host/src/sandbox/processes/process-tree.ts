@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { PassThrough, Readable, type Stream } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "@flint/core/ports";
 import { mintId } from "@flint/protocol";
-import { descendantsOf, listProcesses, MARK_NAME, processesWithMark, signalProcess } from "./process-list.ts";
+
+/** The environment variable that marks all processes of a command, even those that leave its process group. */
+export const MARK_NAME = "FLINT_COMMAND_ID";
 
 /** How long to wait for what the kernel does at once: ending a killed process, closing a pipe. */
 export const KERNEL_MS = 1000;
@@ -194,4 +197,74 @@ function textFrom(stream: Readable): Promise<string> {
 
 function exitCodeOf(signal: NodeJS.Signals | null): number {
   return 128 + (signal === null ? 0 : constants.signals[signal]);
+}
+
+/** A running process. */
+interface ProcessRow {
+  readonly pid: number;
+  readonly parent: number;
+}
+
+/** All running processes; none on a system without /proc. */
+function listProcesses(): ProcessRow[] {
+  return processIds()
+    .map(readProcess)
+    .filter((row) => row !== undefined);
+}
+
+/** The descendants of a process, nearest first. */
+function descendantsOf(pid: number, rows: readonly ProcessRow[]): ProcessRow[] {
+  const found: ProcessRow[] = [];
+  let parents = new Set([pid]);
+  while (parents.size > 0) {
+    const children = rows.filter((row) => parents.has(row.parent));
+    found.push(...children);
+    parents = new Set(children.map((child) => child.pid));
+  }
+  return found;
+}
+
+/** The processes with this mark in their environment. */
+function processesWithMark(mark: string): number[] {
+  const line = `${MARK_NAME}=${mark}`;
+  return processIds().filter((pid) => {
+    const environment = readText(`/proc/${pid}/environ`);
+    return environment?.split("\0").includes(line) === true;
+  });
+}
+
+/** Signals a process, or a group if negative. Ignores one that is gone. */
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  // Expected: the process has ended, or belongs to another user by now.
+  try {
+    process.kill(pid, signal);
+  } catch {}
+}
+
+function processIds(): number[] {
+  // Expected: no /proc on this system.
+  try {
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function readProcess(pid: number): ProcessRow | undefined {
+  const text = readText(`/proc/${pid}/stat`);
+  // The name in parentheses may contain anything, including parentheses and spaces.
+  const [state, parent] = text?.slice(text.lastIndexOf(")") + 2).split(" ") ?? [];
+  if (parent === undefined || state === "Z" || state === "X") return undefined;
+  return { pid, parent: Number(parent) };
+}
+
+function readText(file: string): string | undefined {
+  // Expected: the process has ended, or belongs to another user.
+  try {
+    return readFileSync(file, "latin1");
+  } catch {
+    return undefined;
+  }
 }

@@ -8,11 +8,11 @@ import { test as anywhere, expect } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
 import { findProgram } from "../processes/program.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
-import { type Mechanism, type MechanismName, SYSTEM_PATH } from "./mechanism.ts";
+import { type Mechanism, type MechanismName, SYSTEM_PATH } from "./launch.ts";
+import { type TrialRun, tryMechanism } from "./mechanism-search.ts";
 import { Namespaces } from "./namespaces.ts";
-import { type TrialRun, tryMechanism } from "./trial.ts";
 
-const mechanism = { name: "bubblewrap", wrap: (command: readonly string[]) => command } as const;
+const mechanism = { name: "bubblewrap", launchArguments: (command: readonly string[]) => command } as const;
 
 /** A trial whose command writes where it may, and prints this. */
 function printing(printed: string): TrialRun {
