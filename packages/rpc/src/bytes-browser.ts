@@ -1,4 +1,4 @@
-// Takes the place of bytes.ts in what is bundled for a browser ("browser" in package.json): the same functions, without Node.
+// Replaces bytes.ts in browser bundles ("browser" in package.json): the same functions, without Node.
 const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT_DECODER = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });

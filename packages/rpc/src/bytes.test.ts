@@ -15,7 +15,7 @@ const text = fc.oneof(
   fc.constantFrom("\ud800", "a\udc00b", "\ufeffhello", "\ud83d\ude00", ""),
 );
 
-test("Node and browsers agree on which bytes are UTF-8 and what they say", () => {
+test("Node and browsers agree on which bytes are UTF-8 and how they decode", () => {
   fc.assert(
     fc.property(bytes, fc.nat(8), (given, skipped) => {
       const start = Math.min(skipped, given.length);

@@ -97,7 +97,7 @@ describe("reading messages [S4-5, S4-35, S4-42]", () => {
     expect(decode(text)).toMatchObject({ kind: "bad", id, fault });
   });
 
-  it("does not quote the line in what it says about it", () => {
+  it("does not quote the line in its message", () => {
     expect(JSON.stringify(decode("secret-token"))).not.toContain("secret");
   });
 });
@@ -195,7 +195,7 @@ describe("limits", () => {
     expect(decode(`{"id":4,"result":${nested(200)}}`)).toMatchObject({ kind: "bad", id: 4, answer: true });
   });
 
-  it("does not take a bomb for an id", () => {
+  it("does not parse a bomb as an id", () => {
     expect(decode(`{"id":${nested(400)},"method":"m"}`)).toMatchObject({ kind: "bad", id: null });
     expect(decode(`{"id":"${"x".repeat(2000)}","method":"m","params":${nested(400)}}`)).toMatchObject({
       id: null,
@@ -303,16 +303,16 @@ function line(id: unknown, params?: unknown): string {
 }
 
 describe("how strictly a call is read", () => {
-  test.each([0, -3, 7, "a", ""])("takes the id %j where ids are plain", (id) => {
+  test.each([0, -3, 7, "a", ""])("accepts the id %j where ids are plain", (id) => {
     expect(decode(line(id), PLAIN)).toMatchObject({ kind: "request", id });
   });
 
-  test.each([1.5, true, { a: 1 }, ["x"], 2 ** 70])("knows no id %j where ids are plain", (id) => {
+  test.each([1.5, true, { a: 1 }, ["x"], 2 ** 70])("rejects the id %j where ids are plain", (id) => {
     expect(decode(line(id), PLAIN)).toMatchObject({ kind: "bad", id: null, fault: "invalid" });
     expect(decode(line(id))).toMatchObject({ kind: "request" });
   });
 
-  test.each(["x", 5, false])("gives the params %j to an owner who wants any", (params) => {
+  test.each(["x", 5, false])("passes the params %j on where any are read", (params) => {
     expect(decode(line(1, params), ANY)).toEqual({ kind: "request", id: 1, method: "m", params });
     expect(decode(line(1, params))).toMatchObject({ kind: "bad", id: 1 });
   });

@@ -10,7 +10,7 @@ import {
 /** Any value that JSON can hold. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** A number that a JavaScript number would change (2^70, 1e400), kept as the text it came in. */
+/** A number that a JavaScript number would change (2^70, 1e400), preserved as the text it was received as. */
 export class ExactNumber {
   readonly text: string;
 
@@ -24,7 +24,7 @@ export class ExactNumber {
   }
 }
 
-/** What a peer calls its request. Whatever JSON it chose is echoed; numbers keep their exact value. */
+/** The id of a request: any JSON value, echoed as it was received; numbers preserve their exact value. */
 export type Id = Json | ExactNumber;
 
 /** The id as JSON text: goes on the wire, and serves as a key where ids of any type are compared. */
@@ -44,7 +44,7 @@ export function exactId(parsed: Json, text: () => string | undefined): Id {
 /** Why a request failed, as JSON-RPC writes it. */
 export type RpcError = { code: number; message: string; data?: unknown };
 
-/** A line that is no message. `answer` says that it carries an id and no method, so it was meant as an answer. */
+/** A line that is not a message. `answer` marks one with an id and no method, which was meant as a response. */
 export type BadMessage = {
   kind: "bad";
   id: Id | null;
@@ -53,7 +53,7 @@ export type BadMessage = {
   answer?: true;
 };
 
-/** One line, understood. */
+/** One decoded line. */
 export type Incoming =
   | { kind: "request"; id: Id; method: string; params: unknown }
   | { kind: "notification"; method: string; params: unknown }
@@ -65,8 +65,8 @@ export type Incoming =
 export type Envelope = { header: boolean };
 
 /**
- * How strictly calls are read. `params`: objects and lists only, as JSON-RPC says, or whatever came, for an owner that
- * has its own words for it. `ids`: whatever came, or texts and whole numbers only.
+ * How strictly calls are read. `params`: objects and arrays only, as JSON-RPC requires, or any value, for an owner with
+ * its own error messages. `ids`: any JSON value, or strings and integers only.
  */
 export type Reading = { readonly params: "structured" | "any"; readonly ids: "any" | "plain" };
 
@@ -74,7 +74,7 @@ const USUAL: Reading = { params: "structured", ids: "any" };
 
 const LONGEST_SALVAGED_ID = 1024;
 
-// A vocabulary has a few hundred methods, and quoting one anew costs a tenth of a whole notification.
+// A vocabulary has a few hundred methods, and quoting one again costs a tenth of a whole notification.
 const MOST_QUOTED_METHODS = 1024;
 const quotedMethods = new Map<string, string>();
 

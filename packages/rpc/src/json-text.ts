@@ -21,7 +21,7 @@ export function replaceLoneSurrogates(json: string): string {
   return json.replace(ESCAPES, (found) => (found.length === LONE_HALF_LENGTH ? "\\ufffd" : found));
 }
 
-/** Whether parsing this text can give an object with an own `__proto__` key. May say yes too often, never no. */
+/** Whether parsing this text can give an object with an own `__proto__` key. May err towards true, never towards false. */
 export function mayHoldPrototypeKey(json: string, hasEscapes: boolean): boolean {
   return json.includes("__proto__") || (hasEscapes && ESCAPED_PROTOTYPE_LETTER.test(json));
 }
@@ -118,7 +118,7 @@ function isKey(quoted: string, name: string): boolean {
   try {
     return JSON.parse(quoted) === name;
   } catch {
-    // A broken escape in text that nobody parsed yet: not the key we look for.
+    // A broken escape in text that was not parsed yet: not the key that is searched for.
     return false;
   }
 }

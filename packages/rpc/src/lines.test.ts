@@ -137,7 +137,7 @@ describe("bad lines", () => {
 
 const LIMIT = 64;
 
-/** One line on the wire and what must come of it: good text, bytes that are no UTF-8, or too many bytes. */
+/** One line on the wire and what must come of it: good text, bytes that are not UTF-8, or too many bytes. */
 const wireLine: fc.Arbitrary<{ bytes: Buffer; expected: Delivery }> = fc.oneof(
   {
     weight: 4,

@@ -6,13 +6,13 @@ const SPACE = 32;
 const BYTE_ORDER_MARK = 0xfeff;
 const MOST_BYTES_PER_CODE_UNIT = 3;
 const FIRST_SIZE = 4096;
-const KEPT_SIZE = 65_536;
+const RETAINED_SIZE = 65_536;
 const NOTHING = new Uint8Array(0);
 
 /** Why one line was not delivered: it is not UTF-8, or it has more bytes than the limit. */
 export type LineFault = { kind: "encoding" | "oversize"; bytes: number; limit?: number };
 
-/** What a reader tells its owner, in the order of the lines. The callbacks must not throw. */
+/** The limit and the callbacks of a reader, called in the order of the lines. They must not throw. */
 export type LineReaderOptions = {
   /** Most bytes before the LF, a CR included. */
   limit: number;
@@ -185,7 +185,7 @@ class PartialLine {
     this.#limit = limit;
   }
 
-  /** Bytes of this line so far, also those that were not kept. */
+  /** Bytes of this line so far, including those that were dropped. */
   get seen(): number {
     return this.#seen;
   }
@@ -213,7 +213,7 @@ class PartialLine {
     const line = this.#seen > this.#limit ? undefined : this.#buffer.subarray(0, this.#held);
     this.#held = 0;
     this.#seen = 0;
-    if (this.#buffer.length > KEPT_SIZE) this.#buffer = NOTHING;
+    if (this.#buffer.length > RETAINED_SIZE) this.#buffer = NOTHING;
     return line;
   }
 

@@ -80,7 +80,7 @@ const KINDS: [name: string, input: Uint8Array | string, replies: unknown[]][] = 
   ["blank lines", "\n\r\n   \n", []],
   ["control bytes", bytes(0x00, 0x01, 0x1b, 0x5b), failure(-32700)],
   ["a batch", '[{"id":1,"method":"ping"},{"id":2,"method":"ping"}]\n', failure(-32600)],
-  ["a result nobody asked for", '{"id":99,"result":{}}\n', []],
+  ["a result without a request", '{"id":99,"result":{}}\n', []],
   ["2,000 levels", `{"id":7,"method":"ping","params":${nested(2000)}}\n`, failure(-32600, 7)],
   ["100,000 levels", `{"id":8,"method":"ping","params":${nested(100_000)}}\n`, failure(-32600, 8)],
   [

@@ -57,24 +57,24 @@ describe("the outbox", () => {
     expect(outbox.size).toBe(0);
   });
 
-  it("counts what the sink has not drained and says when it is full and when it is relieved", async () => {
+  it("counts what the sink has not drained, and reports when it is full and when it has drained", async () => {
     const { sink, outbox } = setUp({ limit: 10, lowWater: 4 });
-    const told: string[] = [];
-    outbox.onFull(() => told.push("full"));
-    outbox.onRelief(() => told.push(`relief at ${outbox.size}`));
+    const calls: string[] = [];
+    outbox.onFull(() => calls.push("full"));
+    outbox.onDrain(() => calls.push(`drained at ${outbox.size}`));
     sink.open = false;
     outbox.send("1234");
     await microtasks();
     expect([outbox.size, outbox.full]).toEqual([5, false]);
     outbox.send("5678");
     outbox.send("still taken");
-    expect([outbox.full, told]).toEqual([true, ["full"]]);
+    expect([outbox.full, calls]).toEqual([true, ["full"]]);
     sink.drain();
-    expect(told).toEqual(["full"]);
+    expect(calls).toEqual(["full"]);
     sink.drain();
-    expect(told).toEqual(["full", "relief at 0"]);
+    expect(calls).toEqual(["full", "relief at 0"]);
     outbox.send("0123456789");
-    expect(told).toEqual(["full", "relief at 0", "full"]);
+    expect(calls).toEqual(["full", "relief at 0", "full"]);
   });
 
   it("lets a long backlog leave in pieces", async () => {

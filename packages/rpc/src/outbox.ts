@@ -2,22 +2,22 @@ const BATCH_SIZE = 65_536;
 /** What follows it runs before the next event, and costs less than `queueMicrotask`, which makes a resource of its own. */
 const THIS_TICK = Promise.resolve();
 
-/** Where an outbox writes: `write` answers false when it wants no more before the next drain. */
+/** Where an outbox writes: `write` returns false to ask for no more before the next drain. */
 export type Sink = { write(text: string): boolean; onDrain(listener: () => void): void };
 
-/** Sizes are in characters. `lowWater` is where a full outbox counts as relieved, half of `limit` unless given. */
+/** Sizes are in characters. `lowWater` is where a full outbox counts as drained, half of `limit` unless given. */
 export type OutboxOptions = { limit: number; lowWater?: number };
 
 /**
  * Writes lines in order. Lines of one tick go out in one write; after a refused write it waits for the drain. It never
- * drops a line by itself, so whoever produces must stop while it is `full`.
+ * drops a line, so producers must stop while it is `full`.
  */
 export class Outbox {
   readonly #sink: Sink;
   readonly #limit: number;
   readonly #lowWater: number;
   readonly #fullListeners: (() => void)[] = [];
-  readonly #reliefListeners: (() => void)[] = [];
+  readonly #drainListeners: (() => void)[] = [];
   #flushWaiters: (() => void)[] = [];
   // Lines stay as they came until they leave: many outboxes may hold the same text, and share its memory.
   #lines: string[] = [];
@@ -45,7 +45,7 @@ export class Outbox {
     return this.#queued + this.#undrained;
   }
 
-  /** True from the limit on: stop producing until relief. */
+  /** True from the limit on: stop producing until it has drained. */
   get full(): boolean {
     return this.size >= this.#limit;
   }
@@ -56,8 +56,8 @@ export class Outbox {
   }
 
   /** Called each time the outbox was full and has fallen to the low-water mark. */
-  onRelief(listener: () => void): void {
-    this.#reliefListeners.push(listener);
+  onDrain(listener: () => void): void {
+    this.#drainListeners.push(listener);
   }
 
   /** Queues one line, given without its newline. After close it does nothing. */
@@ -78,7 +78,7 @@ export class Outbox {
     return new Promise((resolve) => this.#flushWaiters.push(resolve));
   }
 
-  /** Hands over what the sink still takes, forgets the rest, and takes nothing more. */
+  /** Writes what the sink still accepts, drops what is left, and accepts nothing more. */
   close(): void {
     if (this.#closed) return;
     this.#flush();
@@ -131,7 +131,7 @@ export class Outbox {
     return batch;
   }
 
-  /** Moving the rest to the front now and then keeps the cost of a line constant, however long the backlog. */
+  /** Compacting now and then makes the cost of a line constant, however long the backlog. */
   #forgetSent(): void {
     if (this.#first * 2 < this.#lines.length) return;
     this.#lines = this.#lines.slice(this.#first);
@@ -141,7 +141,7 @@ export class Outbox {
   #announce(): void {
     if (this.#wasFull && this.size <= this.#lowWater) {
       this.#wasFull = false;
-      for (const listener of this.#reliefListeners) listener();
+      for (const listener of this.#drainListeners) listener();
     }
     if (this.size === 0) this.#releaseWaiters();
   }

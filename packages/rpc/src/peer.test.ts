@@ -29,7 +29,7 @@ function againstWire(handlers: Partial<PeerHandlers> = {}, rest: Partial<PeerOpt
 /** Lets everything that is queued in microtasks happen. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-describe("asking", () => {
+describe("sending requests", () => {
   it("gets the result, in both directions at once, with separate ids", async () => {
     const [left, right] = memoryPair();
     const ids: Id[] = [];
@@ -156,7 +156,7 @@ describe("asking", () => {
   });
 });
 
-describe("being told", () => {
+describe("receiving", () => {
   it("hands over messages in order and ends each batch", async () => {
     const seen: string[] = [];
     const { say } = againstWire(
@@ -184,7 +184,7 @@ describe("being told", () => {
     ]);
   });
 
-  it("goes on after a handler that throws or rejects, and says where it happened", async () => {
+  it("goes on after a handler that throws or rejects, and reports which one", async () => {
     const crashes: string[] = [];
     const seen: string[] = [];
     const { say } = againstWire({
@@ -332,7 +332,7 @@ it("passes short payloads on as they are", () => {
   ]);
 });
 
-it("cuts a long payload and says how long it was", () => {
+it("cuts a long payload and appends its length", () => {
   const seen: string[] = [];
   const trace = cappedTrace((_direction, _stage, payload) => seen.push(payload), {
     maxLine: 4,
@@ -342,7 +342,7 @@ it("cuts a long payload and says how long it was", () => {
   expect(seen).toEqual(["0123 [cut: 10 characters in all]"]);
 });
 
-it("stops at the total and says so once [S4-50]", () => {
+it("stops at the total and reports it once [S4-50]", () => {
   const seen: string[] = [];
   const trace = cappedTrace((_direction, _stage, payload) => seen.push(payload), {
     maxLine: 5,

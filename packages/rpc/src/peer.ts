@@ -18,7 +18,7 @@ import { Outbox } from "./outbox.ts";
 import { PeerClosedError, PendingRequests, type RequestOptions } from "./pending-requests.ts";
 import type { Transport } from "./transport.ts";
 
-/** A line that is no message, with the id to answer if it shows one. */
+/** A line that is not a message, with the id to answer if it has one. */
 export type PeerFault = {
   id: Id | null;
   fault: "parse" | "invalid" | "encoding" | "oversize";
@@ -28,8 +28,8 @@ export type PeerFault = {
 };
 
 /**
- * What the owner of a peer does with what arrives, in the order of arrival. A handler that throws or rejects is told to
- * `crashed` with the place it happened in, and reading goes on.
+ * Handles what arrives, in order of arrival. An error of a handler is passed to `crashed` with the name of the handler,
+ * and reading goes on.
  */
 export type PeerHandlers = {
   request(id: Id, method: string, params: unknown): void | Promise<void>;
@@ -37,7 +37,7 @@ export type PeerHandlers = {
   bad(fault: PeerFault): void;
   /** After the last message of a chunk: the time to write what was gathered. */
   batchEnd?(): void;
-  /** An answer that nobody waits for: late, repeated or invented. Harmless. */
+  /** A response to no open request: late, repeated or made up. Harmless. */
   orphan?(id: Id): void;
   crashed?(error: unknown, where: string): void;
 };
@@ -53,7 +53,7 @@ export type PeerOptions = {
 };
 
 /**
- * One end of a JSON-RPC connection. Both ends may ask; each numbers its own requests from 0. While the other side does
+ * One end of a JSON-RPC connection. Both ends may send requests; each numbers its own from 0. While the other side does
  * not read what it is sent, this side stops reading too, so a flood is bounded by the queue limit.
  */
 export class Peer {
@@ -82,7 +82,7 @@ export class Peer {
     });
     this.#outbox = new Outbox(transport, { limit: options.queueLimit });
     this.#outbox.onFull(() => transport.pause());
-    this.#outbox.onRelief(() => transport.resume());
+    this.#outbox.onDrain(() => transport.resume());
     this.#reader = new LineReader({
       limit: options.lineLimit,
       line: (text) => this.#onLine(text),
@@ -105,8 +105,8 @@ export class Peer {
   }
 
   /**
-   * Asks the other side and waits. Rejects with RemoteError, PeerClosedError, PeerTimeoutError or the signal's reason;
-   * giving up is not told to the other side, its late answer is an orphan.
+   * Sends a request and waits for its response. Rejects with RemoteError, PeerClosedError, PeerTimeoutError or the signal's reason;
+   * giving up sends nothing, and a late response is an orphan.
    */
   async request(method: string, params?: unknown, options: RequestOptions = {}): Promise<unknown> {
     if (this.#ended !== undefined) throw new PeerClosedError(method, this.#ended.reason);
@@ -119,7 +119,7 @@ export class Peer {
     return answer;
   }
 
-  /** Tells the other side. */
+  /** Sends a notification. */
   notify(method: string, params?: unknown): void {
     this.sendLine(encodeNotification(method, params, this.#envelope));
   }
@@ -129,7 +129,7 @@ export class Peer {
     this.sendLine(encodeResult(id, result, this.#envelope));
   }
 
-  /** Answers a request, or a line that is none, with an error. */
+  /** Answers a request, or a malformed line, with an error. */
   replyError(id: Id, error: RpcError): void {
     this.sendLine(encodeError(id, error, this.#envelope));
   }
@@ -233,7 +233,7 @@ export class Peer {
     try {
       this.#handlers.crashed?.(error, where);
     } catch {
-      // Nobody is left to tell.
+      // There is no one left to report it to.
     }
   }
 }
@@ -257,13 +257,13 @@ function summarize(incoming: Incoming): string {
   }
 }
 
-/** Watches the wire: a line as it is (`raw`), what it was understood as (`decoded`), or why it came to nothing (`failed`). */
+/** Observes the wire: a line as it is (`raw`), what it was decoded to (`decoded`), or why it was dropped (`failed`). */
 export type Trace = (direction: "in" | "out", stage: "raw" | "decoded" | "failed", payload: string) => void;
 
 /** Most characters of one payload, and of all payloads together. */
 export type TraceCaps = { maxLine: number; maxTotal: number };
 
-/** Passes a trace on until its caps; a cut payload says how long it was, and the last one says that the trace stops. */
+/** Passes a trace on up to its caps; a cut payload ends with its full length, and the last one reports that the trace stops. */
 export function cappedTrace(sink: Trace, caps: TraceCaps): Trace {
   let left = caps.maxTotal;
   let stopped = false;

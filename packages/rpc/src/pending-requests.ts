@@ -40,7 +40,7 @@ export class PeerTimeoutError extends Error {
   }
 }
 
-/** How long a request may wait, who may give it up early, and its number where the owner counts them himself. */
+/** Timeout and cancellation of a request, and its id where the caller numbers requests. */
 export type RequestOptions = { signal?: AbortSignal; timeoutMs?: number; id?: number };
 
 type Waiting = {
@@ -65,14 +65,14 @@ export class PendingRequests {
     });
   }
 
-  /** False when nobody waits for this id (any more). */
+  /** Returns false when no open request has this id. */
   resolve(id: Id, result: unknown): boolean {
     const waiting = this.#remove(id);
     waiting?.resolve(result);
     return waiting !== undefined;
   }
 
-  /** False when nobody waits for this id (any more). */
+  /** Returns false when no open request has this id. */
   fail(id: Id, error: RpcError): boolean {
     const waiting = this.#remove(id);
     waiting?.reject(new RemoteError(waiting.method, error));

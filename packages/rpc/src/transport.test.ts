@@ -36,7 +36,7 @@ describe("a linked pair", () => {
     expect(left.write("c")).toBe(true);
   });
 
-  it("keeps what is written before the other side starts", async () => {
+  it("buffers what is written before the other side starts", async () => {
     const [left, right] = memoryPair();
     expect(left.write("early")).toBe(false);
     const seen = listen(right);
@@ -63,7 +63,7 @@ describe("a linked pair", () => {
     expect(seen).toEqual(["a", "b"]);
   });
 
-  it("tells both sides once that it is closed, the other one after its last chunk", async () => {
+  it("closes both sides once, the other one after its last chunk", async () => {
     const [left, right] = memoryPair();
     const [atLeft, atRight] = [listen(left), listen(right)];
     left.write("last");
@@ -76,7 +76,7 @@ describe("a linked pair", () => {
     expect(right.write("into the void")).toBe(true);
   });
 
-  it("delivers what is still under way before the close", async () => {
+  it("delivers what is still in flight before the close", async () => {
     const [left, right] = memoryPair();
     const seen = listen(right);
     right.pause();

@@ -1,4 +1,4 @@
-/** Who listens to a transport. `closed` is called exactly once, after the last chunk, whichever side ended it. */
+/** Receives what a transport delivers. `closed` is called exactly once, after the last chunk, whichever side ended it. */
 export type Receiver = { chunk(bytes: Uint8Array | string): void; closed(reason?: Error): void };
 
 /** A two-way byte pipe. No method throws: a broken pipe is a close, and what is written after it goes nowhere. */
@@ -7,7 +7,7 @@ export interface Transport {
   start(receiver: Receiver): void;
   /** Sends text; false asks to wait for the next drain. */
   write(text: string): boolean;
-  /** Calls the listener whenever a refused writer may go on; also when the pipe breaks, so that no writer waits for ever. */
+  /** Calls the listener whenever a refused writer may go on; also when the pipe breaks, so that no writer waits forever. */
   onDrain(listener: () => void): void;
   /** Stops delivery, so that the other side feels it. */
   pause(): void;
@@ -17,7 +17,7 @@ export interface Transport {
   close(): void;
 }
 
-/** A transport that passes everything on to another one. What extends it says what it does otherwise. */
+/** A transport that forwards everything to another one; subclasses override what they change. */
 export class WrappedTransport<Inner extends Transport = Transport> implements Transport {
   protected readonly inner: Inner;
 
@@ -66,7 +66,7 @@ class MemoryEnd implements Transport {
   #inbox: string[] = [];
   #paused = false;
   #ending = false;
-  #closedTold = false;
+  #closedReported = false;
   #otherWaits = false;
   #scheduled = false;
 
@@ -116,7 +116,7 @@ class MemoryEnd implements Transport {
     if (this.#ending) return;
     this.#ending = true;
     this.#schedule();
-    // Nobody takes what this end has to write any more, so a writer must not wait.
+    // Nothing that this end writes is read any more, so a writer must not wait.
     queueMicrotask(() => this.#announceDrain());
   }
 
@@ -142,8 +142,8 @@ class MemoryEnd implements Transport {
       this.#otherWaits = false;
       this.#other.#announceDrain();
     }
-    if (this.#ending && !this.#closedTold) {
-      this.#closedTold = true;
+    if (this.#ending && !this.#closedReported) {
+      this.#closedReported = true;
       receiver.closed();
     }
   }

@@ -44,7 +44,7 @@ test("does not show a part of a secret that was cut", async () => {
 });
 
 async function shownOf(said: readonly string[], redaction: Redaction): Promise<string> {
-  const words = new StderrTail(Readable.from(said), { keptCharacters: STDERR_CHARACTERS });
+  const words = new StderrTail(Readable.from(said), { maxCharacters: STDERR_CHARACTERS });
   await words.ended;
   return stderrExcerpt(words.text, redaction);
 }

@@ -72,7 +72,7 @@ export class ClientConnection implements Client {
         : { announce: (event: ThreadEvent) => handler.threadListEvent?.(event) }),
     };
     this.#session = engine.connect(subscriber, cwd);
-    this.#peer.outbox.onRelief(() => this.#session.drained());
+    this.#peer.outbox.onDrain(() => this.#session.drained());
     this.closed = this.#peer.closed;
     void this.closed.then(() => this.#onClosed());
     this.#peer.start();

@@ -2,32 +2,32 @@ import { PassThrough, Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { StderrTail } from "./stderr-tail.ts";
 
-test("the last twenty lines are there when the process has said all it has to say", async () => {
-  const said = Array.from({ length: 5_000 }, (_, line) => `line ${line}\n`);
-  const words = new StderrTail(Readable.from([...said, "\n\n"]));
-  await words.ended;
-  expect(words.lines.split("\n")).toEqual(said.slice(-20).map((line) => line.trim()));
-  expect(words.text).toHaveLength(8_192);
+test("holds the last twenty lines once the process has exited", async () => {
+  const written = Array.from({ length: 5_000 }, (_, line) => `line ${line}\n`);
+  const tail = new StderrTail(Readable.from([...written, "\n\n"]));
+  await tail.ended;
+  expect(tail.lines.split("\n")).toEqual(written.slice(-20).map((line) => line.trim()));
+  expect(tail.text).toHaveLength(8_192);
 });
 
-test("a letter that comes in two pieces is one letter, and whoever wants to hears everything", async () => {
-  const heard: string[] = [];
+test("joins a character that arrives in two pieces, and passes everything on", async () => {
+  const received: string[] = [];
   const bytes = Buffer.from("größe");
   const stderr = new PassThrough();
-  const words = new StderrTail(stderr, { keptCharacters: 3, tell: (text) => heard.push(text) });
+  const tail = new StderrTail(stderr, { maxCharacters: 3, onText: (text) => received.push(text) });
   for (const byte of bytes) stderr.write(Buffer.of(byte));
   stderr.end();
-  await words.ended;
-  expect([heard.join(""), words.text]).toEqual(["größe", "öße"]);
+  await tail.ended;
+  expect([received.join(""), tail.text]).toEqual(["größe", "öße"]);
 });
 
-test("a stream that somebody else holds open, or that breaks, has an end too", async () => {
+test("ends also when another process holds the stream open, or when it breaks", async () => {
   const held = new PassThrough();
-  const words = new StderrTail(held);
+  const tail = new StderrTail(held);
   held.write("before the end");
-  words.finish();
-  await words.ended;
-  expect(words.lines).toBe("before the end");
+  tail.finish();
+  await tail.ended;
+  expect(tail.lines).toBe("before the end");
   const broken = new PassThrough();
   const last = new StderrTail(broken);
   broken.destroy(new Error("gone"));

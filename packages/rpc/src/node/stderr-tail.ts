@@ -1,38 +1,38 @@
 import type { Readable } from "node:stream";
 
-const KEPT_CHARACTERS = 8_192;
+const MAX_CHARACTERS = 8_192;
 const SHOWN_LINES = 20;
-// How long stderr may stay open after its process has exited: again while words keep coming, but not for ever, because
-// a child of the process may have inherited it.
+// How long stderr may stay open after its process has exited: extended while more arrives, but bounded, because a child
+// of the process may have inherited it.
 const FINISH_MS = 250;
 const FINISH_ROUNDS = 8;
 
-/** How much of a process's stderr is kept, and where it is passed on. */
+/** How much of a process's stderr is buffered, and who receives it as it arrives. */
 export interface StderrTailOptions {
-  readonly keptCharacters?: number | undefined;
+  readonly maxCharacters?: number | undefined;
   /** Receives everything as it arrives. */
-  readonly tell?: ((text: string) => void) | undefined;
+  readonly onText?: ((text: string) => void) | undefined;
 }
 
-/** The end of what a process wrote to stderr, in bounded memory, whatever the amount. */
+/** The end of what a process wrote to stderr, in bounded memory. */
 export class StderrTail {
   /** Resolves when there will be no more. */
   readonly ended: Promise<void>;
   readonly #stderr: Readable;
-  readonly #kept: number;
+  readonly #maxCharacters: number;
   #text = "";
   #chunks = 0;
   #finishing: NodeJS.Timeout | undefined;
 
-  constructor(stderr: Readable, { keptCharacters = KEPT_CHARACTERS, tell }: StderrTailOptions = {}) {
+  constructor(stderr: Readable, { maxCharacters = MAX_CHARACTERS, onText }: StderrTailOptions = {}) {
     this.#stderr = stderr;
-    this.#kept = keptCharacters;
+    this.#maxCharacters = maxCharacters;
     stderr.setEncoding("utf8");
     stderr.on("data", (text: string) => {
       this.#add(text);
-      tell?.(text);
+      onText?.(text);
     });
-    // A broken pipe of diagnostics is no reason to fail; its close follows.
+    // A broken stderr is not a failure; its close event follows.
     stderr.on("error", () => undefined);
     this.ended = new Promise((resolve) => {
       stderr.once("close", () => {
@@ -42,9 +42,9 @@ export class StderrTail {
     });
   }
 
-  /** All that is kept. */
+  /** Everything in the buffer. */
   get text(): string {
-    return this.#text.slice(-this.#kept);
+    return this.#text.slice(-this.#maxCharacters);
   }
 
   /** At most twenty lines of it, without the blank ones at the end. */
@@ -52,7 +52,7 @@ export class StderrTail {
     return this.text.trimEnd().split("\n").slice(-SHOWN_LINES).join("\n");
   }
 
-  /** The process has exited: what it wrote is still read, then there is an end. */
+  /** Call when the process has exited: reads what it still wrote, then ends. */
   finish(rounds: number = FINISH_ROUNDS): void {
     const before = this.#chunks;
     this.#finishing = setTimeout(() => {
@@ -67,7 +67,7 @@ export class StderrTail {
   #add(text: string): void {
     this.#chunks += 1;
     this.#text += text;
-    // Cut rarely: each cut copies what is kept.
-    if (this.#text.length > 2 * this.#kept) this.#text = this.#text.slice(-this.#kept);
+    // Cut rarely: each cut copies the buffer.
+    if (this.#text.length > 2 * this.#maxCharacters) this.#text = this.#text.slice(-this.#maxCharacters);
   }
 }

@@ -104,7 +104,7 @@ describe("a transport over streams", () => {
     expect((await heard.closed).reason).toBeUndefined();
   });
 
-  it("closes both streams and says so once", async () => {
+  it("closes both streams and reports it once", async () => {
     const input = new PassThrough();
     const output = new PassThrough();
     const transport = streamTransport(input, output);
@@ -121,7 +121,7 @@ describe("a transport over streams", () => {
 });
 
 describe("a child process", () => {
-  it("is heard to its last word even when it no longer listens", async () => {
+  it("is read to its end even when it no longer reads", async () => {
     const { child, exited } = run(
       `require("node:fs").closeSync(0); process.stdout.write("x".repeat(300_000) + "\\nlast words\\n")`,
     );
@@ -135,7 +135,7 @@ describe("a child process", () => {
     expect([end.text.length, end.reason]).toEqual([300_012, undefined]);
   });
 
-  it("that stops listening but lives on is a close", async () => {
+  it("that stops reading but lives on is a close", async () => {
     const { child, exited } = run(
       `require("node:fs").closeSync(0); console.log("deaf"); setInterval(() => {}, 1000)`,
     );
@@ -191,7 +191,7 @@ describe("a socket", () => {
     stop();
   });
 
-  it("whose other end never reads is let go", async () => {
+  it("whose other end never reads is destroyed", async () => {
     const [client, served, stop] = await socketPair();
     client.pause();
     const transport = streamTransport(served, served);

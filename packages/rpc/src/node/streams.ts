@@ -1,10 +1,10 @@
 import type { Readable, Writable } from "node:stream";
 import type { Receiver, Transport } from "../transport.ts";
 
-// How long the other side may go on talking after it stopped listening: enough for the last words of a dying
-// process, again while words keep coming, but not for ever.
-const LAST_WORDS_MS = 250;
-const LAST_WORDS_ROUNDS = 8;
+// How long output is still read after writing failed: enough for the last output of a dying process, extended while
+// more arrives, but bounded.
+const LAST_OUTPUT_MS = 250;
+const LAST_OUTPUT_ROUNDS = 8;
 // How long a closed transport waits for the other side to take what was written.
 const LINGER_MS = 1000;
 
@@ -16,7 +16,7 @@ const ORDINARY_ENDS = new Set([
   "ERR_STREAM_PREMATURE_CLOSE",
 ]);
 
-/** How the writing side is used, where writing to the stream itself is not the way. */
+/** Overrides how text is written, and whether closing leaves the stream open. */
 export type WriterOptions = { write?(text: string): boolean; keepOpen?: boolean };
 
 /** A transport over any pair of Node streams: pipes of a child process, or one socket given twice. */
@@ -37,7 +37,7 @@ class StreamTransport implements Transport {
   #end: { reason: Error | undefined } | undefined;
   #broken = false;
   #chunks = 0;
-  #lastWords: NodeJS.Timeout | undefined;
+  #lastOutput: NodeJS.Timeout | undefined;
 
   constructor(readable: Readable, writable: Writable, options: WriterOptions) {
     this.#readable = readable;
@@ -92,29 +92,29 @@ class StreamTransport implements Transport {
   #finish(reason: Error | undefined): void {
     if (this.#end !== undefined) return;
     this.#end = { reason };
-    clearTimeout(this.#lastWords);
+    clearTimeout(this.#lastOutput);
     const receiver = this.#receiver;
     if (receiver !== undefined) queueMicrotask(() => receiver.closed(reason));
   }
 
-  /** The other side takes nothing more. What it said before is still read, so the end comes with the end of reading. */
+  /** Writing failed. What the other side wrote before is still read, so the transport closes when reading ends. */
   #breakWriting(reason: Error | undefined): void {
     if (this.#broken) return;
     this.#broken = true;
     this.#announceDrain();
-    if (this.#end === undefined) this.#awaitLastWords(reason, LAST_WORDS_ROUNDS);
+    if (this.#end === undefined) this.#awaitLastOutput(reason, LAST_OUTPUT_ROUNDS);
   }
 
-  #awaitLastWords(reason: Error | undefined, rounds: number): void {
+  #awaitLastOutput(reason: Error | undefined, rounds: number): void {
     const before = this.#chunks;
-    this.#lastWords = setTimeout(() => {
+    this.#lastOutput = setTimeout(() => {
       // On a busy machine timers run before the data that is waiting, so look again after a round of reading.
       setImmediate(() => {
         if (this.#chunks === before || rounds === 0) this.#finish(reason);
-        else if (this.#end === undefined) this.#awaitLastWords(reason, rounds - 1);
+        else if (this.#end === undefined) this.#awaitLastOutput(reason, rounds - 1);
       });
-    }, LAST_WORDS_MS);
-    this.#lastWords.unref();
+    }, LAST_OUTPUT_MS);
+    this.#lastOutput.unref();
   }
 
   #endWriting(): void {
@@ -130,7 +130,7 @@ class StreamTransport implements Transport {
   }
 }
 
-/** Undefined for the ways in which a living peer simply goes away. */
+/** Undefined for the ordinary ways in which a peer disconnects. */
 function reasonOf(error: NodeJS.ErrnoException): Error | undefined {
   return error.code !== undefined && ORDINARY_ENDS.has(error.code) ? undefined : error;
 }
@@ -139,7 +139,7 @@ let claimed = false;
 
 /**
  * The transport of a server that was started as a child: stdin in, stdout out. Claims stdout for the wire first:
- * from then on whatever else this process prints there (console.log, a library) goes to stderr. Once per process.
+ * from then on everything else that this process prints there (console.log, a library) goes to stderr. Once per process.
  */
 export function stdioTransport(): Transport {
   if (claimed) throw new Error("stdin and stdout already carry a connection; use a socket for a second one");
@@ -155,7 +155,7 @@ function claimStdout(): (text: string) => boolean {
   stdout.write = stderr.write.bind(stderr);
   // A library that ends stdout would cut the wire.
   stdout.end = () => stdout;
-  // Nobody reading the diagnostics is no reason to end the server.
+  // A closed stderr must not end the server.
   stderr.on("error", () => {});
   return (text) => writeToWire(text);
 }

@@ -57,7 +57,7 @@ class ServerProcess implements Endpoint {
     this.#child = child;
     this.#label = label;
     this.#stopMs = options.stopMs ?? STOP_MS;
-    this.#stderr = new StderrTail(child.stderr, { tell: options.onStderr });
+    this.#stderr = new StderrTail(child.stderr, { onText: options.onStderr });
     this.transport = streamTransport(child.stdout, child.stdin);
     this.#ended = new Promise((resolve) => {
       child.once("error", (error) => {

@@ -34,7 +34,7 @@ export class StdioTransport implements ServerTransport {
   constructor(process: RunningProcess, redaction: Redaction) {
     this.#process = process;
     this.#redaction = redaction;
-    this.#stderrTail = new StderrTail(process.stderr, { keptCharacters: STDERR_CHARACTERS });
+    this.#stderrTail = new StderrTail(process.stderr, { maxCharacters: STDERR_CHARACTERS });
     // A server may exit while it is written to; its end is noticed on stdout.
     for (const stream of [process.stdin, process.stdout]) stream.on("error", () => undefined);
   }

@@ -55,7 +55,7 @@ export class ClaudeConnection {
     this.#outbox = new Outbox(transport, { limit: LIMITS.clientQueue });
     // While Claude does not read what it is sent, it is not read either.
     this.#outbox.onFull(() => transport.pause());
-    this.#outbox.onRelief(() => transport.resume());
+    this.#outbox.onDrain(() => transport.resume());
     const reader = new LineReader({
       limit: LIMITS.line,
       line: (text) => this.#onLine(text),
