@@ -136,7 +136,7 @@ describe("flint acp on stdio", () => {
     const { flint } = await commandFixture();
     const { code, stderr } = await flint(["acp", "--login", "unknown"]);
     expect(code).toBe(2);
-    expect(stderr).toContain("--login must be one of claude, codex, opencode, gemini");
+    expect(stderr).toContain("--login must be one of claude, codex, opencode, gemini, goose");
     const missing = await flint(["acp", "--login", "codex"], { env: { PATH: "/nowhere" } });
     expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining("Cannot run codex login") });
   });

@@ -1,6 +1,7 @@
 import type { Engine } from "@flint/core";
 import type { ClientConnection, ClientRights, Frontend } from "@flint/frontends";
 import type { Transport } from "@flint/rpc";
+import { agentLogins } from "./config/agents.ts";
 import { lastSessionsFile, stateFolder } from "./config/environment.ts";
 import type { ServerOptions } from "./server-options.ts";
 
@@ -24,7 +25,8 @@ export const FRONTENDS = {
       import("./state/last-sessions.ts"),
       settings,
     ]);
-    return acpFrontend({ autoResume, lastSessions: new LastSessionsFile(lastSessionsFile(stateFolder())) });
+    const lastSessions = new LastSessionsFile(lastSessionsFile(stateFolder()));
+    return acpFrontend({ autoResume, lastSessions, logins: agentLogins() });
   },
 } as const satisfies Readonly<Record<string, LoadFrontend>>;
 

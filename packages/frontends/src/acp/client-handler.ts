@@ -5,7 +5,7 @@ import type { Client, ClientHandler, RequestContext } from "../shared/frontend.t
 import { parseParams } from "../shared/parse-params.ts";
 import { capabilitiesV1, capabilitiesV2, NO_CAPABILITIES } from "./capabilities.ts";
 import type { InitializedClient, SharedByClients } from "./client-state.ts";
-import { authenticate, authStatus, logout } from "./login.ts";
+import { authenticate, authStatus, type Login, logout } from "./login.ts";
 import { Prompts } from "./prompt/prompts.ts";
 import { ACP_REQUESTS, type AcpParams, type AcpRequest, requestsOf, rowOf } from "./requests.ts";
 import { AUTO_RESUME_OPTION } from "./sessions/config-options.ts";
@@ -25,6 +25,7 @@ export class AcpClientHandler implements ClientHandler {
   readonly #settings: SessionSettings;
   readonly #sessions: OpenSessions;
   readonly #prompts: Prompts;
+  readonly #logins: readonly Login[];
   #isInitialized = false;
   #self: InitializedClient = { version: V1, capabilities: NO_CAPABILITIES, name: "" };
 
@@ -32,6 +33,7 @@ export class AcpClientHandler implements ClientHandler {
     this.#asks = new ClientAsks(client, {
       onWithdrawn: ({ id }) => client.notify("$/cancel_request", { requestId: id }),
     });
+    this.#logins = shared.logins;
     const self = () => this.#self;
     this.#settings = new SessionSettings(client.core, shared, self);
     this.#sessions = new OpenSessions({ client, asks: this.#asks, shared, settings: this.#settings, self });
@@ -96,15 +98,15 @@ export class AcpClientHandler implements ClientHandler {
     const { name = "acp client", version } = (self.version === V2 ? info : clientInfo) ?? {};
     const named = { name, version: version ?? "unknown" };
     await core.call("initialize", { clientInfo: named }, ({ agentInfo }) =>
-      reply(self.version.initializeResponse(agentInfo.version, self.capabilities)),
+      reply(self.version.initializeResponse(agentInfo.version, self.capabilities, this.#logins)),
     );
   }
 
   readonly #handlers: Handlers = {
     initialize: (params, context) => this.#initialize(params, context),
-    authenticate,
+    authenticate: (params, context) => authenticate(params, context, this.#logins),
     logout,
-    "auth/login": authenticate,
+    "auth/login": (params, context) => authenticate(params, context, this.#logins),
     "auth/logout": logout,
     "auth/status": authStatus,
     "session/new": (params, context) => this.#sessions.create(params, context),

@@ -1,5 +1,6 @@
 import type { Encoder, Notification } from "../shared/encoder.ts";
 import type { ClientCapabilities } from "./capabilities.ts";
+import type { Login } from "./login.ts";
 import type { ProtocolVersion } from "./protocol-version.ts";
 
 /** What is known about a client once it has sent `initialize`. */
@@ -14,6 +15,8 @@ export interface InitializedClient {
 export interface SharedByClients {
   readonly encoder: Encoder<Notification>;
   readonly lastSessions: LastSessions;
+  /** The login methods that clients are offered. */
+  readonly logins: readonly Login[];
   /** Any client may change it, for all of them. */
   autoResume: boolean;
 }

@@ -2,10 +2,11 @@ import { Encoder, type Notification } from "../shared/encoder.ts";
 import type { Client, ClientHandler, Frontend } from "../shared/frontend.ts";
 import { AcpClientHandler } from "./client-handler.ts";
 import { type LastSessions, MemoryLastSessions, type SharedByClients } from "./client-state.ts";
+import type { Login } from "./login.ts";
 import { ACP } from "./vocabulary.ts";
 
 export type { LastSessions } from "./client-state.ts";
-export { LOGINS } from "./login.ts";
+export type { Login } from "./login.ts";
 
 /** What a user can configure about the ACP front end. */
 export interface AcpOptions {
@@ -13,6 +14,8 @@ export interface AcpOptions {
   readonly autoResume?: boolean | undefined;
   /** Where the last sessions are recorded; in memory if absent. */
   readonly lastSessions?: LastSessions;
+  /** The agents that users can log in to; none if absent. Flint itself has no accounts. */
+  readonly logins?: readonly Login[];
 }
 
 /** The Agent Client Protocol for editors: version 1, and version 2 for clients that request it. */
@@ -27,8 +30,8 @@ class AcpFrontend implements Frontend {
   readonly reading = { params: "any", ids: "plain" } as const;
   readonly #shared: SharedByClients;
 
-  constructor({ autoResume = false, lastSessions = new MemoryLastSessions() }: AcpOptions) {
-    this.#shared = { encoder: new Encoder<Notification>(ACP.header), autoResume, lastSessions };
+  constructor({ autoResume = false, lastSessions = new MemoryLastSessions(), logins = [] }: AcpOptions) {
+    this.#shared = { encoder: new Encoder<Notification>(ACP.header), autoResume, lastSessions, logins };
   }
 
   serve(client: Client): ClientHandler {

@@ -5,18 +5,13 @@ import { AcpError } from "./vocabulary.ts";
 
 /** An agent with a login command of its own. */
 export interface Login {
+  /** The agent's id. */
   readonly agent: string;
+  /** The agent's name, as users know it. */
   readonly name: string;
+  /** The command line that asks for the login, in a terminal. */
   readonly command: string;
 }
-
-/** The login command of each agent. Flint itself has no accounts. */
-export const LOGINS: readonly Login[] = [
-  { agent: "claude", name: "Claude Code", command: "claude auth login" },
-  { agent: "codex", name: "Codex", command: "codex login" },
-  { agent: "opencode", name: "OpenCode", command: "opencode auth login" },
-  { agent: "gemini", name: "Gemini", command: "gemini" },
-];
 
 /** The id of a login method. */
 export function loginId(agent: string): string {
@@ -37,10 +32,11 @@ export function loginArguments(agent: string): string[] {
 export async function authenticate(
   { methodId }: AcpParams<"authenticate">,
   { core, reply }: RequestContext,
+  logins: readonly Login[],
 ): Promise<void> {
-  const login = LOGINS.find(({ agent }) => loginId(agent) === methodId);
+  const login = logins.find(({ agent }) => loginId(agent) === methodId);
   if (login === undefined) {
-    const known = LOGINS.map(({ agent }) => loginId(agent));
+    const known = logins.map(({ agent }) => loginId(agent));
     const message = `Unknown login method ${JSON.stringify(methodId)}. Use one of: ${known.join(", ")}.`;
     throw new FlintError("invalidParams", message, { field: "methodId", known });
   }

@@ -9,6 +9,7 @@ import type {
 } from "@flint/protocol";
 import type { ClientRequest, QuestionAnswer } from "./asks/questions.ts";
 import type { ClientCapabilities } from "./capabilities.ts";
+import type { Login } from "./login.ts";
 import type { OfferedCommand } from "./prompt/commands.ts";
 import type { ConfigState } from "./sessions/config-options.ts";
 import type { ToolView } from "./views/tool-view.ts";
@@ -19,7 +20,11 @@ export interface ProtocolVersion {
   /** Whether a prompt is answered once its message is in the conversation, not when its turn has ended. */
   readonly acknowledgesPrompts: boolean;
   /** The response to `initialize`. */
-  initializeResponse(flintVersion: string, capabilities: ClientCapabilities): object;
+  initializeResponse(
+    flintVersion: string,
+    capabilities: ClientCapabilities,
+    logins: readonly Login[],
+  ): object;
   /** The response to a request that opens a session, without the session id. */
   sessionResponse(config: ConfigState, commands: readonly OfferedCommand[]): object;
   /** The config options as a response. */

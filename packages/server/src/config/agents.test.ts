@@ -1,5 +1,6 @@
+import { KNOWN_AGENTS } from "@flint/drivers";
 import { expect, test } from "vitest";
-import { configuredAgents } from "./agents.ts";
+import { agentLogins, configuredAgents } from "./agents.ts";
 import { parseConfig } from "./parse.ts";
 
 test("how long a process of Claude stays is the user's choice, and no other word is taken", async () => {
@@ -10,4 +11,12 @@ test("how long a process of Claude stays is the user's choice, and no other word
   expect(await spanIn('[agents.claude]\nprocess = "turn"\n')).toBe("turn");
   expect(await spanIn("")).toBeUndefined();
   await expect(spanIn('[agents.claude]\nprocess = "week"\n')).rejects.toThrow(/"thread", "turn"/);
+});
+
+test("each login command of the descriptors is offered once, by the agent that has it first", () => {
+  const logins = agentLogins();
+  expect(logins.map(({ agent }) => agent)).toEqual(["claude", "codex", "opencode", "gemini", "goose"]);
+  expect(logins[0]).toEqual({ agent: "claude", name: "Claude Code", command: "claude auth login" });
+  const commands = KNOWN_AGENTS.flatMap(({ login }) => login?.command ?? []);
+  expect(logins.map(({ command }) => command)).toEqual([...new Set(commands)]);
 });

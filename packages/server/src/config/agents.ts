@@ -26,6 +26,23 @@ export function configuredAgents(config: ConfigValues | undefined): readonly Con
     .map((id) => configuredAgent(id, config));
 }
 
+/** An agent's own login: the agent's id and name, and the command line to run in a terminal. */
+export interface AgentLoginCommand {
+  readonly agent: string;
+  readonly name: string;
+  readonly command: string;
+}
+
+/** The logins of the known agents. Of agents with the same login only the first is listed. */
+export function agentLogins(): readonly AgentLoginCommand[] {
+  const byCommand = new Map<string, AgentLoginCommand>();
+  for (const { id, displayName, login } of KNOWN_AGENTS) {
+    if (login === undefined || byCommand.has(login.command)) continue;
+    byCommand.set(login.command, { agent: id, name: displayName, command: login.command });
+  }
+  return [...byCommand.values()];
+}
+
 /** An agent given by the command line that starts it, for one run. */
 export function commandAgent(commandLine: string): ConfiguredAgent {
   const command = commandLine.split(/\s+/).filter((word) => word !== "");

@@ -1,4 +1,11 @@
-export { agentId, type ConfiguredAgent, commandAgent, configuredAgents, findProgram } from "./agents.ts";
+export {
+  agentId,
+  agentLogins,
+  type ConfiguredAgent,
+  commandAgent,
+  configuredAgents,
+  findProgram,
+} from "./agents.ts";
 export { CONFIG_KEYS, CONFIG_NAMES, namesBelow, rowNameOf } from "./keys.ts";
 export { mcpServersOf } from "./mcp-servers.ts";
 export { nearest } from "./nearest.ts";

@@ -1,3 +1,4 @@
+import { agentLogins } from "@flint/server/config";
 import { noArguments, UsageError } from "../../command-line/arguments.ts";
 import type { Given } from "../../command-line/command.ts";
 import type { ACP_FLAGS, SERVER_FLAGS } from "../../command-line/flags.ts";
@@ -16,10 +17,10 @@ export async function acp({ values, positionals }: Given<AcpFlags>): Promise<num
 
 /** Runs an agent's own login in this terminal; editors start it when their user chooses a login method. */
 async function logIn(agent: string): Promise<number> {
-  const { LOGINS } = await import("@flint/frontends/acp");
-  const login = LOGINS.find((known) => known.agent === agent);
+  const logins = agentLogins();
+  const login = logins.find((known) => known.agent === agent);
   if (login === undefined) {
-    const known = LOGINS.map((offered) => offered.agent).join(", ");
+    const known = logins.map((offered) => offered.agent).join(", ");
     throw new UsageError(`--login must be one of ${known}, not ${JSON.stringify(agent)}.`);
   }
   const [program = "", ...args] = login.command.split(" ");

@@ -2,11 +2,15 @@ import { Gate } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { setUpAcp } from "../testing/setup.ts";
 
+const LOGINS = [
+  { agent: "claude", name: "Claude Code", command: "claude auth login" },
+  { agent: "codex", name: "Codex", command: "codex login" },
+];
 const UNKNOWN_SESSIONS = ["nope", "", "../../etc/passwd", "a\0b", "01a1e32f-3b40-7000-a891-b878de620a27"];
 
 describe("ACP sessions", () => {
   test("initialize returns the capabilities, also to a client that declares none [S3-2, S3-3, S3-4, S3-5, S3-6, S3-7]", async () => {
-    const { connect } = await setUpAcp({});
+    const { connect } = await setUpAcp({}, { acp: { logins: LOGINS } });
     const client = await connect();
     const initialized = await client.request("initialize", { protocolVersion: 1 });
     expect(initialized).toMatchObject({
@@ -346,7 +350,7 @@ describe("ACP sessions", () => {
 
   test("authenticate checks the login method, and logout is not supported", async () => {
     const account = { account: { type: "apiKey", label: "me" }, requiresLogin: false };
-    const { connect } = await setUpAcp({ account });
+    const { connect } = await setUpAcp({ account }, { acp: { logins: LOGINS } });
     const client = await connect();
     expect(await client.request("authenticate", { methodId: "claude-login" })).toEqual({});
     await expect(client.request("authenticate", { methodId: "unknown" })).rejects.toMatchObject({

@@ -5,7 +5,7 @@ import type {
   SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import type { ClientCapabilities } from "../capabilities.ts";
-import { LOGINS, type Login, loginArguments, loginId, loginLabels } from "../login.ts";
+import { type Login, loginArguments, loginId, loginLabels } from "../login.ts";
 import type { OfferedCommand } from "../prompt/commands.ts";
 import type { ProtocolVersion, SentConfig, Update } from "../protocol-version.ts";
 import type { ConfigState } from "../sessions/config-options.ts";
@@ -25,7 +25,11 @@ export const V1: ProtocolVersion = {
   updates: (capabilities) => new UpdatesV1(capabilities),
 };
 
-function initializeResponse(version: string, { terminalAuth }: ClientCapabilities): InitializeResponse {
+function initializeResponse(
+  version: string,
+  { terminalAuth }: ClientCapabilities,
+  logins: readonly Login[],
+): InitializeResponse {
   return {
     protocolVersion: 1,
     agentInfo: { name: "flint", title: "Flint", version },
@@ -43,7 +47,7 @@ function initializeResponse(version: string, { terminalAuth }: ClientCapabilitie
         ...{ fork: {}, status: {}, title: {}, systemPrompt: {} },
       },
     },
-    authMethods: LOGINS.map((login) => authMethod(login, terminalAuth)),
+    authMethods: logins.map((login) => authMethod(login, terminalAuth)),
     _meta: { steering: { supported: true } },
   };
 }

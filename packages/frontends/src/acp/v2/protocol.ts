@@ -7,7 +7,7 @@ import type {
   SessionUpdate,
 } from "@agentclientprotocol/sdk/experimental/v2";
 import type { ClientCapabilities } from "../capabilities.ts";
-import { LOGINS, type Login, loginArguments, loginId, loginLabels } from "../login.ts";
+import { type Login, loginArguments, loginId, loginLabels } from "../login.ts";
 import type { OfferedCommand } from "../prompt/commands.ts";
 import type { ProtocolVersion, SentConfig } from "../protocol-version.ts";
 import type { ConfigState } from "../sessions/config-options.ts";
@@ -29,7 +29,11 @@ export const V2: ProtocolVersion = {
   updates: () => new UpdatesV2(),
 };
 
-function initializeResponse(version: string, { terminalAuth }: ClientCapabilities): InitializeResponse {
+function initializeResponse(
+  version: string,
+  { terminalAuth }: ClientCapabilities,
+  logins: readonly Login[],
+): InitializeResponse {
   return {
     protocolVersion: 2,
     info: { name: "flint", title: "Flint", version },
@@ -44,7 +48,7 @@ function initializeResponse(version: string, { terminalAuth }: ClientCapabilitie
       },
       auth: {},
     },
-    authMethods: LOGINS.map((login) => authMethod(login, terminalAuth)),
+    authMethods: logins.map((login) => authMethod(login, terminalAuth)),
     _meta: { steering: { supported: true } },
   };
 }
