@@ -72,9 +72,9 @@ describe("the outbox", () => {
     sink.drain();
     expect(calls).toEqual(["full"]);
     sink.drain();
-    expect(calls).toEqual(["full", "relief at 0"]);
+    expect(calls).toEqual(["full", "drained at 0"]);
     outbox.send("0123456789");
-    expect(calls).toEqual(["full", "relief at 0", "full"]);
+    expect(calls).toEqual(["full", "drained at 0", "full"]);
   });
 
   it("lets a long backlog leave in pieces", async () => {
