@@ -6,7 +6,7 @@ import { CODEX } from "./codex/descriptor.ts";
 import type { RunProgram } from "./codex/drift.ts";
 import { NativeDriver } from "./native/driver.ts";
 import type { AgentDescriptor, AgentOptions } from "./shared/agent.ts";
-import { LazyDriver, type LoadDriver } from "./shared/lazy-driver.ts";
+import { LazyDriver, type LoadDriver } from "./shared/driver.ts";
 
 export type { Endpoint, ModelAccess, NamedEndpoint, NativeOptions, WebAccess } from "@flint/agent";
 export { DEFAULT_NATIVE_OPTIONS, FIRST_LISTED } from "@flint/agent";

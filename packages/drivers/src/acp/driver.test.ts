@@ -16,9 +16,9 @@ test("before it ran it offers the agent's own choice and the modes that are know
   expect(await driver.options("opencode/default", {})).toMatchObject([{ id: "mode", value: "build" }]);
 });
 
-test("every model with its own name in front is taken, and its name alone is its default", () => {
+test("accepts every model with its own id in front", () => {
   const driver = missing();
-  expect(driver.qualify("opencode")).toBe("opencode/default");
+  expect(driver.qualify("opencode")).toBeUndefined();
   expect(driver.qualify("opencode/anthropic/claude")).toBe("opencode/anthropic/claude");
   expect(driver.qualify("opencode/")).toBeUndefined();
   expect(driver.qualify("other/model")).toBeUndefined();

@@ -8,6 +8,7 @@ import {
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { AgentOptions } from "../shared/agent.ts";
 import { OfflineFolder } from "../shared/agent-folders.ts";
+import { DescribedDriver } from "../shared/driver.ts";
 import { asOptions, DEFAULT_MODEL, modelsOf, presetSelectors, type Selectors } from "./models.ts";
 import type { AcpProfile } from "./profile.ts";
 
@@ -17,10 +18,7 @@ export interface AcpOptions extends AgentOptions {
 }
 
 /** Any agent that speaks the Agent Client Protocol. Its models and modes are known once it has run. */
-export class AcpDriver implements Driver {
-  readonly id: string;
-  readonly asksToWrite: boolean;
-  readonly stopsWhenIdle: boolean;
+export class AcpDriver extends DescribedDriver implements Driver {
   readonly #options: AcpOptions;
   readonly #clock: Clock;
   readonly #offlineFolder: OfflineFolder;
@@ -28,9 +26,7 @@ export class AcpDriver implements Driver {
 
   constructor(options: AcpOptions, clock: Clock = SYSTEM_CLOCK) {
     const { profile, stateFolder } = options;
-    this.id = profile.id;
-    this.asksToWrite = profile.asksToWrite;
-    this.stopsWhenIdle = profile.stopsWhenIdle;
+    super(profile);
     this.#options = options;
     this.#clock = clock;
     this.#offlineFolder = new OfflineFolder(stateFolder, profile.id);
@@ -43,12 +39,6 @@ export class AcpDriver implements Driver {
 
   async defaultModel(): Promise<string> {
     return `${this.id}/${DEFAULT_MODEL}`;
-  }
-
-  /** Takes every name with its own id in front: only the agent knows its models, and the turn fails if it has no such one. */
-  qualify(name: string): string | undefined {
-    if (name === this.id) return `${this.id}/${DEFAULT_MODEL}`;
-    return name.startsWith(`${this.id}/`) && name.length > this.id.length + 1 ? name : undefined;
   }
 
   async options(_model: string, values: ConfigValues): Promise<readonly ConfigOption[]> {

@@ -11,18 +11,17 @@ import {
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import type { ClaudeModelInfo } from "@flint/protocol/claude";
-import type { AgentOptions } from "../shared/agent.ts";
-import { notInstalled } from "../shared/agent.ts";
+import { type AgentOptions, notInstalled } from "../shared/agent.ts";
 import { CLAUDE_FOLDER, OfflineFolder, placeOf } from "../shared/agent-folders.ts";
+import { DescribedDriver } from "../shared/driver.ts";
 import { CLAUDE } from "./descriptor.ts";
 import { modelRows, qualifiedModel, selectors } from "./models.ts";
-import { LOGIN_FILE } from "./process/launch.ts";
+
+/** Where Claude stores its login, in its own folder. */
+const LOGIN_FILE = ".credentials.json";
 
 /** Claude Code: the real program, one long-lived process for each live thread. */
-export class ClaudeDriver implements Driver {
-  readonly id = CLAUDE.id;
-  readonly asksToWrite = CLAUDE.asksToWrite;
-  readonly stopsWhenIdle = CLAUDE.stopsWhenIdle;
+export class ClaudeDriver extends DescribedDriver implements Driver {
   readonly #options: AgentOptions;
   readonly #clock: Clock;
   readonly #home: string;
@@ -31,6 +30,7 @@ export class ClaudeDriver implements Driver {
   #models: readonly ClaudeModelInfo[] = [];
 
   constructor(options: AgentOptions, clock: Clock = SYSTEM_CLOCK, home: string = homedir()) {
+    super(CLAUDE);
     this.#options = options;
     this.#clock = clock;
     this.#home = home;
@@ -45,7 +45,7 @@ export class ClaudeDriver implements Driver {
     return "claude/default";
   }
 
-  qualify(name: string): string | undefined {
+  override qualify(name: string): string | undefined {
     return qualifiedModel(name);
   }
 

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import type { Decision } from "@flint/protocol";
 import { descendantsOf, needs } from "@flint/testkit";
 import { expect } from "vitest";
-import type { Place } from "./testing/claude-fixture.ts";
-import { realClaude, run, turnOf } from "./testing/claude-fixture.ts";
+import { type Place, realClaude, run, turnOf } from "./testing/claude-fixture.ts";
 
 const test = needs("claude");
 

@@ -9,13 +9,12 @@ import {
 import { FlintError, type ThreadSettings, type UserInput } from "@flint/protocol";
 import type { ClaudeWelcome } from "@flint/protocol/claude";
 import type { AgentOptions, AgentProgram } from "../shared/agent.ts";
-import { agentPaths, CLAUDE_FOLDER } from "../shared/agent-folders.ts";
 import { AgentInitiatedFrames, BackgroundTasks } from "./agent-initiated.ts";
 import { clientToolsOf } from "./client-tools.ts";
 import { answerOutsideTurn } from "./control-requests.ts";
 import { inputBlocks, inputMeta, turnBlocks } from "./process/connection.ts";
-import { claudeEnvironment, claudeInstructions } from "./process/launch.ts";
-import { ClaudeProcess, type NativeSession, SessionNotFound } from "./process/process.ts";
+import { claudeLaunch, type NativeSession } from "./process/launch.ts";
+import { ClaudeProcess, SessionNotFound } from "./process/process.ts";
 import { ClaudeTurn, type TurnFrame } from "./turn.ts";
 
 /** What a session is made of. */
@@ -217,23 +216,17 @@ export class ClaudeSession implements DriverSession {
     const { agent, program, clock, home } = this.#options;
     const url = await agent.offlineModel?.();
     const offline = url === undefined ? undefined : { url, folder: await this.#options.offlineFolder() };
-    const environment = claudeEnvironment(program, offline);
-    const { environment: _, ...paths } = await agentPaths([CLAUDE_FOLDER], environment, home);
+    const { sandbox } = this.#spec;
+    const session = this.#session;
+    const launch = await claudeLaunch({ program, session, settings, sandbox, home, offline });
     this.#processes += 1;
     const number = this.#processes;
     // The last frames of an earlier process, and its end, do not concern the turn that runs now.
     const isCurrent = () => number === this.#processes;
     const process = await ClaudeProcess.start({
-      process: {
-        environment,
-        sandbox: this.#spec.sandbox,
-        ...paths,
-      },
-      program: program.command,
-      ...{ session: this.#session, settings, outputSchema, clock, trace: agent.trace },
+      ...{ launch, session, settings, outputSchema, clock, trace: agent.trace },
       mcpServers: this.#spec.mcpServers,
       clientTools: clientToolsOf(this.#spec),
-      instructions: await claudeInstructions(settings),
       signal: this.#closing.signal,
       frame: (frame) => isCurrent() && this.#onFrame(frame),
       died: (error) => isCurrent() && this.#onDeath(error),

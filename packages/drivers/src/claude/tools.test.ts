@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { lifecycleFaults, needs } from "@flint/testkit";
 import { expect } from "vitest";
 import { seenScript } from "../testing/visible-script.ts";
-import type { ClaudeBench } from "./testing/claude-fixture.ts";
-import { realClaude, run, turnOf } from "./testing/claude-fixture.ts";
+import { type ClaudeBench, realClaude, run, turnOf } from "./testing/claude-fixture.ts";
 
 const test = needs("claude");
 const MCP_SERVER = new URL("../../../agent/src/mcp/fixtures/library-server.mjs", import.meta.url);

@@ -11,6 +11,7 @@ import {
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
 import { CODEX_VERSION, type CodexModel } from "@flint/protocol/codex";
 import type { AgentOptions } from "../shared/agent.ts";
+import { DescribedDriver } from "../shared/driver.ts";
 import { CODEX } from "./descriptor.ts";
 import { DEFAULT_MODEL, modelRows, selectorsOf } from "./models.ts";
 import { codexLaunch, codexProgram, type ServerSandbox } from "./process/launch.ts";
@@ -28,10 +29,7 @@ interface ModelList {
 const RETRY_MS = 5_000;
 
 /** Codex: one `codex app-server` for all threads in the same sandbox. Starts nothing before it is needed. */
-export class CodexDriver implements Driver {
-  readonly id = CODEX.id;
-  readonly asksToWrite = CODEX.asksToWrite;
-  readonly stopsWhenIdle = CODEX.stopsWhenIdle;
+export class CodexDriver extends DescribedDriver implements Driver {
   readonly #options: AgentOptions;
   readonly #timing: CodexTiming;
   readonly #clock: Clock;
@@ -46,6 +44,7 @@ export class CodexDriver implements Driver {
   #comparedVersion: string = CODEX_VERSION;
 
   constructor(options: AgentOptions, timing: Partial<CodexTiming> = {}, clock: Clock = SYSTEM_CLOCK) {
+    super(CODEX);
     this.#options = options;
     this.#timing = { ...CODEX_TIMING, ...timing };
     this.#clock = clock;
@@ -61,12 +60,6 @@ export class CodexDriver implements Driver {
 
   async defaultModel(): Promise<string> {
     return DEFAULT_MODEL;
-  }
-
-  /** Takes every name with its own id in front: Codex reports itself that it has no such model. */
-  qualify(name: string): string | undefined {
-    if (name === this.id) return DEFAULT_MODEL;
-    return name.startsWith(`${this.id}/`) && name.length > this.id.length + 1 ? name : undefined;
   }
 
   async options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]> {

@@ -81,6 +81,7 @@ export function step(state: TranslateState, notification: CodexNotification): St
     case "error":
       return onError(state, notification.params);
     default:
+      // What is left is a case of its own there: the compiler names a notification that is missing.
       return [state, statelessEvents(notification)];
   }
 }
@@ -90,9 +91,21 @@ function onStarted(state: TranslateState, { id }: CodexTurn): TranslateState {
   return state.kind === "compact" ? adoptTurn(state, id) : state;
 }
 
+/** The notifications that change the state of the translation. */
+type StatefulMethod =
+  | "turn/started"
+  | "turn/completed"
+  | "item/started"
+  | "item/completed"
+  | keyof typeof FIELD_OF
+  | "item/reasoning/summaryPartAdded"
+  | "item/fileChange/patchUpdated"
+  | "thread/tokenUsage/updated"
+  | "error";
+
 /** The events of a notification that does not change the state. */
 function statelessEvents(
-  notification: Exclude<CodexNotification, { method: "turn/started" | "turn/completed" | "error" }>,
+  notification: Exclude<CodexNotification, { method: StatefulMethod }>,
 ): readonly DriverEvent[] {
   const { method, params } = notification;
   switch (method) {
@@ -112,7 +125,11 @@ function statelessEvents(
     case "account/rateLimits/updated":
     case "mcpServer/startupStatus/updated":
       return [{ type: "extension", method: `codex/${method}`, params: { ...params } }];
-    default:
+    // The session or the server handles these, or the thread of Flint says the same.
+    case "thread/started":
+    case "thread/status/changed":
+    case "thread/closed":
+    case "serverRequest/resolved":
       return [];
   }
 }
@@ -154,7 +171,13 @@ function completed(item: ThreadItem): ThreadItem {
     case "mcpToolCall":
     case "toolCall":
       return item.status === "inProgress" ? { ...item, status: "completed" } : item;
-    default:
+    // These have no state that a turn could leave open.
+    case "userMessage":
+    case "webSearch":
+    case "contextCompaction":
+    case "enteredReviewMode":
+    case "exitedReviewMode":
+    case "agentHandoff":
       return item;
   }
 }

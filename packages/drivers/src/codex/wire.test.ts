@@ -254,9 +254,7 @@ test("messages that nobody understands are counted", async () => {
     command: ["codex"],
     environment: {},
     serverSandbox: UNSANDBOXED,
-    ownPaths: [],
-    privateFolders: [],
-    readOnlyPaths: [],
+    folders: [],
   };
   const server = await CodexServer.start({
     ...{ launch, sandbox: fake, version: "1", trace: undefined, timing: CODEX_TIMING },

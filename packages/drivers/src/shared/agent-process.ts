@@ -1,7 +1,9 @@
-import type { PrivateFolder, RunningProcess, Sandbox } from "@flint/core/ports";
+import { homedir } from "node:os";
+import type { RunningProcess, Sandbox } from "@flint/core/ports";
 import { FlintError, type SandboxPolicy } from "@flint/protocol";
 import type { Transport } from "@flint/rpc";
 import { StderrTail, streamTransport } from "@flint/rpc/node";
+import { type AgentFolder, agentPaths } from "./agent-folders.ts";
 
 /** What is started, and where. */
 export interface AgentProcessSpec {
@@ -14,12 +16,10 @@ export interface AgentProcessSpec {
   readonly policy: SandboxPolicy;
   readonly environment: Readonly<Record<string, string>>;
   readonly sandbox: Sandbox;
-  /** Where the agent keeps its own state: writable under every policy. */
-  readonly ownPaths?: readonly string[];
-  /** Where it sees its settings and changes nothing else for good. */
-  readonly privateFolders?: readonly PrivateFolder[];
-  /** What it may not write wherever it lies. */
-  readonly readOnlyPaths?: readonly string[];
+  /** The agent's own folders, of which it writes only its sessions and its login. */
+  readonly folders: readonly AgentFolder[];
+  /** The user's home folder, if it is not that of the environment. */
+  readonly home?: string;
 }
 
 /** How an agent's process ended. */
@@ -29,7 +29,10 @@ export interface AgentExit {
   readonly lastLines: string;
 }
 
-/** The process of an agent. It and everything it starts ends with Flint, in whatever way Flint ends. */
+/**
+ * The process of an agent, whichever it is: the one place where its sandbox, its network and its own folders are decided.
+ * It and everything it starts ends with Flint, in whatever way Flint ends.
+ */
 export class AgentProcess {
   readonly name: string;
   readonly transport: Transport;
@@ -50,10 +53,11 @@ export class AgentProcess {
 
   /** Rejects with a FlintError if it cannot be started, or not in the sandbox that it should be in. */
   static async start(spec: AgentProcessSpec): Promise<AgentProcess> {
-    const { name, command, cwd, workspace = cwd, policy, environment, sandbox } = spec;
-    const { ownPaths = [], privateFolders = [], readOnlyPaths = [] } = spec;
+    const { name, command, cwd, workspace = cwd, policy, folders, sandbox } = spec;
+    const home = spec.home ?? spec.environment.HOME ?? homedir();
+    const { environment: added, ...paths } = await agentPaths(folders, spec.environment, home);
+    const environment = { ...spec.environment, ...added };
     const process = { command, cwd, workspace, policy, environment };
-    const paths = { ownPaths, privateFolders, readOnlyPaths };
     // Every agent has to reach its model.
     const running = await sandbox.start({ ...process, ...paths, network: true });
     return new AgentProcess(name, running);

@@ -41,7 +41,13 @@ function pieceOf(item: ThreadItem): string[] {
       return [`Plan: ${cut(item.text)}`];
     case "exitedReviewMode":
       return [`Review: ${cut(item.review)}`];
-    default:
+    // Other agents need the results of the work, not each of its steps.
+    case "reasoning":
+    case "mcpToolCall":
+    case "toolCall":
+    case "webSearch":
+    case "enteredReviewMode":
+    case "agentHandoff":
       return [];
   }
 }

@@ -10,6 +10,7 @@ import {
   RemoteError,
   type Trace,
   type Transport,
+  WrappedTransport,
 } from "@flint/rpc";
 import type { AgentProcess } from "../../shared/agent-process.ts";
 import { type JsonObject, objectOf, stringOf } from "../../shared/json.ts";
@@ -176,8 +177,7 @@ function refusedBy(displayName: string, error: RemoteError): FlintError {
 const MAX_UNCONFIRMED_BYTES = 256 * 1024;
 
 /** A transport that is read no faster than its content can be processed. */
-export class PacedTransport implements Transport {
-  readonly #inner: Transport;
+class PacedTransport extends WrappedTransport {
   readonly #ready: () => Promise<void>;
   #unconfirmed = 0;
   #isWaiting = false;
@@ -185,12 +185,12 @@ export class PacedTransport implements Transport {
 
   /** `ready` resolves when more may be read. */
   constructor(inner: Transport, ready: () => Promise<void>) {
-    this.#inner = inner;
+    super(inner);
     this.#ready = ready;
   }
 
-  start(receiver: Receiver): void {
-    this.#inner.start({
+  override start(receiver: Receiver): void {
+    this.inner.start({
       chunk: (bytes) => {
         receiver.chunk(bytes);
         this.#count(bytes.length);
@@ -199,33 +199,21 @@ export class PacedTransport implements Transport {
     });
   }
 
-  write(text: string): boolean {
-    return this.#inner.write(text);
-  }
-
-  onDrain(listener: () => void): void {
-    this.#inner.onDrain(listener);
-  }
-
-  pause(): void {
+  override pause(): void {
     this.#isPaused = true;
-    this.#inner.pause();
+    this.inner.pause();
   }
 
-  resume(): void {
+  override resume(): void {
     this.#isPaused = false;
     this.#resumeInner();
-  }
-
-  close(): void {
-    this.#inner.close();
   }
 
   #count(bytes: number): void {
     this.#unconfirmed += bytes;
     if (this.#unconfirmed < MAX_UNCONFIRMED_BYTES || this.#isWaiting) return;
     this.#isWaiting = true;
-    this.#inner.pause();
+    this.inner.pause();
     void this.#ready().finally(() => {
       this.#unconfirmed = 0;
       this.#isWaiting = false;
@@ -234,6 +222,6 @@ export class PacedTransport implements Transport {
   }
 
   #resumeInner(): void {
-    if (!this.#isWaiting && !this.#isPaused) this.#inner.resume();
+    if (!this.#isWaiting && !this.#isPaused) this.inner.resume();
   }
 }

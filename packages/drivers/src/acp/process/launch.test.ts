@@ -1,5 +1,4 @@
-import type { ProcessSpec, Sandbox } from "@flint/core/ports";
-import { SYSTEM_CLOCK } from "@flint/core/ports";
+import { type ProcessSpec, type Sandbox, SYSTEM_CLOCK } from "@flint/core/ports";
 import type { SandboxPolicy, ThreadSettings } from "@flint/protocol";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";

@@ -1,10 +1,8 @@
-import { homedir } from "node:os";
 import { basename } from "node:path";
 import type { Clock, SessionSpec } from "@flint/core/ports";
 import { FlintError, isUnconfined, type ThreadSettings } from "@flint/protocol";
-import type { AgentOptions, AgentProgram } from "../../shared/agent.ts";
-import { notInstalled } from "../../shared/agent.ts";
-import { agentPaths, guessedFolders } from "../../shared/agent-folders.ts";
+import { type AgentOptions, type AgentProgram, notInstalled } from "../../shared/agent.ts";
+import { guessedFolders } from "../../shared/agent-folders.ts";
 import { AgentProcess } from "../../shared/agent-process.ts";
 import type { AcpProfile, Variables } from "../profile.ts";
 import type { AgentHandlers } from "./connection.ts";
@@ -38,14 +36,13 @@ export async function startProcess({ options, spec, settings }: AgentStart) {
   if (program === undefined) throw notInstalled(profile);
   const variables = sandboxed(settings, profile, await variablesOf(options, program, settings));
   const folders = profile.folders ?? guessedFolders(basename(program.command[0] ?? ""));
-  const { environment, ...paths } = await agentPaths(folders, variables, variables.HOME ?? homedir());
   const process = await AgentProcess.start({
     name: profile.displayName,
     command: program.command,
     cwd: settings.cwd,
     policy: settings.sandboxPolicy,
-    environment: { ...variables, ...environment },
-    ...paths,
+    environment: variables,
+    folders,
     sandbox: spec.sandbox,
   });
   return { process, program };

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { CLAUDE_FOLDER, placeOf } from "../../shared/agent-folders.ts";
-import { claudeEnvironment } from "./launch.ts";
-import { claudeArguments } from "./process.ts";
+import { claudeArguments, claudeEnvironment } from "./launch.ts";
 
 const SESSION = { id: "11111111-1111-4111-8111-111111111111", isKnown: false };
 const FULL_ACCESS = { model: "claude/default", sandboxPolicy: { type: "dangerFullAccess" } } as const;

@@ -1,16 +1,97 @@
 import { lstat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Sandbox } from "@flint/core/ports";
 import { plainText } from "@flint/host/files";
-import type { ThreadSettings } from "@flint/protocol";
+import { isUnconfined, type ThreadSettings } from "@flint/protocol";
 import type { AgentProgram } from "../../shared/agent.ts";
+import { CLAUDE_FOLDER } from "../../shared/agent-folders.ts";
+import type { AgentProcessSpec } from "../../shared/agent-process.ts";
+import { claudeModel } from "../models.ts";
 
-/** Where Claude keeps its login, which it renews from time to time. */
-export const LOGIN_FILE = ".credentials.json";
+/** Which of Claude's own sessions a process works on. */
+export interface NativeSession {
+  readonly id: string;
+  /** Whether Claude has it already, so that it is resumed. */
+  readonly isKnown: boolean;
+  /** Another session that it begins as a copy of. */
+  readonly forkOf?: string | undefined;
+  /** The last message of that session that the copy has; all of them unless given. */
+  readonly forkAt?: string | undefined;
+}
+
+/** Where the offline model is, and where Claude stores its state while it works on that. */
+export interface OfflineAccess {
+  readonly url: string;
+  readonly folder: string;
+}
+
+/** What a process of Claude is started for. */
+export interface ClaudeLaunch {
+  readonly program: AgentProgram;
+  readonly session: NativeSession;
+  readonly settings: ThreadSettings;
+  readonly sandbox: Sandbox;
+  /** The user's home folder. */
+  readonly home: string;
+  /** Undefined if Claude works on its own models. */
+  readonly offline: OfflineAccess | undefined;
+}
+
+/** The process to start: Claude's program with the arguments of the session, in the sandbox of the thread. */
+export async function claudeLaunch(launch: ClaudeLaunch): Promise<AgentProcessSpec> {
+  const { program, session, settings, sandbox, home, offline } = launch;
+  const { cwd, sandboxPolicy: policy } = settings;
+  const instructions = await claudeInstructions(settings);
+  const command = [...program.command, ...claudeArguments({ session, settings, instructions })];
+  const environment = claudeEnvironment(program, offline);
+  return { name: "Claude", command, cwd, policy, environment, sandbox, home, folders: [CLAUDE_FOLDER] };
+}
+
+const ALWAYS = [
+  ...["-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json"],
+  ...["--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio"],
+  // Whatever the user's own settings allow, Flint's policy decides.
+  ...["--permission-mode", "default"],
+  // Files of the workspace could bring hooks and servers, which would run without the user's trust.
+  ...["--setting-sources", "user", "--strict-mcp-config"],
+];
+
+/** The arguments of a process. */
+export function claudeArguments({
+  session,
+  settings,
+  instructions,
+}: {
+  readonly session: NativeSession;
+  /** What is appended to Claude's system prompt. */
+  readonly instructions: string;
+  readonly settings: Pick<ThreadSettings, "model" | "sandboxPolicy">;
+}): string[] {
+  const model = claudeModel(settings.model);
+  return [
+    ...ALWAYS,
+    ...sessionArguments(session),
+    ...(model === undefined ? [] : ["--model", model]),
+    ...(instructions === "" ? [] : ["--append-system-prompt", instructions]),
+    // A sandbox inside a sandbox does not work; the outer one covers everything that Claude does.
+    ...(!isUnconfined(settings.sandboxPolicy)
+      ? ["--settings", JSON.stringify({ sandbox: { enabled: false } })]
+      : []),
+  ];
+}
+
+/** A copy is given its id, so that it is known before Claude's first frame. */
+function sessionArguments({ id, isKnown, forkOf, forkAt }: NativeSession): string[] {
+  if (isKnown) return ["--resume", id];
+  const copied = forkOf === undefined ? [] : ["--resume", forkOf, "--fork-session"];
+  const upTo = forkAt === undefined ? [] : ["--resume-session-at", forkAt];
+  return [...copied, ...upTo, "--session-id", id];
+}
 
 /** The environment of Claude, on its own models or on the offline model. */
 export function claudeEnvironment(
   { environment }: AgentProgram,
-  offline: { readonly url: string; readonly folder: string } | undefined,
+  offline: OfflineAccess | undefined,
 ): Readonly<Record<string, string>> {
   const own = {
     ...environment,
@@ -40,7 +121,7 @@ const LEVELS = 64;
  * What is appended to Claude's system prompt: the instruction files of the repository and those of the thread. Claude
  * itself reads no files of the workspace at its start, because settings and hooks are among them.
  */
-export async function claudeInstructions({ cwd, developerInstructions }: ThreadSettings): Promise<string> {
+async function claudeInstructions({ cwd, developerInstructions }: ThreadSettings): Promise<string> {
   const folders = await foldersUpToRoot(cwd);
   const found = await Promise.all(folders.map(instructionsIn));
   const project = found.toReversed().filter((text) => text !== undefined);

@@ -1,5 +1,5 @@
 import type { Clock, McpServerConfig, TurnContext } from "@flint/core/ports";
-import { type ClientTool, type FlintError, isUnconfined, type ThreadSettings } from "@flint/protocol";
+import type { ClientTool, FlintError, ThreadSettings } from "@flint/protocol";
 import { ClaudeAsk, type ClaudeFrameOf, ClaudeWelcome } from "@flint/protocol/claude";
 import type { Trace } from "@flint/rpc";
 import type { AgentProcessSpec } from "../../shared/agent-process.ts";
@@ -8,6 +8,7 @@ import { type Choices, choicesOf, claudeModel } from "../models.ts";
 import { NEW_PROCESS, type ProcessMemory } from "../translate/state.ts";
 import type { TurnFrame } from "../turn.ts";
 import { ClaudeConnection } from "./connection.ts";
+import type { NativeSession } from "./launch.ts";
 
 /** How long Claude may take to start. */
 const START_MS = 30_000;
@@ -20,30 +21,15 @@ export class SessionNotFound extends Error {
   override readonly name = "SessionNotFound";
 }
 
-/** Which of Claude's own sessions a process works on. */
-export interface NativeSession {
-  readonly id: string;
-  /** Whether Claude has it already, so that it is resumed. */
-  readonly isKnown: boolean;
-  /** Another session that it begins as a copy of. */
-  readonly forkOf?: string | undefined;
-  /** The last message of that session that the copy has; all of them unless given. */
-  readonly forkAt?: string | undefined;
-}
-
 type OutputSchema = TurnContext["outputSchema"];
 
 /** What a process is started with. */
 export interface ClaudeProcessOptions {
-  readonly process: Omit<AgentProcessSpec, "command" | "name" | "cwd" | "policy">;
-  /** The program and the arguments that always come first. */
-  readonly program: readonly string[];
+  readonly launch: AgentProcessSpec;
   readonly session: NativeSession;
   readonly settings: ThreadSettings;
   /** The schema that the answers of this process have to match. */
   readonly outputSchema: OutputSchema;
-  /** What is appended to Claude's system prompt. */
-  readonly instructions: string;
   readonly mcpServers: readonly McpServerConfig[];
   readonly clientTools: readonly ClientTool[];
   readonly clock: Clock;
@@ -82,7 +68,7 @@ export class ClaudeProcess {
       if (known === undefined) options.frame(received);
       else connection.respond(known.requestId, known.reply);
     };
-    const connection = await ClaudeConnection.start(processSpec(options), {
+    const connection = await ClaudeConnection.start(options.launch, {
       ...options,
       handlers: { frame, died: (error) => options.died(error) },
     });
@@ -167,48 +153,4 @@ function replyWithoutTurn(frame: TurnFrame, tools: readonly ClientTool[]) {
 function fixedSettings(settings: ThreadSettings, outputSchema: OutputSchema): string {
   const { cwd, sandboxPolicy, developerInstructions } = settings;
   return JSON.stringify([cwd, sandboxPolicy, developerInstructions, outputSchema]);
-}
-
-function processSpec(options: ClaudeProcessOptions): AgentProcessSpec {
-  const { cwd, sandboxPolicy: policy } = options.settings;
-  const command = [...options.program, ...claudeArguments(options)];
-  return { ...options.process, name: "Claude", command, cwd, policy };
-}
-
-const ALWAYS = [
-  ...["-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json"],
-  ...["--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio"],
-  // Whatever the user's own settings allow, Flint's policy decides.
-  ...["--permission-mode", "default"],
-  // Files of the workspace could bring hooks and servers, which would run without the user's trust.
-  ...["--setting-sources", "user", "--strict-mcp-config"],
-];
-
-/** The arguments of a process. */
-export function claudeArguments({
-  session,
-  settings,
-  instructions,
-}: Pick<ClaudeProcessOptions, "session" | "instructions"> & {
-  readonly settings: Pick<ThreadSettings, "model" | "sandboxPolicy">;
-}): string[] {
-  const model = claudeModel(settings.model);
-  return [
-    ...ALWAYS,
-    ...sessionArguments(session),
-    ...(model === undefined ? [] : ["--model", model]),
-    ...(instructions === "" ? [] : ["--append-system-prompt", instructions]),
-    // A sandbox inside a sandbox does not work; the outer one covers everything that Claude does.
-    ...(!isUnconfined(settings.sandboxPolicy)
-      ? ["--settings", JSON.stringify({ sandbox: { enabled: false } })]
-      : []),
-  ];
-}
-
-/** A copy is given its id, so that it is known before Claude's first frame. */
-function sessionArguments({ id, isKnown, forkOf, forkAt }: NativeSession): string[] {
-  if (isKnown) return ["--resume", id];
-  const copied = forkOf === undefined ? [] : ["--resume", forkOf, "--fork-session"];
-  const upTo = forkAt === undefined ? [] : ["--resume-session-at", forkAt];
-  return [...copied, ...upTo, "--session-id", id];
 }

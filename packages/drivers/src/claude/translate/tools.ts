@@ -120,7 +120,16 @@ export function finishedItem(item: ThreadItem, result: ToolResult): ThreadItem {
       const text = subAgentText(result.detail) ?? contentText(result.content);
       return { ...item, status: statusOf(result), ...(result.isError ? { error: text } : { result: text }) };
     }
-    default:
+    // No tool result is shown in these.
+    case "userMessage":
+    case "agentMessage":
+    case "reasoning":
+    case "plan":
+    case "webSearch":
+    case "contextCompaction":
+    case "enteredReviewMode":
+    case "exitedReviewMode":
+    case "agentHandoff":
       return item;
   }
 }

@@ -1,11 +1,8 @@
 import { mkdir } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
-import type { PrivateFolder } from "@flint/core/ports";
 import { isUnconfined, type SandboxPolicy, type ThreadSettings } from "@flint/protocol";
-import type { AgentOptions, AgentProgram } from "../../shared/agent.ts";
-import { notInstalled } from "../../shared/agent.ts";
-import { agentPaths, CODEX_FOLDER } from "../../shared/agent-folders.ts";
+import { type AgentOptions, type AgentProgram, notInstalled } from "../../shared/agent.ts";
+import { type AgentFolder, CODEX_FOLDER } from "../../shared/agent-folders.ts";
 import { CODEX } from "../descriptor.ts";
 
 /**
@@ -41,9 +38,7 @@ export function sandboxKey({ policy, workspace }: ServerSandbox): string {
 /** A process to start: its command, its environment, its sandbox and its own folders. */
 export interface CodexLaunch extends AgentProgram {
   readonly serverSandbox: ServerSandbox;
-  readonly ownPaths: readonly string[];
-  readonly privateFolders: readonly PrivateFolder[];
-  readonly readOnlyPaths: readonly string[];
+  readonly folders: readonly AgentFolder[];
 }
 
 /** Unloads a thread as soon as nothing subscribes to it, so that another process can resume it. */
@@ -71,19 +66,11 @@ export async function codexLaunch(
 ): Promise<CodexLaunch> {
   const program = await codexProgram(options);
   const offline = await offlineOverrides(options);
-  const environment: AgentProgram["environment"] = {
-    ...{ NO_COLOR: "1", ...program.environment, ...offline.environment },
-  };
+  const environment = { NO_COLOR: "1", ...program.environment, ...offline.environment };
   const command = [...program.command, "app-server", ...FLAGS, ...offline.flags];
-  const launch = { command, environment, serverSandbox: sandbox };
-  if (isUnconfined(sandbox.policy)) return { ...launch, ownPaths: [], privateFolders: [], readOnlyPaths: [] };
-  const home = environment.HOME ?? homedir();
-  const { environment: places, ...paths } = await agentPaths([CODEX_FOLDER], environment, home);
-  return {
-    ...{ ...launch, ...paths },
-    command: [...command, ...SANDBOXED_FLAGS],
-    environment: { ...environment, ...places },
-  };
+  const launch = { environment, serverSandbox: sandbox };
+  if (isUnconfined(sandbox.policy)) return { ...launch, command, folders: [] };
+  return { ...launch, command: [...command, ...SANDBOXED_FLAGS], folders: [CODEX_FOLDER] };
 }
 
 /** Makes Codex work on the offline model, apart from the user's account and settings. */

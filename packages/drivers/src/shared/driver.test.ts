@@ -1,7 +1,7 @@
 import { ScriptedDriver } from "@flint/testkit";
 import { expect, test } from "vitest";
 import type { AgentDescriptor, AgentOptions } from "./agent.ts";
-import { LazyDriver } from "./lazy-driver.ts";
+import { LazyDriver } from "./driver.ts";
 
 const LAMP: AgentDescriptor = {
   ...{ id: "lamp", displayName: "Lamp", command: ["lamp"], ownVariables: /^LAMP_/, install: undefined },

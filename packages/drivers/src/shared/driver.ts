@@ -5,22 +5,35 @@ import type { AgentDescriptor, AgentOptions } from "./agent.ts";
 /** Loads the code of a driver and makes one. */
 export type LoadDriver = (options: AgentOptions) => Promise<Driver>;
 
+/** A driver as far as the descriptor of its agent determines it. */
+export abstract class DescribedDriver {
+  readonly id: string;
+  readonly asksToWrite: boolean;
+  readonly stopsWhenIdle: boolean;
+
+  constructor({ id, asksToWrite, stopsWhenIdle }: AgentDescriptor) {
+    this.id = id;
+    this.asksToWrite = asksToWrite;
+    this.stopsWhenIdle = stopsWhenIdle;
+  }
+
+  /** Accepts every name with its own id in front: only the agent knows its models, and the turn fails if it has no such one. */
+  qualify(name: string): string | undefined {
+    return name.startsWith(`${this.id}/`) && name.length > this.id.length + 1 ? name : undefined;
+  }
+}
+
 /**
  * The driver of any agent, from its descriptor. The real driver is loaded when it is first needed. An agent that is not
  * installed offers no models, so that it is never chosen by accident; a thread that names it fails with the way to get it.
  */
-export class LazyDriver implements Driver {
-  readonly id: string;
-  readonly asksToWrite: boolean;
-  readonly stopsWhenIdle: boolean;
+export class LazyDriver extends DescribedDriver implements Driver {
   readonly #options: AgentOptions;
   readonly #load: LoadDriver;
   #loaded: Promise<Driver> | undefined;
 
   constructor(descriptor: AgentDescriptor, options: AgentOptions, load: LoadDriver) {
-    this.id = descriptor.id;
-    this.asksToWrite = descriptor.asksToWrite;
-    this.stopsWhenIdle = descriptor.stopsWhenIdle;
+    super(descriptor);
     this.#options = options;
     this.#load = load;
   }
@@ -36,11 +49,6 @@ export class LazyDriver implements Driver {
     if (known !== undefined) return known;
     const models = await driver.models();
     return (models.find((model) => model.isDefault) ?? models[0])?.id ?? `${this.id}/default`;
-  }
-
-  /** Takes every name with its own id in front: only the agent knows its models, and the turn fails if it has no such one. */
-  qualify(name: string): string | undefined {
-    return name.startsWith(`${this.id}/`) && name.length > this.id.length + 1 ? name : undefined;
   }
 
   /** Whether the agent is installed and known to have credentials. */
