@@ -43,7 +43,7 @@ type StartRequest = Pick<LaunchSpec, "command" | "cwd" | "policy" | "workspace">
 /** What to start, and how to clean up when none of its processes is left. */
 interface Prepared {
   readonly run: RunSpec;
-  /** Whether it covers sockets that may vanish before they are mounted over. */
+  /** Whether it mounts paths of other programs, which may vanish before they are mounted. */
   readonly mayVanish: boolean;
   release(): Promise<void>;
 }
@@ -136,7 +136,7 @@ export class CommandSandbox implements Sandbox {
     const environment = { ...inherited, PWD: confinement.cwd, ...request.environment };
     const argv = mechanism.launchArguments(request.command, confinement);
     const run: RunSpec = { argv, cwd: "/", containment: "namespace", environment, clock: this.#clock };
-    return { run, mayVanish: confinement.sockets.length > 0, release };
+    return { run, mayVanish: mountsForeignPaths(confinement), release };
   }
 
   async #confine(request: StartRequest, policy: ConfinedPolicy) {
@@ -167,6 +167,11 @@ export class CommandSandbox implements Sandbox {
       throw thrown;
     }
   }
+}
+
+/** Whether the setup depends on sockets, or on entries of private folders, that other programs remove at any time. */
+function mountsForeignPaths({ sockets, privates }: Confinement): boolean {
+  return sockets.length > 0 || privates.some(({ binds }) => binds.length > 0);
 }
 
 /** Retries until the command has started; the last attempt reports its result in any case. */

@@ -45,8 +45,8 @@ const RESTORE_UMASK = `umask "$${UMASK_NAME}" 2>/dev/null; unset ${UMASK_NAME}`;
 export const FIRST_PROCESS = `${RESTORE_UMASK}; PATH=$1; shift; { echo >&3; } 2>/dev/null; exec 2>/dev/null 3>&-; (exec "$@" 2>&4 4>&-); exit $?`;
 
 /**
- * How often a sandbox is set up for one command at most. A socket that vanishes between listing and mounting makes the
- * setup fail, before the command has run, so it is tried again.
+ * How often a sandbox is set up for one command at most. A path that vanishes between listing and mounting makes the
+ * setup fail before the command has run, so it is tried again.
  */
 export const MAX_ATTEMPTS = 5;
 

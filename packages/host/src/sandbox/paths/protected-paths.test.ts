@@ -248,17 +248,21 @@ describe("Repositories", () => {
     const { path } = await temporaryFolder();
     for (const name of ["sub", "x", "main"]) mkdirSync(join(path, name));
     writeFileSync(join(path, "sub/.git"), "gitdir: ../x\n");
-    return {
-      path,
-      commondir: join(path, "x/commondir"),
-      found: () => new Repositories(new TestClock()).gitFolders(path),
-    };
+    const repositories = new Repositories(new TestClock());
+    return { path, commondir: join(path, "x/commondir"), found: () => repositories.gitFolders(path) };
   }
 
   anywhere("finds the git folder of a worktree and its common folder", async () => {
     const { path, commondir, found } = await worktree();
     writeFileSync(commondir, "../main\n");
     expect(await found()).toEqual(["sub/.git", "x", "main"].map((name) => join(path, name)));
+  });
+
+  anywhere("does not list a repository that was removed since the last search", async () => {
+    const { path, found } = await worktree();
+    expect(await found()).toEqual(["sub/.git", "x"].map((name) => join(path, name)));
+    rmSync(join(path, "sub"), { recursive: true });
+    expect(await found()).toEqual([join(path, "x")]);
   });
 
   anywhere.each(["a pipe", "a link to a device", "a link to a pipe", "a folder"])(

@@ -1,4 +1,4 @@
-import { readdir, realpath } from "node:fs/promises";
+import { lstat, readdir, realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "@flint/core/ports";
 import { plainText } from "../../files/plain-file.ts";
@@ -42,20 +42,33 @@ const SKIPPED: ReadonlySet<string> = new Set(["node_modules", "target", "dist", 
 /** Finds git folders in a workspace beside the `.git` at its top. */
 export class Repositories {
   readonly #clock: Clock;
-  readonly #found = new Map<string, { readonly until: number; readonly paths: Promise<string[]> }>();
+  readonly #cache = new Map<string, { readonly until: number; readonly paths: Promise<string[]> }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** The `.git` of every repository in a folder, up to a depth, and the folders that such files point to. */
-  gitFolders(root: string): Promise<readonly string[]> {
-    const known = this.#found.get(root);
-    if (known !== undefined && this.#clock.now() < known.until) return known.paths;
+  async gitFolders(root: string): Promise<readonly string[]> {
+    const cached = this.#cache.get(root);
+    // What was removed since cannot be mounted.
+    if (cached !== undefined && this.#clock.now() < cached.until) return existing(await cached.paths);
     const paths = search(root);
-    this.#found.set(root, { until: this.#clock.now() + CACHE_MS, paths });
+    this.#cache.set(root, { until: this.#clock.now() + CACHE_MS, paths });
     return paths;
   }
+}
+
+async function existing(paths: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(
+    paths.map((path) =>
+      lstat(path).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => error.code !== "ENOENT" && error.code !== "ENOTDIR",
+      ),
+    ),
+  );
+  return paths.filter((_, at) => found[at]);
 }
 
 async function search(root: string): Promise<string[]> {

@@ -133,7 +133,8 @@ describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("started with %s", (wa
     const { path } = await temporaryFolder();
     const clock = new TestClock();
     const sleep = uniqueSleep();
-    const running = new Running(way, `echo ready; exec sleep ${sleep}`, path, clock, 5_000);
+    // The shell stays: while a process is replaced by another program, its command line is empty for a moment.
+    const running = new Running(way, `echo ready; sleep ${sleep}; true`, path, clock, 5_000);
     await running.ready;
     await clock.advance(4_999);
     await settled();
