@@ -1,15 +1,16 @@
+import { lstatSync, realpathSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { PolicyRules, Ruling } from "@flint/core/ports";
 import type { Action } from "@flint/protocol";
-import { fitOf, isAllowedBy, namesExactly, type Pattern, type Subject } from "./pattern.ts";
-import { inWorkspace, reallyInWorkspace } from "./workspace-path.ts";
+import { allows, isExactly, type Match, matchOf, type Pattern, type Subject } from "./pattern.ts";
 
 /** One rule of a policy file. */
 export interface PolicyRule {
-  /** Which one it is, from 1. */
+  /** Its position in the file, from 1. */
   readonly number: number;
   readonly line: number | undefined;
   readonly decision: Ruling["decision"];
-  /** The only agent it holds for; all if there is none. */
+  /** The only agent it applies to; all agents if undefined. */
   readonly agent: string | undefined;
   readonly pattern: Pattern;
 }
@@ -38,29 +39,30 @@ export class FileRules implements PolicyRules {
   }
 
   #denied(rules: readonly PolicyRule[], subjects: readonly Subject[]): Ruling | undefined {
-    const rule = rules.find(speaks("deny", "yes", subjects));
+    const rule = rules.find(matching("deny", "yes", subjects));
     return rule && { decision: "deny", reason: `${this.#name(rule)} denies it.` };
   }
 
   #asked(rules: readonly PolicyRule[], subjects: readonly Subject[]): Ruling | undefined {
-    const rule = rules.find(speaks("ask", "yes", subjects));
-    return rule && { decision: "ask", reason: `${this.#name(rule)} wants it to be asked about.` };
+    const rule = rules.find(matching("ask", "yes", subjects));
+    return rule && { decision: "ask", reason: `${this.#name(rule)} requires approval.` };
   }
 
-  /** What cannot be compared with a rule that forbids is not allowed, unless a rule names it sign by sign. */
+  /** A command that cannot be compared with a deny or ask rule is not allowed, unless a rule allows exactly its text. */
   #unclear(rules: readonly PolicyRule[], subjects: readonly Subject[]): Ruling | undefined {
-    const named = (subject: Subject) =>
-      rules.some(({ decision, pattern }) => decision === "allow" && namesExactly(pattern, subject));
-    const open = subjects.filter((subject) => !named(subject));
-    const rule = rules.find(speaks("deny", "unsure", open)) ?? rules.find(speaks("ask", "unsure", open));
+    const isNamed = (subject: Subject) =>
+      rules.some(({ decision, pattern }) => decision === "allow" && isExactly(pattern, subject));
+    const others = subjects.filter((subject) => !isNamed(subject));
+    const rule =
+      rules.find(matching("deny", "unknown", others)) ?? rules.find(matching("ask", "unknown", others));
     if (rule === undefined) return undefined;
-    const reason = `It cannot be told whether ${this.#name(rule)} speaks of it. A plain command without shell syntax can be compared.`;
+    const reason = `It is not clear whether ${this.#name(rule)} matches. Use a plain command without shell syntax.`;
     return { decision: this.unanswered === "decline" ? "deny" : "ask", reason };
   }
 
   #allowed(rules: readonly PolicyRule[], subjects: readonly Subject[]): Ruling | undefined {
     const allowing = subjects.map((subject) =>
-      rules.find(({ decision, pattern }) => decision === "allow" && isAllowedBy(pattern, subject)),
+      rules.find(({ decision, pattern }) => decision === "allow" && allows(pattern, subject)),
     );
     const [first] = allowing;
     if (first === undefined || allowing.includes(undefined)) return undefined;
@@ -72,12 +74,12 @@ export class FileRules implements PolicyRules {
   }
 }
 
-function speaks(decision: Ruling["decision"], fit: "yes" | "unsure", subjects: readonly Subject[]) {
+function matching(decision: Ruling["decision"], match: Match, subjects: readonly Subject[]) {
   return (rule: PolicyRule): boolean =>
-    rule.decision === decision && subjects.some((subject) => fitOf(rule.pattern, subject) === fit);
+    rule.decision === decision && subjects.some((subject) => matchOf(rule.pattern, subject) === match);
 }
 
-/** What an action is about, one by one. */
+/** What an action is about: its command, each of its files, or its tool. */
 function subjectsOf(action: Action, cwd: string): Subject[] {
   switch (action.kind) {
     case "command":
@@ -94,5 +96,40 @@ function subjectsOf(action: Action, cwd: string): Subject[] {
 }
 
 function fileSubject(cwd: string, path: string): Subject {
-  return { kind: "fileChange", path: inWorkspace(cwd, path), realPath: reallyInWorkspace(cwd, path) };
+  return { kind: "fileChange", path: relativePath(cwd, path), realPath: realRelativePath(cwd, path) };
+}
+
+/** A path relative to its workspace, with `/` as the separator; undefined if it is outside. */
+function relativePath(workspace: string, path: string): string | undefined {
+  const inside = relative(workspace, resolve(workspace, path));
+  if (inside === "" || inside === ".." || inside.startsWith(`..${sep}`)) return undefined;
+  return inside.split(sep).join("/");
+}
+
+/** The same after resolving symbolic links; undefined if the target is outside or cannot be resolved. */
+function realRelativePath(workspace: string, path: string): string | undefined {
+  const [root, target] = [realPathOf(workspace), realPathOf(resolve(workspace, path))];
+  return root === undefined || target === undefined ? undefined : relativePath(root, target);
+}
+
+/** The real path, even if the last parts of it do not exist yet. */
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    // Missing or not accessible. A dangling link could point anywhere later.
+    if (isLink(path)) return undefined;
+    if (dirname(path) === path) return path;
+    const folder = realPathOf(dirname(path));
+    return folder === undefined ? undefined : join(folder, basename(path));
+  }
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    // It does not exist.
+    return false;
+  }
 }

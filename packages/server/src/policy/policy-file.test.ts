@@ -27,7 +27,7 @@ async function problemsOf(text: string): Promise<string[]> {
 }
 
 describe("a policy file", () => {
-  test("answers by prefix, exact command, path and tool; what it does not mention has no answer", async () => {
+  test("decides by prefix, exact command, path and tool, and leaves the rest undecided", async () => {
     const rules = await parsePolicy(
       `
 unanswered = "decline"
@@ -74,7 +74,7 @@ tool = "web_search"
     ]);
   });
 
-  test("names the rule that decides, and where it stands", async () => {
+  test("names the deciding rule and its line", async () => {
     const rules = await parsePolicy('\n[[rule]]\ndecision = "deny"\nprefix = ["git", "push"]\n', "ci.toml");
     expect(rules.judge(command("git push origin main"), "flint", "/repo")).toEqual({
       decision: "deny",
@@ -83,7 +83,7 @@ tool = "web_search"
     expect(rules.unanswered).toBe("ask");
   });
 
-  test("lets the strictest of several rules decide, whatever their order", async () => {
+  test("applies the strictest matching rule in any order", async () => {
     const rule = (decision: string, pattern: string) => `[[rule]]\ndecision = "${decision}"\n${pattern}\n`;
     const all = [
       rule("allow", 'prefix = ["git"]'),
@@ -102,15 +102,22 @@ tool = "web_search"
     }
   });
 
-  test("holds for one agent only if it says so", async () => {
-    const rules = await parsePolicy('[[rule]]\ndecision = "allow"\ntool = "command"\nagent = "claude"', "p");
+  test("applies a rule with an agent to that agent only", async () => {
+    const rules = await parsePolicy('[[rule]]\ndecision = "allow"\ntool = "shell"\nagent = "claude"', "p");
     expect(rules.judge(command("x; y"), "claude", "/repo")?.decision).toBe("allow");
     expect(rules.judge(command("x; y"), "flint", "/repo")).toBeUndefined();
   });
 
-  test("does not let a command pass that cannot be compared with what it denies", async () => {
+  test("matches all commands by the tool shell, and all file changes by the tool edit", async () => {
+    const text = '[[rule]]\ndecision = "deny"\ntool = "edit"\n[[rule]]\ndecision = "ask"\ntool = "shell"\n';
+    const rules = await parsePolicy(text, "p");
+    const actions = [change("src/a", "/etc/passwd"), command("ls; x"), tool("edit"), tool("shell", "docs")];
+    expect(decisionsOf(rules, actions)).toEqual(["deny", "ask", undefined, undefined]);
+  });
+
+  test("asks about a command that cannot be compared with a deny rule", async () => {
     const deny = '[[rule]]\ndecision = "deny"\nprefix = ["git", "push"]\n';
-    const allow = '[[rule]]\ndecision = "allow"\ntool = "command"\n';
+    const allow = '[[rule]]\ndecision = "allow"\ntool = "shell"\n';
     const exactly = '[[rule]]\ndecision = "allow"\ncommand = "npm ci && npm test"\n';
     const unclear = [
       ...["cd a && git push", "git -C a push", "sh -c 'git push'", "env git push", "sudo git push"],
@@ -124,7 +131,7 @@ tool = "web_search"
     expect(decisionsOf(asking, clear)).toEqual(["deny", "allow", "allow"]);
   });
 
-  test("looks where links lead: an allowed path must not leave, a denied one cannot be hidden", async () => {
+  test("resolves links: an allowed path cannot lead outside, a denied one cannot be hidden", async () => {
     const folder = await temporaryFolder();
     for (const name of ["work/secrets", "outside", "work/src"]) {
       await mkdir(folder.join(name), { recursive: true });
@@ -149,32 +156,32 @@ tool = "web_search"
   });
 });
 
-describe("a policy file with a mistake is refused", () => {
+describe("a policy file with a mistake is rejected", () => {
   test.each([
     [
-      "a word that is no key",
+      "an unknown key",
       'unanswerd = "ask"',
       'ci.toml line 1: unknown key "unanswerd". Did you mean "unanswered"?',
     ],
     [
-      "another answer",
+      "an unknown answer",
       'unanswered = "allow"',
-      'ci.toml line 1: unanswered is "decline" or "ask"; not "allow".',
+      'ci.toml line 1: unanswered must be "decline" or "ask", not "allow".',
     ],
     [
-      "one table of rules",
+      "a single table of rules",
       '[rule]\ndecision = "ask"',
-      "ci.toml line 1: rules are tables of their own; begin each with [[rule]].",
+      "ci.toml line 1: rules must be tables; start each with [[rule]].",
     ],
     [
       "a rule without decision",
       '[[rule]]\ntool = "x"',
-      'ci.toml line 1: rule 1: decision is missing; it is one of "allow", "ask", "deny".',
+      'ci.toml line 1: rule 1: decision is missing; it must be one of "allow", "ask", "deny".',
     ],
     [
-      "another decision",
+      "an unknown decision",
       '[[rule]]\ndecision = "alow"\ntool = "x"',
-      'ci.toml line 2: rule 1: decision is one of "allow", "ask", "deny"; not "alow". Did you mean "allow"?',
+      'ci.toml line 2: rule 1: decision must be one of "allow", "ask", "deny", not "alow". Did you mean "allow"?',
     ],
     [
       "an unknown field",
@@ -182,57 +189,62 @@ describe("a policy file with a mistake is refused", () => {
       'ci.toml line 6: rule 2: unknown field "prefx". Did you mean "prefix"?',
     ],
     [
-      "nothing to speak of",
+      "a rule that matches nothing",
       '[[rule]]\ndecision = "ask"',
       "ci.toml line 1: rule 1: it matches nothing: add a prefix, a command, a path or a tool.",
     ],
     [
       "two patterns",
       '[[rule]]\ndecision = "ask"\nprefix = ["a"]\npath = "a"',
-      "ci.toml line 4: rule 1: prefix and path cannot stand in one rule; make two.",
+      "ci.toml line 4: rule 1: prefix and path cannot be in one rule; use two rules.",
     ],
     [
-      "a pattern of another tool",
+      "a path for another tool",
       '[[rule]]\ndecision = "ask"\ntool = "fetch"\npath = "a"',
-      'ci.toml line 3: rule 1: path goes with tool = "fileChange", not "fetch".',
+      'ci.toml line 3: rule 1: path goes with tool = "edit", not "fetch".',
     ],
     [
-      "words in one text",
+      "the protocol's name of a tool",
+      '[[rule]]\ndecision = "deny"\ntool = "fileChange"',
+      'ci.toml line 3: rule 1: unknown tool "fileChange". Did you mean "edit"?',
+    ],
+    [
+      "several words in one string",
       '[[rule]]\ndecision = "ask"\nprefix = ["npm test"]',
-      'ci.toml line 3: rule 1: prefix takes one word after the other: ["npm","test"], not ["npm test"].',
+      'ci.toml line 3: rule 1: prefix must be a list of single words: ["npm","test"], not ["npm test"].',
     ],
     [
-      "a prefix that is a text",
+      "a prefix that is a string",
       '[[rule]]\ndecision = "ask"\nprefix = "npm test"',
-      'ci.toml line 3: rule 1: prefix takes a list of texts; not "npm test".',
+      'ci.toml line 3: rule 1: prefix must be a list of strings, not "npm test".',
     ],
     [
-      "no words",
+      "an empty prefix",
       '[[rule]]\ndecision = "ask"\nprefix = []',
       "ci.toml line 3: rule 1: prefix needs at least one word.",
     ],
     [
-      "a path out of the workspace",
+      "a path outside the workspace",
       '[[rule]]\ndecision = "allow"\npath = "../x"',
-      'ci.toml line 3: rule 1: path is relative to the workspace, such as "src/**", and cannot leave it; not "../x".',
+      'ci.toml line 3: rule 1: path must be relative to the workspace, such as "src/**", and inside it, not "../x".',
     ],
     [
-      "stars beside a name",
+      "** beside a name",
       '[[rule]]\ndecision = "allow"\npath = "src/**.ts"',
-      'ci.toml line 3: rule 1: ** stands alone between slashes: "src/**/*.ts", not "src/**.ts".',
+      'ci.toml line 3: rule 1: ** must be a whole path segment: "src/**/*.ts", not "src/**.ts".',
     ],
     [
       "a prefix that would allow everything",
       '[[rule]]\ndecision = "allow"\nprefix = ["sudo", "npm"]',
-      'ci.toml line 3: rule 1: sudo runs any command it is given, so this would allow everything. Allow the exact command, or write tool = "command" if everything is meant.',
+      'ci.toml line 3: rule 1: sudo runs any command it is given, so this would allow everything. Allow the exact command, or use tool = "shell" to allow everything.',
     ],
     [
-      "an example that does not fit",
+      "an example that does not match",
       '[[rule]]\ndecision = "allow"\nprefix = ["npm"]\nmatch = ["npn test"]',
       'ci.toml line 4: rule 1: the rule does not cover "npn test", which match says it does.',
     ],
     [
-      "a counterexample that fits",
+      "a counterexample that matches",
       '[[rule]]\ndecision = "allow"\npath = "src/**"\nnot_match = ["src/a"]',
       'ci.toml line 4: rule 1: the rule covers "src/a", which not_match says it does not.',
     ],
@@ -240,18 +252,18 @@ describe("a policy file with a mistake is refused", () => {
     expect(await problemsOf(text)).toEqual([problem]);
   });
 
-  test("with every mistake in it named, and the line of what is not TOML", async () => {
+  test("reports every mistake, and the line of invalid TOML", async () => {
     expect(await problemsOf('a = 1\n[[rule]]\ndecision = 1\nagent = ""\ntool = "x"\n')).toEqual([
-      'ci.toml line 1: unknown key "a". Known are unanswered, rule.',
-      'ci.toml line 3: rule 1: decision is one of "allow", "ask", "deny"; not 1.',
-      'ci.toml line 4: rule 1: agent takes a text; not "".',
+      'ci.toml line 1: unknown key "a". Use one of: unanswered, rule.',
+      'ci.toml line 3: rule 1: decision must be one of "allow", "ask", "deny", not 1.',
+      'ci.toml line 4: rule 1: agent must be a string, not "".',
     ]);
     expect(await problemsOf("\nunanswered = \n")).toEqual([
       expect.stringMatching(/^ci\.toml line [23]: .+\.$/),
     ]);
   });
 
-  test("when it is not there, with its name", async () => {
+  test("reports the path of a missing file", async () => {
     await expect(readPolicyFile("/no/such/policy.toml")).rejects.toThrow(
       "The policy file /no/such/policy.toml cannot be read: ENOENT",
     );

@@ -2,17 +2,17 @@ import { readFile } from "node:fs/promises";
 import type { PolicyRules } from "@flint/core/ports";
 import { ConfigError, isTable } from "../config/parse.ts";
 import { FileRules, type PolicyRule } from "./file-rules.ts";
-import { checkRule, unknownWord } from "./rule-check.ts";
+import { checkRule, unknownName } from "./rule-check.ts";
 
 /**
- * Reads a policy file: the answers to approvals for runs that nobody watches. Throws a ConfigError that names the
- * file, the line, the rule and the field, and what would be right.
+ * Reads a policy file, which answers approvals in unattended runs. Throws a ConfigError that names the file, line, rule
+ * and field of each mistake, and the correction.
  */
 export async function readPolicyFile(path: string): Promise<PolicyRules> {
-  return parsePolicy(await textOf(path), path);
+  return parsePolicy(await readText(path), path);
 }
 
-async function textOf(path: string): Promise<string> {
+async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
@@ -21,7 +21,7 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** The rules that a text means. Throws as `readPolicyFile` does. */
+/** Parses the text of a policy file. Throws as `readPolicyFile` does. */
 export async function parsePolicy(text: string, path: string): Promise<PolicyRules> {
   const { parse, TomlError } = await import("smol-toml");
   try {
@@ -37,17 +37,17 @@ const KEYS = ["unanswered", "rule"];
 
 function checked(document: Readonly<Record<string, unknown>>, text: PolicyText): PolicyRules {
   for (const key of Object.keys(document)) {
-    if (!KEYS.includes(key)) text.problem(undefined, key, unknownWord("key", key, KEYS));
+    if (!KEYS.includes(key)) text.problem(undefined, key, unknownName("key", key, KEYS));
   }
   const { unanswered = "ask", rule: tables = [] } = document;
   if (unanswered !== "ask" && unanswered !== "decline") {
-    const message = `unanswered is "decline" or "ask"; not ${JSON.stringify(unanswered)}.`;
+    const message = `unanswered must be "decline" or "ask", not ${JSON.stringify(unanswered)}.`;
     text.problem(undefined, "unanswered", message);
   }
   const isList = Array.isArray(tables) && tables.every(isTable);
-  if (!isList) text.problem(undefined, "rule", "rules are tables of their own; begin each with [[rule]].");
-  const rules = isList ? tables.flatMap((table, place) => ruleOf(table, place + 1, text)) : [];
-  text.throwIfWrong();
+  if (!isList) text.problem(undefined, "rule", "rules must be tables; start each with [[rule]].");
+  const rules = isList ? tables.flatMap((table, index) => ruleOf(table, index + 1, text)) : [];
+  text.throwIfAny();
   return new FileRules(text.path, unanswered === "decline" ? "decline" : "ask", rules);
 }
 
@@ -58,7 +58,7 @@ function ruleOf(table: Readonly<Record<string, unknown>>, number: number, text: 
   return [];
 }
 
-/** The text of a policy file, for saying where in it something is wrong. */
+/** The text of a policy file, which locates the problems found in it. */
 class PolicyText {
   readonly path: string;
   readonly #lines: readonly string[];
@@ -69,31 +69,33 @@ class PolicyText {
     this.#lines = text.split("\n");
   }
 
-  /** The line of a rule, or of a field in it or above all rules, as far as it can be found. */
+  /** The line of a rule, or of a field in it or above all rules, if it can be found. */
   lineOf(rule: number | undefined, field?: string): number | undefined {
-    const headers = this.#lines.flatMap((line, place) =>
-      /^\s*\[\[\s*rule\s*\]\]/.test(line) ? [place] : [],
+    const headers = this.#lines.flatMap((line, index) =>
+      /^\s*\[\[\s*rule\s*\]\]/.test(line) ? [index] : [],
     );
     const start = rule === undefined ? 0 : headers[rule - 1];
     const end = headers[rule ?? 0] ?? this.#lines.length;
     if (start === undefined) return undefined;
-    const place = this.#lines.findIndex((line, at) => at >= start && at < end && begins(line, field));
-    if (place !== -1) return place + 1;
+    const found = this.#lines.findIndex((line, at) => at >= start && at < end && assigns(line, field));
+    if (found !== -1) return found + 1;
     return rule === undefined ? undefined : start + 1;
   }
 
   problem(rule: number | undefined, field: string | undefined, message: string): void {
     const line = this.lineOf(rule, field);
-    const place = line === undefined ? this.path : `${this.path} line ${line}`;
-    this.#problems.push(rule === undefined ? `${place}: ${message}` : `${place}: rule ${rule}: ${message}`);
+    const location = line === undefined ? this.path : `${this.path} line ${line}`;
+    this.#problems.push(
+      rule === undefined ? `${location}: ${message}` : `${location}: rule ${rule}: ${message}`,
+    );
   }
 
-  throwIfWrong(): void {
+  throwIfAny(): void {
     if (this.#problems.length > 0) throw new ConfigError(this.#problems.join("\n"));
   }
 }
 
-function begins(line: string, field: string | undefined): boolean {
+function assigns(line: string, field: string | undefined): boolean {
   const written = line.trim().replace(/^["'[]+/, "");
   return (
     field !== undefined && written.startsWith(field) && /^["'\]\s]*[=.\]]/.test(written.slice(field.length))

@@ -1,6 +1,6 @@
 import { nearest } from "../config/nearest.ts";
 import type { PolicyRule } from "./file-rules.ts";
-import { isAllowedBy, type Pattern, runsOthers, type Subject } from "./pattern.ts";
+import { allows, isWrapper, type Pattern, type Subject } from "./pattern.ts";
 
 /** What is wrong with a field of a rule. */
 export interface Problem {
@@ -8,40 +8,50 @@ export interface Problem {
   readonly message: string;
 }
 
+/** The tools that every agent has. */
+const TOOL = { shell: "shell", edit: "edit" } as const;
+/** The protocol's names of these tools: a rule for one of them would match nothing. */
+const OLD_TOOLS: Readonly<Record<string, string>> = { command: TOOL.shell, fileChange: TOOL.edit };
 const DECISIONS = ["allow", "ask", "deny"] as const;
 const FIELDS = ["decision", "tool", "prefix", "command", "path", "agent", "match", "not_match"];
 
-/** A table of a policy file as a rule, or everything that is wrong with it. */
+/** Parses a rule of a policy file, or lists everything that is wrong with it. */
 export function checkRule(
   table: Readonly<Record<string, unknown>>,
 ): Pick<PolicyRule, "decision" | "agent" | "pattern"> | readonly Problem[] {
   const problems = new Problems(table);
   problems.unknownFields(FIELDS);
   const decision = problems.choice("decision", DECISIONS);
-  const agent = problems.text("agent");
+  const agent = problems.string("agent");
   const pattern = patternOf(problems);
-  if (pattern !== undefined && decision === "allow") problems.refuseAllowingAnything(pattern);
+  if (pattern !== undefined && decision === "allow") problems.rejectAllowingEverything(pattern);
   if (pattern !== undefined) problems.examples(pattern);
   if (problems.found.length > 0 || decision === undefined || pattern === undefined) return problems.found;
   return { decision, agent, pattern };
 }
 
-/** What the rule speaks of: one of prefix, command and path, or all of a tool. */
+/** What the rule matches: one of prefix, command and path, or everything that a tool does. */
 function patternOf(problems: Problems): Pattern | undefined {
   const [tool, command, prefix, path] = [
-    problems.text("tool"),
-    problems.text("command"),
+    problems.string("tool"),
+    problems.string("command"),
     problems.words("prefix"),
     problems.glob("path"),
   ];
   const given = ["prefix", "command", "path"].filter((field) => problems.has(field));
   if (given.length > 1)
-    return problems.add(given[1], `${given.join(" and ")} cannot stand in one rule; make two.`);
+    return problems.add(given[1], `${given.join(" and ")} cannot be in one rule; use two rules.`);
   const [only] = given;
   if (only === undefined && !problems.has("tool")) {
     return problems.add(undefined, "it matches nothing: add a prefix, a command, a path or a tool.");
   }
-  const needed = only === "path" ? "fileChange" : only === undefined ? tool : "command";
+  if (tool !== undefined && Object.hasOwn(OLD_TOOLS, tool)) {
+    return problems.add(
+      "tool",
+      `unknown tool ${JSON.stringify(tool)}. Did you mean ${JSON.stringify(OLD_TOOLS[tool])}?`,
+    );
+  }
+  const needed = only === "path" ? TOOL.edit : only === undefined ? tool : TOOL.shell;
   if (tool !== undefined && needed !== undefined && tool !== needed) {
     return problems.add(
       "tool",
@@ -51,16 +61,16 @@ function patternOf(problems: Problems): Pattern | undefined {
   switch (needed) {
     case undefined:
       return undefined;
-    case "command":
+    case TOOL.shell:
       return { kind: "command", ...(prefix && { prefix }), ...(command !== undefined && { command }) };
-    case "fileChange":
+    case TOOL.edit:
       return { kind: "fileChange", ...(path !== undefined && { path }) };
     default:
       return { kind: "tool", name: needed };
   }
 }
 
-/** Looks at the fields of one table and notes what is wrong. */
+/** Reads the fields of one table and collects what is wrong with them. */
 class Problems {
   readonly found: Problem[] = [];
   readonly #table: Readonly<Record<string, unknown>>;
@@ -79,7 +89,7 @@ class Problems {
 
   unknownFields(known: readonly string[]): void {
     for (const field of Object.keys(this.#table)) {
-      if (!known.includes(field)) this.add(field, unknownWord("field", field, known));
+      if (!known.includes(field)) this.add(field, unknownName("field", field, known));
     }
   }
 
@@ -88,20 +98,20 @@ class Problems {
     const found = words.find((word) => word === value);
     if (found !== undefined) return found;
     const choices = words.map((word) => JSON.stringify(word)).join(", ");
-    if (value === undefined) return this.add(undefined, `${field} is missing; it is one of ${choices}.`);
+    if (value === undefined) return this.add(undefined, `${field} is missing; it must be one of ${choices}.`);
     const meant = typeof value === "string" ? nearest(value, words) : undefined;
     const hint = meant === undefined ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
-    return this.add(field, `${field} is one of ${choices}; not ${JSON.stringify(value)}.${hint}`);
+    return this.add(field, `${field} must be one of ${choices}, not ${JSON.stringify(value)}.${hint}`);
   }
 
-  text(field: string): string | undefined {
+  string(field: string): string | undefined {
     const value = this.#value(field);
     if (value === undefined || (typeof value === "string" && value !== "")) return value;
-    return this.add(field, `${field} takes a text; not ${JSON.stringify(value)}.`);
+    return this.add(field, `${field} must be a string, not ${JSON.stringify(value)}.`);
   }
 
   words(field: string): readonly string[] | undefined {
-    const words = this.#texts(field);
+    const words = this.#strings(field);
     if (words === undefined) return undefined;
     if (words.length === 0) return this.add(field, `${field} needs at least one word.`);
     const wrong = words.find((word) => /\s/.test(word) || word === "");
@@ -109,12 +119,12 @@ class Problems {
     const right = JSON.stringify(words.flatMap((word) => word.split(/\s+/)).filter((word) => word !== ""));
     return this.add(
       field,
-      `${field} takes one word after the other: ${right}, not ${JSON.stringify(words)}.`,
+      `${field} must be a list of single words: ${right}, not ${JSON.stringify(words)}.`,
     );
   }
 
   glob(field: string): string | undefined {
-    const pattern = this.text(field);
+    const pattern = this.string(field);
     if (pattern === undefined) return undefined;
     const names = pattern.split("/");
     if (
@@ -124,31 +134,31 @@ class Problems {
     )
       return this.add(
         field,
-        `${field} is relative to the workspace, such as "src/**", and cannot leave it; not ${JSON.stringify(pattern)}.`,
+        `${field} must be relative to the workspace, such as "src/**", and inside it, not ${JSON.stringify(pattern)}.`,
       );
     if (!names.some((name) => name !== "**" && name.includes("**"))) return pattern;
     const right = names.map((name) => (name === "**" ? name : name.replace("**", "**/*"))).join("/");
     return this.add(
       field,
-      `** stands alone between slashes: ${JSON.stringify(right)}, not ${JSON.stringify(pattern)}.`,
+      `** must be a whole path segment: ${JSON.stringify(right)}, not ${JSON.stringify(pattern)}.`,
     );
   }
 
-  /** A rule that looks narrow must not be wide. */
-  refuseAllowingAnything(pattern: Pattern): void {
+  /** Rejects a prefix that looks narrow but would allow any command. */
+  rejectAllowingEverything(pattern: Pattern): void {
     const program = pattern.kind === "command" ? pattern.prefix?.[0] : undefined;
-    if (program === undefined || !runsOthers(program)) return;
+    if (program === undefined || !isWrapper(program)) return;
     this.add(
       "prefix",
-      `${program} runs any command it is given, so this would allow everything. Allow the exact command, or write tool = "command" if everything is meant.`,
+      `${program} runs any command it is given, so this would allow everything. Allow the exact command, or use tool = "shell" to allow everything.`,
     );
   }
 
-  /** Examples say what the author believes; what does not agree with the rule is a mistake in one of them. */
+  /** Checks the examples of the author; one that contradicts the rule is a mistake in either. */
   examples(pattern: Pattern): void {
     for (const [field, wanted] of [["match", true] as const, ["not_match", false] as const]) {
-      for (const example of this.#texts(field) ?? []) {
-        if (isAllowedBy(pattern, exampleOf(pattern, example)) === wanted) continue;
+      for (const example of this.#strings(field) ?? []) {
+        if (allows(pattern, exampleOf(pattern, example)) === wanted) continue;
         const verb = wanted ? "does not cover" : "covers";
         this.add(
           field,
@@ -158,12 +168,12 @@ class Problems {
     }
   }
 
-  #texts(field: string): readonly string[] | undefined {
+  #strings(field: string): readonly string[] | undefined {
     const value = this.#value(field);
     if (value === undefined) return undefined;
     if (Array.isArray(value) && value.every((entry): entry is string => typeof entry === "string"))
       return value;
-    return this.add(field, `${field} takes a list of texts; not ${JSON.stringify(value)}.`);
+    return this.add(field, `${field} must be a list of strings, not ${JSON.stringify(value)}.`);
   }
 
   #value(field: string): unknown {
@@ -182,10 +192,10 @@ function exampleOf({ kind }: Pattern, text: string): Subject {
   }
 }
 
-/** Says that a name is not known, and which one may be meant. */
-export function unknownWord(what: string, given: string, known: readonly string[]): string {
+/** The message for an unknown name, with the one that was probably meant. */
+export function unknownName(what: string, given: string, known: readonly string[]): string {
   const meant = nearest(given, known);
   const hint =
-    meant === undefined ? `Known are ${known.join(", ")}.` : `Did you mean ${JSON.stringify(meant)}?`;
+    meant === undefined ? `Use one of: ${known.join(", ")}.` : `Did you mean ${JSON.stringify(meant)}?`;
   return `unknown ${what} ${JSON.stringify(given)}. ${hint}`;
 }
