@@ -1,4 +1,4 @@
-// Packs what is published and has publint and attw look at it, as npm would hand it out.
+// Packs what is published, as `npm publish` does, and checks it with publint and attw.
 import { spawnSync } from "node:child_process";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,9 @@ function run(command, ...args) {
 }
 
 try {
-  run(process.execPath, "scripts/build.mjs");
+  // Packing builds what it packs: it must not depend on an earlier build.
+  for (const name of ["cli", "sdk"])
+    await rm(join(root, "packages", name, "dist"), { recursive: true, force: true });
   run(
     "npm",
     "pack",
@@ -26,7 +28,7 @@ try {
   );
   const tarballs = (await readdir(folder)).map((name) => join(folder, name));
   for (const tarball of tarballs) run("npx", "publint", "run", tarball, "--strict");
-  // Only the SDK is imported. It is ESM: what resolves packages as Node 10 and `require` did is not served.
+  // Only the SDK is imported. It is ESM only: Node 10 resolution and `require` are not supported.
   const sdk = tarballs.filter((path) => path.includes("flint-sdk-"));
   run("npx", "attw", ...sdk, "--profile=esm-only");
 } finally {
