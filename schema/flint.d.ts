@@ -6,7 +6,7 @@ export type Action =
   | { kind: "fileChange"; itemId: Id; reason?: string; changes: FileUpdateChange[]; _meta?: Meta }
   | { kind: "tool"; itemId: Id; reason?: string; tool: string; server?: string; arguments?: unknown; _meta?: Meta };
 
-/** Another agent goes on with the thread from here. */
+/** Another agent continues the thread from here. */
 export interface AgentHandoffItem {
   type: "agentHandoff";
   id: Id;
@@ -16,7 +16,7 @@ export interface AgentHandoffItem {
   _meta?: Meta;
 }
 
-/** What the agent says. */
+/** A message of the agent. */
 export interface AgentMessageItem {
   type: "agentMessage";
   id: Id;
@@ -60,7 +60,7 @@ export interface ClientTool {
   _meta?: Meta;
 }
 
-/** A command the agent runs or wants to run. */
+/** A command that the agent runs or asks to run. */
 export interface CommandExecutionItem {
   type: "commandExecution";
   id: Id;
@@ -97,7 +97,7 @@ export interface ConfigSelectOption {
 
 export type ConfigValues = Record<string, string>;
 
-/** The context was summarised to make room. */
+/** The context was summarised to free space. */
 export interface ContextCompactionItem {
   type: "contextCompaction";
   id: Id;
@@ -125,7 +125,7 @@ export interface Empty {
   _meta?: Meta;
 }
 
-/** A review begins. */
+/** A review started. */
 export interface EnteredReviewModeItem {
   type: "enteredReviewMode";
   id: Id;
@@ -308,7 +308,7 @@ export interface QueuedInput {
   _meta?: Meta;
 }
 
-/** What the agent thinks, in full or as a summary. */
+/** The reasoning of the agent, in full or as a summary. */
 export interface ReasoningItem {
   type: "reasoning";
   id: Id;
@@ -509,7 +509,7 @@ export type UserInput =
   | { type: "skill"; name: string; path?: string; _meta?: Meta }
   | { type: "mention"; name: string; path: string; _meta?: Meta };
 
-/** What the user sent, at the start of a turn or as a steer. */
+/** A message of the user, at the start of a turn or to steer it. */
 export interface UserMessageItem {
   type: "userMessage";
   id: Id;
@@ -549,9 +549,9 @@ export interface WorkspaceFile {
   _meta?: Meta;
 }
 
-/** What a client can ask, by method. */
+/** The requests of clients, by method. */
 export interface Methods {
-  /** Say hello. Has to come first, and once. */
+  /** Initialize the connection. Must be the first request, and sent once. */
   initialize: {
     params: {
       clientInfo: {
@@ -584,7 +584,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Run one command in the sandbox, outside of any thread. */
+  /** Run a command in the sandbox, outside of threads. */
   "command/exec": {
     params: {
       command: string[];
@@ -602,7 +602,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** The models that threads can use. */
+  /** List the models that threads can use. */
   "model/list": {
     params: {
       limit?: number;
@@ -613,7 +613,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** The selectors of the agent, for a thread or for new threads, with the model they have or with another. */
+  /** List the selectors of the agent, for a thread or for new threads, with their model or another one. */
   "config/list": {
     params: {
       threadId?: Id;
@@ -625,7 +625,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Set a selector. Answers all of them, because one may change another. */
+  /** Set a selector. Answers with all of them, because one may change another. */
   "config/set": {
     params: {
       threadId?: Id;
@@ -638,7 +638,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** The configuration in force, for a thread or for new threads. */
+  /** Read the configuration in force, for a thread or for new threads. */
   "config/read": {
     params: {
       threadId?: Id;
@@ -655,7 +655,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** What was allowed for always, in one project or in all of them, oldest first. */
+  /** List the rules, of one project or of all, oldest first. A rule is something that was allowed for always. */
   "rules/list": {
     params: {
       cwd?: string;
@@ -666,7 +666,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Take back what was allowed for always. It is asked about again from the next time on. */
+  /** Remove a rule. The user is asked again from the next time on. */
   "rules/remove": {
     params: {
       id: Id;
@@ -674,7 +674,7 @@ export interface Methods {
     };
     result: Empty;
   };
-  /** The MCP servers of the agent and how they are. */
+  /** List the MCP servers of the agent and their status. */
   "mcpServerStatus/list": {
     params: {
       threadId?: Id;
@@ -690,7 +690,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Who the agent works as, and whether it needs a login. */
+  /** Read the account that the agent uses, and whether it needs a login. */
   "account/read": {
     params: {
       threadId?: Id;
@@ -707,7 +707,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** The files with which a folder could steer Flint, with their content and whether it is trusted. */
+  /** Read the files of a folder that could configure Flint, with their content and whether it is trusted. */
   "workspace/read": {
     params: {
       cwd: string;
@@ -718,7 +718,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Trust files as they were shown to the user. Refused for a file whose content is another by now. */
+  /** Trust files as they were shown to the user. Rejected for a file whose content has changed since. */
   "workspace/trust": {
     params: {
       cwd: string;
@@ -734,7 +734,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Take the trust in the files of a folder away. */
+  /** Remove trust from the files of a folder. */
   "workspace/distrust": {
     params: {
       cwd: string;
@@ -745,7 +745,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Create a thread and follow it. */
+  /** Create a thread and subscribe to it. */
   "thread/start": {
     params: {
       model?: string;
@@ -780,7 +780,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Take up a stored thread: answers, says `thread/started`, replays its history, and follows it. */
+  /** Resume a stored thread: answers, sends `thread/started`, replays its history, and subscribes to it. */
   "thread/resume": {
     params: {
       threadId: Id;
@@ -817,7 +817,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Follow a thread from a known place, or from its present state with items in progress and open approvals. */
+  /** Subscribe to a thread from a known position, or from its current state with items in progress and open approvals. */
   "thread/attach": {
     params: {
       threadId: Id;
@@ -858,7 +858,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Stop following a thread; its turn goes on. */
+  /** Unsubscribe from a thread; its turn continues. */
   "thread/unsubscribe": {
     params: {
       threadId: Id;
@@ -884,7 +884,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Read a thread without following it; turns come in pages from the newest backwards, each page in order. */
+  /** Read a thread without subscribing to it. Turns come in pages, newest page first, each page in order. */
   "thread/read": {
     params: {
       threadId: Id;
@@ -900,7 +900,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** The stored events of a thread after a place, without following it. */
+  /** List the stored events of a thread after a position, without subscribing to it. */
   "thread/events/list": {
     params: {
       threadId: Id;
@@ -916,7 +916,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** The threads that this server has in memory: those that run, are followed, or were used a moment ago. */
+  /** List the threads that are in memory: those that run, have subscribers, or were used recently. */
   "thread/loaded/list": {
     params: {
       _meta?: Meta;
@@ -926,7 +926,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Change what a thread works with from its next turn on. */
+  /** Change the settings of a thread from its next turn on. */
   "thread/settings/update": {
     params: {
       threadId: Id;
@@ -968,7 +968,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Put a thread away. */
+  /** Archive a thread. */
   "thread/archive": {
     params: {
       threadId: Id;
@@ -977,7 +977,7 @@ export interface Methods {
     };
     result: Empty;
   };
-  /** Take a thread out of the archive. */
+  /** Unarchive a thread. */
   "thread/unarchive": {
     params: {
       threadId: Id;
@@ -988,7 +988,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Delete a thread and its log for good. */
+  /** Delete a thread and its log. */
   "thread/delete": {
     params: {
       threadId: Id;
@@ -1006,7 +1006,7 @@ export interface Methods {
     };
     result: Empty;
   };
-  /** Drop the last turns from the conversation, and put their files back if `files` says so. */
+  /** Drop the last turns from the conversation, and restore their files if `files` is `restore`. */
   "thread/rollback": {
     params: {
       threadId: Id;
@@ -1025,7 +1025,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Go back to the moment before a turn; the files stay as they are unless `files` says otherwise. */
+  /** Go back to before a turn. The files stay as they are unless `files` is `restore`. */
   "thread/revert": {
     params: {
       threadId: Id;
@@ -1044,7 +1044,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Take a revert back: its files, and its turns if no turn has begun since. */
+  /** Undo a revert: its files, and its turns if no turn has started since. */
   "thread/revert/undo": {
     params: {
       threadId: Id;
@@ -1060,7 +1060,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Summarise the context to make room, as a turn of its own. */
+  /** Summarise the context to free space, as a turn of its own. */
   "thread/compact/start": {
     params: {
       threadId: Id;
@@ -1071,7 +1071,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** The inputs that wait. */
+  /** List the queued inputs. */
   "thread/queue/list": {
     params: {
       threadId: Id;
@@ -1082,7 +1082,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Change an input that waits. */
+  /** Change a queued input. */
   "thread/queue/update": {
     params: {
       threadId: Id;
@@ -1095,7 +1095,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Put the inputs that wait into this order; name each once. */
+  /** Reorder the queued inputs; each is named once. */
   "thread/queue/reorder": {
     params: {
       threadId: Id;
@@ -1107,7 +1107,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Take an input out of the queue. */
+  /** Remove an input from the queue. */
   "thread/queue/delete": {
     params: {
       threadId: Id;
@@ -1119,7 +1119,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Give an input that waits to the running turn now, or start it if no turn runs. */
+  /** Steer the running turn with a queued input now, or start a turn with it if none runs. */
   "thread/queue/promote": {
     params: {
       threadId: Id;
@@ -1132,7 +1132,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Send user input. While a turn runs: refused, unless `delivery` says to steer it or to wait in the queue. */
+  /** Start a turn with user input. Rejected while a turn runs, unless `delivery` is `steer` or `queue`. */
   "turn/start": {
     params: {
       threadId: Id;
@@ -1154,7 +1154,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Run a command of the user's own in the thread, as a turn of its own. It is confined like those of the agent, which hears of it with the next turn. */
+  /** Run a command of the user in the thread, as a turn of its own. It is confined like the agent's commands; the agent is informed with the next turn. */
   "thread/shellCommand": {
     params: {
       threadId: Id;
@@ -1181,7 +1181,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Stop the running turn; its processes are gone before `turn/completed`. */
+  /** Interrupt the running turn; its processes have ended before `turn/completed`. */
   "turn/interrupt": {
     params: {
       threadId: Id;
@@ -1190,7 +1190,7 @@ export interface Methods {
     };
     result: Empty;
   };
-  /** Have changes reviewed, in this thread or in one of its own. */
+  /** Start a review of changes, in this thread or in one of its own. */
   "review/start": {
     params: {
       threadId: Id;
@@ -1224,7 +1224,7 @@ export interface Methods {
     };
     result: Empty;
   };
-  /** Say what came of an open call of a client's tool. The first answer counts. */
+  /** Answer an open call of a client's tool with its result. The first answer counts. */
   "tool/respond": {
     params: {
       threadId: Id;
@@ -1234,7 +1234,7 @@ export interface Methods {
     };
     result: Empty;
   };
-  /** The goal of a thread; null if it has none. */
+  /** Read the goal of a thread; null if it has none. */
   "thread/goal/get": {
     params: {
       threadId: Id;
@@ -1245,7 +1245,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Give a thread a goal, or change the one it has. Its agent hears of it with the next turn. */
+  /** Set or change the goal of a thread. Its agent is informed with the next turn. */
   "thread/goal/set": {
     params: {
       threadId: Id;
@@ -1259,7 +1259,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Take the goal of a thread away. */
+  /** Clear the goal of a thread. */
   "thread/goal/clear": {
     params: {
       threadId: Id;
@@ -1272,13 +1272,13 @@ export interface Methods {
   };
 }
 
-/** What a client can tell. */
+/** The notifications of clients. */
 export interface ClientNotifications {
   /** The client is ready. */
   initialized: Empty;
 }
 
-/** What the server tells, by method. */
+/** The notifications of the server, by method. */
 export interface Notifications {
   /** A thread was created, or resumed by this client. */
   "thread/started": {
@@ -1304,7 +1304,7 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** The thread has a goal, or another one. */
+  /** The goal of the thread was set or changed. */
   "thread/goal/updated": {
     threadId: Id;
     goal: Goal;
@@ -1312,7 +1312,7 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** The thread has no goal any more. */
+  /** The goal of the thread was cleared. */
   "thread/goal/cleared": {
     threadId: Id;
     _meta?: Meta;
@@ -1326,24 +1326,24 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** The thread was taken out of the archive. */
+  /** The thread was unarchived. */
   "thread/unarchived": {
     threadId: Id;
     _meta?: Meta;
     seq?: number;
     at?: number;
   };
-  /** The thread and its log are gone. */
+  /** The thread and its log were deleted. */
   "thread/deleted": {
     threadId: Id;
     _meta?: Meta;
   };
-  /** The thread was put to rest; it loads again when it is used. */
+  /** The thread was unloaded; it is loaded again when it is used. */
   "thread/closed": {
     threadId: Id;
     _meta?: Meta;
   };
-  /** The thread became idle or active, or waits for somebody. */
+  /** The thread became idle or active, or waits for an answer. */
   "thread/status/changed": {
     threadId: Id;
     status: ThreadStatus;
@@ -1358,7 +1358,7 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** These turns no longer belong to the conversation. Their files were put back if `files` says so. */
+  /** These turns were dropped from the conversation. `files` says whether their files were restored. */
   "thread/reverted": {
     threadId: Id;
     turnIds: Id[];
@@ -1368,7 +1368,7 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** These turns belong to the conversation again. A turn whose `itemsView` is `notLoaded` is read with `thread/read`. */
+  /** These turns are part of the conversation again. Read a turn whose `itemsView` is `notLoaded` with `thread/read`. */
   "thread/revert/undone": {
     threadId: Id;
     revertId: Id;
@@ -1397,7 +1397,7 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** A turn began. */
+  /** A turn started. */
   "turn/started": {
     threadId: Id;
     turn: Turn;
@@ -1405,7 +1405,7 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** A turn ended, one way or another. Comes exactly once a turn. */
+  /** A turn completed, failed or was interrupted. Sent exactly once for each turn. */
   "turn/completed": {
     threadId: Id;
     turn: Turn;
@@ -1413,7 +1413,7 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** The plan of the turn, whole. */
+  /** The whole plan of the turn. */
   "turn/plan/updated": {
     threadId: Id;
     turnId: Id;
@@ -1432,7 +1432,7 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** Work on an item began. */
+  /** An item started. */
   "item/started": {
     threadId: Id;
     turnId: Id;
@@ -1441,7 +1441,7 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** An item is final; this state is the authoritative one. */
+  /** An item completed; this state is authoritative. */
   "item/completed": {
     threadId: Id;
     turnId: Id;
@@ -1516,7 +1516,7 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** An MCP tool says how far it is. */
+  /** The progress of an MCP tool call. */
   "item/mcpToolCall/progress": {
     threadId: Id;
     turnId: Id;
@@ -1524,7 +1524,7 @@ export interface Notifications {
     message: string;
     _meta?: Meta;
   };
-  /** An approval has its answer; nobody needs to ask any more. */
+  /** An approval was answered or is no longer needed. */
   "approval/resolved": {
     threadId: Id;
     turnId: Id;
@@ -1535,7 +1535,7 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** A question has its answers, or will not get any. */
+  /** A question was answered, or is no longer open. */
   "question/resolved": {
     threadId: Id;
     turnId: Id;
@@ -1547,7 +1547,7 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** A call of a client's tool is over; its item shows what came of it. */
+  /** A call of a client's tool ended; its item has the result. */
   "tool/resolved": {
     threadId: Id;
     turnId: Id;
@@ -1559,7 +1559,7 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** Something went wrong in a turn. With `willRetry` the turn goes on. */
+  /** Something went wrong in a turn. With `willRetry` the turn continues. */
   error: {
     threadId: Id;
     turnId: Id;
@@ -1576,7 +1576,7 @@ export interface Notifications {
     reason: string;
     _meta?: Meta;
   };
-  /** Another model than the chosen one does the work. */
+  /** Another model works in place of the chosen one. */
   "model/rerouted": {
     threadId: Id;
     turnId: Id;
@@ -1595,7 +1595,7 @@ export interface Notifications {
   };
 }
 
-/** What the server asks its clients. */
+/** The requests of the server to its clients. */
 export interface ServerRequests {
   /** May the agent run this command? */
   "item/commandExecution/requestApproval": {
@@ -1648,7 +1648,7 @@ export interface ServerRequests {
     };
     result: ApprovalAnswer;
   };
-  /** The agent wants to know something from the user. */
+  /** The agent asks the user questions. */
   "item/tool/requestUserInput": {
     params: {
       requestedAtMs?: number;

@@ -1,10 +1,10 @@
-import { DELTA_FIELDS, EVENTS, type EventType, type Keeping, LIMITS } from "@flint/protocol";
+import { DELTA_FIELDS, EVENTS, type EventType, LIMITS, type Persistence } from "@flint/protocol";
 import type { JsonSchema, SchemaDocument } from "@flint/protocol/schema";
 import { fieldBlock } from "./fields.ts";
 import { flintType } from "./links.ts";
 import { anchor, code, GENERATED, nameHeading, page, table } from "./markdown.ts";
 
-const KEPT: Readonly<Record<Keeping, string>> = {
+const PERSISTENCE: Readonly<Record<Persistence, string>> = {
   stored: "In the log before any client receives it.",
   synced: "In the log, and the log synced to disk, before any client receives it.",
   coalesced: `Sent at once. The deltas of one item are stored merged, at most ${LIMITS.deltaMilliseconds} ms or ${LIMITS.deltaBytes / 1024} KiB later.`,
@@ -29,16 +29,16 @@ export function eventsPage(document: SchemaDocument): string {
     "# Events",
     "Notifications of the [Flint protocol](flint.md). A stored event also carries `seq`, its position in the log of its thread, and `at`, its time in unix milliseconds.",
     table(
-      ["Kept", "What that means"],
-      Object.entries(KEPT).map(([kept, meaning]) => [code(kept), meaning]),
+      ["Persistence", "What that means"],
+      Object.entries(PERSISTENCE).map(([name, meaning]) => [code(name), meaning]),
     ),
     table(
-      ["Event", "When", "Kept"],
-      names.map((name) => [`[${code(name)}](#${anchor(name)})`, EVENTS[name].doc, EVENTS[name].kept]),
+      ["Event", "When", "Persistence"],
+      names.map((name) => [`[${code(name)}](#${anchor(name)})`, EVENTS[name].doc, EVENTS[name].persistence]),
     ),
     ...names.flatMap((name) => eventSection(name, document)),
     "## Requests of the server",
-    "What the server asks. Every client that follows the thread is asked; the first answer counts, and the others hear `approval/resolved` or `question/resolved`.",
+    "What the server asks. Every client that is subscribed to the thread is asked; the first answer counts, and the others receive `approval/resolved` or `question/resolved`.",
     ...Object.entries(document.serverRequests).flatMap(([name, { doc, params, result }]) => [
       nameHeading(3, name),
       doc,
@@ -49,7 +49,7 @@ export function eventsPage(document: SchemaDocument): string {
 }
 
 function eventSection(name: EventType, document: SchemaDocument): string[] {
-  const { doc, kept } = EVENTS[name];
+  const { doc, persistence } = EVENTS[name];
   const field = DELTA_FIELDS.get(name);
   const extended = field === undefined ? "" : `It extends ${code(field)} of its item.`;
   const asked = ASKED[name];
@@ -57,15 +57,15 @@ function eventSection(name: EventType, document: SchemaDocument): string[] {
   return [
     nameHeading(2, name),
     [doc, extended, asked ?? ""].filter((text) => text !== "").join(" "),
-    `Kept: ${kept}.`,
+    `Persistence: ${persistence}.`,
     schema === undefined || asked !== undefined
       ? ""
-      : fieldBlock("Params", withoutPlace(schema), "Always there", flintType),
+      : fieldBlock("Params", withoutPosition(schema), "Always there", flintType),
   ];
 }
 
-/** The place in the log is the same for all events and is described once, at the top. */
-function withoutPlace(schema: JsonSchema): JsonSchema {
+/** The position in the log is the same for all events and is described once, at the top. */
+function withoutPosition(schema: JsonSchema): JsonSchema {
   const { seq: _seq, at: _at, ...properties } = schema.properties ?? {};
   return { ...schema, properties };
 }

@@ -21,14 +21,14 @@ const UNITS = {
   sockets: "",
   httpHead: "bytes",
   handshakeMilliseconds: "ms",
-  greetingMilliseconds: "ms",
+  initializeMilliseconds: "ms",
   stalledMilliseconds: "ms",
   pingMilliseconds: "ms",
 } as const satisfies Record<keyof typeof LIMITS, string>;
 
 /** The overview of the Flint protocol. `limitDocs` says what each limit is. */
 export function flintPage(prose: string, limitDocs: ReadonlyMap<string, string>): string {
-  return fillProse(prose, { asks: asks(), kept: kept(), limits: limits(limitDocs) });
+  return fillProse(prose, { asks: asks(), persistence: persistence(), limits: limits(limitDocs) });
 }
 
 function asks(): string {
@@ -39,13 +39,13 @@ function asks(): string {
   return table(["Request of the server", "What it asks"], rows);
 }
 
-function kept(): string {
+function persistence(): string {
   const names = new Map<string, string[]>();
   for (const [name, event] of Object.entries(EVENTS)) {
-    names.set(event.kept, [...(names.get(event.kept) ?? []), code(name)]);
+    names.set(event.persistence, [...(names.get(event.persistence) ?? []), code(name)]);
   }
   return table(
-    ["Kept", "Events"],
+    ["Persistence", "Events"],
     [...names].map(([how, events]) => [code(how), events.join(", ")]),
   );
 }

@@ -4,9 +4,9 @@ import {
   type EventType,
   isDelta,
   isEventType,
-  type Keeping,
-  keepingOf,
   LoggedEvent,
+  type Persistence,
+  persistenceOf,
   threadIdOf,
 } from "./events.ts";
 import { DELTA_FIELDS } from "./items.ts";
@@ -78,16 +78,16 @@ describe("the thirteen notifications of the protocol", () => {
   });
 });
 
-describe("how events are kept", () => {
-  const kept = (how: Keeping): string[] =>
-    Object.keys(EVENTS).filter((name) => isEventType(name) && keepingOf(name) === how);
+describe("the persistence of events", () => {
+  const eventsWith = (how: Persistence): string[] =>
+    Object.keys(EVENTS).filter((name) => isEventType(name) && persistenceOf(name) === how);
 
   test("streamed text is coalesced, and nothing else is", () => {
-    expect(kept("coalesced")).toEqual([...DELTA_FIELDS.keys()]);
+    expect(eventsWith("coalesced")).toEqual([...DELTA_FIELDS.keys()]);
   });
 
-  test("what must not be lost is on disk before it is sent", () => {
-    expect(kept("synced")).toEqual([
+  test("what must not be lost is synced to disk before it is sent", () => {
+    expect(eventsWith("synced")).toEqual([
       "turn/completed",
       "approval/resolved",
       "question/resolved",
@@ -95,8 +95,8 @@ describe("how events are kept", () => {
     ]);
   });
 
-  test("what is only true at the moment is in no log", () => {
-    expect(kept("live")).toEqual([
+  test("what only describes the moment is not stored", () => {
+    expect(eventsWith("live")).toEqual([
       "thread/deleted",
       "thread/closed",
       "thread/status/changed",
@@ -125,7 +125,7 @@ describe("an event", () => {
     expect(isEventType(name)).toBe(false);
   });
 
-  test("in the log has its place and time beside what it carries", () => {
+  test("in the log has its position and time beside its data", () => {
     const logged = { seq: 3, at: 1_700_000_000_000, type: "item/started", data: { ...ofTurn, item } };
     expect(LoggedEvent.parse(logged)).toEqual(logged);
     expect(LoggedEvent.safeParse({ ...logged, seq: undefined }).success).toBe(false);

@@ -10,15 +10,19 @@ import { Id } from "./wire/ids.ts";
 import { lazy, looseObject } from "./wire/loose-object.ts";
 
 /**
- * How an event is kept. `stored`: written to the log, then told. `synced`: written, forced to the disk, then told.
- * `coalesced`: told at once, and in the log at most 100 ms later, merged per item. `live`: told, never stored.
+ * How an event is persisted. `stored`: written to the log, then sent. `synced`: written, forced to disk, then sent.
+ * `coalesced`: sent at once, and in the log at most 100 ms later, merged per item. `live`: sent, never stored.
  */
-export type Keeping = "stored" | "synced" | "coalesced" | "live";
+export type Persistence = "stored" | "synced" | "coalesced" | "live";
 
-function row<Kept extends Keeping, Data extends z.ZodMiniType>(kept: Kept, doc: string, make: () => Data) {
+function row<How extends Persistence, Data extends z.ZodMiniType>(
+  persistence: How,
+  doc: string,
+  make: () => Data,
+) {
   const data = lazy(make);
   return {
-    kept,
+    persistence,
     doc,
     get data() {
       return data();
@@ -29,13 +33,13 @@ function row<Kept extends Keeping, Data extends z.ZodMiniType>(kept: Kept, doc: 
 const ofThread = { threadId: Id };
 const ofTurn = { threadId: Id, turnId: Id };
 
-/** A piece of streamed text. `offset` is where it starts in the item's text, so a piece seen twice does no harm. */
+/** A piece of streamed text. `offset` is where it starts in the item's text, so that a repeated piece is recognised. */
 const Delta = looseObject({ ...ofTurn, itemId: Id, delta: z.string(), offset: z.number() });
 
 const ItemEvent = looseObject({ ...ofTurn, item: ThreadItem });
 const TurnEvent = looseObject({ ...ofThread, turn: Turn });
 
-/** Every event of a thread: its name on the Flint wire, what it carries, how it is kept. */
+/** Every event of a thread: its name on the Flint wire, what it carries, how it is persisted. */
 export const EVENTS = {
   "thread/started": row("stored", "A thread was created, or resumed by this client.", () =>
     looseObject({ thread: Thread, settings: ThreadSettings }),
@@ -46,17 +50,17 @@ export const EVENTS = {
   "thread/name/updated": row("stored", "The thread has a new name.", () =>
     looseObject({ ...ofThread, name: z.string() }),
   ),
-  "thread/goal/updated": row("stored", "The thread has a goal, or another one.", () =>
+  "thread/goal/updated": row("stored", "The goal of the thread was set or changed.", () =>
     looseObject({ ...ofThread, goal: Goal }),
   ),
-  "thread/goal/cleared": row("stored", "The thread has no goal any more.", () => looseObject(ofThread)),
+  "thread/goal/cleared": row("stored", "The goal of the thread was cleared.", () => looseObject(ofThread)),
   "thread/archived": row("stored", "The thread was archived.", () => looseObject(ofThread)),
-  "thread/unarchived": row("stored", "The thread was taken out of the archive.", () => looseObject(ofThread)),
-  "thread/deleted": row("live", "The thread and its log are gone.", () => looseObject(ofThread)),
-  "thread/closed": row("live", "The thread was put to rest; it loads again when it is used.", () =>
+  "thread/unarchived": row("stored", "The thread was unarchived.", () => looseObject(ofThread)),
+  "thread/deleted": row("live", "The thread and its log were deleted.", () => looseObject(ofThread)),
+  "thread/closed": row("live", "The thread was unloaded; it is loaded again when it is used.", () =>
     looseObject(ofThread),
   ),
-  "thread/status/changed": row("live", "The thread became idle or active, or waits for somebody.", () =>
+  "thread/status/changed": row("live", "The thread became idle or active, or waits for an answer.", () =>
     looseObject({ ...ofThread, status: ThreadStatus }),
   ),
   "thread/session/updated": row(
@@ -66,7 +70,7 @@ export const EVENTS = {
   ),
   "thread/reverted": row(
     "stored",
-    "These turns no longer belong to the conversation. Their files were put back if `files` says so.",
+    "These turns were dropped from the conversation. `files` says whether their files were restored.",
     () =>
       looseObject({
         ...ofThread,
@@ -77,7 +81,7 @@ export const EVENTS = {
   ),
   "thread/revert/undone": row(
     "stored",
-    "These turns belong to the conversation again. A turn whose `itemsView` is `notLoaded` is read with `thread/read`.",
+    "These turns are part of the conversation again. Read a turn whose `itemsView` is `notLoaded` with `thread/read`.",
     () => looseObject({ ...ofThread, revertId: Id, turns: z.array(Turn) }),
   ),
   "thread/queue/changed": row("stored", "The inputs that wait for the running turn to end.", () =>
@@ -95,56 +99,54 @@ export const EVENTS = {
         cost: z.optional(Cost),
       }),
   ),
-  "turn/started": row("stored", "A turn began.", () => TurnEvent),
+  "turn/started": row("stored", "A turn started.", () => TurnEvent),
   "turn/completed": row(
     "synced",
-    "A turn ended, one way or another. Comes exactly once a turn.",
+    "A turn completed, failed or was interrupted. Sent exactly once for each turn.",
     () => TurnEvent,
   ),
-  "turn/plan/updated": row("stored", "The plan of the turn, whole.", () =>
+  "turn/plan/updated": row("stored", "The whole plan of the turn.", () =>
     looseObject({ ...ofTurn, explanation: z.string(), plan: z.array(PlanEntry) }),
   ),
   "turn/diff/updated": row("stored", "All file changes of the turn so far, as one unified diff.", () =>
     looseObject({ ...ofTurn, diff: z.string() }),
   ),
-  "item/started": row("stored", "Work on an item began.", () => ItemEvent),
-  "item/completed": row("stored", "An item is final; this state is the authoritative one.", () => ItemEvent),
+  "item/started": row("stored", "An item started.", () => ItemEvent),
+  "item/completed": row("stored", "An item completed; this state is authoritative.", () => ItemEvent),
   "item/agentMessage/delta": row("coalesced", "Text of the agent.", () => Delta),
   "item/reasoning/textDelta": row("coalesced", "Text of the agent's reasoning.", () => Delta),
   "item/reasoning/summaryTextDelta": row("coalesced", "Text of the summary of the reasoning.", () => Delta),
   "item/commandExecution/outputDelta": row("coalesced", "Output of a command.", () => Delta),
   "item/fileChange/outputDelta": row("coalesced", "Text of a patch as it is made.", () => Delta),
   "item/plan/delta": row("coalesced", "Text of a plan.", () => Delta),
-  "item/mcpToolCall/progress": row("live", "An MCP tool says how far it is.", () =>
+  "item/mcpToolCall/progress": row("live", "The progress of an MCP tool call.", () =>
     looseObject({ ...ofTurn, itemId: Id, message: z.string() }),
   ),
-  "approval/requested": row("stored", "The agent must be allowed to act.", () =>
+  "approval/requested": row("stored", "The agent asks for approval.", () =>
     looseObject({ ...ofThread, approval: Approval }),
   ),
-  "approval/resolved": row("synced", "An approval has its answer; nobody needs to ask any more.", () =>
+  "approval/resolved": row("synced", "An approval was answered or is no longer needed.", () =>
     looseObject({ ...ofTurn, approvalId: Id, itemId: Id, resolution: Resolution }),
   ),
-  "question/requested": row("stored", "The agent wants to know something from the user.", () =>
+  "question/requested": row("stored", "The agent asks the user questions.", () =>
     looseObject({ ...ofThread, request: QuestionRequest }),
   ),
-  "question/resolved": row("synced", "A question has its answers, or will not get any.", () =>
+  "question/resolved": row("synced", "A question was answered, or is no longer open.", () =>
     looseObject({ ...ofTurn, questionId: Id, itemId: Id, answers: Answers, by: ResolvedBy }),
   ),
-  "tool/requested": row(
-    "stored",
-    "The agent calls a tool that a client offers; a client has to run it.",
-    () => looseObject({ ...ofThread, request: ToolCallRequest }),
+  "tool/requested": row("stored", "The agent calls a tool that a client offers; the client runs it.", () =>
+    looseObject({ ...ofThread, request: ToolCallRequest }),
   ),
-  "tool/resolved": row("synced", "A call of a client's tool is over; its item shows what came of it.", () =>
+  "tool/resolved": row("synced", "A call of a client's tool ended; its item has the result.", () =>
     looseObject({ ...ofTurn, callId: Id, itemId: Id, success: z.boolean(), by: ResolvedBy }),
   ),
-  error: row("stored", "Something went wrong in a turn. With `willRetry` the turn goes on.", () =>
+  error: row("stored", "Something went wrong in a turn. With `willRetry` the turn continues.", () =>
     looseObject({ ...ofTurn, error: TurnError, willRetry: z.boolean() }),
   ),
   warning: row("live", "Something the user should know, such as a damaged log.", () =>
     looseObject({ ...ofThread, message: z.string(), reason: z.string() }),
   ),
-  "model/rerouted": row("stored", "Another model than the chosen one does the work.", () =>
+  "model/rerouted": row("stored", "Another model works in place of the chosen one.", () =>
     looseObject({ ...ofTurn, fromModel: z.string(), toModel: z.string(), reason: z.string() }),
   ),
   "config/updated": row("live", "The selectors of the thread or of the server changed.", () =>
@@ -152,39 +154,39 @@ export const EVENTS = {
   ),
   "extension/notified": row(
     "live",
-    "The agent's own notification; on the wire it has the agent's own name, prefixed by its provider.",
+    "A notification of the agent; on the wire it has the agent's own method name, prefixed by its provider.",
     () => looseObject({ ...ofThread, method: z.string(), params: z.record(z.string(), z.unknown()) }),
   ),
 } as const;
 
 /** The name of an event. */
 export type EventType = keyof typeof EVENTS;
-/** What an event of this name carries. */
+/** The data of an event of this name. */
 export type EventData<Type extends EventType> = z.output<(typeof EVENTS)[Type]["data"]>;
 
-/** An event that has not happened yet: its name and what it carries. */
+/** An event before it is stored or sent: its name and its data. */
 export type EventBody = { [Type in EventType]: { type: Type; data: EventData<Type> } }[EventType];
 
-/** The names of the events that are kept in this way. */
-export type EventTypeKept<Kept extends Keeping> = {
-  [Type in EventType]: (typeof EVENTS)[Type]["kept"] extends Kept ? Type : never;
+/** The names of the events that are persisted in this way. */
+export type EventTypePersisted<How extends Persistence> = {
+  [Type in EventType]: (typeof EVENTS)[Type]["persistence"] extends How ? Type : never;
 }[EventType];
 
 /** The name of an event that carries a piece of streamed text. */
-export type DeltaType = EventTypeKept<"coalesced">;
+export type DeltaType = EventTypePersisted<"coalesced">;
 /** A piece of streamed text. */
 export type DeltaBody = Extract<EventBody, { type: DeltaType }>;
 
 /**
- * An event that happened. `seq` rises by one with every stored event of a thread; an event without it was told
+ * An event that happened. `seq` rises by one with every stored event of a thread; an event without it was sent
  * but is not, or not yet, in the log. `at` is in unix milliseconds.
  */
 export type ThreadEvent = EventBody & { readonly seq?: number; readonly at: number };
 
-/** An event as it is in the log. */
+/** An event in the log. */
 export type StoredEvent = EventBody & { readonly seq: number; readonly at: number };
 
-/** An event as it stands in the log, for a client that reads instead of following. */
+/** An event of the log, for a client that reads a thread without subscribing to it. */
 export const LoggedEvent = looseObject({
   seq: z.number(),
   at: z.number(),
@@ -192,9 +194,9 @@ export const LoggedEvent = looseObject({
   data: z.unknown(),
 });
 
-/** How events of this name are kept. */
-export function keepingOf(type: EventType): Keeping {
-  return EVENTS[type].kept;
+/** How events of this name are persisted. */
+export function persistenceOf(type: EventType): Persistence {
+  return EVENTS[type].persistence;
 }
 
 /** Whether a name from a wire or a file is one of ours. */
@@ -204,7 +206,7 @@ export function isEventType(name: string): name is EventType {
 
 /** Whether an event carries a piece of streamed text. */
 export function isDelta(event: EventBody): event is DeltaBody {
-  return keepingOf(event.type) === "coalesced";
+  return persistenceOf(event.type) === "coalesced";
 }
 
 /** The thread an event belongs to, if any. */
@@ -212,6 +214,3 @@ export function threadIdOf(event: EventBody): string | undefined {
   if (event.type === "thread/started") return event.data.thread.id;
   return event.data.threadId;
 }
-
-/** Params as they stand on the Flint wire: what the event carries, with its place in the log. */
-export type Told<Type extends EventType> = EventData<Type> & { seq?: number; at?: number };

@@ -9,7 +9,7 @@ import { Id } from "./wire/ids.ts";
 import { Empty, looseObject } from "./wire/loose-object.ts";
 import { defineVocabulary, type NotificationRow, STANDARD_CODES } from "./wire/vocabulary.ts";
 
-/** When something was asked, and when it is declined if nobody has answered. */
+/** When something was asked, and when it is declined if no client has answered. */
 const times = { requestedAtMs: z.optional(z.number()), expiresAtMs: z.optional(z.number()) };
 const asked = {
   ...times,
@@ -22,14 +22,14 @@ const asked = {
   suggestions: z.optional(z.array(RuleSuggestion)),
 };
 
-/** The words a client may answer an approval with, or the whole decision. */
+/** The answer of a client to an approval: a name, or the whole decision. */
 export const ApprovalAnswer = looseObject({
   decision: z.union([z.enum(["accept", "acceptForSession", "acceptAlways", "decline", "cancel"]), Decision]),
   message: z.optional(z.string()),
 });
 export type ApprovalAnswer = z.output<typeof ApprovalAnswer>;
 
-/** What Flint asks its clients; each is answered by the first client that does. */
+/** What Flint asks its clients; the first answer of any client counts. */
 export const ASKS = {
   "item/commandExecution/requestApproval": {
     doc: "May the agent run this command?",
@@ -52,7 +52,7 @@ export const ASKS = {
     result: ApprovalAnswer,
   },
   "item/tool/requestUserInput": {
-    doc: "The agent wants to know something from the user.",
+    doc: "The agent asks the user questions.",
     params: looseObject({
       ...times,
       threadId: Id,
@@ -79,10 +79,10 @@ export const ASKS = {
   },
 } as const;
 
-/** The name of a question to the client. */
+/** The name of a request to the client. */
 export type Ask = keyof typeof ASKS;
 
-function toldAs(event: { readonly doc: string; readonly data: z.ZodMiniType }): NotificationRow {
+function notificationOf(event: { readonly doc: string; readonly data: z.ZodMiniType }): NotificationRow {
   return {
     doc: event.doc,
     get params() {
@@ -91,19 +91,19 @@ function toldAs(event: { readonly doc: string; readonly data: z.ZodMiniType }): 
   };
 }
 
-/** These go out as requests, or under the agent's own name. */
-const NOT_TOLD: readonly string[] = [
+/** These are sent as requests, or under the agent's own name. */
+const NOT_SENT: readonly string[] = [
   "approval/requested",
   "question/requested",
   "tool/requested",
   "extension/notified",
 ];
 
-/** The events that go out under their own name. */
-const toldEvents = Object.fromEntries(
+/** The events that are sent under their own name. */
+const sentEvents = Object.fromEntries(
   Object.entries(EVENTS)
-    .filter(([name]) => !NOT_TOLD.includes(name))
-    .map(([name, event]): [string, NotificationRow] => [name, toldAs(event)]),
+    .filter(([name]) => !NOT_SENT.includes(name))
+    .map(([name, event]): [string, NotificationRow] => [name, notificationOf(event)]),
 );
 
 /** Flint's own wire: JSON lines without the `jsonrpc` field. */
@@ -113,7 +113,7 @@ export const FLINT = defineVocabulary({
   requests: METHODS,
   notifications: { initialized: { doc: "The client is ready.", params: Empty } },
   serverRequests: ASKS,
-  serverNotifications: toldEvents,
+  serverNotifications: sentEvents,
   errorCodes: {
     ...STANDARD_CODES,
     alreadyInitialized: STANDARD_CODES.invalidRequest,

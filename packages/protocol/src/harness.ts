@@ -8,24 +8,24 @@ import { Id } from "./wire/ids.ts";
 import { looseObject } from "./wire/loose-object.ts";
 import { defineVocabulary, STANDARD_CODES } from "./wire/vocabulary.ts";
 
-/** The version that this wire says it has. */
+/** The version of this protocol. */
 export const HARNESS_VERSION = "1.0.0";
 
-/** How a client of this wire answers an approval: this time, from now on, or no. */
+/** The answer of a client to an approval: this time, from now on, or no. */
 export const HarnessDecision = z.enum(["once", "always", "reject"]);
 export type HarnessDecision = z.output<typeof HarnessDecision>;
 
 const ofTurn = { threadId: Id, turnId: Id };
 const toolItemId = z.string();
 
-/** Every item type of this wire and what its `data` holds; a tool's own fields stand beside the named ones. */
+/** Every item type of this wire and its `data`; a tool's own fields are beside the named ones. */
 export const HARNESS_ITEMS = {
   user_message: {
-    doc: "What the user sent: `text` is all of it as text, `content` the pieces, files among them.",
+    doc: "A message of the user: `text` is all of it as text, `content` its parts, including files.",
     data: looseObject({ text: z.string(), content: z.array(UserInput) }),
   },
   assistant_message: {
-    doc: "What the model says (`text`) or thinks (`reasoning`, and `summary` where there is one).",
+    doc: "A message (`text`) or the reasoning of the model (`reasoning`, and `summary` if it has one).",
     data: looseObject({
       text: z.optional(z.string()),
       reasoning: z.optional(z.string()),
@@ -33,15 +33,15 @@ export const HARNESS_ITEMS = {
     }),
   },
   tool_exec: {
-    doc: "The use of a tool. `kind` is the item type on the Flint wire; the tool's own fields are beside it.",
+    doc: "A tool call. `kind` is the item type in the Flint protocol; the tool's own fields are beside it.",
     data: z.looseObject({ tool: z.string(), kind: z.string(), logItemId: z.optional(z.string()) }),
   },
   tool_log: {
-    doc: "The output of the command `toolItemId`, and nowhere else: a command's tool_exec does not repeat it.",
+    doc: "The output of the command `toolItemId`; the command's tool_exec does not repeat it.",
     data: looseObject({ toolItemId, output: z.string(), omittedOutputBytes: z.optional(z.number()) }),
   },
   approval: {
-    doc: "A request for permission, and once it is completed its answer. The item id is the request id.",
+    doc: "An approval request, with its answer once completed. The item id is the request id.",
     data: looseObject({
       requestId: z.string(),
       toolItemId,
@@ -59,7 +59,7 @@ export const HARNESS_ITEMS = {
 
 /** The name of an item type of this wire. */
 export type HarnessItemType = keyof typeof HARNESS_ITEMS;
-/** What the `data` of an item of this type holds. */
+/** The `data` of an item of this type. */
 export type HarnessData<Type extends HarnessItemType> = z.output<(typeof HARNESS_ITEMS)[Type]["data"]>;
 
 // Object.keys forgets the names it gives; an object of ours has at least one.
@@ -83,7 +83,7 @@ export const HarnessTurn = looseObject({
 });
 export type HarnessTurn = z.output<typeof HarnessTurn>;
 
-/** Something said or done in a turn. */
+/** An item of a turn. */
 export const HarnessItem = looseObject({
   itemId: z.string(),
   ...ofTurn,
@@ -92,11 +92,11 @@ export const HarnessItem = looseObject({
 });
 export type HarnessItem = z.output<typeof HarnessItem>;
 
-/** A notification of the past: its name, when it was, and beside them the params it had. */
+/** A past notification: its name and time, with its params beside them. */
 export const HarnessEvent = looseObject({ type: z.string(), time: z.number() });
 export type HarnessEvent = z.output<typeof HarnessEvent>;
 
-/** What the agent must be allowed to do: the exact command, diff or tool call is in `action`. */
+/** What the agent asks to do: the exact command, diff or tool call is in `action`. */
 export const HarnessApprovalRequest = looseObject({
   requestId: z.string(),
   ...ofTurn,
@@ -111,19 +111,19 @@ const Done = looseObject({ ok: z.literal(true) });
 const startThread = METHODS["thread/start"].params.shape;
 const startTurn = METHODS["turn/start"].params.shape;
 
-/** The first slash parts provider and model, so a provider's name must not hold one. */
+/** The first slash separates provider and model, so a provider's name cannot contain one. */
 const ModelName = looseObject({
   providerID: z.string().check(z.regex(/^[^/]+$/, "must be a name without '/'")),
   modelID: z.string().check(z.minLength(1)),
 });
 
-/** The harness wire: dotted names, approvals told by a notification and answered by a request. */
+/** The harness protocol: dotted names, approvals sent as notifications and answered by requests. */
 export const HARNESS = defineVocabulary({
   name: "harness",
   header: true,
   requests: {
     initialize: {
-      doc: "Says hello and answers what this server can do. Welcome at any time, not required.",
+      doc: "Returns the capabilities of this server. May be sent at any time, and is not required.",
       params: z._default(
         looseObject({
           clientInfo: z.optional(looseObject({ name: z.string(), version: z.optional(z.string()) })),
@@ -142,22 +142,22 @@ export const HARNESS = defineVocabulary({
       }),
     },
     "thread.create": {
-      doc: "Creates a thread and follows it.",
+      doc: "Creates a thread and subscribes to it.",
       params: z._default(looseObject({ title: startThread.name, directory: startThread.cwd }), {}),
       result: looseObject({ thread: HarnessThread }),
     },
     "thread.list": {
-      doc: "The threads, newest first. `nextCursor` is there when one answer cannot hold them all.",
+      doc: "Lists the threads, newest first. `nextCursor` is set if there are more.",
       params: z._default(looseObject({ cursor: z.optional(z.string()) }), {}),
       result: looseObject({ threads: z.array(HarnessThread), nextCursor: z.optional(z.string()) }),
     },
     "thread.get": {
-      doc: "A thread and everything that was told about it, in order; from then on the client is told what follows.",
+      doc: "Returns a thread and all its past notifications in order, and subscribes to it.",
       params: looseObject({ threadId: Id }),
       result: looseObject({ thread: HarnessThread, events: z.array(HarnessEvent) }),
     },
     "turn.start": {
-      doc: "Prompts the agent. Answers at once; the work is told by notifications.",
+      doc: "Prompts the agent. Answers at once; notifications report the work.",
       params: looseObject({
         threadId: Id,
         input: startTurn.input,
@@ -167,7 +167,7 @@ export const HARNESS = defineVocabulary({
       result: looseObject({ turnId: Id }),
     },
     "turn.cancel": {
-      doc: "Stops the running turn of a thread.",
+      doc: "Cancels the running turn of a thread.",
       params: looseObject({ threadId: Id }),
       result: Done,
     },
@@ -180,16 +180,16 @@ export const HARNESS = defineVocabulary({
   notifications: {},
   serverRequests: {},
   serverNotifications: {
-    "thread.created": { doc: "There is a new thread.", params: looseObject({ thread: HarnessThread }) },
-    "turn.started": { doc: "A turn began.", params: looseObject({ turn: HarnessTurn }) },
+    "thread.created": { doc: "A thread was created.", params: looseObject({ thread: HarnessThread }) },
+    "turn.started": { doc: "A turn started.", params: looseObject({ turn: HarnessTurn }) },
     "turn.completed": {
-      doc: "A turn ended well, or was cancelled; its status says which.",
+      doc: "A turn completed or was cancelled; see its status.",
       params: looseObject({ turn: HarnessTurn }),
     },
     "turn.error": { doc: "A turn failed.", params: looseObject({ turn: HarnessTurn, error: TurnError }) },
-    "item.started": { doc: "There is a new item.", params: ofItem },
+    "item.started": { doc: "An item started.", params: ofItem },
     "item.delta": {
-      doc: "More text of an item. `field` of its data grows by `delta`, which begins at `offset` of that text.",
+      doc: "More text of an item: `delta` extends `field` of its data at `offset`.",
       params: looseObject({
         itemId: z.string(),
         ...ofTurn,
@@ -199,9 +199,9 @@ export const HARNESS = defineVocabulary({
         offset: z.optional(z.number()),
       }),
     },
-    "item.completed": { doc: "An item is final; this state of it is the one that counts.", params: ofItem },
+    "item.completed": { doc: "An item completed; this state is authoritative.", params: ofItem },
     "approval.requested": {
-      doc: "The agent waits for permission; answer with `approval.respond`.",
+      doc: "The agent asks for approval; answer with `approval.respond`.",
       params: HarnessApprovalRequest,
     },
   },
@@ -210,7 +210,7 @@ export const HARNESS = defineVocabulary({
     alreadyInitialized: STANDARD_CODES.invalidRequest,
     threadNotFound: -32001,
     turnInProgress: -32002,
-    // To cancel where nothing runs is, on this wire, to name a turn that is not there.
+    // On this wire, cancelling while nothing runs is an unknown turn.
     turnNotFound: -32003,
     notRunning: -32003,
     approvalNotFound: -32004,
@@ -228,7 +228,7 @@ export const HARNESS = defineVocabulary({
 
 /** The name of a notification of this wire. */
 export type HarnessNotification = keyof (typeof HARNESS)["serverNotifications"];
-/** What a notification of this name carries. */
-export type HarnessTold<Name extends HarnessNotification> = z.output<
+/** The params of a notification. */
+export type HarnessNotificationParams<Name extends HarnessNotification> = z.output<
   (typeof HARNESS)["serverNotifications"][Name]["params"]
 >;

@@ -15,11 +15,11 @@ export const FileUpdateChange = looseObject({
 });
 export type FileUpdateChange = z.output<typeof FileUpdateChange>;
 
-/** How much a step of a plan matters. */
+/** The priority of a step of a plan. */
 export const PlanPriority = z.enum(["high", "medium", "low"]);
 export type PlanPriority = z.output<typeof PlanPriority>;
 
-/** One step of a plan; how much it matters only if the agent says so. */
+/** One step of a plan; its priority only if the agent reports one. */
 export const PlanEntry = looseObject({
   step: z.string(),
   status: z.enum(["pending", "inProgress", "completed", "failed"]),
@@ -27,7 +27,7 @@ export const PlanEntry = looseObject({
 });
 export type PlanEntry = z.output<typeof PlanEntry>;
 
-/** The priority that an agent gives a step, for its entry; nothing of it if it is none that is known. */
+/** The priority that an agent reports for a step, as a field of its entry; empty if it is unknown. */
 export function priorityOf(given: unknown): Pick<PlanEntry, "priority"> {
   const parsed = PlanPriority.safeParse(given);
   return parsed.success ? { priority: parsed.data } : {};
@@ -39,7 +39,7 @@ const UserMessage = looseObject({
   clientId: z.optional(z.string()),
   content: z.array(UserInput),
 });
-/** Set on an item whose turn ended before it did: what is there is all there is. */
+/** Set on an item whose turn ended before it completed: it has no more text than this. */
 const partial = z.optional(z.boolean());
 const AgentMessage = looseObject({ type: z.literal("agentMessage"), id: Id, text: z.string(), partial });
 const Reasoning = looseObject({
@@ -111,7 +111,7 @@ const AgentHandoff = looseObject({
   id: Id,
   fromAgent: z.string(),
   toAgent: z.string(),
-  /** How many turns the new agent was told of in words, because it had no part in them. */
+  /** How many turns the new agent got as a handoff summary, because it had no part in them. */
   turnsTold: z.number(),
 });
 
@@ -124,13 +124,13 @@ function row<Schema extends z.ZodMiniObject>(doc: string, schema: Schema, deltas
 
 /** Every item type that Flint knows, its schema, and the delta events that extend it. */
 export const ITEMS = {
-  userMessage: row("What the user sent, at the start of a turn or as a steer.", UserMessage),
-  agentMessage: row("What the agent says.", AgentMessage, { "item/agentMessage/delta": "text" }),
-  reasoning: row("What the agent thinks, in full or as a summary.", Reasoning, {
+  userMessage: row("A message of the user, at the start of a turn or to steer it.", UserMessage),
+  agentMessage: row("A message of the agent.", AgentMessage, { "item/agentMessage/delta": "text" }),
+  reasoning: row("The reasoning of the agent, in full or as a summary.", Reasoning, {
     "item/reasoning/textDelta": "content",
     "item/reasoning/summaryTextDelta": "summary",
   }),
-  commandExecution: row("A command the agent runs or wants to run.", CommandExecution, {
+  commandExecution: row("A command that the agent runs or asks to run.", CommandExecution, {
     "item/commandExecution/outputDelta": "aggregatedOutput",
   }),
   fileChange: row("Files that the agent adds, modifies or deletes.", FileChange, {
@@ -140,10 +140,10 @@ export const ITEMS = {
   toolCall: row("A call of any other tool of the agent.", ToolCall),
   webSearch: row("A search of the web.", WebSearch),
   plan: row("The agent's plan.", Plan, { "item/plan/delta": "text" }),
-  enteredReviewMode: row("A review begins.", EnteredReviewMode),
+  enteredReviewMode: row("A review started.", EnteredReviewMode),
   exitedReviewMode: row("A review ended; `review` is its text.", ExitedReviewMode),
-  contextCompaction: row("The context was summarised to make room.", ContextCompaction),
-  agentHandoff: row("Another agent goes on with the thread from here.", AgentHandoff),
+  contextCompaction: row("The context was summarised to free space.", ContextCompaction),
+  agentHandoff: row("Another agent continues the thread from here.", AgentHandoff),
 } as const;
 
 /** The name of a known item type. */
@@ -170,7 +170,7 @@ export type KnownItem = z.output<typeof KnownItem>;
 /** One known item by its type. */
 export type Item<Type extends ItemType> = Extract<KnownItem, { type: Type }>;
 
-/** An item of a type that only the agent knows; clients show its id and whatever text it has. */
+/** An item of a type that only the agent knows; clients show its id and any text it has. */
 export const ExtensionItem = looseObject({
   type: z
     .string()
@@ -183,7 +183,7 @@ export type ExtensionItem = z.output<typeof ExtensionItem>;
 export const ThreadItem = z.union([KnownItem, ExtensionItem]);
 export type ThreadItem = KnownItem | ExtensionItem;
 
-/** Tells a known item from an extension, so that a switch over its type can be exhaustive. */
+/** Narrows an item to a known one, so that a switch over its type can be exhaustive. */
 export function isKnownItem(item: ThreadItem): item is KnownItem {
   return Object.hasOwn(ITEMS, item.type);
 }

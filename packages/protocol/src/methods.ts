@@ -6,7 +6,7 @@ import { TURN_METHODS } from "./methods/turn.ts";
 export type { Scope } from "./methods/method.ts";
 export { ReviewTarget } from "./methods/turn.ts";
 
-/** Every method a client can call: what it does, the queue it runs in, what it takes, what it gives. */
+/** Every method that a client can call: what it does, the queue it runs in, its params and its result. */
 export const METHODS = {
   ...SERVER_METHODS,
   ...WORKSPACE_METHODS,
@@ -21,11 +21,11 @@ export type Method = keyof typeof METHODS;
 export type ThreadMethod = {
   [Name in Method]: (typeof METHODS)[Name]["scope"] extends "thread" ? Name : never;
 }[Method];
-/** What a method takes, after validation. */
+/** The params of a method, after validation. */
 export type Params<Name extends Method> = z.output<(typeof METHODS)[Name]["params"]>;
-/** What a caller may write for it. */
+/** The params of a method, as a caller may write them. */
 export type ParamsInput<Name extends Method> = z.input<(typeof METHODS)[Name]["params"]>;
-/** What a method gives. */
+/** The result of a method. */
 export type Result<Name extends Method> = z.output<(typeof METHODS)[Name]["result"]>;
 
 /** Whether a name from a wire is a method. */

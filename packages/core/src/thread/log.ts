@@ -2,8 +2,8 @@ import {
   asFlintError,
   type EventBody,
   FlintError,
-  keepingOf,
   LIMITS,
+  persistenceOf,
   reduceThread,
   type StoredEvent,
   type ThreadEvent,
@@ -112,7 +112,7 @@ export class ThreadLog {
     const sent: ThreadEvent[] = stored.map((event) => withAllItems(event, this.#state));
     sent.push(...this.#statusChange(status));
     this.#afterFold(stored.some((event) => event.type === "turn/completed"));
-    const isSynced = stored.some((event) => keepingOf(event.type) === "synced");
+    const isSynced = stored.some((event) => persistenceOf(event.type) === "synced");
     return this.#subscribers.send(sent, { ready: isSynced ? this.#sync() : undefined, before });
   }
 

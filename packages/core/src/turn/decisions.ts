@@ -118,11 +118,13 @@ function firstItems({ kind, review, input, clientId, agentInitiated }: NewTurn):
 
 /** The user's input, after notes on what happened since the agent's last turn. */
 function inputWithNotes(
-  { unheard }: ThreadState,
+  { agentNotes }: ThreadState,
   { kind, input, agentInitiated }: NewTurn,
 ): readonly UserInput[] {
   if (agentInitiated !== undefined) return [];
-  return kind !== "prompt" || unheard.length === 0 ? input : [textInput(unheard.join("\n\n")), ...input];
+  return kind !== "prompt" || agentNotes.length === 0
+    ? input
+    : [textInput(agentNotes.join("\n\n")), ...input];
 }
 
 function textInput(text: string): UserInput {

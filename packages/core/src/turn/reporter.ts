@@ -7,8 +7,8 @@ import {
   type FileUpdateChange,
   type Item,
   isKnownItem,
-  keepingOf,
   LIMITS,
+  persistenceOf,
   type ThreadItem,
   type TokenUsage,
   type Turn,
@@ -72,7 +72,7 @@ export class TurnReporter {
     const { threadId, turnId, log } = this.#options;
     const { usage, cost } = log.state;
     const body = eventOf(event, { threadId, turnId, agent, usage, cost, caps: this.#caps });
-    if (keepingOf(body.type) === "live") log.sendLive(body);
+    if (persistenceOf(body.type) === "live") log.sendLive(body);
     else this.#store(body);
     if (event.type === "turn/diff/updated") this.#hasOwnDiff = true;
     if (event.type === "item/completed" && isKnownItem(event.item) && isAppliedChange(event.item))

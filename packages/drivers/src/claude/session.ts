@@ -7,7 +7,7 @@ import {
   type TurnOutcome,
 } from "@flint/core/ports";
 import { FlintError, type ThreadSettings, type UserInput } from "@flint/protocol";
-import type { ClaudeWelcome } from "@flint/protocol/claude";
+import type { ClaudeInitializeResult } from "@flint/protocol/claude";
 import type { AgentOptions, AgentProgram } from "../shared/agent.ts";
 import { AgentInitiatedFrames, BackgroundTasks } from "./agent-initiated.ts";
 import { clientToolsOf } from "./client-tools.ts";
@@ -27,7 +27,7 @@ export interface ClaudeSessionOptions {
   /** Claude's own folder while it works on the offline model. */
   offlineFolder(): Promise<string>;
   /** Called with the models and the account that Claude reports. */
-  welcomed(welcome: ClaudeWelcome): void;
+  welcomed(welcome: ClaudeInitializeResult): void;
 }
 
 /** A turn that runs, and the process that runs it. */

@@ -4,8 +4,8 @@ import type {
   HarnessItem,
   HarnessItemType,
   HarnessNotification,
+  HarnessNotificationParams,
   HarnessThread,
-  HarnessTold,
   HarnessTurn,
   Thread,
   ThreadEvent,
@@ -101,7 +101,7 @@ export function events(event: ThreadEvent): readonly HarnessMessage[] {
 
 function notification<Name extends HarnessNotification>(
   method: Name,
-  params: HarnessTold<Name>,
+  params: HarnessNotificationParams<Name>,
 ): HarnessMessage {
   return { kind: "notification", method, params };
 }

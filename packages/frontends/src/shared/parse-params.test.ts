@@ -10,7 +10,7 @@ function wrong(method: Method, params: object): string[] {
 test("every wrong field is named with what is wrong", () => {
   expect(wrong("turn/start", { threadId: "../x", input: [] })).toEqual([
     "threadId: must be 1 to 64 letters, digits, '_' or '-'",
-    "input: must hold at least one piece",
+    "input: must have at least one part",
   ]);
 });
 

@@ -6,7 +6,7 @@ import { Decision } from "./policy.ts";
 
 const common = { itemId: Id, reason: z.optional(z.string()) };
 
-/** What an agent wants to do and must be allowed to. The exact command or diff is always there. */
+/** What an agent asks to do. The exact command or diff is always included. */
 export const Action = z.discriminatedUnion("kind", [
   looseObject({ kind: z.literal("command"), ...common, command: z.string(), cwd: z.string() }),
   looseObject({ kind: z.literal("fileChange"), ...common, changes: z.array(FileUpdateChange) }),
@@ -41,20 +41,20 @@ export type RuleMatch = z.output<typeof RuleMatch>;
 
 const covered = {
   id: Id,
-  /** The folder whose threads it holds for, free of links; no other one, also none inside it. */
+  /** The folder whose threads it applies to, with links resolved; not the folders inside it. */
   project: z.string(),
-  /** The agent it holds for. */
+  /** The agent it applies to. */
   agent: z.string(),
   /** `command`, `fileChange`, or the name of a tool. */
   tool: z.string(),
   match: RuleMatch,
 };
 
-/** A rule that an approval offers. An answer takes it by its id, for the thread or for always. */
+/** A rule that an approval offers. An answer accepts it by its id, for the thread or for always. */
 export const RuleSuggestion = looseObject(covered);
 export type RuleSuggestion = z.output<typeof RuleSuggestion>;
 
-/** Something that was allowed for always. `createdAt` is in unix milliseconds; 0 if nobody noted it. */
+/** Something that was allowed for always. `createdAt` is in unix milliseconds; 0 if it is unknown. */
 export const Rule = looseObject({ ...covered, createdAt: z.number() });
 export type Rule = z.output<typeof Rule>;
 
@@ -79,7 +79,7 @@ export function ruleTool(action: Action): string {
   return action.kind === "tool" ? action.tool : action.kind;
 }
 
-/** One text for each exact thing, and another for every other one. A prefix has none: it names no single thing. */
+/** A key for each exact action, different from all others. A prefix has none: it covers more than one action. */
 export function exactKey(tool: string, match: RuleMatch): string | undefined {
   if (match.type === "prefix") return undefined;
   const { cwd, command, path } = match;
@@ -89,7 +89,7 @@ export function exactKey(tool: string, match: RuleMatch): string | undefined {
   return `tool:${JSON.stringify([match.server ?? "", tool, match.arguments ?? null])}`;
 }
 
-/** What a rule covers, in words for a list. */
+/** What a rule covers, as text for a list. */
 export function describeRule({ tool, match }: Pick<Rule, "tool" | "match">): string {
   if (match.type === "prefix") return `commands that begin with: ${match.words.join(" ")}`;
   if (match.command !== undefined) return `the command: ${match.command} (in ${match.cwd ?? "?"})`;
@@ -107,7 +107,7 @@ export function grantKeys(action: Action): string[] {
   return exactMatches(action).flatMap((match) => exactKey(tool, match) ?? []);
 }
 
-/** An open question of an agent whether it may act. An answer may take one of `suggestions` instead of the exact thing. */
+/** An open request of an agent to act. An answer may accept one of `suggestions` instead of the exact action. */
 export const Approval = looseObject({
   id: Id,
   turnId: Id,
@@ -130,7 +130,7 @@ export const Resolution = looseObject({
 });
 export type Resolution = z.output<typeof Resolution>;
 
-/** One thing an agent wants to know from the user. */
+/** A question of an agent to the user. */
 export const UserQuestion = looseObject({
   id: z.string(),
   header: z.optional(z.string()),

@@ -4,7 +4,7 @@ import { looseObject } from "../wire/loose-object.ts";
 const amount = z.number().check(z.positive("must be more than 0"));
 const count = z.int().check(z.minimum(1, "must be at least 1"));
 
-/** What one turn may use. `seconds` is time at work: waiting for a person does not count. `steps` are model calls. */
+/** What one turn may use. `seconds` is working time: waiting for the user does not count. `steps` are model calls. */
 export const TurnBudget = looseObject({
   tokens: z.optional(count),
   costUsd: z.optional(amount),
@@ -23,9 +23,9 @@ export const ThreadBudget = looseObject({
 export type ThreadBudget = z.output<typeof ThreadBudget>;
 
 /**
- * Limits of a thread and of each of its turns. Reaching one pauses the turn and asks; if nobody can be asked the turn
- * ends as failed. `extended` is how far the user has let the thread go on since; Flint sets it, and a new `thread`
- * forgets it.
+ * Limits of a thread and of each of its turns. Reaching one pauses the turn and asks; if no client can be asked, the
+ * turn fails. `extended` is how far the user has extended the budget of the thread since; Flint sets it, and a new
+ * `thread` resets it.
  */
 export const Budget = looseObject({
   turn: z.optional(TurnBudget),
@@ -34,10 +34,10 @@ export const Budget = looseObject({
 });
 export type Budget = z.output<typeof Budget>;
 
-/** A budget with what somebody wants different: each of its two parts is replaced whole, and an empty part lifts it. */
-export function changedBudget(current: Budget | undefined, wanted: Budget): Budget | undefined {
+/** A budget with a change applied: each of its two parts is replaced whole, and an empty part removes the limit. */
+export function changedBudget(current: Budget | undefined, change: Budget): Budget | undefined {
   const { extended: _extended, ...unextended } = current ?? {};
-  const next: Budget = { ...(wanted.thread === undefined ? current : unextended), ...wanted };
+  const next: Budget = { ...(change.thread === undefined ? current : unextended), ...change };
   for (const part of ["turn", "thread", "extended"] as const) {
     if (Object.keys(next[part] ?? {}).length === 0) delete next[part];
   }

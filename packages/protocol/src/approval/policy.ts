@@ -10,7 +10,7 @@ export const SandboxPolicy = z.discriminatedUnion("type", [
   looseObject({ type: z.literal("dangerFullAccess") }),
   looseObject({
     type: z.literal("readOnly"),
-    /** What an approved action may do all the same, of an agent that asks; nothing unless given. */
+    /** What an approved action may do nevertheless; nothing if absent. */
     whenApproved: z.optional(z.literal("workspaceWrite")),
   }),
   looseObject({
@@ -62,18 +62,18 @@ export const SandboxShorthand = z.enum(
 export const SandboxPolicyInput = z.union([SandboxPolicy, SandboxShorthand]);
 export type SandboxPolicyInput = z.output<typeof SandboxPolicyInput>;
 
-/** The policy that an input means. */
+/** The policy for an input. */
 export function sandboxPolicyOf(input: SandboxPolicyInput): SandboxPolicy {
   return typeof input === "string" ? { type: SHORTHANDS[input] } : input;
 }
 
-/** How long an answer to an approval holds. */
+/** How long an answer to an approval applies. */
 export const DecisionScope = z.enum(["once", "session", "always"]);
 export type DecisionScope = z.output<typeof DecisionScope>;
 
 /**
  * The one answer to an approval; the decisions of every protocol map to it. `rule` is the id of a suggestion of the approval:
- * with it, a yes for the session or for always covers what the suggestion says, without it exactly what was asked.
+ * with it, consent for the session or for always covers the suggestion, without it exactly what was asked.
  */
 export const Decision = looseObject({
   outcome: z.enum(["allow", "deny", "cancel"]),

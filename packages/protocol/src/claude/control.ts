@@ -4,8 +4,8 @@ const record = z.record(z.string(), z.unknown());
 const text = z.optional(z.nullable(z.string()));
 
 /**
- * What Claude may ask of Flint: whether it may use a tool, what a hook says about one, what a server wants to know,
- * and what is said to a server that Flint itself is.
+ * The control requests of Claude: permission to use a tool, a hook callback, an elicitation of an MCP server, and a
+ * message to an MCP server that Flint itself is.
  */
 export const ClaudeAsk = z.discriminatedUnion("subtype", [
   z.looseObject({
@@ -45,14 +45,14 @@ export type ClaudeToolAsk = Extract<ClaudeAsk, { subtype: "can_use_tool" }>;
 export type ClaudeMcpMessage = Extract<ClaudeAsk, { subtype: "mcp_message" }>;
 export type ClaudeElicitation = Extract<ClaudeAsk, { subtype: "elicitation" }>;
 
-/** What Flint may ask of Claude. */
+/** The control requests of Flint. */
 export type ClaudeRequest =
   | {
       readonly subtype: "initialize";
       /** The MCP servers that Flint itself is, by name. */
       readonly sdkMcpServers?: readonly string[];
       readonly hooks?: Readonly<Record<string, readonly ClaudeHookMatcher[]>>;
-      /** What the answer of every turn of this process has to fit. */
+      /** The schema of the answer of every turn of this process. */
       readonly jsonSchema?: Readonly<Record<string, unknown>>;
     }
   | { readonly subtype: "interrupt" }
@@ -63,7 +63,7 @@ export type ClaudeRequest =
   | { readonly subtype: "mcp_set_servers"; readonly servers: Readonly<Record<string, unknown>> }
   | { readonly subtype: "stop_task"; readonly task_id: string };
 
-/** Which tools a hook is told of, and by which name it is called back. */
+/** Which tools a hook is called for, and by which callback ids. */
 export interface ClaudeHookMatcher {
   /** Null is all tools. */
   readonly matcher: string | null;
@@ -75,7 +75,7 @@ export type ClaudePermission =
   | { readonly behavior: "allow"; readonly updatedInput: Readonly<Record<string, unknown>> }
   | { readonly behavior: "deny"; readonly message: string; readonly interrupt: boolean };
 
-/** What Claude says about a model that it offers. */
+/** A model that Claude offers. */
 export const ClaudeModelInfo = z.looseObject({
   value: z.string(),
   displayName: z.optional(z.string()),
@@ -86,15 +86,15 @@ export const ClaudeModelInfo = z.looseObject({
 export type ClaudeModelInfo = z.output<typeof ClaudeModelInfo>;
 
 /** The answer to `initialize`. */
-export const ClaudeWelcome = z.looseObject({
+export const ClaudeInitializeResult = z.looseObject({
   models: z.optional(z.array(ClaudeModelInfo)),
   account: z.optional(
     z.nullable(z.looseObject({ email: text, subscriptionType: text, tokenSource: text, apiKeySource: text })),
   ),
 });
-export type ClaudeWelcome = z.output<typeof ClaudeWelcome>;
+export type ClaudeInitializeResult = z.output<typeof ClaudeInitializeResult>;
 
-/** A block of what the user says. */
+/** A block of a user message. */
 export type ClaudeInputBlock =
   | { readonly type: "text"; readonly text: string }
   | {
@@ -102,7 +102,7 @@ export type ClaudeInputBlock =
       readonly source: { readonly type: "base64"; readonly media_type: string; readonly data: string };
     };
 
-/** What the user says, as a line. The id comes back when Claude takes it up; metadata goes along. */
+/** Encodes a user message. Its `uuid` comes back when Claude starts on it. */
 export function userLine(
   content: readonly ClaudeInputBlock[],
   uuid: string,
@@ -113,13 +113,13 @@ export function userLine(
   return JSON.stringify(meta === undefined ? frame : { ...frame, _meta: meta });
 }
 
-/** A request to Claude, as a line. */
+/** Encodes a control request to Claude. */
 export function requestLine(requestId: string, request: ClaudeRequest): string {
   return JSON.stringify({ type: "control_request", request_id: requestId, request });
 }
 
-/** The answer to a question of Claude, as a line. */
-export function answerLine(
+/** Encodes the response to a control request of Claude. */
+export function responseLine(
   requestId: string,
   response: ClaudePermission | Readonly<Record<string, unknown>>,
 ): string {
@@ -129,8 +129,8 @@ export function answerLine(
   });
 }
 
-/** That a question of Claude cannot be answered, as a line. */
-export function refusalLine(requestId: string, error: string): string {
+/** Encodes an error response to a control request of Claude. */
+export function errorResponseLine(requestId: string, error: string): string {
   return JSON.stringify({
     type: "control_response",
     response: { subtype: "error", request_id: requestId, error },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { blocksOf, decodeClaudeFrame, refusalLine, requestLine, userLine } from "./index.ts";
+import { blocksOf, decodeClaudeFrame, errorResponseLine, requestLine, userLine } from "./index.ts";
 
 const decode = (frame: unknown) => decodeClaudeFrame(JSON.stringify(frame));
 
@@ -40,7 +40,7 @@ test("[S3-47] [S3-48] what is written to Claude is one line of a known type each
   const lines = [
     userLine([{ type: "text", text }], "u"),
     requestLine("r", { subtype: "interrupt" }),
-    refusalLine("r", "why"),
+    errorResponseLine("r", "why"),
   ];
   expect(lines.join("").includes("\n")).toBe(false);
   const message = { role: "user", content: [{ type: "text", text }] };

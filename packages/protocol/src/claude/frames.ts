@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { isRecord } from "../wire/loose-object.ts";
 import { ClaudeAsk } from "./control.ts";
 
-/** One block of a message: text, thinking, the use of a tool, its result, or something that nobody knows yet. */
+/** One block of a message: text, thinking, a tool use, a tool result, or of an unknown type. */
 export const ClaudeBlock = z.looseObject({
   type: z.string(),
   text: z.optional(z.string()),
@@ -20,7 +20,7 @@ export type ClaudeBlock = z.output<typeof ClaudeBlock>;
 
 const count = z.optional(z.nullable(z.number()));
 
-/** Tokens of one call of the model. The buckets do not overlap. */
+/** Tokens of one model call. The buckets do not overlap. */
 export const ClaudeUsage = z.looseObject({
   input_tokens: count,
   output_tokens: count,
@@ -44,7 +44,7 @@ export function blocksOf({ content }: ClaudeMessage): readonly ClaudeBlock[] {
 }
 
 const text = z.optional(z.nullable(z.string()));
-/** Which use of a tool made the sub-agent that this is about; null or absent for the agent itself. */
+/** The tool use that started the sub-agent which this is about; null or absent for the agent itself. */
 const ofSubAgent = { parent_tool_use_id: text };
 const session_id = z.optional(z.string());
 
@@ -79,7 +79,7 @@ const Assistant = z.looseObject({
   message: ClaudeMessage,
   ...ofSubAgent,
   uuid: z.optional(z.string()),
-  /** What kind of failure the message reports, if it reports one. */
+  /** The kind of error that the message reports, if it reports one. */
   error: text,
   /** The message was cut off by an interrupt. */
   aborted: z.optional(z.boolean()),
@@ -89,9 +89,9 @@ const User = z.looseObject({
   message: ClaudeMessage,
   ...ofSubAgent,
   uuid: z.optional(z.string()),
-  /** What was written to Claude, told back at the moment it was taken up. */
+  /** A message to Claude, sent back at the moment it is processed. */
   isReplay: z.optional(z.boolean()),
-  /** More than the model is told: a tool's own result, of whatever shape. */
+  /** The structured result of a tool, of any shape; the model gets only text. */
   tool_use_result: z.optional(z.unknown()),
 });
 const ModelUsage = z.looseObject({
@@ -112,7 +112,7 @@ const Result = z.looseObject({
   terminal_reason: text,
   api_error_status: z.optional(z.nullable(z.number())),
   duration_ms: z.optional(z.number()),
-  /** How often the model was called. */
+  /** The number of model calls. */
   num_turns: z.optional(z.number()),
   session_id,
   /** Since the process was started. */
@@ -157,28 +157,31 @@ export type ClaudeFrameOf<Type extends ClaudeFrameType> = Frames[Type];
 /** A frame of a kind that Flint does not know; a newer Claude has them. */
 export interface UnknownClaudeFrame {
   readonly type: "unknown";
-  /** What it calls itself. */
+  /** Its type. */
   readonly name: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
-/** Anything that Claude writes. */
+/** Any frame that Claude writes. */
 export type ClaudeFrame = Frames[ClaudeFrameType] | UnknownClaudeFrame;
 
-/** What a line of Claude turned out to be. */
+/** A decoded line of Claude. */
 export type DecodedFrame =
   | { readonly ok: true; readonly frame: ClaudeFrame }
   | { readonly ok: false; readonly reason: string };
 
-/** Reads one line of Claude. Never throws; what is no frame is told with the reason. */
+/** Decodes one line of Claude. Never throws; a line that is not a frame is returned with the reason. */
 export function decodeClaudeFrame(line: string): DecodedFrame {
   const fields = parsedObject(line);
   if (fields === undefined) return { ok: false, reason: "not a JSON object" };
   const { type: name } = fields;
-  if (typeof name !== "string") return { ok: false, reason: "without a type" };
+  if (typeof name !== "string") return { ok: false, reason: "no type" };
   if (!isKnownType(name)) return { ok: true, frame: { type: "unknown", name, fields } };
   const parsed = FRAMES[name].safeParse(fields);
   if (parsed.success) return { ok: true, frame: parsed.data };
-  return { ok: false, reason: `a ${name} frame of another shape: ${parsed.error.issues[0]?.path.join(".")}` };
+  return {
+    ok: false,
+    reason: `a ${name} frame with an unexpected shape: ${parsed.error.issues[0]?.path.join(".")}`,
+  };
 }
 
 function isKnownType(name: string): name is ClaudeFrameType {
@@ -186,7 +189,7 @@ function isKnownType(name: string): name is ClaudeFrameType {
 }
 
 function parsedObject(line: string): Record<string, unknown> | undefined {
-  // Expected: an agent's diagnostics, or half a line.
+  // Expected: diagnostics of the agent, or half a line.
   try {
     const value: unknown = JSON.parse(line);
     return isRecord(value) ? { ...value } : undefined;

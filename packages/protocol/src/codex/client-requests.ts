@@ -90,7 +90,7 @@ const THREADS = {
     () => foreignObject({ thread: CodexThread, ...backwards }),
   ),
   "thread/rollback": request(
-    "Drops the last turns. Removed from Codex in 0.166.0; kept for clients that call it.",
+    "Drops the last turns. Removed from Codex in 0.166.0; still served for clients that call it.",
     () => foreignObject({ ...ofThread, numTurns: z.number() }),
     () => foreignObject({ thread: CodexThread }),
   ),

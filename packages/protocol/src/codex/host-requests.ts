@@ -22,7 +22,7 @@ const Written = () =>
     filePath: z.string(),
     overriddenMetadata: z.nullable(z.unknown()),
   });
-const place = { filePath: nullish(z.string()), expectedVersion: nullish(z.string()) };
+const fileVersion = { filePath: nullish(z.string()), expectedVersion: nullish(z.string()) };
 
 /** The configuration of Codex, and what clients write into it. */
 const SETTINGS = {
@@ -37,13 +37,17 @@ const SETTINGS = {
     () => foreignObject({ includeLayers: nullish(z.boolean()), cwd: nullish(z.string()) }),
     () => foreignObject({ config: anything, origins: anything, layers: nullish(z.array(z.unknown())) }),
   ),
-  "config/value/write": request("Writes one value.", () => foreignObject({ ...Edit, ...place }), Written),
+  "config/value/write": request(
+    "Writes one value.",
+    () => foreignObject({ ...Edit, ...fileVersion }),
+    Written,
+  ),
   "config/batchWrite": request(
     "Writes several values, all or none.",
     () =>
       foreignObject({
         edits: z.array(foreignObject(Edit)),
-        ...place,
+        ...fileVersion,
         reloadUserConfig: nullish(z.boolean()),
       }),
     Written,

@@ -16,12 +16,12 @@ export * from "./values.ts";
 /** Codex has one code for anything wrong with a request, and one for overload. */
 const OVERLOADED = -32001;
 
-// Object.fromEntries forgets the names it was given.
+// Object.fromEntries loses the type of the names.
 const errorCodes = Object.fromEntries(
   Object.keys(ERROR_KINDS).map((kind) => [kind, STANDARD_CODES.invalidRequest]),
 ) as Record<ErrorKind, number>;
 
-/** The part of the protocol of the Codex app-server that Flint has. */
+/** The part of the Codex app-server protocol that Flint serves. */
 export const CODEX = defineVocabulary({
   name: "codex",
   header: false,

@@ -10,13 +10,13 @@ export const CodexFileChange = foreignObject({
 });
 export type CodexFileChange = z.output<typeof CodexFileChange>;
 
-/** What a part of a command does, as far as Codex can tell. */
+/** What a part of a command does, as far as Codex can classify it. */
 export const CodexCommandAction = foreignObject({ type: z.string(), command: z.string() });
 
 const id = z.string();
 const durationMs = nullish(z.number());
 
-/** Every item type of Codex that means something to Flint; any other one is kept as it is. */
+/** Every item type of Codex that Flint translates; any other one is passed through as it is. */
 export const CODEX_ITEMS = {
   userMessage: foreignObject({
     type: z.literal("userMessage"),
@@ -106,7 +106,7 @@ export const CODEX_ITEMS = {
   contextCompaction: foreignObject({ type: z.literal("contextCompaction"), id }),
 } as const;
 
-/** The name of an item type of Codex that means something to Flint. */
+/** The name of an item type of Codex that Flint translates. */
 export type CodexItemType = keyof typeof CODEX_ITEMS;
 /** An item of Codex by its type. */
 export type CodexItem<Type extends CodexItemType = CodexItemType> = {
@@ -141,7 +141,7 @@ export type CodexSchema = z.ZodMiniType;
 /** A field that Flint writes or reads. */
 export interface CodexField {
   readonly name: string;
-  /** Whether Flint can do without it. */
+  /** Whether it may be absent. */
   readonly isOptional: boolean;
 }
 

@@ -21,7 +21,7 @@ const ofThatItem = <Time extends z.core.$ZodShape>(time: Time) =>
 const ofThatTurn = () => foreignObject({ ...ofThread, turn: CodexTurn });
 const notice = () => foreignObject({ summary: z.string(), details: nullish(z.string()) });
 
-/** Every notification of Codex that Flint understands; any other one is counted and passed by. */
+/** Every notification of Codex that Flint translates; any other one is counted and ignored. */
 export const CODEX_NOTIFICATIONS = {
   "thread/started": notification("A thread started.", () => foreignObject({ thread: CodexThread })),
   "thread/status/changed": notification(

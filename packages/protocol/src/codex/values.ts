@@ -92,7 +92,7 @@ export const CodexTurnError = foreignObject({
 });
 export type CodexTurnError = z.output<typeof CodexTurnError>;
 
-/** A turn. `itemsView` tells how many of its items are included; each also has events of its own. Times are unix seconds. */
+/** A turn. `itemsView` states which of its items are included; each also has events of its own. Times are unix seconds. */
 export const CodexTurn = foreignObject({
   id: z.string(),
   status: z.string(),
@@ -116,14 +116,14 @@ export const CodexThreadStatus = foreignObject({
 });
 export type CodexThreadStatus = z.output<typeof CodexThreadStatus>;
 
-const place = { cwd: z.string(), runtimeWorkspaceRoots: z.array(z.string()) };
+const folders = { cwd: z.string(), runtimeWorkspaceRoots: z.array(z.string()) };
 
 /** A thread. Its turns are included only on request. Times are unix seconds. */
 export const CodexThread = foreignObject({
   id: z.string(),
   preview: z.string(),
   cwd: z.string(),
-  environments: nullish(z.array(foreignObject({ environmentId: z.string(), ...place }))),
+  environments: nullish(z.array(foreignObject({ environmentId: z.string(), ...folders }))),
   extra: z.optional(z.unknown()),
   sessionId: z.optional(z.string()),
   forkedFromId: nullish(z.string()),

@@ -9,7 +9,7 @@ import { lazy, looseObject } from "../wire/loose-object.ts";
 /** The queue a method runs in: that of its thread, or none (it may run beside a queued one). */
 export type Scope = "thread" | "none";
 
-/** What a method is declared with. Schemas are built on first use: a server answers before it has built them all. */
+/** The declaration of a method. Schemas are built on first use: a server answers before it has built them all. */
 interface MethodFields<In extends Scope, Params extends z.ZodMiniType, Result extends z.ZodMiniType> {
   readonly doc: string;
   readonly scope: In;

@@ -6,10 +6,10 @@ import { Id } from "../wire/ids.ts";
 import { Empty, looseObject } from "../wire/loose-object.ts";
 import { absolutePath, limit, method } from "./method.ts";
 
-/** The greeting, models, selectors, rules, accounts, and commands outside of any thread. */
+/** Initialization, models, selectors, rules, accounts, and commands outside of threads. */
 export const SERVER_METHODS = {
   initialize: method({
-    doc: "Say hello. Has to come first, and once.",
+    doc: "Initialize the connection. Must be the first request, and sent once.",
     scope: "none",
     params: () =>
       looseObject({
@@ -29,7 +29,7 @@ export const SERVER_METHODS = {
       }),
   }),
   "command/exec": method({
-    doc: "Run one command in the sandbox, outside of any thread.",
+    doc: "Run a command in the sandbox, outside of threads.",
     scope: "none",
     params: () =>
       looseObject({
@@ -48,25 +48,25 @@ export const SERVER_METHODS = {
       }),
   }),
   "model/list": method({
-    doc: "The models that threads can use.",
+    doc: "List the models that threads can use.",
     scope: "none",
     params: () => looseObject({ limit }),
     result: () => looseObject({ data: z.array(Model) }),
   }),
   "config/list": method({
-    doc: "The selectors of the agent, for a thread or for new threads, with the model they have or with another.",
+    doc: "List the selectors of the agent, for a thread or for new threads, with their model or another one.",
     scope: "none",
     params: () => looseObject({ threadId: z.optional(Id), model: z.optional(z.string()) }),
     result: () => looseObject({ options: z.array(ConfigOption) }),
   }),
   "config/set": method({
-    doc: "Set a selector. Answers all of them, because one may change another.",
+    doc: "Set a selector. Answers with all of them, because one may change another.",
     scope: "none",
     params: () => looseObject({ threadId: z.optional(Id), id: z.string(), value: z.string() }),
     result: () => looseObject({ options: z.array(ConfigOption) }),
   }),
   "config/read": method({
-    doc: "The configuration in force, for a thread or for new threads.",
+    doc: "Read the configuration in force, for a thread or for new threads.",
     scope: "none",
     params: () => looseObject({ threadId: z.optional(Id) }),
     result: () =>
@@ -81,19 +81,19 @@ export const SERVER_METHODS = {
       }),
   }),
   "rules/list": method({
-    doc: "What was allowed for always, in one project or in all of them, oldest first.",
+    doc: "List the rules, of one project or of all, oldest first. A rule is something that was allowed for always.",
     scope: "none",
     params: () => looseObject({ cwd: z.optional(absolutePath) }),
     result: () => looseObject({ data: z.array(Rule) }),
   }),
   "rules/remove": method({
-    doc: "Take back what was allowed for always. It is asked about again from the next time on.",
+    doc: "Remove a rule. The user is asked again from the next time on.",
     scope: "none",
     params: () => looseObject({ id: Id }),
     result: () => Empty,
   }),
   "mcpServerStatus/list": method({
-    doc: "The MCP servers of the agent and how they are.",
+    doc: "List the MCP servers of the agent and their status.",
     scope: "none",
     params: () => looseObject({ threadId: z.optional(Id) }),
     result: () =>
@@ -108,7 +108,7 @@ export const SERVER_METHODS = {
       }),
   }),
   "account/read": method({
-    doc: "Who the agent works as, and whether it needs a login.",
+    doc: "Read the account that the agent uses, and whether it needs a login.",
     scope: "none",
     params: () => looseObject({ threadId: z.optional(Id) }),
     result: () =>
@@ -122,16 +122,16 @@ export const SERVER_METHODS = {
 
 const WorkspaceResult = looseObject({ files: z.array(WorkspaceFile) });
 
-/** What the files of a workspace may say, once the user trusts their content. */
+/** Trust in the configuration files of a workspace. */
 export const WORKSPACE_METHODS = {
   "workspace/read": method({
-    doc: "The files with which a folder could steer Flint, with their content and whether it is trusted.",
+    doc: "Read the files of a folder that could configure Flint, with their content and whether it is trusted.",
     scope: "none",
     params: () => looseObject({ cwd: absolutePath }),
     result: () => WorkspaceResult,
   }),
   "workspace/trust": method({
-    doc: "Trust files as they were shown to the user. Refused for a file whose content is another by now.",
+    doc: "Trust files as they were shown to the user. Rejected for a file whose content has changed since.",
     scope: "none",
     params: () =>
       looseObject({
@@ -141,7 +141,7 @@ export const WORKSPACE_METHODS = {
     result: () => WorkspaceResult,
   }),
   "workspace/distrust": method({
-    doc: "Take the trust in the files of a folder away.",
+    doc: "Remove trust from the files of a folder.",
     scope: "none",
     params: () => looseObject({ cwd: absolutePath }),
     result: () => WorkspaceResult,

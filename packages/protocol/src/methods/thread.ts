@@ -31,14 +31,14 @@ const ThreadOverrides = {
   developerInstructions: z.optional(z.string()),
 };
 
-/** Whether a turn that runs is stopped first; otherwise the request is refused while one does. */
+/** Whether a running turn is interrupted first; without it, the request is rejected while a turn runs. */
 const interrupt = z.optional(z.boolean());
 
-/** Where a client stands in a thread: the last event it has seen, and of which log. */
+/** The position of a client in a thread: the last event it has received, and of which log. */
 const Cursor = { afterSeq: z.optional(z.int().check(z.minimum(0))), epoch: z.optional(z.string()) };
 
-/** What a thread has used so far. */
-const Spent = { usage: TokenUsage, lastUsage: z.optional(LastUsage), cost: z.optional(Cost) };
+/** The usage of a thread so far. */
+const usageFields = { usage: TokenUsage, lastUsage: z.optional(LastUsage), cost: z.optional(Cost) };
 
 const AttachResult = looseObject({
   thread: Thread,
@@ -52,10 +52,10 @@ const AttachResult = looseObject({
   questions: z.array(QuestionRequest),
   toolCalls: z.optional(z.array(ToolCallRequest)),
   queue: z.array(QueuedInput),
-  ...Spent,
+  ...usageFields,
 });
 
-/** What becomes of the files when turns are dropped. With `preview` nothing changes; the answer says what would. */
+/** Whether the files of dropped turns are restored. With `preview` nothing changes; the answer lists what would. */
 const filesOfRevert = {
   files: z.optional(z.enum(["keep", "restore"])),
   preview: z.optional(z.boolean()),
@@ -70,22 +70,22 @@ const RevertResult = looseObject({
   notSaved: z.optional(RestoredFiles.notSaved),
 });
 
-/** Making, following, reading, changing and deleting threads. */
+/** Starting, resuming, reading, changing and deleting threads. */
 export const THREAD_METHODS = {
   "thread/start": method({
-    doc: "Create a thread and follow it.",
+    doc: "Create a thread and subscribe to it.",
     scope: "none",
     params: () => ThreadStartParams,
     result: () => looseObject({ thread: Thread, modelProvider: z.string() }),
   }),
   "thread/resume": method({
-    doc: "Take up a stored thread: answers, says `thread/started`, replays its history, and follows it.",
+    doc: "Resume a stored thread: answers, sends `thread/started`, replays its history, and subscribes to it.",
     scope: "thread",
     params: () => looseObject({ ...ThreadOverrides, ...Cursor, ...withMcpServers, ...withClientTools }),
     result: () => looseObject({ thread: Thread, epoch: z.string(), truncated: z.boolean() }),
   }),
   "thread/attach": method({
-    doc: "Follow a thread from a known place, or from its present state with items in progress and open approvals.",
+    doc: "Subscribe to a thread from a known position, or from its current state with items in progress and open approvals.",
     scope: "thread",
     params: () =>
       looseObject({
@@ -97,7 +97,7 @@ export const THREAD_METHODS = {
     result: () => AttachResult,
   }),
   "thread/unsubscribe": method({
-    doc: "Stop following a thread; its turn goes on.",
+    doc: "Unsubscribe from a thread; its turn continues.",
     scope: "none",
     params: () => looseObject(threadParams),
     result: () => Empty,
@@ -118,7 +118,7 @@ export const THREAD_METHODS = {
     result: () => looseObject({ data: z.array(Thread), nextCursor: z.optional(z.string()) }),
   }),
   "thread/read": method({
-    doc: "Read a thread without following it; turns come in pages from the newest backwards, each page in order.",
+    doc: "Read a thread without subscribing to it. Turns come in pages, newest page first, each page in order.",
     scope: "none",
     params: () =>
       looseObject({
@@ -131,7 +131,7 @@ export const THREAD_METHODS = {
       looseObject({ thread: Thread, turns: z.optional(z.array(Turn)), nextCursor: z.optional(z.string()) }),
   }),
   "thread/events/list": method({
-    doc: "The stored events of a thread after a place, without following it.",
+    doc: "List the stored events of a thread after a position, without subscribing to it.",
     scope: "none",
     params: () =>
       looseObject({
@@ -143,13 +143,13 @@ export const THREAD_METHODS = {
       looseObject({ thread: Thread, epoch: z.string(), events: z.array(LoggedEvent), more: z.boolean() }),
   }),
   "thread/loaded/list": method({
-    doc: "The threads that this server has in memory: those that run, are followed, or were used a moment ago.",
+    doc: "List the threads that are in memory: those that run, have subscribers, or were used recently.",
     scope: "none",
     params: () => looseObject({}),
     result: () => looseObject({ data: z.array(Id) }),
   }),
   "thread/settings/update": method({
-    doc: "Change what a thread works with from its next turn on.",
+    doc: "Change the settings of a thread from its next turn on.",
     scope: "thread",
     params: () => looseObject(ThreadOverrides),
     result: () => looseObject({ settings: ThreadSettings }),
@@ -159,22 +159,22 @@ export const THREAD_METHODS = {
     scope: "thread",
     params: () =>
       looseObject({ ...ThreadOverrides, lastTurnId: z.optional(Id), ephemeral: z.optional(z.boolean()) }),
-    result: () => looseObject({ thread: Thread, modelProvider: z.string(), ...Spent }),
+    result: () => looseObject({ thread: Thread, modelProvider: z.string(), ...usageFields }),
   }),
   "thread/archive": method({
-    doc: "Put a thread away.",
+    doc: "Archive a thread.",
     scope: "thread",
     params: () => looseObject({ ...threadParams, interrupt }),
     result: () => Empty,
   }),
   "thread/unarchive": method({
-    doc: "Take a thread out of the archive.",
+    doc: "Unarchive a thread.",
     scope: "thread",
     params: () => looseObject(threadParams),
     result: () => ThreadResult,
   }),
   "thread/delete": method({
-    doc: "Delete a thread and its log for good.",
+    doc: "Delete a thread and its log.",
     scope: "thread",
     params: () => looseObject({ ...threadParams, interrupt }),
     result: () => Empty,
@@ -186,41 +186,41 @@ export const THREAD_METHODS = {
     result: () => Empty,
   }),
   "thread/rollback": method({
-    doc: "Drop the last turns from the conversation, and put their files back if `files` says so.",
+    doc: "Drop the last turns from the conversation, and restore their files if `files` is `restore`.",
     scope: "thread",
     params: () => looseObject({ ...threadParams, numTurns: z.int().check(z.minimum(1)), ...filesOfRevert }),
     result: () => RevertResult,
   }),
   "thread/revert": method({
-    doc: "Go back to the moment before a turn; the files stay as they are unless `files` says otherwise.",
+    doc: "Go back to before a turn. The files stay as they are unless `files` is `restore`.",
     scope: "thread",
     params: () => looseObject({ ...threadParams, beforeTurnId: Id, ...filesOfRevert }),
     result: () => RevertResult,
   }),
   "thread/revert/undo": method({
-    doc: "Take a revert back: its files, and its turns if no turn has begun since.",
+    doc: "Undo a revert: its files, and its turns if no turn has started since.",
     scope: "thread",
     params: () => looseObject({ ...threadParams, revertId: Id }),
     result: () => looseObject({ thread: Thread, turnIds: z.array(Id), ...RestoredFiles }),
   }),
   "thread/compact/start": method({
-    doc: "Summarise the context to make room, as a turn of its own.",
+    doc: "Summarise the context to free space, as a turn of its own.",
     scope: "thread",
     params: () => looseObject(threadParams),
     result: () => looseObject({ turn: Turn }),
   }),
 } as const;
 
-/** What a thread is for. */
+/** The goal of a thread. */
 export const GOAL_METHODS = {
   "thread/goal/get": method({
-    doc: "The goal of a thread; null if it has none.",
+    doc: "Read the goal of a thread; null if it has none.",
     scope: "thread",
     params: () => looseObject(threadParams),
     result: () => looseObject({ goal: z.nullable(Goal) }),
   }),
   "thread/goal/set": method({
-    doc: "Give a thread a goal, or change the one it has. Its agent hears of it with the next turn.",
+    doc: "Set or change the goal of a thread. Its agent is informed with the next turn.",
     scope: "thread",
     params: () =>
       looseObject({
@@ -232,7 +232,7 @@ export const GOAL_METHODS = {
     result: () => looseObject({ goal: Goal }),
   }),
   "thread/goal/clear": method({
-    doc: "Take the goal of a thread away.",
+    doc: "Clear the goal of a thread.",
     scope: "thread",
     params: () => looseObject(threadParams),
     result: () => looseObject({ cleared: z.boolean() }),

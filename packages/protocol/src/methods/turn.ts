@@ -9,7 +9,7 @@ import { LIMITS } from "../wire/limits.ts";
 import { Empty, looseObject } from "../wire/loose-object.ts";
 import { method, settingsOverrides, threadParams } from "./method.ts";
 
-const input = z.array(UserInput).check(z.minLength(1, "must hold at least one piece"));
+const input = z.array(UserInput).check(z.minLength(1, "must have at least one part"));
 const QueueResult = looseObject({ queue: z.array(QueuedInput) });
 
 const TurnStartParams = looseObject({
@@ -22,7 +22,7 @@ const TurnStartParams = looseObject({
   clientId: z.optional(z.string().check(z.maxLength(200))),
 });
 
-/** What a review looks at. */
+/** What is reviewed. */
 export const ReviewTarget = z.discriminatedUnion("type", [
   looseObject({ type: z.literal("uncommittedChanges") }),
   looseObject({ type: z.literal("baseBranch"), branch: z.string() }),
@@ -31,46 +31,46 @@ export const ReviewTarget = z.discriminatedUnion("type", [
 ]);
 export type ReviewTarget = z.output<typeof ReviewTarget>;
 
-/** Turns, the inputs that wait for them, reviews, and answers to what agents ask. */
+/** Turns, queued inputs, reviews, and answers to what agents ask. */
 export const TURN_METHODS = {
   "thread/queue/list": method({
-    doc: "The inputs that wait.",
+    doc: "List the queued inputs.",
     scope: "thread",
     params: () => looseObject(threadParams),
     result: () => QueueResult,
   }),
   "thread/queue/update": method({
-    doc: "Change an input that waits.",
+    doc: "Change a queued input.",
     scope: "thread",
     params: () => looseObject({ ...threadParams, queuedInputId: Id, input }),
     result: () => QueueResult,
   }),
   "thread/queue/reorder": method({
-    doc: "Put the inputs that wait into this order; name each once.",
+    doc: "Reorder the queued inputs; each is named once.",
     scope: "thread",
     params: () => looseObject({ ...threadParams, queuedInputIds: z.array(Id) }),
     result: () => QueueResult,
   }),
   "thread/queue/delete": method({
-    doc: "Take an input out of the queue.",
+    doc: "Remove an input from the queue.",
     scope: "thread",
     params: () => looseObject({ ...threadParams, queuedInputId: Id }),
     result: () => QueueResult,
   }),
   "thread/queue/promote": method({
-    doc: "Give an input that waits to the running turn now, or start it if no turn runs.",
+    doc: "Steer the running turn with a queued input now, or start a turn with it if none runs.",
     scope: "thread",
     params: () => looseObject({ ...threadParams, queuedInputId: Id }),
     result: () => looseObject({ turnId: Id, queue: z.array(QueuedInput) }),
   }),
   "turn/start": method({
-    doc: "Send user input. While a turn runs: refused, unless `delivery` says to steer it or to wait in the queue.",
+    doc: "Start a turn with user input. Rejected while a turn runs, unless `delivery` is `steer` or `queue`.",
     scope: "thread",
     params: () => TurnStartParams,
     result: () => looseObject({ turn: z.optional(Turn), queuedInput: z.optional(QueuedInput) }),
   }),
   "thread/shellCommand": method({
-    doc: "Run a command of the user's own in the thread, as a turn of its own. It is confined like those of the agent, which hears of it with the next turn.",
+    doc: "Run a command of the user in the thread, as a turn of its own. It is confined like the agent's commands; the agent is informed with the next turn.",
     scope: "thread",
     params: () =>
       looseObject({
@@ -93,13 +93,13 @@ export const TURN_METHODS = {
     result: () => looseObject({ turnId: Id }),
   }),
   "turn/interrupt": method({
-    doc: "Stop the running turn; its processes are gone before `turn/completed`.",
+    doc: "Interrupt the running turn; its processes have ended before `turn/completed`.",
     scope: "none",
     params: () => looseObject({ ...threadParams, turnId: z.optional(Id) }),
     result: () => Empty,
   }),
   "review/start": method({
-    doc: "Have changes reviewed, in this thread or in one of its own.",
+    doc: "Start a review of changes, in this thread or in one of its own.",
     scope: "thread",
     params: () =>
       looseObject({
@@ -122,7 +122,7 @@ export const TURN_METHODS = {
     result: () => Empty,
   }),
   "tool/respond": method({
-    doc: "Say what came of an open call of a client's tool. The first answer counts.",
+    doc: "Answer an open call of a client's tool with its result. The first answer counts.",
     scope: "none",
     params: () => looseObject({ ...threadParams, callId: Id, result: ToolCallResult }),
     result: () => Empty,

@@ -11,11 +11,11 @@ const small: SchemaDocument = {
   title: "small",
   requests: {
     greet: {
-      doc: "Say hello.",
+      doc: "Greet the server.",
       params: { type: "object", properties: { name }, required: ["name"] },
       result: {},
     },
-    "time/tell": { doc: "The time.", params: { $ref: "#/$defs/Nothing" }, result: { type: "integer" } },
+    "time/read": { doc: "The time.", params: { $ref: "#/$defs/Nothing" }, result: { type: "integer" } },
   },
   notifications: {},
   serverRequests: {},
@@ -27,7 +27,7 @@ const small: SchemaDocument = {
   $defs: {
     Nothing: { type: "object", properties: {} },
     Person: {
-      description: "Somebody.",
+      description: "A user.",
       type: "object",
       properties: { name, "full-name": name, address: { type: "object", properties: { town: name } } },
       required: ["name"],
@@ -42,7 +42,7 @@ const EXPECTED = `// The small protocol. Every object may carry more fields than
 export interface Nothing {
 }
 
-/** Somebody. */
+/** A user. */
 export interface Person {
   name: string;
   "full-name"?: string;
@@ -57,9 +57,9 @@ export type LongWord =
   | "${"a".repeat(60)}"
   | "${"b".repeat(60)}";
 
-/** What a client can ask, by method. */
+/** The requests of clients, by method. */
 export interface Methods {
-  /** Say hello. */
+  /** Greet the server. */
   greet: {
     params: {
       name: string;
@@ -67,22 +67,22 @@ export interface Methods {
     result: unknown;
   };
   /** The time. */
-  "time/tell": {
+  "time/read": {
     params: Nothing;
     result: number;
   };
 }
 
-/** What a client can tell. */
+/** The notifications of clients. */
 export interface ClientNotifications {}
 
-/** What the server tells, by method. */
+/** The notifications of the server, by method. */
 export interface Notifications {
   /** Again. */
   "greeted/twice": Person;
 }
 
-/** What the server asks its clients. */
+/** The requests of the server to its clients. */
 export interface ServerRequests {}
 
 /** Why a request failed: \`data.reason\` of its error. */

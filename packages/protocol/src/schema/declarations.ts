@@ -17,10 +17,14 @@ export function declarationsOf(document: SchemaDocument): string {
   const blocks = [
     `// The ${document.title} protocol. Every object may carry more fields than are declared here.`,
     ...types,
-    table("Methods", "What a client can ask, by method.", requests(document.requests)),
-    table("ClientNotifications", "What a client can tell.", notifications(document.notifications)),
-    table("Notifications", "What the server tells, by method.", notifications(document.serverNotifications)),
-    table("ServerRequests", "What the server asks its clients.", requests(document.serverRequests)),
+    table("Methods", "The requests of clients, by method.", requests(document.requests)),
+    table("ClientNotifications", "The notifications of clients.", notifications(document.notifications)),
+    table(
+      "Notifications",
+      "The notifications of the server, by method.",
+      notifications(document.serverNotifications),
+    ),
+    table("ServerRequests", "The requests of the server to its clients.", requests(document.serverRequests)),
     errorKinds(document),
   ];
   return `${blocks.join("\n\n")}\n`;
@@ -37,7 +41,7 @@ function declaration(name: string, schema: JsonSchema): string {
   return `${head}export interface ${name} ${objectType(schema, "")}`;
 }
 
-/** What stands behind the equals sign. A union too long for one line gets a line for each alternative. */
+/** The type after the equals sign. A union too long for one line gets a line for each alternative. */
 function topType(schema: JsonSchema): string {
   const line = inlineType(schema);
   if (line.length <= WIDEST) return ` ${line}`;

@@ -161,7 +161,7 @@ describe("the schemas agree with what the server checks", () => {
       [started, { ...started, seq: 3, at: 1_700_000_000_000 }].map((event) => fits(flint, schema, event)),
     ).toEqual([true, true]);
     expect(fits(flint, schema, { ...started, seq: "3" })).toBe(false);
-    expect(EVENTS.warning.kept).toBe("live");
+    expect(EVENTS.warning.persistence).toBe("live");
     expect(flint.serverNotifications.warning?.params.properties).not.toHaveProperty("seq");
   });
 

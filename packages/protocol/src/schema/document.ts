@@ -13,7 +13,7 @@ export type SchemaPart = JsonSchema | boolean;
 
 const DEFINITIONS = "#/$defs/";
 
-/** The definition that a schema only points to, or undefined if it says more than that. */
+/** The definition that a schema refers to, or undefined if it is not just a reference. */
 export function referredName(schema: JsonSchema): string | undefined {
   return schema.$ref?.startsWith(DEFINITIONS) ? schema.$ref.slice(DEFINITIONS.length) : undefined;
 }
@@ -23,19 +23,19 @@ export function alternativesOf(schema: JsonSchema): readonly SchemaPart[] | unde
   return schema.oneOf ?? schema.anyOf;
 }
 
-/** The JSON Schema of any type of a vocabulary, for whoever makes or checks values by it. */
+/** The JSON Schema of any type of a vocabulary, for code that generates or validates values. */
 export function jsonSchemaOf(type: z.ZodMiniType, side: "input" | "output"): JsonSchema {
   return z.toJSONSchema(type, { io: side, unrepresentable: "any" });
 }
 
-/** What is known about a named type beside its shape. */
+/** The name and description of a type. */
 export interface TypeName {
   readonly id: string;
   readonly description?: string;
   readonly [key: string]: unknown;
 }
 
-/** The names of types, apart from the types themselves: nobody who only speaks the protocol pays for them. */
+/** The names of types. Apart from the types themselves, so that they cost nothing at run time. */
 export type TypeNames = z.core.$ZodRegistry<TypeName>;
 
 /** A name for every exported schema, every item type and the data of every harness item type. */
@@ -86,7 +86,7 @@ export interface ItemSchema {
   readonly schema: JsonSchema;
 }
 
-/** All the words of one wire. It is itself a JSON Schema: what is shared by name stands in `$defs`. */
+/** Everything that is defined for one wire. It is itself a JSON Schema: named types are in `$defs`. */
 export interface SchemaDocument {
   readonly $schema: string;
   readonly title: string;
@@ -107,7 +107,7 @@ export interface ItemRow {
 
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";
 
-/** Turns the tables of a wire into its document. The same tables always give the same text. */
+/** Builds the document of a wire from its tables. The same tables always give the same text. */
 export class DocumentWriter {
   readonly #names: TypeNames;
   readonly #definitions = new Map<string, JsonSchema>();
@@ -137,7 +137,7 @@ export class DocumentWriter {
     return { ...document, $defs: Object.fromEntries([...this.#definitions].sort(byName)) };
   }
 
-  /** What may stand on the wire; a field with a default may be left out, whoever writes it. */
+  /** What may be sent; a field with a default may be left out by either side. */
   #schema(type: z.ZodMiniType): JsonSchema {
     const {
       $schema: _draft,
@@ -154,11 +154,11 @@ export class DocumentWriter {
   }
 }
 
-/** What zod says in words of its own, or cannot say. */
+/** Corrects what zod writes in its own way, or cannot write. */
 function correct(zodSchema: z.core.$ZodType, jsonSchema: z.core.JSONSchema.BaseSchema): void {
-  // No format of JSON Schema; the pattern beside it says the same.
+  // Not a format of JSON Schema; the pattern beside it means the same.
   if (jsonSchema.format === "starts_with") delete jsonSchema.format;
-  // A refinement is a function; this one keeps a known item of a wrong shape from passing as an unknown one.
+  // A refinement is a function; this one rejects a known item with a wrong shape as an unknown one.
   if (zodSchema === ExtensionItem.shape.type) jsonSchema.not = { enum: Object.keys(ITEMS) };
 }
 
@@ -166,10 +166,10 @@ function mapped<Name extends string, From, To>(
   rows: Readonly<Record<Name, From>>,
   change: (row: From, name: Name) => To,
 ): Record<Name, To> {
-  // Object.keys forgets the names it gives.
+  // Object.keys loses the type of the names.
   const names = Object.keys(rows) as Name[];
   const entries = names.map((name) => [name, change(rows[name], name)] as const);
-  // As above: every name has got its value.
+  // As above: every name has its value.
   return Object.fromEntries(entries) as Record<Name, To>;
 }
 

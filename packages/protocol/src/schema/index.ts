@@ -28,18 +28,18 @@ export {
 /** The wires that have a schema. */
 export type WireName = "flint" | "harness";
 
-/** The JSON Schema documents of all wires. Made anew on every call, always the same. */
+/** The JSON Schema documents of all wires. Built on every call, always the same. */
 export function jsonSchemas(): Record<WireName, SchemaDocument> {
   return { flint: flintDocument(), harness: harnessDocument() };
 }
 
-/** A wire as TypeScript declarations, for people who write clients. */
+/** A wire as TypeScript declarations, for authors of clients. */
 export function typeScriptDeclarations(wire: WireName = "flint"): string {
   return declarationsOf(wire === "flint" ? flintDocument() : harnessDocument());
 }
 
 function flintDocument(): SchemaDocument {
-  const wire: Vocabulary = { ...FLINT, serverNotifications: withPlaces(FLINT.serverNotifications) };
+  const wire: Vocabulary = { ...FLINT, serverNotifications: withPositions(FLINT.serverNotifications) };
   return new DocumentWriter(typeNames()).write(wire, ITEMS);
 }
 
@@ -53,14 +53,14 @@ function harnessDocument(): SchemaDocument {
 
 type Notifications = Readonly<Record<string, NotificationRow>>;
 
-/** Where a stored event stands in its log travels with it, beside what it carries. */
-const place = { seq: z.optional(z.int().check(z.minimum(1))), at: z.optional(z.int()) };
+/** A stored event is sent with its position in the log, beside its data. */
+const position = { seq: z.optional(z.int().check(z.minimum(1))), at: z.optional(z.int()) };
 
-function withPlaces(notifications: Notifications): Notifications {
+function withPositions(notifications: Notifications): Notifications {
   const rows = Object.entries(notifications).map(([name, row]): [string, NotificationRow] => {
-    const stored = isEventType(name) && EVENTS[name].kept !== "live";
+    const stored = isEventType(name) && EVENTS[name].persistence !== "live";
     if (!stored || !(row.params instanceof z.ZodMiniObject)) return [name, row];
-    return [name, { doc: row.doc, params: z.extend(row.params, place) }];
+    return [name, { doc: row.doc, params: z.extend(row.params, position) }];
   });
   return Object.fromEntries(rows);
 }

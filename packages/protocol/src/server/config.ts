@@ -20,7 +20,7 @@ export const ConfigSelectOption = looseObject({
 export type ConfigSelectOption = z.output<typeof ConfigSelectOption>;
 
 /**
- * A setting that an agent advertises. Clients show every one the same way and need not know what it means.
+ * A setting that an agent advertises. Clients show all of them in the same way and need not know their meaning.
  * A `boolean` has the values "true" and "false".
  */
 export const ConfigOption = looseObject({
@@ -36,7 +36,7 @@ export const ConfigOption = looseObject({
 });
 export type ConfigOption = z.output<typeof ConfigOption>;
 
-/** Whether commands can be confined on this machine, by what, and if not, how to change that. */
+/** Whether commands can be sandboxed on this machine, by which mechanism, and if not, how to change that. */
 export const SandboxState = looseObject({
   available: z.boolean(),
   mechanism: z.string(),
@@ -45,7 +45,7 @@ export const SandboxState = looseObject({
 export type SandboxState = z.output<typeof SandboxState>;
 
 /**
- * A file with which a workspace could steer Flint. It has no effect unless `trusted`, which holds for this exact
+ * A file of a workspace that could configure Flint. It has no effect unless `trusted`, which applies to this exact
  * content only.
  */
 export const WorkspaceFile = looseObject({

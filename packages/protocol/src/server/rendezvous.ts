@@ -25,10 +25,10 @@ export type RunningServer = z.output<typeof RunningServer>;
 
 /**
  * The handshake on a server's rendezvous socket: the client sends one line, the server answers with one line, and from
- * then on the connection speaks the requested protocol.
+ * then on the connection uses the requested protocol.
  */
 export const RENDEZVOUS = {
-  /** The client: the protocol it speaks, and its default working directory. */
+  /** The client: the protocol it uses, and its default working directory. */
   request: z.object({
     protocol: z.string().check(z.maxLength(64)),
     cwd: z.optional(absolutePath),

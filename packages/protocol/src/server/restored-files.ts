@@ -2,20 +2,20 @@ import * as z from "zod/mini";
 import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
 
-/** What is done to a file so that it is as it was: its content put back, a lost one made again, a new one removed. */
+/** How a file is restored: its content is written back, a deleted file is created again, a new one is deleted. */
 export const FileRestore = looseObject({
-  /** From the folder of the thread; absolute if it lies in another folder. */
+  /** Relative to the folder of the thread; absolute if it is outside of it. */
   path: z.string(),
   action: z.enum(["restore", "create", "delete"]),
   kind: z.enum(["file", "link", "folder"]),
   status: z.enum(["planned", "done"]),
-  /** Bytes now and afterwards, for a file that is there. */
+  /** Bytes before and after, for a file that exists then. */
   sizeBefore: z.optional(z.number()),
   sizeAfter: z.optional(z.number()),
 });
 export type FileRestore = z.output<typeof FileRestore>;
 
-/** Why a file is left alone although a dropped turn changed it. */
+/** Why a file is not restored although a dropped turn changed it. */
 export const FileConflictReason = z.enum([
   "changedSince",
   "changedBetween",
@@ -26,7 +26,7 @@ export const FileConflictReason = z.enum([
 ]);
 export type FileConflictReason = z.output<typeof FileConflictReason>;
 
-/** A file that is left as it is. */
+/** A file that is not restored. */
 export const FileConflict = looseObject({
   path: z.string(),
   reason: FileConflictReason,
@@ -34,7 +34,7 @@ export const FileConflict = looseObject({
 });
 export type FileConflict = z.output<typeof FileConflict>;
 
-/** Why something was not saved before a turn. */
+/** Why a file was not saved before a turn. */
 export const NotSavedReason = z.enum([
   "ignored",
   "tooLarge",
@@ -47,7 +47,7 @@ export const NotSavedReason = z.enum([
 ]);
 export type NotSavedReason = z.output<typeof NotSavedReason>;
 
-/** What a turn may have changed without a way back: a path, or all of a turn. */
+/** What cannot be restored: a path, or everything that a turn changed. */
 export const NotSaved = looseObject({
   path: z.optional(z.string()),
   turnId: z.optional(Id),
@@ -56,7 +56,7 @@ export const NotSaved = looseObject({
 });
 export type NotSaved = z.output<typeof NotSaved>;
 
-/** What going back means for the files. */
+/** What a revert does to files. */
 export const RestoredFiles = {
   files: z.array(FileRestore),
   conflicts: z.array(FileConflict),

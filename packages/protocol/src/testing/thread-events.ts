@@ -3,7 +3,7 @@ import type { Item } from "../items.ts";
 import type { Thread, ThreadSettings, Turn } from "../thread/thread.ts";
 import { emptyThread, reduceThread, type ThreadState } from "../thread/thread-state.ts";
 
-/** A thread that nobody has used yet. */
+/** A thread without turns. */
 export const thread: Thread = {
   id: "t1",
   preview: "",
@@ -16,7 +16,7 @@ export const thread: Thread = {
   ephemeral: false,
   status: { type: "idle" },
 };
-/** What it works with. */
+/** Its settings. */
 export const settings: ThreadSettings = {
   model: "flint/offline",
   cwd: "/repo",
@@ -24,17 +24,17 @@ export const settings: ThreadSettings = {
   sandboxPolicy: { type: "workspaceWrite" },
   config: {},
 };
-/** Its first turn, as it begins. */
+/** Its first turn, when it starts. */
 export const turn: Turn = { id: "u1", status: "inProgress", items: [], itemsView: "full" };
-/** Where things of that turn happen. */
+/** The ids that events of that turn carry. */
 export const ofTurn = { threadId: "t1", turnId: "u1" };
-/** What the user says in it. */
+/** The prompt of that turn. */
 export const question: Item<"userMessage"> = {
   type: "userMessage",
   id: "i1",
   content: [{ type: "text", text: "Run the\ntests" }],
 };
-/** A command that runs in it. */
+/** A command that runs in that turn. */
 export const command: Item<"commandExecution"> = {
   type: "commandExecution",
   id: "i2",
@@ -43,7 +43,7 @@ export const command: Item<"commandExecution"> = {
   status: "inProgress",
 };
 const action = { kind: "command", itemId: "i2", command: "npm test", cwd: "/repo" } as const;
-/** The question whether it may run. */
+/** The approval of that command. */
 export const approval = { id: "a1", turnId: "u1", action, requestedAtMs: 1, expiresAtMs: 2 };
 /** A question of the agent. */
 export const request = {
@@ -54,7 +54,7 @@ export const request = {
   requestedAtMs: 1,
   expiresAtMs: 2,
 };
-/** The beginning of the thread and of its turn. */
+/** The events that start the thread and its turn. */
 export const STARTED: EventBody[] = [
   { type: "thread/started", data: { thread, settings } },
   { type: "turn/started", data: { threadId: "t1", turn } },

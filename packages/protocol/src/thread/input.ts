@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
 
-/** One piece of what the user sends. */
+/** One part of the user's input. */
 export const UserInput = z.discriminatedUnion("type", [
   looseObject({ type: z.literal("text"), text: z.string() }),
   looseObject({ type: z.literal("image"), url: z.string() }),
@@ -12,7 +12,7 @@ export const UserInput = z.discriminatedUnion("type", [
 ]);
 export type UserInput = z.output<typeof UserInput>;
 
-/** What is shown of an input where only a line of text fits. */
+/** An input as plain text. */
 export function inputText(input: readonly UserInput[]): string {
   return input.map(pieceText).join("\n");
 }
@@ -32,7 +32,7 @@ function pieceText(piece: UserInput): string {
   }
 }
 
-/** A turn that waits for the running one to end. */
+/** An input that waits for the running turn to end. */
 export const QueuedInput = looseObject({
   id: Id,
   input: z.array(UserInput),

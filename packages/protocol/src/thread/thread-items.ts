@@ -5,13 +5,13 @@ import type { Thread, Turn } from "./thread.ts";
 
 const PREVIEW_LENGTH = 160;
 
-/** What of a thread its items change. */
+/** The part of the state that items change. */
 interface Conversation {
   readonly thread: Thread;
   readonly turns: readonly Turn[];
 }
 
-/** The state with an item of a turn as it is now. The first message of the user is the preview of the thread. */
+/** The state with an item of a turn added or replaced. The first message of the user is the preview of the thread. */
 export function withItem<State extends Conversation>(state: State, turnId: string, item: ThreadItem): State {
   const changed = withTurn(state, turnId, (turn) => ({ ...turn, items: upsert(turn.items, item) }));
   if (state.thread.preview !== "" || item.type !== "userMessage" || !("content" in item)) return changed;
@@ -22,7 +22,7 @@ export function withItem<State extends Conversation>(state: State, turnId: strin
 export function previewOf(text: string): string {
   const line = text.replace(/\s+/gu, " ").trim();
   if (line.length <= PREVIEW_LENGTH) return line;
-  // A character of two halves is kept whole or left out.
+  // Never ends in half of a surrogate pair.
   return `${line.slice(0, PREVIEW_LENGTH - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
@@ -41,7 +41,7 @@ function upsert(items: readonly ThreadItem[], item: ThreadItem): ThreadItem[] {
   return at === -1 ? [...items, item] : items.with(at, item);
 }
 
-/** The state with one more piece of a text. */
+/** The state with a delta applied to its item. */
 export function onDelta<State extends Conversation>(state: State, event: DeltaBody): State {
   const { turnId, itemId, delta, offset } = event.data;
   const field = DELTA_FIELDS.get(event.type);

@@ -66,7 +66,7 @@ describe("a whole turn", () => {
       lastTurns: { flint: "u1" },
       lastAgent: "flint",
       goal: undefined,
-      unheard: [],
+      agentNotes: [],
     });
   });
 

@@ -13,46 +13,46 @@ import type { Goal, Thread, ThreadSettings, Turn } from "./thread.ts";
 import { onDelta, withItem } from "./thread-items.ts";
 import { type Cost, NO_USAGE, type TokenUsage, totalTokens } from "./usage.ts";
 
-/** What a thread looks like after its events: the one picture that server, SDK and screens share. */
+/** The state of a thread after its events, shared by the server, the SDK and user interfaces. */
 export interface ThreadState {
   readonly seq: number;
   readonly thread: Thread;
   readonly settings: ThreadSettings;
-  /** In order. The server keeps only the latest few in memory; a client may keep all. */
+  /** Oldest first. The server has only the latest few in memory; a client may have all. */
   readonly turns: readonly Turn[];
   readonly activeTurnId: string | undefined;
   /** Items of the running turn that have started and not ended. */
   readonly openItemIds: readonly string[];
   readonly approvals: readonly Approval[];
   readonly questions: readonly QuestionRequest[];
-  /** The calls that a client has to run. */
+  /** The open calls of tools that clients offer. */
   readonly toolCalls: readonly ToolCallRequest[];
   readonly queue: readonly QueuedInput[];
   readonly usage: TokenUsage;
   readonly lastUsage: TokenUsage;
-  /** The turn that was last told to have used anything. */
+  /** The turn of the latest usage report. */
   readonly usageTurnId: string | undefined;
   readonly modelContextWindow: number | undefined;
   readonly cost: Cost | undefined;
-  /** What was allowed for the rest of the thread, as `grantKeys` names it. */
+  /** What was allowed for the thread, as `grantKeys` names it. */
   readonly grants: readonly string[];
-  /** The suggestions that were taken for the rest of the thread. */
+  /** The suggested rules that were accepted for the thread. */
   readonly rules: readonly RuleSuggestion[];
-  /** How many turns have ended, also such as were dropped again, and how long they worked without waiting for a person. */
+  /** How many turns have ended, including dropped ones, and how long they worked, without waiting for the user. */
   readonly endedTurns: number;
   readonly workedMs: number;
   /** The agents' own session ids, by agent. */
   readonly nativeIds: Readonly<Record<string, string>>;
-  /** The last turn that each agent ended, by agent; what came after it the agent does not know. */
+  /** The last turn of each agent, by agent; the agent does not know what came after it. */
   readonly lastTurns: Readonly<Record<string, string>>;
   /** The agent of the latest turn that ended. */
   readonly lastAgent: string | undefined;
   readonly goal: Goal | undefined;
-  /** What happened since the latest turn of an agent, and what the next one is told of it. */
-  readonly unheard: readonly string[];
+  /** Notes on what happened since the latest turn of an agent, for the input of its next turn. */
+  readonly agentNotes: readonly string[];
 }
 
-/** A thread nobody has told anything about yet; its first event replaces it. */
+/** A thread before its first event, which replaces all of it. */
 export function emptyThread(threadId: string): ThreadState {
   const thread: Thread = {
     id: threadId,
@@ -96,11 +96,11 @@ export function emptyThread(threadId: string): ThreadState {
     lastTurns: {},
     lastAgent: undefined,
     goal: undefined,
-    unheard: [],
+    agentNotes: [],
   };
 }
 
-/** The state after one more event. Pure; an event that is already contained changes nothing but may be repeated. */
+/** The state after one more event. Pure; an event that was applied before changes nothing. */
 export function reduceThread(state: ThreadState, event: ThreadEvent): ThreadState {
   if (event.seq !== undefined && event.seq <= state.seq) return state;
   const next = isDelta(event) ? onDelta(state, event) : onEvent(state, event, event.at);
@@ -143,7 +143,7 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
         usageTurnId: event.data.turnId,
         modelContextWindow: event.data.modelContextWindow ?? state.modelContextWindow,
         cost: event.data.cost ?? state.cost,
-        goal: withSpent(state.goal, { tokensUsed: totalTokens(event.data.last) }),
+        goal: withUsage(state.goal, { tokensUsed: totalTokens(event.data.last) }),
       };
     case "turn/started":
       return onTurnStarted(state, event.data.turn, at);
@@ -202,7 +202,7 @@ function withSettings(state: ThreadState, settings: ThreadSettings): ThreadState
   return { ...withThread(state, { model: settings.model, cwd: settings.cwd, modelProvider }), settings };
 }
 
-/** The status follows from what is open, so it never has to be kept in step by hand. */
+/** Derives the status from what is open. */
 function withStatus(state: ThreadState): ThreadState {
   if (state.activeTurnId === undefined) return withThread(state, { status: { type: "idle" } });
   const activeFlags: NonNullable<Thread["status"]["activeFlags"]> = [];
@@ -211,7 +211,7 @@ function withStatus(state: ThreadState): ThreadState {
   return withThread(state, { status: { type: "active", activeFlags } });
 }
 
-/** What is asked again, as a late joiner is, is still one question. */
+/** A request that is repeated, as for a client that attaches later, is still one request. */
 function withOne<Open extends { readonly id: string }>(open: readonly Open[], one: Open): readonly Open[] {
   return [...open.filter(({ id }) => id !== one.id), one];
 }
@@ -236,9 +236,9 @@ function onApprovalResolved(state: ThreadState, approvalId: string, resolution: 
 
 function onTurnStarted(state: ThreadState, turn: Turn, at: number): ThreadState {
   const known = state.turns.filter((other) => other.id !== turn.id);
-  const isTold = turn.kind !== "shell" && turn._meta?.startedBy === undefined;
-  const unheard = isTold ? [] : state.unheard;
-  const started = { ...state, turns: [...known, turn], activeTurnId: turn.id, openItemIds: [], unheard };
+  const isAgentTurn = turn.kind !== "shell" && turn._meta?.startedBy === undefined;
+  const agentNotes = isAgentTurn ? [] : state.agentNotes;
+  const started = { ...state, turns: [...known, turn], activeTurnId: turn.id, openItemIds: [], agentNotes };
   return withStatus(withThread(started, { updatedAt: Math.floor(at / 1000) }));
 }
 
@@ -256,7 +256,7 @@ function onTurnCompleted(state: ThreadState, turn: Turn, at: number): ThreadStat
   return withStatus(withThread(ended, { updatedAt: Math.floor(at / 1000) }));
 }
 
-/** What is told twice is counted once. */
+/** A repeated event is counted once. */
 function withWork(state: ThreadState, turn: Turn): ThreadState {
   const known = state.turns.find(({ id }) => id === turn.id);
   if (known?.status !== "inProgress") return state;
@@ -269,19 +269,19 @@ function withWork(state: ThreadState, turn: Turn): ThreadState {
     workedMs: state.workedMs + worked,
     lastTurns: { ...state.lastTurns, [agent]: turn.id },
     lastAgent: agent,
-    goal: withSpent(state.goal, { timeUsedSeconds: worked / 1000 }),
-    unheard: withNote(state.unheard, note),
+    goal: withUsage(state.goal, { timeUsedSeconds: worked / 1000 }),
+    agentNotes: withNote(state.agentNotes, note),
   };
 }
 
-/** An agent hears of a goal that is new or reads otherwise than before. */
+/** An agent is informed of a goal that is new or has changed. */
 function onGoal(state: ThreadState, goal: Goal): ThreadState {
   const isNew = goal.objective !== state.goal?.objective || goal.status !== state.goal.status;
-  return { ...state, goal, unheard: withNote(state.unheard, isNew ? goalNote(goal) : "") };
+  return { ...state, goal, agentNotes: withNote(state.agentNotes, isNew ? goalNote(goal) : "") };
 }
 
-/** A goal with what more went into it; one that is not being worked on takes nothing. */
-function withSpent(
+/** A goal with more usage; one that is not active uses nothing. */
+function withUsage(
   goal: Goal | undefined,
   { tokensUsed = 0, timeUsedSeconds = 0 }: { tokensUsed?: number; timeUsedSeconds?: number },
 ): Goal | undefined {
@@ -293,7 +293,7 @@ function withSpent(
   };
 }
 
-/** A completed turn may come without its items; then the ones that came one by one are its items. */
+/** A completed turn may come without its items; then it has those that were sent one by one. */
 function completedTurn(known: Turn, completed: Turn): Turn {
   return completed.itemsView === "notLoaded"
     ? { ...completed, items: known.items, itemsView: known.itemsView }
@@ -304,7 +304,7 @@ function onReverted(state: ThreadState, gone: ReadonlySet<string>): ThreadState 
   return { ...state, turns: state.turns.filter((turn) => !gone.has(turn.id)) };
 }
 
-/** They were the last ones, and no other has begun since. */
+/** They were the last turns, and none has started since. */
 function onRevertUndone(state: ThreadState, back: readonly Turn[]): ThreadState {
   const ids = new Set(back.map((turn) => turn.id));
   return { ...state, turns: [...state.turns.filter((turn) => !ids.has(turn.id)), ...back] };

@@ -33,21 +33,21 @@ export const TurnError = looseObject({
 });
 export type TurnError = z.output<typeof TurnError>;
 
-/** How a turn stands. */
+/** The status of a turn. */
 export const TurnStatus = z.enum(["inProgress", "completed", "interrupted", "failed"]);
 export type TurnStatus = z.output<typeof TurnStatus>;
 
-/** What a turn is for: an ordinary prompt, a review, a compaction of the context, or a command of the user's own. */
+/** The kind of a turn: a prompt, a review, a compaction of the context, or a shell command of the user. */
 export const TurnKind = z.enum(["prompt", "review", "compact", "shell"]);
 export type TurnKind = z.output<typeof TurnKind>;
 
-/** Where a turn ends in its agent's own session, by the agent's own names: a copy of the session can begin there. */
+/** Where a turn ends in the agent's own session, by the agent's own ids: a fork of the session can start there. */
 export const NativeEnd = looseObject({ agent: z.string(), sessionId: z.string(), position: z.string() });
 export type NativeEnd = z.output<typeof NativeEnd>;
 
 /**
- * One prompt and everything the agent did about it. `itemsView` says whether `items` is all of them: a turn that is
- * replayed or listed may come without (`notLoaded`), because each item also has events of its own.
+ * One input and everything the agent did about it. `itemsView` states whether `items` is complete: a turn that is
+ * replayed or listed may come without items (`notLoaded`), because each item also has events of its own.
  */
 export const Turn = looseObject({
   id: Id,
@@ -59,7 +59,7 @@ export const Turn = looseObject({
   startedAtMs: z.optional(z.number()),
   completedAtMs: z.optional(z.number()),
   durationMs: z.optional(z.number()),
-  /** How much of it was spent waiting for a person. */
+  /** How much of it was waiting for the user. */
   waitedMs: z.optional(z.number()),
   nativeEnd: z.optional(NativeEnd),
 });
@@ -69,7 +69,7 @@ export type Turn = z.output<typeof Turn>;
 export const ConfigValues = z.record(z.string(), z.string());
 export type ConfigValues = z.output<typeof ConfigValues>;
 
-/** What a thread works with until it is told otherwise. */
+/** The settings of a thread, which apply until they are changed. */
 export const ThreadSettings = looseObject({
   model: z.string(),
   cwd: z.string(),
@@ -81,7 +81,7 @@ export const ThreadSettings = looseObject({
 });
 export type ThreadSettings = z.output<typeof ThreadSettings>;
 
-/** What a thread does right now. */
+/** The current status of a thread. */
 export const ThreadStatus = looseObject({
   type: z.enum(["notLoaded", "idle", "active"]),
   activeFlags: z.optional(z.array(z.enum(["waitingOnApproval", "waitingOnUserInput"]))),
@@ -105,7 +105,7 @@ export const Thread = looseObject({
 });
 export type Thread = z.output<typeof Thread>;
 
-/** How a goal stands. */
+/** The status of a goal. */
 export const GoalStatus = z.enum([
   "active",
   "paused",
@@ -116,7 +116,7 @@ export const GoalStatus = z.enum([
 ]);
 export type GoalStatus = z.output<typeof GoalStatus>;
 
-/** What a thread is for, as the user put it, and what went into it so far. Times are unix seconds. */
+/** The goal that the user set for a thread, and its usage so far. Times are unix seconds. */
 export const Goal = looseObject({
   objective: z.string(),
   status: GoalStatus,

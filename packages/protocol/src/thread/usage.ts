@@ -4,7 +4,7 @@ import { looseObject } from "../wire/loose-object.ts";
 
 /**
  * Tokens in buckets that do not overlap: input that was not cached, input read from and written to the cache,
- * output without thinking, and thinking. Their sum is what was used; each wire derives its own shape.
+ * output without thinking, and thinking. Their sum is the total; each wire derives its own shape.
  */
 export const TokenUsage = looseObject({
   inputTokens: z.number(),
@@ -15,7 +15,7 @@ export const TokenUsage = looseObject({
 });
 export type TokenUsage = z.output<typeof TokenUsage>;
 
-/** What the latest call of a model took, the turn that it was for, and how much the model can hold. */
+/** The usage of the latest model call, its turn, and the context window of the model. */
 export const LastUsage = looseObject({
   turnId: Id,
   usage: TokenUsage,
@@ -26,7 +26,7 @@ export type LastUsage = z.output<typeof LastUsage>;
 /** Nothing used yet. */
 export const NO_USAGE: TokenUsage = { inputTokens: 0, outputTokens: 0 };
 
-/** Two usages together; a bucket that neither has stays absent. */
+/** The sum of two usages; a bucket that neither has stays absent. */
 export function addUsage(left: TokenUsage, right: TokenUsage): TokenUsage {
   const sum: TokenUsage = {
     inputTokens: left.inputTokens + right.inputTokens,
@@ -49,7 +49,7 @@ export function totalTokens(usage: TokenUsage): number {
 export const Cost = looseObject({ amount: z.number(), currency: z.string() });
 export type Cost = z.output<typeof Cost>;
 
-/** Two amounts together. Another currency cannot be added: the newer amount then stands alone. */
+/** The sum of two costs. Different currencies cannot be added: then it is the newer cost alone. */
 export function addCost(left: Cost | undefined, right: Cost): Cost {
   if (left === undefined || left.currency !== right.currency) return right;
   return { ...right, amount: left.amount + right.amount };

@@ -7,7 +7,7 @@ export const ERROR_KINDS = {
   invalidRequest: "The message is JSON but not a request.",
   methodNotFound: "No such method in this protocol.",
   invalidParams: "The params do not fit the method; the message names the field.",
-  internalError: "A fault of Flint's own.",
+  internalError: "An error in Flint itself.",
   notInitialized: "`initialize` has to come first.",
   alreadyInitialized: "`initialize` was already answered on this connection.",
   threadNotFound: "No thread has this id.",
@@ -15,23 +15,23 @@ export const ERROR_KINDS = {
   notRunning: "There is no running turn to act on.",
   turnNotFound: "The thread has no turn with this id.",
   approvalNotFound: "No open approval, question or tool call has this id; it may have been answered already.",
-  queuedInputNotFound: "The queue of the thread holds no input with this id.",
+  queuedInputNotFound: "The queue of the thread has no input with this id.",
   threadLocked: "Another process writes this thread.",
   storageFailed: "The log could not be written.",
   unsupported: "The agent of this thread cannot do that.",
   sandboxUnavailable: "The sandbox that the policy asks for cannot be built on this machine.",
   agentFailed: "The agent could not be started or did not answer.",
-  budgetExceeded: "A limit of the thread's budget is used up; the message names it.",
-  overloaded: "Too much is under way; try again later.",
+  budgetExceeded: "A limit of the thread's budget is reached; the message names it.",
+  overloaded: "Too many requests are in progress; try again later.",
 } as const;
 
-/** The stable name of a failure. */
+/** The stable name of an error. */
 export type ErrorKind = keyof typeof ERROR_KINDS;
 
-/** Everything an error tells beside its message; `reason` is added when it is sent. */
+/** The data of an error; `reason` is added when it is sent. */
 export type ErrorData = Readonly<Record<string, unknown>>;
 
-/** A failure that is told to the client who asked. The message is for people: it names the thing and the way out. */
+/** An error that is sent to the client that made the request. The message is for users: it names the problem and what to do. */
 export class FlintError extends Error {
   readonly kind: ErrorKind;
   readonly data: ErrorData;
@@ -44,7 +44,7 @@ export class FlintError extends Error {
   }
 }
 
-/** Any thrown value as a FlintError; what is not one becomes `internalError` with the cause kept. */
+/** Any thrown value as a FlintError; what is not one becomes `internalError` with the value as its cause. */
 export function asFlintError(thrown: unknown): FlintError {
   if (thrown instanceof FlintError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

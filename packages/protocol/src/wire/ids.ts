@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 
-/** What every id looks like, on every wire and in every file name: nothing that could be a path. */
+/** The form of every id, on every wire and in every file name: never a path. */
 export const ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The id of a thread, turn, item, approval, question or queued input. */
 export const Id = z.string().check(z.regex(ID_PATTERN, "must be 1 to 64 letters, digits, '_' or '-'"));
 
-/** Whether a text taken from a file name or a peer may be used as an id. */
+/** Whether a string from a file name or a peer may be used as an id. */
 export function isId(text: string): boolean {
   return ID_PATTERN.test(text);
 }
@@ -15,7 +15,7 @@ const counter = { lastMilliseconds: 0, sequence: 0 };
 
 /**
  * A new UUID of version 7: unique, and sorting by creation time also within one millisecond.
- * The only place in Flint that makes ids.
+ * All ids of Flint are made here.
  */
 export function mintId(now: number = Date.now()): string {
   const milliseconds = Math.max(now, counter.lastMilliseconds);

@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 import type { ErrorKind } from "./errors.ts";
 import { lazy } from "./loose-object.ts";
 
-/** A request of a wire: what it is for, what it takes and gives. */
+/** A request of a wire: its purpose, params and result. */
 export interface RequestRow {
   readonly doc: string;
   readonly params: z.ZodMiniType;
@@ -45,10 +45,10 @@ export function notification<Params extends z.ZodMiniType>(doc: string, makePara
   };
 }
 
-/** All the words of one wire, and the numbers its errors have. */
+/** Everything that is defined for one wire: its requests, notifications and error codes. */
 export interface Vocabulary {
   readonly name: string;
-  /** Whether every message carries `"jsonrpc": "2.0"`. Both forms are always understood. */
+  /** Whether every message carries `"jsonrpc": "2.0"`. Both forms are always accepted. */
   readonly header: boolean;
   readonly requests: Readonly<Record<string, RequestRow>>;
   readonly notifications: Readonly<Record<string, NotificationRow>>;
@@ -59,16 +59,16 @@ export interface Vocabulary {
 
 /** The names of the requests of a wire. */
 export type RequestOf<V extends Vocabulary> = keyof V["requests"] & string;
-/** What a request takes. */
+/** The params of a request. */
 export type ParamsOf<V extends Vocabulary, Name extends RequestOf<V>> = z.output<
   V["requests"][Name]["params"]
 >;
-/** What a request gives. */
+/** The result of a request. */
 export type ResultOf<V extends Vocabulary, Name extends RequestOf<V>> = z.output<
   V["requests"][Name]["result"]
 >;
 
-/** The numbers that JSON-RPC itself gives to errors; the rest belong to each wire. */
+/** The error codes of JSON-RPC itself; each wire adds its own. */
 export const STANDARD_CODES = {
   parseError: -32700,
   invalidRequest: -32600,
@@ -77,7 +77,7 @@ export const STANDARD_CODES = {
   internalError: -32603,
 } as const;
 
-/** Keeps the exact type of a vocabulary while checking that nothing is missing. */
+/** Declares a vocabulary with its exact type, checking that nothing is missing. */
 export function defineVocabulary<const V extends Vocabulary>(vocabulary: V): V {
   return vocabulary;
 }

@@ -62,7 +62,7 @@ export class WatchedTransport extends WrappedTransport<ClientTransport> {
       line: (text) => this.#inspect(text),
       fault: () => undefined,
     });
-    this.#stopHandshakeTimer = options.clock.after(LIMITS.greetingMilliseconds, () =>
+    this.#stopHandshakeTimer = options.clock.after(LIMITS.initializeMilliseconds, () =>
       this.terminate("silent"),
     );
     inner.onDrain(() => this.#onDrain());

@@ -140,7 +140,7 @@ describe("a unix socket", () => {
     await client.request("initialize", { clientInfo: { name: "test", version: "1" } });
     silent.resume();
     while (server.listening.size < 2) await new Promise((resolve) => setImmediate(resolve));
-    await clock.advance(LIMITS.greetingMilliseconds);
+    await clock.advance(LIMITS.initializeMilliseconds);
     await gone;
     expect(await client.request("thread/list", {})).toMatchObject({ data: [] });
   });

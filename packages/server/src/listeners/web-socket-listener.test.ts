@@ -193,7 +193,7 @@ describe("silent connections", () => {
     proper.send(HELLO);
     await nextMessage(proper);
     const codes = [closeCode(silent), closeCode(chatty)];
-    await clock.advance(LIMITS.greetingMilliseconds - 1);
+    await clock.advance(LIMITS.initializeMilliseconds - 1);
     expect(server.listening.size).toBe(3);
     await clock.advance(1);
     expect(await Promise.all(codes)).toEqual([1008, 1008]);

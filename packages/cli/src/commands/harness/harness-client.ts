@@ -4,7 +4,7 @@ import {
   type HarnessApprovalRequest,
   type HarnessDecision,
   type HarnessItem,
-  type HarnessTold,
+  type HarnessNotificationParams,
   type HarnessTurn,
   LIMITS,
 } from "@flint/protocol";
@@ -158,7 +158,14 @@ class HarnessClient {
     });
   }
 
-  #onDelta({ threadId, itemId, itemType, field, delta, offset }: HarnessTold<"item.delta">): void {
+  #onDelta({
+    threadId,
+    itemId,
+    itemType,
+    field,
+    delta,
+    offset,
+  }: HarnessNotificationParams<"item.delta">): void {
     const shown = itemType === "tool_log" || (itemType === "assistant_message" && field === "text");
     if (shown && this.#isOurs({ threadId })) this.#screen.text(itemId, delta, offset);
   }

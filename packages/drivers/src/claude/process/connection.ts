@@ -2,15 +2,15 @@ import type { Clock, TurnContext } from "@flint/core/ports";
 import { type ImageInput, readImage } from "@flint/host/files";
 import { FlintError, inputText, LIMITS, mintId, type UserInput } from "@flint/protocol";
 import {
-  answerLine,
   type ClaudeFrame,
   type ClaudeFrameOf,
   type ClaudeInputBlock,
   type ClaudePermission,
   type ClaudeRequest,
   decodeClaudeFrame,
-  refusalLine,
+  errorResponseLine,
   requestLine,
+  responseLine,
   userLine,
 } from "@flint/protocol/claude";
 import { LineReader, Outbox, type Trace } from "@flint/rpc";
@@ -118,12 +118,12 @@ export class ClaudeConnection {
 
   /** Responds to a control request of Claude. */
   respond(requestId: string, response: ClaudePermission | Readonly<Record<string, unknown>>): void {
-    if (!this.#isClosed) this.#send(answerLine(requestId, response));
+    if (!this.#isClosed) this.#send(responseLine(requestId, response));
   }
 
   /** Responds to a control request with an error. */
   respondError(requestId: string, reason: string): void {
-    if (!this.#isClosed) this.#send(refusalLine(requestId, reason));
+    if (!this.#isClosed) this.#send(errorResponseLine(requestId, reason));
   }
 
   /** Reads nothing until `work` is done, so that Claude cannot run ahead of its readers. */

@@ -1,6 +1,6 @@
 import type { Clock, McpServerConfig, TurnContext } from "@flint/core/ports";
 import type { ClientTool, FlintError, ThreadSettings } from "@flint/protocol";
-import { ClaudeAsk, type ClaudeFrameOf, ClaudeWelcome } from "@flint/protocol/claude";
+import { ClaudeAsk, type ClaudeFrameOf, ClaudeInitializeResult } from "@flint/protocol/claude";
 import type { Trace } from "@flint/rpc";
 import type { AgentProcessSpec } from "../../shared/agent-process.ts";
 import { clientServerConfig, clientServers, serverReply } from "../client-tools.ts";
@@ -43,13 +43,17 @@ export interface ClaudeProcessOptions {
 /** A running process of Claude, and the settings that it has. */
 export class ClaudeProcess {
   readonly connection: ClaudeConnection;
-  readonly welcome: ClaudeWelcome;
+  readonly welcome: ClaudeInitializeResult;
   memory: ProcessMemory = NEW_PROCESS;
   readonly #fixedSettings: string;
   #model: string | undefined;
   #choices: Choices = choicesOf({});
 
-  private constructor(connection: ClaudeConnection, welcome: ClaudeWelcome, options: ClaudeProcessOptions) {
+  private constructor(
+    connection: ClaudeConnection,
+    welcome: ClaudeInitializeResult,
+    options: ClaudeProcessOptions,
+  ) {
     const { settings, outputSchema } = options;
     this.connection = connection;
     this.welcome = welcome;
@@ -124,10 +128,10 @@ export class ClaudeProcess {
 async function initialize(
   connection: ClaudeConnection,
   { outputSchema: jsonSchema, clientTools }: ClaudeProcessOptions,
-): Promise<ClaudeWelcome> {
+): Promise<ClaudeInitializeResult> {
   const schema = jsonSchema === undefined ? {} : { jsonSchema };
   const request = { subtype: "initialize", hooks: HOOKS, ...schema, ...clientServers(clientTools) } as const;
-  return ClaudeWelcome.safeParse(await connection.request(request, START_MS)).data ?? {};
+  return ClaudeInitializeResult.safeParse(await connection.request(request, START_MS)).data ?? {};
 }
 
 /** Servers are sent over the wire, so that no secret of theirs is an argument of the process. */

@@ -1,4 +1,4 @@
-import { type EventBody, keepingOf, type StoredEvent } from "@flint/protocol";
+import { type EventBody, persistenceOf, type StoredEvent } from "@flint/protocol";
 import { EVENT_TYPES, eventsOf } from "@flint/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -12,7 +12,7 @@ test("a record is one line with its keys in a fixed order", () => {
   );
 });
 
-test.each(EVENT_TYPES.filter((type) => keepingOf(type) !== "live"))(
+test.each(EVENT_TYPES.filter((type) => persistenceOf(type) !== "live"))(
   "whatever an event %s may carry is read as it was written",
   (type) => {
     fc.assert(
