@@ -40,51 +40,35 @@ export class OfflineModel implements Model {
     await this.#player?.load();
   }
 
+  /** Counts the usage itself unless a script states it. */
   async *stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelPart> {
-    const counter = new UsageCounter(request);
+    let usage: TokenUsage | undefined;
+    let reason: FinishReason | undefined;
+    let ending: FinishReason = "stop";
+    let output = "";
+    let thinking = "";
     for await (const part of this.#player?.play(request, signal) ?? respond(request)) {
       if (signal.aborted) return;
-      counter.add(part);
-      if (part.type !== "usage" && part.type !== "finish") yield part;
+      if (part.type === "usage") usage = part.usage;
+      else if (part.type === "finish") reason = part.reason;
+      else yield part;
+      if (part.type === "text-delta") output += part.text;
+      else if (part.type === "reasoning-delta") thinking += part.text;
+      else if (part.type === "tool-call") {
+        ending = "tools";
+        output += JSON.stringify(part.input);
+      }
     }
     if (signal.aborted) return;
-    yield { type: "usage", usage: counter.usage };
-    yield { type: "finish", reason: counter.reason };
+    yield { type: "usage", usage: usage ?? countUsage(request, output, thinking) };
+    yield { type: "finish", reason: reason ?? ending };
   }
 }
 
-/** Counts what a response uses, unless a script says it. */
-class UsageCounter {
-  readonly #request: ModelRequest;
-  #text = 0;
-  #reasoning = 0;
-  #hasCalls = false;
-  #usage: TokenUsage | undefined;
-  #reason: FinishReason | undefined;
-
-  constructor(request: ModelRequest) {
-    this.#request = request;
-  }
-
-  add(part: ModelPart): void {
-    if (part.type === "usage") this.#usage = part.usage;
-    else if (part.type === "finish") this.#reason = part.reason;
-    else if (part.type === "reasoning-delta") this.#reasoning += part.text.length;
-    else if (part.type === "text-delta") this.#text += part.text.length;
-    else if (part.type === "tool-call") {
-      this.#hasCalls = true;
-      this.#text += JSON.stringify(part.input).length;
-    }
-  }
-
-  get usage(): TokenUsage {
-    if (this.#usage !== undefined) return this.#usage;
-    const inputTokens = tokensOf(this.#request.messages);
-    const usage = { inputTokens, outputTokens: tokensInCharacters(this.#text) };
-    return this.#reasoning === 0 ? usage : { ...usage, thinkingTokens: tokensInCharacters(this.#reasoning) };
-  }
-
-  get reason(): FinishReason {
-    return this.#reason ?? (this.#hasCalls ? "tools" : "stop");
-  }
+function countUsage({ messages }: ModelRequest, output: string, thinking: string): TokenUsage {
+  return {
+    inputTokens: tokensOf(messages),
+    outputTokens: tokensInCharacters(output.length),
+    ...(thinking === "" ? {} : { thinkingTokens: tokensInCharacters(thinking.length) }),
+  };
 }

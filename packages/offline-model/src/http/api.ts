@@ -1,9 +1,8 @@
 import type { FinishReason, ModelPart, ModelRequest } from "@flint/agent/model";
-import type { TokenUsage } from "@flint/protocol";
-import type { JsonReader } from "../json-reader.ts";
-import { isTitleRequest } from "./agent-text.ts";
-import type { RequestConversation } from "./request-conversation.ts";
-import type { RequestTools } from "./request-tools.ts";
+import { lazy, type TokenUsage } from "@flint/protocol";
+import * as z from "zod/mini";
+import type { RequestConversation } from "./conversation.ts";
+import type { RequestTool, RequestTools } from "./request-tools.ts";
 
 /** A request of a client, as the offline model gets it. */
 export interface ApiRequest {
@@ -11,7 +10,7 @@ export interface ApiRequest {
   readonly stream: boolean;
   readonly request: ModelRequest;
   readonly tools: RequestTools;
-  /** The client only wants a title for its conversation. */
+  /** The client only requests a title for its conversation, which needs no work and no step of a script. */
   readonly isTitle: boolean;
 }
 
@@ -34,24 +33,125 @@ export interface ApiResponse {
 
 /** One of the HTTP APIs that models are served with. */
 export interface ModelApi<Request extends ApiRequest = ApiRequest> {
-  /** Throws a JsonError that names the field if the body is not valid. */
-  parse(body: JsonReader): Request;
+  /** Throws a BodyError that names the field if the body is not valid. */
+  parse(body: unknown): Request;
   respond(request: Request): ApiResponse;
   errorBody(status: number, message: string): unknown;
 }
 
+/** The body of a request is not valid. The message names the field. */
+export class BodyError extends Error {
+  override readonly name = "BodyError";
+}
+
+const string = z.nullish(z.string());
+const boolean = z.nullish(z.boolean());
+
+/** A list that may be missing. A string stands for one item, for content usually a part with that text. */
+function listOf<Item extends z.ZodMiniType>(item: Item, fromString = (text: string): object => ({ text })) {
+  const toList = (value: unknown) => (typeof value === "string" ? [fromString(value)] : (value ?? []));
+  return z._default(z.pipe(z.transform(toList), z.array(item)), []);
+}
+
+/** A request body of any of the APIs, which have most fields in common; each API reads its own. */
+const Body = lazy(() => {
+  const object = z.nullish(z.record(z.string(), z.unknown()));
+  const schema = z.nullish(z.looseObject({ schema: object }));
+  const format = z.nullish(z.looseObject({ type: string, schema: object, json_schema: schema }));
+  const tool = { type: string, name: string, description: string, parameters: object, input_schema: object };
+  const Tool = z.looseObject({
+    ...tool,
+    function: z.nullish(z.looseObject(tool)),
+    tools: listOf(z.looseObject(tool)),
+  });
+  const call = {
+    id: string,
+    call_id: string,
+    name: string,
+    arguments: string,
+    input: z.optional(z.unknown()),
+  };
+  const Text = z.looseObject({ text: string });
+  const Part = z.looseObject({
+    ...call,
+    ...{ type: string, text: string, tool_use_id: string, content: listOf(Text), is_error: boolean },
+  });
+  const Message = z.looseObject({
+    ...call,
+    type: string,
+    role: z.optional(z.enum(["user", "assistant", "system", "developer", "tool"])),
+    content: listOf(Part),
+    tool_call_id: string,
+    tool_calls: listOf(z.looseObject({ id: z.string(), function: z.looseObject(call) })),
+    output: listOf(Text),
+    tools: listOf(Tool),
+  });
+  return z.looseObject({
+    ...{
+      model: z.string(),
+      stream: boolean,
+      system: listOf(Text),
+      instructions: string,
+      tools: listOf(Tool),
+    },
+    messages: z.optional(z.array(Message)),
+    input: z.optional(listOf(Message, (content) => ({ role: "user", content }))),
+    previous_response_id: string,
+    stream_options: z.nullish(z.looseObject({ include_usage: boolean })),
+    thinking: z.nullish(z.looseObject({ type: string })),
+    response_format: format,
+    output_format: format,
+    ...{ output_config: z.nullish(z.looseObject({ format })), text: z.nullish(z.looseObject({ format })) },
+  });
+});
+type ParsedBody = z.infer<ReturnType<typeof Body>>;
+/** A message of a request, or an item of the Responses API. */
+export type BodyMessage = NonNullable<ParsedBody["messages"]>[number];
+/** A tool of a request. */
+export type BodyTool = ParsedBody["tools"][number];
+
+/** Parses a body whose conversation is in this field, or throws a BodyError. */
+export function parseBody(value: unknown, field: "messages" | "input") {
+  const { success, data, error } = z.safeParse(Body(), value);
+  if (!success) {
+    const [issue] = error.issues;
+    throw new BodyError(`${issue?.path.join(".") || "The body"}: ${issue?.message}.`, { cause: error });
+  }
+  const messages = data[field];
+  if (messages === undefined) throw new BodyError(`${field} is missing.`);
+  return { ...data, messages };
+}
+
+/** The text of content; parts without a text have none. */
+export function contentText(
+  content: readonly { readonly text?: string | null | undefined }[],
+  separator = "\n",
+): string {
+  return content.flatMap(({ text }) => text ?? []).join(separator);
+}
+
+/** A tool that takes a JSON object. */
+export function functionTool(
+  tool: Pick<BodyTool, "name" | "description" | "parameters" | "input_schema">,
+): RequestTool {
+  const { name, description, parameters, input_schema } = tool;
+  const schema = parameters ?? input_schema ?? {};
+  return { name: name ?? "", kind: "function", description: description ?? "", parameters: schema };
+}
+
 /** Builds a request from what all APIs have in common. */
 export function apiRequest(
-  body: JsonReader,
+  { model, stream }: { readonly model: string; readonly stream?: boolean | null | undefined },
   { tools, messages }: RequestConversation,
   outputSchema: ModelRequest["outputSchema"],
 ): ApiRequest {
   const system = messages.find(({ role }) => role === "system")?.text ?? "";
+  const mentionsTitle = /\btitle\b/i.test(system.slice(0, 4000));
   return {
-    model: body.field("model").string(),
-    stream: body.field("stream").value === true,
+    model,
+    stream: stream === true,
     tools,
-    isTitle: tools.count === 0 && isTitleRequest(system),
+    isTitle: tools.count === 0 && mentionsTitle && !/\bcoding agent\b/i.test(system.slice(0, 400)),
     request: {
       messages,
       tools: tools.descriptions,
@@ -62,16 +162,6 @@ export function apiRequest(
       reasoningEffort: undefined,
     },
   };
-}
-
-/** The text of content that is a string, or a list of parts of which some have a text; empty if it is missing. */
-export function contentText(content: JsonReader, separator = "\n"): string {
-  if (content.isMissing) return "";
-  if (!content.isArray) return content.string();
-  return content
-    .array()
-    .flatMap((part) => part.field("text").optionalString() ?? [])
-    .join(separator);
 }
 
 /** Parses the arguments of a tool call; invalid JSON, which a script can ask for, stays a string. */

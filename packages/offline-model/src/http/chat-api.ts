@@ -1,21 +1,22 @@
 import { randomUUID } from "node:crypto";
 import type { FinishReason, ModelPart } from "@flint/agent/model";
 import type { TokenUsage } from "@flint/protocol";
-import type { JsonReader } from "../json-reader.ts";
-import { workingDirectory } from "./agent-text.ts";
 import {
   type ApiRequest,
   type ApiResponse,
   apiRequest,
+  type BodyMessage,
   contentText,
+  functionTool,
   type ModelApi,
   openAiError,
   openAiUsage,
   parseArguments,
+  parseBody,
   type StreamEvent,
 } from "./api.ts";
-import { RequestConversation } from "./request-conversation.ts";
-import { type RequestTool, RequestTools } from "./request-tools.ts";
+import { RequestConversation, workingDirectory } from "./conversation.ts";
+import { RequestTools } from "./request-tools.ts";
 
 /** A request of the Chat Completions API, with what only that API has. */
 interface ChatRequest extends ApiRequest {
@@ -29,18 +30,23 @@ const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
   filtered: "content_filter",
 };
 
+/** The schema of an answer that only has to be JSON. */
+const ANY_ANSWER = { type: "object", properties: { answer: { type: "string" } } };
+
 /** OpenAI's Chat Completions API, which most other servers have too. */
 export const chatApi: ModelApi<ChatRequest> = {
-  parse(body) {
-    const messages = body.field("messages").array();
-    const texts = messages.map((message) => contentText(message.field("content")));
-    const tools = body.field("tools").optionalArray().flatMap(readTool);
+  parse(value) {
+    const body = parseBody(value, "messages");
+    const texts = body.messages.map(({ content }) => contentText(content));
+    // Tools of any other kind take a string of a grammar that only the client knows.
+    const tools = body.tools.flatMap(({ function: tool }) => (tool ? [functionTool(tool)] : []));
     const conversation = new RequestConversation(new RequestTools(tools, workingDirectory(texts)));
-    for (const message of messages) readMessage(message, conversation);
-    const options = body.field("stream_options");
+    for (const message of body.messages) addMessage(message, conversation);
+    const { type, json_schema } = body.response_format ?? {};
+    const schema = type === "json_object" ? ANY_ANSWER : (json_schema?.schema ?? undefined);
     return {
-      ...apiRequest(body, conversation, schemaIn(body.field("response_format"))),
-      streamsUsage: options.isObject && options.field("include_usage").value === true,
+      ...apiRequest(body, conversation, schema),
+      streamsUsage: body.stream_options?.include_usage === true,
     };
   },
   respond: (request) => new ChatResponse(request),
@@ -130,40 +136,13 @@ function usageOf(usage: TokenUsage): object {
   };
 }
 
-function readTool(tool: JsonReader): RequestTool[] {
-  // The other kind takes a string of a grammar that only the client knows.
-  if (tool.field("type").value !== "function") return [];
-  const described = tool.field("function");
-  const parameters = described.field("parameters");
-  return [
-    {
-      name: described.field("name").string(),
-      kind: "function",
-      description: described.field("description").optionalString() ?? "",
-      parameters: parameters.isMissing ? {} : parameters.object(),
-    },
-  ];
-}
-
-function readMessage(message: JsonReader, conversation: RequestConversation): void {
-  const text = contentText(message.field("content"));
-  const role = message.field("role").oneOf(["system", "developer", "user", "assistant", "tool"]);
-  if (role === "user") conversation.addUser(text);
-  else if (role === "tool") conversation.addResult(message.field("tool_call_id").string(), text);
-  else if (role === "assistant") {
+function addMessage(message: BodyMessage, conversation: RequestConversation): void {
+  const text = contentText(message.content);
+  if (message.role === "user") conversation.addUser(text);
+  else if (message.role === "tool") conversation.addResult(message.tool_call_id ?? "", text);
+  else if (message.role === "assistant") {
     conversation.addAssistant(text);
-    for (const call of message.field("tool_calls").optionalArray()) readCall(call, conversation);
+    for (const { id, function: called } of message.tool_calls)
+      conversation.addCall(id, called.name ?? "", parseArguments(called.arguments ?? ""));
   } else conversation.addSystem(text);
-}
-
-function readCall(call: JsonReader, conversation: RequestConversation): void {
-  const called = call.field("function");
-  const input = parseArguments(called.field("arguments").string());
-  conversation.addCall(call.field("id").string(), called.field("name").string(), input);
-}
-
-function schemaIn(format: JsonReader): Readonly<Record<string, unknown>> | undefined {
-  const type = format.isObject ? format.field("type").value : undefined;
-  if (type === "json_object") return { type: "object", properties: { answer: { type: "string" } } };
-  return type === "json_schema" ? format.field("json_schema").field("schema").object() : undefined;
 }

@@ -95,13 +95,13 @@ describe("the Messages API", () => {
     const title = { system: [{ type: "text", text: "Generate a title for this session." }], tools: [] };
     const schema = { type: "object", properties: { title: { type: "string" } }, required: ["title"] };
     const plain = await post(url, "/v1/messages", ask("run `date`", title));
-    expect(plain.body.content).toEqual([{ type: "text", text: "Run date" }]);
+    expect(plain.body.content).toEqual([{ type: "text", text: "run date" }]);
     const json = await post(
       url,
       "/v1/messages",
       ask("run `date`", { ...title, output_config: { format: { type: "json_schema", schema } } }),
     );
-    expect(JSON.parse(String((json.body.content as Fields[])[0]?.text))).toEqual({ title: "Run date" });
+    expect(JSON.parse(String((json.body.content as Fields[])[0]?.text))).toEqual({ title: "run date" });
     const counted = await post(url, "/v1/messages/count_tokens", ask("x".repeat(400)));
     expect(counted.body).toEqual({ input_tokens: 100 });
   });

@@ -2,19 +2,20 @@ import { randomUUID } from "node:crypto";
 import { tokensOf } from "@flint/agent/conversation";
 import type { FinishReason, ModelPart } from "@flint/agent/model";
 import { isRecord, type TokenUsage } from "@flint/protocol";
-import type { JsonReader } from "../json-reader.ts";
-import { workingDirectory } from "./agent-text.ts";
 import {
   type ApiRequest,
   type ApiResponse,
   apiRequest,
+  type BodyMessage,
   contentText,
+  functionTool,
   type ModelApi,
   parseArguments,
+  parseBody,
   type StreamEvent,
 } from "./api.ts";
-import { RequestConversation } from "./request-conversation.ts";
-import { type RequestTool, RequestTools } from "./request-tools.ts";
+import { RequestConversation, workingDirectory } from "./conversation.ts";
+import { RequestTools } from "./request-tools.ts";
 
 /** A request of the Messages API, with what only that API has. */
 interface MessagesRequest extends ApiRequest {
@@ -44,21 +45,21 @@ const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
 
 /** Anthropic's Messages API. */
 export const messagesApi: ModelApi<MessagesRequest> = {
-  parse(body) {
-    const system = contentText(body.field("system"));
-    const messages = body.field("messages").array();
-    const texts = messages.map((message) => contentText(message.field("content")));
-    const offered = body.field("tools").optionalArray().flatMap(readTool);
+  parse(value) {
+    const body = parseBody(value, "messages");
+    const system = contentText(body.system);
+    const texts = body.messages.map(({ content }) => contentText(content));
+    // Tools that run at the provider have no schema and cannot be called here.
+    const offered = body.tools.filter(({ input_schema }) => input_schema).map(functionTool);
     const answerTool = offered.find(({ name }) => name === ANSWER_TOOL);
-    const conversation = new RequestConversation(
-      new RequestTools(offered, workingDirectory([system, ...texts])),
-    );
+    const tools = new RequestTools(offered, workingDirectory([system, ...texts]));
+    const conversation = new RequestConversation(tools);
     conversation.addSystem(system);
-    for (const message of messages) readMessage(message, conversation);
-    const thinking = body.field("thinking");
+    for (const message of body.messages) addMessage(message, conversation);
+    const { schema } = body.output_config?.format ?? body.output_format ?? {};
     return {
-      ...apiRequest(body, conversation, schemaIn(body) ?? answerTool?.parameters),
-      showsThinking: thinking.isObject && thinking.field("type").value !== "disabled",
+      ...apiRequest(body, conversation, schema ?? answerTool?.parameters),
+      showsThinking: (body.thinking?.type ?? "disabled") !== "disabled",
       answersByTool: answerTool !== undefined,
     };
   },
@@ -207,43 +208,14 @@ function usageOf(usage: TokenUsage): object {
   };
 }
 
-/** Tools that run at the provider have no schema and cannot be called here. */
-function readTool(tool: JsonReader): RequestTool[] {
-  const name = tool.field("name").string();
-  const schema = tool.field("input_schema");
-  const description = tool.field("description").optionalString() ?? "";
-  return schema.isMissing ? [] : [{ name, kind: "function", description, parameters: schema.object() }];
-}
-
-function readMessage(message: JsonReader, conversation: RequestConversation): void {
-  const role = message.field("role").oneOf(["user", "assistant", "system"]);
-  const content = message.field("content");
+function addMessage({ role, content }: BodyMessage, conversation: RequestConversation): void {
   const text = contentText(content);
-  const blocks = content.isArray ? content.array() : [];
   if (role === "system") conversation.addSystem(text);
   if (role === "assistant") conversation.addAssistant(text);
-  for (const block of blocks) readBlock(block, conversation);
+  for (const part of content) {
+    if (part.type === "tool_use") conversation.addCall(part.id ?? "", part.name ?? "", part.input);
+    if (part.type === "tool_result")
+      conversation.addResult(part.tool_use_id ?? "", contentText(part.content), part.is_error === true);
+  }
   if (role === "user") conversation.addUser(text);
-}
-
-function readBlock(block: JsonReader, conversation: RequestConversation): void {
-  if (block.field("type").value === "tool_use")
-    conversation.addCall(
-      block.field("id").string(),
-      block.field("name").string(),
-      block.field("input").value,
-    );
-  if (block.field("type").value === "tool_result")
-    conversation.addResult(
-      block.field("tool_use_id").string(),
-      contentText(block.field("content")),
-      block.field("is_error").value === true,
-    );
-}
-
-function schemaIn(body: JsonReader): Readonly<Record<string, unknown>> | undefined {
-  const config = body.field("output_config");
-  const format = config.isObject ? config.field("format") : body.field("output_format");
-  if (!format.isObject || format.field("type").value !== "json_schema") return undefined;
-  return format.field("schema").object();
 }

@@ -3,8 +3,7 @@ import { posix } from "node:path";
 import type { ToolCall, ToolDescription } from "@flint/agent/model";
 import { isRecord } from "@flint/protocol";
 import type { ScriptedCall } from "../script/script-player.ts";
-import { type FlintTool, TOOL_ALIASES } from "./tool-aliases.ts";
-import { patchFor, programFor, questionsFor } from "./tool-input.ts";
+import { type FlintTool, patchFor, programFor, questionsFor, TOOL_ALIASES } from "./tool-input.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -87,6 +86,9 @@ export class RequestTools {
     const own = this.#tools.find(({ name }) => name === call.tool);
     const match = this.#matches.get(call.tool);
     const isScripted = call.callId.startsWith("script_") || call.raw !== undefined;
+      "/tmp/tools.log",
+      JSON.stringify([this.#tools.map((t) => [t.name, t.kind, t.namespace]), call.tool, match?.form]) + "\n",
+    );
     if (match === undefined || (own !== undefined && isScripted)) {
       const { name = call.tool, kind = "function" } = own ?? {};
       const { input, raw } = call;

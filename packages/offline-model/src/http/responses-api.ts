@@ -1,70 +1,79 @@
 import { randomUUID } from "node:crypto";
 import type { FinishReason, ModelPart } from "@flint/agent/model";
 import type { TokenUsage } from "@flint/protocol";
-import { JsonError, JsonReader } from "../json-reader.ts";
 import {
   type ApiRequest,
   type ApiResponse,
+  apiRequest,
+  BodyError,
+  type BodyMessage,
+  type BodyTool,
+  contentText,
+  functionTool,
   type ModelApi,
   openAiError,
   openAiUsage,
+  parseArguments,
+  parseBody,
   type StreamEvent,
 } from "./api.ts";
-import type { RequestCall } from "./request-tools.ts";
-import { parseResponsesRequest } from "./responses-request.ts";
+import { escalatesCommands, RequestConversation, workingDirectory } from "./conversation.ts";
+import { type RequestCall, type RequestTool, RequestTools } from "./request-tools.ts";
 
-type Item = Record<string, unknown>;
+/** OpenAI's Responses API. Nothing is stored, so every request has to contain the whole conversation. */
+export const responsesApi: ModelApi = {
+  parse(value) {
+    const body = parseBody(value, "input");
+    const items = body.messages;
+    if (body.previous_response_id || items.some(({ type }) => type === "item_reference"))
+      throw new BodyError("Responses are not stored here: send the whole conversation as the input.");
+    const texts = [body.instructions ?? "", ...items.map(({ content }) => contentText(content))];
+    // Codex sends the tools of its newest models in an item.
+    const offered = [...body.tools, ...items.flatMap(({ tools }) => tools)].flatMap(toolsIn);
+    const tools = new RequestTools(offered, workingDirectory(texts), escalatesCommands(texts));
+    const conversation = new RequestConversation(tools);
+    conversation.addSystem(body.instructions ?? "");
+    for (const item of items) addItem(item, conversation);
+    return apiRequest(body, conversation, body.text?.format?.schema ?? undefined);
+  },
+  respond: (request) => new Response(request),
+  errorBody: openAiError,
+};
 
-/** More items would only be stored for clients that are long gone. */
-const MAX_STORED = 1_000;
-
-/** OpenAI's Responses API. Stores the latest output, because clients may refer to its items. */
-export class ResponsesApi implements ModelApi {
-  readonly #stored = new Map<unknown, Item>();
-  readonly errorBody = openAiError;
-
-  parse(body: JsonReader): ApiRequest {
-    const input = body.field("input");
-    const items = input.isArray
-      ? input.array()
-      : [new JsonReader({ role: "user", content: input.string() }, "input")];
-    return parseResponsesRequest(
-      body,
-      items.map((item) => this.#resolve(item)),
-    );
-  }
-
-  respond(request: ApiRequest): ApiResponse {
-    return new Response(request, (item) => {
-      this.#stored.set(item.id, item);
-      const [oldest] = this.#stored.keys();
-      if (this.#stored.size > MAX_STORED) this.#stored.delete(oldest);
-    });
-  }
-
-  #resolve(item: JsonReader): JsonReader {
-    if (item.field("type").value !== "item_reference") return item;
-    const id = item.field("id").string();
-    const found = this.#stored.get(id);
-    if (found === undefined)
-      throw new JsonError(`${item.path} refers to ${JSON.stringify(id)}, which is unknown.`);
-    return new JsonReader(found, item.path);
-  }
+/** Tools that run at the provider, such as a web search, cannot be called here. */
+function toolsIn({ type, tools = [], ...tool }: Partial<BodyTool>): RequestTool[] {
+  if (type === "namespace")
+    return tools.flatMap(toolsIn).map((each) => ({ ...each, namespace: tool.name ?? "" }));
+  return type === "function" || type === "custom" ? [{ ...functionTool(tool), kind: type }] : [];
 }
+
+function addItem({ type, role, ...item }: BodyMessage, conversation: RequestConversation): void {
+  const callId = item.call_id ?? item.id ?? "";
+  const text = contentText(item.content);
+  if (type === "function_call")
+    conversation.addCall(callId, item.name ?? "", parseArguments(item.arguments ?? ""));
+  else if (type === "custom_tool_call") conversation.addCall(callId, item.name ?? "", { input: item.input });
+  else if (type === "function_call_output" || type === "custom_tool_call_output")
+    conversation.addResult(callId, contentText(item.output, ""));
+  else if ((type ?? "message") !== "message") return;
+  else if (role === "user") conversation.addUser(text);
+  else if (role === "assistant") conversation.addAssistant(text);
+  else conversation.addSystem(text);
+}
+
+type OutputItem = Record<string, unknown>;
 
 class Response implements ApiResponse {
   readonly #request: ApiRequest;
-  readonly #store: (item: Item) => void;
   readonly #id = newId("resp");
   readonly #created = Math.floor(Date.now() / 1000);
-  readonly #output: Item[] = [];
+  readonly #output: OutputItem[] = [];
   #open: { readonly type: "message" | "reasoning"; readonly id: string; text: string } | undefined;
   #sequence = 0;
-  #end: Item = { status: "in_progress", usage: null };
+  #end: OutputItem = { status: "in_progress", usage: null };
 
-  constructor(request: ApiRequest, store: (item: Item) => void) {
+  constructor(request: ApiRequest) {
     this.#request = request;
-    this.#store = store;
   }
 
   start(): StreamEvent[] {
@@ -104,7 +113,7 @@ class Response implements ApiResponse {
     return [this.#event("response.failed", { response: this.body() })];
   }
 
-  body(): Item {
+  body(): OutputItem {
     return {
       id: this.#id,
       object: "response",
@@ -187,15 +196,14 @@ class Response implements ApiResponse {
     ];
   }
 
-  #done(item: Item): StreamEvent {
+  #done(item: OutputItem): StreamEvent {
     const event = this.#itemEvent("done", item);
     this.#output.push(item);
-    this.#store(item);
     this.#open = undefined;
     return event;
   }
 
-  #itemEvent(what: "added" | "done", item: Item): StreamEvent {
+  #itemEvent(what: "added" | "done", item: OutputItem): StreamEvent {
     return this.#event(`response.output_item.${what}`, { output_index: this.#output.length, item });
   }
 
@@ -210,7 +218,7 @@ class Response implements ApiResponse {
   }
 }
 
-function usageOf(usage: TokenUsage): Item {
+function usageOf(usage: TokenUsage): OutputItem {
   const { input, cached, output, reasoning, total } = openAiUsage(usage);
   return {
     input_tokens: input,

@@ -1,14 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { tokensOf } from "@flint/agent/conversation";
-import type { Model } from "@flint/agent/model";
+import { type Model, ModelFailure, type ModelPart, tokensInCharacters } from "@flint/agent/model";
 import type { Clock } from "@flint/core/ports";
-import { JsonError, JsonReader } from "../json-reader.ts";
+import { previewOf } from "@flint/protocol";
+import { formatAsJson } from "../json-sample.ts";
 import { OfflineModel } from "../offline-model.ts";
-import type { ModelApi } from "./api.ts";
+import { CutStream, ScriptedFailure } from "../script/script-player.ts";
+import { type ApiRequest, BodyError, type ModelApi, type StreamEvent } from "./api.ts";
 import { chatApi } from "./chat-api.ts";
 import { messagesApi } from "./messages-api.ts";
-import { ResponsesApi } from "./responses-api.ts";
-import { sendJson, sendResponse } from "./send-response.ts";
+import { responsesApi } from "./responses-api.ts";
 
 /** How the server works. */
 export interface ModelServerOptions {
@@ -40,7 +41,6 @@ class HttpError extends Error {
 export class ModelServer {
   readonly #server: Server;
   readonly #model: Model;
-  readonly #responses = new ResponsesApi();
 
   private constructor(model: Model) {
     this.#model = model;
@@ -81,7 +81,7 @@ export class ModelServer {
       if (request.method === "POST") await this.#post(path, request, response);
       else sendJson(response, 200, this.#get(path, request));
     } catch (error) {
-      const status = error instanceof HttpError ? error.status : error instanceof JsonError ? 400 : 500;
+      const status = error instanceof HttpError ? error.status : error instanceof BodyError ? 400 : 500;
       const message = error instanceof Error ? error.message : String(error);
       const errorBody =
         path.startsWith("/messages") || "anthropic-version" in request.headers
@@ -110,7 +110,7 @@ export class ModelServer {
       case "/messages":
         return this.#respond(messagesApi, request, response);
       case "/responses":
-        return this.#respond(this.#responses, request, response);
+        return this.#respond(responsesApi, request, response);
       case "/chat/completions":
         return this.#respond(chatApi, request, response);
       case "/messages/count_tokens": {
@@ -158,11 +158,11 @@ function modelEntry(id: string): object {
   };
 }
 
-async function readJson(request: IncomingMessage): Promise<JsonReader> {
+async function readJson(request: IncomingMessage): Promise<unknown> {
   const body = await readBody(request);
   // Expected: a body that is not JSON.
   try {
-    return new JsonReader(JSON.parse(body));
+    return JSON.parse(body);
   } catch {
     throw new HttpError(400, "The body is not JSON.");
   }
@@ -179,4 +179,102 @@ async function readBody(request: IncomingMessage): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Sends a JSON body and ends the response. */
+function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    "content-type": "application/json; charset=utf-8",
+    "content-length": String(Buffer.byteLength(text)),
+    ...headers,
+  });
+  response.end(text);
+}
+
+/** Runs the model for one request and sends what it responds, as a stream or as a whole. */
+async function sendResponse(
+  api: ModelApi,
+  request: ApiRequest,
+  model: Model,
+  response: ServerResponse,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort());
+  const answer = api.respond(request);
+  const send = (events: readonly StreamEvent[]) =>
+    request.stream ? sendEvents(response, events) : undefined;
+  const parts = request.isTitle ? titleParts(request) : model.stream(request.request, gone.signal);
+  // Expected: any failure of the model; the client gets it in the format of its API as far as that is still possible.
+  try {
+    let usage: Extract<ModelPart, { type: "usage" }>["usage"] = { inputTokens: 0, outputTokens: 0 };
+    let hasStarted = false;
+    for await (const part of parts) {
+      if (response.destroyed) return;
+      if (!hasStarted) await send(answer.start());
+      hasStarted = true;
+      if (part.type === "usage") usage = part.usage;
+      else if (part.type === "finish") await send(answer.finish(part.reason, usage));
+      else await send(answer.part(part));
+    }
+    if (request.stream) response.end();
+    else sendJson(response, 200, answer.body());
+  } catch (error) {
+    // What was sent before the cut still arrives, but not its end.
+    if (error instanceof CutStream) response.socket?.destroySoon();
+    else if (!(error instanceof ModelFailure)) throw error;
+    else if (!response.headersSent) sendFailure(api, error, response);
+    else {
+      await send(answer.fail(error.message));
+      response.end();
+    }
+  }
+}
+
+/** Clients retry server errors by themselves, so a failure that a user asked for is not sent as one. */
+function sendFailure(api: ModelApi, failure: ModelFailure, response: ServerResponse): void {
+  const status = failure.error.httpStatusCode ?? 400;
+  const retryAfter = failure instanceof ScriptedFailure ? failure.retryAfter : undefined;
+  const headers = retryAfter === undefined ? undefined : { "retry-after": String(retryAfter) };
+  sendJson(response, status, api.errorBody(status, failure.message), headers);
+}
+
+/** Waits for a client that reads slowly. */
+async function sendEvents(response: ServerResponse, events: readonly StreamEvent[]): Promise<void> {
+  if (!response.headersSent)
+    response.writeHead(200, {
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-cache",
+    });
+  const text = events.map(eventText).join("");
+  if (text === "" || response.write(text) || response.destroyed) return;
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      response.off("drain", done).off("close", done);
+      resolve();
+    };
+    response.once("drain", done).once("close", done);
+  });
+}
+
+function eventText({ name, data }: StreamEvent): string {
+  const text = typeof data === "string" ? data : JSON.stringify(data);
+  return name === undefined ? `data: ${text}\n\n` : `event: ${name}\ndata: ${text}\n\n`;
+}
+
+/** The beginning of the first prompt as a title. */
+async function* titleParts({ request }: ApiRequest): AsyncIterable<ModelPart> {
+  const prompt = request.messages.find(({ role }) => role === "user")?.text ?? "";
+  const words = previewOf(prompt.replaceAll(/[`"'*#]/g, "")).split(/\s+/);
+  const title = words.slice(0, 7).join(" ") || "A conversation";
+  const text = request.outputSchema === undefined ? title : formatAsJson(title, request.outputSchema);
+  yield { type: "text-delta", text };
+  const usage = { inputTokens: tokensOf(request.messages), outputTokens: tokensInCharacters(text.length) };
+  yield { type: "usage", usage };
+  yield { type: "finish", reason: "stop" };
 }

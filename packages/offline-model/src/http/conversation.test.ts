@@ -1,15 +1,12 @@
+import { INTERRUPTED_NOTE } from "@flint/agent/conversation";
 import { describe, expect, test } from "vitest";
 import {
   escalatesCommands,
-  isInterruption,
-  isTitleRequest,
   promptIn,
-  queuedPrompt,
-  titleFor,
+  RequestConversation,
   toolResult,
   workingDirectory,
-} from "./agent-text.ts";
-import { RequestConversation } from "./request-conversation.ts";
+} from "./conversation.ts";
 import { RequestTools } from "./request-tools.ts";
 
 describe("the user's prompt", () => {
@@ -21,33 +18,39 @@ describe("the user's prompt", () => {
     ["<turn_aborted>\nThe user interrupted.\n</turn_aborted>", ""],
     ["<turn_aborted>\nThe user interrupted.\n</turn_aborted>\nrun `date`", "run `date`"],
     ["[Request interrupted by user]", ""],
-  ])("%j", (sent, words) => expect(promptIn(sent)).toBe(words));
+  ])("%j", (sent, prompt) => expect(promptIn(sent)).toBe(prompt));
 
-  test("is distinguished from a note that the user interrupted the work", () => {
-    expect(isInterruption("[Request interrupted by user for tool use]")).toBe(true);
-    expect(isInterruption("<turn_aborted>\nThe user interrupted.\n</turn_aborted>")).toBe(true);
-    expect(isInterruption("stop it")).toBe(false);
+  test.each([
+    "[Request interrupted by user for tool use]",
+    "<turn_aborted>\nThe user interrupted.\n</turn_aborted>",
+  ])("is distinguished from a note that the user interrupted the work: %j", (note) => {
+    const conversation = new RequestConversation(new RequestTools([], undefined));
+    for (const text of ["run `date`", note, "stop it"]) conversation.addUser(text);
+    expect(conversation.messages).toEqual([
+      { role: "user", text: "run `date`" },
+      INTERRUPTED_NOTE,
+      { role: "user", text: "stop it" },
+    ]);
   });
 });
 
 describe("a prompt that was queued while the agent worked", () => {
   const note = "The user sent a new message while you were working:\ncount to 3";
-  const urge =
+  const reminder =
     "\n\nIMPORTANT: After completing your current task, you MUST address the user's message above.";
 
   test.each([
-    [`${note}${urge}`, "count to 3"],
+    [`${note}${reminder}`, "count to 3"],
     [note, "count to 3"],
-    [`<system-reminder>\n${note}${urge}\n</system-reminder>`, "count to 3"],
+    [`<system-reminder>\n${note}${reminder}\n</system-reminder>`, "count to 3"],
     [`<system-reminder>\n${note}\n</system-reminder>`, "count to 3"],
-    ["Be brief.", undefined],
-  ])("%j", (sent, words) => expect(queuedPrompt(sent)).toBe(words));
+  ])("%j", (sent, prompt) => expect(promptIn(sent)).toBe(prompt));
 
   test("is a user message even if the agent sends it as a system message", () => {
     const conversation = new RequestConversation(new RequestTools([], undefined));
     conversation.addSystem("Be brief.");
     conversation.addUser("run `date`");
-    conversation.addSystem(`${note}${urge}`);
+    conversation.addSystem(`${note}${reminder}`);
     expect(conversation.messages).toEqual([
       { role: "system", text: "Be brief." },
       { role: "user", text: "run `date`" },
@@ -75,22 +78,13 @@ describe("a tool's output", () => {
     ["exec command rejected by user", false, { status: "declined", text: "" }],
     ["one<system-reminder>two</system-reminder>", false, { status: "done", text: "one" }],
     ["Error: no such file", false, { status: "failed", text: "Error: no such file" }],
-  ])("%j", (said, isError, result) => expect(toolResult(said, isError)).toEqual(result));
+  ])("%j", (output, isError, result) => expect(toolResult(output, isError)).toEqual(result));
 });
 
 test("finds the agent's working directory in its messages", () => {
   expect(workingDirectory(["hello", " - Primary working directory: /home/me/a b"])).toBe("/home/me/a");
   expect(workingDirectory(["<cwd>/srv/x</cwd>"])).toBe("/srv/x");
   expect(workingDirectory(["nothing"])).toBeUndefined();
-});
-
-test("makes a short title from the words of a conversation", () => {
-  expect(isTitleRequest("Generate a concise title for this conversation.")).toBe(true);
-  expect(isTitleRequest("You are a coding agent. Give files a title.")).toBe(false);
-  expect(titleFor("<session>\nrun `npm test` and then tell me what is wrong with it\n</session>")).toBe(
-    "Run npm test and then tell me",
-  );
-  expect(titleFor("")).toBe("A conversation");
 });
 
 test("escalates commands only if the instructions say so for every command", () => {

@@ -1,5 +1,59 @@
-import type { ToolResult } from "@flint/agent/model";
-import { previewOf } from "@flint/protocol";
+import { INTERRUPTED_NOTE } from "@flint/agent/conversation";
+import type { Message, ToolCall, ToolResult } from "@flint/agent/model";
+import type { RequestTools } from "./request-tools.ts";
+
+/** Builds the conversation that the offline model sees from the messages of a request, in order. */
+export class RequestConversation {
+  readonly tools: RequestTools;
+  readonly #messages: Message[] = [];
+  readonly #calls = new Map<string, ToolCall>();
+
+  constructor(tools: RequestTools) {
+    this.tools = tools;
+  }
+
+  get messages(): readonly Message[] {
+    return this.#messages;
+  }
+
+  /** Agents may pass on what their user says while they work as a system message. */
+  addSystem(text: string): void {
+    if (queuedPrompt(text) !== undefined) this.addUser(text);
+    else if (text !== "") this.#messages.push({ role: "system", text });
+  }
+
+  /** Work that the user interrupted is not continued. */
+  addUser(text: string): void {
+    const last = this.#messages.at(-1);
+    if (INTERRUPTED.test(text) && last !== undefined && last.role !== "system")
+      this.#messages.push(INTERRUPTED_NOTE);
+    const prompt = promptIn(text);
+    if (prompt !== "") this.#messages.push({ role: "user", text: prompt });
+  }
+
+  addAssistant(text: string, ...calls: readonly ToolCall[]): void {
+    const last = this.#messages.at(-1);
+    // Text and calls of one response are one message, however many pieces it was sent in.
+    const before = last?.role === "assistant" ? last : undefined;
+    if (before !== undefined) this.#messages.pop();
+    this.#messages.push({
+      role: "assistant",
+      text: [before?.text, text].filter(Boolean).join("\n"),
+      calls: [...(before?.calls ?? []), ...calls],
+    });
+  }
+
+  addCall(callId: string, name: string, input: unknown): void {
+    const call = this.tools.fromRequest(callId, name, input);
+    this.#calls.set(callId, call);
+    this.addAssistant("", call);
+  }
+
+  addResult(callId: string, output: string, isError = false): void {
+    const tool = this.#calls.get(callId)?.tool ?? "unknown";
+    this.#messages.push({ role: "tool", callId, tool, ...toolResult(output, isError) });
+  }
+}
 
 /** The tags of what agents put around the prompt of their user, or in its place. */
 const TAGS = [
@@ -12,7 +66,7 @@ const AGENTS_MD = /^# AGENTS\.md instructions\b[^\n]*\n*/;
 const INTERRUPTED =
   /^\s*(?:\[Request interrupted by user(?: for tool use)?\]|<turn_aborted>[\s\S]*?(?:<\/turn_aborted>|$))/;
 
-/** How Claude Code passes on what its user says while it works. */
+/** How Claude Code sends what its user writes while it works. */
 const QUEUED =
   /^(?:<system-reminder>)?\s*The user sent a new message while you were working:\n([\s\S]*?)(?:\n+IMPORTANT: After completing your current task[\s\S]*|\s*<\/system-reminder>\s*)?$/;
 
@@ -21,23 +75,18 @@ export function promptIn(text: string): string {
   return (queuedPrompt(text) ?? withoutTags(text.replace(INTERRUPTED, "")).replace(AGENTS_MD, "")).trim();
 }
 
-/** What the user said while the agent worked, if the text passes that on. */
-export function queuedPrompt(text: string): string | undefined {
+/** What the user wrote while the agent worked, if the text contains that. */
+function queuedPrompt(text: string): string | undefined {
   return QUEUED.exec(text)?.[1];
-}
-
-/** Whether the text begins with a note that the user interrupted the work. */
-export function isInterruption(text: string): boolean {
-  return INTERRUPTED.test(text);
 }
 
 /** A passage without an end is left as it is. */
 function withoutTags(text: string): string {
   return TAGS.reduce((rest, tag) => {
     const [first = "", ...passages] = rest.split(`<${tag}>`);
-    return passages.reduce((kept, passage) => {
+    return passages.reduce((before, passage) => {
       const end = passage.indexOf(`</${tag}>`);
-      return end === -1 ? `${kept}<${tag}>${passage}` : kept + passage.slice(end + tag.length + 3);
+      return end === -1 ? `${before}<${tag}>${passage}` : before + passage.slice(end + tag.length + 3);
     }, first);
   }, text);
 }
@@ -53,19 +102,6 @@ export function workingDirectory(texts: readonly string[]): string | undefined {
 /** Whether every command must ask to run outside of the agent's own sandbox; Codex mentions the parameter in any case. */
 export function escalatesCommands(texts: readonly string[]): boolean {
   return texts.some((text) => /\bevery command with sandbox_permissions\b/i.test(text));
-}
-
-/** Whether an agent only wants a title for its conversation, which needs no work and no step of a script. */
-export function isTitleRequest(system: string): boolean {
-  return /\btitle\b/i.test(system.slice(0, 4000)) && !/\bcoding agent\b/i.test(system.slice(0, 400));
-}
-
-/** A short title for a conversation that begins with this prompt. */
-export function titleFor(prompt: string): string {
-  const plain = prompt.replaceAll(/<[^>]+>/g, " ").replaceAll(/[`"'*#]/g, "");
-  const words = previewOf(plain.trim()).split(/\s+/).slice(0, 7);
-  const title = words.join(" ").replace(/[.:;,]+$/, "");
-  return title === "" ? "A conversation" : `${title.charAt(0).toUpperCase()}${title.slice(1)}`;
 }
 
 const DECLINED =

@@ -1,1 +1,0 @@
-export { ModelServer, type ModelServerOptions } from "./server.ts";
