@@ -42,7 +42,7 @@ async function said(agent: "claude" | "codex"): Promise<void> {
   const first = await open();
   const hello = await run(first, settings, "hello");
   const command = await run(first, settings, "run `touch made`");
-  const change = await run(first, settings, "in notes.txt replace two with three");
+  const change = await run(first, settings, "replace two with three in notes.txt");
   await first.close();
   const [begun] = hello.events.flatMap((event) => (event.type === "session" ? [event.nativeId] : []));
   const again = await run(await open(begun), settings, "what did I ask you?");

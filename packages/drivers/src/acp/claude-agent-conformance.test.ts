@@ -75,7 +75,7 @@ async function settingUp(program: string, claude: string): Promise<DriverUnderTe
     gives: {
       again: anew,
       fileChange: {
-        prompt: "in notes.txt replace two with three",
+        prompt: "replace two with three in notes.txt",
         path: "notes.txt",
         before: "one\ntwo\nlast\n",
         after: "one\nthree\nlast\n",

@@ -57,7 +57,7 @@ async function settingUp(program: string): Promise<DriverUnderTest> {
     gives: {
       again: anew,
       fileChange: {
-        prompt: "in notes.txt replace two with three",
+        prompt: "replace two with three in notes.txt",
         path: "notes.txt",
         before: "one\ntwo\nlast without an end",
         after: "one\nthree\nlast without an end",

@@ -18,7 +18,7 @@ const RECALL = { ask: "what did I ask you?", says: /1\. hello/ };
 
 const GIVES = {
   fileChange: {
-    prompt: "in notes.txt replace two with three",
+    prompt: "replace two with three in notes.txt",
     path: "notes.txt",
     before: "one\ntwo\nlast without an end",
     after: "one\nthree\nlast without an end",
