@@ -67,11 +67,6 @@ test("uses the status names of Codex's plan tool", async () => {
   ]);
 });
 
-test("writes the plan as text if there is no tool for it", async () => {
-  const { steps } = await play([user("plan to list files and run `date`")], [done("")], { tools: SHELL });
-  expect(text(steps[0] ?? [])).toBe("My plan:\n1. list files\n2. run `date`");
-});
-
 test("asks a question with its options and repeats the answer", async () => {
   const { asked, last } = await play([user("ask me which colour: red or blue")], [done("red")]);
   const questions = [

@@ -10,7 +10,7 @@ import {
 import type { Clock } from "@flint/core/ports";
 import type { TokenUsage } from "@flint/protocol";
 import { respond } from "./intents/respond.ts";
-import { ScriptPlayer } from "./script/script-player.ts";
+import { ScriptPlayer } from "./script.ts";
 
 /** How the offline model works. */
 export interface OfflineOptions {

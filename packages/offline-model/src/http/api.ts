@@ -33,15 +33,20 @@ export interface ApiResponse {
 
 /** One of the HTTP APIs that models are served with. */
 export interface ModelApi<Request extends ApiRequest = ApiRequest> {
-  /** Throws a BodyError that names the field if the body is not valid. */
+  /** Throws an HttpError that names the field if the body is not valid. */
   parse(body: unknown): Request;
   respond(request: Request): ApiResponse;
   errorBody(status: number, message: string): unknown;
 }
 
-/** The body of a request is not valid. The message names the field. */
-export class BodyError extends Error {
-  override readonly name = "BodyError";
+/** A request cannot be answered. The message names what is wrong with it. */
+export class HttpError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+  }
 }
 
 const string = z.nullish(z.string());
@@ -110,15 +115,15 @@ export type BodyMessage = NonNullable<ParsedBody["messages"]>[number];
 /** A tool of a request. */
 export type BodyTool = ParsedBody["tools"][number];
 
-/** Parses a body whose conversation is in this field, or throws a BodyError. */
+/** Parses a body whose conversation is in this field, or throws an HttpError. */
 export function parseBody(value: unknown, field: "messages" | "input") {
   const { success, data, error } = z.safeParse(Body(), value);
   if (!success) {
     const [issue] = error.issues;
-    throw new BodyError(`${issue?.path.join(".") || "The body"}: ${issue?.message}.`, { cause: error });
+    throw new HttpError(400, `${issue?.path.join(".") || "The body"}: ${issue?.message}.`, { cause: error });
   }
   const messages = data[field];
-  if (messages === undefined) throw new BodyError(`${field} is missing.`);
+  if (messages === undefined) throw new HttpError(400, `${field} is missing.`);
   return { ...data, messages };
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { posix } from "node:path";
 import type { ToolCall, ToolDescription } from "@flint/agent/model";
 import { isRecord } from "@flint/protocol";
-import type { ScriptedCall } from "../script/script-player.ts";
+import type { ScriptedCall } from "../script.ts";
 import { type FlintTool, patchFor, programFor, questionsFor, TOOL_ALIASES } from "./tool-input.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -86,9 +86,6 @@ export class RequestTools {
     const own = this.#tools.find(({ name }) => name === call.tool);
     const match = this.#matches.get(call.tool);
     const isScripted = call.callId.startsWith("script_") || call.raw !== undefined;
-      "/tmp/tools.log",
-      JSON.stringify([this.#tools.map((t) => [t.name, t.kind, t.namespace]), call.tool, match?.form]) + "\n",
-    );
     if (match === undefined || (own !== undefined && isScripted)) {
       const { name = call.tool, kind = "function" } = own ?? {};
       const { input, raw } = call;

@@ -5,11 +5,11 @@ import {
   type ApiRequest,
   type ApiResponse,
   apiRequest,
-  BodyError,
   type BodyMessage,
   type BodyTool,
   contentText,
   functionTool,
+  HttpError,
   type ModelApi,
   openAiError,
   openAiUsage,
@@ -26,7 +26,7 @@ export const responsesApi: ModelApi = {
     const body = parseBody(value, "input");
     const items = body.messages;
     if (body.previous_response_id || items.some(({ type }) => type === "item_reference"))
-      throw new BodyError("Responses are not stored here: send the whole conversation as the input.");
+      throw new HttpError(400, "Responses are not stored here: send the whole conversation as the input.");
     const texts = [body.instructions ?? "", ...items.map(({ content }) => contentText(content))];
     // Codex sends the tools of its newest models in an item.
     const offered = [...body.tools, ...items.flatMap(({ tools }) => tools)].flatMap(toolsIn);

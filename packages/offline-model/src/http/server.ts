@@ -5,8 +5,8 @@ import type { Clock } from "@flint/core/ports";
 import { previewOf } from "@flint/protocol";
 import { formatAsJson } from "../json-sample.ts";
 import { OfflineModel } from "../offline-model.ts";
-import { CutStream, ScriptedFailure } from "../script/script-player.ts";
-import { type ApiRequest, BodyError, type ModelApi, type StreamEvent } from "./api.ts";
+import { CutStream, ScriptedFailure } from "../script.ts";
+import { type ApiRequest, HttpError, type ModelApi, type StreamEvent } from "./api.ts";
 import { chatApi } from "./chat-api.ts";
 import { messagesApi } from "./messages-api.ts";
 import { responsesApi } from "./responses-api.ts";
@@ -28,14 +28,11 @@ const MAX_BODY_BYTES = 32 * 1024 * 1024;
 const MODEL = "flint-offline";
 const CREATED = Date.UTC(2025, 0, 1);
 
-class HttpError extends Error {
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
+const APIS: Readonly<Record<string, ModelApi>> = {
+  "/messages": messagesApi,
+  "/responses": responsesApi,
+  "/chat/completions": chatApi,
+};
 
 /** The offline model over HTTP, for programs on this machine only. */
 export class ModelServer {
@@ -81,7 +78,7 @@ export class ModelServer {
       if (request.method === "POST") await this.#post(path, request, response);
       else sendJson(response, 200, this.#get(path, request));
     } catch (error) {
-      const status = error instanceof HttpError ? error.status : error instanceof BodyError ? 400 : 500;
+      const status = error instanceof HttpError ? error.status : 500;
       const message = error instanceof Error ? error.message : String(error);
       const errorBody =
         path.startsWith("/messages") || "anthropic-version" in request.headers
@@ -94,8 +91,7 @@ export class ModelServer {
 
   #get(path: string, { method }: IncomingMessage): object {
     if (method !== "GET" && method !== "HEAD") throw new HttpError(405, `${method} is not supported.`);
-    if (/^\/(?:messages|responses|chat\/completions)\b/.test(path))
-      throw new HttpError(405, `${path} takes POST.`);
+    if (path in APIS) throw new HttpError(405, `${path} takes POST.`);
     const [, model] = /^\/models\/(.+)$/.exec(path) ?? [];
     if (model !== undefined) return modelEntry(decodeURIComponent(model));
     if (path === "/") return { server: "flint", model: MODEL };
@@ -106,28 +102,12 @@ export class ModelServer {
   }
 
   async #post(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    switch (path) {
-      case "/messages":
-        return this.#respond(messagesApi, request, response);
-      case "/responses":
-        return this.#respond(responsesApi, request, response);
-      case "/chat/completions":
-        return this.#respond(chatApi, request, response);
-      case "/messages/count_tokens": {
-        const { messages } = messagesApi.parse(await readJson(request)).request;
-        return sendJson(response, 200, { input_tokens: Math.max(1, tokensOf(messages)) });
-      }
-      default:
-        throw notFound(path);
-    }
-  }
-
-  async #respond<Api extends ModelApi>(
-    api: Api,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
-    await sendResponse(api, api.parse(await readJson(request)), this.#model, response);
+    const api = APIS[path];
+    if (api !== undefined)
+      return sendResponse(api, api.parse(await readJson(request)), this.#model, response);
+    if (path !== "/messages/count_tokens") throw notFound(path);
+    const { messages } = messagesApi.parse(await readJson(request)).request;
+    sendJson(response, 200, { input_tokens: Math.max(1, tokensOf(messages)) });
   }
 }
 

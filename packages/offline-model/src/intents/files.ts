@@ -1,5 +1,4 @@
 import type { ToolResult } from "@flint/agent/model";
-import { singleQuote } from "@flint/core/text";
 
 /** Removes a pair of quotes around a string, if there is one. */
 export function unquote(text: string): string {
@@ -49,21 +48,10 @@ export function replaceIn(text: string, from: string, to: string): TextEdit | un
   return { oldText, newText, whole: text.slice(0, start) + newText + text.slice(end), occurrences };
 }
 
-const log = (text: string) => `console.log(${JSON.stringify(text)});\n`;
-/** The smallest program that prints a text, by file extension. */
-const PROGRAMS: Readonly<Record<string, (text: string) => string>> = {
-  py: (text) => `print(${JSON.stringify(text)})\n`,
-  js: log,
-  mjs: log,
-  ts: log,
-  sh: (text) => `#!/bin/sh\nprintf '%s\\n' ${singleQuote(text)}\n`,
-};
-
-/** The content of a new file: a program that prints a text, or the text itself; empty if none is given. */
+/** The content of a new file: a program or the text that is asked for, or nothing. */
 export function newFileContent(path: string, description: string): string {
-  const [, printed] = /\b(?:prints?|says?|logs?) ([\s\S]+?)[.!]*$/i.exec(description) ?? [];
-  const program = PROGRAMS[/\.(\w+)$/.exec(path)?.[1]?.toLowerCase() ?? ""];
-  if (program !== undefined && printed !== undefined) return program(unquote(printed));
-  const text = /\b(?:with|containing|contains|says|saying):? ([\s\S]+)$/i.exec(description)?.[1];
-  return text === undefined ? "" : `${unquote(text).replace(/\n$/, "")}\n`;
+  const text = /\b(?:prints|says|with|containing|contains):? ([\s\S]+)$/i.exec(description)?.[1];
+  if (text === undefined) return "";
+  const content = unquote(text).replace(/\n$/, "");
+  return path.endsWith(".py") ? `print(${JSON.stringify(content)})\n` : `${content}\n`;
 }

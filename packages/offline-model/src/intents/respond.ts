@@ -26,7 +26,13 @@ export function* respond(request: ModelRequest): Iterable<ModelPart> {
     const progress = progressOf({ ...open, text: about ?? open.text }, request);
     if (about !== undefined && open.results.length === 0)
       yield* streamText(`The user wants me to think about ${about || "nothing"}.`, "reasoning-delta");
-    if ("step" in progress) return yield* stepParts(progress, `call_${start}_${open.index}_`);
+    if ("calls" in progress) {
+      for (const [index, use] of progress.calls.entries()) {
+        const callId = `call_${start}_${open.index}_${progress.callsBefore + index}`;
+        yield { type: "tool-call", callId, ...use };
+      }
+      return;
+    }
     answers.push(progress.answer);
   }
   yield* answerParts(answers, request);
@@ -68,15 +74,6 @@ function progressOf({ index, text, results }: OpenRequest, request: ModelRequest
     if (!(error instanceof NoToolError)) throw error;
     return { answer: `I would ${error.message}, but I was given no tool for that.` };
   }
-}
-
-function* stepParts(
-  { step, callsBefore }: Extract<Progress, { step: unknown }>,
-  prefix: string,
-): Iterable<ModelPart> {
-  yield* streamText(step.text ?? "");
-  for (const [index, use] of step.calls.entries())
-    yield { type: "tool-call", callId: `${prefix}${callsBefore + index}`, ...use };
 }
 
 /** All answers, as one text or as the JSON that was asked for. */

@@ -9,17 +9,11 @@ export interface ToolUse {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** What the model does at once: text, then tool calls. */
-export interface Step {
-  readonly text?: string;
-  readonly calls: readonly ToolUse[];
-}
-
 /**
  * The work on one request: each step waits for its results, and the last value is the answer. It runs again from the
  * beginning for every response of the model, so it must depend on nothing but its arguments.
  */
-export type Task<Result = string> = Generator<Step, Result, readonly ToolResult[]>;
+export type Task<Result = string> = Generator<readonly ToolUse[], Result, readonly ToolResult[]>;
 
 /** What a task works with. */
 export interface TaskContext {
@@ -30,16 +24,18 @@ export interface TaskContext {
 /** Starts the work that answers a request. */
 export type Reply = (context: TaskContext) => Task;
 
-/** The next step of a task, after so many calls, or its answer. */
-export type Progress = { readonly step: Step; readonly callsBefore: number } | { readonly answer: string };
+/** The next calls of a task, after so many others, or its answer. */
+export type Progress =
+  | { readonly calls: readonly ToolUse[]; readonly callsBefore: number }
+  | { readonly answer: string };
 
 /** Runs a task as far as the results so far reach. */
 export function advance(task: Task, results: readonly ToolResult[]): Progress {
   let callsBefore = 0;
   let next = task.next();
   while (next.done !== true) {
-    const end = callsBefore + next.value.calls.length;
-    if (results.length < end) return { step: next.value, callsBefore };
+    const end = callsBefore + next.value.length;
+    if (results.length < end) return { calls: next.value, callsBefore };
     next = task.next(results.slice(callsBefore, end));
     callsBefore = end;
   }
@@ -48,7 +44,7 @@ export function advance(task: Task, results: readonly ToolResult[]): Progress {
 
 /** Calls one tool and returns its result. */
 export function* call(use: ToolUse): Task<ToolResult> {
-  const [result] = yield { calls: [use] };
+  const [result] = yield [use];
   return result ?? { status: "failed", text: "" };
 }
 

@@ -82,10 +82,8 @@ interface StageReport {
 export function* plan(stages: readonly Stage[], { tools }: TaskContext, end?: string): Task {
   const reports: StageReport[] = [];
   for (const stage of stages) {
-    const isShown = yield* showPlan(stages, reports, tools);
-    const titles = stages.map(({ title }, index) => `${index + 1}. ${title}`);
-    const text = isShown || reports.length > 0 ? undefined : ["My plan:", ...titles].join("\n");
-    reports.push(yield* workOn(stage, text));
+    yield* showPlan(stages, reports, tools);
+    reports.push(yield* workOn(stage));
   }
   yield* showPlan(stages, reports, tools);
   return [
@@ -97,12 +95,11 @@ export function* plan(stages: readonly Stage[], { tools }: TaskContext, end?: st
   ].join("\n\n");
 }
 
-/** Updates the plan that the user sees; false if there is no tool for that. */
-function* showPlan(stages: readonly Stage[], reports: readonly StageReport[], tools: Toolbox): Task<boolean> {
+/** Updates the plan that the user sees, if there is a tool for that. */
+function* showPlan(stages: readonly Stage[], reports: readonly StageReport[], tools: Toolbox): Task<void> {
   const entries = stages.map(({ title }, index) => ({ step: title, status: statusOf(index, reports) }));
   const use = tools.plan(`${reports.length} of ${stages.length} steps done.`, entries);
-  if (use !== undefined) yield { calls: [use] };
-  return use !== undefined;
+  if (use !== undefined) yield [use];
 }
 
 function statusOf(index: number, reports: readonly StageReport[]): PlanEntry["status"] {
@@ -111,17 +108,12 @@ function statusOf(index: number, reports: readonly StageReport[]): PlanEntry["st
   return index === reports.length ? "inProgress" : "pending";
 }
 
-/** Does the work of one stage; the text goes before its first step. */
-function* workOn({ title, start }: Stage, text: string | undefined): Task<StageReport> {
+function* workOn({ title, start }: Stage): Task<StageReport> {
   const task = start();
   let succeeded = true;
-  let before = text;
   let next = task.next();
   while (next.done !== true) {
-    const results: readonly ToolResult[] = yield before === undefined
-      ? next.value
-      : { ...next.value, text: before };
-    before = undefined;
+    const results: readonly ToolResult[] = yield next.value;
     succeeded = results.every(({ status }) => status === "done");
     next = task.next(results);
   }

@@ -2,9 +2,8 @@ import { writeFileSync } from "node:fs";
 import type { ModelPart, ModelRequest } from "@flint/agent/model";
 import { settled, TestClock, temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { OfflineModel, type OfflineOptions } from "../offline-model.ts";
-import { parseScript } from "./script.ts";
-import { ScriptedFailure } from "./script-player.ts";
+import { OfflineModel, type OfflineOptions } from "./offline-model.ts";
+import { parseScript, ScriptedFailure } from "./script.ts";
 
 function request(text: string): ModelRequest {
   return {
