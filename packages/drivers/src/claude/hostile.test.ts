@@ -2,32 +2,12 @@ import { join } from "node:path";
 import { CommandSandbox } from "@flint/host/sandbox";
 import { describeHostileAgent, type FakeStep } from "@flint/testkit";
 import { ClaudeDriver } from "./driver.ts";
-
-const WELCOME: readonly FakeStep[] = [
-  { expect: { type: "control_request", request_id: "$hello", request: { subtype: "initialize" } } },
-  {
-    send: {
-      type: "control_response",
-      response: { subtype: "success", request_id: "$hello", response: { models: [] } },
-    },
-  },
-];
-
-const BEGIN: readonly FakeStep[] = [
-  { expect: { type: "user", uuid: "$prompt" } },
-  { send: { type: "system", subtype: "init", session_id: "a-session", tools: [], model: "m" } },
-  { send: { type: "user", message: { role: "user", content: "hello" }, uuid: "$prompt", isReplay: true } },
-];
+import { BEGIN, DONE, says, WELCOME } from "./testing/fake-frames.ts";
 
 const MESSAGE_START = { type: "message_start", message: { id: "m1" } };
 const DELTA = { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Well, " } };
 
-const TURN: readonly FakeStep[] = [
-  ...BEGIN,
-  { send: { type: "assistant", message: { id: "m1", content: [{ type: "text", text: "Well." }] } } },
-  { send: { type: "result", subtype: "success", is_error: false, result: "Well." } },
-  { forget: "prompt" },
-];
+const TURN: readonly FakeStep[] = [...BEGIN, says("Well."), ...DONE];
 
 const LATE = { subtype: "can_use_tool", tool_name: "Bash", tool_use_id: "late", input: { command: "id" } };
 

@@ -62,7 +62,8 @@ export class ClaudeTurn {
   /** The latest message of the conversation, by Claude's own id. */
   #position: string | undefined;
   #characters = 0;
-  #cancelTimer: (() => void) | undefined;
+  #cancelFollowUp: (() => void) | undefined;
+  #cancelKill: (() => void) | undefined;
 
   constructor(options: ClaudeTurnOptions) {
     const { turn, memory, promptId } = options;
@@ -154,9 +155,9 @@ export class ClaudeTurn {
 
   #onInit(sessionId: string | undefined): void {
     this.#hasBegun = true;
-    this.#cancelTimer?.();
+    this.#cancelFollowUp?.();
     if (sessionId !== undefined) this.#options.session(sessionId);
-    // The interrupt came before there was anything to interrupt.
+    // The interrupt came before there was anything to interrupt; its time limit still runs.
     if (this.#options.turn.signal.aborted) this.#sendInterrupt();
   }
 
@@ -177,7 +178,7 @@ export class ClaudeTurn {
     // Claude begins with the prompt once it is done with its own work.
     if (this.#isAgentInitiated && !isLast) return;
     if (isLast) finish();
-    else this.#cancelTimer = this.#options.clock.after(FOLLOW_UP_MS, finish);
+    else this.#cancelFollowUp = this.#options.clock.after(FOLLOW_UP_MS, finish);
   }
 
   async #answer({ request_id: requestId, request }: ClaudeFrameOf<"control_request">): Promise<void> {
@@ -220,8 +221,8 @@ export class ClaudeTurn {
     if (this.#isOver) return;
     this.#sendInterrupt();
     const { clock, connection } = this.#options;
-    this.#cancelTimer?.();
-    this.#cancelTimer = clock.after(INTERRUPT_MS, () => {
+    this.#cancelFollowUp?.();
+    this.#cancelKill = clock.after(INTERRUPT_MS, () => {
       void connection.stop(KILL_MS).then(() => this.#finish({ status: "interrupted" }));
     });
   }
@@ -234,7 +235,8 @@ export class ClaudeTurn {
   #finish(outcome: TurnOutcome): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#cancelTimer?.();
+    this.#cancelFollowUp?.();
+    this.#cancelKill?.();
     // The conversation of a turn that was cut off may end in the middle of something.
     if (outcome.status === "completed" && this.#position !== undefined) {
       this.#emit({ type: "position", position: this.#position });

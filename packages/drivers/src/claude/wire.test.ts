@@ -255,14 +255,33 @@ test("another process resumes the session after a change of the folder or of the
   expect((await argumentsSeen(bench)).slice(1)).toEqual([resumed, resumed]);
 });
 
+test("ends a turn that was interrupted before Claude began it, although Claude then begins", async () => {
+  const clock = new TestClock();
+  const bench = await make(
+    [
+      ...[...WELCOME, { expect: { type: "user" } }],
+      { expect: { type: "control_request", request: { subtype: "interrupt" } } },
+      ...[INIT, ...END],
+    ],
+    clock,
+  );
+  const turn = turnOf(bench);
+  const ended = (await bench.open()).run(turn).finally(() => turn.end());
+  await expect.poll(() => bench.lines.some((line) => line.startsWith('-> {"type":"user"'))).toBe(true);
+  turn.stop();
+  await expect.poll(() => bench.lines.some((line) => line.includes('"subtype":"init"'))).toBe(true);
+  await clock.advance(1_000);
+  expect(await ended).toEqual({ status: "interrupted" });
+});
+
 /** A bench on a fake Claude that tells its arguments first and then plays the steps. */
-async function make(steps: readonly FakeStep[]): Promise<ClaudeBench> {
+async function make(steps: readonly FakeStep[], clock = new TestClock()): Promise<ClaudeBench> {
   leavesNoProcess();
   const { path: folder } = await temporaryFolder();
   const told: FakeStep = { send: { type: "started", with: "$argv" } };
   const command = await writeFakeAgent(folder, [told, ...steps]);
   const sandbox = new CommandSandbox({ environment: process.env });
-  const kit = { folder, command, sandbox, clock: new TestClock(), atEnd: onTestFinished };
+  const kit = { folder, command, sandbox, clock, atEnd: onTestFinished };
   return ClaudeBench.make(kit, { settings: { sandboxPolicy: { type: "dangerFullAccess" } } });
 }
 

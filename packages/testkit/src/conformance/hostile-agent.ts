@@ -147,15 +147,15 @@ class Meeting {
   readonly turn: RecordingTurn;
   readonly ended: Promise<Settled>;
   readonly #clock: TestClock;
-  /** Made by the agent once it has done its worst. */
-  readonly #quiet: string;
+  /** The files that the agent makes: once it begins to misbehave, and once it has done its worst. */
+  readonly #marks: Marks;
   readonly #session: ReturnType<typeof open>;
   #hasEnded = false;
 
-  private constructor(trial: HostileTrial, clock: TestClock, quiet: string) {
+  private constructor(trial: HostileTrial, clock: TestClock, marks: Marks) {
     this.trial = trial;
     this.#clock = clock;
-    this.#quiet = quiet;
+    this.#marks = marks;
     this.turn = turnOf(underTest(trial), "hello");
     this.#session = open(underTest(trial));
     this.ended = this.run(this.turn).finally(() => {
@@ -172,11 +172,11 @@ class Meeting {
   ): Promise<Meeting> {
     leavesNoProcess();
     const folder = await temporaryFolder();
-    const quiet = folder.join("quiet");
-    const command = await writeFakeAgent(folder.path, [...proper, ...tellingQuiet(hostile, quiet)]);
+    const marks = { begun: folder.join("begun"), quiet: folder.join("quiet") };
+    const command = await writeFakeAgent(folder.path, [...proper, ...marked(hostile, marks)]);
     const clock = new TestClock();
     const trial = await make({ command, clock, folder: folder.path });
-    return new Meeting(trial, clock, quiet);
+    return new Meeting(trial, clock, marks);
   }
 
   /** Runs a turn; a session that cannot be opened fails it, as it does in the core. */
@@ -196,10 +196,18 @@ class Meeting {
     return within(withinMs, this.ended, failure);
   }
 
-  /** Resolves when the turn has ended or the agent has done its worst, or gets no occasion to. */
+  /**
+   * Resolves when the turn has ended or the agent has done its worst, or gets no occasion to. How long the agent takes to
+   * start does not count: a busy machine takes its time.
+   */
   async untilQuiet(): Promise<void> {
-    const deadline = performance.now() + QUIET_WITHIN_MS;
-    while (!this.#hasEnded && !existsSync(this.#quiet) && performance.now() < deadline) {
+    await this.#untilMarked(this.#marks.begun, ENDS_WITHIN_MS);
+    await this.#untilMarked(this.#marks.quiet, QUIET_WITHIN_MS);
+  }
+
+  async #untilMarked(mark: string, withinMs: number): Promise<void> {
+    const deadline = performance.now() + withinMs;
+    while (!this.#hasEnded && !existsSync(mark) && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
@@ -233,13 +241,20 @@ class Meeting {
   }
 }
 
-/** The steps, with a mark that is set when only waiting is left, or something was answered. */
-function tellingQuiet(steps: readonly FakeStep[], path: string): FakeStep[] {
-  const mark: FakeStep = { spawn: ["touch", path] };
-  return steps.flatMap((step): FakeStep[] => {
+/** Paths of files that tell how far an agent is. */
+interface Marks {
+  readonly begun: string;
+  readonly quiet: string;
+}
+
+/** The steps with their marks: one before the first step, one when only waiting is left or something was answered. */
+function marked(steps: readonly FakeStep[], { begun, quiet }: Marks): FakeStep[] {
+  const mark: FakeStep = { spawn: ["touch", quiet] };
+  const played = steps.flatMap((step): FakeStep[] => {
     if ("hang" in step) return [mark, step];
     return "forever" in step ? [{ forever: [...step.forever, mark] }] : [step];
   });
+  return [{ spawn: ["touch", begun] }, ...played];
 }
 
 function underTest(trial: HostileTrial): DriverUnderTest {
