@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { FinishReason, ModelPart, ModelRequest } from "@flint/agent/model";
 import { lazy, type TokenUsage } from "@flint/protocol";
 import * as z from "zod/mini";
@@ -185,11 +186,23 @@ export function openAiError(status: number, message: string): object {
   return { error: { message, type, param: null, code } };
 }
 
-/** Usage as OpenAI counts it: cached input is part of the input, and reasoning of the output. */
-export function openAiUsage(usage: TokenUsage) {
+/** Usage as OpenAI counts it, with the names that an API has for input and output. */
+export function openAiUsage(usage: TokenUsage, input: string, output: string): object {
+  // Cached input is part of the input, and reasoning of the output.
   const cached = usage.cacheReadTokens ?? 0;
-  const input = usage.inputTokens + cached + (usage.cacheWriteTokens ?? 0);
   const reasoning = usage.thinkingTokens ?? 0;
-  const output = usage.outputTokens + reasoning;
-  return { input, cached, output, reasoning, total: input + output };
+  const inputTokens = usage.inputTokens + cached + (usage.cacheWriteTokens ?? 0);
+  const outputTokens = usage.outputTokens + reasoning;
+  return {
+    [`${input}_tokens`]: inputTokens,
+    [`${input}_tokens_details`]: { cached_tokens: cached },
+    [`${output}_tokens`]: outputTokens,
+    [`${output}_tokens_details`]: { reasoning_tokens: reasoning },
+    total_tokens: inputTokens + outputTokens,
+  };
+}
+
+/** A new id in the style of the providers. */
+export function newId(prefix: string): string {
+  return `${prefix}_${randomUUID().replaceAll("-", "")}`;
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { FinishReason, ModelPart } from "@flint/agent/model";
 import type { TokenUsage } from "@flint/protocol";
 import {
@@ -9,6 +8,7 @@ import {
   contentText,
   functionTool,
   type ModelApi,
+  newId,
   openAiError,
   openAiUsage,
   parseArguments,
@@ -55,7 +55,7 @@ export const chatApi: ModelApi<ChatRequest> = {
 
 class ChatResponse implements ApiResponse {
   readonly #request: ChatRequest;
-  readonly #id = `chatcmpl-${randomUUID()}`;
+  readonly #id = newId("chatcmpl");
   readonly #created = Math.floor(Date.now() / 1000);
   readonly #calls: object[] = [];
   #text = "";
@@ -90,7 +90,7 @@ class ChatResponse implements ApiResponse {
   }
 
   finish(reason: FinishReason, usage: TokenUsage): StreamEvent[] {
-    this.#end = { reason: FINISH_REASONS[reason], usage: usageOf(usage) };
+    this.#end = { reason: FINISH_REASONS[reason], usage: openAiUsage(usage, "prompt", "completion") };
     const last = { ...this.#base("chat.completion.chunk"), choices: [], usage: this.#end.usage };
     return [
       this.#chunk({}, this.#end.reason),
@@ -123,17 +123,6 @@ class ChatResponse implements ApiResponse {
   #base(object: string): object {
     return { id: this.#id, object, created: this.#created, model: this.#request.model };
   }
-}
-
-function usageOf(usage: TokenUsage): object {
-  const { input, cached, output, reasoning, total } = openAiUsage(usage);
-  return {
-    prompt_tokens: input,
-    completion_tokens: output,
-    total_tokens: total,
-    prompt_tokens_details: { cached_tokens: cached },
-    completion_tokens_details: { reasoning_tokens: reasoning },
-  };
 }
 
 function addMessage(message: BodyMessage, conversation: RequestConversation): void {

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { tokensOf } from "@flint/agent/conversation";
 import type { FinishReason, ModelPart } from "@flint/agent/model";
 import { isRecord, type TokenUsage } from "@flint/protocol";
@@ -10,6 +9,7 @@ import {
   contentText,
   functionTool,
   type ModelApi,
+  newId,
   parseArguments,
   parseBody,
   type StreamEvent,
@@ -74,7 +74,7 @@ type Block = Record<string, unknown>;
 
 class MessagesResponse implements ApiResponse {
   readonly #request: MessagesRequest;
-  readonly #id = `msg_${randomUUID().replaceAll("-", "")}`;
+  readonly #id = newId("msg");
   readonly #blocks: Block[] = [];
   #open: "text" | "thinking" | undefined;
   /** An answer that is to be the input of a tool, until it is whole. */

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { FinishReason, ModelPart } from "@flint/agent/model";
 import type { TokenUsage } from "@flint/protocol";
 import {
@@ -11,6 +10,7 @@ import {
   functionTool,
   HttpError,
   type ModelApi,
+  newId,
   openAiError,
   openAiUsage,
   parseArguments,
@@ -63,12 +63,35 @@ function addItem({ type, role, ...item }: BodyMessage, conversation: RequestConv
 
 type OutputItem = Record<string, unknown>;
 
+/** How the two kinds of text are streamed: the names of their events, and of the index of their only part. */
+const TEXTS = {
+  message: { id: "msg", text: "response.output_text", part: "response.content_part", index: "content_index" },
+  reasoning: {
+    id: "rs",
+    text: "response.reasoning_summary_text",
+    part: "response.reasoning_summary_part",
+    index: "summary_index",
+  },
+};
+
+function textItem(type: keyof typeof TEXTS, id: string, text: string | undefined): OutputItem {
+  const part = text === undefined ? [] : [textPart(type, text)];
+  if (type === "reasoning") return { type, id, summary: part, encrypted_content: null };
+  const status = text === undefined ? "in_progress" : "completed";
+  return { type, id, status, role: "assistant", content: part };
+}
+
+function textPart(type: keyof typeof TEXTS, text: string): object {
+  if (type === "reasoning") return { type: "summary_text", text };
+  return { type: "output_text", text, annotations: [], logprobs: [] };
+}
+
 class Response implements ApiResponse {
   readonly #request: ApiRequest;
   readonly #id = newId("resp");
   readonly #created = Math.floor(Date.now() / 1000);
   readonly #output: OutputItem[] = [];
-  #open: { readonly type: "message" | "reasoning"; readonly id: string; text: string } | undefined;
+  #open: { readonly type: keyof typeof TEXTS; readonly id: string; text: string } | undefined;
   #sequence = 0;
   #end: OutputItem = { status: "in_progress", usage: null };
 
@@ -103,7 +126,7 @@ class Response implements ApiResponse {
     this.#end = {
       status: isWhole ? "completed" : "incomplete",
       ...(isWhole ? {} : { incomplete_details: { reason: cause } }),
-      usage: usageOf(usage),
+      usage: openAiUsage(usage, "input", "output"),
     };
     return [...closing, this.#event(`response.${this.#end.status}`, { response: this.body() })];
   }
@@ -132,50 +155,27 @@ class Response implements ApiResponse {
     };
   }
 
-  #stream(type: "message" | "reasoning", text: string): StreamEvent[] {
+  #stream(type: keyof typeof TEXTS, text: string): StreamEvent[] {
     const opening = this.#open?.type === type ? [] : [...this.#close(), ...this.#start(type)];
     if (this.#open !== undefined) this.#open.text += text;
-    return [
-      ...opening,
-      type === "message"
-        ? this.#partEvent("response.output_text.delta", { content_index: 0, delta: text, logprobs: [] })
-        : this.#partEvent("response.reasoning_summary_text.delta", { summary_index: 0, delta: text }),
-    ];
+    return [...opening, this.#textEvent(`${TEXTS[type].text}.delta`, { delta: text })];
   }
 
-  #start(type: "message" | "reasoning"): StreamEvent[] {
-    this.#open = { type, id: newId(type === "message" ? "msg" : "rs"), text: "" };
-    const { id } = this.#open;
-    if (type === "reasoning") {
-      const part = { type: "summary_text", text: "" };
-      return [
-        this.#itemEvent("added", { type, id, summary: [] }),
-        this.#partEvent("response.reasoning_summary_part.added", { summary_index: 0, part }),
-      ];
-    }
-    const part = { type: "output_text", text: "", annotations: [] };
+  #start(type: keyof typeof TEXTS): StreamEvent[] {
+    this.#open = { type, id: newId(TEXTS[type].id), text: "" };
     return [
-      this.#itemEvent("added", { type, id, status: "in_progress", role: "assistant", content: [] }),
-      this.#partEvent("response.content_part.added", { content_index: 0, part }),
+      this.#itemEvent("added", textItem(type, this.#open.id, undefined)),
+      this.#textEvent(`${TEXTS[type].part}.added`, { part: textPart(type, "") }),
     ];
   }
 
   #close(): StreamEvent[] {
     if (this.#open === undefined) return [];
     const { type, id, text } = this.#open;
-    if (type === "reasoning") {
-      const part = { type: "summary_text", text };
-      return [
-        this.#partEvent("response.reasoning_summary_text.done", { summary_index: 0, text }),
-        this.#partEvent("response.reasoning_summary_part.done", { summary_index: 0, part }),
-        this.#done({ type, id, summary: [part], encrypted_content: null }),
-      ];
-    }
-    const part = { type: "output_text", text, annotations: [], logprobs: [] };
     return [
-      this.#partEvent("response.output_text.done", { content_index: 0, text, logprobs: [] }),
-      this.#partEvent("response.content_part.done", { content_index: 0, part }),
-      this.#done({ type, id, status: "completed", role: "assistant", content: [part] }),
+      this.#textEvent(`${TEXTS[type].text}.done`, { text }),
+      this.#textEvent(`${TEXTS[type].part}.done`, { part: textPart(type, text) }),
+      this.#done(textItem(type, id, text)),
     ];
   }
 
@@ -207,8 +207,10 @@ class Response implements ApiResponse {
     return this.#event(`response.output_item.${what}`, { output_index: this.#output.length, item });
   }
 
-  #partEvent(type: string, fields: object): StreamEvent {
-    return this.#event(type, { item_id: this.#open?.id, output_index: this.#output.length, ...fields });
+  #textEvent(name: string, fields: object): StreamEvent {
+    const { id, type } = this.#open ?? { id: "", type: "message" };
+    const position = { item_id: id, output_index: this.#output.length, [TEXTS[type].index]: 0 };
+    return this.#event(name, { ...position, ...fields });
   }
 
   #event(type: string, fields: object): StreamEvent {
@@ -216,19 +218,4 @@ class Response implements ApiResponse {
     this.#sequence += 1;
     return { name: type, data: { type, sequence_number, ...fields } };
   }
-}
-
-function usageOf(usage: TokenUsage): OutputItem {
-  const { input, cached, output, reasoning, total } = openAiUsage(usage);
-  return {
-    input_tokens: input,
-    input_tokens_details: { cached_tokens: cached },
-    output_tokens: output,
-    output_tokens_details: { reasoning_tokens: reasoning },
-    total_tokens: total,
-  };
-}
-
-function newId(prefix: string): string {
-  return `${prefix}_${randomUUID().replaceAll("-", "")}`;
 }
