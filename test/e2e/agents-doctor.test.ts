@@ -22,7 +22,7 @@ interface Finding {
   readonly fix?: string;
 }
 
-test("doctor names each word that the installed Codex does not know any more, and the version that does", async () => {
+test("doctor lists what the installed Codex no longer has, and the version that does", async () => {
   const { findings, code } = await doctorWith(OTHER_CODEX);
   const [found, ...changes] = findings;
   expect(found).toMatchObject({ state: "absent", detail: expect.stringContaining("codex-cli 0.999.0") });
@@ -48,7 +48,7 @@ test("a Codex that cannot print its schemas is not an error", async () => {
   ]);
 });
 
-needs("codex")("the Codex that Flint was made for is found without a word to say against it", async () => {
+needs("codex")("the supported Codex version is found without warnings", async () => {
   const { flint } = await commandFixture();
   const { findings } = await doctorOn(flint, agentProgram("codex") ?? "codex");
   expect(findings).toHaveLength(1);

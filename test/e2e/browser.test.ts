@@ -33,7 +33,7 @@ describe("a web page in a real browser", { timeout: 60_000 }, () => {
     expect(await page.visit(onTestFinished)).toEqual({ socket: "refused", read: "refused", sent: "opaque" });
   });
 
-  needs("chromium")("whose origin was allowed can", async () => {
+  needs("chromium")("whose origin is allowed can connect", async () => {
     const fixture = await ServerFixture.make();
     let url = "";
     const page = await ReportingPage.serve(() => attempt(url), onTestFinished);

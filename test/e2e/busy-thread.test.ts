@@ -4,7 +4,7 @@ import { asMessage, completedItems, initialize, startServer, startThread } from 
 const text = (words: string) => [{ type: "text", text: words }];
 
 describe("a thread while its turn runs", () => {
-  test("takes further input as a steer or into its queue, and goes on with the queue afterwards [S2-17]", async () => {
+  test("steers with or queues further input, and continues with the queue afterwards [S2-17]", async () => {
     const { wire } = await startServer();
     await initialize(wire);
     const threadId = await startThread(wire, { approvalPolicy: "never" });
@@ -30,7 +30,7 @@ describe("a thread while its turn runs", () => {
     expect(said).toEqual([text("run `sleep 1`"), text("hello"), text("hello from the queue")]);
   });
 
-  test("asks the user and goes on with the answer [S4-22]", async () => {
+  test("asks the user and continues with the answer [S4-22]", async () => {
     const { wire } = await startServer();
     await initialize(wire);
     const threadId = await startThread(wire);

@@ -42,7 +42,7 @@ describe("flint threads", () => {
     expect(gone).toMatchObject({ code: 2, stderr: expect.stringContaining("flint threads list") });
   });
 
-  test("goes back before a turn with its files, and takes that back", async () => {
+  test("reverts a turn with its files, and undoes the revert", async () => {
     const { flint, cwd } = await commandFixture();
     await flint(["exec", "--approval", "never", 'write "changed" to README.md']);
     expect(await readFile(`${cwd}/README.md`, "utf8")).toBe("changed\n");
@@ -65,7 +65,7 @@ describe("flint threads", () => {
     );
   });
 
-  test("a revert that keeps the files does not speak of changing them", async () => {
+  test("does not mention files when a revert leaves them alone", async () => {
     const { flint } = await commandFixture();
     await flint(["exec", "--approval", "never", "run `touch made`"]);
     const { stdout } = await flint(["threads", "revert", "last", "--preview"]);
@@ -74,7 +74,7 @@ describe("flint threads", () => {
     );
   });
 
-  test("a beginning that several threads share names them, and the way on keeps what was asked", async () => {
+  test("lists the threads that an ambiguous id matches, and the suggested command keeps its arguments", async () => {
     const { flint } = await commandFixture();
     for (let turn = 0; turn < 6; turn += 1) await flint(["exec", `count to ${turn + 2}`]);
     const { code, stderr } = await flint(["exec", "--resume", "0", "hello"]);
@@ -89,7 +89,7 @@ describe("flint threads", () => {
 });
 
 describe("flint config", () => {
-  test("sets, gets and takes out keys, and says what was likely meant", async () => {
+  test("sets, gets and unsets keys, and suggests the nearest known key", async () => {
     const { flint, home } = await commandFixture();
     expect((await flint(["config", "path"])).stdout).toContain(`${home}/.config/flint/config.toml`);
     expect((await flint(["config", "set", "model", "flint/offline"])).code).toBe(0);
@@ -106,7 +106,7 @@ describe("flint config", () => {
     expect((await flint(["config", "keys"])).stdout).toContain("mcp_servers.*.command");
   });
 
-  test("refuses what a start would refuse, and leaves the file as it was", async () => {
+  test("rejects what a start would reject, and leaves the file unchanged", async () => {
     const { flint, home } = await commandFixture();
     await flint(["config", "set", "sandbox", "read-only"]);
     const wrong: readonly [string, string, string][] = [
@@ -131,7 +131,7 @@ describe("flint config", () => {
     expect(await readFile(file, "utf8")).toBe('sandbox = "workspace-write"\n');
   });
 
-  test("shows what a trusted project says, and where", async () => {
+  test("shows the settings of a trusted project, and their file", async () => {
     const { flint, cwd } = await commandFixture();
     await flint(["config", "set", "model", "flint/offline"]);
     await mkdir(`${cwd}/.flint`);
@@ -150,7 +150,7 @@ describe("flint config", () => {
     expect((await flint(["trust", "--revoke"])).stdout).toMatch(/^No trusted files in .*\.\n$/);
   });
 
-  test("with a fault still lets threads be looked after, and can be put right by the command", async () => {
+  test("with an error does not block thread commands, and can be fixed by the command", async () => {
     const { flint, home } = await commandFixture();
     await flint(["exec", "count to 2"]);
     await mkdir(`${home}/.config/flint`, { recursive: true });
@@ -165,7 +165,7 @@ describe("flint config", () => {
     expect((await flint(["exec", "-q", "count to 2"])).stdout).toBe("1 2.\n");
   });
 
-  test("with a fault stops every command that would use it, naming the line", async () => {
+  test("with an error stops every command that uses it, naming the line", async () => {
     const { flint, home } = await commandFixture();
     await mkdir(`${home}/.config/flint`, { recursive: true });
     await writeFile(`${home}/.config/flint/config.toml`, '\nsandbx = "read-only"\n');
@@ -188,7 +188,7 @@ describe("flint config", () => {
 });
 
 describe("flint trust", () => {
-  test("shows the files of a folder, and only then lets them steer [P35]", async () => {
+  test("shows the files of a folder before they take effect [P35]", async () => {
     const { flint, cwd } = await commandFixture();
     await mkdir(`${cwd}/.flint`);
     await writeFile(`${cwd}/.flint/config.toml`, 'approval_policy = "never"\n');
@@ -208,7 +208,7 @@ describe("flint trust", () => {
     expect((await flint(["trust", "--revoke"])).code).toBe(0);
   });
 
-  test("is not given by what a repository brings along for the harness front end [P35]", async () => {
+  test("is not granted by a repository's own configuration for the harness front end [P35]", async () => {
     const { flint, cwd } = await commandFixture();
     await mkdir(`${cwd}/.harness`);
     await writeFile(`${cwd}/.mcp.json`, '{"mcpServers":{"evil":{"command":"touch","args":["evil"]}}}');
@@ -223,7 +223,7 @@ describe("flint trust", () => {
 });
 
 describe("flint doctor", () => {
-  test("says what is there, what is missing, and how to get it", async () => {
+  test("reports what is installed, what is missing, and how to install it", async () => {
     const { flint } = await commandFixture();
     const { code, stdout } = await flint(["doctor"], {
       env: { OPENAI_API_KEY: "sk-not-shown-anywhere-0000" },
@@ -237,7 +237,7 @@ describe("flint doctor", () => {
     expect(found.map(({ name }: { name: string }) => name)).toContain("Ollama");
   });
 
-  test("looks at everything that is configured, and one fault does not hide another", async () => {
+  test("checks everything that is configured, and one error does not hide another", async () => {
     const { flint, home } = await commandFixture();
     await mkdir(`${home}/.config/flint`, { recursive: true });
     await writeFile(
@@ -280,7 +280,7 @@ describe("flint model serve", () => {
 });
 
 describe("flint without a home folder", () => {
-  test("says what to set, and needs it only where nothing else says where things are", async () => {
+  test("names the variable to set, and needs it only if no folder is configured", async () => {
     const { flint, cwd } = await commandFixture();
     const homeless = await flint(["threads", "list"], { env: { HOME: "" } });
     expect(homeless).toMatchObject({
@@ -295,7 +295,7 @@ describe("flint without a home folder", () => {
 });
 
 describe("flint completions", () => {
-  test("complete commands, options and their values in bash", async () => {
+  test("completes commands, options and their values in bash", async () => {
     const { flint, cwd } = await commandFixture();
     await writeFile(`${cwd}/complete.bash`, (await flint(["completions", "bash"])).stdout);
     const complete = (...words: readonly string[]) =>
@@ -318,7 +318,7 @@ describe("flint completions", () => {
     expect(complete("flint", "completions", "z")).toBe("zsh");
   });
 
-  test("exist for zsh and fish with every command", async () => {
+  test("has every command in zsh and fish", async () => {
     const { flint } = await commandFixture();
     for (const shell of ["zsh", "fish"]) {
       const { stdout } = await flint(["completions", shell]);
@@ -333,7 +333,7 @@ describe("flint completions", () => {
 });
 
 describe("help", () => {
-  test("teaches each command with examples, and finds what was meant", async () => {
+  test("has examples for each command, and suggests the nearest command", async () => {
     const { flint } = await commandFixture();
     for (const args of [
       ["exec"],

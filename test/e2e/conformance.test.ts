@@ -88,14 +88,14 @@ function beyond(accepted: readonly RegExp[], found: readonly string[]): string[]
 }
 
 describe("flint conformance on Flint itself", () => {
-  test("the Flint front end does all that its protocol says, for several clients too", async () => {
+  test("the Flint front end passes every check, also with several clients", async () => {
     const serve = [...SELF, "serve", "--listen", "unix:{socket}", "--protocol", "flint", "--alone"];
     const ran = await conformance(["--protocol", "flint", "--offline-model", "--json", "--", ...serve]);
     expect(notPassed(ran)).toEqual([]);
     expect(ran.code).toBe(0);
   }, 120_000);
 
-  test("the harness front end does all that its protocol says", async () => {
+  test("the harness front end passes every check", async () => {
     const ran = await conformance([
       "--protocol",
       "harness",
@@ -109,7 +109,7 @@ describe("flint conformance on Flint itself", () => {
     expect(ran.code).toBe(0);
   }, 120_000);
 
-  test("a report reads as sentences under headings, and ends with the numbers", async () => {
+  test("a report has sentences under headings, and ends with the totals", async () => {
     const line = `${process.execPath} ${FLINT} harness`;
     const ran = await conformance([
       line,
@@ -128,14 +128,14 @@ describe("flint conformance on Flint itself", () => {
   });
 });
 
-describe("flint conformance on the front ends for the clients of others", () => {
-  test("the Codex front end, over a WebSocket with a token, does and says what Codex does, but for what is listed here", async () => {
+describe("flint conformance on the front ends for third-party clients", () => {
+  test("the Codex front end, over a WebSocket with a token, behaves as Codex does, except for what is listed here", async () => {
     const found = notPassed(await codexFrontend([]));
     expect(beyond(ACCEPTED, found)).toEqual([]);
   }, 120_000);
 
   needs("codex")(
-    "every message of the Codex front end fits the schemas that Codex writes",
+    "every message of the Codex front end matches the schemas of Codex",
     async () => {
       const { path } = await temporaryFolder();
       const codex = agentProgram("codex") ?? "codex";
@@ -156,8 +156,8 @@ describe("flint conformance on the front ends for the clients of others", () => 
   }, 120_000);
 });
 
-describe("flint conformance on a server that does it wrong", () => {
-  test("says what was sent and what came, and exits with 1", async () => {
+describe("flint conformance on a server with errors", () => {
+  test("reports what was sent and received, and exits with 1", async () => {
     const { path } = await temporaryFolder();
     const server = `${path}/wrong.mjs`;
     await writeFile(
@@ -174,7 +174,7 @@ describe("flint conformance on a server that does it wrong", () => {
     expect(ran.stdout).toMatch(/\n0 passed, 1 failed, 0 not offered \(.*s\)\n$/);
   });
 
-  test("a token that others can read, or could on its way, is not sent", async () => {
+  test("a token that others can read, on disk or in transit, is not sent", async () => {
     const { path } = await temporaryFolder();
     const token = `${path}/token`;
     await writeFile(token, "a-token-of-forty-three-characters-and-a-bit\n", { mode: 0o600 });
@@ -189,7 +189,7 @@ describe("flint conformance on a server that does it wrong", () => {
     });
   });
 
-  test("a server that is not there, does not start or is not given is one clear error", async () => {
+  test("a server that is missing, does not start or is not given is one clear error", async () => {
     const unreachable = await conformance(["ws://127.0.0.1:9", "--protocol", "codex"]);
     expect(unreachable).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be reached") });
     const missing = await conformance(["no-such-program-anywhere", "--protocol", "acp"]);
@@ -215,7 +215,7 @@ describe("flint conformance on a server that does it wrong", () => {
 
 describe("flint conformance on real servers", () => {
   needs("codex")(
-    "the Codex app server does what the checks say it does, and what was recorded of it",
+    "the Codex app-server passes the checks and matches its recording",
     async () => {
       const codex = [agentProgram("codex") ?? "codex", "app-server", "--listen", PORT];
       const compare = ["--compare", recorded("codex-answers.json")];
@@ -235,7 +235,7 @@ describe("flint conformance on real servers", () => {
   );
 
   needs("codex-acp")(
-    "codex-acp does what the checks say an ACP agent does, and what was recorded of it",
+    "codex-acp passes the checks for ACP agents and matches its recording",
     async () => {
       const agent = agentProgram("codex-acp") ?? "codex-acp";
       const compare = ["--compare", recorded("acp-answers.json")];

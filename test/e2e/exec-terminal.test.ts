@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { Pty } from "./exec-pty.ts";
 
 describe("flint exec on a terminal", () => {
-  test("shows what happens and ends with a summary on a clean screen", async () => {
+  test("shows progress and ends with a summary on a clean screen", async () => {
     const pty = await Pty.start(["exec", "--offline", "what is in this folder?"]);
     expect(await pty.exitCode()).toBe(0);
     const { text, cursorShown } = pty.screen;
@@ -16,7 +16,7 @@ describe("flint exec on a terminal", () => {
     expect([text.includes("Ctrl-C"), cursorShown]).toEqual([false, true]);
   });
 
-  test("asks before it runs something, and y allows it once", async () => {
+  test("asks before it runs a command, and y allows it once", async () => {
     const pty = await Pty.start(["exec", "--offline", "run `touch made.txt`"]);
     await pty.waitFor("[y]");
     expect(pty.screen.text).toContain("$ touch made.txt");
@@ -27,7 +27,7 @@ describe("flint exec on a terminal", () => {
     expect(pty.screen.text).toContain("→ allowed once\n✓ $ touch made.txt");
   });
 
-  test("Enter alone is a no", async () => {
+  test("Enter alone declines", async () => {
     const pty = await Pty.start(["exec", "--offline", "run `touch made.txt`"]);
     await pty.waitFor("[y]");
     pty.type("\r");
@@ -36,7 +36,7 @@ describe("flint exec on a terminal", () => {
     expect(pty.screen.text).toContain("⊘ $ touch made.txt  declined");
   });
 
-  test("keys that are typed before the question do not answer it", async () => {
+  test("keys typed before the question do not answer it", async () => {
     const pty = await Pty.start(["exec", "--offline", "run `touch made.txt`"]);
     await pty.waitFor("Starting");
     pty.type("y");
@@ -60,7 +60,7 @@ describe("flint exec on a terminal", () => {
     expect(descendantsOf(1).filter(({ command }) => command.includes(sleep))).toEqual([]);
   });
 
-  test("a second Ctrl-C leaves at once and gives the terminal back", async () => {
+  test("a second Ctrl-C exits at once and restores the terminal", async () => {
     const pty = await Pty.start(["exec", "--offline", "run `touch made.txt`"]);
     await pty.waitFor("[y]");
     pty.type("\u0003\u0003");
@@ -91,7 +91,7 @@ describe("flint exec on a terminal", () => {
     expect(pty.screen.text).toContain("> green");
   });
 
-  test("at a limit y goes on, and an answer that is none is asked for again", async () => {
+  test("at a limit y continues, and an invalid answer is asked again", async () => {
     const pty = await Pty.start(["exec", "--offline", "--max-steps", "1", "run `ls`"]);
     await pty.waitFor("Type y or n");
     await pty.waitFor("> ");
@@ -103,13 +103,13 @@ describe("flint exec on a terminal", () => {
     expect(pty.screen.text).toContain("> Continue");
   });
 
-  test("an agent that is never asked for anything is announced first", async () => {
+  test("an agent that never asks for approval is announced first", async () => {
     const pty = await Pty.start(["exec", "--offline", "--approval", "never", "what is in this folder?"]);
     expect(await pty.exitCode()).toBe(0);
     expect(pty.screen.text).toMatch(/^\S Approvals are off\.\n/);
   });
 
-  test("on 20 columns, without colours and without Unicode, every row fits and all signs are plain", async () => {
+  test("on 20 columns, without colours and without Unicode, every row fits and is ASCII", async () => {
     const env = { LANG: "C", NO_COLOR: "1" };
     const pty = await Pty.start(["exec", "--offline", "what is in this folder?"], { columns: 20, env });
     expect(await pty.exitCode()).toBe(0);
@@ -128,7 +128,7 @@ describe("flint exec on a terminal", () => {
     expect(pty.output).not.toContain("\u001b");
   });
 
-  test("with something piped in, questions are still answered at the terminal", async () => {
+  test("with piped input, questions are still answered at the terminal", async () => {
     const shell = (command: string) => `echo context | ${command}`;
     const pty = await Pty.start(["exec", "--offline", "run `touch made.txt`"], { shell });
     await pty.waitFor("[y]");
@@ -140,7 +140,7 @@ describe("flint exec on a terminal", () => {
   test.each([
     ["while a command runs", "never", "ready"],
     ["at a question", "unless-trusted", "[y]"],
-  ])("a terminal that is closed %s ends the turn in order, without a crash", async (_, approval, shown) => {
+  ])("a terminal that is closed %s ends the turn cleanly", async (_, approval, shown) => {
     // The shell outlives its terminal to report the exit code.
     const shell = (command: string) =>
       `trap '' HUP; ${command} 2>errors; echo $? > code.tmp; mv code.tmp code`;

@@ -73,7 +73,7 @@ describe("flint exec in a pipe", () => {
     expect(stored).toEqual([...stored].sort((one, other) => one - other));
   });
 
-  test("a thread goes on by its id, the beginning of it, its folder, and never by one that is not there", async () => {
+  test("a thread is continued by its id, a prefix of it or its folder, and an unknown one is an error", async () => {
     const workspace = await makeWorkspace();
     const first = events((await exec(workspace, ["--json", "count to 3"])).stdout);
     const threadId = String(asMessage(first[0]?.thread).id);
@@ -91,7 +91,7 @@ describe("flint exec in a pipe", () => {
     expect(wrong).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining('No thread "nope"') });
   });
 
-  test("what one run was allowed by its flags is not allowed to the next one", async () => {
+  test("permissions given by flags do not apply to the next run", async () => {
     const workspace = await makeWorkspace();
     const away = `${workspace.path}/../away`;
     await mkdir(away);
@@ -111,7 +111,7 @@ describe("flint exec in a pipe", () => {
     expect(confined.stdout).toContain("(exit 1)");
   });
 
-  test("limits of one run do not hold for the next, those of the configuration always do", async () => {
+  test("limits given by flags do not apply to the next run, those of the configuration always do", async () => {
     const workspace = await makeWorkspace();
     const steps = async (args: readonly string[]) => {
       const { stdout } = await exec(workspace, ["--json", ...args, "run `ls`"]);
@@ -128,7 +128,7 @@ describe("flint exec in a pipe", () => {
     expect(await steps(["-c", "--max-steps", "9"])).toMatchObject({ status: "completed" });
   });
 
-  test("a thread keeps its folder, and one that works elsewhere says where", async () => {
+  test("a thread keeps its folder, and reports it if it is another one", async () => {
     const workspace = await makeWorkspace();
     const away = `${workspace.path}/away`;
     await mkdir(away);
@@ -139,13 +139,13 @@ describe("flint exec in a pipe", () => {
     expect(stdout).toContain(`\n${away}\n`);
   });
 
-  test("--ephemeral keeps nothing", async () => {
+  test("--ephemeral stores nothing", async () => {
     const workspace = await makeWorkspace();
     await exec(workspace, ["--ephemeral", "count to 3"]);
     expect((await exec(workspace, ["--continue", "hello"])).code).toBe(2);
   });
 
-  test("what is piped in is context, or the prompt", async () => {
+  test("piped input is context, or the prompt", async () => {
     const workspace = await makeWorkspace();
     const context = events((await exec(workspace, ["--json", "count to 2"], "a log\n")).stdout);
     const message = context
@@ -158,7 +158,7 @@ describe("flint exec in a pipe", () => {
     expect((await exec(workspace, ["-q", "-"], "count to 2\n")).stdout).toBe("1 2.\n");
   });
 
-  test("--output-schema prints only JSON, and an answer that does not fit has an exit code of its own", async () => {
+  test("--output-schema prints only JSON, and an answer that does not match has its own exit code", async () => {
     const workspace = await makeWorkspace();
     await writeFile(
       `${workspace.path}/schema.json`,
@@ -178,13 +178,13 @@ describe("flint exec in a pipe", () => {
     expect(stdout).toContain("(declined)");
   });
 
-  test("a turn that fails has exit code 1 and says why", async () => {
+  test("a turn that fails has exit code 1 and prints the reason", async () => {
     const { code, stdout } = await exec(await makeWorkspace(), ["fail with boom"]);
     expect(code).toBe(1);
     expect(stdout).toContain("boom");
   });
 
-  test("SIGTERM stops the turn in order", async () => {
+  test("SIGTERM stops the turn cleanly", async () => {
     const { path, env } = await makeWorkspace();
     const args = [FLINT, "exec", "--offline", "--approval", "never", "run `echo ready; sleep 300`"];
     const child = spawn(process.execPath, args, { cwd: path, env, stdio: ["ignore", "pipe", "ignore"] });
@@ -200,7 +200,7 @@ describe("flint exec in a pipe", () => {
     expect(output).toContain("The turn was interrupted.");
   });
 
-  test("a reader that goes away ends it without a word", async () => {
+  test("a closed output pipe ends it silently", async () => {
     const { path, env } = await makeWorkspace();
     const args = [FLINT, "exec", "--offline", "--approval", "never", "run `while :; do echo line; done`"];
     const child = spawn(process.execPath, args, { cwd: path, env, stdio: ["ignore", "pipe", "pipe"] });
@@ -215,23 +215,26 @@ describe("flint exec in a pipe", () => {
     expect([await once(child, "close"), stderr]).toEqual([[141, null], remark]);
   });
 
-  test.each([[], ["--json"]])("a full disk ends the turn in order and says so, with %j", async (...flags) => {
-    const { path, env } = await makeWorkspace();
-    const args = [FLINT, "exec", "--offline", "--approval", "never", ...flags, "run `echo one; sleep 30`"];
-    const full = openSync("/dev/full", "w");
-    onTestFinished(() => closeSync(full));
-    const child = spawn(process.execPath, args, { cwd: path, env, stdio: ["ignore", full, "pipe"] });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    if (child.stderr === null) throw new Error("There is no stderr.");
-    const said = text(child.stderr);
-    expect(await once(child, "close")).toEqual([1, null]);
-    expect(await said).toMatch(/^(Approvals are off.*\n)?flint: Cannot write the output: ENOSPC.*\n$/);
-    const [thread] = await readdir(`${env.FLINT_HOME}/threads`);
-    const log = await readFile(`${env.FLINT_HOME}/threads/${thread}/events.jsonl`, "utf8");
-    expect(log).toMatch(/"turn\/completed".*"interrupted"/);
-  });
+  test.each([[], ["--json"]])(
+    "a full disk ends the turn cleanly and is reported, with %j",
+    async (...flags) => {
+      const { path, env } = await makeWorkspace();
+      const args = [FLINT, "exec", "--offline", "--approval", "never", ...flags, "run `echo one; sleep 30`"];
+      const full = openSync("/dev/full", "w");
+      onTestFinished(() => closeSync(full));
+      const child = spawn(process.execPath, args, { cwd: path, env, stdio: ["ignore", full, "pipe"] });
+      onTestFinished(() => void child.kill("SIGKILL"));
+      if (child.stderr === null) throw new Error("There is no stderr.");
+      const said = text(child.stderr);
+      expect(await once(child, "close")).toEqual([1, null]);
+      expect(await said).toMatch(/^(Approvals are off.*\n)?flint: Cannot write the output: ENOSPC.*\n$/);
+      const [thread] = await readdir(`${env.FLINT_HOME}/threads`);
+      const log = await readFile(`${env.FLINT_HOME}/threads/${thread}/events.jsonl`, "utf8");
+      expect(log).toMatch(/"turn\/completed".*"interrupted"/);
+    },
+  );
 
-  test("any other command says that its output could not be written", async () => {
+  test("any other command reports that its output could not be written", async () => {
     const { path, env } = await makeWorkspace();
     const full = openSync("/dev/full", "w");
     onTestFinished(() => closeSync(full));
@@ -246,7 +249,7 @@ describe("flint exec in a pipe", () => {
     expect(await said).toMatch(/^flint: Cannot write the output: ENOSPC.*\n$/);
   });
 
-  test("pictures and schemas that cannot be sent are refused before anything starts", async () => {
+  test("images and schemas that cannot be sent are rejected before anything starts", async () => {
     const workspace = await makeWorkspace();
     await writeFile(`${workspace.path}/wrong.json`, '{"type":"text"}');
     const wrong: readonly [readonly string[], RegExp][] = [

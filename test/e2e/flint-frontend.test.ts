@@ -54,7 +54,7 @@ describe("the Flint front end over stdio", () => {
     );
   });
 
-  test("bad order and unknown things have their numbers, messages and reasons [S0-14, S0-81..83, P04]", async () => {
+  test("requests out of order or unknown are rejected with code, message and reason [S0-14, S0-81..83, P04]", async () => {
     const { wire } = await startServer();
     const refused = async (method: string, params: object) => {
       const error: unknown = await wire.request(method, params).then(
@@ -93,7 +93,7 @@ describe("the Flint front end over stdio", () => {
     expect(asMessage(parse.error)).toMatchObject({ code: -32700, data: { reason: "parseError" } });
   });
 
-  test("a command that needs it is asked about, and runs only when accepted [S0-2, S0-51, S0-53, S0-54, P14]", async () => {
+  test("a command that needs approval runs only when accepted [S0-2, S0-51, S0-53, S0-54, P14]", async () => {
     const { wire, workspace } = await startServer();
     await initialize(wire);
     const threadId = await startThread(wire, { cwd: workspace });
@@ -116,7 +116,7 @@ describe("the Flint front end over stdio", () => {
     expect((await stat(`${workspace}/allowed.txt`)).isFile()).toBe(true);
   });
 
-  test("a file change carries its diff, is asked about, and is made when accepted [S0-3, S0-55..60]", async () => {
+  test("a file change has its diff, needs approval, and is made when accepted [S0-3, S0-55..60]", async () => {
     const { wire, workspace } = await startServer();
     await initialize(wire);
     const threadId = await startThread(wire, { cwd: workspace });
@@ -138,7 +138,7 @@ describe("the Flint front end over stdio", () => {
     expect(String(paramsOf(messages, "turn/diff/updated").diff)).toContain("+hello");
   });
 
-  test("what happened survives kill -9 and is replayed in order on resume [S0-20, S0-24, S0-25]", async () => {
+  test("the history survives kill -9 and is replayed in order on resume [S0-20, S0-24, S0-25]", async () => {
     const server = await startServer();
     await initialize(server.wire);
     const threadId = await startThread(server.wire, { cwd: server.workspace });
@@ -265,7 +265,7 @@ describe("the Flint front end over stdio", () => {
     expect(wire.messages[1]?.result).toMatchObject({ exitCode: 0, stdout: "late\n" });
   });
 
-  test("input that ends stops the server cleanly, with the running turn recorded [P19]", async () => {
+  test("the end of input stops the server cleanly, with the running turn recorded [P19]", async () => {
     const server = await startServer();
     await initialize(server.wire);
     const threadId = await startThread(server.wire);

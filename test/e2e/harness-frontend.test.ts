@@ -35,7 +35,7 @@ describe("the harness front end", () => {
     ]);
   });
 
-  test("a turn streams its results after its answer, and the history is there after a restart [S1-5..9, S1-12..14, S1-16..18, S1-20..23, S1-29..31]", async () => {
+  test("a turn streams its results after its answer, and its history survives a restart [S1-5..9, S1-12..14, S1-16..18, S1-20..23, S1-29..31]", async () => {
     const { path } = await temporaryFolder();
     const wire = harness(path);
     const created = asMessage(await wire.request("thread.create", { title: "Sample", directory: path }));
@@ -105,7 +105,7 @@ describe("the harness front end", () => {
     expect(messages.some(({ method }) => method === "approval.requested")).toBe(false);
   });
 
-  test("a running turn refuses a second one and can be cancelled [S1-11, S1-34, S1-35]", async () => {
+  test("rejects a second turn while one is running, and cancels it [S1-11, S1-34, S1-35]", async () => {
     const { path } = await temporaryFolder();
     const wire = WireClient.spawn(
       [process.execPath, FLINT, "harness", "--cwd", path, "--approval", "never"],
@@ -126,7 +126,7 @@ describe("the harness front end", () => {
     expect(asMessage(asMessage(ended.params).turn).status).toBe("cancelled");
   });
 
-  test("errors have the numbers of this wire [S1-32, S1-33]", async () => {
+  test("errors have the codes of this protocol [S1-32, S1-33]", async () => {
     const { path } = await temporaryFolder();
     const wire = harness(path);
     await expect(wire.request("thread.get", { threadId: "nobody" })).rejects.toMatchObject({ code: -32001 });

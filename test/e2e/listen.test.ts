@@ -11,7 +11,7 @@ const TIMEOUT_MS = 90_000;
 const INITIALIZE = '{"id":1,"method":"initialize","params":{"clientInfo":{"name":"e2e","version":"1"}}}\n';
 
 describe("flint serve --listen", { timeout: TIMEOUT_MS }, () => {
-  test("serves over a WebSocket and a unix socket, says where, and leaves nothing behind [P28, P30]", async () => {
+  test("serves over a WebSocket and a unix socket, prints their addresses, and cleans up [P28, P30]", async () => {
     const fixture = await ServerFixture.make();
     const path = `${fixture.home}/custom.sock`;
     const { wire, addresses } = await fixture.listening([
@@ -44,7 +44,7 @@ describe("flint serve --listen", { timeout: TIMEOUT_MS }, () => {
     expect(readdirSync(`${fixture.home}/run`).filter((name) => /sock|json$/.test(name))).toEqual([]);
   });
 
-  test("a turn outlives its client, and is stopped and recorded when the server is [P26]", async () => {
+  test("a turn outlives its client, and is stopped and recorded with the server [P26]", async () => {
     const fixture = await ServerFixture.make();
     const { wire, addresses } = await fixture.listening([
       "--listen",
@@ -66,7 +66,7 @@ describe("flint serve --listen", { timeout: TIMEOUT_MS }, () => {
     expect((await wire.exited).code).toBe(0);
   });
 
-  test("refuses what would be open to others, and says why [P28]", async () => {
+  test("rejects listeners that would be open to others, with the reason [P28]", async () => {
     const fixture = await ServerFixture.make();
     const open = await fixture.run(["serve", "--listen", "ws://0.0.0.0:0", "--no-token"]);
     expect([open.code, open.err]).toEqual([2, expect.stringContaining("could run commands as you")]);
@@ -75,7 +75,7 @@ describe("flint serve --listen", { timeout: TIMEOUT_MS }, () => {
   });
 
   needs("namespaces")(
-    "keeps commands from its own socket, also where that lies in their workspace",
+    "hides its own socket from commands, also if it is in their workspace",
     async () => {
       const fixture = await ServerFixture.make();
       const path = `${fixture.workspace}/flint.sock`;
@@ -97,7 +97,7 @@ describe("flint serve --listen", { timeout: TIMEOUT_MS }, () => {
     TIMEOUT_MS,
   );
 
-  test("says what going without a token means, and how the Codex TUI is started, on a line to paste", async () => {
+  test("warns about running without a token, and prints the command that starts the Codex TUI", async () => {
     const fixture = await ServerFixture.make();
     const wire = fixture.wire(["serve", "--listen", "ws://127.0.0.1:0", "--no-token", "--alone"]);
     await Promise.race([until(() => wire.stderr.split("\n").length > 3), rejectOnExit(wire)]);
@@ -107,7 +107,7 @@ describe("flint serve --listen", { timeout: TIMEOUT_MS }, () => {
     expect(warning).toContain("can act as you, including agents and commands with network access");
   });
 
-  test("is the only one of its state folder; another one says how to join it", async () => {
+  test("is the only server of its state folder; a second one explains how to join it", async () => {
     const fixture = await ServerFixture.make();
     const { wire } = await fixture.listening(["--listen", "ws://127.0.0.1:0"]);
     const second = await fixture.run(["serve", "--listen", "ws://127.0.0.1:0"]);
@@ -117,7 +117,7 @@ describe("flint serve --listen", { timeout: TIMEOUT_MS }, () => {
 });
 
 describe("flint connect", { timeout: TIMEOUT_MS }, () => {
-  test("is a client of the running server, over its socket or a URL", async () => {
+  test("bridges stdio to the running server, over its socket or a URL", async () => {
     const fixture = await ServerFixture.make();
     const { wire, addresses } = await fixture.listening(["--listen", "ws://127.0.0.1:0"]);
     const here = await fixture.run(["connect"], INITIALIZE);
@@ -131,7 +131,7 @@ describe("flint connect", { timeout: TIMEOUT_MS }, () => {
     expect(remote.stderr).toContain("The server closed the connection.");
   });
 
-  test("says how to start a server if none runs, also if one was killed", async () => {
+  test("explains how to start a server if none runs, also if one was killed", async () => {
     const fixture = await ServerFixture.make();
     const none = await fixture.run(["connect"], INITIALIZE);
     expect([none.code, none.err]).toEqual([1, expect.stringContaining("flint serve --listen")]);
@@ -146,7 +146,7 @@ describe("flint connect", { timeout: TIMEOUT_MS }, () => {
 });
 
 describe("flint serve --stdio", { timeout: TIMEOUT_MS }, () => {
-  test("joins the server that runs already, so that two clients meet on one live thread", async () => {
+  test("joins the running server, so that two clients share one live thread", async () => {
     const fixture = await ServerFixture.make();
     const first = fixture.wire(["serve", "--stdio"]);
     await initialize(first);
@@ -165,7 +165,7 @@ describe("flint serve --stdio", { timeout: TIMEOUT_MS }, () => {
     expect(readdirSync(`${fixture.home}/run`).filter((name) => /sock|json$/.test(name))).toEqual([]);
   });
 
-  test("is a server of its own with --alone, or with options that shape it", async () => {
+  test("is a separate server with --alone, or with options of its own", async () => {
     const fixture = await ServerFixture.make();
     const first = fixture.wire(["serve", "--stdio"]);
     await initialize(first);

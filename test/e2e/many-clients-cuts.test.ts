@@ -51,7 +51,7 @@ const CUTS = fc.record({
   overSocket: fc.boolean(),
 });
 
-test("a client that loses its connection at any byte and comes back has exactly the state of one that never did", async () => {
+test("a client that loses its connection at any byte and reconnects has exactly the state of one that did not", async () => {
   const property = fc.asyncProperty(CUTS, async ({ bytes, overSocket }) => {
     const { gates, script } = gatedTurn();
     const { server, user } = await startSharedServer({ scripts: [script] });

@@ -10,7 +10,7 @@ describe("an approval while no client is connected", () => {
   const message = "There was no answer within 90 s, so it was declined: rm -r build";
 
   test.each(FRONTEND_NAMES)(
-    "%s: waits as long as it may, and is then declined by name [P14]",
+    "%s: waits until its timeout, and is then declined with the reason [P14]",
     async (frontend) => {
       const script: Script = [{ command: "rm -r build" }, { text: "then not" }];
       const { made, server, user } = await startSharedServer({ scripts: [script], approvalTimeoutMs });
@@ -45,7 +45,7 @@ describe("an approval while no client is connected", () => {
   );
 
   test.each(FRONTEND_NAMES)(
-    "%s: can still be given by a client that comes back in time",
+    "%s: can still be answered by a client that reconnects in time",
     async (frontend) => {
       const { made, user } = await startSharedServer({ scripts: [[{ command: "make" }]], approvalTimeoutMs });
       const starter = await user(frontend);
@@ -68,7 +68,7 @@ describe("a client that stops reading", () => {
   const OTHER_FRONTENDS = FRONTEND_NAMES.filter((frontend) => frontend !== "flint");
 
   test.each(OTHER_FRONTENDS)(
-    "%s: is cut off after a while, and finds everything when it comes back [P10]",
+    "%s: is disconnected after a while, and finds everything when it reconnects [P10]",
     async (frontend) => {
       const gate = new Gate();
       const flood = { deltas: 60, size: 80_000 };
@@ -100,7 +100,7 @@ describe("a client that stops reading", () => {
   );
 });
 
-describe("a place in a thread that cannot be continued from", () => {
+describe("a position in a thread that cannot be continued from", () => {
   test("is reported as truncated, and the current state is sent before open requests", async () => {
     const script: Script = [{ text: "said before" }, { command: "make", startsFirst: true }];
     const { user } = await startSharedServer({ scripts: [script] });

@@ -38,9 +38,9 @@ async function turnEnd(watcher: TestUser, after = 0): Promise<unknown> {
   return fields(fields(params).turn).status;
 }
 
-describe("a thread that began at one front end", () => {
+describe("a thread that was started on one front end", () => {
   test.each(PAIRS)(
-    "$first: is joined at the $second front end while it works, and afterwards",
+    "$first: can be attached on the $second front end while it runs, and afterwards",
     async (frontends) => {
       const gate = new Gate();
       const script: Script = [{ text: "the first part" }, { wait: gate }, { text: "the second part" }];
@@ -63,8 +63,8 @@ describe("a thread that began at one front end", () => {
   );
 });
 
-describe("a client that comes while a question is open", () => {
-  test.each(FRONTEND_NAMES)("%s: sees what is in progress before it is asked", async (frontend) => {
+describe("a client that attaches while a request is open", () => {
+  test.each(FRONTEND_NAMES)("%s: is sent the items in progress before it is asked", async (frontend) => {
     const shared = await startSharedServer({ scripts: [HALF_WAY] });
     const starter = await shared.user("flint");
     const threadId = await starter.startThread();
@@ -84,7 +84,7 @@ describe("a client that comes while a question is open", () => {
   });
 });
 
-describe("a question that two clients are asked", () => {
+describe("a request to two clients", () => {
   const question: Script = [{ command: "make", output: ["made\n"] }];
 
   /** A thread with two subscribers and one that only watches. */
@@ -115,7 +115,7 @@ describe("a question that two clients are asked", () => {
   );
 
   test.each(PAIRS)(
-    "gets one answer if the $first and the $second front end give two at once",
+    "has one answer if the $first and the $second front end answer at the same time",
     async (frontends) => {
       const { watcher, threadId, users } = await sharedQuestion(frontends);
       const [first, second] = users;
@@ -132,22 +132,25 @@ describe("a question that two clients are asked", () => {
 });
 
 describe("a turn", () => {
-  test.each(FRONTEND_NAMES)("%s: goes on when the client that began it vanishes [P26]", async (frontend) => {
-    const gate = new Gate();
-    const shared = await startSharedServer({
-      scripts: [[{ text: "begun" }, { wait: gate }, { text: "ended" }]],
-    });
-    const starter = await shared.user(frontend);
-    const threadId = await starter.startThread();
-    await starter.prompt(threadId, "go");
-    await gate.reached;
-    await starter.vanish();
-    while (shared.server.listening.size > 0) await settled();
-    gate.open();
-    const later = await shared.user(frontend);
-    await later.attach(threadId);
-    await later.saw("ended");
-  });
+  test.each(FRONTEND_NAMES)(
+    "%s: continues when the client that started it disconnects [P26]",
+    async (frontend) => {
+      const gate = new Gate();
+      const shared = await startSharedServer({
+        scripts: [[{ text: "begun" }, { wait: gate }, { text: "ended" }]],
+      });
+      const starter = await shared.user(frontend);
+      const threadId = await starter.startThread();
+      await starter.prompt(threadId, "go");
+      await gate.reached;
+      await starter.vanish();
+      while (shared.server.listening.size > 0) await settled();
+      gate.open();
+      const later = await shared.user(frontend);
+      await later.attach(threadId);
+      await later.saw("ended");
+    },
+  );
 });
 
 test("a thread that another process has open can be read on the harness front end, but not subscribed to", async () => {

@@ -39,7 +39,7 @@ describe("an MCP server of the user's configuration", () => {
     expect(JSON.stringify(call?.result)).toContain("hello from a tool");
   });
 
-  test("that a repository brings along is not started before it is trusted [P35]", async () => {
+  test("that a repository configures is not started before it is trusted [P35]", async () => {
     const { flint, cwd, env } = await placeWithScript();
     const servers = { notes: { command: process.execPath, args: [SERVER] } };
     await writeFile(`${cwd}/.mcp.json`, JSON.stringify({ mcpServers: servers }));

@@ -55,7 +55,7 @@ describe("flint model serve", () => {
     expect(await ended).toEqual([0, null]);
   });
 
-  test("says what is wrong with its options and its script", async () => {
+  test("reports errors in its options and its script", async () => {
     const path = await workspace();
     await writeFile(`${path}/bad.json`, '[[{"txt":"x"}]]');
     const flint = (...args: string[]) => run(process.execPath, [FLINT, "model", "serve", ...args], path, {});
@@ -70,7 +70,7 @@ describe("flint model serve", () => {
   });
 });
 
-describe("clients of the usual libraries", () => {
+describe("clients of common libraries", () => {
   const clients: Readonly<Record<string, (url: string) => LanguageModel>> = {
     Anthropic: (url) => createAnthropic({ baseURL: `${url}/v1`, apiKey: "none" })("claude-sonnet-4-5"),
     "OpenAI Responses": (url) => createOpenAI({ baseURL: `${url}/v1`, apiKey: "none" }).responses("gpt-5"),

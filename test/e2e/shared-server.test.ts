@@ -29,20 +29,23 @@ async function backgroundServer(fixture: ServerFixture): Promise<number> {
   return pid;
 }
 
-describe("servers that are started at the same moment for one state folder", { timeout: TIMEOUT_MS }, () => {
-  test.each([2, 5])("%i on stdio: one of them is the server, and all clients meet there", async (count) => {
-    const fixture = await ServerFixture.make();
-    const wires = atOnce(count, () => fixture.wire(["serve", "--stdio"]));
-    await Promise.all(wires.map(initialize));
-    expect(wires.map(({ pid }) => pid)).toContain((await serverInfo(fixture)).pid);
-    const [first] = wires;
-    if (first === undefined) throw new Error("None was started.");
-    await startThread(first);
-    for (const wire of wires) expect(await liveThreads(wire)).toHaveLength(1);
-    expect(wires.map(({ stderr }) => stderr).join("")).toBe("");
-  });
+describe("servers that are started at the same time for one state folder", { timeout: TIMEOUT_MS }, () => {
+  test.each([2, 5])(
+    "%i on stdio: one of them becomes the server, and all clients share it",
+    async (count) => {
+      const fixture = await ServerFixture.make();
+      const wires = atOnce(count, () => fixture.wire(["serve", "--stdio"]));
+      await Promise.all(wires.map(initialize));
+      expect(wires.map(({ pid }) => pid)).toContain((await serverInfo(fixture)).pid);
+      const [first] = wires;
+      if (first === undefined) throw new Error("None was started.");
+      await startThread(first);
+      for (const wire of wires) expect(await liveThreads(wire)).toHaveLength(1);
+      expect(wires.map(({ stderr }) => stderr).join("")).toBe("");
+    },
+  );
 
-  test.each([2, 5])("%i with listeners: one of them listens, the others say who does", async (count) => {
+  test.each([2, 5])("%i with listeners: one of them listens, the others name it", async (count) => {
     const fixture = await ServerFixture.make();
     const wires = atOnce(count, () => fixture.wire(["serve", "--json", "--listen", "ws://127.0.0.1:0"]));
     const { pid } = await serverInfo(fixture);
@@ -58,7 +61,7 @@ describe("servers that are started at the same moment for one state folder", { t
     }
   });
 
-  test("in the background, by five clients: they meet at one server, and the other four are gone", async () => {
+  test("in the background, by five clients: they share one server, and the other four exit", async () => {
     const fixture = await ServerFixture.make();
     const wires = atOnce(5, () => fixture.wire(["connect", "--start"]));
     await Promise.all(wires.map(initialize));
@@ -77,7 +80,7 @@ describe("servers that are started at the same moment for one state folder", { t
 });
 
 describe("flint connect --start", { timeout: TIMEOUT_MS }, () => {
-  test("starts a server that stays when its client leaves, with a log for its user alone, for the next one", async () => {
+  test("starts a server that outlives its client, with a log that only its user can read", async () => {
     const fixture = await ServerFixture.make();
     const first = fixture.wire(["connect", "--start"]);
     await initialize(first);
@@ -104,7 +107,7 @@ describe("flint connect --start", { timeout: TIMEOUT_MS }, () => {
     await until(() => !isAlive(pid));
   });
 
-  test("reports the server's own error if it cannot start, and which flags go together", async () => {
+  test("reports the server's own error if it cannot start, and which flags conflict", async () => {
     const fixture = await ServerFixture.make();
     mkdirSync(fixture.home, { recursive: true });
     // A folder where the socket has to be.
@@ -125,7 +128,7 @@ describe("flint connect --start", { timeout: TIMEOUT_MS }, () => {
 });
 
 describe("a client from another folder", { timeout: TIMEOUT_MS }, () => {
-  test("joins the server that runs, and works in its own folder if it names none", async () => {
+  test("joins the running server, and works in its own folder if it names none", async () => {
     const fixture = await ServerFixture.make();
     const { wire: server } = await fixture.listening(["--listen", "local"]);
     const [one, two] = [`${fixture.workspace}/one`, `${fixture.workspace}/two`];
@@ -145,7 +148,7 @@ describe("a client from another folder", { timeout: TIMEOUT_MS }, () => {
     expect((await serverInfo(fixture)).pid).toBe(server.pid);
   });
 
-  test("is also a program that connects by the state folder", async () => {
+  test("may be a program that connects by the state folder", async () => {
     const fixture = await ServerFixture.make();
     await fixture.listening(["--listen", "local"]);
     const client = await connect({ home: fixture.home, cwd: fixture.home });

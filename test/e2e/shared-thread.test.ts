@@ -100,7 +100,7 @@ describe("one live thread behind two front ends", () => {
     expect(thread.state.approvals).toEqual([]);
   });
 
-  test("a client that comes late sees the item in progress and goes on from there", async () => {
+  test("a client that attaches late is sent the item in progress and continues from there", async () => {
     const gate = new Gate();
     const frontends = await twoFrontends([
       { command: "slow", asks: false, output: ["half\n"], until: gate },

@@ -9,7 +9,7 @@ import { environmentIn, FLINT_CODEX, sdkFixture } from "./codex/sdk.ts";
 import { effortOf, T3_HELLO, T3_MODES, T3_TOKEN, T3Client, T3Mcp } from "./t3code.ts";
 
 needs("codex")(
-  "what t3code does with Codex works with Flint, and every message is one that Codex could have sent",
+  "t3code works with Flint as with Codex, and every message matches the schemas of Codex",
   async () => {
     const { workspace, home } = await sdkFixture();
     const mcp = await T3Mcp.start();
@@ -89,7 +89,7 @@ needs("codex")(
 );
 
 test(
-  "t3code's full-access mode needs the user's permission, and the error says how to give it",
+  "t3code's full-access mode needs the user's permission, and the error explains how to give it",
   async () => {
     const { workspace, home } = await sdkFixture();
     const open = async () => {
@@ -109,7 +109,7 @@ test(
 );
 
 test(
-  "titles and commit messages that t3code has written by `codex exec` are in the file it names",
+  "titles and commit messages that t3code requests by `codex exec` are in the file it names",
   async () => {
     const { workspace, home } = await sdkFixture();
     const [schema, output] = [join(home, "schema.json"), join(home, "output.json")];

@@ -50,13 +50,13 @@ const PROMISED: readonly (readonly [EventType, object, readonly string[]])[] = [
 ];
 
 describe("the thirteen notifications of the protocol", () => {
-  test("are all there", () => {
+  test("are all defined", () => {
     expect(PROMISED).toHaveLength(13);
     expect(PROMISED.filter(([name]) => !isEventType(name))).toEqual([]);
   });
 
   test.each(PROMISED)(
-    "%s has the promised fields and keeps all others [S0-39, S0-42, S0-43, S0-46, S0-48, S0-49, S0-52, S0-58, S0-65, S0-66, S0-80]",
+    "%s has its documented fields and passes others through [S0-39, S0-42, S0-43, S0-46, S0-48, S0-49, S0-52, S0-58, S0-65, S0-66, S0-80]",
     (name, payload, fields) => {
       const schema = EVENTS[name].data;
       const extended = { ...payload, _meta: { trace: 1 }, newField: true };
@@ -67,7 +67,7 @@ describe("the thirteen notifications of the protocol", () => {
     },
   );
 
-  test("a failed turn says why, with optional kind and HTTP status [S0-84]", () => {
+  test("a failed turn has a reason, with optional kind and HTTP status [S0-84]", () => {
     const error = { message: "Too long.", errorInfo: "ContextWindowExceeded", httpStatusCode: 400 };
     const failed = (why: object) => ({ threadId: "t1", turn: { ...turn, status: "failed", error: why } });
     const schema = EVENTS["turn/completed"].data;

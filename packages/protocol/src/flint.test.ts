@@ -13,8 +13,8 @@ const needed = (ask: Ask, params: object): string[] =>
   );
 const accepts = (ask: Ask, decision: unknown): boolean => ASKS[ask].result.safeParse({ decision }).success;
 
-describe("the words of the Flint wire", () => {
-  test("are the tables themselves, not copies of them [S4-46]", () => {
+describe("the vocabulary of Flint", () => {
+  test("refers to the tables themselves, not to copies [S4-46]", () => {
     expect(FLINT.requests).toBe(METHODS);
     expect(FLINT.serverRequests).toBe(ASKS);
     for (const [name, row] of Object.entries(FLINT.serverNotifications)) {
@@ -22,11 +22,11 @@ describe("the words of the Flint wire", () => {
     }
   });
 
-  test("messages have no JSON-RPC header", () => {
+  test("has no JSON-RPC header", () => {
     expect([FLINT.name, FLINT.header]).toEqual(["flint", false]);
   });
 
-  test("all 11 methods, 1 and 13 notifications and 2 server requests of the protocol are there [S0-90]", () => {
+  test("has all 11 methods, 1 and 13 notifications and 2 server requests of the protocol [S0-90]", () => {
     const methods = [
       "initialize",
       "thread/start",
@@ -40,7 +40,7 @@ describe("the words of the Flint wire", () => {
       "config/set",
       "config/read",
     ];
-    const told = [
+    const notifications = [
       "thread/started",
       "turn/started",
       "turn/completed",
@@ -58,29 +58,29 @@ describe("the words of the Flint wire", () => {
     const asks = ["item/commandExecution/requestApproval", "item/fileChange/requestApproval"];
     expect(Object.keys(FLINT.requests)).toEqual(expect.arrayContaining(methods));
     expect(Object.keys(FLINT.notifications)).toEqual(["initialized"]);
-    expect(Object.keys(FLINT.serverNotifications)).toEqual(expect.arrayContaining(told));
+    expect(Object.keys(FLINT.serverNotifications)).toEqual(expect.arrayContaining(notifications));
     expect(Object.keys(FLINT.serverRequests)).toEqual(expect.arrayContaining(asks));
-    expect([methods.length, told.length, asks.length]).toEqual([11, 13, 2]);
+    expect([methods.length, notifications.length, asks.length]).toEqual([11, 13, 2]);
   });
 
-  test("`initialized` has empty params [S0-19]", () => {
+  test("has `initialized` with empty params [S0-19]", () => {
     expect(FLINT.notifications.initialized.params.parse({})).toEqual({});
   });
 
-  test("an agent's own notifications go out under their own name, not under ours", () => {
+  test("does not contain the agents' own notifications", () => {
     expect(Object.keys(FLINT.serverNotifications)).not.toContain("extension/notified");
   });
 });
 
-describe("the error numbers of the Flint wire", () => {
-  test("the five of JSON-RPC mean what they mean everywhere [S0-82]", () => {
+describe("the error codes of Flint", () => {
+  test("include the five of JSON-RPC [S0-82]", () => {
     const { parseError, invalidRequest, methodNotFound, invalidParams, internalError } = FLINT.errorCodes;
     expect([parseError, invalidRequest, methodNotFound, invalidParams, internalError]).toEqual([
       -32700, -32600, -32601, -32602, -32603,
     ]);
   });
 
-  test("the four of the protocol are these [S0-83]", () => {
+  test("include the four of the protocol [S0-83]", () => {
     const { notInitialized, threadNotFound, turnInProgress, notRunning } = FLINT.errorCodes;
     expect({ notInitialized, threadNotFound, turnInProgress, notRunning }).toEqual({
       notInitialized: -32000,
@@ -90,7 +90,7 @@ describe("the error numbers of the Flint wire", () => {
     });
   });
 
-  test("every kind has a number, and no two share one unless a second initialize is an invalid request", () => {
+  test("are unique, except that a second initialize is an invalid request", () => {
     const { alreadyInitialized, ...others } = FLINT.errorCodes;
     expect(Object.keys(FLINT.errorCodes).sort()).toEqual(Object.keys(ERROR_KINDS).sort());
     expect(new Set(Object.values(others)).size).toBe(Object.keys(others).length);
@@ -98,7 +98,7 @@ describe("the error numbers of the Flint wire", () => {
   });
 });
 
-describe("what the server asks", () => {
+describe("a request of the server", () => {
   test("a command is shown whole, with its folder and an optional reason [S0-53]", () => {
     const ask = "item/commandExecution/requestApproval";
     const reasoned = { ...command, reason: "to see whether it works" };

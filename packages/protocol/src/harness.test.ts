@@ -4,12 +4,12 @@ import { ERROR_KINDS, type ErrorKind } from "./wire/errors.ts";
 
 const codeOf = (kind: ErrorKind): number => HARNESS.errorCodes[kind];
 
-describe("the words of the harness wire", () => {
-  test("messages carry the JSON-RPC header [S1-1]", () => {
+describe("the vocabulary of the harness protocol", () => {
+  test("has the JSON-RPC header [S1-1]", () => {
     expect({ name: HARNESS.name, header: HARNESS.header }).toEqual({ name: "harness", header: true });
   });
 
-  test("there are seven requests, eight notifications, and nothing the server asks", () => {
+  test("has seven requests, eight notifications and no server requests", () => {
     expect(Object.keys(HARNESS.requests)).toEqual([
       "initialize",
       "thread.create",
@@ -32,7 +32,7 @@ describe("the words of the harness wire", () => {
     expect([HARNESS.notifications, HARNESS.serverRequests]).toEqual([{}, {}]);
   });
 
-  test("there are six item types", () => {
+  test("has six item types", () => {
     expect(Object.keys(HARNESS_ITEMS)).toEqual([
       "user_message",
       "assistant_message",
@@ -44,8 +44,8 @@ describe("the words of the harness wire", () => {
   });
 });
 
-describe("the error numbers of the harness wire", () => {
-  test("the numbers that the wire promises are these [S1-32..36]", () => {
+describe("the error codes of the harness protocol", () => {
+  test("include those of the protocol [S1-32..36]", () => {
     const promised = {
       parseError: codeOf("parseError"),
       invalidRequest: codeOf("invalidRequest"),
@@ -70,7 +70,7 @@ describe("the error numbers of the harness wire", () => {
     });
   });
 
-  test("only failures that mean the same to a client share a number", () => {
+  test("are shared only by errors that mean the same to a client", () => {
     const kindsByCode = new Map<number, string[]>();
     for (const [kind, code] of Object.entries(HARNESS.errorCodes)) {
       kindsByCode.set(code, [...(kindsByCode.get(code) ?? []), kind].sort());
@@ -91,7 +91,7 @@ const respond = HARNESS.requests["approval.respond"].params;
 const text = [{ type: "text", text: "Run the tests" }];
 const model = { providerID: "anthropic", modelID: "claude-sonnet" };
 
-describe("what a client may send", () => {
+describe("params of a client", () => {
   test.each([
     ["initialize without params", hello, undefined],
     ["initialize with a client that has no version", hello, { clientInfo: { name: "demo" } }],
@@ -101,8 +101,8 @@ describe("what a client may send", () => {
     ["turn.start with text alone", start, { threadId: "t1", input: text }],
     ["turn.start with model and agent", start, { threadId: "t1", input: text, model, agent: "code" }],
     ["turn.start with fields of a newer client", start, { threadId: "t1", input: text, mood: "calm" }],
-    ["approval.respond with a known word", respond, { requestId: "t1.a1", decision: "always" }],
-  ])("%s is understood as it is", (_name, schema, params) => {
+    ["approval.respond with a known decision", respond, { requestId: "t1.a1", decision: "always" }],
+  ])("%s is accepted unchanged", (_name, schema, params) => {
     expect(schema.safeParse(params)).toEqual({ success: true, data: params ?? {} });
   });
 
@@ -117,13 +117,13 @@ describe("what a client may send", () => {
       { threadId: "t1", input: text, model: { ...model, providerID: "a/b" } },
     ],
     ["a model without a name", start, { threadId: "t1", input: text, model: { ...model, modelID: "" } }],
-    ["a decision that is no word of the wire", respond, { requestId: "t1.a1", decision: "yes" }],
-  ])("%s is refused", (_name, schema, params) => {
+    ["an unknown decision", respond, { requestId: "t1.a1", decision: "yes" }],
+  ])("%s is rejected", (_name, schema, params) => {
     expect(schema.safeParse(params).success).toBe(false);
   });
 });
 
-describe("the shapes of the harness wire", () => {
+describe("the schemas of the harness protocol", () => {
   const time = { created: 1, updated: 2 };
   test.each([
     ["a thread", HarnessThread, { threadId: "t1", title: "", directory: "/repo", time }],
@@ -142,7 +142,7 @@ describe("the shapes of the harness wire", () => {
       HarnessItem,
       { itemId: "i1", threadId: "t1", turnId: "u1", type: "user_message" },
     ],
-  ])("%s has the fields of the wire [S1-26..28]", (_name, schema, value) => {
+  ])("%s has the fields of the protocol [S1-26..28]", (_name, schema, value) => {
     expect(schema.safeParse(value)).toEqual({ success: true, data: value });
     for (const field of Object.keys(value)) {
       expect(schema.safeParse({ ...value, [field]: undefined }).success).toBe(false);

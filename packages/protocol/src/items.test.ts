@@ -92,7 +92,7 @@ const statuses = (type: keyof typeof ITEMS): string[] =>
   );
 
 describe("the known items", () => {
-  test("hold the eight types of the protocol, each a type of its own [S0-3, S0-44]", () => {
+  test("include the eight types of the protocol [S0-3, S0-44]", () => {
     const eight = [
       "userMessage",
       "agentMessage",
@@ -110,25 +110,25 @@ describe("the known items", () => {
   });
 
   test.each(samples)(
-    "$type comes back as it was, with all its fields or the least it needs",
+    "$type is accepted unchanged, with all its fields or only the required ones",
     ({ least, most }) => {
       expect([ThreadItem.parse(least), ThreadItem.parse(most)]).toEqual([least, most]);
       expect(isKnownItem(ThreadItem.parse(least))).toBe(true);
     },
   );
 
-  test.each(samples)("$type keeps _meta and fields of a newer peer [S0-85]", ({ most }) => {
+  test.each(samples)("$type passes _meta and unknown fields through [S0-85]", ({ most }) => {
     const item = { ...most, _meta: { sdkSessionId: "sess_abc123" }, newField: { deep: [1, null] } };
     expect(ThreadItem.parse(item)).toEqual(item);
   });
 
-  test.each(samples)("$type is refused without a plain id", ({ most }) => {
+  test.each(samples)("$type is rejected without a valid id", ({ most }) => {
     for (const id of [undefined, "", "../x", 7])
       expect(ThreadItem.safeParse({ ...most, id }).success).toBe(false);
   });
 });
 
-describe("the fields that an item must have", () => {
+describe("the required fields of an item", () => {
   test("an agent message: id and text [S0-45]", () => {
     expect(required("agentMessage")).toEqual(["type", "id", "text"]);
   });
@@ -161,7 +161,7 @@ describe("the parts of items", () => {
     expect(PlanEntry.safeParse({ status: "pending" }).success).toBe(false);
   });
 
-  test("a step has a priority only if the agent gives one that is known", () => {
+  test("a step has a priority only if the agent reports a known one", () => {
     expect(["high", "medium", "low"].map(priorityOf)).toEqual([
       { priority: "high" },
       { priority: "medium" },
@@ -173,7 +173,7 @@ describe("the parts of items", () => {
     expect(PlanEntry.safeParse({ ...step, priority: "urgent" }).success).toBe(false);
   });
 
-  test("a change of a file needs its path, what happens to it, and the diff", () => {
+  test("a file change needs its path, kind and diff", () => {
     expect(FileUpdateChange.parse(change)).toEqual(change);
     expect(FileUpdateChange.shape.kind.options).toEqual(["add", "modify", "delete"]);
     for (const field of Object.keys(change)) {
@@ -183,14 +183,14 @@ describe("the parts of items", () => {
 });
 
 describe("the union of items is open", () => {
-  test("an unknown type passes with all its fields [S0-88]", () => {
+  test("an unknown type passes through with all its fields [S0-88]", () => {
     const item = { type: "hologram", id: "h1", text: "hi", frames: [{ at: 0 }], _meta: { codec: "x" } };
     const parsed = ThreadItem.parse(item);
     expect(parsed).toEqual(item);
     expect(isKnownItem(parsed)).toBe(false);
   });
 
-  test.each(["toString", "constructor", "hasOwnProperty"])("the type %s is nothing special", (type) => {
+  test.each(["toString", "constructor", "hasOwnProperty"])("the type %s is not special", (type) => {
     expect(ThreadItem.parse({ type, id: "h1" })).toEqual({ type, id: "h1" });
     expect(isKnownItem({ type, id: "h1" })).toBe(false);
   });
@@ -216,7 +216,7 @@ describe("the union of items is open", () => {
   );
 
   test.each([{ id: "i1" }, { type: 5, id: "i1" }, { type: "hologram" }, "text", null])(
-    "%j is no item",
+    "%j is not an item",
     (value) => {
       expect(ThreadItem.safeParse(value).success).toBe(false);
     },

@@ -90,7 +90,7 @@ const needed = (schema: z.ZodMiniType, value: object): string[] =>
   Object.keys(value).filter((field) => !schema.safeParse({ ...value, [field]: undefined }).success);
 
 describe("every method", () => {
-  test("understands a call that uses all of it, and keeps _meta and what it does not know", () => {
+  test("accepts all of its params, and passes _meta and unknown fields through", () => {
     for (const method of methods) {
       const call = { ...CALLS[method], _meta: { trace: [1] }, newField: { deep: true } };
       expect(METHODS[method].params.parse(call), method).toEqual(call);
@@ -98,24 +98,24 @@ describe("every method", () => {
     expect(Object.keys(METHODS).sort()).toEqual([...methods].sort());
   });
 
-  test("is known by its name and by nothing else", () => {
+  test("is found by its exact name only", () => {
     expect(methods.filter((method) => !isMethod(method))).toEqual([]);
     expect(["toString", "__proto__", "turn/begin", ""].filter(isMethod)).toEqual([]);
   });
 
-  test("of a thread's queue names the thread", () => {
+  test("in the queue of a thread names the thread", () => {
     const queued = methods.filter((method) => METHODS[method].scope === "thread");
     expect(queued.length).toBeGreaterThan(10);
     expect(queued.filter((method) => !refusedFields(method, {}).includes("threadId"))).toEqual([]);
   });
 });
 
-describe("what each method of the protocol takes", () => {
+describe("the params of each method", () => {
   test.each([
     ["initialize", { clientInfo: { name: "flint-tui", version: "1.0.0" } }, ["clientInfo"]],
     ["initialize", CALLS.initialize, ["clientInfo"]],
   ] as const)(
-    "%s: the client's name, version and title, and a wish [S0-15, S0-16]",
+    "%s: the client's name, version and title, and an optional capability [S0-15, S0-16]",
     (method, params, fields) => {
       expect(METHODS[method].params.parse(params)).toEqual(params);
       expect(needed(METHODS[method].params, params)).toEqual(fields);
@@ -135,7 +135,7 @@ describe("what each method of the protocol takes", () => {
     ["thread/list", {}, []],
     ["thread/list", { cursor: "c1", limit: 10, archived: false }, []],
     ["thread/archive", { threadId: "t1" }, ["threadId"]],
-  ] as const)("%s about threads: %j [S0-21, S0-24, S0-26, S0-27]", (method, params, fields) => {
+  ] as const)("%s accepts %j [S0-21, S0-24, S0-26, S0-27]", (method, params, fields) => {
     expect(METHODS[method].params.parse(params)).toEqual(params);
     expect(needed(METHODS[method].params, params)).toEqual(fields);
   });
@@ -154,7 +154,7 @@ describe("what each method of the protocol takes", () => {
     ],
     ["turn/start", CALLS["turn/start"], ["threadId", "input"]],
     ["turn/interrupt", { threadId: "t1", turnId: "u1" }, ["threadId"]],
-  ] as const)("%s about turns: %j [S0-30, S0-31, S0-33, S0-37, S0-38, S2-83]", (method, params, fields) => {
+  ] as const)("%s accepts %j [S0-30, S0-31, S0-33, S0-37, S0-38, S2-83]", (method, params, fields) => {
     expect(METHODS[method].params.parse(params)).toEqual(params);
     expect(needed(METHODS[method].params, params)).toEqual(fields);
   });
@@ -175,8 +175,8 @@ const thread = {
 };
 const turn = { id: "u1", status: "inProgress", items: [{ type: "agentMessage", id: "i1", text: "Hello" }] };
 
-describe("what each method of the protocol gives", () => {
-  test("initialize: who the agent is and five capabilities [S0-17, S0-18]", () => {
+describe("the result of each method", () => {
+  test("initialize: the agent's info and five capabilities [S0-17, S0-18]", () => {
     const agentInfo = { name: "claude-agent", version: "1.0.0", provider: "anthropic" };
     const capabilities = {
       streaming: true,
@@ -194,7 +194,7 @@ describe("what each method of the protocol gives", () => {
     );
   });
 
-  test("a thread has an id, a preview, a provider and a time of creation [S0-23]", () => {
+  test("a thread has an id, a preview, a provider and a creation time [S0-23]", () => {
     const schema = METHODS["thread/start"].result.shape.thread;
     expect(schema.parse(thread)).toEqual(thread);
     expect(needed(schema, thread)).toEqual(
@@ -210,14 +210,14 @@ describe("what each method of the protocol gives", () => {
     ["turn/start", { turn }, []],
     ["turn/interrupt", {}, []],
   ] as const)(
-    "%s: what the protocol lists [S0-22, S0-24, S0-26, S0-27, S0-34, S0-38]",
+    "%s: the documented fields [S0-22, S0-24, S0-26, S0-27, S0-34, S0-38]",
     (method, result, fields) => {
       expect(METHODS[method].result.parse(result)).toEqual(result);
       expect(needed(METHODS[method].result, result)).toEqual(fields);
     },
   );
 
-  test("a turn has an id, one of four statuses, items, and an error when it went wrong [S0-35, S0-36]", () => {
+  test("a turn has an id, one of four statuses, items, and an error if it failed [S0-35, S0-36]", () => {
     const schema = METHODS["turn/start"].result.shape.turn.def.innerType;
     const failed = { ...turn, status: "failed", error: { message: "No." } };
     expect([schema.parse(turn), schema.parse(failed)]).toEqual([turn, failed]);
@@ -237,7 +237,7 @@ describe("what each method of the protocol gives", () => {
   });
 });
 
-describe("a bad value is refused by name", () => {
+describe("an invalid value", () => {
   test.each<[Method, object, string]>([
     ["initialize", { clientInfo: { name: 5, version: "1" } }, "clientInfo.name"],
     ["thread/start", { cwd: "repo" }, "cwd"],
@@ -260,7 +260,7 @@ describe("a bad value is refused by name", () => {
     ["command/exec", { command: [] }, "command"],
     ["command/exec", { command: "ls" }, "command"],
     ["command/exec", { command: ["ls"], timeoutMs: 3_600_001 }, "timeoutMs"],
-  ])("%s with %j names the field %s", (method, params, field) => {
+  ])("of %s, %j, is rejected with the field %s named", (method, params, field) => {
     expect(refusedFields(method, params)).toEqual([field]);
   });
 });
@@ -282,7 +282,7 @@ const NO_IDS = [
   {},
 ];
 
-describe("an id that is not a plain name", () => {
+describe("an id that could be a path", () => {
   const isId = (field: z.core.$ZodType): boolean =>
     field === Id || (field instanceof z.ZodMiniOptional && field.def.innerType === Id);
   const isIdList = (field: z.core.$ZodType): boolean =>
@@ -293,7 +293,7 @@ describe("an id that is not a plain name", () => {
       .map(([name, field]) => ({ method, name, list: isIdList(field) })),
   );
 
-  test("is looked for in every field that names something", () => {
+  test("is tested in every field with an id", () => {
     const named = methods.flatMap((method) =>
       Object.keys(METHODS[method].params.shape)
         .filter((name) => /Ids?$/.test(name) || `${method} ${name}` === "rules/remove id")
@@ -305,7 +305,7 @@ describe("an id that is not a plain name", () => {
   });
 
   test.each(idFields)(
-    "is refused by $method in $name, with the field named [P27]",
+    "is rejected by $method in $name, with the field named [P27]",
     ({ method, name, list }) => {
       for (const bad of NO_IDS) {
         const params = { ...CALLS[method], [name]: list ? ["q1", bad] : bad };

@@ -148,7 +148,7 @@ describe("an approval", () => {
     expect(server.driver.turns[0]?.decisions).toMatchObject([{ outcome: "allow", scope: "always" }]);
   });
 
-  test("[S2-74] [S2-77] is also of a file change and a tool, and there are questions", async () => {
+  test("[S2-74] [S2-77] is requested for file changes and tools too, and so are answers to questions", async () => {
     const changes = [
       { path: "a.txt", kind: "add", diff: "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+one\n" },
     ] as const;
@@ -280,7 +280,7 @@ describe("an approval", () => {
     expect(server.driver.turns[0]?.decisions).toMatchObject([{ outcome: "deny" }]);
   });
 
-  test("is left to the others by a client that cannot answer", async () => {
+  test("is left to other clients by one that cannot answer", async () => {
     const server = await openServer({ scripts: [[command]] });
     const [unable, able] = [await server.client(), await server.client()];
     const threadId = await startThread(unable);

@@ -12,7 +12,7 @@ const COMMAND = "sh -c 'echo lantern'";
 const OUTPUT = "lantern\\n";
 
 needs("codex-acp")(
-  "codex-acp works on Flint as if it were Codex: text, approvals both ways, and a cancel",
+  "codex-acp works with Flint as with Codex: text, approvals both ways, and a cancel",
   async () => {
     const { acp, sessionId } = await codexAcp();
     const prompt = (text: string) =>

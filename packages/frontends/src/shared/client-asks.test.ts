@@ -95,7 +95,7 @@ describe("a client", () => {
     expect(client.calls).toEqual([given("two")]);
   });
 
-  test("that has not answered is withdrawn from when another client has", async () => {
+  test("that has not answered has its request withdrawn when another client answers", async () => {
     const withdrawn: unknown[] = [];
     const resolved: unknown[] = [];
     const { client, asks } = asked({
@@ -115,7 +115,7 @@ describe("a client", () => {
     });
   });
 
-  test("that has answered is not withdrawn from, but learns that it is resolved", async () => {
+  test("that has answered is only notified that it is resolved", async () => {
     const hooks: string[] = [];
     const { client, asks } = asked({
       onWithdrawn: () => hooks.push("withdrawn"),
@@ -128,7 +128,7 @@ describe("a client", () => {
     expect(hooks).toEqual(["resolved"]);
   });
 
-  test("that cannot answer refuses, unless another client could", async () => {
+  test("that cannot answer refuses, unless another client can answer", async () => {
     const { client, asks } = asked();
     const error = new RemoteError("ask a", { code: -32601, message: "no such method" });
     asks.ask(ask("a"));
@@ -151,7 +151,7 @@ describe("a client", () => {
     expect(client.sent).toHaveLength(2);
   });
 
-  test("is asked nothing any more in a thread that it leaves, and nothing at all once it is gone", async () => {
+  test("is not asked any more in a thread that it leaves, nor after it disconnects", async () => {
     const withdrawn: number[] = [];
     const { client, asks } = asked({ onWithdrawn: ({ id }) => withdrawn.push(id) });
     for (const [key, threadId] of [

@@ -15,7 +15,7 @@ import {
 const command = { kind: "command", itemId: "i1", command: "npm test", cwd: "/repo" } as const;
 const change = { path: "/repo/a.ts", kind: "modify", diff: "@@" } as const;
 
-describe("what was allowed", () => {
+describe("a grant", () => {
   test("names the exact command and its folder", () => {
     expect(grantKeys(command)).toEqual(['command:["/repo","npm test"]']);
     expect(grantKeys({ ...command, cwd: "/" })).not.toEqual(grantKeys(command));
@@ -27,7 +27,7 @@ describe("what was allowed", () => {
     expect(grantKeys(left)).not.toEqual(grantKeys(right));
   });
 
-  test("names every file of a change, the new place of a moved one too", () => {
+  test("names every file of a change, and the new path of a moved one", () => {
     const moved = { ...change, path: "/repo/b.ts", movePath: "/repo/c.ts" };
     const keys = grantKeys({ kind: "fileChange", itemId: "i1", changes: [change, moved] });
     expect(keys).toEqual(["file:/repo/a.ts", "file:/repo/b.ts", "file:/repo/c.ts"]);
@@ -61,18 +61,18 @@ describe("an approval", () => {
     ["a file change that is not shown", { kind: "fileChange", itemId: "i1" }],
     ["an item that could be a path", { ...command, itemId: "../x" }],
     ["an unknown kind of action", { kind: "launch", itemId: "i1" }],
-  ])("can not be about %s", (_name, action) => {
+  ])("cannot be about %s", (_name, action) => {
     expect(Action.safeParse(action).success).toBe(false);
   });
 
-  test("says who ended it", () => {
+  test("has who resolved it", () => {
     const resolution = { decision: { outcome: "deny", scope: "once" }, by: "timeout" };
     expect(Resolution.parse(resolution)).toEqual(resolution);
     expect(Resolution.safeParse({ ...resolution, by: "nobody" }).success).toBe(false);
   });
 });
 
-test("a question may offer choices, take several, or be secret", () => {
+test("a question may offer choices, accept several, or be secret", () => {
   const request = {
     id: "q1",
     turnId: "u1",
@@ -113,7 +113,7 @@ describe("a rule", () => {
     expect(Rule.safeParse({ ...rule, match }).success).toBe(false);
   });
 
-  test("says what it covers", () => {
+  test("describes what it covers", () => {
     const words = [
       describeRule({ tool: "command", match: prefix }),
       describeRule({ tool: "command", match: exactCommand }),
@@ -129,10 +129,10 @@ describe("a rule", () => {
   });
 });
 
-describe("an exact thing", () => {
+describe("an exact match", () => {
   const tool: Action = { kind: "tool", itemId: "i", tool: "command", arguments: { command: "npm test" } };
 
-  test("of one kind is never one of another kind, whatever its tool is called", () => {
+  test("has another key for every kind of action, whatever the name of the tool", () => {
     const [match] = exactMatches(tool);
     const keys = [
       exactKey("command", match ?? prefix),

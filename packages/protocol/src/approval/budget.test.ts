@@ -16,11 +16,11 @@ describe("a budget", () => {
     { turn: { steps: 1.5 } },
     { thread: { costUsd: -1 } },
     { thread: { turns: "3" } },
-  ])("can not be %j", (budget) => {
+  ])("cannot be %j", (budget) => {
     expect(Budget.safeParse(budget).success).toBe(false);
   });
 
-  test("is changed part by part, and an empty part lifts it", () => {
+  test("is changed part by part, and an empty part removes the limit", () => {
     const current: Budget = { turn: { tokens: 1 }, thread: { turns: 2 }, extended: { turns: 4 } };
     expect(changedBudget(current, { turn: { steps: 3 } })).toEqual({ ...current, turn: { steps: 3 } });
     expect(changedBudget(current, { thread: { tokens: 9 } })).toEqual({

@@ -36,15 +36,19 @@ describe("policies", () => {
       { type: "workspaceWrite", networkAccess: "enabled" },
       "networkAccess",
     ],
-    ["network access that is no word", { type: "externalSandbox", networkAccess: true }, "networkAccess"],
+    [
+      "network access that is not a string",
+      { type: "externalSandbox", networkAccess: true },
+      "networkAccess",
+    ],
     ["a root that is not in a list", { type: "workspaceWrite", writableRoots: "/repo" }, "writableRoots"],
-  ])("%s is refused by name", (_name, policy, field) => {
+  ])("%s is rejected, with the field named", (_name, policy, field) => {
     const paths = SandboxPolicy.safeParse(policy).error?.issues.map((issue) => issue.path.join("."));
     expect(paths).toEqual([field]);
   });
 });
 
-test("Flint confines nothing under dangerFullAccess and externalSandbox, and something under the others", () => {
+test("only dangerFullAccess and externalSandbox are unconfined", () => {
   const types = ["readOnly", "workspaceWrite", "dangerFullAccess", "externalSandbox"] as const;
   expect(types.filter((type) => isUnconfined({ type }))).toEqual(["dangerFullAccess", "externalSandbox"]);
 });
@@ -69,7 +73,7 @@ describe("a policy by its short name", () => {
 });
 
 describe("a decision", () => {
-  test("holds once unless it says otherwise", () => {
+  test("applies once by default", () => {
     expect(Decision.parse({ outcome: "allow" })).toEqual({ outcome: "allow", scope: "once" });
     const lasting = { outcome: "deny", scope: "session", rule: "no network", message: "Not here." };
     expect(Decision.parse(lasting)).toEqual(lasting);

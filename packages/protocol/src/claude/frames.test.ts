@@ -3,7 +3,7 @@ import { blocksOf, decodeClaudeFrame, errorResponseLine, requestLine, userLine }
 
 const decode = (frame: unknown) => decodeClaudeFrame(JSON.stringify(frame));
 
-test("a frame keeps what it has beyond what is known, wherever its type stands", () => {
+test("a frame passes unknown fields through, wherever its type is", () => {
   const frame = {
     session_id: "s",
     extra: { deep: [1] },
@@ -14,7 +14,7 @@ test("a frame keeps what it has beyond what is known, wherever its type stands",
   expect(decode(frame)).toEqual({ ok: true, frame });
 });
 
-test("a frame of an unknown type is passed on whole", () => {
+test("a frame of an unknown type is passed through whole", () => {
   const fields = { type: "ui_invalidate", what: "all" };
   expect(decode(fields)).toEqual({ ok: true, frame: { type: "unknown", name: "ui_invalidate", fields } });
 });
@@ -27,7 +27,7 @@ test.each([
   '{"a":1}',
   '{"type":"assistant"}',
   '{"type":"assistant","message":{}}',
-])("the line %j is no frame, and the reason is told", (line) => {
+])("the line %j is rejected with the reason", (line) => {
   expect(decodeClaudeFrame(line)).toEqual({ ok: false, reason: expect.stringMatching(/\S/) });
 });
 
@@ -35,7 +35,7 @@ test("a message of plain text is one block of text", () => {
   expect(blocksOf({ content: "hello" })).toEqual([{ type: "text", text: "hello" }]);
 });
 
-test("[S3-47] [S3-48] what is written to Claude is one line of a known type each", () => {
+test("[S3-47] [S3-48] each message to Claude is one line of a known type", () => {
   const text = "two\nlines";
   const lines = [
     userLine([{ type: "text", text }], "u"),

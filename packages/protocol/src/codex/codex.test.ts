@@ -11,8 +11,8 @@ import {
   readCodexServerCall,
 } from "./index.ts";
 
-describe("what Codex says", () => {
-  test("unknown fields pass, and a field may be null or left out alike", () => {
+describe("a message of Codex", () => {
+  test("may have unknown fields, and a field may be null or absent", () => {
     const params = { threadId: "t", turnId: "u", itemId: "i", delta: "x", emittedAtMs: 1 };
     expect(readCodexNotification("item/agentMessage/delta", params)).toEqual({
       method: "item/agentMessage/delta",
@@ -24,7 +24,7 @@ describe("what Codex says", () => {
     }
   });
 
-  test("what is unknown, or has another shape, is not read as anything", () => {
+  test("is undefined if its type is unknown or its shape unexpected", () => {
     expect(readCodexNotification("no/such", {})).toBeUndefined();
     expect(readCodexNotification("toString", {})).toBeUndefined();
     expect(readCodexNotification("turn/completed", { threadId: "t" })).toBeUndefined();
@@ -33,7 +33,7 @@ describe("what Codex says", () => {
     expect(readCodexItem({ type: "agentMessage", id: "m" })).toBeUndefined();
   });
 
-  test("items are distinguished by their type", () => {
+  test("has items that are distinguished by their type", () => {
     for (const [type, schema] of Object.entries(CODEX_ITEMS)) {
       expect(fieldsOf(schema).map(({ name }) => name)).toEqual(expect.arrayContaining(["type", "id"]));
       expect(schema.safeParse({ type: `not ${type}`, id: "i" }).success).toBe(false);
@@ -41,21 +41,23 @@ describe("what Codex says", () => {
   });
 });
 
-test("all answers to an approval are words of the wire, old and new", () => {
+test("all answers to an approval are accepted, old and new", () => {
   const amendment = { execpolicy_amendment: ["make"] };
-  const words = [
+  const decisions = [
     "accept",
     "acceptForSession",
     { acceptWithExecpolicyAmendment: amendment },
     "decline",
     "cancel",
   ];
-  expect(words.map((word) => CodexCommandDecision.safeParse(word).success)).toEqual(words.map(() => true));
+  expect(decisions.map((decision) => CodexCommandDecision.safeParse(decision).success)).toEqual(
+    decisions.map(() => true),
+  );
   const older = ["approved", "approved_for_session", "denied", { denied: { rejection: "no" } }, "abort"];
   expect(older.map((word) => CodexReviewDecision.safeParse(word).success)).toEqual(older.map(() => true));
 });
 
-test("the wire has no header, and one number for most of what can be wrong", () => {
+test("the vocabulary has no header, and one code for most errors", () => {
   expect(CODEX.header).toBe(false);
   expect(CODEX.errorCodes).toMatchObject({
     threadNotFound: -32600,
@@ -65,7 +67,7 @@ test("the wire has no header, and one number for most of what can be wrong", () 
   expect(CODEX_REQUESTS["turn/start"].params).toBe(CODEX_REQUESTS["turn/start"].params);
 });
 
-test("the fields of an object are known, and which of them can be missing", () => {
+test("fieldsOf returns the fields of an object, and which are optional", () => {
   const fields = fieldsOf(CODEX_REQUESTS["turn/steer"].params);
   expect(fields).toEqual([
     { name: "threadId", isOptional: false },

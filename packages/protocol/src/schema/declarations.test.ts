@@ -93,7 +93,7 @@ ${Object.keys(ERROR_KINDS)
 `;
 
 describe("a document as TypeScript", () => {
-  test("reads like a file written by hand", () => {
+  test("is formatted like a handwritten file", () => {
     expect(declarationsOf(small)).toBe(EXPECTED);
   });
 

@@ -83,7 +83,7 @@ describe("the schema documents", () => {
   test.each<[SchemaDocument, Vocabulary, object]>([
     [flint, FLINT, ITEMS],
     [harness, HARNESS, HARNESS_ITEMS],
-  ])("hold every word of their wire", (document, vocabulary, items) => {
+  ])("contain everything of their vocabulary", (document, vocabulary, items) => {
     const sections = ["requests", "notifications", "serverRequests", "serverNotifications"] as const;
     for (const section of sections) {
       expect(Object.keys(document[section])).toEqual(Object.keys(vocabulary[section]));
@@ -93,12 +93,12 @@ describe("the schema documents", () => {
     expect(Object.fromEntries(codes)).toEqual(vocabulary.errorCodes);
   });
 
-  test.each([flint, harness])("define all that they refer to, in order, and nothing else", (document) => {
+  test.each([flint, harness])("define exactly what they refer to, in order", (document) => {
     const named = new Set(references(document).map((reference) => reference.replace("#/$defs/", "")));
     expect(Object.keys(document.$defs)).toEqual([...named].sort());
   });
 
-  test("name the types that clients talk about", () => {
+  test("name the types that clients need", () => {
     expect(Object.keys(flint.$defs)).toEqual(
       expect.arrayContaining([
         ...["Turn", "Thread", "ThreadItem", "Approval", "Decision", "UserInput", "SandboxPolicy"],
@@ -110,16 +110,16 @@ describe("the schema documents", () => {
     );
   });
 
-  test("use no format that JSON Schema does not know", () => {
+  test("use only formats of JSON Schema", () => {
     expect(JSON.stringify([flint, harness])).not.toContain('"format"');
   });
 
-  test("are made without leaving anything behind in the tables", () => {
+  test("are built without changing the tables", () => {
     expect([z.globalRegistry.get(Turn), z.globalRegistry.get(ThreadItem)]).toEqual([undefined, undefined]);
   });
 });
 
-describe("the schemas agree with what the server checks", () => {
+describe("the schemas agree with the server's validation", () => {
   test.each<[keyof typeof METHODS, unknown]>([
     ["turn/start", { threadId: "t1", input: text }],
     ["turn/start", { threadId: "t1", input: text, sandboxPolicy: "read-only", _meta: { a: 1 }, newField: 1 }],
@@ -154,7 +154,7 @@ describe("the schemas agree with what the server checks", () => {
     expect(fits(flint, { $ref: "#/$defs/ThreadItem" }, item)).toBe(ThreadItem.safeParse(item).success);
   });
 
-  test("an event may carry its place in the log", () => {
+  test("an event may have its position in the log", () => {
     const started = { threadId: "t1", turn: { id: "u1", status: "inProgress", items: [] } };
     const schema = flint.serverNotifications["turn/started"]?.params ?? false;
     expect(

@@ -14,8 +14,8 @@ import type { JsonSchema } from "./document.ts";
 const files = protocolFiles(readMaterial(ROOT));
 const pages = [...files].filter(([path]) => path.endsWith(".md"));
 
-describe("what is generated", () => {
-  test.each([...files])("%s is as the tables say", (path, text) => {
+describe("a generated file", () => {
+  test.each([...files])("%s is up to date", (path, text) => {
     const message = `${path} is out of date: run \`npm run generate\``;
     expect(readFileSync(join(ROOT, path), "utf8") === text, message).toBe(true);
   });
@@ -34,7 +34,7 @@ describe("the pages", () => {
   const headings = (text: string): string[] =>
     [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchor(heading));
 
-  test.each(pages)("every link of %s leads somewhere", (path, text) => {
+  test.each(pages)("every link of %s has a target", (path, text) => {
     const targets = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, target = ""]) => target);
     const broken = targets.filter((target) => {
       const [file = "", place] = target.split("#");
@@ -45,11 +45,11 @@ describe("the pages", () => {
     expect(broken).toEqual([]);
   });
 
-  test.each(pages)("no two headings of %s have the same place", (_path, text) => {
+  test.each(pages)("no two headings of %s have the same anchor", (_path, text) => {
     expect(headings(text).filter((heading, index, all) => all.indexOf(heading) !== index)).toEqual([]);
   });
 
-  test("show an example of JSON that is JSON", () => {
+  test("have examples that are valid JSON", () => {
     const examples = pages.flatMap(([, text]) => [...text.matchAll(/```json\n([\s\S]*?)```/g)]);
     expect(examples.length).toBeGreaterThan(0);
     for (const [, example = ""] of examples) expect(() => JSON.parse(example)).not.toThrow();
@@ -58,7 +58,7 @@ describe("the pages", () => {
 
 const linkTo = (name: string): string => `types.md#${name}`;
 
-describe("a type in words", () => {
+describe("a type as text", () => {
   test.each<[JsonSchema | boolean, string]>([
     [true, "anything"],
     [{ $ref: "#/$defs/Turn" }, "[Turn](types.md#Turn)"],
@@ -83,7 +83,7 @@ describe("a type in words", () => {
     expect(typeText(schema, linkTo)).toBe(words);
   });
 
-  test("fields of inner objects and of objects in lists follow with their path", () => {
+  test("nested fields are listed with their path", () => {
     const inner: JsonSchema = {
       type: "object",
       properties: { name: { type: "string" } },
@@ -108,7 +108,7 @@ describe("the parts of a page", () => {
     expect(table(["A"], [["a | b"]])).toBe("| A |\n|---|\n| a \\| b |");
   });
 
-  test("doc comments are found with the names they belong to", () => {
+  test("doc comments are found by the names they belong to", () => {
     const source =
       "/**\n * One\n * thing.\n */\nexport const One = 1;\nexport const Two = 2;\n/** Three. */\nexport function three() {}\n";
     expect([...exportedDocs(source)]).toEqual([
@@ -124,7 +124,7 @@ describe("the parts of a page", () => {
     ]);
   });
 
-  test("prose is filled, and a place or a part too many is an error", () => {
+  test("prose is filled, and an unknown or missing placeholder is an error", () => {
     expect(fillProse("# A\n\n{{list}}\n", { list: "- b" })).toContain("# A\n\n- b\n");
     expect(() => fillProse("{{list}}", {})).toThrow("Nothing fills {{list}}.");
     expect(() => fillProse("", { list: "" })).toThrow("The prose has no place for list.");

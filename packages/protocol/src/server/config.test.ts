@@ -15,7 +15,7 @@ const selector = {
 };
 
 describe("a model", () => {
-  test("has an id, a name to show and a default mark; description and meta are optional [S0-70]", () => {
+  test("has an id, a display name and a default flag; description and meta are optional [S0-70]", () => {
     const model = { id: "flint/offline", displayName: "Offline", isDefault: true };
     const described = {
       ...model,
@@ -26,7 +26,7 @@ describe("a model", () => {
     expect(missing(Model, described)).toEqual(["id", "displayName", "isDefault"]);
   });
 
-  test("is listed with others, at most as many as asked for [S0-69]", () => {
+  test("is listed with others, up to the limit [S0-69]", () => {
     const { params, result } = METHODS["model/list"];
     expect([params.parse({}), params.parse({ limit: 5 })]).toEqual([{}, { limit: 5 }]);
     expect([0, -1, 1.5, 201, "5"].filter((limit) => params.safeParse({ limit }).success)).toEqual([]);
@@ -36,7 +36,7 @@ describe("a model", () => {
 });
 
 describe("a selector", () => {
-  test("has type, id, name, choices and a value; the rest is optional [S0-72]", () => {
+  test("has type, id, name, choices and a value; other fields are optional [S0-72]", () => {
     const full = {
       ...selector,
       description: "How long it thinks.",
@@ -56,14 +56,14 @@ describe("a selector", () => {
     expect(missing(ConfigSelectOption, described)).toEqual(["id", "name"]);
   });
 
-  test("may be a switch, and has no third form", () => {
+  test("is a select or a boolean, and nothing else", () => {
     const flag = { ...selector, type: "boolean", options: [], value: "true" };
     expect(ConfigOption.parse(flag)).toEqual(flag);
     expect(ConfigOption.safeParse({ ...selector, type: "slider" }).success).toBe(false);
   });
 });
 
-describe("the methods about selectors", () => {
+describe("the methods for selectors", () => {
   test("config/list takes nothing, a thread or a model, and answers with all selectors [S0-71]", () => {
     const { params, result } = METHODS["config/list"];
     for (const wanted of [{}, { threadId: "t1" }, { model: "claude/opus" }])
@@ -84,7 +84,7 @@ describe("the methods about selectors", () => {
   });
 });
 
-test("the state of the sandbox says by what commands are confined", () => {
+test("the state of the sandbox names its mechanism", () => {
   const state = { available: false, mechanism: "bubblewrap", detail: "Install bubblewrap." };
   expect(SandboxState.parse(state)).toEqual(state);
   expect(missing(SandboxState, state)).toEqual(["available", "mechanism"]);

@@ -10,7 +10,7 @@ function problem(tools: readonly unknown[]): string | undefined {
 }
 
 describe("the tools that a client offers", () => {
-  test("have names of their own, alone or behind a namespace", () => {
+  test("have unique names, with or without a namespace", () => {
     const apart = [LAMP, { ...LAMP, namespace: "house" }];
     expect(problem(apart)).toBeUndefined();
     expect(apart.map(toolNameOf)).toEqual(["lamp", "house__lamp"]);
@@ -18,12 +18,12 @@ describe("the tools that a client offers", () => {
     expect(problem([...apart, { ...LAMP, name: "house__lamp" }])).toBe("Two tools have the same name.");
   });
 
-  test("have names that every model can say", () => {
+  test("have names that every model accepts", () => {
     for (const name of ["", "a lamp", "ä", "x".repeat(65)])
       expect(problem([{ ...LAMP, name }])).toBeDefined();
   });
 
-  test("are bounded in number and size", () => {
+  test("are limited in number and size", () => {
     const many = Array.from({ length: LIMITS.tools + 1 }, (_, at) => ({ ...LAMP, name: `lamp${at}` }));
     expect(problem(many)).toBeDefined();
     expect(problem(many.slice(1))).toBeUndefined();

@@ -6,7 +6,7 @@ describe("user input", () => {
     { type: "text", text: "Run the tests" },
     { type: "image", url: "https://example.org/a.png" },
     { type: "localImage", path: "/repo/a.png" },
-  ] as const)("%j is accepted as it is [S0-37]", (piece) => {
+  ] as const)("%j is accepted unchanged [S0-37]", (piece) => {
     expect(UserInput.parse(piece)).toEqual(piece);
   });
 
@@ -23,12 +23,12 @@ describe("user input", () => {
     ["an image without a url", { type: "image", path: "/a.png" }, "url"],
     ["a local image without a path", { type: "localImage", url: "/a.png" }, "path"],
     ["an unknown kind", { type: "hologram" }, "type"],
-  ])("%s is refused by name", (_name, piece, field) => {
+  ])("%s is rejected, with the field named", (_name, piece, field) => {
     const paths = UserInput.safeParse(piece).error?.issues.map((issue) => issue.path.join("."));
     expect(paths).toEqual([field]);
   });
 
-  test("is shown as one text, with a line for each piece and without the bytes of images", () => {
+  test("is shown as text, with a line for each part and without image data", () => {
     const shown = inputText([
       { type: "text", text: "Look:" },
       { type: "image", url: "https://example.org/a.png" },

@@ -5,7 +5,7 @@ import { after, command, ofTurn, STARTED } from "../testing/thread-events.ts";
 import { appendAt, previewOf } from "./thread-items.ts";
 
 describe("an item", () => {
-  test("starts whole, grows, and is in the end what completed it says [S0-41]", () => {
+  test("starts whole, grows by deltas, and ends as its completion states [S0-41]", () => {
     const message = (text: string): ThreadItem => ({ type: "agentMessage", id: "i1", text });
     const grown = after([
       ...STARTED,
@@ -30,7 +30,7 @@ describe("an item", () => {
     },
   );
 
-  test("of an unknown turn, or text of an unknown item, changes nothing", () => {
+  test("of an unknown turn, or a delta of an unknown item, changes nothing", () => {
     const state = after(STARTED);
     const stray = after(
       [

@@ -108,14 +108,14 @@ function fold(events: readonly StoredEvent[], state: ThreadState = emptyThread("
   return events.reduce(reduceThread, state);
 }
 
-/** Throws in strict mode as soon as somebody writes to it. */
+/** Frozen: throws in strict mode on any write. */
 function frozen<Value>(value: Value): Value {
   if (typeof value === "object" && value !== null) for (const inner of Object.values(value)) frozen(inner);
   return Object.freeze(value);
 }
 
 describe("for any log", () => {
-  test("a picture at any point, and then the rest, is the same as the whole", () => {
+  test("the state at any point, followed by the later events, equals the state of all events", () => {
     fc.assert(
       fc.property(log, fc.nat(), (events, cut) => {
         const at = cut % (events.length + 1);
@@ -125,7 +125,7 @@ describe("for any log", () => {
     );
   });
 
-  test("a rest that overlaps the picture changes nothing", () => {
+  test("later events that overlap the state change nothing", () => {
     fc.assert(
       fc.property(log, fc.nat(), fc.nat(), (events, cut, back) => {
         const at = cut % (events.length + 1);
@@ -136,18 +136,18 @@ describe("for any log", () => {
     );
   });
 
-  test("an event that is already contained is ignored, whatever it says", () => {
+  test("an event that was applied before is ignored, whatever its content", () => {
     fc.assert(
-      fc.property(log, body, fc.nat(), (events, late, place) => {
+      fc.property(log, body, fc.nat(), (events, late, position) => {
         const state = fold(events);
-        const seq = (place % state.seq) + 1;
+        const seq = (position % state.seq) + 1;
         expect(reduceThread(state, { ...late, seq, at: 5 })).toBe(state);
       }),
       RUNS,
     );
   });
 
-  test("the fold changes neither the state before nor the event", () => {
+  test("the fold mutates neither the state nor the event", () => {
     fc.assert(
       fc.property(log, (events) => {
         const state = events
@@ -159,7 +159,7 @@ describe("for any log", () => {
     );
   });
 
-  test("the status says whether a turn runs and what it waits for", () => {
+  test("the status is whether a turn runs and what it waits for", () => {
     fc.assert(
       fc.property(log, (events) => {
         const state = fold(events);
@@ -194,7 +194,7 @@ function pieces(text: string, cuts: readonly number[]): { delta: string; offset:
   });
 }
 
-describe("for any text that is streamed", () => {
+describe("for any streamed text", () => {
   const streaming = fold([
     { type: "thread/started", data: { thread, settings }, seq: 1, at: 1 },
     {
@@ -210,7 +210,11 @@ describe("for any text that is streamed", () => {
       at: 3,
     },
   ]);
-  const told = (state: ThreadState, piece: { delta: string; offset: number }, seq?: number): ThreadState =>
+  const withDelta = (
+    state: ThreadState,
+    piece: { delta: string; offset: number },
+    seq?: number,
+  ): ThreadState =>
     reduceThread(state, {
       type: "item/agentMessage/delta",
       data: { threadId: "t1", turnId: "u1", itemId: "i1", ...piece },
@@ -218,7 +222,7 @@ describe("for any text that is streamed", () => {
       ...(seq === undefined ? {} : { seq }),
     });
 
-  test("a piece that comes twice, or was known in part, adds only what is new", () => {
+  test("a delta that is repeated, or overlaps, adds only what is new", () => {
     fc.assert(
       fc.property(cutText, ({ text, live, seen }) => {
         for (const { delta, offset } of pieces(text, live).filter((piece) => piece.offset <= seen)) {
@@ -231,14 +235,14 @@ describe("for any text that is streamed", () => {
     );
   });
 
-  test("who saw it live and then reads the log has the same text as who only reads the log", () => {
+  test("a client that received deltas and then reads the log has the same text as one that only reads the log", () => {
     fc.assert(
       fc.property(cutText, fc.nat(), ({ text, live, stored }, count) => {
-        const heard = pieces(text, live).slice(0, count % (live.length + 1));
-        const follower = heard.reduce((state, piece) => told(state, piece), streaming);
+        const received = pieces(text, live).slice(0, count % (live.length + 1));
+        const subscriber = received.reduce((state, piece) => withDelta(state, piece), streaming);
         const read = (state: ThreadState): ThreadState =>
-          pieces(text, stored).reduce((current, piece, index) => told(current, piece, 4 + index), state);
-        expect(read(follower)).toEqual(read(streaming));
+          pieces(text, stored).reduce((current, piece, index) => withDelta(current, piece, 4 + index), state);
+        expect(read(subscriber)).toEqual(read(streaming));
         expect(read(streaming).turns[0]?.items).toEqual([{ type: "agentMessage", id: "i1", text }]);
       }),
       RUNS,

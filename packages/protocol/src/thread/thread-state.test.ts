@@ -16,7 +16,7 @@ import {
 import { emptyThread, reduceThread, type ThreadState } from "./thread-state.ts";
 
 describe("a whole turn", () => {
-  test("leaves the thread as its events say", () => {
+  test("leaves the thread as its events describe", () => {
     const usage = { inputTokens: 10, outputTokens: 5 };
     const completed = { ...command, status: "completed", exitCode: 0, aggregatedOutput: "ok\n" } as const;
     const resolution = { decision: { outcome: "allow", scope: "session" }, by: "client" } as const;
@@ -70,7 +70,7 @@ describe("a whole turn", () => {
     });
   });
 
-  test("shows in between what runs and what waits", () => {
+  test("shows what runs and what waits while it runs", () => {
     const state = after([
       ...STARTED,
       { type: "item/started", data: { ...ofTurn, item: command } },
@@ -93,7 +93,7 @@ describe("a whole turn", () => {
   });
 });
 
-test("turns are counted once each, with the time they worked and not the time they waited", () => {
+test("counts each turn once, with working time and without waiting time", () => {
   const end = (durationMs: number, waitedMs?: number): EventBody => ({
     type: "turn/completed",
     data: {
@@ -156,7 +156,7 @@ describe("a thread", () => {
     expect(pick(after([body], after(STARTED)))).toEqual(expected);
   });
 
-  test("has turns again whose revert was taken back, at the end and once each", () => {
+  test("has the turns of an undone revert again, at the end and once each", () => {
     const reverted: EventBody = {
       type: "thread/reverted",
       data: { threadId: "t1", turnIds: ["u1"], revertId: "r1" },
@@ -172,7 +172,7 @@ describe("a thread", () => {
     expect(after([undone], back).turns).toEqual(back.turns);
   });
 
-  test("comes out of the archive", () => {
+  test("can be unarchived", () => {
     const state = after([...STARTED, { type: "thread/archived", data: { threadId: "t1" } }]);
     expect(after([{ type: "thread/unarchived", data: { threadId: "t1" } }], state).thread.archived).toBe(
       false,
@@ -190,13 +190,13 @@ describe("a thread", () => {
 
   test("is not changed by events that only inform the user", () => {
     const state = after(STARTED);
-    const told: EventBody[] = [
+    const informing: EventBody[] = [
       { type: "turn/plan/updated", data: { ...ofTurn, explanation: "", plan: [] } },
       { type: "turn/diff/updated", data: { ...ofTurn, diff: "" } },
       { type: "error", data: { ...ofTurn, error: { message: "No." }, willRetry: true } },
       { type: "model/rerouted", data: { ...ofTurn, fromModel: "a", toModel: "b", reason: "" } },
     ];
-    expect(after(told, state)).toEqual({ ...state, seq: 6 });
+    expect(after(informing, state)).toEqual({ ...state, seq: 6 });
     const live: ThreadEvent = { type: "warning", data: { threadId: "t1", message: "", reason: "" }, at: 1 };
     expect(reduceThread(state, live)).toBe(state);
   });

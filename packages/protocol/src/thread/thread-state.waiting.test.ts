@@ -3,7 +3,7 @@ import { grantKeys } from "../approval/approval.ts";
 import type { EventBody } from "../events.ts";
 import { after, approval, command, ofTurn, request, STARTED, turn } from "../testing/thread-events.ts";
 
-describe("the status of a thread follows from what is open", () => {
+describe("the status of a thread", () => {
   const resolution = { decision: { outcome: "deny", scope: "once" }, by: "client" } as const;
   const asked: EventBody[] = [
     { type: "approval/requested", data: { threadId: "t1", approval } },
@@ -49,7 +49,7 @@ describe("the status of a thread follows from what is open", () => {
     expect(after(events).thread.status).toEqual(status);
   });
 
-  test("what a turn leaves open ends with it", () => {
+  test("what is open ends with its turn", () => {
     const running = after([
       ...STARTED,
       { type: "item/started", data: { ...ofTurn, item: command } },
@@ -74,7 +74,7 @@ describe("an answer to an approval", () => {
   test.each([
     ["allow", "once", []],
     ["allow", "session", grantKeys(approval.action)],
-    // What holds for always is kept as a rule, which can be taken back.
+    // What is allowed for always is stored as a rule, which can be removed.
     ["allow", "always", []],
     ["deny", "session", []],
     ["cancel", "always", []],
@@ -107,7 +107,7 @@ describe("a suggestion", () => {
     ["session", "r2", [], grantKeys(approval.action)],
     ["always", "r1", [], []],
     ["once", "r1", [], []],
-  ] as const)("taken for %s as %s is kept in the thread as %j", (scope, rule, rules, grants) => {
+  ] as const)("accepted for %s as %s is stored in the thread as %j", (scope, rule, rules, grants) => {
     const resolution = { decision: { outcome: "allow", scope, rule }, by: "client" } as const;
     const state = after([
       ...STARTED,

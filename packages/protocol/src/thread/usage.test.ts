@@ -37,7 +37,7 @@ describe("usage", () => {
     );
   });
 
-  test("has a total that is the sum of the totals, in whatever order it is added", () => {
+  test("has a total that is the sum of the totals, in any order", () => {
     fc.assert(
       fc.property(usages, usages, (left, right) => {
         expect(totalTokens(addUsage(left, right))).toBe(totalTokens(left) + totalTokens(right));
@@ -75,7 +75,7 @@ describe("usage on the wire", () => {
   });
 });
 
-test("costs of one currency add up; another currency stands alone", () => {
+test("costs of one currency are added; another currency replaces them", () => {
   expect(addCost(undefined, { amount: 1, currency: "USD" })).toEqual({ amount: 1, currency: "USD" });
   expect(addCost({ amount: 1, currency: "USD" }, { amount: 2, currency: "USD" })).toEqual({
     amount: 3,

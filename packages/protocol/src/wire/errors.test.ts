@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { asFlintError, ERROR_KINDS, FlintError } from "./errors.ts";
 
-describe("a failure", () => {
-  test("has a stable name, a sentence for people, and data for programs", () => {
+describe("an error", () => {
+  test("has a stable kind, a message for users, and data for programs", () => {
     const cause = new Error("disk full");
     const error = new FlintError(
       "storageFailed",
@@ -25,7 +25,7 @@ describe("a failure", () => {
     expect(new FlintError("notRunning", "No turn runs.").data).toEqual({});
   });
 
-  test("that is one already stays the same object", () => {
+  test("that is a FlintError stays the same object", () => {
     const error = new FlintError("notRunning", "No turn runs.");
     expect(asFlintError(error)).toBe(error);
   });
@@ -34,7 +34,7 @@ describe("a failure", () => {
     ["an error", new TypeError("x is undefined"), "Flint failed: x is undefined"],
     ["a text", "boom", "Flint failed: boom"],
     ["nothing", undefined, "Flint failed: undefined"],
-  ])("that is only %s becomes a fault of our own with the cause kept", (_name, thrown, message) => {
+  ])("that is %s becomes an internalError with the value as its cause", (_name, thrown, message) => {
     const error = asFlintError(thrown);
     expect([error.kind, error.message, error.cause, error.data]).toEqual([
       "internalError",
@@ -44,7 +44,7 @@ describe("a failure", () => {
     ]);
   });
 
-  test("every kind is explained by a sentence", () => {
+  test("has a documented kind", () => {
     const bare = Object.entries(ERROR_KINDS).filter(([, doc]) => !/^[A-Z`].*\.$/.test(doc));
     expect(bare).toEqual([]);
   });

@@ -10,19 +10,19 @@ describe("new ids", () => {
     expect(ids.filter((id) => !isId(id))).toEqual([]);
   });
 
-  test("are unique and sort in the order they were made, many within one millisecond too", () => {
+  test("are unique and sort in creation order, also within one millisecond", () => {
     const ids = Array.from({ length: 20_000 }, () => mintId());
     expect(new Set(ids).size).toBe(ids.length);
     expect([...ids].sort()).toEqual(ids);
   });
 
-  test("carry the time they were made at", () => {
+  test("contain their creation time", () => {
     // Later than any clock of another test in this process: ids never go back in time.
     const future = Date.UTC(2100, 0, 1);
     expect(Number.parseInt(mintId(future).replaceAll("-", "").slice(0, 12), 16)).toBe(future);
   });
 
-  test("go on rising when the clock goes back or stands still for 5000 ids", () => {
+  test("keep rising when the clock goes back or stands still for 5000 ids", () => {
     const now = Date.now() + 2000;
     const ids = [mintId(now), mintId(now - 60_000), ...Array.from({ length: 5000 }, () => mintId(now))];
     expect([...ids].sort()).toEqual(ids);
@@ -33,14 +33,14 @@ describe("new ids", () => {
 
 describe("an id from a peer or a file name", () => {
   test.each(["a", "t1", "msg-1", "call_9", "0190d3a5-7d1c-7000-8000-000000000000", "x".repeat(64)])(
-    "%s may be one",
+    "%s is valid",
     (text) => {
       expect([isId(text), Id.safeParse(text).success]).toEqual([true, true]);
     },
   );
 
   test.each(["", ".", "..", "../x", "a/b", "a\\b", "a\0", "a\n", " a", "a b", "é", "a.b", "x".repeat(65)])(
-    "%j may not, because it could be something else",
+    "%j is invalid",
     (text) => {
       expect([isId(text), Id.safeParse(text).success]).toEqual([false, false]);
     },

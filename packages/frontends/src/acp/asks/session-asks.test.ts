@@ -130,7 +130,7 @@ describe("ACP asks", () => {
     });
   });
 
-  test("show a question that cannot be asked as a message, and the turn goes on", async () => {
+  test("show a question that cannot be asked as a message, and the turn continues", async () => {
     const { connect, path, driver } = await setUpAcp({
       scripts: [[{ ask: [{ id: "why", question: "Why?" }] }, { text: "then not" }]],
     });

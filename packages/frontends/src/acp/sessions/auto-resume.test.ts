@@ -83,7 +83,7 @@ describe("auto-resume", () => {
     expect(await (await connect()).newSession(path)).not.toBe(archived);
   });
 
-  test("starts a new session and says so if the last one cannot be resumed", async () => {
+  test("starts a new session with a notice if the last one cannot be resumed", async () => {
     const { connect, path, engine } = await setUpAcp({}, ON);
     const client = await connect();
     const created = await client.newSession(path);

@@ -25,7 +25,7 @@ function turn(id: string, status: Turn["status"] = "completed", text = `said “
 describe("an answer with many turns", () => {
   const thread = threadOf(THREAD, null);
 
-  test("reads as if it were encoded in one piece, and empties the list", () => {
+  test("is the same as if it were encoded at once, and the list is emptied", () => {
     const turns = [turn("1"), turn("2")];
     const texts = turns.map(encodeTurn);
     const json = encodeWithTurns({ thread, model: 'a "model"', page: null }, texts);
@@ -37,7 +37,7 @@ describe("an answer with many turns", () => {
     expect(texts).toEqual([]);
   });
 
-  test("reads so too with a thread alone, and without turns", () => {
+  test("is the same with only a thread, and without turns", () => {
     expect(JSON.parse(encodeWithTurns({ thread }, []))).toEqual({ thread });
     expect(JSON.parse(encodeWithTurns({ thread, model: "m" }, []))).toEqual({ thread, model: "m" });
   });
