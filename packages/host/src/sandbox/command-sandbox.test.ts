@@ -1,20 +1,11 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SandboxPolicy } from "@flint/protocol";
 import { describeEachMechanism } from "@flint/testkit";
 import { test as anywhere, describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
+import { launch, newFolder } from "./testing/fixture.ts";
 
 /** Shared, so that each mechanism is tried once. */
 const sandboxes = {
@@ -23,38 +14,10 @@ const sandboxes = {
 };
 const unconfined = new CommandSandbox({ environment: process.env, mechanisms: [] });
 
-/** Outside of every temporary folder that a sandbox covers, so that a write that gets through is seen. */
-function folder(parent = "/var/tmp"): string {
-  const made = mkdtempSync(join(parent, "flint-sandbox-test-"));
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
-  return made;
-}
-
-async function run(
-  sandbox: CommandSandbox,
-  script: string,
-  workspace: string,
-  policy: SandboxPolicy = { type: "workspaceWrite" },
-  cwd = workspace,
-) {
-  let printed = "";
-  const output = (text: string) => {
-    printed += text;
-  };
-  const result = await sandbox.launch({
-    command: ["sh", "-c", script],
-    cwd,
-    policy,
-    workspace,
-    onOutput: output,
-  });
-  return { ...result, printed };
-}
-
-async function listen(): Promise<{ port: number; visitors: () => number }> {
-  let visitors = 0;
+async function listen(): Promise<{ port: number; connections: () => number }> {
+  let connections = 0;
   const server = createServer((socket) => {
-    visitors += 1;
+    connections += 1;
     socket.destroy();
   });
   onTestFinished(() => void server.close());
@@ -62,21 +25,21 @@ async function listen(): Promise<{ port: number; visitors: () => number }> {
   const address = server.address();
   return {
     port: typeof address === "object" && address !== null ? address.port : 0,
-    visitors: () => visitors,
+    connections: () => connections,
   };
 }
 
 const connectTo = (port: number) => `bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}' && echo connected`;
 
-describeEachMechanism("confined by %s", (name, test) => {
+describeEachMechanism("CommandSandbox with %s", (name, test) => {
   const sandbox = sandboxes[name];
 
-  test("it is found by trying it out", async () => {
+  test("is found by a trial", async () => {
     expect(await sandbox.state()).toEqual({ available: true, mechanism: name });
   });
 
-  test("a command writes inside the workspace and its roots, and nowhere else [S0-68, P32]", async () => {
-    const [workspace, listed, outside] = [folder(), folder(), folder()];
+  test("lets a command write in the workspace and its roots only [S0-68, P32]", async () => {
+    const [workspace, listed, outside] = [newFolder(), newFolder(), newFolder()];
     symlinkSync(outside, join(workspace, "link"));
     const script = [
       "echo in > inside.txt",
@@ -90,7 +53,7 @@ describeEachMechanism("confined by %s", (name, test) => {
       "true",
     ].join("\n");
     const policy = { type: "workspaceWrite" as const, writableRoots: [listed] };
-    const { exitCode, printed } = await run(sandbox, script, workspace, policy);
+    const { exitCode, printed } = await launch(sandbox, script, workspace, policy);
     expect({ exitCode, refusals: printed.match(/Read-only file system/g)?.length }).toEqual({
       exitCode: 0,
       refusals: 6,
@@ -101,26 +64,30 @@ describeEachMechanism("confined by %s", (name, test) => {
     expect([...escapes, "/etc/flint-sandbox-test"].filter((file) => existsSync(file))).toEqual([]);
   });
 
-  test("a folder to run in that a model chose does not become writable [P32]", async () => {
-    const [workspace, chosen] = [folder(), folder()];
-    const { exitCode } = await run(sandbox, "echo out > file", workspace, undefined, chosen);
+  test("does not make the working directory of a command writable [P32]", async () => {
+    const [workspace, chosen] = [newFolder(), newFolder()];
+    const { exitCode } = await launch(sandbox, "echo out > file", workspace, undefined, chosen);
     expect({ exitCode, written: existsSync(join(chosen, "file")) }).toEqual({ exitCode: 2, written: false });
   });
 
-  test("a workspace among the temporary files is there and writable, its neighbours are not to be seen", async () => {
-    const [workspace, neighbour] = [folder("/tmp"), folder("/tmp")];
-    const { printed } = await run(sandbox, `pwd; echo in > file; echo tmp > /tmp/file; ls /tmp`, workspace);
+  test("shows a workspace in /tmp, and nothing else of /tmp", async () => {
+    const [workspace, neighbour] = [newFolder("/tmp"), newFolder("/tmp")];
+    const { printed } = await launch(
+      sandbox,
+      `pwd; echo in > file; echo tmp > /tmp/file; ls /tmp`,
+      workspace,
+    );
     expect(printed).toBe(`${workspace}\nfile\n${workspace.slice("/tmp/".length)}\n`);
     expect(existsSync(join(workspace, "file"))).toBe(true);
     expect(printed).not.toContain(neighbour);
     expect(existsSync("/tmp/file")).toBe(false);
   });
 
-  test("readOnly lets a command read and write nothing [S0-68, P32]", async () => {
+  test("lets a readOnly command read and not write [S0-68, P32]", async () => {
     for (const parent of ["/var/tmp", "/tmp"]) {
-      const workspace = folder(parent);
+      const workspace = newFolder(parent);
       writeFileSync(join(workspace, "here"), "text\n");
-      const { exitCode, printed } = await run(sandbox, "cat here; echo no > here", workspace, {
+      const { exitCode, printed } = await launch(sandbox, "cat here; echo no > here", workspace, {
         type: "readOnly",
       });
       expect(printed).toMatch(/^text\n.*Read-only file system/s);
@@ -129,13 +96,13 @@ describeEachMechanism("confined by %s", (name, test) => {
     }
   });
 
-  test("what steers agents, git and shells cannot be changed, renamed or replaced", async () => {
-    const workspace = folder();
+  test("keeps the configuration of agents, git and shells from being changed, renamed or replaced", async () => {
+    const workspace = newFolder();
     mkdirSync(join(workspace, ".git", "hooks"), { recursive: true });
     writeFileSync(join(workspace, ".mcp.json"), "{}");
     const script =
       "echo x > .git/hooks/a; mv .git old; rm -r .git; echo x > .mcp.json; mv .mcp.json old; echo done";
-    const { printed } = await run(sandbox, script, workspace);
+    const { printed } = await launch(sandbox, script, workspace);
     expect(printed).toContain("done");
     expect(existsSync(join(workspace, ".git", "hooks"))).toBe(true);
     expect(existsSync(join(workspace, ".git", "hooks", "a"))).toBe(false);
@@ -143,8 +110,8 @@ describeEachMechanism("confined by %s", (name, test) => {
     expect(existsSync(join(workspace, "old"))).toBe(false);
   });
 
-  test("mounts, kernel settings, disks and further namespaces offer no escape, root included", async () => {
-    const [workspace, outside] = [folder(), folder()];
+  test("offers no escape through mounts, kernel settings, disks or nested namespaces, even to root", async () => {
+    const [workspace, outside] = [newFolder(), newFolder()];
     chmodSync(outside, 0o777);
     const script = [
       `mount -o remount,rw / ; mount -o remount,bind,rw / ; mount -o remount,bind,rw ${outside}`,
@@ -157,28 +124,28 @@ describeEachMechanism("confined by %s", (name, test) => {
       "grep -E 'Cap(Eff|Prm|Amb)' /proc/self/status | grep -v 0000000000000000 && echo CAPABLE",
       "grep -q 'NoNewPrivs:.1' /proc/self/status && echo bound",
     ].join("\n");
-    const { printed } = await run(sandbox, script, workspace);
+    const { printed } = await launch(sandbox, script, workspace);
     expect(printed).toContain("bound");
     expect(printed).not.toMatch(/KERNEL|DISK|CAPABLE/);
     expect([existsSync(join(outside, "file")), existsSync(join(outside, "nested"))]).toEqual([false, false]);
   });
 
-  test("sockets of system services are out of sight", async () => {
-    const { printed } = await run(sandbox, "stat -f -c %T /run; find /run -type s", folder());
+  test("hides the sockets of system services", async () => {
+    const { printed } = await launch(sandbox, "stat -f -c %T /run; find /run -type s", newFolder());
     expect(printed).toBe("tmpfs\n");
   });
 
-  test("without network a loopback server is out of reach, with network it is not [S0-68, P32]", async () => {
-    const { port, visitors } = await listen();
-    const workspace = folder();
-    const closed = await run(sandbox, connectTo(port), workspace);
-    expect({ reached: closed.printed.includes("connected"), visitors: visitors() }).toEqual({
+  test("reaches a loopback server only with network access [S0-68, P32]", async () => {
+    const { port, connections } = await listen();
+    const workspace = newFolder();
+    const closed = await launch(sandbox, connectTo(port), workspace);
+    expect({ reached: closed.printed.includes("connected"), connections: connections() }).toEqual({
       reached: false,
-      visitors: 0,
+      connections: 0,
     });
-    const reading = await run(sandbox, connectTo(port), workspace, { type: "readOnly" });
+    const reading = await launch(sandbox, connectTo(port), workspace, { type: "readOnly" });
     expect(reading.exitCode).not.toBe(0);
-    const open = await run(sandbox, connectTo(port), workspace, {
+    const open = await launch(sandbox, connectTo(port), workspace, {
       type: "workspaceWrite",
       networkAccess: true,
     });
@@ -188,60 +155,60 @@ describeEachMechanism("confined by %s", (name, test) => {
     });
   });
 
-  test("a command that signals everything it can reaches only itself", async () => {
-    const { exitCode } = await run(sandbox, "trap '' TERM; kill -TERM 0; kill -KILL 0", folder());
+  test("confines signals to the command itself", async () => {
+    const { exitCode } = await launch(sandbox, "trap '' TERM; kill -TERM 0; kill -KILL 0", newFolder());
     expect(exitCode).toBe(137);
   });
 
-  test("exit codes and unusual folder names come through", async () => {
-    const workspace = join(folder(), 'it\'s a "folder" with $HOME and \\040 in it');
+  test("passes on exit codes and unusual folder names", async () => {
+    const workspace = join(newFolder(), 'it\'s a "folder" with $HOME and \\040 in it');
     mkdirSync(workspace);
-    const { exitCode, printed } = await run(sandbox, "pwd; echo in > file; exit 7", workspace);
+    const { exitCode, printed } = await launch(sandbox, "pwd; echo in > file; exit 7", workspace);
     expect({ exitCode, printed }).toEqual({ exitCode: 7, printed: `${workspace}\n` });
     expect(existsSync(join(workspace, "file"))).toBe(true);
   });
 });
 
 describe.each(["dangerFullAccess", "externalSandbox"] as const)("%s", (type) => {
-  anywhere("a command may write anywhere and use the network, sandbox or not [S0-68]", async () => {
-    const { port } = await listen();
-    const [workspace, outside] = [folder(), folder()];
-    const script = `echo out > ${outside}/file; ${connectTo(port)}`;
-    const { exitCode, printed } = await run(unconfined, script, workspace, { type });
-    expect({ exitCode, printed }).toEqual({ exitCode: 0, printed: "connected\n" });
-    expect(existsSync(join(outside, "file"))).toBe(true);
-  });
+  anywhere(
+    "lets a command write anywhere and use the network, even without a mechanism [S0-68]",
+    async () => {
+      const { port } = await listen();
+      const [workspace, outside] = [newFolder(), newFolder()];
+      const script = `echo out > ${outside}/file; ${connectTo(port)}`;
+      const { exitCode, printed } = await launch(unconfined, script, workspace, { type });
+      expect({ exitCode, printed }).toEqual({ exitCode: 0, printed: "connected\n" });
+      expect(existsSync(join(outside, "file"))).toBe(true);
+    },
+  );
 });
 
-anywhere(
-  "without any sandbox, confined commands are refused by name with a way out, and not run [P33]",
-  async () => {
-    const workspace = folder();
-    expect(await unconfined.state()).toMatchObject({ available: false, mechanism: "none" });
-    for (const type of ["readOnly", "workspaceWrite"] as const) {
-      const refused = run(unconfined, "echo x > ran", workspace, { type });
-      await expect(refused).rejects.toMatchObject({
-        kind: "sandboxUnavailable",
-        message: expect.stringMatching(
-          /^Did not run "echo x > ran".*apt-get install bubblewrap.*--sandbox danger-full-access \(dangerFullAccess\)/s,
-        ),
-      });
-    }
-    expect(existsSync(join(workspace, "ran"))).toBe(false);
-  },
-);
+anywhere("rejects confined commands where no mechanism works, and names the way out [P33]", async () => {
+  const workspace = newFolder();
+  expect(await unconfined.state()).toMatchObject({ available: false, mechanism: "none" });
+  for (const type of ["readOnly", "workspaceWrite"] as const) {
+    const rejected = launch(unconfined, "echo x > ran", workspace, { type });
+    await expect(rejected).rejects.toMatchObject({
+      kind: "sandboxUnavailable",
+      message: expect.stringMatching(
+        /^Did not run "echo x > ran".*apt-get install bubblewrap.*--sandbox danger-full-access \(dangerFullAccess\)/s,
+      ),
+    });
+  }
+  expect(existsSync(join(workspace, "ran"))).toBe(false);
+});
 
-anywhere("a mechanism that is not installed says so", async () => {
+anywhere("reports a mechanism that is not installed", async () => {
   const sandbox = new CommandSandbox({ environment: { PATH: "/nowhere" }, mechanisms: ["bubblewrap"] });
   expect(await sandbox.state()).toMatchObject({
     detail: expect.stringContaining("bubblewrap: not installed"),
   });
 });
 
-anywhere("a program that only claims to be a sandbox is found out", async () => {
-  const bin = folder(tmpdir());
-  const pretence = `#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n`;
-  writeFileSync(join(bin, "bwrap"), pretence, { mode: 0o755 });
+anywhere("rejects a bwrap that does not confine", async () => {
+  const bin = newFolder(tmpdir());
+  const fake = `#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n`;
+  writeFileSync(join(bin, "bwrap"), fake, { mode: 0o755 });
   const environment = { PATH: `${bin}:${process.env.PATH}` };
   const sandbox = new CommandSandbox({ environment, mechanisms: ["bubblewrap"] });
   expect(await sandbox.state()).toMatchObject({

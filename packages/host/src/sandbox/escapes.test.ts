@@ -27,7 +27,7 @@ import type { MechanismName } from "./mechanisms/launch.ts";
 const NOBODY = 65_534;
 const SOURCE = new URL("./command-sandbox.ts", import.meta.url);
 
-/** A program for another user: launches commands as told in its arguments, and prints what came of them. */
+/** A program for another user: launches the commands in its arguments and prints their outcomes. */
 const LAUNCHER = `
   import { CommandSandbox } from ${JSON.stringify(fileURLToPath(SOURCE))};
   const { mechanism, jobs } = JSON.parse(process.argv[2]);
@@ -69,34 +69,34 @@ const launchHere: Launch = (mechanism, ...jobs) => {
 };
 
 const launchAsNobody: Launch = async (mechanism, ...jobs) => {
-  const place = await publicPlace();
-  const env = { ...process.env, HOME: "/nonexistent", PATH: `${place}/fetched/bin:${process.env.PATH}` };
-  const args = [join(place, "launcher.mjs"), JSON.stringify({ mechanism, jobs })];
+  const shared = await publicFolder();
+  const env = { ...process.env, HOME: "/nonexistent", PATH: `${shared}/fetched/bin:${process.env.PATH}` };
+  const args = [join(shared, "launcher.mjs"), JSON.stringify({ mechanism, jobs })];
   const { stdout } = await promisify(execFile)(process.execPath, args, { uid: NOBODY, gid: NOBODY, env });
   return JSON.parse(stdout) as Outcome[];
 };
 
-/** A folder with what another user needs, who may read neither these sources nor the programs that were fetched. */
-async function publicPlace(): Promise<string> {
-  const place = folder(NOBODY);
-  writeFileSync(join(place, "launcher.js"), LAUNCHER);
+/** A folder with copies of the sources and programs, which another user may not read in their own folders. */
+async function publicFolder(): Promise<string> {
+  const shared = folder(NOBODY);
+  writeFileSync(join(shared, "launcher.js"), LAUNCHER);
   await build({
-    input: join(place, "launcher.js"),
+    input: join(shared, "launcher.js"),
     platform: "node",
     resolve: { conditionNames: ["@flint/source", "import", "node", "default"] },
-    output: { file: join(place, "launcher.mjs"), format: "esm", codeSplitting: false },
+    output: { file: join(shared, "launcher.mjs"), format: "esm", codeSplitting: false },
     logLevel: "silent",
   });
   const folders = (process.env.PATH ?? "").split(":");
   const bwrap = folders.find((each) => existsSync(join(each, "bwrap")));
-  const fetched = join(bwrap ?? place, "..");
+  const fetched = join(bwrap ?? shared, "..");
   if (existsSync(join(fetched, "files/usr/bin/bwrap")))
-    cpSync(fetched, join(place, "fetched"), { recursive: true, verbatimSymlinks: true });
-  return place;
+    cpSync(fetched, join(shared, "fetched"), { recursive: true, verbatimSymlinks: true });
+  return shared;
 }
 
 const USERS = {
-  "the user who runs the tests": { launch: launchHere, uid: process.getuid?.() ?? 0, isHere: true },
+  "the current user": { launch: launchHere, uid: process.getuid?.() ?? 0, isHere: true },
   nobody: { launch: launchAsNobody, uid: NOBODY, isHere: process.getuid?.() === 0 },
 } as const;
 
@@ -104,7 +104,7 @@ const CASES = Object.keys(MECHANISM_PARTS).flatMap((mechanism) =>
   Object.keys(USERS).map((user) => [mechanism, user] as [MechanismName, keyof typeof USERS]),
 );
 
-/** A folder that the user owns, outside of every folder that a sandbox covers. */
+/** A folder of the user, where no sandbox masks it. */
 function folder(uid: number): string {
   const made = mkdtempSync("/var/tmp/flint-escape-test-");
   chownSync(made, uid, uid);
@@ -112,15 +112,15 @@ function folder(uid: number): string {
   return made;
 }
 
-/** Listeners of every kind outside of the sandbox, and how many visitors they had. */
+/** Listeners of every kind outside of the sandbox, and a count of their connections. */
 async function listeners(outside: string) {
-  let visitors = 0;
-  const visit = () => {
-    visitors += 1;
+  let connections = 0;
+  const count = () => {
+    connections += 1;
   };
   const listen = async (where: { port: number; host: string } | { path: string }) => {
     const server = createServer((socket) => {
-      visit();
+      count();
       socket.destroy();
     });
     onTestFinished(() => void server.close());
@@ -133,14 +133,14 @@ async function listeners(outside: string) {
   const path = join(outside, "socket");
   await listen({ path });
   chmodSync(path, 0o777);
-  const udp = createSocket("udp4", visit);
+  const udp = createSocket("udp4", count);
   onTestFinished(() => void udp.close());
   await new Promise<void>((resolve) => udp.bind(0, "127.0.0.1", resolve));
   const port = typeof tcp === "object" && tcp !== null ? tcp.port : 0;
-  return { port, abstractName, path, udpPort: udp.address().port, visitors: () => visitors };
+  return { port, abstractName, path, udpPort: udp.address().port, connections: () => connections };
 }
 
-/** Tries every connection, and says which worked. */
+/** Tries every connection and prints those that work. */
 function connectScript({ port, abstractName, path, udpPort }: Awaited<ReturnType<typeof listeners>>): string {
   return `
     const net = require("node:net"), dns = require("node:dns");
@@ -168,11 +168,11 @@ function connectScript({ port, abstractName, path, udpPort }: Awaited<ReturnType
   `;
 }
 
-describe.each(CASES)("out of %s, as %s", (mechanism, user) => {
+describe.each(CASES)("escapes from %s, as %s", (mechanism, user) => {
   const { launch, uid, isHere } = USERS[user];
   const test = needs(isHere ? MECHANISM_PARTS[mechanism] : "root");
 
-  test("nothing is written outside, by whatever way [P32]", async () => {
+  test("cannot write outside in any way [P32]", async () => {
     const [workspace, outside] = [folder(uid), folder(uid)];
     mkdirSync(join(workspace, "real"), { mode: 0o777 });
     chmodSync(join(workspace, "real"), 0o777);
@@ -211,10 +211,10 @@ describe.each(CASES)("out of %s, as %s", (mechanism, user) => {
     expect(outcomes).toEqual([{ exitCode: 0, printed: "1\ndone\n" }]);
     expect(readdirSync(outside)).toEqual(["touch"]);
     expect(existsSync(join(workspace, "deep", "inside"))).toBe(true);
-    expect(["/etc", "/dev", "/sys"].filter((place) => existsSync(`${place}/flint-escape`))).toEqual([]);
+    expect(["/etc", "/dev", "/sys"].filter((folder) => existsSync(`${folder}/flint-escape`))).toEqual([]);
   });
 
-  test("without network nothing is reached: no port, no name, no socket of any kind [P32]", async () => {
+  test("cannot reach a port, name or socket without network access [P32]", async () => {
     const [workspace, outside] = [folder(uid), folder(uid)];
     chmodSync(outside, 0o755);
     const known = await listeners(outside);
@@ -223,10 +223,10 @@ describe.each(CASES)("out of %s, as %s", (mechanism, user) => {
     const policies = ["workspaceWrite", "readOnly"] as const;
     const outcomes = await launch(mechanism, ...policies.map((type) => ({ ...job, policy: { type } })));
     expect(outcomes).toEqual(policies.map(() => ({ exitCode: 0, printed: "tried\n" })));
-    expect(known.visitors()).toBe(0);
+    expect(known.connections()).toBe(0);
   });
 
-  test("readOnly writes nothing at all, and temporary files are private and bounded [P32]", async () => {
+  test("cannot write at all with readOnly, and temporary files are private and bounded [P32]", async () => {
     const workspace = folder(uid);
     writeFileSync(join(workspace, "here"), "text\n");
     chmodSync(join(workspace, "here"), 0o666);

@@ -1,26 +1,17 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import type { SandboxPolicy } from "@flint/protocol";
 import { needs, temporaryFolder } from "@flint/testkit";
 import { describe, expect } from "vitest";
-import { CommandSandbox, type CommandSandboxOptions } from "./command-sandbox.ts";
+import { CommandSandbox } from "./command-sandbox.ts";
 import { Janitor } from "./paths/placeholders.ts";
+import { LAUNCH_CASES } from "./testing/fixture.ts";
 
-const WAYS = {
-  bubblewrap: ["bwrap", { mechanisms: ["bubblewrap"] }, { type: "workspaceWrite" }],
-  namespaces: ["namespaces", { mechanisms: ["namespaces"] }, { type: "workspaceWrite" }],
-  "full access": ["sh", { containment: "group" }, { type: "dangerFullAccess" }],
-} as const satisfies Record<
-  string,
-  [Parameters<typeof needs>[0], Omit<CommandSandboxOptions, "environment">, SandboxPolicy]
->;
-
-/** Runs something while this process can open nothing more. */
+/** Runs something while this process is out of file descriptors. */
 async function withoutDescriptors<Value>(run: () => Promise<Value>): Promise<Value> {
   const limit = () =>
     spawnSync("prlimit", ["--pid", String(process.pid), "--nofile", "--noheadings", "-o", "SOFT"]);
   const before = String(limit().stdout).trim();
-  // The kernel gives out the lowest free number, so that below the last of these none is free.
+  // The kernel assigns the lowest free number, so none is free below the last of these.
   const held = Array.from({ length: 64 }, () => openSync("/dev/null", "r"));
   const set = (soft: number | string) =>
     spawnSync("prlimit", ["--pid", String(process.pid), `--nofile=${soft}:`]).status;
@@ -34,34 +25,33 @@ async function withoutDescriptors<Value>(run: () => Promise<Value>): Promise<Val
   }
 }
 
-describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("with %s and no descriptor left", (way) => {
-  const [part, options, policy] = WAYS[way];
+describe.each(LAUNCH_CASES)("out of file descriptors, with %s", (_name, { needs: part, options, policy }) => {
   const test = needs(part);
 
-  async function stage() {
+  async function setup() {
     const { path } = await temporaryFolder();
     const sandbox = new CommandSandbox({ environment: process.env, ...options });
-    const wish = { command: ["true"], cwd: path, workspace: path, policy, environment: {} };
-    const launch = () => sandbox.launch({ ...wish, onOutput: () => undefined });
+    const request = { command: ["true"], cwd: path, workspace: path, policy, environment: {} };
+    const launch = () => sandbox.launch({ ...request, onOutput: () => undefined });
     expect(await launch()).toMatchObject({ exitCode: 0 });
-    return { launch, start: () => sandbox.start(wish) };
+    return { launch, start: () => sandbox.start(request) };
   }
 
-  test("a command fails, and the next one runs when there are descriptors again", async () => {
-    const { launch } = await stage();
+  test("fails a command, and runs the next one when descriptors are free again", async () => {
+    const { launch } = await setup();
     const failed = await withoutDescriptors(() => launch().catch((error: unknown) => error));
     expect(failed).not.toMatchObject({ exitCode: 0 });
     expect(await launch()).toMatchObject({ exitCode: 0, ended: "exited" });
   });
 
-  test("a program that stays is refused, and starts when there are descriptors again", async () => {
-    const { start } = await stage();
+  test("rejects a program, and starts it when descriptors are free again", async () => {
+    const { start } = await setup();
     await withoutDescriptors(() => expect(start()).rejects.toThrow("EMFILE"));
     expect(await (await start()).exited).toEqual({ exitCode: 0 });
   });
 });
 
-needs("sh")("the janitor that cannot be started leaves its folders to later commands", async () => {
+needs("sh")("a janitor that cannot be started is ignored", async () => {
   const { path } = await temporaryFolder();
   await withoutDescriptors(async () => new Janitor().watch({ root: path, prefix: "none" }));
 });

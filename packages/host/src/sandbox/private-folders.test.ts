@@ -1,29 +1,18 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { createServer } from "node:net";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { PrivateFolder } from "@flint/core/ports";
 import type { SandboxPolicy } from "@flint/protocol";
-import { needs } from "@flint/testkit";
-import { describe, expect, onTestFinished } from "vitest";
+import { describeEachMechanism } from "@flint/testkit";
+import { expect } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
+import { listenAt, newFolder } from "./testing/fixture.ts";
 
-const PARTS = { bubblewrap: "bwrap", namespaces: "namespaces" } as const;
 const POLICIES: SandboxPolicy[] = [{ type: "workspaceWrite" }, { type: "readOnly" }];
 
-/** A home with the folder of an agent in it: settings, sessions, and scripts that another program runs later. */
-function stage(top: string) {
-  const home = realpathSync(mkdtempSync(`${top}/flint-private-`));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+/** A home with the folder of an agent: settings, sessions, and scripts that other programs run later. */
+function setup(parent: string) {
+  const home = newFolder(parent);
   const workspace = join(home, "workspace");
   const folder = join(home, ".agent");
   for (const path of [
@@ -40,20 +29,18 @@ function stage(top: string) {
   return { home, workspace, folder };
 }
 
-describe.each(["bubblewrap", "namespaces"] as const)("a private folder, with %s", (name) => {
-  const test = needs(PARTS[name]);
-
+describeEachMechanism("a private folder with %s", (name, test) => {
   async function run(
-    place: ReturnType<typeof stage>,
+    agent: ReturnType<typeof setup>,
     policy: SandboxPolicy,
     script: string,
-    cwd = place.workspace,
+    cwd = agent.workspace,
   ) {
     const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [name] });
-    const privateFolders: PrivateFolder[] = [{ path: place.folder, hides: ["snapshots"] }];
+    const privateFolders: PrivateFolder[] = [{ path: agent.folder, hides: ["snapshots"] }];
     const running = await sandbox.start({
-      ...{ command: ["sh", "-c", script], cwd, workspace: cwd, policy, environment: { A: place.folder } },
-      ...{ ownPaths: [join(place.folder, "sessions")], privateFolders },
+      ...{ command: ["sh", "-c", script], cwd, workspace: cwd, policy, environment: { A: agent.folder } },
+      ...{ ownPaths: [join(agent.folder, "sessions")], privateFolders },
     });
     const [output, errors, { exitCode }] = await Promise.all([
       text(running.stdout),
@@ -64,11 +51,11 @@ describe.each(["bubblewrap", "namespaces"] as const)("a private folder, with %s"
   }
 
   for (const policy of POLICIES) {
-    for (const top of ["/var/tmp", "/tmp"]) {
-      test(`shows what is there, and keeps nothing but what is the program's own (${policy.type}, ${top})`, async () => {
-        const place = stage(top);
-        const { output, exitCode } = await run(
-          place,
+    for (const parent of ["/var/tmp", "/tmp"]) {
+      test(`shows its content, and stores changes to the program's own paths only (${policy.type}, ${parent})`, async () => {
+        const agent = setup(parent);
+        const { output, errors, exitCode } = await run(
+          agent,
           policy,
           `cat $A/settings.json $A/link.json $A/hooks/start.sh $A/sessions/1
           ls $A/snapshots
@@ -76,18 +63,18 @@ describe.each(["bubblewrap", "namespaces"] as const)("a private folder, with %s"
           mkdir $A/plugin && echo evil > $A/plugin/e.js && cat $A/plugin/e.js
           echo more >> $A/sessions/1; echo two > $A/sessions/2`,
         );
-        expect(output).toBe("settings\nsettings\nhook\nsession\nmine\nevil\n");
+        expect(output, errors).toBe("settings\nsettings\nhook\nsession\nmine\nevil\n");
         expect(exitCode).toBe(0);
-        expect(readdirSync(place.folder).sort()).toEqual(
+        expect(readdirSync(agent.folder).sort()).toEqual(
           ["elsewhere", "hooks", "link.json", "sessions", "settings.json", "snapshots"].sort(),
         );
-        expect(readFileSync(join(place.folder, "snapshots/shell.sh"), "utf8")).toBe("snapshot\n");
-        expect(readFileSync(join(place.folder, "sessions/1"), "utf8")).toBe("session\nmore\n");
-        expect(readdirSync(join(place.folder, "sessions"))).toEqual(["1", "2"]);
+        expect(readFileSync(join(agent.folder, "snapshots/shell.sh"), "utf8")).toBe("snapshot\n");
+        expect(readFileSync(join(agent.folder, "sessions/1"), "utf8")).toBe("session\nmore\n");
+        expect(readdirSync(join(agent.folder, "sessions"))).toEqual(["1", "2"]);
       });
 
-      test(`lets nothing be changed that is there, by whatever means (${policy.type}, ${top})`, async () => {
-        const place = stage(top);
+      test(`keeps its content from being changed in any way (${policy.type}, ${parent})`, async () => {
+        const agent = setup(parent);
         const tries = [
           "echo x > $A/settings.json",
           "rm -f $A/settings.json",
@@ -101,27 +88,27 @@ describe.each(["bubblewrap", "namespaces"] as const)("a private folder, with %s"
           "umount $A",
         ];
         const script = tries.map((attempt) => `( ${attempt} ) && echo ${JSON.stringify(attempt)}`);
-        expect((await run(place, policy, script.join("\n"))).output).toBe("");
-        expect(readFileSync(join(place.folder, "settings.json"), "utf8")).toBe("settings\n");
-        expect(readdirSync(join(place.folder, "hooks"))).toEqual(["start.sh"]);
-        expect(readdirSync(place.folder)).toContain("elsewhere");
+        expect((await run(agent, policy, script.join("\n"))).output).toBe("");
+        expect(readFileSync(join(agent.folder, "settings.json"), "utf8")).toBe("settings\n");
+        expect(readdirSync(join(agent.folder, "hooks"))).toEqual(["start.sh"]);
+        expect(readdirSync(agent.folder)).toContain("elsewhere");
       });
     }
   }
 
-  test("is private also where the workspace is around it, and not where it is the workspace itself", async () => {
-    const place = stage("/var/tmp");
+  test("is private inside of the workspace, but not if it is the workspace itself", async () => {
+    const agent = setup("/var/tmp");
     const policy: SandboxPolicy = { type: "workspaceWrite" };
-    const around = await run(place, policy, "echo x > $A/plugin; echo x > $A/settings.json", place.home);
+    const around = await run(agent, policy, "echo x > $A/plugin; echo x > $A/settings.json", agent.home);
     expect(around.exitCode).not.toBe(0);
-    expect(readdirSync(place.folder)).not.toContain("plugin");
-    expect(readFileSync(join(place.folder, "settings.json"), "utf8")).toBe("settings\n");
-    await run(place, policy, "echo x > $A/plugin", place.folder);
-    expect(readdirSync(place.folder)).toContain("plugin");
+    expect(readdirSync(agent.folder)).not.toContain("plugin");
+    expect(readFileSync(join(agent.folder, "settings.json"), "utf8")).toBe("settings\n");
+    await run(agent, policy, "echo x > $A/plugin", agent.folder);
+    expect(readdirSync(agent.folder)).toContain("plugin");
   });
 
-  test("shows nothing of what it holds where it hides everything, and read-only paths hold in the workspace", async () => {
-    const { home, folder } = stage("/var/tmp");
+  test("is shown empty if it hides everything, and read-only paths apply in the workspace", async () => {
+    const { home, folder } = setup("/var/tmp");
     const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [name] });
     const script =
       "ls $A/snapshots; echo mine > $A/snapshots/x && cat $A/snapshots/x; echo x > $A/new; echo x >> $A/sessions/1";
@@ -137,28 +124,25 @@ describe.each(["bubblewrap", "namespaces"] as const)("a private folder, with %s"
     expect(readFileSync(join(folder, "sessions/1"), "utf8")).toBe("session\nx\n");
   });
 
-  test("is read-only as a whole where it holds too much to be shown piece by piece", async () => {
-    const place = stage("/var/tmp");
-    for (let at = 0; at < 301; at += 1) writeFileSync(join(place.folder, `${at}`), "");
+  test("is read-only as a whole if it has too many entries", async () => {
+    const agent = setup("/var/tmp");
+    for (let at = 0; at < 301; at += 1) writeFileSync(join(agent.folder, `${at}`), "");
     const { exitCode } = await run(
-      place,
+      agent,
       { type: "workspaceWrite" },
       "echo x > $A/sessions/3; echo x > $A/plugin",
     );
     expect(exitCode).not.toBe(0);
-    expect(readdirSync(join(place.folder, "sessions"))).toContain("3");
-    expect(readdirSync(place.folder)).not.toContain("plugin");
+    expect(readdirSync(join(agent.folder, "sessions"))).toContain("3");
+    expect(readdirSync(agent.folder)).not.toContain("plugin");
   });
 
-  test("shows no socket, at its top or below", async () => {
-    const place = stage("/var/tmp");
-    for (const path of ["top.sock", "hooks/deep.sock", "snapshots/hidden.sock"]) {
-      const server = createServer();
-      await new Promise<void>((listening) => server.listen(join(place.folder, path), listening));
-      onTestFinished(() => new Promise<void>((closed) => server.close(() => closed())));
-    }
+  test("hides sockets at every depth", async () => {
+    const agent = setup("/var/tmp");
+    for (const path of ["top.sock", "hooks/deep.sock", "snapshots/hidden.sock"])
+      await listenAt(join(agent.folder, path));
     const { output } = await run(
-      place,
+      agent,
       { type: "readOnly" },
       "for path in $A/* $A/*/*; do [ ! -S $path ] || echo $path; done; echo looked",
     );

@@ -1,40 +1,17 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { createServer } from "node:net";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { SandboxPolicy } from "@flint/protocol";
 import { describeEachMechanism, needs } from "@flint/testkit";
-import { describe, expect, onTestFinished } from "vitest";
+import { describe, expect } from "vitest";
 import { CommandSandbox } from "./command-sandbox.ts";
 import { MAX_ATTEMPTS } from "./mechanisms/launch.ts";
 import { findProgram } from "./processes/program.ts";
+import { launch, listenAt, newFolder } from "./testing/fixture.ts";
 
 const POLICY: SandboxPolicy = { type: "workspaceWrite" };
 
 // While sockets vanish as fast as sandboxes are set up, no other test could start one.
-
-/** A folder that no sandbox masks. */
-function newFolder(): string {
-  const path = realpathSync(mkdtempSync("/var/tmp/flint-vanishing-"));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
-async function listenAt(path: string): Promise<void> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(path, listening));
-  onTestFinished(() => new Promise<void>((closed) => server.close(() => closed())));
-}
 
 /** Removes one socket of a folder each time a command is about to start, and counts the attempts. */
 class SocketRemover {
@@ -63,7 +40,7 @@ class SocketRemover {
 }
 
 describeEachMechanism("a foreign socket that vanishes before it is covered, with %s", (mechanism, test) => {
-  async function launch(sockets: number, script: string) {
+  async function launchRemoving(sockets: number, script: string) {
     const folder = newFolder();
     const workspace = join(folder, "workspace");
     mkdirSync(workspace);
@@ -88,13 +65,16 @@ describeEachMechanism("a foreign socket that vanishes before it is covered, with
   }
 
   test("makes the setup start over, and the command runs once", async () => {
-    const { exitCode, printed, runs, attempts } = await launch(1, "echo run; echo run >> runs; exit 3");
+    const { exitCode, printed, runs, attempts } = await launchRemoving(
+      1,
+      "echo run; echo run >> runs; exit 3",
+    );
     expect([exitCode, printed, runs]).toEqual([3, "run\n", "run\n"]);
     expect(attempts).toBe(2);
   });
 
   test("fails the command after the last attempt instead of running it uncovered", async () => {
-    const { exitCode, printed, runs, attempts } = await launch(MAX_ATTEMPTS + 1, "echo run >> runs");
+    const { exitCode, printed, runs, attempts } = await launchRemoving(MAX_ATTEMPTS + 1, "echo run >> runs");
     expect([exitCode, attempts, runs]).toEqual([expect.any(Number), MAX_ATTEMPTS, ""]);
     expect(exitCode).not.toBe(0);
     expect(printed).toContain(".sock");
@@ -171,15 +151,9 @@ describeEachMechanism("a command that fails, confined by %s", (name, test) => {
     mkdirSync(workspace);
     await listenAt(join(folder, "foreign.sock"));
     const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [name] });
-    const policy = POLICY;
     const ends = [];
-    for (const end of ["exit 1", "exec 3>&- 2>&-; exit 1", "kill -9 $$", "exec false"]) {
-      const command = ["sh", "-c", `echo run >> runs; ${end}`];
-      const output = () => undefined;
-      ends.push(
-        (await sandbox.launch({ command, cwd: workspace, workspace, policy, onOutput: output })).exitCode,
-      );
-    }
+    for (const end of ["exit 1", "exec 3>&- 2>&-; exit 1", "kill -9 $$", "exec false"])
+      ends.push((await launch(sandbox, `echo run >> runs; ${end}`, workspace)).exitCode);
     expect(ends).toEqual([1, 1, 137, 1]);
     expect(readFileSync(join(workspace, "runs"), "utf8")).toBe("run\n".repeat(ends.length));
   });

@@ -13,7 +13,7 @@ function folder(): string {
 
 const nothing = async () => ({ names: [], locked: [], pins: [] });
 
-test("the workspace is writable, and what steers agents and shells in it is not", async () => {
+test("makes the workspace writable, and protected names in it read-only", async () => {
   const workspace = folder();
   const guarded = [join(workspace, ".git"), join(workspace, "deep", "er", ".git")];
   const guard = async (roots: readonly string[]) => {
@@ -27,7 +27,7 @@ test("the workspace is writable, and what steers agents and shells in it is not"
   ]);
 });
 
-test("a folder that the user lists is writable even inside a protected one", async () => {
+test("makes a listed root writable even inside of a protected folder", async () => {
   const workspace = folder();
   const listed = join(workspace, ".git", "info");
   mkdirSync(listed, { recursive: true });
@@ -41,7 +41,7 @@ test("a folder that the user lists is writable even inside a protected one", asy
   ]);
 });
 
-test("links are resolved before anything is compared, and roots that do not exist are left out", async () => {
+test("resolves links first, and leaves out roots that do not exist", async () => {
   const workspace = folder();
   const real = folder();
   const link = join(folder(), "link");
@@ -57,7 +57,7 @@ test("links are resolved before anything is compared, and roots that do not exis
   expect(cwd).toBe(real);
 });
 
-test("a root in another one is bound on its own only where something around it is protected", async () => {
+test("binds a nested root separately only if something around it is protected", async () => {
   const workspace = folder();
   const [nested, guarded] = [join(workspace, "a", "b"), join(workspace, ".git", "info")];
   for (const path of [nested, guarded]) mkdirSync(path, { recursive: true });
@@ -70,7 +70,7 @@ test("a root in another one is bound on its own only where something around it i
   expect(binds.filter(({ writable }) => writable).map(({ path }) => path)).toEqual([workspace, guarded]);
 });
 
-test("a root that a command could lead elsewhere is refused with the way out [P32]", async () => {
+test("rejects a root that a command could redirect, and names the way out [P32]", async () => {
   const [workspace, elsewhere] = [folder(), folder()];
   mkdirSync(join(elsewhere, "cache"));
   symlinkSync(elsewhere, join(workspace, "moved"));
@@ -81,7 +81,7 @@ test("a root that a command could lead elsewhere is refused with the way out [P3
   });
 });
 
-test("temporary folders are private unless the user made them writable", async () => {
+test("masks temporary folders unless they are writable roots", async () => {
   const workspace = folder();
   const { masks } = await confine({ type: "readOnly" }, workspace, workspace, nothing);
   expect(masks).toContain("/tmp");
@@ -90,7 +90,7 @@ test("temporary folders are private unless the user made them writable", async (
   expect(opened.masks).not.toContain("/tmp");
 });
 
-test("network is on only where a writing policy says so", async () => {
+test("enables the network only for a workspaceWrite policy that allows it", async () => {
   const network = async (policy: Parameters<typeof confine>[0]) =>
     (await confine(policy, "/", "/", nothing)).network;
   expect(await network({ type: "readOnly" })).toBe(false);
@@ -98,13 +98,13 @@ test("network is on only where a writing policy says so", async () => {
   expect(await network({ type: "workspaceWrite", networkAccess: true })).toBe(true);
 });
 
-test("a neighbour whose name begins the same is not inside", () => {
+test("isInside compares whole names", () => {
   expect([isInside("/a/b", "/a"), isInside("/a", "/a"), isInside("/a", "/"), isInside("/ab", "/a")]).toEqual([
     ...[true, true, true, false],
   ]);
 });
 
-test("bubblewrap gets the binds after the masks, and gives no capability to anybody", () => {
+test("bubblewrap mounts binds after masks and drops all capabilities", () => {
   const confinement = {
     rootWritable: false,
     masks: ["/tmp"],

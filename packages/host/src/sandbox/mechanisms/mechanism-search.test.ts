@@ -14,7 +14,7 @@ import { Namespaces } from "./namespaces.ts";
 
 const mechanism = { name: "bubblewrap", launchArguments: (command: readonly string[]) => command } as const;
 
-/** A trial whose command writes where it may, and prints this. */
+/** A trial whose command writes inside and prints this. */
 function printing(printed: string): TrialRun {
   return async (argv) => {
     writeFileSync(join(argv.at(-2) ?? "", "inside"), "");
@@ -22,19 +22,19 @@ function printing(printed: string): TrialRun {
   };
 }
 
-anywhere("a trial whose tools are missing says that it could not be made, and with what", async () => {
+anywhere("reports a trial that failed because tools are missing", async () => {
   const run = printing("sh: 1: sed: not found\ncapabilities \nnetwork net:[1]\nprocess pid:[1]\n");
   expect(await tryMechanism(mechanism, run, ["/var/tmp"])).toMatch(
     /^it could not be tested: .*sed: not found/,
   );
 });
 
-anywhere("capabilities that are kept are told", async () => {
+anywhere("reports remaining capabilities", async () => {
   const run = printing("capabilities 0000000000000400\nnetwork net:[1]\nprocess pid:[1]\n");
   expect(await tryMechanism(mechanism, run, ["/var/tmp"])).toBe("a command in it kept capabilities");
 });
 
-/** A way of confinement with the programs of this machine. */
+/** A mechanism with the programs of this machine. */
 async function mechanismOf(name: MechanismName): Promise<Mechanism> {
   const find = async (program: string) => (await findProgram(program, process.env.PATH ?? SYSTEM_PATH)) ?? "";
   if (name === "bubblewrap") return new Bubblewrap(await find("bwrap"), SYSTEM_PATH);
@@ -44,9 +44,9 @@ async function mechanismOf(name: MechanismName): Promise<Mechanism> {
 }
 
 describeEachMechanism("a trial of %s", (name, test) => {
-  test("finds what it looks for, whichever of its streams is read first", async () => {
+  test("succeeds whichever of its streams is read first", async () => {
     const run: TrialRun = async ([command = "", ...args]) => {
-      // As a sandbox starts it: with the sign that it begins, and a stderr of its own.
+      // Like a sandbox: with a pipe that reports the start, and a separate stderr.
       const { stdio } = spawn(command, args, { stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"] });
       const [, stdout, , , stderr] = await Promise.all(
         stdio.map(async (stream) => (stream instanceof Readable ? await text(stream) : "")),
@@ -58,7 +58,7 @@ describeEachMechanism("a trial of %s", (name, test) => {
   });
 });
 
-needs("namespaces")("a search path that is covered in the sandbox does not spoil the trial", async () => {
+needs("namespaces")("a PATH that is masked inside does not fail the trial", async () => {
   const sandbox = new CommandSandbox({ environment: { PATH: "/tmp/nothing" }, mechanisms: ["namespaces"] });
   expect(await sandbox.state()).toEqual({ available: true, mechanism: "namespaces" });
 });

@@ -16,48 +16,53 @@ import type { SandboxPolicy } from "@flint/protocol";
 import { describeEachMechanism } from "@flint/testkit";
 import { test as anywhere, expect } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
+import { attackOn, attacks, expectUntouched, launch, newHome } from "../testing/fixture.ts";
 import { type GuardedLocations, GuardedPaths } from "./guarded-paths.ts";
-import { attackOn, attacks, expectUntouched, home, run } from "./testing/guarded-home.ts";
 
-describeEachMechanism("Flint's own files, confined by %s", (name, test) => {
-  const sandboxOf = (guarded: GuardedLocations) =>
+/** The output of a script, with `done` at its end. */
+async function printedBy(sandbox: CommandSandbox, script: string, workspace: string, policy?: SandboxPolicy) {
+  return (await launch(sandbox, `${script}\necho done`, workspace, policy)).printed;
+}
+
+describeEachMechanism("Flint's own files with %s", (name, test) => {
+  const sandboxWith = (guarded: GuardedLocations) =>
     new CommandSandbox({ environment: process.env, mechanisms: [name], guarded });
 
-  test("a command in the home folder writes around them, but neither them nor what they lie in [P32]", async () => {
-    const known = home();
-    const script = `${attacks(known)}\necho x > .config/other && echo x > .local/state/other && echo x > file && echo fine`;
-    expect(await run(sandboxOf(known.places), script, known.path)).toBe("fine\ndone\n");
-    expectUntouched(known);
-    expect([".config/other", "file"].map((file) => existsSync(join(known.path, file)))).toEqual([true, true]);
+  test("cannot be changed or moved by a command in the home folder, which can write beside them [P32]", async () => {
+    const home = newHome();
+    const script = `${attacks(home)}\necho x > .config/other && echo x > .local/state/other && echo x > file && echo fine`;
+    expect(await printedBy(sandboxWith(home.guarded), script, home.path)).toBe("fine\ndone\n");
+    expectUntouched(home);
+    expect([".config/other", "file"].map((file) => existsSync(join(home.path, file)))).toEqual([true, true]);
   });
 
-  test("a listed root around them or equal to them changes nothing", async () => {
-    const known = home();
-    const workspace = join(known.path, "work");
+  test("stay protected inside of writable roots and as writable roots", async () => {
+    const home = newHome();
+    const workspace = join(home.path, "work");
     mkdirSync(workspace);
-    const writableRoots = [join(known.path, ".local"), join(known.path, ".config"), known.state, known.path];
+    const writableRoots = [join(home.path, ".local"), join(home.path, ".config"), home.state, home.path];
     const policy: SandboxPolicy = { type: "workspaceWrite", writableRoots };
-    expect(await run(sandboxOf(known.places), attacks(known), workspace, policy)).toBe("done\n");
-    expect(await run(sandboxOf(known.places), attacks(known), known.state)).toBe("done\n");
-    expectUntouched(known);
+    expect(await printedBy(sandboxWith(home.guarded), attacks(home), workspace, policy)).toBe("done\n");
+    expect(await printedBy(sandboxWith(home.guarded), attacks(home), home.state)).toBe("done\n");
+    expectUntouched(home);
   });
 
-  test("where they are missing they are made, empty and for the user alone, and cannot be filled", async () => {
-    const known = home();
-    for (const part of [".local", ".config"]) rmSync(join(known.path, part), { recursive: true });
-    expect(await run(sandboxOf(known.places), attacks(known), known.path)).toBe("done\n");
-    expect([readdirSync(known.state), readdirSync(known.config)]).toEqual([[], []]);
-    expect(statSync(known.state).mode & 0o777).toBe(0o700);
+  test("are created empty and private if they are missing, and cannot be filled", async () => {
+    const home = newHome();
+    for (const part of [".local", ".config"]) rmSync(join(home.path, part), { recursive: true });
+    expect(await printedBy(sandboxWith(home.guarded), attacks(home), home.path)).toBe("done\n");
+    expect([readdirSync(home.state), readdirSync(home.config)]).toEqual([[], []]);
+    expect(statSync(home.state).mode & 0o777).toBe(0o700);
   });
 
-  test("a program that stays gets at them by none of the paths that are its own", async () => {
-    const known = home();
-    const own = join(known.state, "agent");
+  test("stay protected from a program whose own paths contain them", async () => {
+    const home = newHome();
+    const own = join(home.state, "agent");
     mkdirSync(own);
-    const program = await sandboxOf(known.places).start({
-      command: ["sh", "-c", `${attacks(known)}\necho x > ${own}/kept && echo fine`],
+    const program = await sandboxWith(home.guarded).start({
+      command: ["sh", "-c", `${attacks(home)}\necho x > ${own}/saved && echo fine`],
       ...{ cwd: "/", workspace: "/", policy: { type: "readOnly" }, environment: {} },
-      ownPaths: [known.path, join(known.path, ".local"), known.state, known.config, own],
+      ownPaths: [home.path, join(home.path, ".local"), home.state, home.config, own],
     });
     let printed = "";
     program.stdout.on("data", (chunk: Buffer) => {
@@ -65,97 +70,100 @@ describeEachMechanism("Flint's own files, confined by %s", (name, test) => {
     });
     await program.exited;
     expect(printed).toBe("fine\n");
-    expect(readdirSync(own)).toEqual(["kept"]);
+    expect(readdirSync(own)).toEqual(["saved"]);
     rmSync(own, { recursive: true });
-    expectUntouched(known);
+    expectUntouched(home);
   });
 
-  test("settings that a link keeps in the workspace are guarded there", async () => {
-    const known = home();
-    const workspace = join(known.path, "dotfiles");
+  test("are protected in the workspace if a link leads there", async () => {
+    const home = newHome();
+    const workspace = join(home.path, "dotfiles");
     mkdirSync(join(workspace, "flint"), { recursive: true });
     writeFileSync(join(workspace, "flint", "config.toml"), "mine");
-    rmSync(join(known.config, "config.toml"));
-    symlinkSync(join(workspace, "flint", "config.toml"), join(known.config, "config.toml"));
+    rmSync(join(home.config, "config.toml"));
+    symlinkSync(join(workspace, "flint", "config.toml"), join(home.config, "config.toml"));
     const script = attackOn(workspace, join(workspace, "flint"), "config.toml");
-    expect(await run(sandboxOf(known.places), script, workspace)).toBe("MADE\nCHANGED\ndone\n");
-    expect(readFileSync(join(known.config, "config.toml"), "utf8")).toBe("mine");
+    expect(await printedBy(sandboxWith(home.guarded), script, workspace)).toBe("MADE\nCHANGED\ndone\n");
+    expect(readFileSync(join(home.config, "config.toml"), "utf8")).toBe("mine");
   });
 
-  test("a settings file at the top of the workspace is guarded alone, and has to exist", async () => {
-    const known = home();
-    const files = [join(known.path, "flint.toml")];
-    const refused = run(sandboxOf({ files }), "touch ran", known.path);
-    await expect(refused).rejects.toMatchObject({
+  test("include a settings file at the top of the workspace, which has to exist", async () => {
+    const home = newHome();
+    const files = [join(home.path, "flint.toml")];
+    const rejected = printedBy(sandboxWith({ files }), "touch ran", home.path);
+    await expect(rejected).rejects.toMatchObject({
       kind: "sandboxUnavailable",
       message: expect.stringMatching(/flint\.toml.*does not exist.*read-only/s),
     });
-    writeFileSync(join(known.path, "flint.toml"), "mine");
+    writeFileSync(join(home.path, "flint.toml"), "mine");
     const script =
       "exec 2>/dev/null; echo evil > flint.toml; mv flint.toml x; rm -f flint.toml; touch beside";
-    expect(await run(sandboxOf({ files }), script, known.path)).toBe("done\n");
-    expect(readFileSync(join(known.path, "flint.toml"), "utf8")).toBe("mine");
-    expect(existsSync(join(known.path, "beside"))).toBe(true);
+    expect(await printedBy(sandboxWith({ files }), script, home.path)).toBe("done\n");
+    expect(readFileSync(join(home.path, "flint.toml"), "utf8")).toBe("mine");
+    expect(existsSync(join(home.path, "beside"))).toBe(true);
   });
 
-  test("a link that a command could replace is refused by name, and nothing is left behind", async () => {
-    const known = home();
-    const moved = join(known.path, "moved");
-    spawnSync("mv", [join(known.path, ".config"), moved]);
-    symlinkSync(moved, join(known.path, ".config"));
-    const before = readdirSync(known.path);
-    await expect(run(sandboxOf(known.places), "touch ran", known.path)).rejects.toMatchObject({
+  test("reject a command that could replace a link to them, and leave nothing behind", async () => {
+    const home = newHome();
+    const moved = join(home.path, "moved");
+    spawnSync("mv", [join(home.path, ".config"), moved]);
+    symlinkSync(moved, join(home.path, ".config"));
+    const before = readdirSync(home.path);
+    await expect(printedBy(sandboxWith(home.guarded), "touch ran", home.path)).rejects.toMatchObject({
       kind: "sandboxUnavailable",
       message: expect.stringMatching(/\.config leads to .*it is a link.*read-only/s),
     });
-    expect(readdirSync(known.path)).toEqual(before);
+    expect(readdirSync(home.path)).toEqual(before);
   });
 });
 
-anywhere("what lies outside of everything that may be written is neither made nor listed", async () => {
-  const known = home();
-  const workspace = join(known.path, "work");
+anywhere("neither creates nor lists locations outside of writable folders", async () => {
+  const home = newHome();
+  const workspace = join(home.path, "work");
   mkdirSync(workspace);
-  const places = { folders: [known.state, join(known.path, "missing", "state")], files: ["/nowhere/at/all"] };
-  const guarded = new GuardedPaths(places);
+  const locations = {
+    folders: [home.state, join(home.path, "missing", "state")],
+    files: ["/nowhere/at/all"],
+  };
+  const guarded = new GuardedPaths(locations);
   expect(await guarded.within([workspace])).toEqual({ paths: [], pins: [], sockets: [] });
   expect(await guarded.within([])).toEqual({ paths: [], pins: [], sockets: [] });
-  expect(existsSync(join(known.path, "missing"))).toBe(false);
+  expect(existsSync(join(home.path, "missing"))).toBe(false);
 });
 
-anywhere("a link outside that leads into the workspace is followed", async () => {
-  const known = home();
-  const link = join(home().path, "link");
-  symlinkSync(`../${known.path.split("/").at(-1)}/.local`, link);
+anywhere("follows a link from outside into the workspace", async () => {
+  const home = newHome();
+  const link = join(newHome().path, "link");
+  symlinkSync(`../${home.path.split("/").at(-1)}/.local`, link);
   const guarded = new GuardedPaths({ folders: [`${link}/state/flint`] });
-  expect(await guarded.within([known.path])).toEqual({
-    paths: [known.state],
-    pins: [join(known.path, ".local"), join(known.path, ".local", "state")],
+  expect(await guarded.within([home.path])).toEqual({
+    paths: [home.state],
+    pins: [join(home.path, ".local"), join(home.path, ".local", "state")],
     sockets: [],
   });
 });
 
-anywhere("links that lead in a circle are refused", async () => {
-  const known = home();
-  symlinkSync("b", join(known.path, "a"));
-  symlinkSync("a", join(known.path, "b"));
-  const guarded = new GuardedPaths({ folders: [join(known.path, "a")] });
+anywhere("rejects links that form a loop", async () => {
+  const home = newHome();
+  symlinkSync("b", join(home.path, "a"));
+  symlinkSync("a", join(home.path, "b"));
+  const guarded = new GuardedPaths({ folders: [join(home.path, "a")] });
   await expect(guarded.within(["/var/empty"])).rejects.toMatchObject({ kind: "sandboxUnavailable" });
 });
 
-anywhere("a socket that is gone while the way to it is looked at needs no protection any more", async () => {
-  const { path } = home();
-  // Deep, so that the look takes a while; the name of a socket must not get too long.
+anywhere("ignores a socket that vanishes while its path is resolved", async () => {
+  const { path } = newHome();
+  // Deep, so that it takes a while to resolve; the path of a socket is limited in length.
   const folder = join(path, ...Array.from({ length: 24 }, () => "d"));
   mkdirSync(folder, { recursive: true });
   const socket = join(folder, "s");
   for (let round = 0; round < 10; round += 1) {
     const server = createServer();
     await new Promise<void>((listening) => server.listen(socket, listening));
-    const looking = new GuardedPaths({ sockets: [socket] }).within([path]);
+    const search = new GuardedPaths({ sockets: [socket] }).within([path]);
     for (let turn = 0; turn <= round; turn += 1) await setImmediate();
     rmSync(socket);
-    expect((await looking).paths).toEqual([]);
+    expect((await search).paths).toEqual([]);
     await new Promise<void>((closed) => server.close(() => closed()));
   }
 });

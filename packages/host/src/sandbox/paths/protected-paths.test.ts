@@ -3,7 +3,6 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -16,6 +15,7 @@ import { SYSTEM_CLOCK } from "@flint/core/ports";
 import { describeEachMechanism, settled, TestClock, temporaryFolder } from "@flint/testkit";
 import { test as anywhere, describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox } from "../command-sandbox.ts";
+import { launch, newFolder } from "../testing/fixture.ts";
 import { Placeholders } from "./placeholders.ts";
 import { PROTECTED_NAMES } from "./protected-names.ts";
 import { ProtectedPaths, Repositories } from "./protected-paths.ts";
@@ -25,32 +25,12 @@ const sandboxes = {
   namespaces: new CommandSandbox({ environment: process.env, mechanisms: ["namespaces"] }),
 };
 
-function folder(parent = "/var/tmp"): string {
-  const made = mkdtempSync(join(parent, "flint-protected-test-"));
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
-  return made;
-}
-
-/** What is under a folder, files and folders, without what git keeps. */
+/** All files and folders in a folder. */
 function everythingIn(root: string): string[] {
   return readdirSync(root, { recursive: true }).map(String).sort();
 }
 
-async function run(sandbox: CommandSandbox, script: string, workspace: string, roots: string[] = []) {
-  let printed = "";
-  const result = await sandbox.launch({
-    command: ["sh", "-c", script],
-    cwd: workspace,
-    workspace,
-    policy: { type: "workspaceWrite", writableRoots: roots },
-    onOutput: (text) => {
-      printed += text;
-    },
-  });
-  return { ...result, printed };
-}
-
-/** Every way to make or replace a name, or what is under it; says so if one works. */
+/** Every way to create or replace a name or its content; prints those that work. */
 const ATTACK = `
 attack() {
   (echo x > "$1") 2>/dev/null && echo "WROTE $1"
@@ -75,117 +55,123 @@ attack() {
 echo x > source; mkdir folder
 `;
 
-describeEachMechanism("names that steer tools, confined by %s", (name, test) => {
+describeEachMechanism("protected names with %s", (name, test) => {
   const sandbox = sandboxes[name];
 
-  test("they cannot be made where they are missing, and nothing is left where they were kept [P32]", async () => {
-    const [workspace, listed] = [folder(), folder(tmpdir())];
+  test("cannot be created if they are missing, and their placeholders are removed [P32]", async () => {
+    const [workspace, listed] = [newFolder(), newFolder(tmpdir())];
     const attacks = [workspace, listed].flatMap((root) =>
       PROTECTED_NAMES.map((missing) => `attack ${join(root, missing)}`),
     );
-    const { exitCode, printed } = await run(sandbox, [ATTACK, ...attacks].join("\n"), workspace, [listed]);
+    const { exitCode, printed } = await launch(sandbox, [ATTACK, ...attacks].join("\n"), workspace, {
+      ...{ type: "workspaceWrite", writableRoots: [listed] },
+    });
     expect({ exitCode, printed }).toEqual({ exitCode: 0, printed: "" });
     expect(everythingIn(workspace)).toEqual(["folder", "source"]);
     expect(everythingIn(listed)).toEqual([]);
   });
 
-  test("they cannot be changed, moved or replaced where they exist [P32]", async () => {
-    const workspace = folder();
+  test("cannot be changed, moved or replaced if they exist [P32]", async () => {
+    const workspace = newFolder();
     mkdirSync(join(workspace, ".git", "hooks"), { recursive: true });
     mkdirSync(join(workspace, ".vscode"));
     for (const file of [".mcp.json", ".bashrc"]) writeFileSync(join(workspace, file), "mine");
     const before = everythingIn(workspace);
     const names = [".git", ".git/hooks", ".vscode", ".mcp.json", ".bashrc"];
     const script = [ATTACK, ...names.map((existing) => `attack ${existing}`)].join("\n");
-    const { exitCode, printed } = await run(sandbox, script, workspace);
+    const { exitCode, printed } = await launch(sandbox, script, workspace);
     expect({ exitCode, printed }).toEqual({ exitCode: 0, printed: "" });
     expect(everythingIn(workspace)).toEqual([...before, "folder", "source"].sort());
     expect(readFileSync(join(workspace, ".mcp.json"), "utf8")).toBe("mine");
   });
 
-  test("the folder they are in cannot be moved away from under them", async () => {
-    const workspace = folder();
-    const { printed } = await run(sandbox, `cd /; mv ${workspace} ${workspace}-2 && echo MOVED`, workspace);
+  test("cannot be moved together with their folder", async () => {
+    const workspace = newFolder();
+    const { printed } = await launch(
+      sandbox,
+      `cd /; mv ${workspace} ${workspace}-2 && echo MOVED`,
+      workspace,
+    );
     expect(printed).not.toContain("MOVED");
     expect(everythingIn(workspace)).toEqual([]);
   });
 
-  test("repositories in folders below and the folders of worktrees are protected as well", async () => {
-    const workspace = folder();
+  test("include nested repositories and the git folders of worktrees", async () => {
+    const workspace = newFolder();
     mkdirSync(join(workspace, "vendor", "library", ".git", "hooks"), { recursive: true });
     mkdirSync(join(workspace, "a", "b", "c", ".git"), { recursive: true });
     mkdirSync(join(workspace, "stored", "worktrees", "here"), { recursive: true });
     writeFileSync(join(workspace, ".git"), `gitdir: stored/worktrees/here\n`);
     writeFileSync(join(workspace, "stored", "worktrees", "here", "commondir"), "../..\n");
     const script = `(echo x > vendor/library/.git/hooks/a); (echo x > stored/config); mv vendor/library/.git x; (echo x > a/b/c/.git/config); echo y > vendor/library/fine`;
-    await run(sandbox, script, workspace);
+    await launch(sandbox, script, workspace);
     expect(everythingIn(workspace).filter((path) => /hooks\/a|config|^x|fine/.test(path))).toEqual([
       "vendor/library/fine",
     ]);
   });
 
-  test("git reads as ever, and says that it cannot write", async () => {
-    const workspace = folder();
+  test("let git read, and fail when it writes", async () => {
+    const workspace = newFolder();
     const git = (...words: string[]) => spawnSync("git", ["-C", workspace, ...words], { encoding: "utf8" });
     git("init", "-q");
     git("-c", "user.name=x", "-c", "user.email=x@y", "commit", "-q", "--allow-empty", "-m", "first");
-    const reading = await run(sandbox, "echo x > new; git status --short; git log --format=%s", workspace);
+    const reading = await launch(sandbox, "echo x > new; git status --short; git log --format=%s", workspace);
     expect({ ...reading, durationMs: 0 }).toEqual({
       exitCode: 0,
       durationMs: 0,
       ended: "exited",
       printed: "?? new\nfirst\n",
     });
-    const writing = await run(sandbox, "git add new", workspace);
+    const writing = await launch(sandbox, "git add new", workspace);
     expect(writing.printed).toMatch(/index\.lock.*Read-only file system/);
     expect(git("status", "--short").stdout).toBe("?? new\n");
   });
 
-  test("two commands at once need them, and they go with the last of the two", async () => {
-    const workspace = folder();
+  test("stay protected until the last of two commands has ended", async () => {
+    const workspace = newFolder();
     const script = (own: string, other: string) =>
       `touch ${own}; while [ ! -e ${other} ]; do :; done; mkdir .mcp.json .git && echo MADE; true`;
-    const first = run(sandbox, script("a", "b"), workspace);
-    const second = run(sandboxes[name], script("b", "a"), workspace);
+    const first = launch(sandbox, script("a", "b"), workspace);
+    const second = launch(sandboxes[name], script("b", "a"), workspace);
     const results = await Promise.all([first, second]);
     expect(results.map(({ printed }) => printed).join("")).not.toContain("MADE");
     expect(everythingIn(workspace)).toEqual(["a", "b"]);
   });
 
-  test("a command of another server keeps its protection when this one is done", async () => {
-    const workspace = folder();
+  test("stay protected for a command of another server", async () => {
+    const workspace = newFolder();
     const other = new CommandSandbox({ environment: process.env, mechanisms: [name] });
-    const waiting = run(
+    const waiting = launch(
       other,
       "touch up; while [ ! -e go ]; do :; done; mkdir .mcp.json && echo MADE; true",
       workspace,
     );
     while (!existsSync(join(workspace, "up"))) await settled();
-    for (let round = 0; round < 3; round += 1) await run(sandbox, "true", workspace);
+    for (let round = 0; round < 3; round += 1) await launch(sandbox, "true", workspace);
     expect(existsSync(join(workspace, ".mcp.json"))).toBe(true);
-    await run(sandbox, "touch go", workspace);
+    await launch(sandbox, "touch go", workspace);
     expect((await waiting).printed).not.toContain("MADE");
     expect(everythingIn(workspace)).toEqual(["go", "up"]);
   });
 
-  test("a link under such a name is refused by name, because it could be replaced", async () => {
-    const workspace = folder();
+  test("reject a command if one is a link, which could be replaced", async () => {
+    const workspace = newFolder();
     mkdirSync(join(workspace, "elsewhere"));
     symlinkSync("elsewhere", join(workspace, ".claude"));
-    await expect(run(sandbox, "touch ran", workspace)).rejects.toMatchObject({
+    await expect(launch(sandbox, "touch ran", workspace)).rejects.toMatchObject({
       kind: "sandboxUnavailable",
       message: expect.stringMatching(/\.claude.*link.*readOnly/s),
     });
     expect(everythingIn(workspace)).toEqual([".claude", "elsewhere"]);
   });
 
-  test("a workspace that cannot be written needs no protection", async () => {
-    expect(await run(sandbox, "touch .git; true", "/proc")).toMatchObject({ exitCode: 0 });
+  test("need no protection in a workspace that cannot be written", async () => {
+    expect(await launch(sandbox, "touch .git; true", "/proc")).toMatchObject({ exitCode: 0 });
   });
 });
 
-anywhere("nothing is left behind where a name cannot be kept, however often it is tried", async () => {
-  const root = folder();
+anywhere("leaves nothing behind if a name cannot be protected", async () => {
+  const root = newFolder();
   symlinkSync("elsewhere", join(root, ".claude"));
   const placeholders = new Placeholders();
   for (let attempt = 0; attempt < 50; attempt += 1) {
@@ -194,20 +180,20 @@ anywhere("nothing is left behind where a name cannot be kept, however often it i
   }
 });
 
-anywhere("what a user puts under a kept name while a command runs is theirs", async () => {
-  const root = folder();
-  const hold = await new Placeholders().acquire(root);
+anywhere("leaves what a user creates in a placeholder while a command runs", async () => {
+  const root = newFolder();
+  const lease = await new Placeholders().acquire(root);
   writeFileSync(join(root, ".vscode", "settings.json"), "{}");
   rmSync(join(root, ".idea"), { recursive: true });
   writeFileSync(join(root, ".idea"), "mine");
-  await hold.release();
-  await hold.release();
+  await lease.release();
+  await lease.release();
   expect(everythingIn(root)).toEqual([".idea", ".vscode", ".vscode/settings.json"]);
   expect(lstatSync(join(root, ".vscode")).mode & 0o7777).toBe(0o755);
 });
 
-anywhere("names in another letter case count as well", async () => {
-  const root = folder();
+anywhere("protects names in any letter case", async () => {
+  const root = newFolder();
   mkdirSync(join(root, ".GIT"));
   const { paths, release } = await new ProtectedPaths(SYSTEM_CLOCK).acquire([root]);
   expect(paths).toContain(join(root, ".GIT"));
@@ -215,33 +201,30 @@ anywhere("names in another letter case count as well", async () => {
   expect(everythingIn(root)).toEqual([".GIT"]);
 });
 
-anywhere(
-  "what a killed server left in place is removed without anybody's help, or by the next command",
-  async () => {
-    const [root, odd] = [folder(), join(folder(), "a\nb")];
-    mkdirSync(odd);
-    const source = new URL("./placeholders.ts", import.meta.url).href;
-    const code = `
+anywhere("removes the placeholders of a killed server, at the latest with the next command", async () => {
+  const [root, odd] = [newFolder(), join(newFolder(), "a\nb")];
+  mkdirSync(odd);
+  const source = new URL("./placeholders.ts", import.meta.url).href;
+  const code = `
     const { Placeholders } = await import(${JSON.stringify(source)});
     const placeholders = new Placeholders();
     for (const root of ${JSON.stringify([root, odd])}) await placeholders.acquire(root);
     console.log("held");
     setInterval(() => {}, 1000);
   `;
-    const flags = ["--conditions=@flint/source", "--import", "tsx", "--input-type=module", "-e", code];
-    const server = spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"] });
-    onTestFinished(() => void server.kill("SIGKILL"));
-    for await (const chunk of server.stdout) if (String(chunk).includes("held")) break;
-    expect(existsSync(join(root, ".git"))).toBe(true);
-    server.kill("SIGKILL");
-    while (existsSync(join(root, ".git"))) await settled();
-    while (readdirSync(root).length > 0) await settled();
-    // A name of two lines is more than the one who tidies up can be told.
-    expect(readdirSync(odd)).toHaveLength(PROTECTED_NAMES.length);
-    await (await new Placeholders().acquire(odd)).release();
-    expect(readdirSync(odd)).toEqual([]);
-  },
-);
+  const flags = ["--conditions=@flint/source", "--import", "tsx", "--input-type=module", "-e", code];
+  const server = spawn(process.execPath, flags, { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void server.kill("SIGKILL"));
+  for await (const chunk of server.stdout) if (String(chunk).includes("held")) break;
+  expect(existsSync(join(root, ".git"))).toBe(true);
+  server.kill("SIGKILL");
+  while (existsSync(join(root, ".git"))) await settled();
+  while (readdirSync(root).length > 0) await settled();
+  // The janitor cannot receive a path with a line break.
+  expect(readdirSync(odd)).toHaveLength(PROTECTED_NAMES.length);
+  await (await new Placeholders().acquire(odd)).release();
+  expect(readdirSync(odd)).toEqual([]);
+});
 
 describe("Repositories", () => {
   async function worktree() {

@@ -1,43 +1,16 @@
 import { spawn } from "node:child_process";
-import { randomInt } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { readdirSync } from "node:fs";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import type { RunningProcess } from "@flint/core/ports";
-import type { SandboxPolicy } from "@flint/protocol";
 import { describeEachMechanism, needs, settled, TestClock, temporaryFolder } from "@flint/testkit";
 import { test as anywhere, describe, expect, onTestFinished } from "vitest";
 import { CommandSandbox, type CommandSandboxOptions } from "../command-sandbox.ts";
+import { LAUNCH_CASES, processesWith, uniqueSleep } from "../testing/fixture.ts";
 import { STOP_GRACE_MS } from "./process-run.ts";
 
-const WAYS = {
-  bubblewrap: ["bwrap", { mechanisms: ["bubblewrap"] }, { type: "workspaceWrite" }],
-  namespaces: ["namespaces", { mechanisms: ["namespaces"] }, { type: "workspaceWrite" }],
-  "full access as root": ["root", {}, { type: "dangerFullAccess" }],
-  "full access as anybody": ["sh", { containment: "group" }, { type: "dangerFullAccess" }],
-} as const satisfies Record<
-  string,
-  [Parameters<typeof needs>[0], Omit<CommandSandboxOptions, "environment">, SandboxPolicy]
->;
-
-/** A number of seconds for `sleep` that no other process sleeps. */
-const uniqueSleep = () => `300.${randomInt(10_000_000, 100_000_000)}`;
-
-/** The processes that sleep this long. */
-function sleepers(seconds: string): string[] {
-  const isSleeper = (pid: string) => {
-    // Expected: the process ended in between.
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(`sleep\0${seconds}`);
-    } catch {
-      return false;
-    }
-  };
-  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isSleeper(name));
-}
-
-describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("a program started with %s", (way) => {
-  const [part, options, policy] = WAYS[way];
+describe.each(LAUNCH_CASES)("a program with %s", (_name, { needs: part, options, policy }) => {
   const test = needs(part);
 
   async function start(script: string, more: Partial<CommandSandboxOptions> = {}): Promise<RunningProcess> {
@@ -54,10 +27,10 @@ describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("a program started wit
     yield* createInterface({ input: running.stdout });
   }
 
-  test("it is talked to line by line, and gets the variables that are meant for it", async () => {
+  test("exchanges lines, and receives its own environment variables", async () => {
     const script = `echo "key $FLINT_TEST_API_KEY"; while read -r line; do echo "got $line"; done; echo bye >&2; exit 4`;
     const running = await start(script);
-    const complaints = running.stderr.toArray();
+    const errors = running.stderr.toArray();
     const answers = lines(running);
     expect((await answers.next()).value).toBe("key needed");
     running.stdin.write("one\n");
@@ -65,27 +38,27 @@ describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("a program started wit
     running.stdin.end("two\n");
     expect((await answers.next()).value).toBe("got two");
     expect(await running.exited).toEqual({ exitCode: 4 });
-    expect(String(await complaints)).toBe("bye\n");
+    expect(String(await errors)).toBe("bye\n");
   });
 
-  test("to stop it ends all that it started, wherever that went", async () => {
+  test("is stopped together with every process that it started", async () => {
     const sleep = uniqueSleep();
     const running = await start(`sleep ${sleep} & (setsid sleep ${sleep} >/dev/null 2>&1 &); echo up; wait`);
     expect((await lines(running).next()).value).toBe("up");
     await running.stop();
-    expect(sleepers(sleep)).toEqual([]);
+    expect(processesWith(`sleep\0${sleep}`)).toEqual([]);
     await running.stop();
   });
 
-  test("it may put its things in order when it is stopped", async () => {
+  test("can clean up when it is stopped", async () => {
     const running = await start(`trap 'echo saved; exit 0' TERM; echo up; while :; do sleep 0.05; done`);
-    const said = lines(running);
-    await said.next();
+    const output = lines(running);
+    await output.next();
     await running.stop();
-    expect((await said.next()).value).toBe("saved");
+    expect((await output.next()).value).toBe("saved");
   });
 
-  test("one that will not end is killed after the grace, by the clock", async () => {
+  test("is killed after the grace period if it ignores SIGTERM", async () => {
     const clock = new TestClock();
     const sleep = uniqueSleep();
     const running = await start(`trap '' TERM; echo up; while :; do sleep ${sleep}; done`, { clock });
@@ -94,10 +67,10 @@ describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("a program started wit
     await clock.advance(STOP_GRACE_MS);
     await stopped;
     expect(await running.exited).toEqual({ exitCode: 137 });
-    expect(sleepers(sleep)).toEqual([]);
+    expect(processesWith(`sleep\0${sleep}`)).toEqual([]);
   });
 
-  test("one that was asked to end already is killed as soon as told", async () => {
+  test("is killed after a shorter grace period if one is given", async () => {
     const clock = new TestClock();
     const running = await start(`trap '' TERM; echo up; while :; do sleep 0.05; done`, { clock });
     await lines(running).next();
@@ -107,34 +80,34 @@ describe.each(Object.keys(WAYS) as (keyof typeof WAYS)[])("a program started wit
     expect(await running.exited).toEqual({ exitCode: 137 });
   });
 
-  test("what it left behind goes when it ends by itself", async () => {
+  test("takes its background processes with it when it exits", async () => {
     const sleep = uniqueSleep();
     const running = await start(`(setsid sleep ${sleep} >/dev/null 2>&1 &); exit 3`);
     expect(await running.exited).toEqual({ exitCode: 3 });
-    expect(sleepers(sleep)).toEqual([]);
+    expect(processesWith(`sleep\0${sleep}`)).toEqual([]);
   });
 
-  test("writing to one that has ended does no harm", async () => {
+  test("ignores input after it has exited", async () => {
     const running = await start("exit 0");
     await running.exited;
     await new Promise((resolve) => running.stdin.write("x".repeat(100_000), resolve));
     expect(await running.exited).toEqual({ exitCode: 0 });
   });
 
-  test("a program that is not there is refused by name", async () => {
+  test("is rejected by name if it does not exist", async () => {
     const { path } = await temporaryFolder();
     const sandbox = new CommandSandbox({ environment: process.env, ...options });
-    const refused = (command: string[]) =>
+    const start = (command: string[]) =>
       sandbox.start({ command, cwd: path, policy, workspace: path, environment: {} });
-    await expect(refused(["no-such-agent"])).rejects.toMatchObject({
+    await expect(start(["no-such-agent"])).rejects.toMatchObject({
       kind: "agentFailed",
       message: expect.stringContaining("no-such-agent: command not found"),
     });
-    await expect(refused(["echo", "a\0b"])).rejects.toMatchObject({ kind: "agentFailed" });
+    await expect(start(["echo", "a\0b"])).rejects.toMatchObject({ kind: "agentFailed" });
   });
 });
 
-anywhere("without a sandbox a confined program is refused, not started less confined", async () => {
+anywhere("rejects a confined program where no mechanism works", async () => {
   const { path } = await temporaryFolder();
   const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [] });
   const policy = { type: "readOnly" } as const;
@@ -143,7 +116,7 @@ anywhere("without a sandbox a confined program is refused, not started less conf
   ).rejects.toMatchObject({ kind: "sandboxUnavailable" });
 });
 
-anywhere("programs of every kind die with the process that started them [P23]", async () => {
+anywhere("programs of every mode die with the process that started them [P23]", async () => {
   const { path } = await temporaryFolder();
   const sleep = uniqueSleep();
   const source = new URL("../command-sandbox.ts", import.meta.url).href;
@@ -170,13 +143,13 @@ anywhere("programs of every kind die with the process that started them [P23]", 
     printed += chunk;
     if (printed.split("ready\n").length === 5) break;
   }
-  expect(sleepers(sleep)).not.toEqual([]);
+  expect(processesWith(`sleep\0${sleep}`)).not.toEqual([]);
   server.kill("SIGKILL");
-  while (sleepers(sleep).length > 0) await settled();
+  while (processesWith(`sleep\0${sleep}`).length > 0) await settled();
 });
 
-describeEachMechanism("a program of which some is its own, confined by %s", (name, test) => {
-  test("may write there, whatever its policy says, and nothing beside it", async () => {
+describeEachMechanism("a confined program with %s", (name, test) => {
+  test("writes to its own paths despite a readOnly policy, and nowhere else", async () => {
     const { path, join } = await temporaryFolder();
     const own = join("own");
     await mkdir(own);
@@ -191,5 +164,31 @@ describeEachMechanism("a program of which some is its own, confined by %s", (nam
     await running.exited;
     expect(readdirSync(path)).toEqual(["own"]);
     expect(readdirSync(own)).toEqual(["kept"]);
+  });
+
+  test("finds its own files in /tmp, and nothing else there", async () => {
+    const [installed, other, work] = await Promise.all([
+      temporaryFolder(),
+      temporaryFolder(),
+      temporaryFolder(),
+    ]);
+    await mkdir(installed.join("bin"));
+    const program = installed.join("bin", "agent");
+    await writeFile(installed.join("words"), "loaded");
+    await writeFile(other.join("words"), "secret");
+    await writeFile(
+      program,
+      `#!/bin/sh\ncat ${installed.join("words")}; cat ${other.join("words")} 2>&1; touch ${installed.join("new")}\n`,
+    );
+    await chmod(program, 0o755);
+    const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [name] });
+    const running = await sandbox.start({
+      command: [program],
+      ...{ cwd: work.path, workspace: work.path, policy: { type: "workspaceWrite" }, environment: {} },
+    });
+    const [output, errors] = await Promise.all([text(running.stdout), text(running.stderr)]);
+    expect(output).toMatch(/^loaded.*No such file/s);
+    expect(output).not.toContain("secret");
+    expect(errors).toContain("Read-only file system");
   });
 });
