@@ -29,7 +29,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   server: BELOW_SERVER,
   cli: [...BELOW_SERVER, "server", "conformance"],
   conformance: ["protocol", "rpc", "sdk", "offline-model", "view", "server"],
-  testkit: ["protocol", "rpc", "core", "host", "sdk"],
+  testkit: ["protocol", "rpc", "core", "host", "sdk", "conformance"],
 };
 
 /** What agents and their drivers may use of core and host: the ports they implement, and what they share. */

@@ -1,6 +1,6 @@
 import { escapeControls } from "@flint/view";
 import type { CheckResult, Outcome } from "./runner.ts";
-import type { Entry } from "./wire.ts";
+import type { Entry } from "./wire/wire.ts";
 
 /** What each outcome is called in a report. */
 const SIGNS: Readonly<Record<Outcome, string>> = {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Check, CheckGroup } from "./check.ts";
-import { Failed, NotOffered } from "./check-errors.ts";
 import { type CheckResult, runSuite, selected } from "./runner.ts";
 import { TestContext } from "./test-context.ts";
 import { SmallServer } from "./testing/small-server.ts";
-import type { Wire } from "./wire.ts";
+import { Failed, NotOffered } from "./wire/pattern.ts";
+import type { Wire } from "./wire/wire.ts";
 
 const ready = async (wire: Wire): Promise<void> => void (await wire.result("hello"));
 

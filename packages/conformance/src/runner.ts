@@ -1,7 +1,7 @@
 import type { Check, CheckGroup, Suite } from "./check.ts";
-import { NotOffered } from "./check-errors.ts";
 import type { TestContext } from "./test-context.ts";
-import type { Entry } from "./wire.ts";
+import { NotOffered } from "./wire/pattern.ts";
+import type { Entry } from "./wire/wire.ts";
 
 /** How a check ended. */
 export type Outcome = "passed" | "failed" | "not offered";

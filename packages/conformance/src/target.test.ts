@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { leavesNoProcess, temporaryFolder } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isAddress, openTarget, type TargetOptions } from "./target.ts";
-import { Wire } from "./wire.ts";
+import { Wire } from "./wire/wire.ts";
 
 /** A server that says "hello" to every line, on stdin and stdout or at a socket. */
 const SERVER = `
@@ -62,7 +62,7 @@ describe("a server to try", () => {
     const wire = new Wire(await target.connect(), { header: false, timeoutMs: 20_000 });
     const failure = await wire.result("x").catch((error: unknown) => String(error));
     expect(failure).toContain('could not start "no-such-program-anywhere": spawn');
-    expect(failure).toContain("must be on PATH, or be given with its whole path.");
+    expect(failure).toContain("must be on PATH, or be given with its full path.");
     expect(failure).not.toContain("spawn.command");
     await wire.close();
   });

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { NotOffered } from "./check-errors.ts";
 import type { Target } from "./target.ts";
-import { type Entry, Wire, type WireOptions } from "./wire.ts";
+import { NotOffered } from "./wire/pattern.ts";
+import { type Entry, Wire, type WireOptions } from "./wire/wire.ts";
 
 /** What the checks of a suite have in common. */
 export interface TestContextOptions extends WireOptions {
@@ -61,7 +61,7 @@ export class TestContext {
 
   /** A check begins. */
   begin(): void {
-    for (const kept of this.#kept) kept.mark = kept.wire.mark;
+    for (const kept of this.#kept) kept.mark = kept.wire.entries.length;
   }
 
   /** What went over the connections since the check began, one list for each, that of the shared one first. */

@@ -5,8 +5,7 @@ import { join } from "node:path";
 import type { FrontendName } from "@flint/server/frontends";
 import type { Suite } from "./check.ts";
 import { type OfflineModel, offlineModel } from "./offline.ts";
-import type { CheckResult } from "./runner.ts";
-import { runSuite, selected } from "./runner.ts";
+import { type CheckResult, runSuite, selected } from "./runner.ts";
 import { openTarget, type Target } from "./target.ts";
 import { TestContext } from "./test-context.ts";
 

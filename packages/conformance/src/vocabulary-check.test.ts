@@ -1,7 +1,7 @@
 import { FLINT, HARNESS } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
 import { problemsIn } from "./vocabulary-check.ts";
-import type { Entry } from "./wire.ts";
+import type { Entry } from "./wire/wire.ts";
 
 function entry(direction: Entry["direction"], message: object): Entry {
   return { direction, text: JSON.stringify(message), message: { ...message } };

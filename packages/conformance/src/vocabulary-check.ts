@@ -1,8 +1,7 @@
-import type { Vocabulary } from "@flint/protocol";
+import { isRecord, type Vocabulary } from "@flint/protocol";
 import type { CheckGroup } from "./check.ts";
-import { Failed } from "./check-errors.ts";
-import { at, isObject, shown } from "./pattern.ts";
-import type { Entry, Message } from "./wire.ts";
+import { at, Failed, shown } from "./wire/pattern.ts";
+import type { Entry, Message } from "./wire/wire.ts";
 
 type Schema = { safeParse(value: unknown): { success: boolean; error?: unknown } };
 
@@ -58,7 +57,7 @@ function errorFault({ errorCodes }: Vocabulary, { error }: Message): string | un
   const reason = at(error, "data", "reason");
   const codes: Readonly<Record<string, number>> = errorCodes;
   const known = typeof reason === "string" && codes[reason] === at(error, "code");
-  return known && isObject(error) && typeof error.message === "string"
+  return known && isRecord(error) && typeof error.message === "string"
     ? undefined
     : `an error ${shown(error)}`;
 }

@@ -1,7 +1,7 @@
-import { NotOffered } from "../check-errors.ts";
-import { at, expectFit, FILLED_TEXT, isObject, shown, textAt } from "../pattern.ts";
+import { isRecord } from "@flint/protocol";
 import type { TestContext } from "../test-context.ts";
-import { type Message, resultOf, type Wire } from "../wire.ts";
+import { at, expectFit, FILLED_TEXT, NotOffered, shown, textAt } from "../wire/pattern.ts";
+import { type Message, resultOf, type Wire } from "../wire/wire.ts";
 
 /** What the checks say they can do: nothing that an agent could lean on. */
 export const INTRODUCTION = {
@@ -127,7 +127,7 @@ export class AcpSession {
   #updateIn({ method, params }: Message): Message[] {
     const update = at(params, "update");
     const own = method === "session/update" && at(params, "sessionId") === this.id;
-    return own && isObject(update) ? [update] : [];
+    return own && isRecord(update) ? [update] : [];
   }
 }
 

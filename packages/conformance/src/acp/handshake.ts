@@ -1,6 +1,17 @@
 import type { CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
-import { anyOf, at, expectFit, FLAG, LIST, NOTHING, NUMBER, OBJECT, shown, TEXT } from "../pattern.ts";
+import {
+  anyOf,
+  at,
+  expectFit,
+  Failed,
+  FLAG,
+  LIST,
+  NOTHING,
+  NUMBER,
+  OBJECT,
+  shown,
+  TEXT,
+} from "../wire/pattern.ts";
 import { acpWire, greet, INTRODUCTION } from "./client.ts";
 
 /** How a connection begins, and what an id may be. */

@@ -1,6 +1,5 @@
 import type { Check, CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
-import { anyOf, expectFit, NUMBER, shown, TEXT } from "../pattern.ts";
+import { anyOf, expectFit, Failed, NUMBER, shown, TEXT } from "../wire/pattern.ts";
 import { AcpSession, acpWire, needsAbility, promptOf } from "./client.ts";
 
 const INVALID_PARAMS = { code: -32602, message: TEXT } as const;

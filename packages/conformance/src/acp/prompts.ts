@@ -1,20 +1,20 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
+import { isRecord } from "@flint/protocol";
 import type { CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
+import type { TestContext } from "../test-context.ts";
 import {
   anyOf,
   at,
   expectFit,
+  Failed,
   FILLED_LIST,
   FILLED_TEXT,
-  isObject,
   listAt,
   NOTHING,
   shown,
   TEXT,
-} from "../pattern.ts";
-import type { TestContext } from "../test-context.ts";
+} from "../wire/pattern.ts";
 import { AcpSession, acpWire } from "./client.ts";
 
 const HELLO = "Say hello";
@@ -137,7 +137,7 @@ export const PROMPTS: CheckGroup = {
         session.wire.notify("$/cancel_request", { requestId: asked.prompt });
         session.wire.answer(asked.request.id, { outcome: { outcome: "cancelled" } });
         const answer = await session.wire.answerTo(asked.prompt);
-        if (isObject(answer.error)) expectFit("the refusal", answer.error, { code: -32800 });
+        if (isRecord(answer.error)) expectFit("the refusal", answer.error, { code: -32800 });
         else expectFit("the answer", answer.result, { stopReason: "cancelled" });
         await expectAbsent(trial, asked.name);
       },
@@ -151,8 +151,8 @@ export const PROMPTS: CheckGroup = {
         session.answer(asked, "reject_once");
         const first = await session.wire.answerTo(asked.prompt);
         const next = await session.wire.answerTo(second);
-        if (isObject(first.result)) expectFit("the first answer", first.result, { stopReason: REASONS });
-        if (isObject(next.result)) expectFit("the second answer", next.result, { stopReason: REASONS });
+        if (isRecord(first.result)) expectFit("the first answer", first.result, { stopReason: REASONS });
+        if (isRecord(next.result)) expectFit("the second answer", next.result, { stopReason: REASONS });
       },
     },
     {
@@ -177,7 +177,7 @@ export const PROMPTS: CheckGroup = {
       run: async (trial) => {
         const session = await sessionOf(trial);
         const answer = await session.wire.ask("session/prompt", { sessionId: session.id, prompt: [] });
-        if (isObject(answer.error)) expectFit("the refusal", answer.error, { code: -32602 });
+        if (isRecord(answer.error)) expectFit("the refusal", answer.error, { code: -32602 });
         else expectFit("the answer", answer.result, { stopReason: REASONS });
       },
     },

@@ -1,19 +1,20 @@
+import { isRecord } from "@flint/protocol";
 import type { CheckGroup } from "../check.ts";
-import { Failed, NotOffered } from "../check-errors.ts";
+import type { TestContext } from "../test-context.ts";
 import {
   anyOf,
   at,
   expectFit,
+  Failed,
   FILLED_LIST,
   FILLED_TEXT,
-  isObject,
   LIST,
   listAt,
   NOTHING,
+  NotOffered,
   shown,
   textAt,
-} from "../pattern.ts";
-import type { TestContext } from "../test-context.ts";
+} from "../wire/pattern.ts";
 import { AcpSession, acpWire, needsAbility, promptOf } from "./client.ts";
 
 const HELLO = "Say hello";
@@ -105,7 +106,7 @@ export const SESSIONS: CheckGroup = {
         const params = { sessionId: session.id, cwd: trial.cwd, mcpServers: [] };
         const id = session.wire.begin("session/load", params);
         const answer = await session.wire.answerTo(id);
-        if (!isObject(answer.result) && answer.result !== null)
+        if (!isRecord(answer.result) && answer.result !== null)
           throw new Failed(`it was answered with ${shown(answer)}`);
         const brought = session.updatesBefore(answer, after);
         const said = brought.find((update) => update.sessionUpdate === "user_message_chunk");
@@ -166,7 +167,7 @@ export const SESSIONS: CheckGroup = {
         session.wire.answer(asked.request.id, { outcome: { outcome: "cancelled" } });
         await session.wire.answerTo(close);
         const answer = await session.wire.answerTo(asked.prompt);
-        if (isObject(answer.result)) expectFit("the answer", answer.result, { stopReason: "cancelled" });
+        if (isRecord(answer.result)) expectFit("the answer", answer.result, { stopReason: "cancelled" });
       },
     },
     {
@@ -176,7 +177,7 @@ export const SESSIONS: CheckGroup = {
         needsAbility(session.wire, "sessionCapabilities", "delete");
         await session.run(HELLO);
         const answer = await session.wire.ask("session/delete", { sessionId: session.id });
-        if (isObject(answer.error)) throw new Failed(`it was refused: ${shown(answer.error)}`);
+        if (isRecord(answer.error)) throw new Failed(`it was refused: ${shown(answer.error)}`);
         needsAbility(session.wire, "sessionCapabilities", "list");
         const list = await session.wire.result("session/list", { cwd: trial.cwd });
         const ids = listAt(list, "sessions").map((one) => at(one, "sessionId"));
@@ -202,7 +203,7 @@ function optionsOf(answer: unknown): readonly unknown[] {
 
 function modesOf(opened: unknown): { readonly current: string; readonly all: readonly string[] } {
   const modes = at(opened, "modes");
-  if (!isObject(modes)) throw new NotOffered("session/new names no modes");
+  if (!isRecord(modes)) throw new NotOffered("session/new names no modes");
   const all = listAt(modes, "availableModes").map((mode) => textAt(mode, "id"));
   return { current: textAt(modes, "currentModeId"), all };
 }

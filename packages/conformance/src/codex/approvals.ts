@@ -1,9 +1,8 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
-import { anyOf, at, expectFit, LIST, NUMBER, shown, TEXT, UUID } from "../pattern.ts";
 import type { TestContext } from "../test-context.ts";
+import { anyOf, at, expectFit, Failed, LIST, NUMBER, shown, TEXT, UUID } from "../wire/pattern.ts";
 import { type Asked, CodexThread, codexWire } from "./client.ts";
 import { expectOrder, steps } from "./order.ts";
 

@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Check, CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
 import {
   anyOf,
   at,
   expectFit,
+  Failed,
   FILLED_LIST,
   FILLED_TEXT,
   FLAG,
@@ -15,7 +15,7 @@ import {
   OBJECT,
   type Pattern,
   TEXT,
-} from "../pattern.ts";
+} from "../wire/pattern.ts";
 import { codexWire, offered } from "./client.ts";
 
 /** Methods that answer out of what the server has, without a thread. */

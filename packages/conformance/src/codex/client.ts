@@ -1,7 +1,7 @@
-import { Failed, NotOffered } from "../check-errors.ts";
-import { at, expectFit, isObject, shown, textAt, UUID } from "../pattern.ts";
+import { isRecord } from "@flint/protocol";
 import type { TestContext } from "../test-context.ts";
-import { type Message, refusalOf, resultOf, type Wire } from "../wire.ts";
+import { at, expectFit, Failed, NotOffered, shown, textAt, UUID } from "../wire/pattern.ts";
+import { type Message, refusalOf, resultOf, type Wire } from "../wire/wire.ts";
 
 /** How the checks introduce themselves. */
 export const CLIENT = { name: "flint-conformance", version: "1" } as const;
@@ -38,7 +38,7 @@ export async function offered(wire: Wire, method: string, params?: unknown): Pro
 
 function refuseUnknown(method: string, answer: Message): void {
   const { error } = answer;
-  if (!isObject(error)) return;
+  if (!isRecord(error)) return;
   const unknown = error.code === -32601 || UNKNOWN_METHOD.message.test(String(error.message));
   if (unknown) throw new NotOffered(`the server does not know ${method}`);
 }
@@ -75,7 +75,7 @@ export class CodexThread {
     const isEnd = (message: Message): boolean => endOf(message) === turnId;
     const end = await wire.waitFor(isEnd, { what: `turn/completed of the turn ${turnId}` });
     const turn = at(end, "params", "turn");
-    if (isObject(turn)) return turn;
+    if (isRecord(turn)) return turn;
     throw new Failed(`turn/completed has no turn: ${shown(end)}`);
   }
 
@@ -89,7 +89,7 @@ export class CodexThread {
       );
       if (endOf(message) === turnId) return;
       this.wire.answer(message.id, { decision: "decline" });
-      after = this.wire.entries.findIndex((entry) => entry.message === message) + 1;
+      after = this.wire.messages.indexOf(message) + 1;
     }
   }
 
@@ -141,7 +141,7 @@ export class CodexThread {
   async told(method: string, after = 0, wire: Wire = this.wire): Promise<Message> {
     const fits = (message: Message): boolean => message.method === method && threadOf(message) === this.id;
     const message = await wire.waitFor(fits, { after, what: `${method} of the thread` });
-    return isObject(message.params) ? message.params : {};
+    return isRecord(message.params) ? message.params : {};
   }
 }
 

@@ -1,8 +1,7 @@
 import type { CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
-import { at, expectFit, shown } from "../pattern.ts";
 import type { TestContext } from "../test-context.ts";
-import type { Message, Wire } from "../wire.ts";
+import { at, expectFit, Failed, shown } from "../wire/pattern.ts";
+import type { Message, Wire } from "../wire/wire.ts";
 import { anotherWire, CodexThread, codexWire, threadOf } from "./client.ts";
 
 /** Several clients on one server, and on one thread. */

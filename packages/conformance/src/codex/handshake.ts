@@ -1,6 +1,5 @@
 import type { CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
-import { expectFit, shown, TEXT } from "../pattern.ts";
+import { expectFit, Failed, shown, TEXT } from "../wire/pattern.ts";
 import { CLIENT, codexWire, greet, UNKNOWN_METHOD } from "./client.ts";
 
 /** What has to come first, and only once. */

@@ -1,8 +1,7 @@
 import type { Check, CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
-import { shown, textAt } from "../pattern.ts";
 import type { TestContext } from "../test-context.ts";
-import { refusalOf, type Wire } from "../wire.ts";
+import { Failed, shown, textAt } from "../wire/pattern.ts";
+import { refusalOf, type Wire } from "../wire/wire.ts";
 import { CodexThread, codexWire, input, UNKNOWN_METHOD } from "./client.ts";
 
 const NOBODY = "00000000-0000-4000-8000-000000000000";

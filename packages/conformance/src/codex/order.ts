@@ -1,6 +1,5 @@
-import { Failed } from "../check-errors.ts";
-import { at, shown } from "../pattern.ts";
-import type { Message, Wire } from "../wire.ts";
+import { at, Failed, shown } from "../wire/pattern.ts";
+import type { Message, Wire } from "../wire/wire.ts";
 import { threadOf } from "./client.ts";
 
 /** What may come at any time, or not at all, without a client missing it. */

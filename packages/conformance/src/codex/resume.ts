@@ -1,8 +1,7 @@
 import type { CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
-import { at, expectFit, listAt, NUMBER, shown } from "../pattern.ts";
 import type { TestContext } from "../test-context.ts";
-import type { Message } from "../wire.ts";
+import { at, expectFit, Failed, listAt, NUMBER, shown } from "../wire/pattern.ts";
+import type { Message } from "../wire/wire.ts";
 import { anotherWire, CodexThread, codexWire, threadOf } from "./client.ts";
 import { expectOrder } from "./order.ts";
 

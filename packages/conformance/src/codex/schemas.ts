@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { isRecord } from "@flint/protocol";
 import type { CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
-import { at, isObject, listAt } from "../pattern.ts";
 import type { TestContext } from "../test-context.ts";
-import type { Entry, Message } from "../wire.ts";
+import { at, Failed, listAt } from "../wire/pattern.ts";
+import type { Entry, Message } from "../wire/wire.ts";
 
 /** Whether a value fits a schema, and why not. */
 interface Validate {
@@ -144,7 +144,7 @@ async function schemaIn(folder: string, name: string): Promise<Message | undefin
   // Expected: a method that the schemas do not know.
   const text = await readFile(join(folder, `${name}.json`), "utf8").catch(() => undefined);
   const value: unknown = text === undefined ? undefined : JSON.parse(text);
-  return isObject(value) ? value : undefined;
+  return isRecord(value) ? value : undefined;
 }
 
 /** Ajv is not among what Flint brings; whoever wants this flag has it in the folder they work in, or beside Flint. */

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
+import type { TestContext } from "../test-context.ts";
 import {
   at,
   expectFit,
+  Failed,
   FILLED_TEXT,
   LIST,
   listAt,
@@ -14,8 +15,7 @@ import {
   TEXT,
   textAt,
   UUID,
-} from "../pattern.ts";
-import type { TestContext } from "../test-context.ts";
+} from "../wire/pattern.ts";
 import { CodexThread, codexWire } from "./client.ts";
 
 const HELLO = "Say hello";

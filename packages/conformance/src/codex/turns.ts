@@ -1,7 +1,18 @@
 import type { CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
-import { anyOf, at, expectFit, listAt, NOTHING, NUMBER, OBJECT, shown, textAt, UUID } from "../pattern.ts";
 import type { TestContext } from "../test-context.ts";
+import {
+  anyOf,
+  at,
+  expectFit,
+  Failed,
+  listAt,
+  NOTHING,
+  NUMBER,
+  OBJECT,
+  shown,
+  textAt,
+  UUID,
+} from "../wire/pattern.ts";
 import { CodexThread, codexWire, input } from "./client.ts";
 import { expectOrder, steps } from "./order.ts";
 

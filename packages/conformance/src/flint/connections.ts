@@ -1,7 +1,6 @@
 import type { CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
-import { at, expectFit, FILLED_LIST, NUMBER, shown, TEXT } from "../pattern.ts";
-import type { Message } from "../wire.ts";
+import { at, expectFit, Failed, FILLED_LIST, NUMBER, shown, TEXT } from "../wire/pattern.ts";
+import type { Message } from "../wire/wire.ts";
 import { anotherWire, FlintThread } from "./client.ts";
 
 /** Several clients on one live thread. */

@@ -1,9 +1,19 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
-import { at, expectFit, FILLED_LIST, listAt, NUMBER, shown, TEXT, textAt, UUID } from "../pattern.ts";
 import type { TestContext } from "../test-context.ts";
+import {
+  at,
+  expectFit,
+  Failed,
+  FILLED_LIST,
+  listAt,
+  NUMBER,
+  shown,
+  TEXT,
+  textAt,
+  UUID,
+} from "../wire/pattern.ts";
 import { FlintThread, flintWire } from "./client.ts";
 
 const HELLO = "Say hello";

@@ -1,7 +1,6 @@
-import { NotOffered } from "../check-errors.ts";
-import { at, shown, textAt } from "../pattern.ts";
 import type { TestContext } from "../test-context.ts";
-import type { Message, Wire } from "../wire.ts";
+import { at, NotOffered, shown, textAt } from "../wire/pattern.ts";
+import type { Message, Wire } from "../wire/wire.ts";
 
 /** The connection that the checks share. This wire needs no handshake. */
 export async function harnessWire(trial: TestContext): Promise<Wire> {

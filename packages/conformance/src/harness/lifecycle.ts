@@ -1,8 +1,7 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
-import { at, expectFit, listAt, NUMBER, shown, UUID } from "../pattern.ts";
+import { at, expectFit, Failed, listAt, NUMBER, shown, UUID } from "../wire/pattern.ts";
 import { HarnessThread } from "./client.ts";
 
 const HELLO = "Say hello";

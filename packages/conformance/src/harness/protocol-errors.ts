@@ -1,6 +1,5 @@
 import type { Check, CheckGroup } from "../check.ts";
-import { Failed } from "../check-errors.ts";
-import { expectFit, FILLED_TEXT, FLAG, OBJECT, shown } from "../pattern.ts";
+import { expectFit, Failed, FILLED_TEXT, FLAG, OBJECT, shown } from "../wire/pattern.ts";
 import { harnessWire } from "./client.ts";
 
 const NOBODY = "0190a000-0000-7000-8000-000000000000";

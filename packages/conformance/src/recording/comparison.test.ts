@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CheckResult } from "../runner.ts";
-import type { Entry } from "../wire.ts";
+import type { Entry } from "../wire/wire.ts";
 import { differences } from "./comparison.ts";
 import { type Recording, recordingOf } from "./recording.ts";
 

@@ -1,5 +1,5 @@
 import type { Tolerances } from "../check.ts";
-import { shown } from "../pattern.ts";
+import { shown } from "../wire/pattern.ts";
 import type { Recording } from "./recording.ts";
 import { fieldsOf, isFields, isList, mayBeNull, type Shape } from "./shape.ts";
 

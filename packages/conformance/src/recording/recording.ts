@@ -1,6 +1,7 @@
-import { at, isObject } from "../pattern.ts";
+import { isRecord } from "@flint/protocol";
 import type { CheckResult } from "../runner.ts";
-import type { Entry, Message } from "../wire.ts";
+import { at } from "../wire/pattern.ts";
+import type { Entry, Message } from "../wire/wire.ts";
 import { joinedShapes, type Shape, shapeOf } from "./shape.ts";
 
 /** What a server said in a run, without what differs from run to run. */
@@ -81,7 +82,7 @@ function stepOf(message: Message, asked: ReadonlyMap<unknown, string>): ServerSt
     return { what, line: what, body: message.result };
   }
   const line = `refusal of ${method}: ${String(at(message.error, "code"))} ${refusalText(message.error)}`;
-  return { what: "refusal", line, body: isObject(message.error) ? { ...message.error, data: null } : null };
+  return { what: "refusal", line, body: isRecord(message.error) ? { ...message.error, data: null } : null };
 }
 
 /** The words that tell one kind of a notification from another. */

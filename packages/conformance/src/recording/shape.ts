@@ -1,4 +1,4 @@
-import { isObject } from "../pattern.ts";
+import { isRecord } from "@flint/protocol";
 
 /**
  * What a value looks like: kinds of plain values as words, several of them joined by a bar; a list as the shape of its
@@ -26,7 +26,7 @@ export function shapeOf(value: unknown, field = ""): Shape {
     const parts = value.map((part) => shapeOf(part));
     return parts.length === 0 ? [] : [parts.reduce(joinedShapes)];
   }
-  if (isObject(value)) {
+  if (isRecord(value)) {
     const fields = Object.entries(value).map(([name, part]) => [keyOf(name), shapeOf(part, name)] as const);
     return Object.fromEntries(fields.sort(([one], [other]) => (one < other ? -1 : 1)));
   }
@@ -64,7 +64,7 @@ export function isList(shape: Shape | undefined): shape is readonly Shape[] {
 
 /** Whether a shape is that of an object. */
 export function isFields(shape: Shape | undefined): shape is { readonly [field: string]: Shape } {
-  return isObject(shape);
+  return isRecord(shape);
 }
 
 /** Ids as names of fields belong to the run. */

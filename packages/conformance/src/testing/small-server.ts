@@ -1,6 +1,6 @@
-import type { Channel, ChannelListener } from "../channel.ts";
 import type { Target } from "../target.ts";
-import type { Message } from "../wire.ts";
+import type { Channel, ChannelListener } from "../wire/channel.ts";
+import type { Message } from "../wire/wire.ts";
 
 /** Answers one line of a client with any number of messages. */
 export type Answering = (line: Message | undefined, text: string) => readonly (object | string)[];

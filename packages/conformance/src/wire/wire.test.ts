@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Answering, SmallServer } from "./testing/small-server.ts";
+import { type Answering, SmallServer } from "../testing/small-server.ts";
 import { Wire } from "./wire.ts";
 
 async function wireTo(answering: Answering, options: { header?: boolean; timeoutMs?: number } = {}) {
@@ -18,7 +18,7 @@ describe("the wire of a check", () => {
       'came {"method":"heard"}',
       'came {"id":1,"result":{"said":"hello"}}',
     ]);
-    expect(wire.since(2)).toEqual([{ id: 1, result: { said: "hello" } }]);
+    expect(wire.since(1)).toEqual([{ id: 1, result: { said: "hello" } }]);
   });
 
   test("has the jsonrpc field where the protocol has it, and no params where none are given", async () => {

@@ -1,6 +1,16 @@
-import { Failed } from "./check-errors.ts";
+import { isRecord } from "@flint/protocol";
 
-/** What a value has to be, where that is more than one value. */
+/** The server does not do what the check requires. The message describes what happened instead. */
+export class Failed extends Error {
+  override readonly name = "Failed";
+}
+
+/** The server does not offer this, or it cannot be tested here. */
+export class NotOffered extends Error {
+  override readonly name = "NotOffered";
+}
+
+/** A named condition on a value. */
 export class Matcher {
   readonly what: string;
   readonly holds: (value: unknown) => boolean;
@@ -12,8 +22,8 @@ export class Matcher {
 }
 
 /**
- * What is expected of a value: itself, a regular expression for a text, a matcher, a list of the same length, or an
- * object of which the named fields are looked at and the others are free.
+ * What is expected of a value: itself, a regular expression for a string, a matcher, an array of the same length, or an
+ * object whose named fields match; other fields are ignored.
  */
 export type Pattern =
   | string
@@ -46,7 +56,7 @@ export const FILLED_LIST = new Matcher(
   (value) => Array.isArray(value) && value.length > 0,
 );
 /** An object with whatever fields. */
-export const OBJECT = new Matcher("an object", isObject);
+export const OBJECT = new Matcher("an object", isRecord);
 /** A UUID as text. */
 export const UUID = new Matcher("a UUID", (value) => typeof value === "string" && UUID_FORM.test(value));
 /** A field that is absent or null. */
@@ -73,7 +83,7 @@ export function mismatch(value: unknown, pattern: Pattern): string | undefined {
     return typeof value === "string" && pattern.test(value) ? undefined : isNot(value, pattern);
   }
   if (Array.isArray(pattern)) return listMismatch(value, pattern);
-  if (isObject(pattern)) return fieldMismatch(value, pattern);
+  if (isRecord(pattern)) return fieldMismatch(value, pattern);
   return value === pattern ? undefined : isNot(value, pattern);
 }
 
@@ -83,10 +93,10 @@ function listMismatch(value: unknown, pattern: readonly Pattern[]): string | und
 }
 
 function fieldMismatch(value: unknown, pattern: Readonly<Record<string, unknown>>): string | undefined {
-  if (!isObject(value)) return ` should be an object, but is ${shown(value)}`;
+  if (!isRecord(value)) return ` should be an object, but is ${shown(value)}`;
   return firstOf(
     Object.entries(pattern).map(([field, part]) =>
-      // The fields of an object pattern are patterns; `isObject` cannot say so.
+      // The fields of an object pattern are patterns; `isRecord` cannot say so.
       within(`.${field}`, mismatch(value[field], part as Pattern)),
     ),
   );
@@ -108,7 +118,7 @@ function described(pattern: Pattern): string {
   if (pattern instanceof Matcher) return pattern.what;
   if (pattern instanceof RegExp) return `a text like ${pattern}`;
   if (Array.isArray(pattern)) return `[${pattern.map(described).join(", ")}]`;
-  if (isObject(pattern)) return "an object like that";
+  if (isRecord(pattern)) return "an object like that";
   return JSON.stringify(pattern);
 }
 
@@ -119,17 +129,12 @@ export function shown(value: unknown, most = 300): string {
   return text.length <= most ? text : `${text.slice(0, most)}… (${text.length} characters)`;
 }
 
-/** Whether a value is an object and no list. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** The value at a place in an answer; undefined where the way to it ends early. */
 export function at(value: unknown, ...fields: readonly (string | number)[]): unknown {
   let here = value;
   for (const field of fields) {
     if (Array.isArray(here) && typeof field === "number") here = here[field];
-    else if (isObject(here)) here = here[field];
+    else if (isRecord(here)) here = here[field];
     else return undefined;
   }
   return here;
